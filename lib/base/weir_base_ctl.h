@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_BASE_CTL_H
+#define WEIR_BASE_CTL_H
+
+/**
+ * @file
+ * The control socket: every command and question to a running instance.
+ *
+ * A Unix stream socket that carries JSON lines of any size. A request is
+ * `{"command": "graph/stats", "args": {...}}`; its answer is
+ * `{"ok": true, "result": ...}` or `{"ok": false, "error": "what is wrong"}`.
+ * Requests of one connection are answered in order. The command "help" lists all commands.
+ *
+ * The server runs one thread of its own; handlers run in it, one at a time,
+ * and must not take longer than a few seconds. Needs no DPDK.
+ */
+
+#include <jansson.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_base_ctl; /* a server */
+
+/** Flags of a command. */
+enum {
+	WEIR_BASE_CTL_READ_ONLY = 1 << 0, /**< changes nothing: may be mirrored to telemetry */
+};
+
+/**
+ * Answer one request.
+ *
+ * @param arg    as registered
+ * @param args   the request's "args", NULL when it had none; borrowed
+ * @param[out] result  on success: the answer, ownership passes to the caller;
+ *   on failure: NULL, or a JSON string that says why
+ * @return 0 or a negative errno
+ */
+typedef int (*weir_base_ctl_handler_t)(void *arg, const json_t *args, json_t **result);
+
+/**
+ * Path of the socket of instance @p name: in /run/weir for root, else in
+ * $XDG_RUNTIME_DIR/weir, else in /tmp/weir-UID; file NAME.sock.
+ *
+ * @param[out] path  filled, zero-terminated
+ * @return 0; -ENAMETOOLONG when it does not fit @p size or a socket address;
+ *   -EINVAL for a name with a slash or an empty one
+ */
+int weir_base_ctl_path(const char *name, char *path, size_t size);
+
+/**
+ * Names of the instances that answer, as a JSON array of strings; sockets whose
+ * owner died are removed. The caller owns it.
+ */
+json_t *weir_base_ctl_instances(void);
+
+/**
+ * Open instance @p name's control socket (mode 0600) and serve it.
+ *
+ * @return NULL with errno: EADDRINUSE when a live instance has that name
+ */
+struct weir_base_ctl *weir_base_ctl_open(const char *name);
+
+/** Stop serving: waits for a running handler, closes connections, removes the socket. NULL is allowed. */
+void weir_base_ctl_close(struct weir_base_ctl *ctl);
+
+/**
+ * Offer a command. Any thread, at any time while the server is open.
+ *
+ * @param command  its name, words joined by '/', for example "graph/stats"; copied
+ * @param help     one line; copied
+ * @param flags    WEIR_BASE_CTL_READ_ONLY or 0
+ * @return 0; -EEXIST when the name is taken; -ENOMEM
+ */
+int weir_base_ctl_register(struct weir_base_ctl *ctl, const char *command, const char *help, uint32_t flags,
+	weir_base_ctl_handler_t handler, void *arg);
+
+/** Take a command back; returns after a running handler of it ended. -ENOENT when there is none. Not from a handler. */
+int weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command);
+
+/**
+ * Run a command in this process, as if it had come over the socket (serialised with those).
+ * Used by the telemetry mirror and tests. Parameters and return as for a handler; -ENOENT: no such command.
+ */
+int weir_base_ctl_run(struct weir_base_ctl *ctl, const char *command, const json_t *args, json_t **result);
+
+/** Call @p visit for each command, in order of names, under the server's lock. */
+void weir_base_ctl_foreach(struct weir_base_ctl *ctl,
+	void (*visit)(void *arg, const char *command, const char *help, uint32_t flags), void *arg);
+
+/**
+ * The client's side: ask instance @p name, wait for the answer at most @p timeout_ms (-1: for ever).
+ *
+ * @param[out] result  on 0 the answer, owned by the caller; otherwise NULL or a JSON string that says why
+ * @return 0 or negative errno: -ENOENT no such instance, -ETIMEDOUT, -EPROTO, or what the handler returned
+ */
+int weir_base_ctl_call(const char *name, const char *command, const json_t *args, int timeout_ms, json_t **result);
+
+/**
+ * Mirror a server's read-only commands to rte_telemetry as /weir/COMMAND. A
+ * parameter after the comma becomes args {"name": PARAMETER}. Answers are cut to
+ * what telemetry can carry; a cut answer says so in a key "weir_cut" that counts what is missing, and
+ * names it cannot carry are spelled with '_' for every other sign. Needs DPDK (built with it only).
+ *
+ * rte_telemetry cannot unregister: commands of a closed server answer with an error.
+ *
+ * @return 0 or a negative errno
+ */
+int weir_base_ctl_mirror_telemetry(struct weir_base_ctl *ctl);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
