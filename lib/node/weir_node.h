@@ -44,6 +44,10 @@ extern "C" {
 #define WEIR_NODE_PORT_MAX     256	  /**< ports in a process */
 #define WEIR_NODE_PORT_INVALID UINT16_MAX /**< no such port */
 #define WEIR_NODE_NAME_SIZE    32	  /**< longest port name, with its ending zero */
+#define WEIR_NODE_MTU_MIN      68	  /**< smallest MTU of a port: what every IPv4 link carries (RFC 791) */
+
+#define WEIR_NODE_RX_BURST_DEFAULT 64 /**< objects asked of a device at once */
+#define WEIR_NODE_RX_BURST_MAX	   1024 /**< most objects that can be asked of a device at once */
 
 /** What a TX node does when the device takes no more. */
 enum weir_node_on_full {
@@ -84,6 +88,8 @@ struct weir_node_port_info {
 	uint16_t nb_rx_queues;	   /**< as used; 0: receives nothing */
 	uint16_t nb_tx_queues;	   /**< as used */
 	bool link_up;		   /**< at the time of asking */
+	uint16_t vlan;		   /**< tag of sent packets; 0: untagged */
+	bool accept_any;	   /**< takes frames whatever their destination MAC */
 };
 
 /** What went through a port. All from the device's or the reader's point of view; 64 bits, never reset. */
@@ -156,6 +162,23 @@ struct weir_node_reason_count {
 
 /** All reasons with their counts; @p counts has room for WEIR_NODE_REASON_COUNT. 0 or -ETIMEDOUT. */
 int weir_node_reason_counts(struct weir_node_reason_count *counts);
+
+/**
+ * Where all packets went, over all graphs (destroyed ones included), from one snapshot:
+ * `received + fragments - fragmented == sent + dropped + punted + discarded`, for nodes hold nothing between walks.
+ */
+struct weir_node_totals {
+	uint64_t received;   /**< by receive nodes */
+	uint64_t sent;	     /**< accepted by devices or written to files */
+	uint64_t dropped;    /**< by the drop node, for all reasons */
+	uint64_t punted;     /**< by the punt node, for all reasons */
+	uint64_t discarded;  /**< by the null node, or because no stream could take them */
+	uint64_t fragmented; /**< packets that were cut */
+	uint64_t fragments;  /**< pieces they were cut into */
+};
+
+/** All totals at one snapshot. 0, -ETIMEDOUT or -ENOMEM. */
+int weir_node_totals(struct weir_node_totals *totals);
 
 struct weir_base_ctl;
 

@@ -37,6 +37,7 @@ extern "C" {
 	X(IP4_BROADCAST, "ip4_broadcast", 'p', "limited broadcast, or sent to all on the link")          \
 	X(IP4_TTL, "ip4_ttl", 'p', "TTL would reach zero")                                               \
 	X(IP4_TOO_BIG_DF, "ip4_too_big_df", 'p', "over the egress MTU with don't-fragment set")          \
+	X(IP4_FRAGMENT, "ip4_fragment", 'd', "to be cut, but ends past the largest datagram")                \
 	X(IP6_VERSION, "ip6_version", 'd', "version is not 6")                                           \
 	X(IP6_LENGTH, "ip6_length", 'd', "payload length past the frame")                                \
 	X(IP6_MARTIAN_SOURCE, "ip6_martian_source", 'd', "source address that no host may send from")    \
