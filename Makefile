@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Thin, over Meson: what takes more than a line is in scripts/.
+#
+#   make            build/weir
+#   make run        set up, build, and forward a real capture
+#   make test       unit, end to end, lint, and the suite under ASan and UBSan
+#   make check      make test and the long ones: clang, TSan, properties, fuzzing, soak, AArch64
+#   make bench      ours beside peers
+#   make lint       checks of the sources;  make format  formats them
+#   make docs       API reference and guide, into build/docs
+#   make install    library, headers, weir.pc and program, under DESTDIR and PREFIX
+#   make clean
+#
+# Meson options: make MESON_OPTIONS=-Dplatform=generic
+
+MESON_OPTIONS =
+export PREFIX DESTDIR
+
+.PHONY: all run setup test check bench lint format docs install clean
+
+all: setup
+	@scripts/build $(MESON_OPTIONS)
+
+setup:
+	@scripts/setup build
+
+run: all
+	build/weir run examples/forward.yaml
+
+test:
+	@scripts/test
+
+check:
+	@scripts/test --long
+
+bench: all
+	build/weir bench
+
+lint:
+	@scripts/setup lint
+	@scripts/lint
+
+format:
+	@scripts/setup lint
+	@scripts/check-format --fix
+
+docs:
+	@scripts/setup docs
+	@scripts/docs
+
+install: all
+	@scripts/install
+
+clean:
+	rm -rf build build-asan build-tsan build-clang build-fuzz build-generic build-aarch64
