@@ -15,6 +15,9 @@
  * and must not take longer than a few seconds. Needs no DPDK.
  */
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <jansson.h>
 
 #ifdef __cplusplus

@@ -45,7 +45,7 @@ extern "C" {
 /** An edge as a walking node sees it. */
 struct weir_graph_edge {
 	struct weir_graph_node *node; /**< where it leads */
-	uint64_t nb_objs;	      /**< objects that took it */
+	uint64_t nb_objs;             /**< objects that took it */
 };
 
 /**
@@ -53,46 +53,50 @@ struct weir_graph_edge {
  * touch; the second what its own process() needs.
  */
 struct weir_graph_node {
-	void **objs;		      /**< its stream: objects that wait for the next visit */
-	uint32_t idx;		      /**< how many wait */
-	uint32_t size;		      /**< how many the stream has room for */
+	void **objs;                  /**< its stream: objects that wait for the next visit */
+	uint32_t idx;                 /**< how many wait */
+	uint32_t size;                /**< how many the stream has room for */
 	weir_graph_process_t process; /**< what a visit calls */
-	uint32_t pos;		      /**< place in walking order: its bit in weir_graph::pending */
-	uint16_t nb_edges;	      /**< entries in edges */
-	uint16_t flags;		      /**< WEIR_GRAPH_NODE_*, and the library's own */
-	uint64_t nb_calls;	      /**< vectors processed */
-	uint64_t nb_objs;	      /**< objects processed */
-	uint64_t cycles;	      /**< of timed walks, scaled */
+	uint32_t pos;                 /**< place in walking order: its bit in weir_graph::pending */
+	uint16_t nb_edges;            /**< entries in edges */
+	uint16_t flags;               /**< WEIR_GRAPH_NODE_*, and the library's own */
+	uint64_t nb_calls;            /**< vectors processed */
+	uint64_t nb_objs;             /**< objects processed */
+	uint64_t cycles;              /**< of timed walks, scaled */
 	struct weir_graph_edge *edges; /**< next nodes, on cache lines of their own */
 
-	uint8_t ctx[WEIR_GRAPH_CTX_SIZE] __rte_cache_aligned; /**< context memory: the node author's */
-	void *state;	       /**< state_size bytes as registered, or NULL */
-	uint64_t *xstats;      /**< the node's named counters */
+	uint8_t ctx
+		[WEIR_GRAPH_CTX_SIZE] __rte_cache_aligned; /**< context memory: the node author's */
+	void *state;            /**< state_size bytes as registered, or NULL */
+	uint64_t *xstats;       /**< the node's named counters */
 	uint64_t realloc_count; /**< times the stream grew */
-	uint64_t overflow;     /**< objects discarded because it could not */
+	uint64_t overflow;      /**< objects discarded because it could not */
 } __rte_cache_aligned;
 
 /** A graph. One worker's: nothing here is shared but the line that readers write. */
 struct weir_graph {
-	uint64_t *pending;		/**< a bit per node, by its pos */
+	uint64_t *pending;              /**< a bit per node, by its pos */
 	struct weir_graph_node **nodes; /**< by pos; sources first */
-	uint32_t nb_sources;		/**< nodes[0 .. nb_sources-1] run in every walk */
-	uint32_t nb_words;		/**< words in pending */
-	uint32_t burst;			/**< largest vector handed to process() */
-	uint32_t clock_countdown;	/**< walks until the next timed one */
-	uint64_t seq;			/**< odd during a walk; two steps a walk */
-	uint64_t nb_idle_walks;		/**< walks in which no source brought anything */
-	void (*scatter)(struct weir_graph *graph, struct weir_graph_node *node, void **objs, const uint16_t *nexts,
-		uint32_t nb_objs);	/**< weir_graph_enqueue_nexts() for this CPU */
+	uint32_t nb_sources;            /**< nodes[0 .. nb_sources-1] run in every walk */
+	uint32_t nb_words;              /**< words in pending */
+	uint32_t burst;                 /**< largest vector handed to process() */
+	uint32_t clock_countdown;       /**< walks until the next timed one */
+	uint64_t seq;                   /**< odd during a walk; two steps a walk */
+	uint64_t nb_idle_walks;         /**< walks in which no source brought anything */
+	void (*scatter)(struct weir_graph *graph, struct weir_graph_node *node, void **objs,
+		const uint16_t *nexts,
+		uint32_t nb_objs); /**< weir_graph_enqueue_nexts() for this CPU */
 
 	uint16_t *nexts __rte_cache_aligned; /**< room for one burst of decisions */
-	void **vector;			     /**< the vector in process() when it is not the node's whole stream, else NULL */
-	uint32_t vector_objs;		     /**< and its length */
-	uint32_t has_cycle;		     /**< some edge leads to a lower or the same node */
-	struct weir_graph_slow *slow;	     /**< what the walk rarely needs */
-	uint64_t published;		     /**< last request answered */
+	void **vector; /**< the vector in process() when it is not the node's whole stream, else NULL */
+	uint32_t vector_objs; /**< and its length */
+	uint16_t has_cycle;   /**< some edge leads to a lower or the same node */
+	uint16_t full_fence;  /**< walks must fence, because the kernel lacks membarrier(2) */
+	struct weir_graph_slow *slow; /**< what the walk rarely needs */
+	uint64_t published;           /**< last request answered */
 
-	uint64_t requested __rte_cache_aligned; /**< readers ask for a snapshot by counting this up */
+	uint64_t requested
+		__rte_cache_aligned; /**< readers ask for a snapshot by counting this up */
 } __rte_cache_aligned;
 
 /**
@@ -104,7 +108,8 @@ void weir_graph_walk(struct weir_graph *graph);
 int weir_graph_stream_grow(struct weir_graph_node *node, uint32_t nb_objs);
 
 /** Count and discard objects that found no room. Library internal. */
-void weir_graph_discard(struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint32_t nb_objs);
+void weir_graph_discard(
+	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint32_t nb_objs);
 
 /** weir_graph_stream_move() for a piece of a longer stream. Library internal. */
 void weir_graph_move_piece(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge);
@@ -132,8 +137,8 @@ weir_graph_next(const struct weir_graph_node *node, uint16_t edge)
 
 /** Pass a run of objects on along @p edge. They are copied: @p objs may be anywhere. */
 static inline void
-weir_graph_enqueue(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge, void *const *objs,
-	uint32_t nb_objs)
+weir_graph_enqueue(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge,
+	void *const *objs, uint32_t nb_objs)
 {
 	struct weir_graph_edge *e = &node->edges[edge];
 	struct weir_graph_node *next = e->node;
@@ -141,7 +146,8 @@ weir_graph_enqueue(struct weir_graph *graph, struct weir_graph_node *node, uint1
 	if (unlikely(nb_objs == 0))
 		return;
 	e->nb_objs += nb_objs;
-	if (unlikely(next->size - next->idx < nb_objs) && weir_graph_stream_grow(next, nb_objs) < 0) {
+	if (unlikely(next->size - next->idx < nb_objs) &&
+		weir_graph_stream_grow(next, nb_objs) < 0) {
 		weir_graph_discard(graph, next, (void **)(uintptr_t)objs, nb_objs);
 		return;
 	}
@@ -153,7 +159,8 @@ weir_graph_enqueue(struct weir_graph *graph, struct weir_graph_node *node, uint1
 
 /** Pass one object on along @p edge. */
 static __rte_always_inline void
-weir_graph_enqueue_x1(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge, void *obj)
+weir_graph_enqueue_x1(
+	struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge, void *obj)
 {
 	struct weir_graph_edge *e = &node->edges[edge];
 	struct weir_graph_node *next = e->node;
@@ -172,7 +179,8 @@ weir_graph_enqueue_x1(struct weir_graph *graph, struct weir_graph_node *node, ui
 
 /** Pass two objects on along @p edge. */
 static __rte_always_inline void
-weir_graph_enqueue_x2(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge, void *obj0, void *obj1)
+weir_graph_enqueue_x2(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge,
+	void *obj0, void *obj1)
 {
 	void *objs[2] = {obj0, obj1};
 
@@ -181,8 +189,8 @@ weir_graph_enqueue_x2(struct weir_graph *graph, struct weir_graph_node *node, ui
 
 /** Pass four objects on along @p edge. */
 static __rte_always_inline void
-weir_graph_enqueue_x4(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge, void *obj0, void *obj1,
-	void *obj2, void *obj3)
+weir_graph_enqueue_x4(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge,
+	void *obj0, void *obj1, void *obj2, void *obj3)
 {
 	void *objs[4] = {obj0, obj1, obj2, obj3};
 
@@ -196,7 +204,8 @@ weir_graph_enqueue_x4(struct weir_graph *graph, struct weir_graph_node *node, ui
  *   NULL when there is no memory for them (then bring in fewer)
  */
 static __rte_always_inline void **
-weir_graph_stream_get(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge, uint32_t nb_objs)
+weir_graph_stream_get(
+	struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge, uint32_t nb_objs)
 {
 	struct weir_graph_node *next = node->edges[edge].node;
 
@@ -208,7 +217,8 @@ weir_graph_stream_get(struct weir_graph *graph, struct weir_graph_node *node, ui
 
 /** Pass on the first @p nb_objs objects written where weir_graph_stream_get() said. */
 static __rte_always_inline void
-weir_graph_stream_put(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge, uint32_t nb_objs)
+weir_graph_stream_put(
+	struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge, uint32_t nb_objs)
 {
 	struct weir_graph_edge *e = &node->edges[edge];
 
@@ -259,8 +269,8 @@ weir_graph_stream_move(struct weir_graph *graph, struct weir_graph_node *node, u
  * @param nexts  edges of @p node, nb_objs of them, with room to read 64 bytes beyond: weir_graph_nexts() has it
  */
 static __rte_always_inline void
-weir_graph_enqueue_nexts(struct weir_graph *graph, struct weir_graph_node *node, void **objs, const uint16_t *nexts,
-	uint32_t nb_objs)
+weir_graph_enqueue_nexts(struct weir_graph *graph, struct weir_graph_node *node, void **objs,
+	const uint16_t *nexts, uint32_t nb_objs)
 {
 	graph->scatter(graph, node, objs, nexts, nb_objs);
 }
@@ -283,8 +293,9 @@ weir_graph_nexts(struct weir_graph *graph)
  *   WEIR_GRAPH_PREFETCH_AHEAD objects ahead
  */
 static __rte_always_inline uint16_t
-weir_graph_decide_each(struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs,
-	uint16_t (*decide)(struct weir_graph_node *node, void *obj), void (*prefetch)(const void *obj))
+weir_graph_decide_each(struct weir_graph *graph, struct weir_graph_node *node, void **objs,
+	uint16_t nb_objs, uint16_t (*decide)(struct weir_graph_node *node, void *obj),
+	void (*prefetch)(const void *obj))
 {
 	uint16_t *nexts = weir_graph_nexts(graph);
 	const uint32_t ahead = RTE_MIN((uint32_t)nb_objs, (uint32_t)WEIR_GRAPH_PREFETCH_AHEAD);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* This library's commands on the control socket. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <weir_base_ctl.h>
+
+#include "graph_private.h"
+
+static const char *
+name_arg(const json_t *args, const char *otherwise)
+{
+	const char *name = json_string_value(json_object_get(args, "name"));
+
+	return name == NULL || name[0] == '\0' ? otherwise : name;
+}
+
+static int
+ctl_list(void *arg, const json_t *args, json_t **result)
+{
+	json_t *list = json_array();
+
+	RTE_SET_USED(arg);
+	RTE_SET_USED(args);
+	graph_lock();
+	for (uint32_t id = 0; id < weir_graph_max_count(); id++) {
+		const struct weir_graph *graph = graph_at(id);
+
+		if (graph != NULL)
+			json_array_append_new(
+				list, json_pack("{s:s, s:i, s:i, s:i, s:i}", "name",
+					      graph->slow->name, "id", (int)id, "nodes",
+					      (int)graph->slow->nb_nodes, "sources",
+					      (int)graph->nb_sources, "burst", (int)graph->burst));
+	}
+	graph_unlock();
+	*result = list;
+	return 0;
+}
+
+/*
+ * Clusters are kept from one question to the next, so that rates are over the
+ * interval between two looks.
+ */
+static struct weir_graph_cluster *
+cluster_kept(const char *pattern)
+{
+	static struct kept {
+		struct kept *next;
+		struct weir_graph_cluster *cluster;
+		char pattern[];
+	} * kept;
+	struct kept *k;
+
+	for (k = kept; k != NULL; k = k->next)
+		if (strcmp(k->pattern, pattern) == 0)
+			return k->cluster;
+	k = malloc(sizeof(*k) + strlen(pattern) + 1);
+	if (k == NULL)
+		return NULL;
+	strcpy(k->pattern, pattern);
+	k->cluster = weir_graph_cluster_create(&pattern, 1);
+	if (k->cluster == NULL) {
+		free(k);
+		return NULL;
+	}
+	k->next = kept;
+	kept = k;
+	return k->cluster;
+}
+
+static int
+ctl_stats(void *arg, const json_t *args, json_t **result)
+{
+	struct weir_graph_cluster *cluster = cluster_kept(name_arg(args, "*"));
+
+	RTE_SET_USED(arg);
+	if (cluster == NULL)
+		return -ENOMEM;
+	return weir_graph_cluster_json(cluster, result);
+}
+
+static int
+ctl_dot(void *arg, const json_t *args, json_t **result)
+{
+	const char *name = name_arg(args, NULL);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+	int rc;
+
+	RTE_SET_USED(arg);
+	if (name == NULL) {
+		*result = json_string("which graph? give its name");
+		return -EINVAL;
+	}
+	out = open_memstream(&text, &size);
+	if (out == NULL)
+		return -ENOMEM;
+	rc = weir_graph_export(weir_graph_from_name(name), out, WEIR_GRAPH_EXPORT_COUNTS);
+	fclose(out);
+	if (rc == 0)
+		*result = json_stringn(text, size);
+	else if (rc == -ENOENT)
+		*result = json_sprintf("there is no graph '%s'", name);
+	free(text);
+	return rc;
+}
+
+static int
+ctl_nodes(void *arg, const json_t *args, json_t **result)
+{
+	json_t *list = json_array();
+
+	RTE_SET_USED(arg);
+	RTE_SET_USED(args);
+	graph_lock();
+	for (uint32_t id = 0; id < weir_graph_node_max_count(); id++) {
+		const struct node_reg *node = node_reg_get(id);
+		json_t *edges;
+
+		if (node == NULL)
+			continue;
+		edges = json_array();
+		for (uint16_t e = 0; e < node->nb_edges; e++)
+			json_array_append_new(edges, json_string(node->edges[e]));
+		json_array_append_new(list,
+			json_pack("{s:s, s:i, s:b, s:i, s:o}", "name", node->name, "id", (int)id,
+				"source", (int)(node->flags & WEIR_GRAPH_NODE_SOURCE), "graphs",
+				(int)node->nb_graphs, "edges", edges));
+	}
+	graph_unlock();
+	*result = list;
+	return 0;
+}
+
+int
+weir_graph_ctl_register(struct weir_base_ctl *ctl)
+{
+	static const struct {
+		const char *command;
+		const char *help;
+		weir_base_ctl_handler_t handler;
+	} commands[] = {
+		{"graph/list", "the graphs of this instance", ctl_list},
+		{"graph/stats",
+			"counters per node, summed over the graphs whose names match the pattern "
+			"\"name\"",
+			ctl_stats},
+		{"graph/dot", "graph \"name\" in Graphviz DOT, with counts", ctl_dot},
+		{"graph/nodes", "all registered nodes and their edges", ctl_nodes},
+	};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < RTE_DIM(commands) && rc == 0; i++)
+		rc = weir_base_ctl_register(ctl, commands[i].command, commands[i].help,
+			WEIR_BASE_CTL_READ_ONLY, commands[i].handler, NULL);
+	return rc;
+}

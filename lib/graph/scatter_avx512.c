@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Parting a vector with AVX-512 VBMI2 (Ice Lake, Zen 4 and later): decisions are bytes in
+ * four registers; for each edge, the places that chose it are compressed out of
+ * 0, 1, 2 ... 255; in the end all objects are gathered by place.
+ *
+ *      decisions   2 0 0 1 2 0        edge 0: places 1 2 5
+ *                                     edge 1: places 3          place  1 2 5 3 0 4
+ *                                     edge 2: places 0 4
+ *
+ * About 3 cycles per edge and 64 objects, and 1 cycle per object, whatever the mix.
+ */
+
+#include "scatter_kernel.h"
+
+#ifdef SCATTER_HAS_AVX512
+
+#include <immintrin.h>
+
+#define AVX512                                                                                     \
+	__attribute__((                                                                            \
+		target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")))
+
+#define LANES     64                      /* bytes in a register */
+#define REGISTERS (SCATTER_CHUNK / LANES) /* for one chunk */
+
+/* Above this many edges, one look at each costs more than a counting sort. */
+#define EDGES_MAX 32
+
+int
+scatter_avx512_usable(void)
+{
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+	       __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+	       __builtin_cpu_supports("bmi2");
+}
+
+/* 64 decisions as bytes; those that do not fit become 255. */
+AVX512 static inline __m512i
+load_decisions(const uint16_t *nexts)
+{
+	__m256i low = _mm512_cvtusepi16_epi8(_mm512_loadu_si512(nexts));
+	__m256i high = _mm512_cvtusepi16_epi8(_mm512_loadu_si512(nexts + LANES / 2));
+
+	return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+
+AVX512 static inline __m512i
+count_up_from(uint32_t first)
+{
+	static const uint8_t count_up[LANES] __attribute__((aligned(LANES))) = {0, 1, 2, 3, 4, 5, 6,
+		7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+		29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49,
+		50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+
+	return _mm512_add_epi8(_mm512_load_si512(count_up), _mm512_set1_epi8((char)first));
+}
+
+/* objs[i] = from[place[i]], eight at a time; the last eight are padded with place 0. */
+AVX512 static inline void
+gather(void **to, void *const *from, const uint8_t *place, uint32_t nb)
+{
+	for (uint32_t i = 0; i < nb; i += 8) {
+		__m512i index = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(place + i)));
+
+		_mm512_store_si512(
+			to + i, _mm512_i64gather_epi64(index, (const void *)from, sizeof(void *)));
+	}
+}
+
+AVX512 void
+scatter_avx512(struct scatter_groups *groups, void *const *objs, const uint16_t *nexts, uint32_t nb,
+	uint32_t nb_edges)
+{
+	uint8_t place[SCATTER_CHUNK + LANES] __attribute__((aligned(LANES)));
+	__m512i decisions[REGISTERS], count_up[REGISTERS];
+	uint64_t left[REGISTERS];
+	uint8_t *end = place;
+	uint32_t nb_groups = 0;
+
+	if (nb_edges > EDGES_MAX) {
+		scatter_plain(groups, objs, nexts, nb, nb_edges);
+		return;
+	}
+	for (uint32_t r = 0; r < REGISTERS; r++) {
+		uint32_t nb_here = nb > r * LANES ? nb - r * LANES : 0;
+
+		left[r] = _bzhi_u64(UINT64_MAX, nb_here > LANES ? LANES : nb_here);
+		decisions[r] =
+			nb_here > 0 ? load_decisions(nexts + r * LANES) : _mm512_setzero_si512();
+		count_up[r] = count_up_from(r * LANES);
+	}
+	for (uint32_t edge = 0; edge < nb_edges; edge++) {
+		const __m512i wanted = _mm512_set1_epi8((char)edge);
+		const uint8_t *start = end;
+
+		for (uint32_t r = 0; r < REGISTERS; r++) {
+			uint64_t chose = _mm512_mask_cmpeq_epi8_mask(left[r], decisions[r], wanted);
+
+			_mm512_storeu_si512(end, _mm512_maskz_compress_epi8(chose, count_up[r]));
+			end += __builtin_popcountll(chose);
+		}
+		groups->next[nb_groups] = (uint16_t)edge;
+		groups->count[nb_groups] = (uint16_t)(end - start);
+		nb_groups += end != start;
+	}
+	if (__builtin_expect((uint32_t)(end - place) != nb, 0)) { /* some decision names no edge */
+		scatter_plain(groups, objs, nexts, nb, nb_edges);
+		return;
+	}
+	groups->nb = nb_groups;
+	/* The last store left zeros behind the end, so that the last gather pads with the first object. */
+	gather(groups->objs, objs, place, nb);
+}
+
+#endif
