@@ -47,6 +47,19 @@ struct weir_node_route_limits {
 /** Make the tables, empty. -EEXIST when they are there, -ENOMEM, -EINVAL. */
 int weir_node_route_init(const struct weir_node_route_limits *limits);
 
+/**
+ * Most memory that tables of these limits take, in bytes; 0 when weir_node_route_init() would refuse them. Any thread.
+ *
+ * None of it comes from EAL's memory: tables are anonymous mappings on transparent huge pages where
+ * the system has them, and pages are taken when first written. Per copy of a table, of which there are two:
+ *  - IPv4: 2^24 slots and 256 for each group; IPv6: likewise, of which the slots that no route covers take nothing.
+ *    A slot is 2 bytes when there are at most 32,767 next hops and 32,768 groups, else 4.
+ *  - next hops: 32 bytes each.
+ * And once: 64 bytes for each route. The defaults come to 64 + 32 MB for IPv4, 128 + 512 MB for IPv6,
+ * and 80 MB for routes; the Internet's tables of 2024 use 160 MB of that.
+ */
+uint64_t weir_node_route_memory_bytes(const struct weir_node_route_limits *limits);
+
 /** Free the tables; no graph may use them. */
 void weir_node_route_fini(void);
 
@@ -143,6 +156,8 @@ int weir_node_route_lookup(uint8_t version, const uint8_t *address, uint32_t *ho
 struct weir_node_route_info {
 	uint32_t ip4_routes; /**< in the table */
 	uint32_t ip6_routes; /**< in the table */
+	uint32_t ip4_long_groups; /**< groups that IPv4 routes longer than /24 need */
+	uint32_t ip6_groups; /**< groups that IPv6 routes longer than /24 need */
 	uint32_t next_hops;  /**< set */
 	uint64_t switches;   /**< times readers were moved to the other copy */
 	struct weir_node_route_limits limits; /**< as in force */

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Look-ups. A slot is 0 or next hop + 1, so that taking 1 away gives the next
+ * hop, and WEIR_NODE_NO_ROUTE where there is none.
+ *
+ * Every address costs one cache miss or more, so what counts is how many of
+ * them are under way at once: no branch depends on what a load found, except
+ * "any of 16 goes deeper".
+ */
+
+#include "route_internal.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+static void
+lookup4_none(const void *slots, const uint32_t *addresses, uint32_t *hops, uint32_t nb)
+{
+	uint32_t i;
+
+	for (i = 0; i < nb; i++)
+		hops[i] = WEIR_NODE_NO_ROUTE;
+}
+
+static void
+lookup6_none(const void *slots, const uint8_t (*addresses)[16], uint32_t *hops, uint32_t nb)
+{
+	uint32_t i;
+
+	for (i = 0; i < nb; i++)
+		hops[i] = WEIR_NODE_NO_ROUTE;
+}
+
+static __rte_always_inline uint32_t
+slot_read(const void *slots, size_t slot, bool wide)
+{
+	return wide ? ((const uint32_t *)slots)[slot] : ((const uint16_t *)slots)[slot];
+}
+
+static __rte_always_inline size_t
+below(uint32_t value, uint32_t ext, uint32_t byte)
+{
+	return WEIR_NODE_FIB_ROOT_SLOTS + (size_t)(value & ~ext) * WEIR_NODE_FIB_GROUP_SLOTS + byte;
+}
+
+static __rte_always_inline void
+lookup4_scalar(const void *slots, const uint32_t *addresses, uint32_t *hops, uint32_t nb, bool wide)
+{
+	const uint32_t ext = wide ? WEIR_NODE_FIB_EXT32 : WEIR_NODE_FIB_EXT16;
+	uint32_t i, value;
+
+	for (i = 0; i < nb; i++) {
+		value = slot_read(slots, addresses[i] >> 8, wide);
+		if (unlikely(value & ext))
+			value = slot_read(slots, below(value, ext, addresses[i] & 0xff), wide);
+		hops[i] = value - 1;
+	}
+}
+
+static void
+lookup4_scalar16(const void *slots, const uint32_t *addresses, uint32_t *hops, uint32_t nb)
+{
+	lookup4_scalar(slots, addresses, hops, nb, false);
+}
+
+static void
+lookup4_scalar32(const void *slots, const uint32_t *addresses, uint32_t *hops, uint32_t nb)
+{
+	lookup4_scalar(slots, addresses, hops, nb, true);
+}
+
+/* The root's answers for the whole vector first, so that their misses overlap. */
+static __rte_always_inline void
+lookup6_scalar(
+	const void *slots, const uint8_t (*addresses)[16], uint32_t *hops, uint32_t nb, bool wide)
+{
+	const uint32_t ext = wide ? WEIR_NODE_FIB_EXT32 : WEIR_NODE_FIB_EXT16;
+	unsigned int byte;
+	uint32_t i, value;
+
+	for (i = 0; i < nb; i++) {
+		const uint8_t *a = addresses[i];
+
+		hops[i] = slot_read(slots, (size_t)a[0] << 16 | (size_t)a[1] << 8 | a[2], wide);
+	}
+	for (i = 0; i < nb; i++) {
+		value = hops[i];
+		for (byte = 3; value & ext; byte++)
+			value = slot_read(slots, below(value, ext, addresses[i][byte]), wide);
+		hops[i] = value - 1;
+	}
+}
+
+static void
+lookup6_scalar16(const void *slots, const uint8_t (*addresses)[16], uint32_t *hops, uint32_t nb)
+{
+	lookup6_scalar(slots, addresses, hops, nb, false);
+}
+
+static void
+lookup6_scalar32(const void *slots, const uint8_t (*addresses)[16], uint32_t *hops, uint32_t nb)
+{
+	lookup6_scalar(slots, addresses, hops, nb, true);
+}
+
+#if defined(__x86_64__)
+
+#define TARGET_AVX512 __attribute__((target("avx512f")))
+
+/* Slots at 16 indices; of narrow ones the gather brings the following slot too, which is masked off. */
+static __rte_always_inline TARGET_AVX512 __m512i
+gather(const void *slots, __m512i index, __m512i keep, __mmask16 lanes, bool wide)
+{
+	if (wide)
+		return _mm512_mask_i32gather_epi32(keep, lanes, index, slots, 4);
+	return _mm512_mask_and_epi32(keep, lanes,
+		_mm512_mask_i32gather_epi32(keep, lanes, index, slots, 2),
+		_mm512_set1_epi32(0xffff));
+}
+
+/* Index of slot @byte of the group that each value leads to. */
+static __rte_always_inline TARGET_AVX512 __m512i
+below_x16(__m512i value, uint32_t ext, __m512i byte)
+{
+	__m512i group = _mm512_andnot_si512(_mm512_set1_epi32((int)ext), value);
+
+	return _mm512_add_epi32(
+		_mm512_add_epi32(_mm512_slli_epi32(group, WEIR_NODE_FIB_GROUP_BITS), byte),
+		_mm512_set1_epi32((int)WEIR_NODE_FIB_ROOT_SLOTS));
+}
+
+static __rte_always_inline TARGET_AVX512 void
+lookup4_x16(
+	const void *slots, const uint32_t *addresses, uint32_t *hops, __mmask16 lanes, bool wide)
+{
+	const uint32_t ext = wide ? WEIR_NODE_FIB_EXT32 : WEIR_NODE_FIB_EXT16;
+	const __m512i address = _mm512_maskz_loadu_epi32(lanes, addresses);
+	__mmask16 deeper;
+	__m512i value;
+
+	value = gather(slots, _mm512_srli_epi32(address, 8), _mm512_setzero_si512(), lanes, wide);
+	deeper = _mm512_test_epi32_mask(value, _mm512_set1_epi32((int)ext));
+	if (unlikely(deeper != 0))
+		value = gather(slots,
+			below_x16(value, ext, _mm512_and_si512(address, _mm512_set1_epi32(0xff))),
+			value, deeper, wide);
+	_mm512_mask_storeu_epi32(hops, lanes, _mm512_sub_epi32(value, _mm512_set1_epi32(1)));
+}
+
+static __rte_always_inline TARGET_AVX512 void
+lookup4_avx512(const void *slots, const uint32_t *addresses, uint32_t *hops, uint32_t nb, bool wide)
+{
+	uint32_t i;
+
+	for (i = 0; i + 16 <= nb; i += 16)
+		lookup4_x16(slots, addresses + i, hops + i, 0xffff, wide);
+	if (i < nb)
+		lookup4_x16(
+			slots, addresses + i, hops + i, (__mmask16)((1U << (nb - i)) - 1), wide);
+}
+
+static TARGET_AVX512 void
+lookup4_avx512_16(const void *slots, const uint32_t *addresses, uint32_t *hops, uint32_t nb)
+{
+	lookup4_avx512(slots, addresses, hops, nb, false);
+}
+
+static TARGET_AVX512 void
+lookup4_avx512_32(const void *slots, const uint32_t *addresses, uint32_t *hops, uint32_t nb)
+{
+	lookup4_avx512(slots, addresses, hops, nb, true);
+}
+
+static __rte_always_inline TARGET_AVX512 void
+lookup6_x16(const void *slots, const uint8_t (*addresses)[16], uint32_t *hops, __mmask16 lanes,
+	bool wide)
+{
+	const uint32_t ext = wide ? WEIR_NODE_FIB_EXT32 : WEIR_NODE_FIB_EXT16;
+	const __m512i low = _mm512_set1_epi32(0xff), zero = _mm512_setzero_si512();
+	/* Each lane's address is 16 bytes on. */
+	const __m512i lane =
+		_mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
+	__mmask16 deeper = lanes;
+	__m512i word, index, value;
+	unsigned int byte;
+
+	word = _mm512_mask_i32gather_epi32(zero, lanes, lane, addresses, 4);
+	/* The first three bytes in network order: a swap of the outer two. */
+	index = _mm512_or_si512(_mm512_and_si512(_mm512_srli_epi32(word, 16), low),
+		_mm512_or_si512(_mm512_and_si512(word, _mm512_set1_epi32(0xff00)),
+			_mm512_slli_epi32(_mm512_and_si512(word, low), 16)));
+	value = gather(slots, index, zero, lanes, wide);
+	deeper = _mm512_mask_test_epi32_mask(lanes, value, _mm512_set1_epi32((int)ext));
+	for (byte = 3; deeper != 0; byte++) {
+		if (byte % 4 == 0)
+			word = _mm512_mask_i32gather_epi32(
+				zero, deeper, lane, &addresses[0][byte], 4);
+		index = _mm512_and_si512(
+			_mm512_srlv_epi32(word, _mm512_set1_epi32(8 * (int)(byte % 4))), low);
+		value = gather(slots, below_x16(value, ext, index), value, deeper, wide);
+		deeper = _mm512_mask_test_epi32_mask(deeper, value, _mm512_set1_epi32((int)ext));
+	}
+	_mm512_mask_storeu_epi32(hops, lanes, _mm512_sub_epi32(value, _mm512_set1_epi32(1)));
+}
+
+static __rte_always_inline TARGET_AVX512 void
+lookup6_avx512(
+	const void *slots, const uint8_t (*addresses)[16], uint32_t *hops, uint32_t nb, bool wide)
+{
+	uint32_t i;
+
+	for (i = 0; i + 16 <= nb; i += 16)
+		lookup6_x16(slots, addresses + i, hops + i, 0xffff, wide);
+	if (i < nb)
+		lookup6_x16(
+			slots, addresses + i, hops + i, (__mmask16)((1U << (nb - i)) - 1), wide);
+}
+
+static TARGET_AVX512 void
+lookup6_avx512_16(const void *slots, const uint8_t (*addresses)[16], uint32_t *hops, uint32_t nb)
+{
+	lookup6_avx512(slots, addresses, hops, nb, false);
+}
+
+static TARGET_AVX512 void
+lookup6_avx512_32(const void *slots, const uint8_t (*addresses)[16], uint32_t *hops, uint32_t nb)
+{
+	lookup6_avx512(slots, addresses, hops, nb, true);
+}
+
+#endif /* __x86_64__ */
+
+weir_node_lookup4_t
+weir_node_lookup4_select(enum weir_node_lookup_kind kind, bool wide)
+{
+#if defined(__x86_64__)
+	if (kind != WEIR_NODE_LOOKUP_SCALAR && __builtin_cpu_supports("avx512f"))
+		return wide ? lookup4_avx512_32 : lookup4_avx512_16;
+#endif
+	if (kind == WEIR_NODE_LOOKUP_AVX512)
+		return NULL;
+	return wide ? lookup4_scalar32 : lookup4_scalar16;
+}
+
+weir_node_lookup6_t
+weir_node_lookup6_select(enum weir_node_lookup_kind kind, bool wide)
+{
+#if defined(__x86_64__)
+	if (kind != WEIR_NODE_LOOKUP_SCALAR && __builtin_cpu_supports("avx512f"))
+		return wide ? lookup6_avx512_32 : lookup6_avx512_16;
+#endif
+	if (kind == WEIR_NODE_LOOKUP_AVX512)
+		return NULL;
+	return wide ? lookup6_scalar32 : lookup6_scalar16;
+}
+
+/*
+ * What a look-up reads: a line of its own, written once per switch. The functions change only
+ * while no graph walks (init and fini), the pointers at any time.
+ */
+static struct {
+	const void *slots4;
+	const void *slots6;
+	weir_node_lookup4_t lookup4;
+	weir_node_lookup6_t lookup6;
+	const struct weir_node_hop_fast *hops;
+} fast __rte_cache_aligned = {.lookup4 = lookup4_none, .lookup6 = lookup6_none};
+
+void
+weir_node_lookup_publish4(const void *slots, bool wide)
+{
+	__atomic_store_n(&fast.slots4, slots, __ATOMIC_RELEASE);
+	__atomic_store_n(&fast.lookup4,
+		slots == NULL ? lookup4_none
+			      : weir_node_lookup4_select(WEIR_NODE_LOOKUP_BEST, wide),
+		__ATOMIC_RELEASE);
+}
+
+void
+weir_node_lookup_publish6(const void *slots, bool wide)
+{
+	__atomic_store_n(&fast.slots6, slots, __ATOMIC_RELEASE);
+	__atomic_store_n(&fast.lookup6,
+		slots == NULL ? lookup6_none
+			      : weir_node_lookup6_select(WEIR_NODE_LOOKUP_BEST, wide),
+		__ATOMIC_RELEASE);
+}
+
+void
+weir_node_lookup_publish_hops(const struct weir_node_hop_fast *hops)
+{
+	__atomic_store_n(&fast.hops, hops, __ATOMIC_RELEASE);
+}
+
+void
+weir_node_route_lookup4(const uint32_t *addresses, uint32_t *hops, uint32_t nb)
+{
+	/* The pointer once: the whole vector is looked up in one copy. */
+	const void *slots = __atomic_load_n(&fast.slots4, __ATOMIC_ACQUIRE);
+
+	__atomic_load_n(&fast.lookup4, __ATOMIC_RELAXED)(slots, addresses, hops, nb);
+}
+
+void
+weir_node_route_lookup6(const uint8_t (*addresses)[16], uint32_t *hops, uint32_t nb)
+{
+	const void *slots = __atomic_load_n(&fast.slots6, __ATOMIC_ACQUIRE);
+
+	__atomic_load_n(&fast.lookup6, __ATOMIC_RELAXED)(slots, addresses, hops, nb);
+}
+
+const struct weir_node_hop_fast *
+weir_node_hops(void)
+{
+	return __atomic_load_n(&fast.hops, __ATOMIC_ACQUIRE);
+}
