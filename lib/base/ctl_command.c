@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of commands, and running one. */
+#include "ctl_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+init_recursive(pthread_mutex_t *mutex)
+{
+	pthread_mutexattr_t attributes;
+	int error;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+	error = pthread_mutex_init(mutex, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+	return -error;
+}
+
+int
+weir_base_ctl_commands_init(struct ctl_commands *commands)
+{
+	int error = init_recursive(&commands->run);
+
+	if (error != 0)
+		return error;
+	error = init_recursive(&commands->table);
+	if (error != 0)
+		pthread_mutex_destroy(&commands->run);
+	return error;
+}
+
+static void
+free_command(struct ctl_command *command)
+{
+	free(command->name);
+	free(command->help);
+}
+
+void
+weir_base_ctl_commands_fini(struct ctl_commands *commands)
+{
+	unsigned int i;
+
+	for (i = 0; i < commands->nb; i++)
+		free_command(&commands->sorted[i]);
+	free(commands->sorted);
+	pthread_mutex_destroy(&commands->table);
+	pthread_mutex_destroy(&commands->run);
+}
+
+/* Index of a command, or of the place where it would stand. Under the table's lock. */
+static unsigned int
+find(const struct ctl_commands *commands, const char *name, bool *found)
+{
+	unsigned int low = 0, high = commands->nb;
+
+	*found = false;
+	while (low < high) {
+		unsigned int middle = low + (high - low) / 2;
+		int order = strcmp(name, commands->sorted[middle].name);
+
+		if (order == 0) {
+			*found = true;
+			return middle;
+		}
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* Under the table's lock. */
+static int
+insert(struct ctl_commands *commands, const struct ctl_command *command)
+{
+	unsigned int at;
+	bool found;
+
+	at = find(commands, command->name, &found);
+	if (found)
+		return -EEXIST;
+	if (commands->nb == commands->max) {
+		unsigned int max = commands->max == 0 ? 16 : 2 * commands->max;
+		struct ctl_command *more = realloc(commands->sorted, max * sizeof(*more));
+
+		if (more == NULL)
+			return -ENOMEM;
+		commands->sorted = more;
+		commands->max = max;
+	}
+	memmove(&commands->sorted[at + 1], &commands->sorted[at],
+		(commands->nb - at) * sizeof(*command));
+	commands->sorted[at] = *command;
+	commands->nb++;
+	return 0;
+}
+
+int
+weir_base_ctl_register(struct weir_base_ctl *ctl, const char *command, const char *help,
+	uint32_t flags, weir_base_ctl_handler_t handler, void *arg)
+{
+	struct ctl_command new_command = {.flags = flags, .handler = handler, .arg = arg};
+	const struct ctl_watcher *watcher;
+	int error;
+
+	if (ctl == NULL || command == NULL || command[0] == '\0' || handler == NULL)
+		return -EINVAL;
+	new_command.name = strdup(command);
+	new_command.help = strdup(help != NULL ? help : "");
+	pthread_mutex_lock(&ctl->commands.table);
+	error = new_command.name == NULL || new_command.help == NULL
+			? -ENOMEM
+			: insert(&ctl->commands, &new_command);
+	watcher = ctl->watcher;
+	pthread_mutex_unlock(&ctl->commands.table);
+	if (error != 0) {
+		weir_base_log(WEIR_BASE_LOG_ERROR, "base", "cannot register command '%s': %s",
+			command, strerror(-error));
+		free_command(&new_command);
+	} else if (watcher != NULL) {
+		watcher->registered(ctl, command, help != NULL ? help : "", flags);
+	}
+	return error;
+}
+
+int
+weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command)
+{
+	struct ctl_commands *commands = &ctl->commands;
+	unsigned int at;
+	bool found;
+
+	pthread_mutex_lock(&commands->run);
+	pthread_mutex_lock(&commands->table);
+	at = find(commands, command, &found);
+	if (found) {
+		free_command(&commands->sorted[at]);
+		commands->nb--;
+		memmove(&commands->sorted[at], &commands->sorted[at + 1],
+			(commands->nb - at) * sizeof(commands->sorted[0]));
+	}
+	pthread_mutex_unlock(&commands->table);
+	pthread_mutex_unlock(&commands->run);
+	return found ? 0 : -ENOENT;
+}
+
+int
+weir_base_ctl_run(
+	struct weir_base_ctl *ctl, const char *command, const json_t *args, json_t **result)
+{
+	struct ctl_commands *commands = &ctl->commands;
+	weir_base_ctl_handler_t handler = NULL;
+	int error = -ENOENT;
+	void *arg = NULL;
+	unsigned int at;
+	bool found;
+
+	*result = NULL;
+	pthread_mutex_lock(&commands->run);
+	pthread_mutex_lock(&commands->table);
+	at = find(commands, command, &found);
+	if (found) {
+		handler = commands->sorted[at].handler;
+		arg = commands->sorted[at].arg;
+	}
+	pthread_mutex_unlock(&commands->table);
+	if (handler != NULL)
+		error = handler(arg, args, result);
+	else
+		*result = json_sprintf("no command '%.100s'; 'help' lists them", command);
+	pthread_mutex_unlock(&commands->run);
+	return error;
+}
+
+void
+weir_base_ctl_foreach(struct weir_base_ctl *ctl,
+	void (*visit)(void *arg, const char *command, const char *help, uint32_t flags), void *arg)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&ctl->commands.table);
+	for (i = 0; i < ctl->commands.nb; i++) {
+		const struct ctl_command *command = &ctl->commands.sorted[i];
+
+		visit(arg, command->name, command->help, command->flags);
+	}
+	pthread_mutex_unlock(&ctl->commands.table);
+}
+
+static json_t *
+failure(int error, json_t *why)
+{
+	json_t *answer;
+
+	if (!json_is_string(why)) {
+		json_decref(why);
+		why = json_string(strerror(-error));
+	}
+	answer = json_pack("{s:b, s:o, s:i}", "ok", 0, "error", why, "errno", -error);
+	return answer;
+}
+
+/* Is a request what it has to be? NULL, or what is wrong. */
+static json_t *
+check_request(json_t *request)
+{
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(request))
+		return json_string("expected an object {\"command\": ..., \"args\": {...}}");
+	json_object_foreach (request, key, value) {
+		if (strcmp(key, "command") == 0) {
+			if (!json_is_string(value))
+				return json_string("'command' is not a string");
+		} else if (strcmp(key, "args") == 0) {
+			if (!json_is_object(value) && !json_is_null(value))
+				return json_string("'args' is not an object");
+		} else {
+			return json_sprintf("unknown key '%.100s'; expected command, args", key);
+		}
+	}
+	if (json_object_get(request, "command") == NULL)
+		return json_string("'command' is missing");
+	return NULL;
+}
+
+static json_t *
+run_request(struct weir_base_ctl *ctl, json_t *request)
+{
+	json_t *result = check_request(request), *args;
+	int error;
+
+	if (result != NULL)
+		return failure(-EINVAL, result);
+	args = json_object_get(request, "args");
+	error = weir_base_ctl_run(ctl, json_string_value(json_object_get(request, "command")),
+		json_is_null(args) ? NULL : args, &result);
+	if (error != 0)
+		return failure(error < 0 ? error : -EIO, result);
+	return json_pack("{s:b, s:o}", "ok", 1, "result", result != NULL ? result : json_null());
+}
+
+char *
+weir_base_ctl_answer(struct weir_base_ctl *ctl, const char *line, size_t size)
+{
+	json_error_t parse_error;
+	json_t *request =
+		json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &parse_error);
+	json_t *answer;
+	char *text;
+
+	if (request != NULL)
+		answer = run_request(ctl, request);
+	else
+		answer = failure(-EINVAL, json_sprintf("not valid JSON: column %d: %s",
+						  parse_error.column, parse_error.text));
+	json_decref(request);
+	text = json_dumps(answer, JSON_COMPACT);
+	json_decref(answer);
+	return text;
+}

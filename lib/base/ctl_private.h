@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_BASE_CTL_PRIVATE_H
+#define WEIR_BASE_CTL_PRIVATE_H
+
+/*
+ * What the parts of the control socket share.
+ *
+ *   ctl_path.c     where sockets are, and which of them answer
+ *   ctl_server.c   opening, closing, the server's thread
+ *   ctl_command.c  the table of commands, and running one
+ *   ctl_conn.c     one connection: lines in, lines out
+ *   ctl_client.c   asking an instance
+ *   telemetry.c    the mirror (DPDK)
+ */
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/un.h>
+
+#include "weir_base.h"
+#include "weir_base_ctl.h"
+
+#pragma GCC visibility push(hidden)
+
+#define CTL_PATH_SIZE sizeof(((struct sockaddr_un *)NULL)->sun_path)
+
+struct ctl_command {
+	char *name, *help;
+	uint32_t flags;
+	weir_base_ctl_handler_t handler;
+	void *arg;
+};
+
+/* Told of what happens to a server: how the mirror follows it. */
+struct ctl_watcher {
+	void (*registered)(
+		struct weir_base_ctl *ctl, const char *command, const char *help, uint32_t flags);
+	void (*closing)(struct weir_base_ctl *ctl);
+};
+
+struct ctl_commands {
+	pthread_mutex_t run;   /* held while a handler runs; recursive */
+	pthread_mutex_t table; /* held while the table is read or changed; recursive */
+	struct ctl_command *sorted;
+	unsigned int nb, max;
+};
+
+/* Bytes from start to end wait; they move to the front when room is needed. */
+struct ctl_buffer {
+	char *data;
+	size_t start, end, size;
+};
+
+/* One client. */
+struct ctl_conn {
+	struct ctl_conn *next;
+	int fd;
+	bool eof; /* the client will say no more */
+	bool has_line;
+	size_t scanned; /* bytes of in that hold no newline */
+	struct ctl_buffer in, out;
+};
+
+struct weir_base_ctl {
+	struct ctl_commands commands;
+	const struct ctl_watcher *watcher;
+	char path[CTL_PATH_SIZE];
+	dev_t device; /* of the socket we made: another's of the same name is not ours to remove */
+	ino_t inode;
+	int listen_fd;
+	int wake_fd;
+	bool stop;
+	pthread_t thread;
+	struct ctl_conn *conns;
+	unsigned int nb_conns;
+};
+
+/* ctl_path.c */
+
+/* The directory of all sockets; made (mode 0700) on request, refused when it is not ours alone. */
+int weir_base_ctl_directory(char *path, size_t size, bool make);
+
+/* Lock the directory against others that open or clean up; a descriptor to close, or negative errno. */
+int weir_base_ctl_lock(const char *directory);
+
+/* Connect to a socket file, not blocking: a descriptor or negative errno (-ECONNREFUSED: nobody listens). */
+int weir_base_ctl_connect(const char *path);
+
+/* ctl_command.c */
+int weir_base_ctl_commands_init(struct ctl_commands *commands);
+void weir_base_ctl_commands_fini(struct ctl_commands *commands);
+
+/* Answer one request line; a string without newline to be freed with free(), NULL: out of memory. */
+char *weir_base_ctl_answer(struct weir_base_ctl *ctl, const char *line, size_t size);
+
+/* ctl_conn.c */
+struct ctl_conn *weir_base_ctl_conn_new(int fd);
+void weir_base_ctl_conn_free(struct ctl_conn *conn);
+
+/* What poll() should wait for. */
+short weir_base_ctl_conn_events(const struct ctl_conn *conn);
+
+/* A whole request is there, and may be answered now. */
+bool weir_base_ctl_conn_ready(const struct ctl_conn *conn);
+
+/* Read, answer at most one request, write. False: the connection is over. */
+bool weir_base_ctl_conn_serve(struct weir_base_ctl *ctl, struct ctl_conn *conn, short events);
+
+/* Are there answers that the client has not taken yet? */
+bool weir_base_ctl_conn_pending(const struct ctl_conn *conn);
+
+/* Write what the client takes now. False: the connection is over. */
+bool weir_base_ctl_conn_flush(struct ctl_conn *conn);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * YAML text to a tree of values. The parser's events are followed, not its
+ * document tree: so that depth, size and duplicate keys are ours to judge, and
+ * an error does not lose what stands before it.
+ */
+#include "doc_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <libfyaml.h>
+
+/* A map or list that is open. */
+struct level {
+	struct weir_base_doc_value *value;
+	const char *key; /* maps: key that waits for its value, NULL: a key is next */
+	unsigned int key_line, key_column;
+	bool skip; /* the key was refused, and its value with it */
+};
+
+struct builder {
+	struct weir_base_doc *doc;
+	const char *file;
+	const struct weir_base_doc_value *place;
+	struct weir_base_doc_value *root;
+	struct level levels[DOC_MAX_DEPTH];
+	unsigned int depth;
+	unsigned int nb_documents;
+	bool failed; /* an error that makes the tree unusable */
+};
+
+static void say(struct builder *builder, unsigned int line, unsigned int column, const char *format,
+	...) __attribute__((format(printf, 4, 5)));
+
+static void
+say(struct builder *builder, unsigned int line, unsigned int column, const char *format, ...)
+{
+	va_list args;
+
+	if (builder->place != NULL)
+		builder->file = weir_base_doc_where(builder->place, &line, &column);
+	va_start(args, format);
+	weir_base_doc_error_place(builder->doc, builder->file, line, column, format, args);
+	va_end(args);
+}
+
+struct weir_base_doc_value *
+weir_base_doc_value_new(struct weir_base_doc *doc, const char *file, unsigned int line,
+	unsigned int column, enum doc_form form)
+{
+	struct weir_base_doc_value *value;
+
+	if (doc->nb_values >= DOC_MAX_VALUES)
+		return NULL;
+	value = weir_base_doc_alloc(doc, sizeof(*value));
+	if (value == NULL)
+		return NULL;
+	doc->nb_values++;
+	value->doc = doc;
+	value->file = file;
+	value->line = line;
+	value->column = column;
+	value->form = (uint8_t)form;
+	value->kind = WEIR_BASE_DOC_ANY;
+	return value;
+}
+
+int
+weir_base_doc_append(struct weir_base_doc_value *parent, struct weir_base_doc_value *item)
+{
+	if (parent->nb_items == parent->max_items) {
+		unsigned int more = parent->max_items == 0 ? 4 : 2 * parent->max_items;
+		struct weir_base_doc_value **items = weir_base_doc_alloc(
+			parent->doc, more * sizeof(struct weir_base_doc_value *));
+
+		if (items == NULL)
+			return -1;
+		if (parent->nb_items > 0)
+			memcpy(items, parent->items, parent->nb_items * sizeof(*items));
+		parent->items = items;
+		parent->max_items = more;
+	}
+	parent->items[parent->nb_items++] = item;
+	return 0;
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	const struct weir_base_doc_value *x = *(struct weir_base_doc_value *const *)a;
+	const struct weir_base_doc_value *y = *(struct weir_base_doc_value *const *)b;
+	int order = strcmp(x->name, y->name);
+
+	/* Of one name the one that came first: length numbers them meanwhile. */
+	return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+int
+weir_base_doc_index(struct weir_base_doc_value *map,
+	void (*twice)(struct weir_base_doc_value *first, struct weir_base_doc_value *again))
+{
+	unsigned int i, kept = 0, nb_items = 0;
+
+	map->nb_by_name = 0;
+	if (map->nb_items == 0)
+		return 0;
+	map->by_name =
+		weir_base_doc_alloc(map->doc, map->nb_items * sizeof(struct weir_base_doc_value *));
+	if (map->by_name == NULL)
+		return -1;
+	for (i = 0; i < map->nb_items; i++) {
+		map->items[i]->length = i;
+		map->by_name[i] = map->items[i];
+	}
+	qsort(map->by_name, map->nb_items, sizeof(struct weir_base_doc_value *), compare_names);
+	for (i = 0; i < map->nb_items; i++) {
+		struct weir_base_doc_value *value = map->by_name[i];
+
+		if (kept > 0 && strcmp(map->by_name[kept - 1]->name, value->name) == 0) {
+			twice(map->by_name[kept - 1], value);
+			map->items[value->length] = NULL;
+		} else {
+			map->by_name[kept++] = value;
+		}
+	}
+	for (i = 0; i < map->nb_items; i++) {
+		if (map->items[i] != NULL) {
+			map->items[i]->length = 0;
+			map->items[nb_items++] = map->items[i];
+		}
+	}
+	map->nb_items = nb_items;
+	map->nb_by_name = kept;
+	return 0;
+}
+
+static int
+compare_to_name(const void *name, const void *item)
+{
+	return strcmp(name, (*(struct weir_base_doc_value *const *)item)->name);
+}
+
+struct weir_base_doc_value *
+weir_base_doc_find(const struct weir_base_doc_value *map, const char *name)
+{
+	struct weir_base_doc_value **found;
+
+	if (map->form != DOC_MAP || map->nb_by_name == 0)
+		return NULL;
+	found = bsearch(name, map->by_name, map->nb_by_name, sizeof(struct weir_base_doc_value *),
+		compare_to_name);
+	return found != NULL ? *found : NULL;
+}
+
+static void
+duplicate_key(struct weir_base_doc_value *first, struct weir_base_doc_value *again)
+{
+	weir_base_doc_error_name(again->doc, again,
+		"key '%s' is given twice, first on line %u; expected each key once",
+		weir_base_doc_shown(again->doc, again->name), first->name_line);
+}
+
+/* Put a finished value where it belongs; false when there is no memory. */
+static bool
+attach(struct builder *builder, struct weir_base_doc_value *value)
+{
+	struct level *level;
+
+	if (builder->depth == 0) {
+		builder->root = value;
+		return true;
+	}
+	level = &builder->levels[builder->depth - 1];
+	if (level->value->form == DOC_MAP) {
+		if (level->key == NULL) {
+			/* A map or list in the place of a key. */
+			say(builder, value->line, value->column,
+				"a map or list cannot be a key; expected a name");
+			level->key = "?";
+			level->skip = true;
+			return true;
+		}
+		value->name = level->key;
+		value->name_line = level->key_line;
+		value->name_column = level->key_column;
+		level->key = NULL;
+		if (level->skip)
+			return true;
+	}
+	return weir_base_doc_append(level->value, value) == 0;
+}
+
+static struct weir_base_doc_value *
+new_value(struct builder *builder, const struct fy_mark *mark, enum doc_form form)
+{
+	unsigned int line = mark != NULL ? (unsigned int)mark->line + 1 : 1;
+	unsigned int column = mark != NULL ? (unsigned int)mark->column + 1 : 1;
+	struct weir_base_doc_value *value;
+	const char *file = builder->file;
+
+	if (builder->place != NULL)
+		file = weir_base_doc_where(builder->place, &line, &column);
+	value = weir_base_doc_value_new(builder->doc, file, line, column, form);
+	if (value == NULL) {
+		builder->failed = true;
+		if (!builder->doc->out_of_memory)
+			say(builder, line, column, "too large: more than %u values",
+				DOC_MAX_VALUES);
+		return NULL;
+	}
+	value->defaulted = builder->place != NULL;
+	return value;
+}
+
+/* Anchors do no harm, but tags change what a value means. */
+static void
+refuse_tag(struct builder *builder, struct fy_token *tag)
+{
+	const struct fy_mark *mark;
+	size_t length = 0;
+	const char *text;
+	char *copy;
+
+	if (tag == NULL)
+		return;
+	mark = fy_token_start_mark(tag);
+	text = fy_token_get_text(tag, &length);
+	copy = weir_base_doc_copy(
+		builder->doc, text != NULL ? text : "", text != NULL ? length : 0);
+	if (copy == NULL)
+		return;
+	say(builder, mark != NULL ? (unsigned int)mark->line + 1 : 1,
+		mark != NULL ? (unsigned int)mark->column + 1 : 1,
+		"tag '%s' is not supported; expected the value alone",
+		weir_base_doc_shown(builder->doc, copy));
+}
+
+static void
+open_level(struct builder *builder, const struct fy_mark *mark, enum doc_form form)
+{
+	struct weir_base_doc_value *value = new_value(builder, mark, form);
+
+	if (value == NULL)
+		return;
+	if (builder->depth == DOC_MAX_DEPTH) {
+		say(builder, value->line, value->column,
+			"nested too deeply; expected at most %u levels of maps and lists",
+			DOC_MAX_DEPTH);
+		builder->failed = true;
+		return;
+	}
+	builder->levels[builder->depth] = (struct level){.value = value};
+	builder->depth++;
+}
+
+static void
+close_level(struct builder *builder)
+{
+	struct weir_base_doc_value *value;
+
+	if (builder->depth == 0)
+		return;
+	value = builder->levels[--builder->depth].value;
+	if (value->form == DOC_MAP && weir_base_doc_index(value, duplicate_key) != 0)
+		builder->failed = true;
+	if (!attach(builder, value))
+		builder->failed = true;
+}
+
+static void
+add_scalar(struct builder *builder, struct fy_event *event, const struct fy_mark *mark)
+{
+	struct level *level = builder->depth > 0 ? &builder->levels[builder->depth - 1] : NULL;
+	struct fy_token *token = event->scalar.value;
+	unsigned int line = mark != NULL ? (unsigned int)mark->line + 1 : 1;
+	unsigned int column = mark != NULL ? (unsigned int)mark->column + 1 : 1;
+	struct weir_base_doc_value *value;
+	const char *text = "";
+	size_t length = 0;
+	char *copy;
+
+	if (token != NULL)
+		text = fy_token_get_text(token, &length);
+	if (text == NULL) {
+		text = "";
+		length = 0;
+	}
+	if (memchr(text, '\0', length) != NULL)
+		say(builder, line, column, "the text holds a NUL character; expected none");
+	copy = weir_base_doc_copy(builder->doc, text, length);
+	if (copy == NULL) {
+		builder->failed = true;
+		return;
+	}
+	refuse_tag(builder, event->scalar.tag);
+	if (level != NULL && level->value->form == DOC_MAP && level->key == NULL) {
+		level->key = copy;
+		level->key_line = line;
+		level->key_column = column;
+		level->skip = false;
+		return;
+	}
+	value = new_value(builder, mark, DOC_SCALAR);
+	if (value == NULL)
+		return;
+	value->text = copy;
+	value->plain = token == NULL || fy_token_scalar_style(token) == FYSS_PLAIN;
+	if (!attach(builder, value))
+		builder->failed = true;
+}
+
+static void
+add_alias(struct builder *builder, const struct fy_mark *mark)
+{
+	struct level *level = builder->depth > 0 ? &builder->levels[builder->depth - 1] : NULL;
+	unsigned int line = mark != NULL ? (unsigned int)mark->line + 1 : 1;
+	unsigned int column = mark != NULL ? (unsigned int)mark->column + 1 : 1;
+
+	/* Its place is left empty, so nothing below can be relied on to be complete. */
+	say(builder, line, column, "aliases (*name) are not supported; expected the value itself");
+	builder->doc->incomplete = true;
+	if (level == NULL || level->value->form != DOC_MAP)
+		return;
+	if (level->key == NULL) {
+		level->key = "?";
+		level->skip = true;
+	} else {
+		level->key = NULL;
+	}
+}
+
+static void
+follow(struct builder *builder, struct fy_event *event)
+{
+	const struct fy_mark *mark = fy_event_start_mark(event);
+
+	switch (event->type) {
+	case FYET_DOCUMENT_START:
+		if (++builder->nb_documents > 1) {
+			say(builder, mark != NULL ? (unsigned int)mark->line + 1 : 1,
+				mark != NULL ? (unsigned int)mark->column + 1 : 1,
+				"a second document begins here; expected one in a file");
+			builder->failed = true;
+		}
+		break;
+	case FYET_MAPPING_START:
+		refuse_tag(builder, event->mapping_start.tag);
+		open_level(builder, mark, DOC_MAP);
+		break;
+	case FYET_SEQUENCE_START:
+		refuse_tag(builder, event->sequence_start.tag);
+		open_level(builder, mark, DOC_LIST);
+		break;
+	case FYET_MAPPING_END:
+	case FYET_SEQUENCE_END:
+		close_level(builder);
+		break;
+	case FYET_SCALAR:
+		add_scalar(builder, event, mark);
+		break;
+	case FYET_ALIAS:
+		add_alias(builder, mark);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What the YAML parser complained about, in our list. */
+static void
+take_errors(struct builder *builder, struct fy_diag *diag)
+{
+	struct fy_diag_error *error;
+	bool any = false;
+	void *at = NULL;
+
+	while ((error = fy_diag_errors_iterate(diag, &at)) != NULL) {
+		if (error->type < FYET_ERROR)
+			continue;
+		say(builder, error->line > 0 ? (unsigned int)error->line : 1,
+			error->column > 0 ? (unsigned int)error->column : 1, "not valid YAML: %s",
+			error->msg != NULL ? error->msg : "(no reason given)");
+		any = true;
+	}
+	if (!any)
+		say(builder, 1, 1, "not valid YAML");
+}
+
+static void
+run_parser(struct builder *builder, const char *text, size_t size)
+{
+	struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_DISABLE_RECYCLING};
+	struct fy_parser *parser = NULL;
+	struct fy_diag_cfg diag_config;
+	struct fy_event *event;
+	struct fy_diag *diag;
+
+	fy_diag_cfg_default(&diag_config);
+	diag_config.fp = NULL;
+	diag_config.colorize = false;
+	diag = fy_diag_create(&diag_config);
+	if (diag != NULL) {
+		fy_diag_set_collect_errors(diag, true);
+		config.diag = diag;
+		parser = fy_parser_create(&config);
+	}
+	if (parser == NULL || fy_parser_set_string(parser, text, size) != 0) {
+		builder->doc->out_of_memory = true;
+		builder->failed = true;
+	} else {
+		while (!builder->failed && (event = fy_parser_parse(parser)) != NULL) {
+			follow(builder, event);
+			fy_parser_event_free(parser, event);
+		}
+		if (fy_parser_get_stream_error(parser)) {
+			take_errors(builder, diag);
+			builder->failed = true;
+		}
+	}
+	if (parser != NULL)
+		fy_parser_destroy(parser);
+	if (diag != NULL)
+		fy_diag_destroy(diag);
+}
+
+/* The first byte that no text file holds, as an error. */
+static bool
+check_text(struct builder *builder, const char *text, size_t size)
+{
+	const unsigned char *at = (const unsigned char *)text, *end = at + size;
+	unsigned int line = 1, column = 1;
+
+	for (; at < end; at++) {
+		if (*at == '\n') {
+			line++;
+			column = 1;
+			continue;
+		}
+		if (*at == '\0' || *at == 0x7f || (*at < 0x20 && *at != '\t' && *at != '\r')) {
+			say(builder, line, column,
+				"byte 0x%02x: this is not a text file; expected YAML in UTF-8",
+				*at);
+			return false;
+		}
+		if (*at >= 0x80) {
+			/* The checker looks ahead at most three bytes; those behind the end are no continuation. */
+			unsigned char ahead[5] = {0};
+			size_t length;
+
+			memcpy(ahead, at, (size_t)(end - at) < 4 ? (size_t)(end - at) : 4);
+			length = weir_base_doc_utf8(ahead);
+			if (length == 0) {
+				say(builder, line, column,
+					"byte 0x%02x is not valid UTF-8; expected YAML in UTF-8",
+					*at);
+				return false;
+			}
+			at += length - 1;
+		}
+		column++;
+	}
+	return true;
+}
+
+struct weir_base_doc_value *
+weir_base_doc_parse(struct weir_base_doc *doc, const char *file, const char *text, size_t size,
+	const struct weir_base_doc_value *place)
+{
+	struct builder builder = {.doc = doc, .file = file, .place = place};
+
+	if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		text += 3;
+		size -= 3;
+	}
+	if (size == 0)
+		return NULL;
+	if (!check_text(&builder, text, size))
+		builder.failed = true;
+	else
+		run_parser(&builder, text, size);
+	if (builder.failed) {
+		doc->incomplete = true;
+		return NULL;
+	}
+	return builder.root;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The log: one line per message, to standard error or to the program's own sink. */
+#include "weir_base.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHORT_MESSAGE 512
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static weir_base_log_sink_t sink;
+static void *sink_arg;
+static int shown_level = WEIR_BASE_LOG_INFO;
+
+/* Set while this thread is inside the sink: a sink that logs must not wait for itself. */
+static __thread bool in_sink;
+
+static void
+to_stderr(enum weir_base_log_level level, const char *module, const char *message)
+{
+	static const char *const weight[] = {"error: ", "warning: ", "", "debug: "};
+
+	/* One call, so that lines of several processes do not mix. */
+	fprintf(stderr, "weir: %s: %s%s\n", module, weight[level], message);
+}
+
+static void
+deliver(enum weir_base_log_level level, const char *module, char *message)
+{
+	size_t length = strlen(message);
+
+	while (length > 0 && message[length - 1] == '\n')
+		message[--length] = '\0';
+	if (in_sink) {
+		to_stderr(level, module, message);
+		return;
+	}
+	pthread_mutex_lock(&lock);
+	if (sink != NULL) {
+		in_sink = true;
+		sink(sink_arg, level, module, message);
+		in_sink = false;
+	} else {
+		to_stderr(level, module, message);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void
+weir_base_log(enum weir_base_log_level level, const char *module, const char *format, ...)
+{
+	char text[SHORT_MESSAGE], *message = text;
+	int saved_errno = errno;
+	va_list args;
+	int length;
+
+	if ((int)level > __atomic_load_n(&shown_level, __ATOMIC_RELAXED))
+		return;
+	if ((int)level < WEIR_BASE_LOG_ERROR || (int)level > WEIR_BASE_LOG_DEBUG)
+		level = WEIR_BASE_LOG_ERROR;
+	va_start(args, format);
+	length = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (length < 0) {
+		snprintf(text, sizeof(text), "(a message that could not be formatted: %s)", format);
+	} else if ((size_t)length >= sizeof(text)) {
+		/* Out of memory: the first part is better than nothing. */
+		message = malloc((size_t)length + 1);
+		if (message == NULL) {
+			message = text;
+		} else {
+			errno = saved_errno;
+			va_start(args, format);
+			vsnprintf(message, (size_t)length + 1, format, args);
+			va_end(args);
+		}
+	}
+	deliver(level, module != NULL ? module : "?", message);
+	if (message != text)
+		free(message);
+	errno = saved_errno;
+}
+
+void
+weir_base_log_set_level(enum weir_base_log_level level)
+{
+	__atomic_store_n(&shown_level, (int)level, __ATOMIC_RELAXED);
+}
+
+void
+weir_base_log_set_sink(weir_base_log_sink_t new_sink, void *arg)
+{
+	/* From within the sink the lock is ours already. */
+	bool nested = in_sink;
+
+	if (!nested)
+		pthread_mutex_lock(&lock);
+	sink = new_sink;
+	sink_arg = arg;
+	if (!nested)
+		pthread_mutex_unlock(&lock);
+}
