@@ -132,22 +132,58 @@ visit(struct weir_graph *graph, struct weir_graph_node *node)
 	node->idx = 0;
 }
 
-static __rte_always_inline void
-drain(struct weir_graph *graph, struct stopwatch *watch)
+/* Take the bits of word @w that were set since the last look. */
+static __rte_always_inline uint64_t
+take_pending(struct weir_graph *graph, uint32_t w)
 {
-	uint64_t *pending = graph->pending;
+	uint64_t bits = graph->pending[w];
+
+	if (bits != 0)
+		graph->pending[w] = 0;
+	return bits;
+}
+
+/*
+ * The node of the lowest bit, guessed: a walk visits nodes in much the same
+ * order as the one before. A guess that is right, as a branch predicts it to be, lets the CPU start
+ * on the node while the bits that prove it are still being computed: without it
+ * one long chain of loads runs through all visits of a walk.
+ */
+static __rte_always_inline struct weir_graph_node *
+next_pending(
+	const struct weir_graph *graph, struct weir_graph_node *previous, uint32_t w, uint64_t bits)
+{
+	struct weir_graph_node *node = graph->nodes[w * 64 + (uint32_t)__builtin_ctzll(bits)];
+	struct weir_graph_node *guess = previous->after;
+	struct weir_graph_node *check = guess;
+
+	__asm__("" : "+r"(check)); /* the compiler must not see that node would do for guess */
+	if (likely(node == check))
+		return guess;
+	previous->after = node;
+	return node;
+}
+
+static __rte_always_inline void
+drain(struct weir_graph *graph, struct weir_graph_node *node, struct stopwatch *watch)
+{
 	uint32_t nb_words = graph->nb_words;
-	struct weir_graph_node *node;
+	uint64_t bits;
 
 	for (uint32_t w = 0; w < nb_words; w++) {
-		while (pending[w] != 0) {
-			node = graph->nodes[w * 64 + (uint32_t)__builtin_ctzll(pending[w])];
-			pending[w] &= pending[w] - 1;
+		for (bits = take_pending(graph, w); bits != 0; bits |= take_pending(graph, w)) {
+			node = next_pending(graph, node, w, bits);
+			bits &= bits - 1;
 			visit(graph, node);
 			if (watch != NULL)
 				stopwatch_lap(watch, node);
-			if (unlikely(graph->has_cycle))
-				w = 0; /* a lower node may be pending again */
+			if (unlikely(graph->has_cycle) && w > 0) {
+				/* a node of a lower word may be pending again: put back and start over */
+				graph->pending[w] |= bits;
+				bits = 0;
+				w = UINT32_MAX;
+				break;
+			}
 		}
 	}
 }
@@ -169,11 +205,11 @@ rounds(struct weir_graph *graph, struct stopwatch *watch)
 		if (watch != NULL)
 			stopwatch_lap(watch, node);
 		if (waiting >= graph->burst) {
-			drain(graph, watch);
+			drain(graph, node, watch);
 			waiting = 0;
 		}
 	}
-	drain(graph, watch);
+	drain(graph, graph->nodes[0], watch);
 	return total;
 }
 

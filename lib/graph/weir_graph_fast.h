@@ -62,13 +62,15 @@ struct weir_graph_node {
 	uint16_t flags;               /**< WEIR_GRAPH_NODE_*, and the library's own */
 	uint64_t nb_calls;            /**< vectors processed */
 	uint64_t nb_objs;             /**< objects processed */
-	uint64_t cycles;              /**< of timed walks, scaled */
+	struct weir_graph_node
+		*after; /**< the node that was visited after this one the last time */
 	struct weir_graph_edge *edges; /**< next nodes, on cache lines of their own */
 
 	uint8_t ctx
 		[WEIR_GRAPH_CTX_SIZE] __rte_cache_aligned; /**< context memory: the node author's */
 	void *state;            /**< state_size bytes as registered, or NULL */
 	uint64_t *xstats;       /**< the node's named counters */
+	uint64_t cycles;        /**< of timed walks, scaled */
 	uint64_t realloc_count; /**< times the stream grew */
 	uint64_t overflow;      /**< objects discarded because it could not */
 } __rte_cache_aligned;
