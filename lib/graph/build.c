@@ -321,7 +321,7 @@ graph_layout(struct weir_graph *graph, const struct build *build)
 	graph->pending = zalloc(graph, graph->nb_words * sizeof(*graph->pending));
 	graph->nodes = zalloc(graph, build->nb_nodes * sizeof(*graph->nodes));
 	/* A kernel reads decisions in full vectors. */
-	graph->nexts = zalloc(graph, (graph->burst + 64) * sizeof(*graph->nexts));
+	graph->nexts = zalloc(graph, (graph->burst + STREAM_SLACK) * sizeof(*graph->nexts));
 	if (graph->pending == NULL || graph->nodes == NULL || graph->nexts == NULL)
 		return -ENOMEM;
 	for (uint32_t pos = 0; pos < build->nb_nodes; pos++) {

@@ -26,7 +26,7 @@
 #define GRAPH_LOG(level, ...) weir_base_log(WEIR_BASE_LOG_##level, "graph", __VA_ARGS__)
 
 /* Entries that a kernel may write beyond a stream's end with a last full vector. */
-#define STREAM_SLACK 64
+#define STREAM_SLACK 128
 
 /* Node flags of our own, above those of registration. */
 #define NODE_SELF_EDGE (1 << 15) /* an edge leads back to the node itself */

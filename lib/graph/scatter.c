@@ -16,10 +16,10 @@
 /* Below this many objects grouping costs more than it saves. */
 #define SCATTER_SHORT 12
 
-/* Objects that are copied at once to a next node's stream, whatever the size of the group. */
-#define SCATTER_COPY 32
-_Static_assert(SCATTER_COPY <= SCATTER_SLACK && SCATTER_COPY <= STREAM_SLACK,
-	"copies stay within the slack");
+/* Objects per step of a copy: a cache line. */
+#define COPY_STEP 8
+
+_Static_assert(SCATTER_SLACK <= STREAM_SLACK, "copies stay within the slack");
 
 /* Decisions that name no edge are a node's bug: count and discard rather than lose or crash. */
 static __rte_noinline void
@@ -56,10 +56,24 @@ scatter_to_one(struct weir_graph *graph, struct weir_graph_node *node, void **ob
 		weir_graph_enqueue(graph, node, next, objs, nb_objs);
 }
 
-/* Append a group to the stream of edge @next. */
+/*
+ * How many objects to copy for each of @nb_groups groups of @nb_objs objects in all,
+ * needed or not, so that no branch depends on the sizes of groups: enough
+ * for almost all of them when decisions are evenly spread.
+ */
+static __rte_always_inline uint32_t
+copy_length(uint32_t nb_objs, uint32_t nb_groups)
+{
+	uint32_t mean = nb_objs / nb_groups;
+
+	return RTE_MIN(
+		RTE_ALIGN_CEIL(mean + mean / 4 + COPY_STEP, COPY_STEP), (uint32_t)SCATTER_SLACK);
+}
+
+/* Append a group to the stream of edge @next; both sides have room for @copy objects. */
 static __rte_always_inline void
 scatter_append(struct weir_graph *graph, struct weir_graph_node *node, uint16_t next, void **objs,
-	uint32_t nb)
+	uint32_t nb, uint32_t copy)
 {
 	struct weir_graph_edge *edge = &node->edges[next];
 	struct weir_graph_node *to = edge->node;
@@ -74,11 +88,10 @@ scatter_append(struct weir_graph *graph, struct weir_graph_node *node, uint16_t 
 		weir_graph_pend(graph, to);
 	end = &to->objs[to->idx];
 	to->idx += nb;
-	/* A fixed length copies without a branch on the count; both sides have room for it. */
-	memcpy(end, objs, SCATTER_COPY * sizeof(*objs));
-	if (nb > SCATTER_COPY)
-		memcpy(end + SCATTER_COPY, objs + SCATTER_COPY,
-			(nb - SCATTER_COPY) * sizeof(*objs));
+	for (uint32_t i = 0; i < copy; i += COPY_STEP)
+		memcpy(end + i, objs + i, COPY_STEP * sizeof(*objs));
+	if (nb > copy)
+		memcpy(end + copy, objs + copy, (nb - copy) * sizeof(*objs));
 }
 
 static __rte_always_inline bool
@@ -99,18 +112,20 @@ scatter_groups(struct weir_graph *graph, struct weir_graph_node *node, void **ob
 	const uint16_t *nexts, uint32_t nb_objs, scatter_kernel_t kernel)
 {
 	struct scatter_groups groups;
-	uint32_t chunk;
+	uint32_t chunk, copy;
 
 	for (; nb_objs > 0; nb_objs -= chunk, objs += chunk, nexts += chunk) {
 		void **group = groups.objs;
 
 		chunk = RTE_MIN(nb_objs, (uint32_t)SCATTER_CHUNK);
 		kernel(&groups, objs, nexts, chunk, node->nb_edges);
+		copy = copy_length(chunk, groups.nb);
 		for (uint32_t g = 0; g < groups.nb; g++) {
 			if (unlikely(groups.next[g] >= node->nb_edges))
 				discard_stray(graph, node, group, groups.count[g], groups.next[g]);
 			else
-				scatter_append(graph, node, groups.next[g], group, groups.count[g]);
+				scatter_append(
+					graph, node, groups.next[g], group, groups.count[g], copy);
 			group += groups.count[g];
 		}
 	}

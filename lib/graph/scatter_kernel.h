@@ -17,7 +17,7 @@
 #define SCATTER_EDGES 255
 
 /* Room beyond the end of arrays that full vector registers may touch. */
-#define SCATTER_SLACK 64
+#define SCATTER_SLACK 128
 
 /* A chunk's objects, grouped by decision; in a group they keep their order. */
 struct scatter_groups {

@@ -268,7 +268,7 @@ weir_graph_stream_move(struct weir_graph *graph, struct weir_graph_node *node, u
  * the decisions are mixed; when all are the same it is a home run.
  *
  * @param objs   the vector in process(), or any other array
- * @param nexts  edges of @p node, nb_objs of them, with room to read 64 bytes beyond: weir_graph_nexts() has it
+ * @param nexts  edges of @p node, nb_objs of them, with room to read 128 bytes beyond: weir_graph_nexts() has it
  */
 static __rte_always_inline void
 weir_graph_enqueue_nexts(struct weir_graph *graph, struct weir_graph_node *node, void **objs,
