@@ -315,6 +315,18 @@ weir_base_doc_errors_json(const struct weir_base_doc *doc)
 	return list;
 }
 
+struct weir_base_doc *
+weir_base_doc_new(const char *name)
+{
+	struct weir_base_doc *doc = calloc(1, sizeof(*doc));
+
+	if (doc == NULL)
+		return NULL;
+	doc->spare.file = weir_base_doc_file(doc, name);
+	doc->spare.message = "out of memory";
+	return doc;
+}
+
 void
 weir_base_doc_free(struct weir_base_doc *doc)
 {

@@ -401,18 +401,6 @@ load_file(struct loader *loader, const char *path, const struct weir_base_doc_va
 	return finish(loader, root, path, &opening);
 }
 
-static struct weir_base_doc *
-new_doc(const char *name)
-{
-	struct weir_base_doc *doc = calloc(1, sizeof(*doc));
-
-	if (doc == NULL)
-		return NULL;
-	doc->spare.file = weir_base_doc_file(doc, name);
-	doc->spare.message = "out of memory";
-	return doc;
-}
-
 /* The last step: check, and the only way that leads to NULL. */
 static struct weir_base_doc *
 check(struct weir_base_doc *doc, const struct weir_base_doc_section *section)
@@ -430,7 +418,7 @@ check(struct weir_base_doc *doc, const struct weir_base_doc_section *section)
 struct weir_base_doc *
 weir_base_doc_load(const char *path, const struct weir_base_doc_section *root)
 {
-	struct weir_base_doc *doc = new_doc(path);
+	struct weir_base_doc *doc = weir_base_doc_new(path);
 	struct loader loader = {.doc = doc, .section = root};
 
 	if (doc == NULL) {
@@ -446,7 +434,7 @@ struct weir_base_doc *
 weir_base_doc_load_text(
 	const char *text, size_t size, const char *name, const struct weir_base_doc_section *root)
 {
-	struct weir_base_doc *doc = new_doc(name);
+	struct weir_base_doc *doc = weir_base_doc_new(name);
 	struct loader loader = {.doc = doc, .section = root};
 
 	if (doc == NULL) {

@@ -75,6 +75,9 @@ struct weir_base_doc {
 	bool incomplete; /* a part could not be read: what is missing may stand there */
 };
 
+/* An empty document; name is the first of its files. NULL when out of memory. */
+struct weir_base_doc *weir_base_doc_new(const char *name);
+
 /* An allocation that lives as long as the document, zeroed; NULL (and out_of_memory) when there is none. */
 void *weir_base_doc_alloc(struct weir_base_doc *doc, size_t size);
 
