@@ -23,7 +23,7 @@ main(int argc, char **argv)
 	uint32_t id;
 
 	(void)argc;
-	char *eal[] = {argv[0], (char *)"--no-huge", (char *)"--no-pci", (char *)"--in-memory",
+	char *eal[] = {argv[0], (char *)"--no-huge", (char *)"--no-pci", (char *)"--no-shconf",
 		(char *)"--no-telemetry", (char *)"-m", (char *)"64", NULL};
 	if (rte_eal_init(7, eal) < 0)
 		return 1;
