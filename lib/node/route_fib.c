@@ -137,6 +137,14 @@ slots_set(struct weir_node_fib *fib, size_t slot, size_t nb, uint32_t value)
 	}
 }
 
+/* Where a free group keeps the number of the next one: in its own first bytes. */
+static void *
+group_link(struct weir_node_fib *fib, uint32_t group)
+{
+	return (uint8_t *)fib->slots +
+	       group_slot(group) * (fib->wide ? sizeof(uint32_t) : sizeof(uint16_t));
+}
+
 /* Take a group whose slots all hold @value. */
 static uint32_t
 group_new(struct weir_node_fib *fib, uint32_t value)
@@ -144,9 +152,7 @@ group_new(struct weir_node_fib *fib, uint32_t value)
 	uint32_t group = fib->free_group;
 
 	if (group != UINT32_MAX) {
-		memcpy(&fib->free_group,
-			(uint8_t *)fib->slots + group_slot(group) * (fib->wide ? 4 : 2),
-			sizeof(fib->free_group));
+		memcpy(&fib->free_group, group_link(fib, group), sizeof(fib->free_group));
 	} else {
 		/* The RIB counts the groups that its routes need, and refuses those that would need more. */
 		assert(fib->fresh_groups < fib->nb_groups);
@@ -157,25 +163,60 @@ group_new(struct weir_node_fib *fib, uint32_t value)
 	return group;
 }
 
-/* Free the groups that slots lead to, with those below them (at most 13 levels). */
+/* Do any of 256 slots, or fewer, lead to a group? Without a branch per slot: whole tables are searched. */
+static bool
+any_group(const struct weir_node_fib *fib, size_t slot, size_t nb)
+{
+	uint32_t all = 0;
+	size_t i;
+
+	if (fib->wide) {
+		const uint32_t *slots = (const uint32_t *)fib->slots + slot;
+
+		for (i = 0; i < nb; i++)
+			all |= slots[i];
+	} else {
+		const uint16_t *slots = (const uint16_t *)fib->slots + slot;
+		uint16_t narrow = 0;
+
+		for (i = 0; i < nb; i++)
+			narrow |= slots[i];
+		all = narrow;
+	}
+	return (all & ext_bit(fib)) != 0;
+}
+
+static void groups_free(struct weir_node_fib *fib, size_t slot, size_t nb);
+
+/* Free the group that a slot leads to, if any, with those below it. */
+static void
+group_free(struct weir_node_fib *fib, size_t slot)
+{
+	const uint32_t ext = ext_bit(fib);
+	uint32_t group = slot_get(fib, slot);
+
+	if ((group & ext) == 0)
+		return;
+	group &= ~ext;
+	groups_free(fib, group_slot(group), WEIR_NODE_FIB_GROUP_SLOTS);
+	memcpy(group_link(fib, group), &fib->free_group, sizeof(fib->free_group));
+	fib->free_group = group;
+	fib->used_groups--;
+	slot_set(fib, slot, 0);
+}
+
+/* The same for a run of slots: a power of two, aligned. At most 13 levels deep. */
 static void
 groups_free(struct weir_node_fib *fib, size_t slot, size_t nb)
 {
-	const uint32_t ext = ext_bit(fib);
-	uint32_t value, group;
-	size_t i;
+	const size_t block = RTE_MIN(nb, (size_t)WEIR_NODE_FIB_GROUP_SLOTS);
+	size_t i, j;
 
-	for (i = 0; i < nb && fib->used_groups > 0; i++) {
-		value = slot_get(fib, slot + i);
-		if (likely((value & ext) == 0))
+	for (i = 0; i < nb && fib->used_groups > 0; i += block) {
+		if (likely(!any_group(fib, slot + i, block)))
 			continue;
-		group = value & ~ext;
-		groups_free(fib, group_slot(group), WEIR_NODE_FIB_GROUP_SLOTS);
-		memcpy((uint8_t *)fib->slots + group_slot(group) * (fib->wide ? 4 : 2),
-			&fib->free_group, sizeof(fib->free_group));
-		fib->free_group = group;
-		fib->used_groups--;
-		slot_set(fib, slot + i, 0);
+		for (j = 0; j < block; j++)
+			group_free(fib, slot + i + j);
 	}
 }
 
