@@ -79,14 +79,16 @@ weir_node_reason_get(const struct rte_mbuf *m)
 {
 	uint32_t reason = m->hash.fdir.hi ^ WEIR_NODE_REASON_MARK;
 
-	return reason < WEIR_NODE_REASON_COUNT ? (enum weir_node_reason)reason : WEIR_NODE_REASON_NONE;
+	return reason < WEIR_NODE_REASON_COUNT ? (enum weir_node_reason)reason
+					       : WEIR_NODE_REASON_NONE;
 }
 
 /** What the nodes need to know of a packet's port, as one half of a cache line. */
 struct weir_node_port_fast {
-	uint64_t mac;	       /**< own address, in memory order, upper 16 bits zero */
-	uint64_t mac_mask;     /**< bits of it that must agree: all 48, or none where any is taken */
-	uint64_t checksum_mask; /**< mbuf flags about the IPv4 checksum that the device sets; 0: none */
+	uint64_t mac;      /**< own address, in memory order, upper 16 bits zero */
+	uint64_t mac_mask; /**< bits of it that must agree: all 48, or none where any is taken */
+	uint64_t
+		checksum_mask; /**< mbuf flags about the IPv4 checksum that the device sets; 0: none */
 	struct rte_mempool *pool; /**< for copies; NULL: the packet's own */
 };
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * classify: is the frame for us, and what is in it?
+ *
+ * Uses:  m->port, the Ethernet header, up to two VLAN tags (0x8100, 0x88a8)
+ * Sets:  weir_node_l3(), or the reason
+ * Next:  ip4_lookup  ip6_lookup  punt (ARP)  drop
+ */
+
+#include <rte_ether.h>
+
+#include "node_private.h"
+
+#define MAX_TAGS 2
+/* What the nodes may want to read of a frame: tags and the longest IPv4 header. */
+#define HEADERS_MAX (RTE_ETHER_HDR_LEN + MAX_TAGS * RTE_VLAN_HLEN + 60)
+
+enum {
+	EDGE_IP4 = NODE_EDGE_FIRST,
+	EDGE_IP6,
+	NB_EDGES,
+};
+
+/* Does the frame's destination address differ from the port's own, as far as the port cares? */
+static inline bool
+is_for_others(const uint8_t *frame, const struct weir_node_port_fast *port)
+{
+	return (node_load64(frame) ^ port->mac) & port->mac_mask;
+}
+
+static inline bool
+is_tag(uint16_t type)
+{
+	return type == RTE_BE16(RTE_ETHER_TYPE_VLAN) || type == RTE_BE16(RTE_ETHER_TYPE_QINQ);
+}
+
+/* Every frame but the plainest: in the order that doc/forwarding.md tells. */
+static __rte_noinline uint16_t
+classify_any(struct rte_mbuf *m, const struct weir_node_port_fast *port)
+{
+	const uint8_t *frame;
+	uint16_t at = 2 * RTE_ETHER_ADDR_LEN; /* of the type field */
+	uint16_t group;
+
+	if (m->data_len < HEADERS_MAX && m->nb_segs > 1)
+		node_mbuf_pull(m, HEADERS_MAX);
+	if (m->data_len < RTE_ETHER_HDR_LEN)
+		return node_refuse(m, WEIR_NODE_REASON_TRUNCATED);
+	frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	group = frame[0] & 1 ? WEIR_NODE_L3_GROUP : 0;
+	if (!group && is_for_others(frame, port))
+		return node_refuse(m, WEIR_NODE_REASON_NOT_FOR_US);
+	for (int tags = 0; is_tag(node_load16(frame + at)); tags++) {
+		if (tags == MAX_TAGS)
+			return node_refuse(m, WEIR_NODE_REASON_VLAN_DEPTH);
+		at += RTE_VLAN_HLEN;
+		if (m->data_len < at + 2)
+			return node_refuse(m, WEIR_NODE_REASON_TRUNCATED);
+	}
+	weir_node_l3_set(m, (at + 2) | group);
+	switch (node_load16(frame + at)) {
+	case RTE_BE16(RTE_ETHER_TYPE_IPV4):
+		return EDGE_IP4;
+	case RTE_BE16(RTE_ETHER_TYPE_IPV6):
+		return EDGE_IP6;
+	case RTE_BE16(RTE_ETHER_TYPE_ARP):
+		return node_refuse(m, WEIR_NODE_REASON_ARP);
+	default:
+		return node_refuse(m, WEIR_NODE_REASON_UNKNOWN_TYPE);
+	}
+}
+
+static inline uint16_t
+classify_decide(struct weir_graph_node *node, void *obj)
+{
+	struct rte_mbuf *m = obj;
+	const struct weir_node_port_fast *port = weir_node_port_of(m);
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	bool is_ip4, is_ip6;
+
+	if (unlikely(m->data_len < RTE_ETHER_HDR_LEN + 20))
+		return classify_any(m, port);
+	is_ip4 = node_load16(frame + 12) == RTE_BE16(RTE_ETHER_TYPE_IPV4);
+	is_ip6 = node_load16(frame + 12) == RTE_BE16(RTE_ETHER_TYPE_IPV6);
+	if (unlikely(is_for_others(frame, port) | (frame[0] & 1) | !(is_ip4 | is_ip6)))
+		return classify_any(m, port);
+	weir_node_l3_set(m, RTE_ETHER_HDR_LEN);
+	return is_ip4 ? EDGE_IP4 : EDGE_IP6;
+}
+
+/* The receive nodes have brought the frames near already. */
+static inline void
+prefetch_nothing(const void *obj)
+{
+}
+
+static uint16_t
+classify_process(
+	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs)
+{
+	return weir_graph_decide_each(
+		graph, node, objs, nb_objs, classify_decide, prefetch_nothing);
+}
+
+static struct weir_graph_node_register classify = {
+	WEIR_GRAPH_NODE_HEADER,
+	.name = "classify",
+	.process = classify_process,
+	.nb_edges = NB_EDGES,
+	.next_nodes =
+		(const char *const[]){
+			[NODE_EDGE_DROP] = "drop",
+			[NODE_EDGE_PUNT] = "punt",
+			[EDGE_IP4] = "ip4_lookup",
+			[EDGE_IP6] = "ip6_lookup",
+		},
+};
+WEIR_GRAPH_NODE_REGISTER(classify);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NODE_IP4_H
+#define NODE_IP4_H
+
+/* IPv4 headers: where things are, and the checksum. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_byteorder.h>
+
+#include "node_private.h"
+
+enum {
+	IP4_HEADER = 20,      /* bytes without options */
+	IP4_TOTAL_LENGTH = 2, /* offsets of fields */
+	IP4_FRAGMENT = 6,
+	IP4_TTL = 8,
+	IP4_CHECKSUM = 10,
+	IP4_SOURCE = 12,
+	IP4_DESTINATION = 16,
+	IP4_DONT_FRAGMENT = 0x4000, /* of the fragment field */
+	IP4_MORE_FRAGMENTS = 0x2000,
+	IP4_OFFSET_MASK = 0x1fff,
+};
+
+static inline uint16_t
+node_fold(uint64_t sum)
+{
+	sum = (sum >> 32) + (sum & 0xffffffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	return (uint16_t)sum;
+}
+
+/* One's complement sum of a header without options; 0xffff when its checksum is right. */
+static inline uint16_t
+node_ip4_sum20(const uint8_t *ip)
+{
+	/* Five words of 32 bits cannot overflow 64. */
+	uint64_t sum = (uint64_t)node_load32(ip) + node_load32(ip + 4) + node_load32(ip + 8) +
+		       node_load32(ip + 12) + node_load32(ip + 16);
+
+	return node_fold(sum);
+}
+
+/* The same of any length that is a multiple of 4. */
+static inline uint16_t
+node_ip4_sum(const uint8_t *ip, uint32_t length)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < length; i += 4)
+		sum += node_load32(ip + i);
+	return node_fold(sum);
+}
+
+/*
+ * TTL - 1, and the checksum HC that follows from it. RFC 1624, equation 3, with
+ * m the word that holds TTL and protocol, m' what it becomes:
+ *
+ *     HC' = ~(~HC + ~m + m')
+ *
+ * In network order m' = m - 0x0100, so ~m + m' = 0xffff - 0x0100 whatever m is. The sum does not
+ * depend on the byte order it is computed in, the constant does. Neither addend can make the sum
+ * zero, so HC' is never 0xffff, just as when computed anew.
+ */
+static inline void
+node_ip4_decrement_ttl(uint8_t *ip)
+{
+	uint32_t sum = (uint16_t)~node_load16(ip + IP4_CHECKSUM) + (uint32_t)RTE_BE16(0xfeff);
+
+	sum = (sum & 0xffff) + (sum >> 16);
+	node_store16(ip + IP4_CHECKSUM, (uint16_t)~sum);
+	ip[IP4_TTL]--;
+}
+
+#endif
