@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* weir check FILE: is everything in order, as far as one can know without devices? */
+#include <string.h>
+
+#include <weir_node_route.h>
+
+#include "app.h"
+#include "config.h"
+#include "eal_memory.h"
+#include "routes.h"
+
+/* Routes are loaded for good: limits, bad lines and next hops that are missing show only then. */
+static int
+check_routes(struct config *config, struct routes_loaded *loaded)
+{
+	struct weir_node_route_limits limits;
+	int error;
+
+	eal_memory_route_limits(config, &limits);
+	error = weir_node_route_init(&limits);
+	if (error < 0)
+		return app_error(&cmd_check, "no route tables: %s", strerror(-error));
+	error = routes_load(config, NULL, false, loaded);
+	weir_node_route_fini();
+	if (error < 0 && config_nb_errors(config) == 0)
+		return app_error(&cmd_check, "routes could not be checked: %s", strerror(-error));
+	return APP_OK;
+}
+
+static int
+check_run(int argc, char **argv)
+{
+	bool json = false;
+	const struct app_option options[] = {{"json", APP_OPTION_FLAG, &json}, {.name = NULL}};
+	struct routes_loaded loaded = {0};
+	struct config *config;
+	unsigned int nb_errors;
+	int code = app_options(&cmd_check, &argc, argv, options, 1, 1);
+
+	if (code >= 0)
+		return code;
+	config = config_load(argv[1]);
+	if (config == NULL)
+		return app_error(&cmd_check, "out of memory");
+	code = config_nb_errors(config) == 0 ? check_routes(config, &loaded) : APP_USAGE;
+	nb_errors = config_nb_errors(config);
+	if (nb_errors > 0)
+		code = APP_USAGE;
+	if (json) {
+		if (app_print_json(json_pack("{s:b, s:o, s:i, s:i, s:i, s:i}", "ok", code == APP_OK,
+			    "errors", weir_base_doc_errors_json(config->doc), "ports",
+			    (int)config->nb_ports, "workers", (int)config->nb_workers, "ip4_routes",
+			    (int)loaded.ip4_routes, "ip6_routes", (int)loaded.ip6_routes)) !=
+			APP_OK)
+			code = APP_FAILED;
+	} else if (nb_errors > 0) {
+		weir_base_doc_errors_print(config->doc, stderr);
+	} else if (code == APP_OK) {
+		printf("%s: in order: %u ports, %u workers, %u IPv4 and %u IPv6 routes\n", argv[1],
+			config->nb_ports, config->nb_workers, loaded.ip4_routes, loaded.ip6_routes);
+		code = app_finish(code);
+	}
+	config_free(config);
+	return code;
+}
+
+const struct app_command cmd_check = {
+	.name = "check",
+	.arguments = "FILE [--json]",
+	.summary = "Check a description file and the files that it names, without running it.",
+	.help = "Errors are printed as file:line:column: what is wrong, what was expected.\n"
+		"Devices are not touched and nothing is written.\n",
+	.run = check_run,
+};

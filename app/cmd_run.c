@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* weir run FILE: sets up, waits for the end, reports. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <weir_base.h>
+
+#include "app.h"
+#include "files.h"
+#include "instance.h"
+#include "report.h"
+#include "svg.h"
+
+#define POLL_NS       1000000ull    /* how soon an end is noticed */
+#define PROGRESS_NS   1000000000ull /* how often a terminal is told */
+#define WAIT_GRACE_NS 1000000000ull /* how long a full device may hold up a stop */
+
+/** Options of the command line. */
+struct run_options {
+	bool json;
+	bool verbose;
+	bool quiet;
+	const char *name;
+	const char *duration;
+};
+
+static volatile sig_atomic_t nb_signals;
+
+static void
+on_signal(int number)
+{
+	(void)number;
+	nb_signals++;
+}
+
+static void
+catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/* "--duration 5s" counts as if it stood in the file: the same units, the same errors. */
+static int
+take_duration(struct config *config, const char *text)
+{
+	static const struct weir_base_doc_key keys[] = {
+		{.name = "duration", .kind = WEIR_BASE_DOC_DURATION, .min = 1e-3, .max = 1e9},
+		{.name = NULL},
+	};
+	static const struct weir_base_doc_section section = {.name = "command line", .keys = keys};
+	char yaml[128];
+	struct weir_base_doc *doc;
+	unsigned int nb_errors;
+
+	snprintf(yaml, sizeof(yaml), "{duration: \"%s\"}",
+		strpbrk(text, "\"\\") == NULL ? text : "?");
+	doc = weir_base_doc_load_text(yaml, strlen(yaml), "--duration", &section);
+	if (doc == NULL)
+		return -ENOMEM;
+	weir_base_doc_errors(doc, &nb_errors);
+	config->duration_ns =
+		weir_base_doc_u64(weir_base_doc_get(weir_base_doc_root(doc), "duration"));
+	weir_base_doc_free(doc);
+	return nb_errors == 0 ? 0 : -EINVAL;
+}
+
+static int
+apply_options(struct config *config, const struct run_options *options)
+{
+	if (options->name != NULL) {
+		if (strlen(options->name) > 48 ||
+			strspn(options->name, "abcdefghijklmnopqrstuvwxyz"
+					      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") !=
+				strlen(options->name) ||
+			options->name[0] == '\0' || options->name[0] == '.' ||
+			options->name[0] == '-')
+			return app_usage_error(&cmd_run,
+				"bad name '%s'; expected 1 to 48 letters, digits, '_', '-' or '.'",
+				options->name);
+		snprintf(config->name, sizeof(config->name), "%s", options->name);
+		config->name_given = true;
+	}
+	if (options->duration != NULL && take_duration(config, options->duration) < 0)
+		return app_usage_error(&cmd_run,
+			"bad duration '%s'; expected a time such as 10s or 500ms",
+			options->duration);
+	return APP_OK;
+}
+
+/* Print what is wrong with the file, if anything is. */
+static bool
+print_errors(const struct config *config, bool json)
+{
+	unsigned int nb_errors = config_nb_errors(config);
+
+	if (nb_errors == 0)
+		return false;
+	if (json)
+		app_print_json(json_pack(
+			"{s:b, s:o}", "ok", 0, "errors", weir_base_doc_errors_json(config->doc)));
+	else
+		weir_base_doc_errors_print(config->doc, stderr);
+	return true;
+}
+
+static void
+show_progress(struct instance *instance)
+{
+	json_t *report, *packets, *rate;
+
+	if (report_collect(instance, &report) < 0)
+		return;
+	packets = json_object_get(report, "packets");
+	rate = json_object_get(report, "rate");
+	fprintf(stderr,
+		"\r%.0f s: %" JSON_INTEGER_FORMAT " packets in, %" JSON_INTEGER_FORMAT
+		" out, %.3f Mpps\033[K",
+		json_number_value(json_object_get(report, "elapsed_s")),
+		json_integer_value(json_object_get(packets, "in")),
+		json_integer_value(json_object_get(packets, "out")),
+		json_number_value(json_object_get(rate, "in_pps")) / 1e6);
+	json_decref(report);
+}
+
+/* Wait for the end: of the input, of the time, or by a signal. */
+static void
+wait_for_end(struct instance *instance, bool progress)
+{
+	const struct timespec poll = {.tv_nsec = POLL_NS};
+	uint64_t now, stopped = 0, shown = instance->start_ns;
+	uint64_t duration = instance->config->duration_ns;
+
+	while (!instance_is_finished(instance)) {
+		nanosleep(&poll, NULL);
+		now = weir_base_time_ns();
+		if (stopped == 0 &&
+			(nb_signals > 0 ||
+				__atomic_load_n(&instance->stop_asked, __ATOMIC_RELAXED) ||
+				(duration != 0 && now - instance->start_ns >= duration))) {
+			instance_stop(instance);
+			stopped = now;
+		}
+		/* A device that takes no more must not hold up the end for ever. */
+		if (stopped != 0 && (nb_signals > 1 || now - stopped > WAIT_GRACE_NS))
+			weir_node_stop_waiting(true);
+		if (progress && now - shown >= PROGRESS_NS) {
+			show_progress(instance);
+			shown = now;
+		}
+	}
+	if (progress)
+		fprintf(stderr, "\r\033[K");
+}
+
+static int
+write_stats(struct instance *instance, const json_t *report)
+{
+	const char *path = instance->config->outputs.stats_json;
+	int error = files_make_directories(path);
+	FILE *file;
+
+	if (error == 0) {
+		file = fopen(path, "w");
+		error = file == NULL ? -errno : 0;
+	}
+	if (error == 0) {
+		if (json_dumpf(report, file, JSON_INDENT(2)) < 0 || fputc('\n', file) == EOF)
+			error = -EIO;
+		if (fclose(file) != 0)
+			error = -errno;
+	}
+	if (error < 0)
+		weir_base_log(WEIR_BASE_LOG_ERROR, "app", "cannot write '%s': %s", path,
+			strerror(-error));
+	return error;
+}
+
+/* Names of what was written, for the reader to open. */
+static void
+list_outputs(const struct instance *instance, json_t *written)
+{
+	const struct config *config = instance->config;
+	unsigned int i;
+
+	for (i = 0; i < config->nb_ports; i++)
+		if (config->ports[i].pcap_out != NULL)
+			json_array_append_new(written, json_string(config->ports[i].pcap_out));
+	if (config->outputs.punt_pcap != NULL)
+		json_array_append_new(written, json_string(config->outputs.punt_pcap));
+	if (config->outputs.stats_json != NULL)
+		json_array_append_new(written, json_string(config->outputs.stats_json));
+}
+
+static void
+print_outputs(const json_t *written)
+{
+	const json_t *name;
+	size_t index;
+
+	if (json_array_size(written) == 0)
+		return;
+	printf("\n  Written:");
+	json_array_foreach (written, index, name) {
+		printf(" %s", json_string_value(name));
+	}
+	printf("\n");
+}
+
+/* Was all of the input readable? */
+static bool
+input_is_whole(const json_t *report)
+{
+	const json_t *port;
+	const char *input;
+	size_t index;
+
+	json_array_foreach (json_object_get(report, "ports"), index, port) {
+		input = json_string_value(json_object_get(port, "input"));
+		if (input != NULL && strcmp(input, "damaged") == 0)
+			return false;
+	}
+	return true;
+}
+
+/* After the last walk: pictures, report, exit code. */
+static int
+finish(struct instance *instance, const struct run_options *options)
+{
+	json_t *written = json_array(), *report = NULL;
+	int code = APP_OK, error;
+
+	if (instance_join(instance) < 0)
+		code = APP_FAILED;
+	error = report_collect(instance, &report);
+	if (error < 0) {
+		json_decref(written);
+		return app_error(&cmd_run, "no counters: %s", strerror(-error));
+	}
+	if (svg_write(instance, written) < 0)
+		code = APP_FAILED;
+	list_outputs(instance, written);
+	json_object_set(report, "written", written);
+	if (instance->config->outputs.stats_json != NULL && write_stats(instance, report) < 0)
+		code = APP_FAILED;
+	if (!report_adds_up(report))
+		code = app_error(&cmd_run, "the sums do not add up: this is a defect of Weir");
+	if (!input_is_whole(report))
+		code = app_error(&cmd_run, "a capture could be read in part only");
+	if (options->json) {
+		if (app_print_json(report) != APP_OK)
+			code = APP_FAILED;
+		json_decref(written);
+		return code;
+	}
+	if (!options->quiet) {
+		report_print(report, stdout);
+		print_outputs(written);
+	}
+	json_decref(report);
+	json_decref(written);
+	return app_finish(code);
+}
+
+static int
+run_config(struct config *config, const struct run_options *options)
+{
+	const bool progress = isatty(STDERR_FILENO) && !options->quiet;
+	const struct instance_options setup = {.verbose = options->verbose, .progress = progress};
+	struct instance instance;
+	int code = APP_OK, error;
+
+	catch_signals();
+	error = instance_open(&instance, config, &setup);
+	if (error == 0 && nb_signals == 0) {
+		error = instance_start(&instance);
+		if (error < 0)
+			instance_stop(&instance);
+		wait_for_end(&instance, progress);
+		code = finish(&instance, options);
+	}
+	if (print_errors(config, options->json))
+		code = APP_USAGE;
+	else if (error < 0)
+		code = app_error(&cmd_run, "could not start: %s", strerror(-error));
+	else if (instance.nb_started == 0)
+		code = app_error(&cmd_run, "stopped by a signal before it began");
+	if (instance_close(&instance) < 0 && code == APP_OK)
+		code = app_error(&cmd_run, "a file could not be written completely");
+	return code;
+}
+
+static int
+run_run(int argc, char **argv)
+{
+	struct run_options options = {0};
+	const struct app_option table[] = {
+		{"json", APP_OPTION_FLAG, &options.json},
+		{"verbose", APP_OPTION_FLAG, &options.verbose},
+		{"quiet", APP_OPTION_FLAG, &options.quiet},
+		{"name", APP_OPTION_TEXT, &options.name},
+		{"duration", APP_OPTION_TEXT, &options.duration},
+		{.name = NULL},
+	};
+	struct config *config;
+	int code = app_options(&cmd_run, &argc, argv, table, 1, 1);
+
+	if (code >= 0)
+		return code;
+	config = config_load(argv[1]);
+	if (config == NULL)
+		return app_error(&cmd_run, "out of memory");
+	if (print_errors(config, options.json))
+		code = APP_USAGE;
+	else
+		code = apply_options(config, &options);
+	if (code == APP_OK)
+		code = run_config(config, &options);
+	config_free(config);
+	return code;
+}
+
+const struct app_command cmd_run = {
+	.name = "run",
+	.arguments = "FILE [--duration TIME] [--name NAME] [--json] [--quiet] [--verbose]",
+	.summary = "Run what a description file describes, and report.",
+	.help = "  --duration TIME  stop after so long, for example 10s; the file's run.duration "
+		"otherwise\n"
+		"  --name NAME      call the instance so, for `weir stats`; by default the file's "
+		"name\n"
+		"  --json           print the report as one JSON object\n"
+		"  --quiet          print errors only\n"
+		"  --verbose        show what DPDK says\n"
+		"\n"
+		"Captures and route tables are looked for beside the description file, outputs go "
+		"below the\n"
+		"current directory. SIGINT and SIGTERM end a run: what was received is forwarded, "
+		"files are\n"
+		"completed, and the report is printed. A second signal also gives up waiting for "
+		"devices.\n",
+	.run = run_run,
+};

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a document to a struct config: the order of things, and what several parts share. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "wiring.h"
+
+unsigned int
+config_nb_errors(const struct config *config)
+{
+	unsigned int nb_errors;
+
+	weir_base_doc_errors(config->doc, &nb_errors);
+	return nb_errors;
+}
+
+int
+config_port_find(const struct config *config, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < config->nb_ports; i++)
+		if (strcmp(config->ports[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+int
+config_hop_find(const struct config *config, uint32_t id)
+{
+	unsigned int i;
+
+	for (i = 0; i < config->nb_hops; i++)
+		if (config->hops[i].first <= id && id <= config->hops[i].last)
+			return (int)i;
+	return -1;
+}
+
+const char *
+config_port_names(const struct config *config)
+{
+	static char names[512];
+	size_t used = 0, length;
+	unsigned int i;
+
+	if (config->nb_ports == 0)
+		return "a port of platform.ports, which has none";
+	for (i = 0; i < config->nb_ports; i++) {
+		length = strlen(config->ports[i].name);
+		if (used + length + 16 > sizeof(names)) {
+			memcpy(names + used, " ...", 5);
+			break;
+		}
+		if (i > 0) {
+			memcpy(names + used, i + 1 < config->nb_ports ? ", " : " or ", 5);
+			used += i + 1 < config->nb_ports ? 2 : 4;
+		}
+		memcpy(names + used, config->ports[i].name, length + 1);
+		used += length;
+	}
+	return names;
+}
+
+/* The instance is called after the file, in the letters that an instance name may have. */
+static void
+name_after_file(struct config *config)
+{
+	const char *base = strrchr(config->path, '/');
+	size_t i;
+
+	base = base != NULL ? base + 1 : config->path;
+	while (*base == '.' || *base == '-')
+		base++;
+	for (i = 0; base[i] != '\0' && i < 40; i++) {
+		if (base[i] == '.' && i > 0)
+			break;
+		config->name[i] = isalnum((unsigned char)base[i]) || base[i] == '-' ? base[i] : '_';
+	}
+	config->name[i] = '\0';
+	if (i == 0)
+		memcpy(config->name, "weir", 5);
+}
+
+static bool
+all_input_from_files(const struct config *config)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < config->nb_workers; i++)
+		for (j = 0; j < config->workers[i].nb_rx; j++)
+			if (config->ports[config->workers[i].rx[j].port].device != NULL)
+				return false;
+	return true;
+}
+
+void
+config_read_run(struct config *config, const struct weir_base_doc_value *run)
+{
+	const struct weir_base_doc_value *until = weir_base_doc_get(run, "until");
+	const char *name = weir_base_doc_str(weir_base_doc_get(run, "name"));
+	bool files = all_input_from_files(config);
+
+	config->duration_ns = weir_base_doc_u64(weir_base_doc_get(run, "duration"));
+	if (until != NULL)
+		config->until = (enum schema_until)weir_base_doc_u64(until);
+	else if (config->duration_ns != 0)
+		config->until = SCHEMA_UNTIL_DURATION;
+	else
+		config->until = files ? SCHEMA_UNTIL_INPUT_END : SCHEMA_UNTIL_SIGNAL;
+	if (until != NULL && config->until == SCHEMA_UNTIL_INPUT_END && !files)
+		weir_base_doc_error_add(config->doc, until,
+			"'input_end' would never come: a port with a device is received from; "
+			"expected "
+			"'signal' or 'duration'");
+	if (until != NULL && config->until == SCHEMA_UNTIL_DURATION && config->duration_ns == 0)
+		weir_base_doc_error_add(config->doc, until,
+			"'duration' needs to be told how long; expected a key 'duration'");
+	if (name != NULL) {
+		snprintf(config->name, sizeof(config->name), "%s", name);
+		config->name_given = true;
+	} else {
+		name_after_file(config);
+	}
+	config->outputs.graph_svg = weir_base_doc_str(weir_base_doc_get(run, "graph_svg"));
+	config->outputs.graph_dot = weir_base_doc_str(weir_base_doc_get(run, "graph_dot"));
+	config->outputs.punt_pcap = weir_base_doc_str(weir_base_doc_get(run, "punt_pcap"));
+	config->outputs.stats_json = weir_base_doc_str(weir_base_doc_get(run, "stats_json"));
+	if (weir_base_doc_given(config->platform, "clock_period")) {
+		config->clock_period = (uint16_t)weir_base_doc_u64(
+			weir_base_doc_get(config->platform, "clock_period"));
+		if (config->clock_period == 0)
+			config->clock_period = UINT16_MAX;
+	} else {
+		config->clock_period = files ? 1 : 64;
+	}
+}
+
+static int
+config_read(struct config *config, const struct weir_base_doc_value *root)
+{
+	const struct weir_base_doc_value *run = weir_base_doc_get(root, "run");
+	const struct weir_base_doc_value *limits;
+
+	config->application = weir_base_doc_get(root, "application");
+	config->platform = weir_base_doc_get(root, "platform");
+	limits = weir_base_doc_get(config->platform, "limits");
+	config->nb_next_hops = (uint32_t)weir_base_doc_u64(weir_base_doc_get(limits, "next_hops"));
+	config->hop_local = config->nb_next_hops;
+	config->idle =
+		(enum schema_idle)weir_base_doc_u64(weir_base_doc_get(config->platform, "idle"));
+	config->burst = (uint16_t)weir_base_doc_u64(weir_base_doc_get(config->platform, "burst"));
+	if (config_read_ports(config, config->platform) < 0 ||
+		config_read_workers(config, config->platform) < 0 ||
+		config_read_hops(config, config->application) < 0)
+		return -ENOMEM;
+	config_read_routes(config, config->application);
+	wiring_check(config);
+	config_read_run(config, run);
+	config_check_outputs(config, run);
+	return 0;
+}
+
+struct config *
+config_load(const char *path)
+{
+	const struct weir_base_doc_value *root;
+	struct config *config = calloc(1, sizeof(*config));
+
+	if (config == NULL)
+		return NULL;
+	config->path = path;
+	config->doc = weir_base_doc_load(path, &schema_root);
+	if (config->doc == NULL) {
+		free(config);
+		return NULL;
+	}
+	/* Rules between sections only make sense once each is well formed. */
+	root = weir_base_doc_root(config->doc);
+	if (config_nb_errors(config) > 0 || root == NULL)
+		return config;
+	if (config_read(config, root) < 0) {
+		config_free(config);
+		return NULL;
+	}
+	return config;
+}
+
+void
+config_free(struct config *config)
+{
+	unsigned int i;
+
+	if (config == NULL)
+		return;
+	for (i = 0; i < config->nb_ports; i++)
+		free(config->ports[i].polled);
+	for (i = 0; i < config->nb_workers; i++)
+		free(config->workers[i].rx);
+	free(config->ports);
+	free(config->workers);
+	free(config->hops);
+	weir_base_doc_free(config->doc);
+	free(config);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_APP_CONFIG_H
+#define WEIR_APP_CONFIG_H
+
+/**
+ * @file
+ * A description file, read and checked: everything that can be known to be
+ * wrong without starting a device is found here, with its line and column.
+ */
+
+#include <rte_ether.h>
+
+#include "schema.h"
+
+#define CONFIG_NAME_SIZE 64 /**< longest instance name, with its ending zero */
+
+/** A port. Texts belong to the document. */
+struct config_port {
+	const struct weir_base_doc_value *value; /**< where it stands */
+	const char *name;                        /**< unique */
+	const char *device;                      /**< with its parameters; NULL: files */
+	bool is_pci;                             /**< device is a PCI address, else it is made */
+	const char *pcap_in;                     /**< or NULL */
+	const char *pcap_out;                    /**< or NULL */
+	uint32_t repeat;                         /**< times pcap_in is read */
+	const uint8_t *mac;                      /**< or NULL: the device's own */
+	enum schema_accept accept;               /**< which frames */
+	enum schema_on_full on_full;             /**< what to do when it takes no more */
+	bool promiscuous;                        /**< ask the device for all frames */
+	bool offloads;                           /**< use them */
+	uint16_t mtu;                            /**< bytes */
+	uint16_t vlan;                           /**< 0: untagged */
+	uint16_t nb_rx_queues;                   /**< at least 1 */
+	uint16_t nb_tx_queues;                   /**< at least 1 */
+	uint16_t rx_ring;                        /**< descriptors */
+	uint16_t tx_ring;                        /**< descriptors */
+	uint16_t rx_burst;                       /**< 0: default */
+	bool *polled;                            /**< per receive queue: by a worker */
+};
+
+/** A queue that a worker polls. */
+struct config_rx {
+	unsigned int port; /**< index into ports */
+	uint16_t queue;    /**< of that port */
+};
+
+/** A worker. */
+struct config_worker {
+	const struct weir_base_doc_value
+		*value;       /**< where it stands; NULL: the worker that nobody named */
+	int lcore;            /**< CPU, or -1: next */
+	struct config_rx *rx; /**< what it polls */
+	unsigned int nb_rx;   /**< entries in rx */
+};
+
+/** Neighbours first..last. */
+struct config_hops {
+	const struct weir_base_doc_value *value; /**< where it stands */
+	uint32_t first;                          /**< id */
+	uint32_t last;                           /**< id */
+	bool blackhole;                          /**< drop */
+	bool local;                              /**< punt as own */
+	unsigned int port;                       /**< index into ports, unless blackhole or local */
+	const uint8_t *mac;                      /**< NULL: not known */
+};
+
+/** Files that a run writes; NULL: not asked for. */
+struct config_outputs {
+	const char *graph_svg;
+	const char *graph_dot;
+	const char *punt_pcap;
+	const char *stats_json;
+};
+
+/** A checked description file. */
+struct config {
+	const char *path;          /**< as the user named it */
+	struct weir_base_doc *doc; /**< holds errors, and all texts */
+	struct config_port *ports; /**< in the file's order */
+	unsigned int nb_ports;
+	struct config_worker *workers;
+	unsigned int nb_workers;
+	struct config_hops *hops;
+	unsigned int nb_hops;
+	const struct weir_base_doc_value *application; /**< for routes and wiring */
+	const struct weir_base_doc_value *platform;    /**< for memory, mbufs, limits */
+	uint32_t nb_next_hops;                         /**< limit: ids are below this */
+	uint32_t hop_local; /**< id of the next hop of own addresses: one beyond the limit */
+	enum schema_idle idle;
+	enum schema_until until;
+	uint64_t duration_ns; /**< 0: no limit */
+	uint16_t burst;
+	uint16_t clock_period;       /**< as struct weir_graph_param has it */
+	char name[CONFIG_NAME_SIZE]; /**< of the instance */
+	bool name_given;             /**< rather than made from the file's */
+	struct config_outputs outputs;
+};
+
+/**
+ * Read and check a description file. Errors are in the document.
+ *
+ * @return NULL only when out of memory
+ */
+struct config *config_load(const char *path);
+
+/** Free it all. NULL is allowed. */
+void config_free(struct config *config);
+
+/** How many things are wrong so far. */
+unsigned int config_nb_errors(const struct config *config);
+
+/** Index of the port of that name, or -1. */
+int config_port_find(const struct config *config, const char *name);
+
+/** Index of the neighbour entry that holds hop @p id, or -1. */
+int config_hop_find(const struct config *config, uint32_t id);
+
+/** "a, b and c": names of all ports, for error messages. Valid until the next call. */
+const char *config_port_names(const struct config *config);
+
+/* The parts of config_load(), each in a file of its own; they add errors to the document. */
+int config_read_ports(struct config *config, const struct weir_base_doc_value *platform);
+int config_read_workers(struct config *config, const struct weir_base_doc_value *platform);
+int config_read_hops(struct config *config, const struct weir_base_doc_value *application);
+void config_read_routes(struct config *config, const struct weir_base_doc_value *application);
+void config_read_run(struct config *config, const struct weir_base_doc_value *run);
+void config_check_outputs(struct config *config, const struct weir_base_doc_value *run);
+
+#endif

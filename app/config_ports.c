@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ports of a description file. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pcap/pcap.h>
+
+#include <weir_node.h>
+
+#include "config.h"
+
+/* 0000:01:00.0 or 01:00.0 */
+static bool
+looks_like_pci(const char *text)
+{
+	unsigned int domain, bus, device, function;
+	int used = 0;
+
+	if (sscanf(text, "%4x:%2x:%2x.%1u%n", &domain, &bus, &device, &function, &used) == 4 &&
+		text[used] == '\0')
+		return true;
+	return sscanf(text, "%2x:%2x.%1u%n", &bus, &device, &function, &used) == 3 &&
+	       text[used] == '\0';
+}
+
+/* Virtual devices are called after their driver and a number: net_tap0, net_af_packet1. */
+static bool
+looks_like_vdev(const char *text)
+{
+	size_t length = strcspn(text, ",");
+
+	return strncmp(text, "net_", 4) == 0 && length > 4 && length < 60;
+}
+
+static bool
+good_name(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name[i] != '\0'; i++)
+		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+			return false;
+	return i > 0 && i < WEIR_NODE_NAME_SIZE;
+}
+
+/* Does libpcap take it? Damage further in is for the run to tell, which forwards what it could read. */
+static void
+check_capture(struct config *config, const struct weir_base_doc_value *value, const char *path)
+{
+	char why[PCAP_ERRBUF_SIZE];
+	pcap_t *pcap = pcap_open_offline(path, why);
+	int type;
+
+	if (pcap == NULL) {
+		weir_base_doc_error_add(
+			config->doc, value, "%s; expected a pcap or pcapng capture file", why);
+		return;
+	}
+	type = pcap_datalink(pcap);
+	if (type != DLT_EN10MB)
+		weir_base_doc_error_add(config->doc, value,
+			"'%s' holds frames of type %s; expected Ethernet (EN10MB)", path,
+			pcap_datalink_val_to_name(type) != NULL ? pcap_datalink_val_to_name(type)
+								: "unknown");
+	pcap_close(pcap);
+}
+
+static void
+check_source(struct config *config, const struct config_port *port)
+{
+	static const char *const device_only[] = {
+		"promiscuous", "rx_queues", "rx_ring", "tx_ring", "offloads"};
+	const struct weir_base_doc_value *at = weir_base_doc_get(port->value, "device");
+	unsigned int i;
+
+	if (port->device == NULL && port->pcap_in == NULL && port->pcap_out == NULL)
+		weir_base_doc_error_add(config->doc, port->value,
+			"port '%s' has nothing to send to or receive from; expected 'device', "
+			"'pcap_in' or "
+			"'pcap_out'",
+			port->name);
+	if (port->device != NULL && (port->pcap_in != NULL || port->pcap_out != NULL))
+		weir_base_doc_error_add(config->doc, at,
+			"port '%s' is both a device and files; expected 'device', or 'pcap_in' and "
+			"'pcap_out'",
+			port->name);
+	if (port->device != NULL && !looks_like_pci(port->device) && !looks_like_vdev(port->device))
+		weir_base_doc_error_add(config->doc, at,
+			"unknown device '%s'; expected a PCI address such as 0000:01:00.0, or a "
+			"virtual device "
+			"and a number, such as net_tap0 or \"net_af_packet0,iface=eth1\"",
+			port->device);
+	if (port->device == NULL)
+		for (i = 0; i < sizeof(device_only) / sizeof(device_only[0]); i++)
+			if (weir_base_doc_given(port->value, device_only[i]))
+				weir_base_doc_error_add(config->doc,
+					weir_base_doc_get(port->value, device_only[i]),
+					"'%s' means nothing for files; expected it with 'device' "
+					"only",
+					device_only[i]);
+	if (port->pcap_in == NULL && weir_base_doc_given(port->value, "repeat"))
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(port->value, "repeat"),
+			"'repeat' means nothing without 'pcap_in'");
+	if (port->mac != NULL && (port->mac[0] & 1) != 0)
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(port->value, "mac"),
+			"a group address cannot be a port's own; expected an even first byte");
+	if (port->pcap_in != NULL)
+		check_capture(config, weir_base_doc_get(port->value, "pcap_in"), port->pcap_in);
+}
+
+static void
+read_port(struct config_port *port, const struct weir_base_doc_value *value)
+{
+	const struct weir_base_doc_value *on_full = weir_base_doc_get(value, "on_full");
+
+	port->value = value;
+	port->name = weir_base_doc_name(value);
+	port->device = weir_base_doc_str(weir_base_doc_get(value, "device"));
+	port->is_pci = port->device != NULL && looks_like_pci(port->device);
+	port->pcap_in = weir_base_doc_str(weir_base_doc_get(value, "pcap_in"));
+	port->pcap_out = weir_base_doc_str(weir_base_doc_get(value, "pcap_out"));
+	port->repeat = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "repeat"));
+	port->mac = weir_base_doc_bytes(weir_base_doc_get(value, "mac"));
+	port->accept = (enum schema_accept)weir_base_doc_u64(weir_base_doc_get(value, "accept"));
+	port->on_full = port->device == NULL ? SCHEMA_ON_FULL_WAIT : SCHEMA_ON_FULL_DROP;
+	if (on_full != NULL)
+		port->on_full = (enum schema_on_full)weir_base_doc_u64(on_full);
+	port->promiscuous = weir_base_doc_bool(weir_base_doc_get(value, "promiscuous"));
+	port->offloads = weir_base_doc_bool(weir_base_doc_get(value, "offloads"));
+	port->mtu = (uint16_t)weir_base_doc_u64(weir_base_doc_get(value, "mtu"));
+	port->vlan = (uint16_t)weir_base_doc_u64(weir_base_doc_get(value, "vlan"));
+	port->rx_ring = (uint16_t)weir_base_doc_u64(weir_base_doc_get(value, "rx_ring"));
+	port->tx_ring = (uint16_t)weir_base_doc_u64(weir_base_doc_get(value, "tx_ring"));
+	port->rx_burst = (uint16_t)weir_base_doc_u64(weir_base_doc_get(value, "rx_burst"));
+	/* Workers and the queues that they name may raise these, see config_workers.c. */
+	port->nb_rx_queues = (uint16_t)weir_base_doc_u64(weir_base_doc_get(value, "rx_queues"));
+	port->nb_tx_queues = (uint16_t)weir_base_doc_u64(weir_base_doc_get(value, "tx_queues"));
+}
+
+/* One device cannot be two ports. */
+static void
+check_shared_device(struct config *config, unsigned int index)
+{
+	const struct config_port *port = &config->ports[index];
+	size_t length;
+	unsigned int i;
+
+	if (port->device == NULL)
+		return;
+	length = strcspn(port->device, ",");
+	for (i = 0; i < index; i++)
+		if (config->ports[i].device != NULL &&
+			strcspn(config->ports[i].device, ",") == length &&
+			strncmp(config->ports[i].device, port->device, length) == 0)
+			weir_base_doc_error_add(config->doc,
+				weir_base_doc_get(port->value, "device"),
+				"device %.*s is port '%s' already; expected another one",
+				(int)length, port->device, config->ports[i].name);
+}
+
+int
+config_read_ports(struct config *config, const struct weir_base_doc_value *platform)
+{
+	const struct weir_base_doc_value *ports = weir_base_doc_get(platform, "ports");
+	unsigned int nb_ports = weir_base_doc_count(ports), i;
+
+	if (nb_ports > WEIR_NODE_PORT_MAX) {
+		weir_base_doc_error_add(config->doc, ports,
+			"%u ports are too many; expected at most %u", nb_ports, WEIR_NODE_PORT_MAX);
+		nb_ports = WEIR_NODE_PORT_MAX;
+	}
+	config->ports = calloc(nb_ports + 1, sizeof(*config->ports));
+	if (config->ports == NULL)
+		return -ENOMEM;
+	for (i = 0; i < nb_ports; i++) {
+		struct config_port *port = &config->ports[i];
+
+		read_port(port, weir_base_doc_at(ports, i));
+		config->nb_ports = i + 1;
+		if (!good_name(port->name))
+			weir_base_doc_error_add(config->doc, port->value,
+				"port name '%s' cannot be used; expected 1 to %u letters, digits "
+				"or '_'",
+				port->name, WEIR_NODE_NAME_SIZE - 1);
+		check_source(config, port);
+		check_shared_device(config, i);
+	}
+	return 0;
+}

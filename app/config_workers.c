@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The workers of a description file: who polls which queue. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weir_node.h>
+
+#include "config.h"
+
+/* Can anything be received from it? */
+static bool
+receives(const struct config_port *port)
+{
+	return port->device != NULL || port->pcap_in != NULL;
+}
+
+/* Split "port" or "port.queue"; queue -1 stands for all. Returns the port's index, or -1 with an error added. */
+static int
+parse_receive(struct config *config, const struct weir_base_doc_value *value, long *queue)
+{
+	const char *text = weir_base_doc_str(value), *dot = strchr(text, '.');
+	char name[WEIR_NODE_NAME_SIZE], *end;
+	int port;
+
+	*queue = -1;
+	snprintf(name, sizeof(name), "%.*s", dot != NULL ? (int)(dot - text) : (int)strlen(text),
+		text);
+	port = config_port_find(config, name);
+	if (port < 0) {
+		weir_base_doc_error_add(config->doc, value, "unknown port '%s'; expected %s", name,
+			config_port_names(config));
+		return -1;
+	}
+	if (dot != NULL) {
+		*queue = strtol(dot + 1, &end, 10);
+		if (dot[1] < '0' || dot[1] > '9' || *end != '\0' || *queue > 255) {
+			weir_base_doc_error_add(config->doc, value,
+				"bad queue '%s'; expected PORT.QUEUE with a queue of 0 to 255",
+				dot + 1);
+			return -1;
+		}
+	}
+	if (!receives(&config->ports[port])) {
+		weir_base_doc_error_add(config->doc, value,
+			"port '%s' has nothing to receive from; expected one with 'pcap_in' or "
+			"'device'",
+			name);
+		return -1;
+	}
+	if (config->ports[port].device == NULL && *queue > 0) {
+		weir_base_doc_error_add(config->doc, value,
+			"a file has one queue; expected '%s' or '%s.0'", name, name);
+		return -1;
+	}
+	return port;
+}
+
+/* Queues that are named exist, unless rx_queues says otherwise. */
+static void
+count_queues(struct config *config, const struct weir_base_doc_value *workers)
+{
+	const struct weir_base_doc_value *list;
+	unsigned int i, j;
+	long queue;
+	int port;
+
+	for (i = 0; i < weir_base_doc_count(workers); i++) {
+		list = weir_base_doc_get(weir_base_doc_at(workers, i), "receive");
+		for (j = 0; j < weir_base_doc_count(list); j++) {
+			port = parse_receive(config, weir_base_doc_at(list, j), &queue);
+			if (port < 0)
+				continue;
+			if (weir_base_doc_given(config->ports[port].value, "rx_queues")) {
+				if (queue >= config->ports[port].nb_rx_queues)
+					weir_base_doc_error_add(config->doc,
+						weir_base_doc_at(list, j),
+						"port '%s' has no queue %ld; expected 0 to %u",
+						config->ports[port].name, queue,
+						config->ports[port].nb_rx_queues - 1u);
+			} else if (queue + 1 > config->ports[port].nb_rx_queues) {
+				config->ports[port].nb_rx_queues = (uint16_t)(queue + 1);
+			}
+		}
+	}
+}
+
+static int
+prepare_queues(struct config *config)
+{
+	unsigned int i;
+
+	for (i = 0; i < config->nb_ports; i++) {
+		struct config_port *port = &config->ports[i];
+
+		if (port->nb_rx_queues == 0)
+			port->nb_rx_queues = 1;
+		if (port->nb_tx_queues == 0)
+			port->nb_tx_queues =
+				(uint16_t)(config->nb_workers > 0 ? config->nb_workers : 1);
+		else if (port->nb_tx_queues < config->nb_workers)
+			weir_base_doc_error_add(config->doc,
+				weir_base_doc_get(port->value, "tx_queues"),
+				"%u transmit queues are not enough; expected one for each of %u "
+				"workers",
+				port->nb_tx_queues, config->nb_workers);
+		port->polled = calloc(port->nb_rx_queues, sizeof(*port->polled));
+		if (port->polled == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Give a queue to a worker; refused when it has one already. */
+static int
+take_queue(struct config *config, struct config_worker *worker,
+	const struct weir_base_doc_value *value, unsigned int port, uint16_t queue)
+{
+	struct config_rx *rx;
+
+	if (queue >= config->ports[port].nb_rx_queues)
+		return 0; /* told already */
+	if (config->ports[port].polled[queue]) {
+		weir_base_doc_error_add(config->doc, value,
+			"queue %u of port '%s' is polled already; expected one worker for each "
+			"queue",
+			queue, config->ports[port].name);
+		return 0;
+	}
+	config->ports[port].polled[queue] = true;
+	rx = realloc(worker->rx, (worker->nb_rx + 1) * sizeof(*rx));
+	if (rx == NULL)
+		return -ENOMEM;
+	worker->rx = rx;
+	rx[worker->nb_rx++] = (struct config_rx){.port = port, .queue = queue};
+	return 0;
+}
+
+static int
+take_port(struct config *config, struct config_worker *worker,
+	const struct weir_base_doc_value *value, unsigned int port, long queue)
+{
+	uint16_t i;
+
+	if (queue >= 0)
+		return take_queue(config, worker, value, port, (uint16_t)queue);
+	for (i = 0; i < config->ports[port].nb_rx_queues; i++)
+		if (take_queue(config, worker, value, port, i) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int
+read_worker(struct config *config, struct config_worker *worker,
+	const struct weir_base_doc_value *value)
+{
+	const struct weir_base_doc_value *list = weir_base_doc_get(value, "receive");
+	unsigned int before = config_nb_errors(config), i;
+	const char *text;
+	char name[WEIR_NODE_NAME_SIZE];
+	size_t length;
+	int port;
+
+	worker->value = value;
+	worker->lcore = weir_base_doc_given(value, "lcore")
+				? (int)weir_base_doc_u64(weir_base_doc_get(value, "lcore"))
+				: -1;
+	for (i = 0; i < weir_base_doc_count(list); i++) {
+		text = weir_base_doc_str(weir_base_doc_at(list, i));
+		length = strcspn(text, ".");
+		snprintf(name, sizeof(name), "%.*s", (int)length, text);
+		port = config_port_find(config, name);
+		if (port < 0 || !receives(&config->ports[port]))
+			continue; /* told by count_queues() */
+		if (take_port(config, worker, weir_base_doc_at(list, i), (unsigned int)port,
+			    text[length] == '.' ? strtol(text + length + 1, NULL, 10) : -1) < 0)
+			return -ENOMEM;
+	}
+	if (worker->nb_rx == 0 && config_nb_errors(config) == before &&
+		weir_base_doc_count(list) == 0)
+		weir_base_doc_error_add(config->doc, list,
+			"this worker polls nothing; expected ports, for example [uplink]");
+	return 0;
+}
+
+/* The worker that nobody named polls everything. */
+static int
+read_default_worker(struct config *config, const struct weir_base_doc_value *platform)
+{
+	struct config_worker *worker = &config->workers[0];
+	unsigned int i;
+
+	config->nb_workers = 1;
+	worker->lcore = -1;
+	if (prepare_queues(config) < 0)
+		return -ENOMEM;
+	for (i = 0; i < config->nb_ports; i++)
+		if (receives(&config->ports[i]) && take_port(config, worker, NULL, i, -1) < 0)
+			return -ENOMEM;
+	if (worker->nb_rx == 0)
+		weir_base_doc_error_add(config->doc, platform,
+			"no port to receive from; expected one in platform.ports with 'pcap_in' or "
+			"'device'");
+	return 0;
+}
+
+/* A queue that RSS fills and nobody empties loses packets: say so now. */
+static void
+check_unpolled(struct config *config)
+{
+	unsigned int i, queue, polled;
+
+	for (i = 0; i < config->nb_ports; i++) {
+		const struct config_port *port = &config->ports[i];
+
+		for (polled = 0, queue = 0; queue < port->nb_rx_queues; queue++)
+			polled += port->polled[queue];
+		for (queue = 0; polled > 0 && queue < port->nb_rx_queues; queue++)
+			if (!port->polled[queue])
+				weir_base_doc_error_add(config->doc, port->value,
+					"queue %u of port '%s' is polled by no worker; expected "
+					"'%s.%u' in a "
+					"'receive' list",
+					queue, port->name, port->name, queue);
+		if (polled == 0 && port->pcap_in != NULL)
+			weir_base_doc_error_add(config->doc,
+				weir_base_doc_get(port->value, "pcap_in"),
+				"no worker receives from port '%s'; expected it in a 'receive' "
+				"list",
+				port->name);
+	}
+}
+
+static void
+check_lcores(struct config *config)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < config->nb_workers; i++)
+		for (j = 0; j < i; j++)
+			if (config->workers[i].lcore >= 0 &&
+				config->workers[i].lcore == config->workers[j].lcore)
+				weir_base_doc_error_add(config->doc,
+					weir_base_doc_get(config->workers[i].value, "lcore"),
+					"lcore %d is another worker's; expected each worker on its "
+					"own",
+					config->workers[i].lcore);
+}
+
+int
+config_read_workers(struct config *config, const struct weir_base_doc_value *platform)
+{
+	const struct weir_base_doc_value *workers = weir_base_doc_get(platform, "workers");
+	unsigned int nb_workers = weir_base_doc_count(workers), i;
+
+	if (nb_workers > 64) {
+		weir_base_doc_error_add(config->doc, workers,
+			"%u workers are too many; expected at most 64", nb_workers);
+		nb_workers = 64;
+	}
+	config->workers = calloc(nb_workers + 1, sizeof(*config->workers));
+	if (config->workers == NULL)
+		return -ENOMEM;
+	if (nb_workers == 0)
+		return read_default_worker(config, platform);
+	config->nb_workers = nb_workers;
+	count_queues(config, workers);
+	if (prepare_queues(config) < 0)
+		return -ENOMEM;
+	for (i = 0; i < nb_workers; i++)
+		if (read_worker(config, &config->workers[i], weir_base_doc_at(workers, i)) < 0)
+			return -ENOMEM;
+	check_unpolled(config);
+	check_lcores(config);
+	return 0;
+}

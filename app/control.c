@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What this program itself answers on the control socket. */
+#include <errno.h>
+
+#include <weir_graph.h>
+#include <weir_node.h>
+
+#include "control.h"
+#include "instance.h"
+#include "report.h"
+
+static int
+answer_report(void *arg, const json_t *args, json_t **result)
+{
+	(void)args;
+	return report_collect(arg, result);
+}
+
+static int
+answer_status(void *arg, const json_t *args, json_t **result)
+{
+	struct instance *instance = arg;
+
+	(void)args;
+	*result = json_pack("{s:s, s:s, s:s}", "instance", instance->config->name, "file",
+		instance->config->path, "state",
+		__atomic_load_n(&instance->state, __ATOMIC_RELAXED));
+	return *result != NULL ? 0 : -ENOMEM;
+}
+
+static int
+answer_stop(void *arg, const json_t *args, json_t **result)
+{
+	struct instance *instance = arg;
+
+	(void)args;
+	__atomic_store_n(&instance->stop_asked, true, __ATOMIC_RELAXED);
+	*result = json_string("stopping");
+	return 0;
+}
+
+int
+control_register(struct instance *instance)
+{
+	static const struct {
+		const char *name;
+		const char *help;
+		uint32_t flags;
+		weir_base_ctl_handler_t handler;
+	} commands[] = {
+		{"run/status", "what runs, and how far it is", WEIR_BASE_CTL_READ_ONLY,
+			answer_status},
+		{"run/report", "all counters, as at the end of a run", WEIR_BASE_CTL_READ_ONLY,
+			answer_report},
+		{"run/stop", "stop as on SIGTERM", 0, answer_stop},
+		{"route/list", "routes, of those within a prefix if one is named: name",
+			WEIR_BASE_CTL_READ_ONLY, control_route_list},
+		{"neighbour/list", "next hops", WEIR_BASE_CTL_READ_ONLY, control_neighbour_list},
+	};
+	size_t i;
+	int error;
+
+	error = weir_graph_ctl_register(instance->ctl);
+	if (error == 0)
+		error = weir_node_ctl_register(instance->ctl);
+	for (i = 0; error == 0 && i < sizeof(commands) / sizeof(commands[0]); i++)
+		error = weir_base_ctl_register(instance->ctl, commands[i].name, commands[i].help,
+			commands[i].flags, commands[i].handler, instance);
+	return error == 0 ? weir_base_ctl_mirror_telemetry(instance->ctl) : error;
+}

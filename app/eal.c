@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * EAL's arguments, worked out from the description file.
+ *
+ * Workers get a CPU of their own while there are enough; the main thread, which
+ * sleeps nearly all the time, may run on any. When CPUs are too few, workers
+ * share them (--lcores ID@CPU), and what would spin for a preempted thread must
+ * not: the pool uses a ring in RTS mode, and idle workers yield.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+
+#include <weir_base.h>
+#include <weir_node_route.h>
+
+#include "eal.h"
+#include "eal_log.h"
+#include "eal_memory.h"
+
+#define MAX_ARGS 128
+
+/* EAL keeps pointers to its arguments. */
+struct arguments {
+	char *list[MAX_ARGS];
+	int nb;
+	bool failed;
+};
+
+static void add(struct arguments *args, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void
+add(struct arguments *args, const char *format, ...)
+{
+	va_list list;
+	char *text = NULL;
+
+	va_start(list, format);
+	if (vasprintf(&text, format, list) < 0 || args->nb >= MAX_ARGS - 1) {
+		free(text);
+		text = NULL;
+	}
+	va_end(list);
+	if (text == NULL) {
+		args->failed = true;
+		return;
+	}
+	args->list[args->nb++] = text;
+	args->list[args->nb] = NULL;
+}
+
+static unsigned int
+list_cpus(unsigned int *cpus, unsigned int max_cpus)
+{
+	cpu_set_t set;
+	unsigned int nb_cpus = 0, cpu;
+
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		for (cpu = 0; cpu < CPU_SETSIZE && nb_cpus < max_cpus; cpu++)
+			if (CPU_ISSET(cpu, &set))
+				cpus[nb_cpus++] = cpu;
+	if (nb_cpus == 0)
+		cpus[nb_cpus++] = 0;
+	return nb_cpus;
+}
+
+static bool
+is_among(const unsigned int *list, unsigned int nb, unsigned int value)
+{
+	while (nb > 0)
+		if (list[--nb] == value)
+			return true;
+	return false;
+}
+
+/* The CPU of each worker: the one it asks for, else the next that nobody asked for. */
+static void
+place_workers(struct eal *eal, const struct config *config, const unsigned int *cpus,
+	unsigned int *cpu_of)
+{
+	bool asked[CPU_SETSIZE] = {false}, used[CPU_SETSIZE] = {false};
+	unsigned int i, next = 0, tries;
+
+	for (i = 0; i < config->nb_workers; i++)
+		if (config->workers[i].lcore >= 0 && config->workers[i].lcore < CPU_SETSIZE)
+			asked[config->workers[i].lcore] = true;
+	for (i = 0; i < config->nb_workers; i++) {
+		if (config->workers[i].lcore >= 0 &&
+			is_among(cpus, eal->nb_cpus, (unsigned int)config->workers[i].lcore)) {
+			cpu_of[i] = (unsigned int)config->workers[i].lcore;
+		} else {
+			if (config->workers[i].lcore >= 0)
+				weir_base_log(WEIR_BASE_LOG_WARNING, "app",
+					"CPU %d is not there or not ours: worker %u runs on "
+					"another",
+					config->workers[i].lcore, i);
+			for (tries = 0; tries < eal->nb_cpus && asked[cpus[next % eal->nb_cpus]];
+				tries++)
+				next++;
+			cpu_of[i] = cpus[next++ % eal->nb_cpus];
+		}
+		eal->crowded |= used[cpu_of[i]];
+		used[cpu_of[i]] = true;
+	}
+}
+
+/* lcore 0 is the main thread on all CPUs; worker i is lcore i + 1 on its CPU. */
+static void
+add_lcores(struct eal *eal, const struct config *config, struct arguments *args)
+{
+	unsigned int cpus[CPU_SETSIZE], cpu_of[EAL_WORKERS_MAX], i;
+	char text[8 * CPU_SETSIZE];
+	size_t used;
+
+	eal->nb_cpus = list_cpus(cpus, CPU_SETSIZE);
+	place_workers(eal, config, cpus, cpu_of);
+	used = (size_t)snprintf(text, sizeof(text), "0@(");
+	for (i = 0; i < eal->nb_cpus; i++)
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s%u", i > 0 ? "," : "", cpus[i]);
+	used += (size_t)snprintf(text + used, sizeof(text) - used, ")");
+	for (i = 0; i < config->nb_workers && used < sizeof(text); i++) {
+		eal->lcores[i] = i + 1;
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, ",%u@%u", i + 1, cpu_of[i]);
+	}
+	add(args, "--lcores=%s", text);
+	add(args, "--main-lcore=0");
+}
+
+static void
+add_memory(struct eal *eal, const struct config *config, bool small, struct arguments *args)
+{
+	const struct weir_base_doc_value *memory = weir_base_doc_get(config->platform, "memory");
+	enum schema_huge huge =
+		(enum schema_huge)weir_base_doc_u64(weir_base_doc_get(memory, "huge"));
+	uint64_t size = weir_base_doc_u64(weir_base_doc_get(memory, "size"));
+
+	if (small || size == 0)
+		size = eal_memory_needed(config, eal->nb_mbufs);
+	eal->huge = !small && (huge == SCHEMA_HUGE_YES ||
+				      (huge == SCHEMA_HUGE_AUTO && eal_memory_huge_free() >= size));
+	if (!eal->huge) {
+		add(args, "--no-huge");
+		add(args, "-m");
+		add(args, "%llu", (unsigned long long)((size + (1 << 20) - 1) >> 20));
+	}
+	/*
+	 * Nothing of an instance is left in shared file systems, and instances cannot
+	 * meet there. (--in-memory is the same for hugepages, and not for the others.)
+	 */
+	add(args, "%s", eal->huge ? "--in-memory" : "--no-shconf");
+}
+
+static void
+add_devices(const struct config *config, bool small, struct arguments *args)
+{
+	bool pci = false;
+	unsigned int i;
+
+	for (i = 0; i < config->nb_ports && !small; i++) {
+		if (config->ports[i].device == NULL || !config->ports[i].is_pci)
+			continue;
+		add(args, "--allow=%s", config->ports[i].device);
+		pci = true;
+	}
+	if (!pci)
+		add(args, "--no-pci");
+}
+
+static unsigned int
+needed_mbufs(const struct config *config)
+{
+	const struct weir_base_doc_value *mbufs = weir_base_doc_get(config->platform, "mbufs");
+	unsigned int count = 8192, i;
+
+	if (weir_base_doc_given(mbufs, "count"))
+		return (unsigned int)weir_base_doc_u64(weir_base_doc_get(mbufs, "count"));
+	for (i = 0; i < config->nb_ports; i++)
+		if (config->ports[i].device != NULL)
+			count += config->ports[i].nb_rx_queues * config->ports[i].rx_ring +
+				 config->ports[i].nb_tx_queues * config->ports[i].tx_ring;
+	return count + config->nb_workers * (512 + 4u * config->burst);
+}
+
+static void
+add_user_arguments(const struct config *config, struct arguments *args)
+{
+	const struct weir_base_doc_value *list = weir_base_doc_get(config->platform, "eal");
+	unsigned int i;
+
+	for (i = 0; i < weir_base_doc_count(list); i++)
+		add(args, "%s", weir_base_doc_str(weir_base_doc_at(list, i)));
+}
+
+/* EAL answers an argument that it does not know with two pages of help on standard output. */
+static int
+init_quietly(int argc, char **argv, bool verbose)
+{
+	int kept = verbose ? -1 : dup(STDOUT_FILENO), result;
+	int null = kept < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	fflush(stdout);
+	if (null >= 0)
+		dup2(null, STDOUT_FILENO);
+	result = rte_eal_init(argc, argv);
+	fflush(stdout);
+	if (null >= 0) {
+		dup2(kept, STDOUT_FILENO);
+		close(null);
+	}
+	if (kept >= 0)
+		close(kept);
+	return result;
+}
+
+int
+eal_start(struct eal *eal, const struct config *config, bool small, bool verbose)
+{
+	struct arguments args = {.nb = 0};
+	char *given[MAX_ARGS];
+	int nb_given, result, i;
+
+	eal_memory_clean_up_at_exit();
+	eal->nb_mbufs = small ? 512 : needed_mbufs(config);
+	add(&args, "weir");
+	add_lcores(eal, config, &args);
+	add_memory(eal, config, small, &args);
+	add_devices(config, small, &args);
+	add(&args, "--file-prefix=weir-%s%s", config->name, small ? "-graph" : "");
+	if (small)
+		add(&args, "--no-telemetry");
+	add_user_arguments(config, &args);
+	if (args.failed || eal_log_open(verbose) < 0) {
+		weir_base_log(
+			WEIR_BASE_LOG_ERROR, "app", "too many EAL arguments, or out of memory");
+		return -ENOMEM;
+	}
+	/* EAL reorders what it is given. */
+	nb_given = args.nb;
+	memcpy(given, args.list, sizeof(given));
+	result = init_quietly(args.nb, args.list, verbose);
+	if (result < 0) {
+		result = rte_errno > 0 ? -rte_errno : -EIO;
+		weir_base_log(WEIR_BASE_LOG_ERROR, "app",
+			"DPDK did not start: %s. It was given:", rte_strerror(-result));
+		fprintf(stderr, " ");
+		for (i = 1; i < nb_given; i++)
+			fprintf(stderr, " %s", given[i]);
+		fprintf(stderr, "\n");
+		eal_log_print(stderr);
+	} else {
+		result = 0;
+		eal->started = true;
+		eal_log_forget();
+	}
+	eal_log_show_errors(true);
+	return result;
+}
+
+void
+eal_stop(struct eal *eal)
+{
+	if (!eal->started)
+		return;
+	eal->started = false;
+	eal_log_show_errors(false);
+	rte_eal_cleanup();
+}
+
+struct rte_mempool *
+eal_pool_create(const struct eal *eal, const struct config *config)
+{
+	const struct weir_base_doc_value *mbufs = weir_base_doc_get(config->platform, "mbufs");
+	uint16_t size = (uint16_t)weir_base_doc_u64(weir_base_doc_get(mbufs, "size"));
+	unsigned int cache = (unsigned int)weir_base_doc_u64(weir_base_doc_get(mbufs, "cache"));
+	struct rte_mempool *pool;
+
+	/* A pool must be able to fill all caches one and a half times (rte_mempool_create() insists for one). */
+	if (cache > eal->nb_mbufs * 2 / 3)
+		cache = eal->nb_mbufs * 2 / 3;
+	pool = rte_pktmbuf_pool_create_by_ops("weir_mbufs", eal->nb_mbufs, cache, 0, size,
+		SOCKET_ID_ANY, eal->crowded ? "ring_mt_rts" : NULL);
+	if (pool == NULL)
+		weir_base_log(WEIR_BASE_LOG_ERROR, "app",
+			"no memory for %u mbufs of %u bytes: %s; a smaller platform.mbufs.count or "
+			"a larger "
+			"platform.memory.size helps",
+			eal->nb_mbufs, size, rte_strerror(rte_errno));
+	return pool;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Setting a description up, running it, and taking it down again, in one order. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+
+#include <weir_base.h>
+#include <weir_node_route.h>
+
+#include "eal_memory.h"
+#include "files.h"
+#include "instance.h"
+#include "ports.h"
+#include "reason_log.h"
+#include "wiring.h"
+
+/*
+ * Take the instance's name by opening its control socket. A name that was made
+ * from the file's gets a number while another instance has it.
+ */
+static int
+open_control(struct instance *instance)
+{
+	struct config *config = instance->config;
+	char base[CONFIG_NAME_SIZE - 8];
+	unsigned int number;
+
+	snprintf(base, sizeof(base), "%.48s", config->name);
+	for (number = 2; number < 1000; number++) {
+		reason_log_begin();
+		instance->ctl = weir_base_ctl_open(config->name);
+		if (instance->ctl != NULL || errno != EADDRINUSE || config->name_given)
+			break;
+		snprintf(config->name, sizeof(config->name), "%s-%u", base, number);
+	}
+	if (instance->ctl != NULL) {
+		reason_log_end("");
+		return 0;
+	}
+	if (errno == EADDRINUSE) {
+		reason_log_end("");
+		weir_base_log(WEIR_BASE_LOG_ERROR, "app",
+			"an instance '%s' is running already; give this one another name with "
+			"--name",
+			config->name);
+		return -EADDRINUSE;
+	}
+	weir_base_log(WEIR_BASE_LOG_ERROR, "app", "no control socket for '%s': %s", config->name,
+		reason_log_end(strerror(errno)));
+	return -EIO;
+}
+
+static int
+create_graph(struct instance *instance, unsigned int index)
+{
+	const struct config_worker *worker = &instance->config->workers[index];
+	struct weir_graph_param param = {
+		.socket_id = -1,
+		.burst = instance->config->burst,
+		.clock_period = instance->config->clock_period,
+		.nb_node_patterns = worker->nb_rx,
+	};
+	char(*names)[WEIR_GRAPH_NAME_SIZE] = calloc(worker->nb_rx, sizeof(*names));
+	const char **patterns = calloc(worker->nb_rx, sizeof(*patterns)), *why;
+	char graph[WEIR_GRAPH_NAME_SIZE];
+	unsigned int i;
+
+	if (names == NULL || patterns == NULL) {
+		free(names);
+		free(patterns);
+		return -ENOMEM;
+	}
+	for (i = 0; i < worker->nb_rx; i++) {
+		weir_node_rx_name(
+			instance->port_ids[worker->rx[i].port], worker->rx[i].queue, names[i]);
+		patterns[i] = names[i];
+	}
+	param.node_patterns = patterns;
+	snprintf(graph, sizeof(graph), "worker-%u", index);
+	reason_log_begin();
+	instance->graph_ids[index] = weir_graph_create(graph, &param);
+	why = reason_log_end(rte_strerror(rte_errno));
+	free(names);
+	free(patterns);
+	if (instance->graph_ids[index] != WEIR_GRAPH_ID_INVALID)
+		return 0;
+	weir_base_doc_error_add(instance->config->doc,
+		worker->value != NULL ? worker->value : instance->config->platform,
+		"the graph of worker %u could not be made: %s", index, why);
+	return -EINVAL;
+}
+
+static int
+create_graphs(struct instance *instance)
+{
+	static const char *const pattern = "worker-*";
+	unsigned int i;
+	int error;
+
+	error = weir_node_prepare();
+	if (error == 0)
+		error = wiring_apply(instance->config, instance->port_ids);
+	for (i = 0; error == 0 && i < instance->config->nb_workers; i++)
+		error = create_graph(instance, i);
+	if (error < 0)
+		return error;
+	instance->cluster = weir_graph_cluster_create(&pattern, 1);
+	return instance->cluster != NULL ? 0 : -ENOMEM;
+}
+
+static int
+prepare_workers(struct instance *instance)
+{
+	const struct config *config = instance->config;
+	unsigned int i, j;
+
+	for (i = 0; i < config->nb_workers; i++) {
+		struct worker *worker = &instance->workers[i];
+		uint16_t *ports = calloc(config->workers[i].nb_rx, sizeof(*ports));
+
+		if (ports == NULL)
+			return -ENOMEM;
+		worker->graph = weir_graph_get(instance->graph_ids[i]);
+		worker->rx_ports = ports;
+		worker->nb_rx_ports = config->workers[i].nb_rx;
+		worker->ends = true;
+		worker->crowded = instance->eal.crowded;
+		worker->idle = config->idle;
+		worker->lcore = instance->eal.lcores[i];
+		for (j = 0; j < config->workers[i].nb_rx; j++) {
+			ports[j] = instance->port_ids[config->workers[i].rx[j].port];
+			if (config->ports[config->workers[i].rx[j].port].device != NULL)
+				worker->ends = false;
+		}
+		if (config->until != SCHEMA_UNTIL_INPUT_END)
+			worker->ends = false;
+	}
+	return 0;
+}
+
+static int
+allocate(struct instance *instance)
+{
+	const struct config *config = instance->config;
+	unsigned int i;
+
+	instance->port_ids = calloc(config->nb_ports + 1, sizeof(*instance->port_ids));
+	instance->graph_ids = calloc(config->nb_workers, sizeof(*instance->graph_ids));
+	instance->workers =
+		aligned_alloc(RTE_CACHE_LINE_SIZE, config->nb_workers * sizeof(*instance->workers));
+	if (instance->port_ids == NULL || instance->graph_ids == NULL || instance->workers == NULL)
+		return -ENOMEM;
+	memset(instance->workers, 0, config->nb_workers * sizeof(*instance->workers));
+	for (i = 0; i < config->nb_ports; i++)
+		instance->port_ids[i] = WEIR_NODE_PORT_INVALID;
+	for (i = 0; i < config->nb_workers; i++)
+		instance->graph_ids[i] = WEIR_GRAPH_ID_INVALID;
+	return 0;
+}
+
+static int
+open_tables(struct instance *instance, const struct instance_options *options)
+{
+	struct weir_node_route_limits limits;
+	int error;
+
+	if (options->stand_ins)
+		eal_memory_small_limits(&limits);
+	else
+		eal_memory_route_limits(instance->config, &limits);
+	error = weir_node_route_init(&limits);
+	if (error < 0 || options->stand_ins)
+		return error;
+	return routes_load(
+		instance->config, instance->port_ids, options->progress, &instance->routes);
+}
+
+static int
+open_punt_file(struct instance *instance)
+{
+	const char *path = instance->config->outputs.punt_pcap;
+	int error;
+
+	if (path == NULL)
+		return 0;
+	error = files_make_directories(path);
+	if (error == 0)
+		error = weir_node_punt_capture(path);
+	if (error < 0)
+		weir_base_log(WEIR_BASE_LOG_ERROR, "app", "cannot write '%s': %s", path,
+			strerror(-error));
+	return error;
+}
+
+int
+instance_open(
+	struct instance *instance, struct config *config, const struct instance_options *options)
+{
+	int error;
+
+	memset(instance, 0, sizeof(*instance));
+	instance->config = config;
+	__atomic_store_n(&instance->state, "starting", __ATOMIC_RELAXED);
+	pthread_mutex_init(&instance->look_lock, NULL);
+	error = allocate(instance);
+	if (error == 0 && !options->stand_ins)
+		error = open_control(instance);
+	if (error == 0)
+		error = eal_start(&instance->eal, config, options->stand_ins, options->verbose);
+	if (error < 0)
+		return error;
+	instance->pool = eal_pool_create(&instance->eal, config);
+	if (instance->pool == NULL)
+		return -ENOMEM;
+	error = ports_start(config, instance->pool, options->stand_ins, instance->port_ids);
+	if (error == 0)
+		error = open_tables(instance, options);
+	if (error == 0)
+		error = create_graphs(instance);
+	if (error == 0)
+		error = prepare_workers(instance);
+	if (error < 0 || options->stand_ins)
+		return error;
+	error = open_punt_file(instance);
+	return error < 0 ? error : control_register(instance);
+}
+
+int
+instance_start(struct instance *instance)
+{
+	unsigned int i;
+	int error;
+
+	instance->start_ns = weir_base_time_ns();
+	for (i = 0; i < instance->config->nb_workers; i++) {
+		error = worker_start(&instance->workers[i]);
+		if (error < 0) {
+			weir_base_log(WEIR_BASE_LOG_ERROR, "app", "worker %u did not start: %s", i,
+				strerror(-error));
+			return error;
+		}
+		instance->nb_started++;
+	}
+	__atomic_store_n(&instance->state, "running", __ATOMIC_RELAXED);
+	return 0;
+}
+
+bool
+instance_is_finished(const struct instance *instance)
+{
+	unsigned int i;
+
+	for (i = 0; i < instance->nb_started; i++)
+		if (!worker_is_finished(&instance->workers[i]))
+			return false;
+	return true;
+}
+
+void
+instance_stop(struct instance *instance)
+{
+	unsigned int i;
+
+	__atomic_store_n(&instance->state, "stopping", __ATOMIC_RELAXED);
+	for (i = 0; i < instance->nb_started; i++)
+		worker_stop(&instance->workers[i]);
+}
+
+int
+instance_join(struct instance *instance)
+{
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; i < instance->nb_started; i++) {
+		worker_join(&instance->workers[i]);
+		if (instance->workers[i].end_ns > instance->end_ns)
+			instance->end_ns = instance->workers[i].end_ns;
+	}
+	if (instance->nb_started > 0)
+		__atomic_store_n(&instance->state, "finished", __ATOMIC_RELAXED);
+	for (i = 0; i < instance->config->nb_ports; i++)
+		if (instance->port_ids[i] != WEIR_NODE_PORT_INVALID &&
+			weir_node_port_flush(instance->port_ids[i]) < 0)
+			error = -EIO;
+	return error;
+}
+
+int
+instance_close(struct instance *instance)
+{
+	unsigned int i;
+	int error = 0;
+
+	weir_base_ctl_close(instance->ctl);
+	weir_graph_cluster_destroy(instance->cluster);
+	for (i = 0; instance->graph_ids != NULL && i < instance->config->nb_workers; i++)
+		if (instance->graph_ids[i] != WEIR_GRAPH_ID_INVALID)
+			weir_graph_destroy(instance->graph_ids[i]);
+	if (instance->eal.started) {
+		if (weir_node_punt_capture(NULL) < 0)
+			error = -EIO;
+		weir_node_route_fini();
+	}
+	if (instance->port_ids != NULL && instance->eal.started &&
+		ports_stop(instance->config, instance->port_ids) < 0)
+		error = -EIO;
+	for (i = 0; instance->workers != NULL && i < instance->config->nb_workers; i++)
+		free((void *)(uintptr_t)instance->workers[i].rx_ports);
+	rte_mempool_free(instance->pool);
+	eal_stop(&instance->eal);
+	free(instance->workers);
+	free(instance->graph_ids);
+	free(instance->port_ids);
+	pthread_mutex_destroy(&instance->look_lock);
+	return error;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The weir program: finds the subcommand and runs it. */
+#include <signal.h>
+#include <string.h>
+
+#include "app.h"
+
+const struct app_command *const app_commands[] = {
+	&cmd_run,
+	&cmd_check,
+	&cmd_graph,
+	&cmd_stats,
+	&cmd_route,
+	&cmd_neighbour,
+	&cmd_bench,
+	&cmd_schema,
+	&cmd_version,
+	&cmd_help,
+	NULL,
+};
+
+static const struct app_command *
+find_command(const char *name)
+{
+	unsigned int i;
+
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		return &cmd_help;
+	if (strcmp(name, "--version") == 0)
+		return &cmd_version;
+	for (i = 0; app_commands[i] != NULL; i++)
+		if (strcmp(app_commands[i]->name, name) == 0)
+			return app_commands[i];
+	return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct app_command *command;
+
+	/* A reader that goes away (`weir stats --watch | head`) shows up as a failed write. */
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		fprintf(stderr, "weir: which command? `weir help` lists them\n");
+		return APP_USAGE;
+	}
+	command = find_command(argv[1]);
+	if (command == NULL) {
+		fprintf(stderr, "weir: unknown command '%s'; `weir help` lists them\n", argv[1]);
+		return APP_USAGE;
+	}
+	return command->run(argc - 1, argv + 1);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collects the counters of an instance into one JSON object. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weir_base.h>
+#include <weir_graph.h>
+#include <weir_node.h>
+
+#include "instance.h"
+#include "report.h"
+
+/*
+ * The least time between two packets of a full link: a frame of 64 bytes has
+ * 8 bytes of preamble before it and a gap of 12 after it.
+ */
+#define BUDGET_LINK_BPS   100e9
+#define BUDGET_WIRE_BYTES (64 + 8 + 12)
+
+static json_int_t
+as_int(uint64_t value)
+{
+	return (json_int_t)value;
+}
+
+static double
+per(double value, uint64_t count)
+{
+	return count > 0 ? value / (double)count : 0;
+}
+
+/* Nodes that bring packets in or take them out, rather than decide where they go. */
+static bool
+is_io_node(const char *name)
+{
+	static const char *const io[] = {
+		"ethdev_rx", "ethdev_tx", "pcap_rx", "pcap_tx", "punt", "drop", "null"};
+	size_t length, i;
+
+	for (i = 0; i < sizeof(io) / sizeof(io[0]); i++) {
+		length = strlen(io[i]);
+		if (strncmp(name, io[i], length) == 0 &&
+			(name[length] == '\0' || name[length] == '-'))
+			return true;
+	}
+	return false;
+}
+
+static json_t *
+totals_json(const struct weir_node_totals *totals)
+{
+	int64_t difference =
+		(int64_t)(totals->received + totals->fragments - totals->fragmented - totals->sent -
+			  totals->dropped - totals->punted - totals->discarded);
+
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "in",
+		as_int(totals->received), "out", as_int(totals->sent), "dropped",
+		as_int(totals->dropped), "punted", as_int(totals->punted), "discarded",
+		as_int(totals->discarded), "fragmented", as_int(totals->fragmented), "fragments",
+		as_int(totals->fragments), "difference", (json_int_t)difference, "adds_up",
+		difference == 0);
+}
+
+static json_t *
+port_json(const struct instance *instance, unsigned int index)
+{
+	const struct config_port *port = &instance->config->ports[index];
+	struct weir_node_port_stats stats = {0};
+	struct weir_node_port_info info;
+	int ended;
+	json_t *json;
+
+	if (weir_node_port_info(instance->port_ids[index], &info) < 0 ||
+		weir_node_port_stats(instance->port_ids[index], &stats) < 0)
+		return NULL;
+	json = json_pack("{s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"name", port->name, "device", port->device != NULL ? port->device : "pcap",
+		"receives", port->device != NULL || port->pcap_in != NULL, "transmits",
+		port->device != NULL || port->pcap_out != NULL, "rx_packets",
+		as_int(stats.rx_packets), "rx_bytes", as_int(stats.rx_bytes), "rx_missed",
+		as_int(stats.rx_missed), "rx_no_mbuf", as_int(stats.rx_no_mbuf), "rx_errors",
+		as_int(stats.rx_errors), "rx_truncated", as_int(stats.rx_truncated), "tx_packets",
+		as_int(stats.tx_packets), "tx_bytes", as_int(stats.tx_bytes), "tx_errors",
+		as_int(stats.tx_errors), "tx_full_dropped", as_int(stats.tx_full_dropped));
+	if (port->pcap_in != NULL) {
+		ended = weir_node_port_input_ended(instance->port_ids[index]);
+		json_object_set_new(json, "input",
+			json_string(ended == 0  ? "open"
+				    : ended > 0 ? "ended"
+						: "damaged"));
+	}
+	return json;
+}
+
+static json_t *
+ports_json(const struct instance *instance)
+{
+	json_t *list = json_array(), *port;
+	unsigned int i;
+
+	for (i = 0; i < instance->config->nb_ports; i++) {
+		port = port_json(instance, i);
+		if (port != NULL)
+			json_array_append_new(list, port);
+	}
+	return list;
+}
+
+static int
+reasons_json(json_t *report)
+{
+	struct weir_node_reason_count counts[WEIR_NODE_REASON_COUNT];
+	json_t *dropped = json_array(), *punted = json_array();
+	unsigned int i;
+	int error = weir_node_reason_counts(counts);
+
+	for (i = 0; error == 0 && i < WEIR_NODE_REASON_COUNT; i++) {
+		if (counts[i].packets == 0)
+			continue;
+		json_array_append_new(weir_node_reason_is_punt(counts[i].reason) ? punted : dropped,
+			json_pack("{s:s, s:I, s:s}", "reason",
+				weir_node_reason_name(counts[i].reason), "packets",
+				as_int(counts[i].packets), "meaning",
+				weir_node_reason_help(counts[i].reason)));
+	}
+	json_object_set_new(report, "dropped", dropped);
+	json_object_set_new(report, "punted", punted);
+	return error;
+}
+
+static json_t *
+nodes_json(const struct weir_graph_cluster_stats *stats, uint64_t *forwarding_cycles)
+{
+	json_t *list = json_array();
+	const struct weir_graph_node_stats *node;
+	uint32_t i;
+
+	*forwarding_cycles = 0;
+	for (i = 0; i < stats->nb_nodes; i++) {
+		node = &stats->nodes[i];
+		if (!is_io_node(node->name))
+			*forwarding_cycles += node->cycles;
+		json_array_append_new(
+			list, json_pack("{s:s, s:b, s:I, s:I, s:f, s:I, s:f, s:I}", "name",
+				      node->name, "io", is_io_node(node->name), "calls",
+				      as_int(node->calls), "packets", as_int(node->objs),
+				      "packets_per_call", per((double)node->objs, node->calls),
+				      "cycles", as_int(node->cycles), "cycles_per_packet",
+				      per((double)node->cycles, node->objs), "overflow",
+				      as_int(node->overflow)));
+	}
+	return list;
+}
+
+static json_t *
+cycles_json(
+	const struct weir_graph_cluster_stats *stats, uint64_t received, uint64_t forwarding_cycles)
+{
+	double hz = (double)weir_base_cycles_hz();
+	double budget_s = BUDGET_WIRE_BYTES * 8 / BUDGET_LINK_BPS;
+	double used = per((double)stats->busy_cycles, received);
+	double forwarding = per((double)forwarding_cycles, received);
+	bool timed = stats->clock_period != UINT16_MAX;
+
+	return json_pack("{s:f, s:b, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I}", "hz",
+		hz, "counted", timed, "clock_period", (int)stats->clock_period, "budget_ns",
+		budget_s * 1e9, "budget_cycles", budget_s * hz, "used_cycles", used, "used_ns",
+		used / hz * 1e9, "forwarding_cycles", forwarding, "forwarding_ns",
+		forwarding / hz * 1e9, "busy", as_int(stats->busy_cycles), "idle",
+		as_int(stats->idle_cycles), "walks", as_int(stats->walks), "idle_walks",
+		as_int(stats->idle_walks));
+}
+
+static int
+add_counters(struct instance *instance, json_t *report)
+{
+	const struct weir_graph_cluster_stats *stats;
+	struct weir_node_totals totals;
+	uint64_t forwarding_cycles;
+	int error;
+
+	pthread_mutex_lock(&instance->look_lock);
+	error = weir_graph_cluster_get(instance->cluster, &stats);
+	if (error == 0)
+		error = weir_node_totals(&totals);
+	if (error == 0) {
+		json_object_set_new(report, "packets", totals_json(&totals));
+		json_object_set_new(report, "nodes", nodes_json(stats, &forwarding_cycles));
+		json_object_set_new(
+			report, "cycles", cycles_json(stats, totals.received, forwarding_cycles));
+		json_object_set_new(report, "ports", ports_json(instance));
+		error = reasons_json(report);
+	}
+	pthread_mutex_unlock(&instance->look_lock);
+	return error;
+}
+
+static void
+add_rates(json_t *report, uint64_t elapsed_ns)
+{
+	json_t *packets = json_object_get(report, "packets");
+	double seconds = (double)elapsed_ns / 1e9;
+	double in = (double)json_integer_value(json_object_get(packets, "in"));
+	double out = (double)json_integer_value(json_object_get(packets, "out"));
+
+	json_object_set_new(report, "rate",
+		json_pack("{s:f, s:f, s:f}", "in_pps", seconds > 0 ? in / seconds : 0, "out_pps",
+			seconds > 0 ? out / seconds : 0, "ns_per_packet",
+			in > 0 ? (double)elapsed_ns / in : 0));
+}
+
+int
+report_collect(struct instance *instance, json_t **report)
+{
+	uint64_t end_ns = instance->end_ns != 0 ? instance->end_ns : weir_base_time_ns();
+	uint64_t elapsed_ns = instance->start_ns != 0 ? end_ns - instance->start_ns : 0;
+	json_t *json;
+	int error;
+
+	json = json_pack("{s:s, s:s, s:i, s:s, s:f, s:i, s:i, s:b, s:b, s:{s:i, s:i, s:f}}",
+		"instance", instance->config->name, "file", instance->config->path, "pid",
+		(int)getpid(), "state", __atomic_load_n(&instance->state, __ATOMIC_RELAXED),
+		"elapsed_s", (double)elapsed_ns / 1e9, "workers", (int)instance->config->nb_workers,
+		"cpus", (int)instance->eal.nb_cpus, "crowded", instance->eal.crowded, "hugepages",
+		instance->eal.huge, "routes", "ip4", (int)instance->routes.ip4_routes, "ip6",
+		(int)instance->routes.ip6_routes, "load_s", (double)instance->routes.time_ns / 1e9);
+	if (json == NULL)
+		return -ENOMEM;
+	error = add_counters(instance, json);
+	if (error < 0) {
+		json_decref(json);
+		return error;
+	}
+	add_rates(json, elapsed_ns);
+	*report = json;
+	return 0;
+}
+
+int
+report_adds_up(const json_t *report)
+{
+	return json_is_true(json_object_get(json_object_get(report, "packets"), "adds_up"));
+}

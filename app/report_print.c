@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A report as tables. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report.h"
+
+static json_int_t
+get_int(const json_t *json, const char *key)
+{
+	return json_integer_value(json_object_get(json, key));
+}
+
+static double
+get_real(const json_t *json, const char *key)
+{
+	return json_number_value(json_object_get(json, key));
+}
+
+static const char *
+get_text(const json_t *json, const char *key)
+{
+	const char *text = json_string_value(json_object_get(json, key));
+
+	return text != NULL ? text : "";
+}
+
+/* 1234567 as 1,234,567. Four results are kept, so that one printf() can have several. */
+static const char *
+grouped(json_int_t value)
+{
+	static __thread char texts[4][32];
+	static __thread unsigned int next;
+	char digits[24], *text = texts[next++ % 4];
+	size_t length, i, used = 0;
+
+	snprintf(digits, sizeof(digits), "%" JSON_INTEGER_FORMAT, value);
+	length = strlen(digits);
+	for (i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0 && digits[i - 1] != '-')
+			text[used++] = ',';
+		text[used++] = digits[i];
+	}
+	text[used] = '\0';
+	return text;
+}
+
+static const char *
+rate_text(double pps)
+{
+	static __thread char texts[4][32];
+	static __thread unsigned int next;
+	char *text = texts[next++ % 4];
+
+	if (pps >= 1e6)
+		snprintf(text, sizeof(texts[0]), "%.2f Mpps", pps / 1e6);
+	else if (pps >= 1e3)
+		snprintf(text, sizeof(texts[0]), "%.1f kpps", pps / 1e3);
+	else
+		snprintf(text, sizeof(texts[0]), "%.1f pps", pps);
+	return text;
+}
+
+static const char *
+time_text(double seconds)
+{
+	static __thread char text[32];
+
+	if (seconds < 1)
+		snprintf(text, sizeof(text), "%.1f ms", seconds * 1e3);
+	else
+		snprintf(text, sizeof(text), "%.1f s", seconds);
+	return text;
+}
+
+static void
+print_port_lines(const json_t *ports, FILE *out)
+{
+	static const struct {
+		const char *key;
+		const char *meaning;
+	} troubles[] = {
+		{"rx_missed", "lost by the device for want of descriptors"},
+		{"rx_no_mbuf", "lost by the device for want of mbufs"},
+		{"rx_errors", "damaged, lost by the device"},
+		{"rx_truncated", "cut short in the capture"},
+		{"tx_errors", "accepted by the device but not sent"},
+	};
+	const json_t *port;
+	size_t index, i;
+
+	json_array_foreach (ports, index, port) {
+		for (i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++)
+			if (get_int(port, troubles[i].key) != 0)
+				fprintf(out, "  note      %-24s %12s  %s\n", get_text(port, "name"),
+					grouped(get_int(port, troubles[i].key)),
+					troubles[i].meaning);
+		if (strcmp(get_text(port, "input"), "damaged") == 0)
+			fprintf(out,
+				"  note      %-24s %12s  its capture is damaged: what could be "
+				"read was used\n",
+				get_text(port, "name"), "");
+	}
+}
+
+static void
+print_ports(const json_t *ports, const char *label, const char *which, const char *packets,
+	const char *bytes, FILE *out)
+{
+	const json_t *port;
+	size_t index;
+
+	json_array_foreach (ports, index, port) {
+		if (!json_is_true(json_object_get(port, which)))
+			continue;
+		fprintf(out, "  %-9s %-24s %12s  %s bytes\n", label, get_text(port, "name"),
+			grouped(get_int(port, packets)), grouped(get_int(port, bytes)));
+	}
+}
+
+static void
+print_reasons(const json_t *reasons, const char *label, FILE *out)
+{
+	const json_t *reason;
+	size_t index;
+
+	json_array_foreach (reasons, index, reason) {
+		fprintf(out, "  %-9s %-24s %12s  %s\n", label, get_text(reason, "reason"),
+			grouped(get_int(reason, "packets")), get_text(reason, "meaning"));
+	}
+}
+
+static void
+print_sum(const json_t *packets, FILE *out)
+{
+	fprintf(out, "\n  %s in", grouped(get_int(packets, "in")));
+	if (get_int(packets, "fragmented") != 0)
+		fprintf(out, " + %s fragments of %s cut", grouped(get_int(packets, "fragments")),
+			grouped(get_int(packets, "fragmented")));
+	fprintf(out, " %s %s out + %s dropped + %s punted",
+		json_is_true(json_object_get(packets, "adds_up")) ? "=" : "is NOT",
+		grouped(get_int(packets, "out")), grouped(get_int(packets, "dropped")),
+		grouped(get_int(packets, "punted")));
+	if (get_int(packets, "discarded") != 0)
+		fprintf(out, " + %s discarded", grouped(get_int(packets, "discarded")));
+	if (!json_is_true(json_object_get(packets, "adds_up")))
+		fprintf(out, ": %s packets are unaccounted for",
+			grouped(get_int(packets, "difference")));
+	fprintf(out, "\n");
+}
+
+static void
+print_cycles(const json_t *cycles, FILE *out)
+{
+	int period = (int)get_int(cycles, "clock_period");
+
+	fprintf(out, "\n  Time per packet%32s %10s\n", "cycles", "ns");
+	fprintf(out, "    budget: 100 Gb/s of 64-byte frames   %7.1f %10.2f\n",
+		get_real(cycles, "budget_cycles"), get_real(cycles, "budget_ns"));
+	if (!json_is_true(json_object_get(cycles, "counted"))) {
+		fprintf(out, "    used: not counted (clock_period: 0)\n");
+		return;
+	}
+	fprintf(out, "    used by the forwarding nodes         %7.1f %10.2f\n",
+		get_real(cycles, "forwarding_cycles"), get_real(cycles, "forwarding_ns"));
+	fprintf(out, "    used in all, with input and output   %7.1f %10.2f\n",
+		get_real(cycles, "used_cycles"), get_real(cycles, "used_ns"));
+	if (period > 1)
+		fprintf(out, "    (cycles of %.2f GHz, counted in one of %d walks and scaled)\n",
+			get_real(cycles, "hz") / 1e9, period);
+	else
+		fprintf(out, "    (cycles of %.2f GHz, counted in every walk)\n",
+			get_real(cycles, "hz") / 1e9);
+}
+
+static void
+print_nodes(const json_t *nodes, FILE *out)
+{
+	const json_t *node;
+	size_t index;
+
+	fprintf(out, "\n  %-24s %12s %14s %14s %14s\n", "node", "calls", "packets", "packets/call",
+		"cycles/packet");
+	json_array_foreach (nodes, index, node) {
+		fprintf(out, "  %-24s %12s %14s %14.1f %14.1f\n", get_text(node, "name"),
+			grouped(get_int(node, "calls")), grouped(get_int(node, "packets")),
+			get_real(node, "packets_per_call"), get_real(node, "cycles_per_packet"));
+	}
+}
+
+void
+report_print(const json_t *report, FILE *out)
+{
+	const json_t *packets = json_object_get(report, "packets"),
+		     *ports = json_object_get(report, "ports");
+	const json_t *routes = json_object_get(report, "routes"),
+		     *rate = json_object_get(report, "rate");
+
+	fprintf(out, "%s (%s): %s packets in %s, %s\n", get_text(report, "instance"),
+		get_text(report, "state"), grouped(get_int(packets, "in")),
+		time_text(get_real(report, "elapsed_s")), rate_text(get_real(rate, "in_pps")));
+	fprintf(out, "  %s IPv4 and %s IPv6 routes, loaded in %.2f s\n\n",
+		grouped(get_int(routes, "ip4")), grouped(get_int(routes, "ip6")),
+		get_real(routes, "load_s"));
+	fprintf(out, "  %-34s %12s\n", "", "packets");
+	print_ports(ports, "in", "receives", "rx_packets", "rx_bytes", out);
+	print_ports(ports, "out", "transmits", "tx_packets", "tx_bytes", out);
+	print_reasons(json_object_get(report, "dropped"), "dropped", out);
+	print_reasons(json_object_get(report, "punted"), "punted", out);
+	print_port_lines(ports, out);
+	print_sum(packets, out);
+	print_cycles(json_object_get(report, "cycles"), out);
+	print_nodes(json_object_get(report, "nodes"), out);
+}
+
+static double
+change(const json_t *before, const json_t *now, const char *key)
+{
+	return (double)(get_int(now, key) - (before != NULL ? get_int(before, key) : 0));
+}
+
+/* The item of a list of objects whose `key` is `name`. */
+static const json_t *
+find(const json_t *list, const char *key, const char *name)
+{
+	const json_t *item;
+	size_t index;
+
+	json_array_foreach (list, index, item) {
+		if (strcmp(get_text(item, key), name) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+static void
+print_node_rates(const json_t *before, const json_t *report, double seconds, FILE *out)
+{
+	const json_t *nodes = json_object_get(report, "nodes"), *node, *old;
+	double packets, calls;
+	size_t index;
+
+	fprintf(out, "\n  %-24s %14s %14s %14s\n", "node", "packets/s", "packets/call",
+		"cycles/packet");
+	json_array_foreach (nodes, index, node) {
+		old = before != NULL ? find(json_object_get(before, "nodes"), "name",
+					       get_text(node, "name"))
+				     : NULL;
+		packets = change(old, node, "packets");
+		calls = change(old, node, "calls");
+		fprintf(out, "  %-24s %14s %14.1f %14.1f\n", get_text(node, "name"),
+			rate_text(packets / seconds), calls > 0 ? packets / calls : 0,
+			packets > 0 ? change(old, node, "cycles") / packets : 0);
+	}
+}
+
+void
+report_print_rates(const json_t *before, const json_t *report, FILE *out)
+{
+	const json_t *old_packets = before != NULL ? json_object_get(before, "packets") : NULL;
+	const json_t *packets = json_object_get(report, "packets"),
+		     *ports = json_object_get(report, "ports");
+	const json_t *port, *old;
+	double seconds = get_real(report, "elapsed_s") -
+			 (before != NULL ? get_real(before, "elapsed_s") : 0);
+	size_t index;
+
+	if (seconds <= 0)
+		seconds = 1e-9;
+	fprintf(out, "%s (%s) for %s: in %s, out %s, dropped %s, punted %s\n\n",
+		get_text(report, "instance"), get_text(report, "state"),
+		time_text(get_real(report, "elapsed_s")),
+		rate_text(change(old_packets, packets, "in") / seconds),
+		rate_text(change(old_packets, packets, "out") / seconds),
+		rate_text(change(old_packets, packets, "dropped") / seconds),
+		rate_text(change(old_packets, packets, "punted") / seconds));
+	fprintf(out, "  %-24s %14s %14s %16s %16s\n", "port", "in", "out", "packets in",
+		"packets out");
+	json_array_foreach (ports, index, port) {
+		old = before != NULL ? find(json_object_get(before, "ports"), "name",
+					       get_text(port, "name"))
+				     : NULL;
+		fprintf(out, "  %-24s %14s %14s %16s %16s\n", get_text(port, "name"),
+			rate_text(change(old, port, "rx_packets") / seconds),
+			rate_text(change(old, port, "tx_packets") / seconds),
+			grouped(get_int(port, "rx_packets")), grouped(get_int(port, "tx_packets")));
+	}
+	print_node_rates(before, report, seconds, out);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_APP_SCHEMA_H
+#define WEIR_APP_SCHEMA_H
+
+/**
+ * @file
+ * The vocabulary of description files: one table per section. The tables give
+ * the checks, doc/description-file.md and the JSON Schema.
+ */
+
+#include "weir_base_doc.h"
+
+/** A whole file. */
+extern const struct weir_base_doc_section schema_root;
+/** What is done: graph, neighbours, routes. */
+extern const struct weir_base_doc_section schema_application;
+/** What it runs on: ports, workers, memory. */
+extern const struct weir_base_doc_section schema_platform;
+/** How long, and what is written. */
+extern const struct weir_base_doc_section schema_run;
+
+/** Indices into the choices of ports.*.accept. */
+enum schema_accept { SCHEMA_ACCEPT_OWN, SCHEMA_ACCEPT_ANY };
+/** Indices into the choices of ports.*.on_full. */
+enum schema_on_full { SCHEMA_ON_FULL_DROP, SCHEMA_ON_FULL_WAIT };
+/** Indices into the choices of platform.idle. */
+enum schema_idle { SCHEMA_IDLE_POLL, SCHEMA_IDLE_PAUSE, SCHEMA_IDLE_SLEEP };
+/** Indices into the choices of platform.memory.huge. */
+enum schema_huge { SCHEMA_HUGE_AUTO, SCHEMA_HUGE_YES, SCHEMA_HUGE_NO };
+/** Indices into the choices of run.until. */
+enum schema_until { SCHEMA_UNTIL_INPUT_END, SCHEMA_UNTIL_SIGNAL, SCHEMA_UNTIL_DURATION };
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is done with packets: the graph, next hops, routes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hops.h"
+#include "schema.h"
+#include "wiring.h"
+
+static bool
+check_hop_ids(const char *text)
+{
+	uint32_t first, last;
+
+	return hops_parse_ids(text, &first, &last) == 0;
+}
+
+static bool
+check_edge(const char *text)
+{
+	struct wiring_edge edge;
+
+	return wiring_parse_edge(text, &edge) == 0;
+}
+
+static const struct weir_base_doc_key neighbour_keys[] = {
+	{
+		.name = "id",
+		.kind = WEIR_BASE_DOC_STRING,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.check = check_hop_ids,
+		.expected = "a number, or a range such as 0-3",
+		.help = "Number of the next hop, as routes name it; or several, `0-3`.",
+	},
+	{
+		.name = "port",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Port to send out of.",
+	},
+	{
+		.name = "mac",
+		.kind = WEIR_BASE_DOC_MAC_ADDRESS,
+		.help = "Ethernet address to send to. Without one, packets are punted as "
+			"`no_neighbour`.",
+	},
+	{
+		.name = "blackhole",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "false",
+		.help = "Drop what is routed here.",
+	},
+	{
+		.name = "local",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "false",
+		.help = "Punt what is routed here: it is addressed to this router.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section neighbour_section = {
+	.name = "neighbour",
+	.help = "A next hop, by number: where a route leads.",
+	.keys = neighbour_keys,
+};
+
+static const struct weir_base_doc_key route_keys[] = {
+	{
+		.name = "prefix",
+		.kind = WEIR_BASE_DOC_IP_PREFIX,
+		.help = "Destination, `192.0.2.0/24` or `2001:db8::/32`.",
+	},
+	{
+		.name = "next_hop",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1048575,
+		.help = "Number of the neighbour that it leads to; with `prefix`.",
+	},
+	{
+		.name = "file",
+		.kind = WEIR_BASE_DOC_FILE,
+		.flags = WEIR_BASE_DOC_MUST_EXIST,
+		.help = "A table, plain or gzip'ed: lines of `prefix/length next_hop`, `#` begins "
+			"a comment. "
+			"Either this or `prefix`.",
+	},
+	{
+		.name = "first_next_hop",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1048575,
+		.def = "0",
+		.help = "Added to each next hop of the file.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section route_section = {
+	.name = "route",
+	.help = "A route, or a file of them. Of routes to one prefix the last counts.",
+	.keys = route_keys,
+};
+
+static const struct weir_base_doc_key node_keys[] = {
+	{
+		.name = "type",
+		.kind = WEIR_BASE_DOC_STRING,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.help = "The registered node that it is a clone of, for example `null` or "
+			"`classify`.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section node_section = {
+	.name = "node",
+	.help = "A node of one's own: a clone of a registered one, called TYPE-NAME in statistics.",
+	.keys = node_keys,
+};
+
+static const struct weir_base_doc_key keys[] = {
+	{
+		.name = "graph",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = wiring_bases,
+		.def = "forwarder",
+		.help = "The graph to begin with: `forwarder` is the built-in IPv4 and IPv6 "
+			"router.",
+	},
+	{
+		.name = "nodes",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &node_section,
+		.help = "Nodes to add to the graph, by name.",
+	},
+	{
+		.name = "edges",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.check = check_edge,
+		.expected = "\"NODE.EDGE -> NODE\", for example \"classify.ip4 -> ip4_lookup\"",
+		.help = "Edges to change: `NODE.EDGE -> NODE`. An edge is called by the node that "
+			"it leads to "
+			"in the graph to begin with, or a beginning of that name that no other "
+			"edge shares. A "
+			"port's name on the left stands for its receive nodes, on the right for "
+			"its "
+			"transmit node.",
+	},
+	{
+		.name = "neighbours",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &neighbour_section,
+		.help = "Next hops that routes lead to.",
+	},
+	{
+		.name = "routes",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &route_section,
+		.help = "The routing table.",
+	},
+	{
+		.name = "addresses",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_IP_ADDRESS,
+		.help = "Addresses of this router; packets to them are punted as `own`.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section schema_application = {
+	.name = "application",
+	.help = "What is done with packets.",
+	.keys = keys,
+};
