@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The command line of `weir bench`. */
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "harness.h"
+
+static const struct bench *const benches[] = {&bench_graph};
+
+#define NB_BENCHES (sizeof(benches) / sizeof(benches[0]))
+
+static void
+print_usage(FILE *out, const struct bench *bench)
+{
+	fprintf(out,
+		"Usage: weir bench %s [--case PATTERN] [--burst N] [--seconds S] [--rounds N] "
+		"[--cpu N] [--json] [--list]\n",
+		bench != NULL ? bench->name : "NAME");
+}
+
+static void
+print_help(const struct bench *bench)
+{
+	print_usage(stdout, bench);
+	if (bench != NULL) {
+		printf("\n%s\n\n%s", bench->summary, bench->help);
+	} else {
+		printf("\nRun Weir beside a named peer, in turns, on one core.\n\n");
+		for (size_t i = 0; i < NB_BENCHES; i++)
+			printf("  %-10s %s\n", benches[i]->name, benches[i]->summary);
+	}
+	printf("\n  --case PATTERN  only cases whose name matches (as in a shell)\n"
+	       "  --burst N       objects that each source brings in per walk\n"
+	       "  --seconds S     time per case, all sides together\n"
+	       "  --rounds N      slices of each side per case, instead\n"
+	       "  --cpu N         run on this CPU (default: the last one allowed)\n"
+	       "  --json          one JSON object instead of tables\n"
+	       "  --list          name the cases\n"
+	       "\nExit code: 0 done, 1 failed, 2 wrong use.\n");
+}
+
+static int
+usage_error(const struct bench *bench, const char *what, const char *text)
+{
+	fprintf(stderr, "weir bench: %s '%s'\n", what, text);
+	print_usage(stderr, bench);
+	return 2;
+}
+
+static bool
+take_number(const char *text, long min, long max, long *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtol(text, &end, 10);
+	return errno == 0 && end != text && *end == '\0' && *value >= min && *value <= max;
+}
+
+enum {
+	OPTION_CASE = 1,
+	OPTION_BURST,
+	OPTION_SECONDS,
+	OPTION_ROUNDS,
+	OPTION_CPU,
+	OPTION_JSON,
+	OPTION_LIST,
+	OPTION_HELP,
+};
+
+/* Returns -1: go on; otherwise the exit code. */
+static int
+take_option(const struct bench *bench, struct bench_options *options, int option)
+{
+	char *end;
+	long n;
+
+	switch (option) {
+	case OPTION_CASE:
+		options->case_pattern = optarg;
+		return -1;
+	case OPTION_BURST:
+		if (!take_number(optarg, 1, 256, &n))
+			return usage_error(bench, "--burst takes 1 to 256, not", optarg);
+		options->burst = (unsigned int)n;
+		return -1;
+	case OPTION_SECONDS:
+		options->seconds = strtod(optarg, &end);
+		if (end == optarg || *end != '\0' ||
+			!(options->seconds > 0 && options->seconds <= 3600))
+			return usage_error(
+				bench, "--seconds takes a number up to 3600, not", optarg);
+		return -1;
+	case OPTION_ROUNDS:
+		if (!take_number(optarg, 1, 100000, &n))
+			return usage_error(bench, "--rounds takes 1 to 100000, not", optarg);
+		options->rounds = (unsigned int)n;
+		return -1;
+	case OPTION_CPU:
+		if (!take_number(optarg, 0, INT_MAX, &n))
+			return usage_error(bench, "--cpu takes a CPU's number, not", optarg);
+		options->cpu = (int)n;
+		return -1;
+	case OPTION_JSON:
+		options->json = true;
+		return -1;
+	case OPTION_LIST:
+		options->list = true;
+		return -1;
+	case OPTION_HELP:
+		print_help(bench);
+		return 0;
+	default:
+		print_usage(stderr, bench);
+		return 2;
+	}
+}
+
+static int
+run_bench(const struct bench *bench, int argc, char **argv)
+{
+	static const struct option table[] = {{"case", required_argument, NULL, OPTION_CASE},
+		{"burst", required_argument, NULL, OPTION_BURST},
+		{"seconds", required_argument, NULL, OPTION_SECONDS},
+		{"rounds", required_argument, NULL, OPTION_ROUNDS},
+		{"cpu", required_argument, NULL, OPTION_CPU},
+		{"json", no_argument, NULL, OPTION_JSON}, {"list", no_argument, NULL, OPTION_LIST},
+		{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
+	struct bench_options options = {.seconds = bench->seconds, .cpu = -1};
+	int option, code;
+
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "", table, NULL)) != -1) {
+		code = take_option(bench, &options, option);
+		if (code >= 0)
+			return code;
+	}
+	if (optind < argc)
+		return usage_error(bench, "nothing is known of", argv[optind]);
+	return bench->run(bench, &options);
+}
+
+int
+weir_bench_main(int argc, char **argv)
+{
+	if (argc < 2) {
+		fprintf(stderr, "weir bench: which benchmark? `weir bench --list` names them\n");
+		print_usage(stderr, NULL);
+		return 2;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		print_help(NULL);
+		return 0;
+	}
+	for (size_t i = 0; i < NB_BENCHES; i++)
+		if (strcmp(argv[1], benches[i]->name) == 0)
+			return run_bench(benches[i], argc - 1, argv + 1);
+	if (strcmp(argv[1], "--list") == 0) {
+		for (size_t i = 0; i < NB_BENCHES; i++)
+			printf("%-10s %s\n", benches[i]->name, benches[i]->summary);
+		return 0;
+	}
+	return usage_error(NULL, "no benchmark is called", argv[1]);
+}
