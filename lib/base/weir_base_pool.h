@@ -4,13 +4,17 @@
 
 /**
  * @file
- * Pools of mbufs that the address sanitizer can see into.
+ * Pools of mbufs that sanitizers can see into.
  *
- * It knows nothing of memory that DPDK hands out: a packet that is read after it was freed,
- * or past its end, is no error to it. In builds with the address sanitizer, the
+ * The address sanitizer knows nothing of memory that DPDK hands out: a packet that is
+ * read after it was freed, or past its end, is no error to it. In builds with it, the
  * mbufs of these pools are out of bounds while they are free, and
- * weir_base_mbuf_guard() puts what lies behind a packet's data out of bounds. In other builds
- * these are plain DPDK pools, and guards cost nothing. Needs DPDK.
+ * weir_base_mbuf_guard() puts what lies behind a packet's data out of bounds.
+ *
+ * The thread sanitizer does not see that a pool hands an mbuf from one thread to
+ * another in good order, and reports a race where there is none. In builds with it, it sees.
+ *
+ * In other builds these are plain DPDK pools, and guards cost nothing. Needs DPDK.
  */
 
 #include <stdint.h>
@@ -18,17 +22,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
-#ifdef __SANITIZE_ADDRESS__
-#define WEIR_BASE_ASAN 1 /**< This is built with the address sanitizer. */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WEIR_BASE_ASAN 1 /**< This is built with the address sanitizer. */
-#endif
-#endif
-
-#ifdef WEIR_BASE_ASAN
-#include <sanitizer/asan_interface.h>
-#endif
+#include "weir_base_sanitizer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,7 +31,7 @@ extern "C" {
 /**
  * Make a pool of mbufs. EAL must be up; any thread.
  *
- * With the address sanitizer, @p cache and @p ops are ignored: every mbuf passes the guard.
+ * With either sanitizer, @p cache and @p ops are ignored: every mbuf passes the guard.
  *
  * @param name       unique, shorter than RTE_MEMPOOL_NAMESIZE
  * @param nb_mbufs   their number
@@ -68,8 +62,8 @@ weir_base_mbuf_guard(struct rte_mbuf *m)
 
 		if (!RTE_MBUF_DIRECT(m) || rte_mbuf_refcnt_read(m) != 1 || used > m->buf_len)
 			continue;
-		__asan_unpoison_memory_region(m->buf_addr, used);
-		__asan_poison_memory_region((char *)m->buf_addr + used, m->buf_len - used);
+		weir_base_asan_unpoison(m->buf_addr, used);
+		weir_base_asan_poison((char *)m->buf_addr + used, m->buf_len - used);
 	}
 #else
 	RTE_SET_USED(m);

@@ -16,7 +16,8 @@ static struct rte_mbuf *
 mbuf_make(const char *program)
 {
 	char *eal[] = {(char *)(uintptr_t)program, (char *)"--no-huge", (char *)"--no-pci",
-		(char *)"--no-shconf", (char *)"--no-telemetry", (char *)"-m", (char *)"64", NULL};
+		(char *)"--no-shconf", (char *)"--no-telemetry", (char *)"-m", (char *)"64",
+		(char *)"--lcores=0@0,1@0", NULL};
 	struct rte_mbuf *m;
 
 	if (rte_eal_init(RTE_DIM(eal) - 1, eal) < 0)
