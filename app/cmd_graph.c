@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app.h"
+#include "dot.h"
 #include "instance.h"
 
 static int
@@ -15,7 +16,7 @@ print_graphs(const struct instance *instance, int worker)
 	for (i = 0; i < instance->config->nb_workers; i++) {
 		if (worker >= 0 && i != (unsigned int)worker)
 			continue;
-		error = weir_graph_export(instance->graph_ids[i], stdout, 0);
+		error = dot_write(instance, instance->graph_ids[i], stdout, 0);
 		if (error < 0)
 			return app_error(&cmd_graph, "graph of worker %u: %s", i, strerror(-error));
 	}
@@ -39,7 +40,7 @@ print_graphs_json(const struct instance *instance, int worker)
 			json_decref(list);
 			return app_error(&cmd_graph, "out of memory");
 		}
-		weir_graph_export(instance->graph_ids[i], stream, 0);
+		dot_write(instance, instance->graph_ids[i], stream, 0);
 		fclose(stream);
 		json_array_append_new(
 			list, json_pack("{s:s, s:s}", "name",

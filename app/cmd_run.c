@@ -44,6 +44,8 @@ catch_signals(void)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* A reader that goes away (`weir run ... | head`) must not keep files from being completed. */
+	signal(SIGPIPE, SIG_IGN);
 }
 
 /* "--duration 5s" counts as if it stood in the file: the same units, the same errors. */

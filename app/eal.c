@@ -20,6 +20,7 @@
 #include <rte_mbuf.h>
 
 #include <weir_base.h>
+#include <weir_base_pool.h>
 #include <weir_node_route.h>
 
 #include "eal.h"
@@ -289,8 +290,8 @@ eal_pool_create(const struct eal *eal, const struct config *config)
 	/* A pool must be able to fill all caches one and a half times (rte_mempool_create() insists for one). */
 	if (cache > eal->nb_mbufs * 2 / 3)
 		cache = eal->nb_mbufs * 2 / 3;
-	pool = rte_pktmbuf_pool_create_by_ops("weir_mbufs", eal->nb_mbufs, cache, 0, size,
-		SOCKET_ID_ANY, eal->crowded ? "ring_mt_rts" : NULL);
+	pool = weir_base_pool_create("weir_mbufs", eal->nb_mbufs, cache, size, SOCKET_ID_ANY,
+		eal->crowded ? "ring_mt_rts" : NULL);
 	if (pool == NULL)
 		weir_base_log(WEIR_BASE_LOG_ERROR, "app",
 			"no memory for %u mbufs of %u bytes: %s; a smaller platform.mbufs.count or "

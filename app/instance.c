@@ -7,6 +7,7 @@
 #include <rte_errno.h>
 
 #include <weir_base.h>
+#include <weir_base_pool.h>
 #include <weir_node_route.h>
 
 #include "eal_memory.h"
@@ -309,7 +310,7 @@ instance_close(struct instance *instance)
 		error = -EIO;
 	for (i = 0; instance->workers != NULL && i < instance->config->nb_workers; i++)
 		free((void *)(uintptr_t)instance->workers[i].rx_ports);
-	rte_mempool_free(instance->pool);
+	weir_base_pool_free(instance->pool);
 	eal_stop(&instance->eal);
 	free(instance->workers);
 	free(instance->graph_ids);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The weir program: finds the subcommand and runs it. */
-#include <signal.h>
 #include <string.h>
 
 #include "app.h"
@@ -39,8 +38,6 @@ main(int argc, char **argv)
 {
 	const struct app_command *command;
 
-	/* A reader that goes away (`weir stats --watch | head`) shows up as a failed write. */
-	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
 		fprintf(stderr, "weir: which command? `weir help` lists them\n");
 		return APP_USAGE;

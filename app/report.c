@@ -8,6 +8,7 @@
 #include <weir_graph.h>
 #include <weir_node.h>
 
+#include "dot.h"
 #include "instance.h"
 #include "report.h"
 
@@ -130,25 +131,32 @@ reasons_json(json_t *report)
 }
 
 static json_t *
-nodes_json(const struct weir_graph_cluster_stats *stats, uint64_t *forwarding_cycles)
+node_json(const struct instance *instance, const struct weir_graph_node_stats *node)
+{
+	const char *port = dot_port_of_node(instance, node->name);
+	json_t *json = json_pack("{s:s, s:b, s:I, s:I, s:f, s:I, s:f, s:I}", "name", node->name,
+		"io", is_io_node(node->name), "calls", as_int(node->calls), "packets",
+		as_int(node->objs), "packets_per_call", per((double)node->objs, node->calls),
+		"cycles", as_int(node->cycles), "cycles_per_packet",
+		per((double)node->cycles, node->objs), "overflow", as_int(node->overflow));
+
+	if (port != NULL)
+		json_object_set_new(json, "port", json_string(port));
+	return json;
+}
+
+static json_t *
+nodes_json(const struct instance *instance, const struct weir_graph_cluster_stats *stats,
+	uint64_t *forwarding_cycles)
 {
 	json_t *list = json_array();
-	const struct weir_graph_node_stats *node;
 	uint32_t i;
 
 	*forwarding_cycles = 0;
 	for (i = 0; i < stats->nb_nodes; i++) {
-		node = &stats->nodes[i];
-		if (!is_io_node(node->name))
-			*forwarding_cycles += node->cycles;
-		json_array_append_new(
-			list, json_pack("{s:s, s:b, s:I, s:I, s:f, s:I, s:f, s:I}", "name",
-				      node->name, "io", is_io_node(node->name), "calls",
-				      as_int(node->calls), "packets", as_int(node->objs),
-				      "packets_per_call", per((double)node->objs, node->calls),
-				      "cycles", as_int(node->cycles), "cycles_per_packet",
-				      per((double)node->cycles, node->objs), "overflow",
-				      as_int(node->overflow)));
+		if (!is_io_node(stats->nodes[i].name))
+			*forwarding_cycles += stats->nodes[i].cycles;
+		json_array_append_new(list, node_json(instance, &stats->nodes[i]));
 	}
 	return list;
 }
@@ -186,7 +194,8 @@ add_counters(struct instance *instance, json_t *report)
 		error = weir_node_totals(&totals);
 	if (error == 0) {
 		json_object_set_new(report, "packets", totals_json(&totals));
-		json_object_set_new(report, "nodes", nodes_json(stats, &forwarding_cycles));
+		json_object_set_new(
+			report, "nodes", nodes_json(instance, stats, &forwarding_cycles));
 		json_object_set_new(
 			report, "cycles", cycles_json(stats, totals.received, forwarding_cycles));
 		json_object_set_new(report, "ports", ports_json(instance));

@@ -173,16 +173,26 @@ print_cycles(const json_t *cycles, FILE *out)
 			get_real(cycles, "hz") / 1e9);
 }
 
+/* "pcap_tx-2 north": the node, and whose it is. */
+static const char *
+node_title(const json_t *node)
+{
+	static __thread char title[128];
+
+	snprintf(title, sizeof(title), "%s %s", get_text(node, "name"), get_text(node, "port"));
+	return title;
+}
+
 static void
 print_nodes(const json_t *nodes, FILE *out)
 {
 	const json_t *node;
 	size_t index;
 
-	fprintf(out, "\n  %-24s %12s %14s %14s %14s\n", "node", "calls", "packets", "packets/call",
+	fprintf(out, "\n  %-30s %12s %14s %14s %14s\n", "node", "calls", "packets", "packets/call",
 		"cycles/packet");
 	json_array_foreach (nodes, index, node) {
-		fprintf(out, "  %-24s %12s %14s %14.1f %14.1f\n", get_text(node, "name"),
+		fprintf(out, "  %-30s %12s %14s %14.1f %14.1f\n", node_title(node),
 			grouped(get_int(node, "calls")), grouped(get_int(node, "packets")),
 			get_real(node, "packets_per_call"), get_real(node, "cycles_per_packet"));
 	}
@@ -240,7 +250,7 @@ print_node_rates(const json_t *before, const json_t *report, double seconds, FIL
 	double packets, calls;
 	size_t index;
 
-	fprintf(out, "\n  %-24s %14s %14s %14s\n", "node", "packets/s", "packets/call",
+	fprintf(out, "\n  %-30s %14s %14s %14s\n", "node", "packets/s", "packets/call",
 		"cycles/packet");
 	json_array_foreach (nodes, index, node) {
 		old = before != NULL ? find(json_object_get(before, "nodes"), "name",
@@ -248,7 +258,7 @@ print_node_rates(const json_t *before, const json_t *report, double seconds, FIL
 				     : NULL;
 		packets = change(old, node, "packets");
 		calls = change(old, node, "calls");
-		fprintf(out, "  %-24s %14s %14.1f %14.1f\n", get_text(node, "name"),
+		fprintf(out, "  %-30s %14s %14.1f %14.1f\n", node_title(node),
 			rate_text(packets / seconds), calls > 0 ? packets / calls : 0,
 			packets > 0 ? change(old, node, "cycles") / packets : 0);
 	}
@@ -274,13 +284,13 @@ report_print_rates(const json_t *before, const json_t *report, FILE *out)
 		rate_text(change(old_packets, packets, "out") / seconds),
 		rate_text(change(old_packets, packets, "dropped") / seconds),
 		rate_text(change(old_packets, packets, "punted") / seconds));
-	fprintf(out, "  %-24s %14s %14s %16s %16s\n", "port", "in", "out", "packets in",
+	fprintf(out, "  %-30s %14s %14s %16s %16s\n", "port", "in", "out", "packets in",
 		"packets out");
 	json_array_foreach (ports, index, port) {
 		old = before != NULL ? find(json_object_get(before, "ports"), "name",
 					       get_text(port, "name"))
 				     : NULL;
-		fprintf(out, "  %-24s %14s %14s %16s %16s\n", get_text(port, "name"),
+		fprintf(out, "  %-30s %14s %14s %16s %16s\n", get_text(port, "name"),
 			rate_text(change(old, port, "rx_packets") / seconds),
 			rate_text(change(old, port, "tx_packets") / seconds),
 			grouped(get_int(port, "rx_packets")), grouped(get_int(port, "tx_packets")));

@@ -10,6 +10,7 @@
 
 #include <weir_base.h>
 
+#include "dot.h"
 #include "files.h"
 #include "instance.h"
 #include "svg.h"
@@ -39,7 +40,7 @@ numbered(const struct instance *instance, const char *path, unsigned int index, 
 }
 
 static int
-write_dot(uint32_t graph, const char *path)
+write_dot(const struct instance *instance, uint32_t graph, const char *path)
 {
 	int error = files_make_directories(path);
 	FILE *file;
@@ -49,7 +50,7 @@ write_dot(uint32_t graph, const char *path)
 	file = fopen(path, "w");
 	if (file == NULL)
 		return failed(path, errno);
-	error = weir_graph_export(graph, file, WEIR_GRAPH_EXPORT_COUNTS);
+	error = dot_write(instance, graph, file, WEIR_GRAPH_EXPORT_COUNTS);
 	if (fclose(file) != 0 && error == 0)
 		error = -errno;
 	return error < 0 ? failed(path, -error) : 0;
@@ -74,14 +75,14 @@ run_dot(const char *dot, const char *svg)
 }
 
 static int
-write_svg(uint32_t graph, const char *svg, json_t *written)
+write_svg(const struct instance *instance, uint32_t graph, const char *svg, json_t *written)
 {
 	char dot[PATH_MAX];
 	int error;
 
 	if (snprintf(dot, sizeof(dot), "%s.dot", svg) >= (int)sizeof(dot))
 		return failed(svg, ENAMETOOLONG);
-	error = write_dot(graph, dot);
+	error = write_dot(instance, graph, dot);
 	if (error < 0)
 		return error;
 	error = run_dot(dot, svg);
@@ -115,13 +116,13 @@ svg_write(struct instance *instance, json_t *written)
 		error = 0;
 		if (outputs->graph_dot != NULL) {
 			numbered(instance, outputs->graph_dot, i, path, sizeof(path));
-			error = write_dot(instance->graph_ids[i], path);
+			error = write_dot(instance, instance->graph_ids[i], path);
 			if (error == 0)
 				json_array_append_new(written, json_string(path));
 		}
 		if (outputs->graph_svg != NULL && error == 0) {
 			numbered(instance, outputs->graph_svg, i, path, sizeof(path));
-			error = write_svg(instance->graph_ids[i], path, written);
+			error = write_svg(instance, instance->graph_ids[i], path, written);
 		}
 		if (first_error == 0)
 			first_error = error;

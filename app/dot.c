@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Graphs call ports by number; users call them by name. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weir_graph.h>
+
+#include "dot.h"
+#include "instance.h"
+
+const char *
+dot_port_of_node(const struct instance *instance, const char *node)
+{
+	static const char *const kinds[] = {"ethdev_rx-", "ethdev_tx-", "pcap_rx-", "pcap_tx-"};
+	char *end;
+	unsigned long id;
+	size_t i, length;
+	unsigned int port;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		length = strlen(kinds[i]);
+		if (strncmp(node, kinds[i], length) != 0)
+			continue;
+		id = strtoul(node + length, &end, 10);
+		for (port = 0; end != node + length && port < instance->config->nb_ports; port++)
+			if (instance->port_ids[port] == id)
+				return instance->config->ports[port].name;
+	}
+	return NULL;
+}
+
+/* A line that begins a node's label gets the port's name into it. */
+static void
+write_line(const struct instance *instance, const char *line, size_t length, FILE *out)
+{
+	static const char mark[] = "label=\"";
+	const char *label = memmem(line, length, mark, sizeof(mark) - 1), *port;
+	char node[WEIR_GRAPH_NAME_SIZE];
+	size_t used;
+
+	if (label != NULL) {
+		label += sizeof(mark) - 1;
+		used = strcspn(label, "\"\\");
+		snprintf(node, sizeof(node), "%.*s", (int)used, label);
+		port = dot_port_of_node(instance, node);
+		if (port != NULL) {
+			used += (size_t)(label - line);
+			fprintf(out, "%.*s\\n%s%.*s", (int)used, line, port, (int)(length - used),
+				line + used);
+			return;
+		}
+	}
+	fwrite(line, 1, length, out);
+}
+
+int
+dot_write(const struct instance *instance, uint32_t graph, FILE *out, uint32_t flags)
+{
+	const char *line, *end;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	int error;
+
+	if (stream == NULL)
+		return -ENOMEM;
+	error = weir_graph_export(graph, stream, flags);
+	fclose(stream);
+	for (line = text; error == 0 && line < text + size; line = end) {
+		end = memchr(line, '\n', (size_t)(text + size - line));
+		end = end != NULL ? end + 1 : text + size;
+		write_line(instance, line, (size_t)(end - line), out);
+	}
+	free(text);
+	return error < 0 ? error : ferror(out) ? -EIO : 0;
+}

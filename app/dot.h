@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_APP_DOT_H
+#define WEIR_APP_DOT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct instance;
+
+/**
+ * Name of the port that a receive or transmit node belongs to, or NULL.
+ *
+ * @param node  as in the graph: "pcap_rx-0-0"
+ */
+const char *dot_port_of_node(const struct instance *instance, const char *node);
+
+/**
+ * Write a graph in Graphviz DOT, with the names of ports in its receive and transmit nodes.
+ *
+ * @param flags  as for weir_graph_export()
+ * @return 0 or a negative errno
+ */
+int dot_write(const struct instance *instance, uint32_t graph, FILE *out, uint32_t flags);
+
+#endif
