@@ -56,7 +56,7 @@ weir_graph_node_edge_find(uint32_t id, const char *next_node)
 
 	graph_lock();
 	node = node_reg_get(id);
-	for (uint16_t i = 0; node != NULL && i < node->nb_edges; i++)
+	for (uint16_t i = 0; node != NULL && next_node != NULL && i < node->nb_edges; i++)
 		if (strcmp(node->edges[i], next_node) == 0) {
 			found = i;
 			break;
@@ -100,7 +100,7 @@ edge_update(struct node_reg *node, uint16_t from, const char *const *next_nodes,
 		return -ENOENT;
 	if (from == WEIR_GRAPH_EDGE_INVALID)
 		from = node->nb_edges;
-	if (from > node->nb_edges)
+	if (from > node->nb_edges || (next_nodes == NULL && nb > 0))
 		return -EINVAL;
 	if ((uint32_t)from + nb > WEIR_GRAPH_EDGE_INVALID - 1)
 		return -ENOSPC;

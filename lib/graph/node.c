@@ -135,6 +135,8 @@ register_fault(const struct weir_graph_node_register *reg)
 {
 	const char *fault;
 
+	if (reg == NULL)
+		return "nothing is given";
 	if (reg->abi_version != WEIR_GRAPH_ABI_VERSION)
 		return "built for another ABI version of this library";
 	if (reg->struct_size != sizeof(*reg))
@@ -144,6 +146,10 @@ register_fault(const struct weir_graph_node_register *reg)
 		       "'_', '-', '.'";
 	if (reg->process == NULL)
 		return "it has no process()";
+	if (reg->flags & ~(uint32_t)WEIR_GRAPH_NODE_SOURCE)
+		return "it has a flag that this library does not know";
+	if (reg->nb_edges > WEIR_GRAPH_EDGE_INVALID - 1)
+		return "it has more edges than a decision can name";
 	fault = names_fault(reg->next_nodes, reg->nb_edges);
 	return fault != NULL ? fault : names_fault(reg->xstats, reg->nb_xstats);
 }
@@ -184,7 +190,8 @@ weir_graph_node_register(const struct weir_graph_node_register *reg)
 	uint32_t id;
 
 	if (fault != NULL)
-		return refuse(EINVAL, reg->struct_size == sizeof(*reg) ? reg->name : NULL, fault);
+		return refuse(EINVAL,
+			reg != NULL && reg->struct_size == sizeof(*reg) ? reg->name : NULL, fault);
 	graph_lock();
 	if (node_reg_find(reg->name) != NULL) {
 		graph_unlock();
@@ -240,6 +247,8 @@ weir_graph_node_clone(uint32_t id, const char *suffix)
 	parent = node_reg_get(id);
 	if (parent == NULL) {
 		clone = refuse(ENOENT, suffix, "there is no node of that id to clone");
+	} else if (suffix == NULL) {
+		clone = refuse(EINVAL, parent->name, "no suffix is given for its clone");
 	} else {
 		length = snprintf(name, sizeof(name), "%s-%s", parent->name, suffix);
 		clone = length < (int)sizeof(name)
@@ -248,6 +257,15 @@ weir_graph_node_clone(uint32_t id, const char *suffix)
 	}
 	graph_unlock();
 	return clone;
+}
+
+/* The next node of that id is nobody's parent. */
+static void
+forget_parent(uint32_t parent)
+{
+	for (uint32_t id = 0; id < nb_ids; id++)
+		if (nodes[id] != NULL && nodes[id]->parent == parent)
+			nodes[id]->parent = WEIR_GRAPH_NODE_INVALID;
 }
 
 int
@@ -266,6 +284,7 @@ weir_graph_node_free(uint32_t id)
 		rc = -EBUSY;
 	} else {
 		nodes[id] = NULL;
+		forget_parent(id);
 		node_reg_free(node);
 	}
 	graph_unlock();
@@ -319,7 +338,9 @@ weir_graph_node_ctx_set(uint32_t id, const void *ctx, size_t size)
 		rc = -ENOENT;
 	else if (size > sizeof(node->ctx))
 		rc = -E2BIG;
-	else
+	else if (ctx == NULL && size > 0)
+		rc = -EINVAL;
+	else if (size > 0)
 		memcpy(node->ctx, ctx, size);
 	graph_unlock();
 	return rc;

@@ -147,7 +147,7 @@ uint32_t weir_graph_node_max_count(void);
 /**
  * Give the bytes that each graph's instance of the node finds in its context
  * memory when init() is called: what tells clones apart (port, queue).
- * At most WEIR_GRAPH_CTX_SIZE bytes, else -E2BIG; -ENOENT.
+ * At most WEIR_GRAPH_CTX_SIZE bytes, else -E2BIG; -ENOENT; -EINVAL.
  */
 int weir_graph_node_ctx_set(uint32_t id, const void *ctx, size_t size);
 
