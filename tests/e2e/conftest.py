@@ -5,6 +5,9 @@ The program is that of the environment variable WEIR, or build/weir.
 """
 import pytest
 
+pytest.register_assert_rewrite("network", "pcapfile", "program")
+
+# pylint: disable=wrong-import-position
 import program
 import reference
 from networks import EXAMPLES

@@ -24,6 +24,9 @@ class Network:
     def description(self):
         ports = {name: {"pcap_in": str(path), **keys} for name, (path, keys) in self.inputs.items()}
         ports.update({name: {"pcap_out": f"{name}.pcap", **keys} for name, keys in self.outputs.items()})
+        for keys in ports.values():
+            if "mtu" in keys:
+                keys["mtu"] = f"{keys['mtu']}B"
         application = {"neighbours": self.neighbours, "routes": self.routes}
         if self.addresses:
             application["addresses"] = self.addresses

@@ -3,6 +3,7 @@
 import ipaddress
 import pathlib
 import random
+import re
 
 import pytest
 from scapy.layers.inet import IP, fragment
@@ -14,6 +15,7 @@ import packets
 import pcapfile
 import reference
 from networks import CAPTURES, captures, laboratory
+from program import ROOT
 
 
 def test_checksum_of_rfc_1071():
@@ -121,8 +123,6 @@ def test_every_reason_but_those_of_devices_occurs():
 
 def reference_reasons():
     """Names and kinds of reasons, as the program's header has them."""
-    import re
-    from program import ROOT
     header = (ROOT / "lib/node/weir_node_reason.h").read_text()
     return dict(re.findall(r'X\(\w+, "(\w+)", \'([dp])\'', header))
 
