@@ -278,6 +278,9 @@ run_config(struct config *config, const struct run_options *options)
 	struct instance instance;
 	int code = APP_OK, error;
 
+	config_open_outputs(config);
+	if (print_errors(config, options->json))
+		return APP_USAGE;
 	catch_signals();
 	error = instance_open(&instance, config, &setup);
 	if (error == 0 && nb_signals == 0) {

@@ -126,4 +126,7 @@ void config_read_routes(struct config *config, const struct weir_base_doc_value 
 void config_read_run(struct config *config, const struct weir_base_doc_value *run);
 void config_check_outputs(struct config *config, const struct weir_base_doc_value *run);
 
+/** Make the directories of all outputs and open each for writing once: what can fail shall fail before the run. */
+void config_open_outputs(struct config *config);
+
 #endif

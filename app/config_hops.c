@@ -39,6 +39,7 @@ hops_parse_ids(const char *text, uint32_t *first, uint32_t *last)
 static void
 check_hop_target(struct config *config, struct config_hops *hops)
 {
+	static const uint8_t none[6] = {0};
 	const struct weir_base_doc_value *port = weir_base_doc_get(hops->value, "port");
 	int index;
 
@@ -68,6 +69,10 @@ check_hop_target(struct config *config, struct config_hops *hops)
 	if (hops->mac != NULL && (hops->mac[0] & 1) != 0)
 		weir_base_doc_error_add(config->doc, weir_base_doc_get(hops->value, "mac"),
 			"a group address cannot be a neighbour's; expected an even first byte");
+	else if (hops->mac != NULL && memcmp(hops->mac, none, sizeof(none)) == 0)
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(hops->value, "mac"),
+			"the zero address cannot be a neighbour's; expected a station's, or no "
+			"'mac'");
 }
 
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that a run writes: can they be written, and would one destroy another? */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,9 @@ struct used_files {
 	struct used_file *list;
 	unsigned int nb;
 };
+
+/* Keys of section run that name files to write. */
+static const char *const outputs[] = {"graph_svg", "graph_dot", "punt_pcap", "stats_json"};
 
 /* The same file may be written once only, and not read. Devices such as /dev/null take anything. */
 static void
@@ -77,10 +81,43 @@ use_file(struct config *config, struct used_files *files, const struct weir_base
 	files->nb++;
 }
 
+static void
+open_output(struct config *config, const struct weir_base_doc_value *value)
+{
+	const char *path = weir_base_doc_str(value);
+	int error, fd;
+
+	if (path == NULL)
+		return;
+	error = files_make_directories(path);
+	if (error == 0) {
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		if (fd < 0)
+			error = -errno;
+		else
+			close(fd);
+	}
+	if (error < 0)
+		weir_base_doc_error_add(
+			config->doc, value, "cannot write '%s': %s", path, strerror(-error));
+}
+
+void
+config_open_outputs(struct config *config)
+{
+	const struct weir_base_doc_value *run =
+		weir_base_doc_get(weir_base_doc_root(config->doc), "run");
+	unsigned int i;
+
+	for (i = 0; i < config->nb_ports; i++)
+		open_output(config, weir_base_doc_get(config->ports[i].value, "pcap_out"));
+	for (i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
+		open_output(config, weir_base_doc_get(run, outputs[i]));
+}
+
 void
 config_check_outputs(struct config *config, const struct weir_base_doc_value *run)
 {
-	static const char *const outputs[] = {"graph_svg", "graph_dot", "punt_pcap", "stats_json"};
 	const struct weir_base_doc_value *routes = weir_base_doc_get(config->application, "routes"),
 					 *value;
 	struct used_files files = {0};

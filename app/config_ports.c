@@ -72,6 +72,7 @@ check_source(struct config *config, const struct config_port *port)
 {
 	static const char *const device_only[] = {
 		"promiscuous", "rx_queues", "rx_ring", "tx_ring", "offloads"};
+	static const uint8_t none[6] = {0};
 	const struct weir_base_doc_value *at = weir_base_doc_get(port->value, "device");
 	unsigned int i;
 
@@ -103,9 +104,11 @@ check_source(struct config *config, const struct config_port *port)
 	if (port->pcap_in == NULL && weir_base_doc_given(port->value, "repeat"))
 		weir_base_doc_error_add(config->doc, weir_base_doc_get(port->value, "repeat"),
 			"'repeat' means nothing without 'pcap_in'");
-	if (port->mac != NULL && (port->mac[0] & 1) != 0)
+	if (port->mac != NULL &&
+		((port->mac[0] & 1) != 0 || memcmp(port->mac, none, sizeof(none)) == 0))
 		weir_base_doc_error_add(config->doc, weir_base_doc_get(port->value, "mac"),
-			"a group address cannot be a port's own; expected an even first byte");
+			"a port's own address is neither zero nor a group's; expected an even "
+			"first byte");
 	if (port->pcap_in != NULL)
 		check_capture(config, weir_base_doc_get(port->value, "pcap_in"), port->pcap_in);
 }

@@ -251,7 +251,7 @@ int
 config_read_workers(struct config *config, const struct weir_base_doc_value *platform)
 {
 	const struct weir_base_doc_value *workers = weir_base_doc_get(platform, "workers");
-	unsigned int nb_workers = weir_base_doc_count(workers), i;
+	unsigned int nb_workers = weir_base_doc_count(workers), before, i;
 
 	if (nb_workers > 64) {
 		weir_base_doc_error_add(config->doc, workers,
@@ -264,13 +264,15 @@ config_read_workers(struct config *config, const struct weir_base_doc_value *pla
 	if (nb_workers == 0)
 		return read_default_worker(config, platform);
 	config->nb_workers = nb_workers;
+	before = config_nb_errors(config);
 	count_queues(config, workers);
 	if (prepare_queues(config) < 0)
 		return -ENOMEM;
 	for (i = 0; i < nb_workers; i++)
 		if (read_worker(config, &config->workers[i], weir_base_doc_at(workers, i)) < 0)
 			return -ENOMEM;
-	check_unpolled(config);
+	if (config_nb_errors(config) == before)
+		check_unpolled(config);
 	check_lcores(config);
 	return 0;
 }

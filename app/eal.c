@@ -149,6 +149,13 @@ add_memory(struct eal *eal, const struct config *config, bool small, struct argu
 
 	if (small || size == 0)
 		size = eal_memory_needed(config, eal->nb_mbufs);
+	if (!small && huge == SCHEMA_HUGE_YES && eal_memory_huge_free() < size)
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(memory, "huge"),
+			"%llu MiB of hugepages are free, and %llu MiB are needed; expected 'auto' "
+			"or 'no', or more "
+			"of them (dpdk-hugepages.py --setup 1G)",
+			(unsigned long long)(eal_memory_huge_free() >> 20),
+			(unsigned long long)(size >> 20) + 1);
 	eal->huge = !small && (huge == SCHEMA_HUGE_YES ||
 				      (huge == SCHEMA_HUGE_AUTO && eal_memory_huge_free() >= size));
 	if (!eal->huge) {
@@ -242,6 +249,8 @@ eal_start(struct eal *eal, const struct config *config, bool small, bool verbose
 	if (small)
 		add(&args, "--no-telemetry");
 	add_user_arguments(config, &args);
+	if (config_nb_errors(config) > 0)
+		return -EINVAL;
 	if (args.failed || eal_log_open(verbose) < 0) {
 		weir_base_log(
 			WEIR_BASE_LOG_ERROR, "app", "too many EAL arguments, or out of memory");
@@ -253,6 +262,10 @@ eal_start(struct eal *eal, const struct config *config, bool small, bool verbose
 	result = init_quietly(args.nb, args.list, verbose);
 	if (result < 0) {
 		result = rte_errno > 0 ? -rte_errno : -EIO;
+		if (weir_base_doc_given(config->platform, "eal"))
+			weir_base_doc_error_add(config->doc,
+				weir_base_doc_get(config->platform, "eal"),
+				"DPDK did not start; expected other arguments here, or none");
 		weir_base_log(WEIR_BASE_LOG_ERROR, "app",
 			"DPDK did not start: %s. It was given:", rte_strerror(-result));
 		fprintf(stderr, " ");

@@ -82,6 +82,16 @@ eal_log_print(FILE *out)
 	pthread_mutex_unlock(&lock);
 }
 
+const char *
+eal_log_first_error(void)
+{
+	const char *line = kept[0], *colon = strstr(line, ": ");
+
+	if (nb_kept == 0)
+		return NULL;
+	return colon != NULL ? colon + 2 : line;
+}
+
 void
 eal_log_forget(void)
 {

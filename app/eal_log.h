@@ -14,6 +14,9 @@ void eal_log_show_errors(bool show);
 /** Print what was remembered of warnings and errors: after a failure. */
 void eal_log_print(FILE *out);
 
+/** The first error remembered, without the name of who said it; NULL: none. Valid until the next is forgotten. */
+const char *eal_log_first_error(void);
+
 /** Forget what was remembered. */
 void eal_log_forget(void);
 

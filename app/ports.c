@@ -27,6 +27,7 @@ static int
 make_device(struct config *config, const struct config_port *port, const char *name)
 {
 	const struct weir_base_doc_value *value = weir_base_doc_get(port->value, "device");
+	const char *why;
 	uint16_t id;
 	int error;
 
@@ -40,15 +41,19 @@ make_device(struct config *config, const struct config_port *port, const char *n
 			name);
 		return -ENODEV;
 	}
+	eal_log_forget();
+	eal_log_show_errors(false);
 	error = rte_dev_probe(port->device);
+	eal_log_show_errors(true);
 	if (error == 0 && rte_eth_dev_get_port_by_name(name, &id) == 0)
 		return 0;
+	why = error == 0 ? "it is no network port" : eal_log_first_error();
+	if (error == -EFAULT)
+		why = "no driver of DPDK has that name";
 	weir_base_doc_error_add(config->doc, value,
-		"device '%s' could not be made: %s; expected a driver of DPDK, its parameters, and "
-		"the right to "
-		"use them",
-		port->device, error < 0 ? rte_strerror(-error) : "it is no network port");
-	eal_log_print(stderr);
+		"device '%s' could not be made: %s; expected a driver and its parameters, and the "
+		"right to use them",
+		port->device, why != NULL ? why : rte_strerror(-error));
 	return error < 0 ? error : -ENODEV;
 }
 
