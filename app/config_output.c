@@ -85,9 +85,15 @@ static void
 open_output(struct config *config, const struct weir_base_doc_value *value)
 {
 	const char *path = weir_base_doc_str(value);
+	struct stat status;
+	bool fresh;
 	int error, fd;
 
 	if (path == NULL)
+		return;
+	fresh = stat(path, &status) < 0;
+	/* Opening a pipe would wait for its reader. */
+	if (!fresh && !S_ISREG(status.st_mode))
 		return;
 	error = files_make_directories(path);
 	if (error == 0) {
@@ -96,6 +102,9 @@ open_output(struct config *config, const struct weir_base_doc_value *value)
 			error = -errno;
 		else
 			close(fd);
+		/* Its owner makes it anew, perhaps under a numbered name. */
+		if (fresh && fd >= 0)
+			unlink(path);
 	}
 	if (error < 0)
 		weir_base_doc_error_add(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collects the counters of an instance into one JSON object. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "dot.h"
 #include "instance.h"
 #include "report.h"
+#include "report_counts.h"
 
 /*
  * The least time between two packets of a full link: a frame of 64 bytes has
@@ -63,29 +65,40 @@ totals_json(const struct weir_node_totals *totals)
 		difference == 0);
 }
 
+static bool
+is_polled(const struct config_port *port)
+{
+	uint16_t queue;
+
+	for (queue = 0; queue < port->nb_rx_queues; queue++)
+		if (port->polled[queue])
+			return true;
+	return false;
+}
+
+/* What went through is from the snapshot; what the device lost is asked of it now. */
 static json_t *
-port_json(const struct instance *instance, unsigned int index)
+port_json(const struct instance *instance, unsigned int index, const struct report_counts *counts)
 {
 	const struct config_port *port = &instance->config->ports[index];
-	struct weir_node_port_stats stats = {0};
-	struct weir_node_port_info info;
+	uint16_t id = instance->port_ids[index];
+	const struct report_port_counts *count = &counts->ports[id];
+	struct weir_node_port_stats device = {0};
 	int ended;
 	json_t *json;
 
-	if (weir_node_port_info(instance->port_ids[index], &info) < 0 ||
-		weir_node_port_stats(instance->port_ids[index], &stats) < 0)
-		return NULL;
+	weir_node_port_stats(id, &device);
 	json = json_pack("{s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 		"name", port->name, "device", port->device != NULL ? port->device : "pcap",
-		"receives", port->device != NULL || port->pcap_in != NULL, "transmits",
+		"receives", is_polled(port), "transmits",
 		port->device != NULL || port->pcap_out != NULL, "rx_packets",
-		as_int(stats.rx_packets), "rx_bytes", as_int(stats.rx_bytes), "rx_missed",
-		as_int(stats.rx_missed), "rx_no_mbuf", as_int(stats.rx_no_mbuf), "rx_errors",
-		as_int(stats.rx_errors), "rx_truncated", as_int(stats.rx_truncated), "tx_packets",
-		as_int(stats.tx_packets), "tx_bytes", as_int(stats.tx_bytes), "tx_errors",
-		as_int(stats.tx_errors), "tx_full_dropped", as_int(stats.tx_full_dropped));
+		as_int(count->rx_packets), "rx_bytes", as_int(count->rx_bytes), "rx_missed",
+		as_int(device.rx_missed), "rx_no_mbuf", as_int(device.rx_no_mbuf), "rx_errors",
+		as_int(device.rx_errors), "rx_truncated", as_int(count->rx_truncated), "tx_packets",
+		as_int(count->tx_packets), "tx_bytes", as_int(count->tx_bytes), "tx_errors",
+		as_int(device.tx_errors), "tx_full_dropped", as_int(count->tx_full));
 	if (port->pcap_in != NULL) {
-		ended = weir_node_port_input_ended(instance->port_ids[index]);
+		ended = weir_node_port_input_ended(id);
 		json_object_set_new(json, "input",
 			json_string(ended == 0  ? "open"
 				    : ended > 0 ? "ended"
@@ -95,39 +108,30 @@ port_json(const struct instance *instance, unsigned int index)
 }
 
 static json_t *
-ports_json(const struct instance *instance)
+ports_json(const struct instance *instance, const struct report_counts *counts)
 {
-	json_t *list = json_array(), *port;
+	json_t *list = json_array();
 	unsigned int i;
 
-	for (i = 0; i < instance->config->nb_ports; i++) {
-		port = port_json(instance, i);
-		if (port != NULL)
-			json_array_append_new(list, port);
-	}
+	for (i = 0; i < instance->config->nb_ports; i++)
+		json_array_append_new(list, port_json(instance, i, counts));
 	return list;
 }
 
-static int
-reasons_json(json_t *report)
+static json_t *
+reasons_json(const uint64_t *packets)
 {
-	struct weir_node_reason_count counts[WEIR_NODE_REASON_COUNT];
-	json_t *dropped = json_array(), *punted = json_array();
+	json_t *list = json_array();
 	unsigned int i;
-	int error = weir_node_reason_counts(counts);
 
-	for (i = 0; error == 0 && i < WEIR_NODE_REASON_COUNT; i++) {
-		if (counts[i].packets == 0)
-			continue;
-		json_array_append_new(weir_node_reason_is_punt(counts[i].reason) ? punted : dropped,
-			json_pack("{s:s, s:I, s:s}", "reason",
-				weir_node_reason_name(counts[i].reason), "packets",
-				as_int(counts[i].packets), "meaning",
-				weir_node_reason_help(counts[i].reason)));
-	}
-	json_object_set_new(report, "dropped", dropped);
-	json_object_set_new(report, "punted", punted);
-	return error;
+	for (i = 0; i < WEIR_NODE_REASON_COUNT; i++)
+		if (packets[i] != 0)
+			json_array_append_new(
+				list, json_pack("{s:s, s:I, s:s}", "reason",
+					      weir_node_reason_name((enum weir_node_reason)i),
+					      "packets", as_int(packets[i]), "meaning",
+					      weir_node_reason_help((enum weir_node_reason)i)));
+	return list;
 }
 
 static json_t *
@@ -180,28 +184,32 @@ cycles_json(
 		as_int(stats->idle_walks));
 }
 
+/* All from one look: each worker's counters as they were between two of its walks. */
 static int
 add_counters(struct instance *instance, json_t *report)
 {
 	const struct weir_graph_cluster_stats *stats;
-	struct weir_node_totals totals;
+	struct report_counts *counts = malloc(sizeof(*counts));
 	uint64_t forwarding_cycles;
 	int error;
 
+	if (counts == NULL)
+		return -ENOMEM;
 	pthread_mutex_lock(&instance->look_lock);
 	error = weir_graph_cluster_get(instance->cluster, &stats);
-	if (error == 0)
-		error = weir_node_totals(&totals);
 	if (error == 0) {
-		json_object_set_new(report, "packets", totals_json(&totals));
+		report_counts_sum(stats, counts);
+		json_object_set_new(report, "packets", totals_json(&counts->totals));
 		json_object_set_new(
 			report, "nodes", nodes_json(instance, stats, &forwarding_cycles));
-		json_object_set_new(
-			report, "cycles", cycles_json(stats, totals.received, forwarding_cycles));
-		json_object_set_new(report, "ports", ports_json(instance));
-		error = reasons_json(report);
+		json_object_set_new(report, "cycles",
+			cycles_json(stats, counts->totals.received, forwarding_cycles));
+		json_object_set_new(report, "ports", ports_json(instance, counts));
+		json_object_set_new(report, "dropped", reasons_json(counts->dropped));
+		json_object_set_new(report, "punted", reasons_json(counts->punted));
 	}
 	pthread_mutex_unlock(&instance->look_lock);
+	free(counts);
 	return error;
 }
 
