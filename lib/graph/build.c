@@ -306,11 +306,9 @@ slow_layout(struct weir_graph *graph, const char *name, const struct weir_graph_
 	slow->discard = param->discard;
 	slow->discard_arg = param->discard_arg;
 	slow->info = calloc(nb_nodes, sizeof(*slow->info));
-	slow->patterns = graph_names_copy(param->node_patterns, param->nb_node_patterns);
-	slow->nb_patterns = slow->patterns == NULL ? 0 : param->nb_node_patterns;
 	slow->spare_size = RTE_MAX(2 * graph->burst, 64u);
 	slow->spare = zalloc(graph, (slow->spare_size + STREAM_SLACK) * sizeof(*slow->spare));
-	return slow->info == NULL || slow->patterns == NULL || slow->spare == NULL ? -ENOMEM : 0;
+	return slow->info == NULL || slow->spare == NULL ? -ENOMEM : 0;
 }
 
 static int
@@ -360,7 +358,6 @@ graph_free(struct weir_graph *graph)
 		for (uint32_t pos = 0; pos < slow->nb_nodes && graph->nodes != NULL; pos++)
 			if (graph->nodes[pos] != NULL)
 				node_free(graph->nodes[pos], &slow->info[pos]);
-		graph_names_free(slow->patterns, slow->nb_patterns);
 		rte_free(slow->spare);
 		free(slow->info);
 		free(slow->snapshot);

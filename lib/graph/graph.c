@@ -98,8 +98,11 @@ param_fault(const char *name, const struct weir_graph_param *param)
 	if (!graph_name_valid(name))
 		return "its name is empty, too long, or has a sign other than letters, digits, "
 		       "'_', '-', '.'";
-	if (param->nb_node_patterns == 0 || param->node_patterns == NULL)
+	if (param == NULL || param->nb_node_patterns == 0 || param->node_patterns == NULL)
 		return "no node patterns are given";
+	for (uint32_t i = 0; i < param->nb_node_patterns; i++)
+		if (param->node_patterns[i] == NULL)
+			return "one of its node patterns is NULL";
 	if (param->burst > WEIR_GRAPH_BURST_MAX)
 		return "its burst is above WEIR_GRAPH_BURST_MAX";
 	return NULL;
@@ -127,11 +130,11 @@ graph_create(const char *name, const struct weir_graph_param *param)
 		return WEIR_GRAPH_ID_INVALID;
 	graph->full_fence = !membarrier_available();
 	nodes_hold(graph, 1);
-	rc = nodes_init(graph);
+	rc = graph_insert(graph); /* before init(): it may ask for the graph's id */
 	if (rc == 0) {
-		rc = graph_insert(graph);
+		rc = nodes_init(graph);
 		if (rc < 0)
-			nodes_fini(graph, graph->slow->nb_nodes);
+			graphs[graph->slow->id] = NULL;
 	}
 	if (rc < 0) {
 		nodes_hold(graph, -1);
@@ -155,24 +158,37 @@ weir_graph_create(const char *name, const struct weir_graph_param *param)
 	return id;
 }
 
+/*
+ * The parent's nodes are selected by name, not by its patterns again: nodes
+ * that came later may match those. No sign of a name means anything to fnmatch(3).
+ */
 static uint32_t
 graph_clone(const struct weir_graph *parent, const char *suffix)
 {
 	const struct weir_graph_slow *slow = parent->slow;
+	const char **names = calloc(slow->nb_nodes, sizeof(*names));
 	struct weir_graph_param param = {
 		.socket_id = slow->socket_id,
-		.nb_node_patterns = slow->nb_patterns,
-		.node_patterns = (const char *const *)slow->patterns,
+		.nb_node_patterns = slow->nb_nodes,
+		.node_patterns = names,
 		.burst = (uint16_t)parent->burst,
 		.clock_period = (uint16_t)slow->clock_period,
 		.discard = slow->discard,
 		.discard_arg = slow->discard_arg,
 	};
 	char name[WEIR_GRAPH_NAME_SIZE];
+	uint32_t id;
 
+	if (names == NULL)
+		return refuse(ENOMEM, suffix, "out of memory");
+	for (uint32_t pos = 0; pos < slow->nb_nodes; pos++)
+		names[pos] = slow->info[pos].name;
 	if (snprintf(name, sizeof(name), "%s-%s", slow->name, suffix) >= (int)sizeof(name))
-		return refuse(ENAMETOOLONG, suffix, "the name would be too long");
-	return weir_graph_create(name, &param);
+		id = refuse(ENAMETOOLONG, suffix, "the name would be too long");
+	else
+		id = weir_graph_create(name, &param);
+	free(names);
+	return id;
 }
 
 uint32_t
@@ -183,8 +199,12 @@ weir_graph_clone(uint32_t id, const char *suffix)
 
 	graph_lock();
 	parent = graph_at(id);
-	clone = parent == NULL ? refuse(ENOENT, suffix, "there is no graph of that id to clone")
-			       : graph_clone(parent, suffix);
+	if (parent == NULL)
+		clone = refuse(ENOENT, suffix, "there is no graph of that id to clone");
+	else if (suffix == NULL)
+		clone = refuse(EINVAL, parent->slow->name, "no suffix is given for its clone");
+	else
+		clone = graph_clone(parent, suffix);
 	graph_unlock();
 	return clone;
 }
@@ -251,6 +271,8 @@ weir_graph_adopt(uint32_t old_id, uint32_t new_id)
 	new_graph = graph_at(new_id);
 	if (old_graph == NULL || new_graph == NULL)
 		rc = -ENOENT;
+	else if (old_graph == new_graph)
+		rc = -EINVAL;
 	else if (in_walk(old_graph) || in_walk(new_graph))
 		rc = -EBUSY;
 	else
@@ -286,9 +308,14 @@ weir_graph_get(uint32_t id)
 const char *
 weir_graph_name(uint32_t id)
 {
-	const struct weir_graph *graph = weir_graph_get(id);
+	const struct weir_graph *graph;
+	const char *name;
 
-	return graph == NULL ? NULL : graph->slow->name;
+	graph_lock();
+	graph = graph_at(id);
+	name = graph == NULL ? NULL : graph->slow->name;
+	graph_unlock();
+	return name;
 }
 
 uint32_t
@@ -305,7 +332,12 @@ weir_graph_max_count(void)
 struct weir_graph *
 weir_graph_lookup(const char *name)
 {
-	return weir_graph_get(weir_graph_from_name(name));
+	struct weir_graph *graph;
+
+	graph_lock();
+	graph = name == NULL ? NULL : graph_find(name);
+	graph_unlock();
+	return graph;
 }
 
 uint32_t
@@ -375,7 +407,8 @@ wait_past(const struct weir_graph *graph, uint64_t seq, uint64_t deadline_ns)
 int
 weir_graph_synchronize(uint64_t timeout_ns)
 {
-	uint64_t deadline_ns = weir_base_time_ns() + timeout_ns;
+	uint64_t now_ns = weir_base_time_ns();
+	uint64_t deadline_ns = timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
 	int rc = 0;
 
 	graph_lock();

@@ -88,8 +88,6 @@ struct weir_graph_slow {
 
 	/* as asked for */
 	int socket_id;
-	uint32_t nb_patterns;
-	char **patterns;
 	void (*discard)(void *arg, void **objs, uint32_t nb_objs);
 	void *discard_arg;
 

@@ -203,7 +203,12 @@ struct weir_graph_param {
  */
 uint32_t weir_graph_create(const char *name, const struct weir_graph_param *param);
 
-/** Make graph "PARENT-SUFFIX" of the same nodes and parameters: one more worker. */
+/**
+ * Make graph "PARENT-SUFFIX" of the same nodes and parameters: one more worker. Nodes that
+ * match the parent's patterns but came later do not join; edges are as they are now.
+ *
+ * @return its id; WEIR_GRAPH_ID_INVALID with rte_errno ENOENT, ENAMETOOLONG, or as weir_graph_create()
+ */
 uint32_t weir_graph_clone(uint32_t id, const char *suffix);
 
 /**
@@ -215,6 +220,8 @@ int weir_graph_destroy(uint32_t id);
 /**
  * Let every node of @p new_id whose registration has adopt() and which has a
  * namesake in @p old_id take over its state. Neither may be in a walk. Stops at the first error.
+ *
+ * @return 0; -ENOENT; -EINVAL when both are the same; -EBUSY; or what an adopt() returned
  */
 int weir_graph_adopt(uint32_t old_id, uint32_t new_id);
 
