@@ -40,7 +40,6 @@ struct node_plan {
 	uint16_t nb_edges;
 	uint16_t burst; /* sources */
 	uint8_t percent[TOPOLOGY_EDGES];
-	uint16_t guess;             /* speculation: edge of the objects before */
 	uint32_t pos;               /* next decision */
 	const uint8_t *decisions;   /* NB_DECISIONS of them */
 	void **objs;                /* what sources hand over */
