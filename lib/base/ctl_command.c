@@ -128,6 +128,14 @@ weir_base_ctl_register(struct weir_base_ctl *ctl, const char *command, const cha
 	return error;
 }
 
+void
+weir_base_ctl_watch(struct weir_base_ctl *ctl, const struct ctl_watcher *watcher)
+{
+	pthread_mutex_lock(&ctl->commands.table);
+	ctl->watcher = watcher;
+	pthread_mutex_unlock(&ctl->commands.table);
+}
+
 int
 weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command)
 {

@@ -88,6 +88,9 @@ int weir_base_ctl_lock(const char *directory);
 int weir_base_ctl_connect(const char *path);
 
 /* ctl_command.c */
+
+/* Tell a watcher from now on. */
+void weir_base_ctl_watch(struct weir_base_ctl *ctl, const struct ctl_watcher *watcher);
 int weir_base_ctl_commands_init(struct ctl_commands *commands);
 void weir_base_ctl_commands_fini(struct ctl_commands *commands);
 

@@ -392,7 +392,7 @@ check_enum(struct weir_base_doc_value *value, const struct weir_base_doc_key *ro
 	weir_base_doc_error_add(value->doc, value,
 		"'%s' is not known for '%s'%s expected one of: %s",
 		weir_base_doc_shown(value->doc, value->text), row->name,
-		nearest == NULL ? ""
+		nearest == NULL ? ";"
 				: weir_base_doc_format(value->doc, ", did you mean '%s'?", nearest),
 		list_names(value->doc, choice_at, row->choices));
 	return false;

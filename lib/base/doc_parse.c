@@ -33,6 +33,43 @@ struct builder {
 static void say(struct builder *builder, unsigned int line, unsigned int column, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
 
+/* Where something stands, from 1. */
+struct place {
+	unsigned int line, column;
+};
+
+/*
+ * Where an event's token begins: libfyaml counts from 0, and from behind a
+ * quote or a star. What is not written at all (nothing behind a key) stands
+ * where its key is.
+ */
+static struct place
+place_of(const struct builder *builder, struct fy_event *event)
+{
+	const struct level *level = &builder->levels[builder->depth > 0 ? builder->depth - 1 : 0];
+	const struct fy_mark *mark = fy_event_start_mark(event);
+	enum fy_scalar_style style = FYSS_PLAIN;
+	struct place place = {1, 1};
+
+	if (event->type == FYET_SCALAR && event->scalar.value != NULL)
+		style = fy_token_scalar_style(event->scalar.value);
+	if (mark != NULL) {
+		place.line = (unsigned int)mark->line + 1;
+		place.column = (unsigned int)mark->column + 1;
+		if (place.column > 1 &&
+			(style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED ||
+				event->type == FYET_ALIAS))
+			place.column--;
+	} else if (builder->depth > 0 && level->key != NULL) {
+		place.line = level->key_line;
+		place.column = level->key_column;
+	} else if (builder->depth > 0) {
+		place.line = level->value->line;
+		place.column = level->value->column;
+	}
+	return place;
+}
+
 static void
 say(struct builder *builder, unsigned int line, unsigned int column, const char *format, ...)
 {
@@ -192,10 +229,9 @@ attach(struct builder *builder, struct weir_base_doc_value *value)
 }
 
 static struct weir_base_doc_value *
-new_value(struct builder *builder, const struct fy_mark *mark, enum doc_form form)
+new_value(struct builder *builder, struct place at, enum doc_form form)
 {
-	unsigned int line = mark != NULL ? (unsigned int)mark->line + 1 : 1;
-	unsigned int column = mark != NULL ? (unsigned int)mark->column + 1 : 1;
+	unsigned int line = at.line, column = at.column;
 	struct weir_base_doc_value *value;
 	const char *file = builder->file;
 
@@ -237,9 +273,9 @@ refuse_tag(struct builder *builder, struct fy_token *tag)
 }
 
 static void
-open_level(struct builder *builder, const struct fy_mark *mark, enum doc_form form)
+open_level(struct builder *builder, struct place at, enum doc_form form)
 {
-	struct weir_base_doc_value *value = new_value(builder, mark, form);
+	struct weir_base_doc_value *value = new_value(builder, at, form);
 
 	if (value == NULL)
 		return;
@@ -269,12 +305,10 @@ close_level(struct builder *builder)
 }
 
 static void
-add_scalar(struct builder *builder, struct fy_event *event, const struct fy_mark *mark)
+add_scalar(struct builder *builder, struct fy_event *event, struct place at)
 {
 	struct level *level = builder->depth > 0 ? &builder->levels[builder->depth - 1] : NULL;
 	struct fy_token *token = event->scalar.value;
-	unsigned int line = mark != NULL ? (unsigned int)mark->line + 1 : 1;
-	unsigned int column = mark != NULL ? (unsigned int)mark->column + 1 : 1;
 	struct weir_base_doc_value *value;
 	const char *text = "";
 	size_t length = 0;
@@ -287,7 +321,7 @@ add_scalar(struct builder *builder, struct fy_event *event, const struct fy_mark
 		length = 0;
 	}
 	if (memchr(text, '\0', length) != NULL)
-		say(builder, line, column, "the text holds a NUL character; expected none");
+		say(builder, at.line, at.column, "the text holds a NUL character; expected none");
 	copy = weir_base_doc_copy(builder->doc, text, length);
 	if (copy == NULL) {
 		builder->failed = true;
@@ -296,12 +330,12 @@ add_scalar(struct builder *builder, struct fy_event *event, const struct fy_mark
 	refuse_tag(builder, event->scalar.tag);
 	if (level != NULL && level->value->form == DOC_MAP && level->key == NULL) {
 		level->key = copy;
-		level->key_line = line;
-		level->key_column = column;
+		level->key_line = at.line;
+		level->key_column = at.column;
 		level->skip = false;
 		return;
 	}
-	value = new_value(builder, mark, DOC_SCALAR);
+	value = new_value(builder, at, DOC_SCALAR);
 	if (value == NULL)
 		return;
 	value->text = copy;
@@ -311,14 +345,13 @@ add_scalar(struct builder *builder, struct fy_event *event, const struct fy_mark
 }
 
 static void
-add_alias(struct builder *builder, const struct fy_mark *mark)
+add_alias(struct builder *builder, struct place at)
 {
 	struct level *level = builder->depth > 0 ? &builder->levels[builder->depth - 1] : NULL;
-	unsigned int line = mark != NULL ? (unsigned int)mark->line + 1 : 1;
-	unsigned int column = mark != NULL ? (unsigned int)mark->column + 1 : 1;
 
 	/* Its place is left empty, so nothing below can be relied on to be complete. */
-	say(builder, line, column, "aliases (*name) are not supported; expected the value itself");
+	say(builder, at.line, at.column,
+		"aliases (*name) are not supported; expected the value itself");
 	builder->doc->incomplete = true;
 	if (level == NULL || level->value->form != DOC_MAP)
 		return;
@@ -333,34 +366,33 @@ add_alias(struct builder *builder, const struct fy_mark *mark)
 static void
 follow(struct builder *builder, struct fy_event *event)
 {
-	const struct fy_mark *mark = fy_event_start_mark(event);
+	struct place at = place_of(builder, event);
 
 	switch (event->type) {
 	case FYET_DOCUMENT_START:
 		if (++builder->nb_documents > 1) {
-			say(builder, mark != NULL ? (unsigned int)mark->line + 1 : 1,
-				mark != NULL ? (unsigned int)mark->column + 1 : 1,
+			say(builder, at.line, at.column,
 				"a second document begins here; expected one in a file");
 			builder->failed = true;
 		}
 		break;
 	case FYET_MAPPING_START:
 		refuse_tag(builder, event->mapping_start.tag);
-		open_level(builder, mark, DOC_MAP);
+		open_level(builder, at, DOC_MAP);
 		break;
 	case FYET_SEQUENCE_START:
 		refuse_tag(builder, event->sequence_start.tag);
-		open_level(builder, mark, DOC_LIST);
+		open_level(builder, at, DOC_LIST);
 		break;
 	case FYET_MAPPING_END:
 	case FYET_SEQUENCE_END:
 		close_level(builder);
 		break;
 	case FYET_SCALAR:
-		add_scalar(builder, event, mark);
+		add_scalar(builder, event, at);
 		break;
 	case FYET_ALIAS:
-		add_alias(builder, mark);
+		add_alias(builder, at);
 		break;
 	default:
 		break;
