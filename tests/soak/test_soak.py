@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A long run: two workers forward without end while routes change and counters
+are read; nothing is lost, nothing grows, and it stops when it is told to.
+
+WEIR_TEST_SOAK_S says how long (60 seconds), WEIR which program (build/weir).
+Part of `make check`, which runs it on the sanitized build as well.
+"""
+import itertools
+import json
+import os
+import pathlib
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+
+# pylint: disable=wrong-import-position
+from program import OK, Instance, weir, write_description
+
+SECONDS = float(os.environ.get("WEIR_TEST_SOAK_S", "60"))
+GROWTH_MAX_KB = 8 * 1024
+DATA = ROOT / "examples/data"
+NAME = f"soak-{os.getpid()}"
+
+
+def description():
+    endless = {"accept": "any", "repeat": 4_000_000_000}
+    return {
+        "application": {
+            "routes": [{"file": str(DATA / "ipv4-bgp.txt.gz")}, {"prefix": "2000::/3", "next_hop": 1}],
+            "neighbours": [{"id": "0-7", "port": "left", "mac": "02:10:00:00:00:01"},
+                           {"id": "8-15", "port": "right", "mac": "02:20:00:00:00:01"}],
+        },
+        "platform": {
+            "ports": {
+                "in4": {"pcap_in": str(DATA / "isp-mix-vlan.pcap"), **endless},
+                "in6": {"pcap_in": str(DATA / "ipv6-mix.pcap"), **endless},
+                "left": {"device": "net_null0"},
+                "right": {"device": "net_null1"},
+            },
+            "workers": [{"receive": ["in4"]}, {"receive": ["in6"]}],
+        },
+        "run": {"name": NAME, "until": "signal"},
+    }
+
+
+def resident_kb(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    raise AssertionError("no VmRSS")
+
+
+def ask(*arguments):
+    done = weir(*arguments, "--instance", NAME)
+    assert done.code == OK, done.text
+    return done
+
+
+def packets_in():
+    return json.loads(ask("stats", "--json").stdout)["packets"]["in"]
+
+
+def churn(number):
+    """One change of each kind, and back."""
+    prefix = f"198.{18 + number % 2}.{number % 256}.0/24"
+    ask("route", "add", prefix, str(number % 16))
+    ask("neighbour", "add", "3", "right" if number % 2 else "left", f"02:10:00:00:00:{number % 256:02x}")
+    ask("route", "delete", prefix)
+
+
+def test_soak(tmp_path):
+    path = write_description(tmp_path / "soak.yaml", description())
+    with Instance("run", path, "--json", cwd=tmp_path) as instance:
+        instance.until(lambda: weir("stats", "--instance", NAME).code == OK, "answer")
+        begin, before, early_kb = time.monotonic(), packets_in(), None
+        for number in itertools.count():
+            churn(number)
+            now = packets_in()
+            assert now > before, "no packets came in between two looks"
+            before = now
+            passed = time.monotonic() - begin
+            if early_kb is None and passed > SECONDS / 4:
+                early_kb = resident_kb(instance.process.pid)
+            if passed > SECONDS:
+                break
+        late_kb = resident_kb(instance.process.pid)
+        done = instance.stop()
+    assert done.code == OK, done.text
+    packets = done.json()["packets"]
+    assert packets["adds_up"] is True and packets["difference"] == 0, packets
+    assert packets["in"] >= before and packets["out"] > 0, packets
+    assert number > SECONDS / 10, "hardly any change was made"
+    assert late_kb - early_kb < GROWTH_MAX_KB, f"grew from {early_kb} kB to {late_kb} kB"
