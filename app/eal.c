@@ -235,7 +235,7 @@ init_quietly(int argc, char **argv, bool verbose)
 int
 eal_start(struct eal *eal, const struct config *config, bool small, bool verbose)
 {
-	struct arguments args = {.nb = 0};
+	static struct arguments args; /* EAL is started once, and may keep pointers into these */
 	char *given[MAX_ARGS];
 	int nb_given, result, i;
 

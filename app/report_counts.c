@@ -89,7 +89,7 @@ add_node(struct report_counts *counts, const struct weir_graph_node_stats *node)
 	} else if (suffix(node->name, "null") != NULL) {
 		counts->totals.discarded += node->objs;
 	} else if (suffix(node->name, "ip4_frag") != NULL) {
-		counts->totals.fragmented += xstat(node, "packets");
+		counts->totals.fragmented += xstat(node, "fragmented");
 		counts->totals.fragments += xstat(node, "fragments");
 	}
 }

@@ -158,18 +158,23 @@ load_all(struct config *config, bool progress)
 	const struct weir_base_doc_value *list = weir_base_doc_get(config->application, "routes"),
 					 *route;
 	struct weir_node_route_batch *batch = weir_node_route_batch_begin();
-	unsigned int i;
+	unsigned int i, nb_noted = 0;
 	int error = 0, first_error = 0;
 
 	for (i = 0; batch != NULL && i < weir_base_doc_count(list); i++) {
 		route = weir_base_doc_at(list, i);
 		if (weir_base_doc_get(route, "prefix") != NULL) {
 			error = add_inline(route, batch);
+			nb_noted++;
 		} else {
-			error = commit(config, list, batch);
+			error = 0;
+			if (nb_noted > 0) {
+				error = commit(config, list, batch);
+				batch = weir_node_route_batch_begin();
+				nb_noted = 0;
+			}
 			if (error == 0)
 				error = load_file(config, route, progress);
-			batch = weir_node_route_batch_begin();
 		}
 		if (first_error == 0)
 			first_error = error;
@@ -177,7 +182,8 @@ load_all(struct config *config, bool progress)
 	if (batch == NULL)
 		return -ENOMEM;
 	error = add_addresses(config, batch);
-	if (error == 0)
+	nb_noted += weir_base_doc_count(weir_base_doc_get(config->application, "addresses"));
+	if (error == 0 && nb_noted > 0)
 		error = commit(config, list, batch);
 	else
 		weir_node_route_batch_abort(batch);
