@@ -20,27 +20,39 @@ files_directory(const char *path)
 	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
+/* What is missing of a path can hold no links: its dots are resolved by the text alone. Frees parent. */
+static char *
+join(char *parent, const char *base)
+{
+	char *joined = NULL, *slash;
+
+	if (parent == NULL || strcmp(base, ".") == 0 || base[0] == '\0')
+		return parent;
+	if (strcmp(base, "..") == 0) {
+		slash = strrchr(parent, '/');
+		if (slash != NULL)
+			slash[slash == parent ? 1 : 0] = '\0';
+		return parent;
+	}
+	if (asprintf(&joined, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, base) < 0)
+		joined = NULL;
+	free(parent);
+	return joined;
+}
+
 char *
 files_real_path(const char *path)
 {
-	char *real = realpath(path, NULL), *directory, *parent, *joined = NULL;
+	char *real = realpath(path, NULL), *directory;
 	const char *base = strrchr(path, '/');
 
 	if (real != NULL || errno != ENOENT)
 		return real;
 	directory = files_directory(path);
-	if (directory == NULL || strcmp(directory, path) == 0) {
-		free(directory);
-		return NULL;
-	}
-	/* What is missing of the directory can hold no links. */
-	parent = files_real_path(directory);
-	if (parent != NULL && asprintf(&joined, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent,
-				      base != NULL ? base + 1 : path) < 0)
-		joined = NULL;
-	free(parent);
+	if (directory != NULL && strcmp(directory, path) != 0)
+		real = join(files_real_path(directory), base != NULL ? base + 1 : path);
 	free(directory);
-	return joined;
+	return real;
 }
 
 int
