@@ -15,6 +15,8 @@
 #define MAX_TAGS 2
 /* What the nodes may want to read of a frame: tags and the longest IPv4 header. */
 #define HEADERS_MAX (RTE_ETHER_HDR_LEN + MAX_TAGS * RTE_VLAN_HLEN + 60)
+/* Below this even the headers of the plainest frame may not be there; no frame on a wire is. */
+#define PLAIN_MIN (RTE_ETHER_HDR_LEN + 40)
 
 enum {
 	EDGE_IP4 = NODE_EDGE_FIRST,
@@ -79,7 +81,7 @@ classify_decide(struct weir_graph_node *node, void *obj)
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	bool is_ip4, is_ip6;
 
-	if (unlikely(m->data_len < RTE_ETHER_HDR_LEN + 20))
+	if (unlikely((m->data_len < PLAIN_MIN) | ((m->nb_segs > 1) & (m->data_len < HEADERS_MAX))))
 		return classify_any(m, port);
 	is_ip4 = node_load16(frame + 12) == RTE_BE16(RTE_ETHER_TYPE_IPV4);
 	is_ip6 = node_load16(frame + 12) == RTE_BE16(RTE_ETHER_TYPE_IPV6);
