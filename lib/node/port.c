@@ -156,6 +156,12 @@ open_files(struct node_port *port, const struct weir_node_port_param *param)
 		rc = node_pcap_in_open(
 			&port->in, param->pcap_in, param->pcap_repeat, param->pool, param->name);
 	}
+	if (rc == 0 && param->pcap_out != NULL && port->in != NULL &&
+		stat(param->pcap_out, &st) == 0 && node_pcap_in_is(port->in, &st)) {
+		NODE_LOG(ERROR, "port '%s' cannot write to '%s': it reads this file", param->name,
+			param->pcap_out);
+		return -EEXIST;
+	}
 	if (rc == 0 && param->pcap_out != NULL)
 		rc = node_pcap_out_open(&port->out, param->pcap_out);
 	port->info.is_pcap = true;
