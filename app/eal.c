@@ -236,7 +236,7 @@ int
 eal_start(struct eal *eal, const struct config *config, bool small, bool verbose)
 {
 	static struct arguments args; /* EAL is started once, and may keep pointers into these */
-	char *given[MAX_ARGS];
+	static char *given[MAX_ARGS]; /* EAL drops pointers from its own list */
 	int nb_given, result, i;
 
 	eal_memory_clean_up_at_exit();
