@@ -184,6 +184,9 @@ weir_node_lookup6_t weir_node_lookup6_select(enum weir_node_lookup_kind kind, bo
 /* Point the fast path at these (NULL: no tables). */
 void weir_node_lookup_publish4(const void *slots, bool wide);
 void weir_node_lookup_publish6(const void *slots, bool wide);
+/* What a look-up would read now. */
+const void *weir_node_lookup_slots(uint8_t version);
+
 void weir_node_lookup_publish_hops(const struct weir_node_hop_fast *hops);
 
 /* The tables, and everything under the lock */

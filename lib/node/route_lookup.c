@@ -363,6 +363,12 @@ weir_node_lookup_publish_hops(const struct weir_node_hop_fast *hops)
 	__atomic_store_n(&fast.hops, hops, __ATOMIC_RELEASE);
 }
 
+const void *
+weir_node_lookup_slots(uint8_t version)
+{
+	return __atomic_load_n(version == 4 ? &fast.slots4 : &fast.slots6, __ATOMIC_ACQUIRE);
+}
+
 void
 weir_node_route_lookup4(const uint32_t *addresses, uint32_t *hops, uint32_t nb)
 {
