@@ -131,8 +131,9 @@ listen_at(struct weir_base_ctl *ctl)
 		close(fd);
 	if (fd >= 0 || fd == -EAGAIN)
 		return -EADDRINUSE;
-	if (fd == -ECONNREFUSED)
-		unlink(ctl->path); /* left behind by one that died */
+	/* Left behind by one that died; what is no socket is not ours to remove. */
+	if (fd == -ECONNREFUSED && lstat(ctl->path, &status) == 0 && S_ISSOCK(status.st_mode))
+		unlink(ctl->path);
 	ctl->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (ctl->listen_fd < 0)
 		return -errno;
