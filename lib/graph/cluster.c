@@ -23,27 +23,6 @@ cluster_matches(const struct weir_graph_cluster *cluster, const struct weir_grap
 	return false;
 }
 
-struct weir_graph_cluster *
-weir_graph_cluster_create(const char *const *graph_patterns, uint32_t nb_patterns)
-{
-	struct weir_graph_cluster *cluster = calloc(1, sizeof(*cluster));
-
-	if (cluster != NULL)
-		cluster->patterns = graph_names_copy(graph_patterns, nb_patterns);
-	if (cluster == NULL || cluster->patterns == NULL) {
-		free(cluster);
-		rte_errno = ENOMEM;
-		return NULL;
-	}
-	cluster->nb_patterns = nb_patterns;
-	cluster->printed_ns = weir_base_time_ns();
-	graph_lock();
-	cluster->next = clusters;
-	clusters = cluster;
-	graph_unlock();
-	return cluster;
-}
-
 static void
 row_free(struct cluster_row *row)
 {
@@ -112,24 +91,36 @@ add_column(char ***names, uint16_t *nb, const char *name, uint64_t **now, uint64
 	return 0;
 }
 
-/* Column @index of that name, else the first of that name; -1: none. Two edges may lead to one node. */
+/*
+ * Column for a graph's names[index]: of those of that name, as many-th as it is among the graph's, because
+ * two edges may lead to one node. -1: there is none. @in_step: so far each
+ * column has been at its index, which saves the search.
+ */
 static int
-find_column(char *const *names, uint16_t nb, const char *name, uint16_t index)
+find_column(char *const *columns, uint16_t nb, char *const *names, uint16_t index, bool *in_step)
 {
-	if (index < nb && strcmp(names[index], name) == 0)
+	uint16_t nth = 0;
+
+	*in_step = *in_step && index < nb && strcmp(columns[index], names[index]) == 0;
+	if (*in_step)
 		return index;
+	for (uint16_t i = 0; i < index; i++)
+		nth += strcmp(names[i], names[index]) == 0;
 	for (uint16_t i = 0; i < nb; i++)
-		if (strcmp(names[i], name) == 0 && i >= index)
+		if (strcmp(columns[i], names[index]) == 0 && nth-- == 0)
 			return i;
 	return -1;
 }
 
+/* A node's row; @place is where it is likely to be. */
 static struct cluster_row *
-row_find_or_add(struct weir_graph_cluster *cluster, const char *name)
+row_find_or_add(struct weir_graph_cluster *cluster, const char *name, uint32_t place)
 {
 	struct cluster_row **grown;
 	struct cluster_row *row;
 
+	if (place < cluster->nb_rows && strcmp(cluster->rows[place]->name, name) == 0)
+		return cluster->rows[place];
 	for (uint32_t i = 0; i < cluster->nb_rows; i++)
 		if (strcmp(cluster->rows[i]->name, name) == 0)
 			return cluster->rows[i];
@@ -153,11 +144,13 @@ row_add(struct cluster_row *row, struct cluster_counters *counters, const struct
 {
 	const uint64_t *edges = words + SNAPSHOT_NODE_WORDS;
 	const uint64_t *xstats = edges + nb_edges;
+	bool edges_in_step = true, xstats_in_step = true;
 
 	for (uint32_t i = 0; i < SNAPSHOT_NODE_WORDS; i++)
 		counters->node[i] += words[i];
 	for (uint16_t e = 0; e < nb_edges; e++) {
-		int column = find_column(row->edge_names, row->nb_edges, info->edges[e], e);
+		int column =
+			find_column(row->edge_names, row->nb_edges, info->edges, e, &edges_in_step);
 
 		if (column < 0) {
 			column = row->nb_edges;
@@ -168,7 +161,8 @@ row_add(struct cluster_row *row, struct cluster_counters *counters, const struct
 		counters->edges[column] += edges[e];
 	}
 	for (uint16_t x = 0; x < info->nb_xstats; x++) {
-		int column = find_column(row->xstat_names, row->nb_xstats, info->xstats[x], x);
+		int column = find_column(
+			row->xstat_names, row->nb_xstats, info->xstats, x, &xstats_in_step);
 
 		if (column < 0) {
 			column = row->nb_xstats;
@@ -199,7 +193,7 @@ cluster_add_graph(struct weir_graph_cluster *cluster, struct weir_graph *graph, 
 		(retire ? cluster->retired : cluster->now)[i] += words[i];
 	for (uint32_t pos = 0; pos < slow->nb_nodes; pos++) {
 		const struct node_info *info = &slow->info[pos];
-		struct cluster_row *row = row_find_or_add(cluster, info->name);
+		struct cluster_row *row = row_find_or_add(cluster, info->name, pos);
 
 		if (row == NULL)
 			return -ENOMEM;
@@ -268,6 +262,65 @@ cluster_collect(struct weir_graph_cluster *cluster)
 	}
 	cluster->time_ns = weir_base_time_ns();
 	return rc;
+}
+
+void
+graph_cluster_remember(struct weir_graph_cluster *cluster)
+{
+	cluster->printed_ns = cluster->time_ns;
+	for (uint32_t i = 0; i < cluster->nb_rows; i++)
+		cluster->rows[i]->printed_objs = cluster->rows[i]->now.node[SNAPSHOT_OBJS];
+}
+
+static const char *
+patterns_fault(const char *const *patterns, uint32_t nb)
+{
+	if (nb > 0 && patterns == NULL)
+		return "no patterns are given";
+	for (uint32_t i = 0; i < nb; i++)
+		if (patterns[i] == NULL)
+			return "one of its patterns is NULL";
+	return NULL;
+}
+
+static struct weir_graph_cluster *
+cluster_new(const char *const *graph_patterns, uint32_t nb_patterns)
+{
+	struct weir_graph_cluster *cluster = calloc(1, sizeof(*cluster));
+
+	if (cluster != NULL)
+		cluster->patterns = graph_names_copy(graph_patterns, nb_patterns);
+	if (cluster == NULL || cluster->patterns == NULL) {
+		free(cluster);
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	cluster->nb_patterns = nb_patterns;
+	return cluster;
+}
+
+struct weir_graph_cluster *
+weir_graph_cluster_create(const char *const *graph_patterns, uint32_t nb_patterns)
+{
+	const char *fault = patterns_fault(graph_patterns, nb_patterns);
+	struct weir_graph_cluster *cluster;
+
+	if (fault != NULL) {
+		GRAPH_LOG(ERROR, "a cluster is not created: %s", fault);
+		rte_errno = EINVAL;
+		return NULL;
+	}
+	cluster = cluster_new(graph_patterns, nb_patterns);
+	if (cluster == NULL)
+		return NULL;
+	graph_lock();
+	cluster->next = clusters;
+	clusters = cluster;
+	/* The first rates are since now: what was counted before is not part of them. */
+	if (cluster_collect(cluster) == 0)
+		graph_cluster_remember(cluster);
+	graph_unlock();
+	return cluster;
 }
 
 static void

@@ -38,10 +38,13 @@ struct weir_graph_cluster {
 	uint32_t nb_graphs;
 	uint16_t clock_period;
 	uint64_t time_ns;    /* of this look */
-	uint64_t printed_ns; /* of the previous print */
+	uint64_t printed_ns; /* of the previous print; 0: there is nothing to take rates from */
 	uint64_t *words;     /* room for one graph's snapshot */
 	struct weir_graph_node_stats *shown;
 	struct weir_graph_cluster_stats stats;
 };
+
+/* cluster.c: rates are since this look from now on */
+void graph_cluster_remember(struct weir_graph_cluster *cluster);
 
 #endif

@@ -9,12 +9,20 @@
 
 #include "graph_private.h"
 
-static const char *
-name_arg(const json_t *args, const char *otherwise)
+/* The argument "name"; @otherwise where there is none. -EINVAL: it is no text. */
+static int
+name_arg(const json_t *args, const char *otherwise, const char **name, json_t **result)
 {
-	const char *name = json_string_value(json_object_get(args, "name"));
+	const json_t *arg = json_object_get(args, "name");
 
-	return name == NULL || name[0] == '\0' ? otherwise : name;
+	*name = json_string_value(arg);
+	if (arg != NULL && *name == NULL) {
+		*result = json_string("\"name\" must be a string");
+		return -EINVAL;
+	}
+	if (*name == NULL || **name == '\0')
+		*name = otherwise;
+	return 0;
 }
 
 static int
@@ -74,9 +82,14 @@ cluster_kept(const char *pattern)
 static int
 ctl_stats(void *arg, const json_t *args, json_t **result)
 {
-	struct weir_graph_cluster *cluster = cluster_kept(name_arg(args, "*"));
+	struct weir_graph_cluster *cluster;
+	const char *pattern;
+	int rc = name_arg(args, "*", &pattern, result);
 
 	RTE_SET_USED(arg);
+	if (rc < 0)
+		return rc;
+	cluster = cluster_kept(pattern);
 	if (cluster == NULL)
 		return -ENOMEM;
 	return weir_graph_cluster_json(cluster, result);
@@ -85,13 +98,15 @@ ctl_stats(void *arg, const json_t *args, json_t **result)
 static int
 ctl_dot(void *arg, const json_t *args, json_t **result)
 {
-	const char *name = name_arg(args, NULL);
+	const char *name;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out;
-	int rc;
+	int rc = name_arg(args, NULL, &name, result);
 
 	RTE_SET_USED(arg);
+	if (rc < 0)
+		return rc;
 	if (name == NULL) {
 		*result = json_string("which graph? give its name");
 		return -EINVAL;

@@ -66,21 +66,30 @@ dot_edges(const struct weir_graph_node_stats *node, FILE *out, bool counts)
 	}
 }
 
+/* The picture's name may hold any sign: quotes and backslashes mean something to DOT. */
+static void
+dot_begin(const char *name, FILE *out)
+{
+	fputs("digraph \"", out);
+	for (const char *c = name == NULL ? "" : name; *c != '\0'; c++)
+		fprintf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+	fputs("\" {\n", out);
+}
+
 int
 graph_dot(const char *name, const struct weir_graph_cluster_stats *stats, FILE *out, bool counts)
 {
-	fprintf(out,
-		"digraph \"%s\" {\n\trankdir=LR;\n\tnode [shape=box, style=\"rounded,filled\", "
-		"fillcolor=\"#f7f7f7\", "
-		"fontname=\"Helvetica\", fontsize=11];\n\tedge [fontname=\"Helvetica\", "
-		"fontsize=10];\n",
-		name);
+	dot_begin(name, out);
+	fprintf(out, "\trankdir=LR;\n\tnode [shape=box, style=\"rounded,filled\", "
+		     "fillcolor=\"#f7f7f7\", "
+		     "fontname=\"Helvetica\", fontsize=11];\n\tedge [fontname=\"Helvetica\", "
+		     "fontsize=10];\n");
 	for (uint32_t i = 0; i < stats->nb_nodes; i++)
 		dot_node(&stats->nodes[i], out, counts);
 	for (uint32_t i = 0; i < stats->nb_nodes; i++)
 		dot_edges(&stats->nodes[i], out, counts);
 	fputs("}\n", out);
-	return ferror(out) ? -EIO : 0;
+	return fflush(out) != 0 || ferror(out) ? -EIO : 0;
 }
 
 int

@@ -12,22 +12,22 @@ ratio(double a, double b)
 	return b == 0 ? 0 : a / b;
 }
 
-/* Objects per second of a row since the previous print. */
+/* Seconds since the previous print; 0: there was none. */
+static double
+interval_s(const struct weir_graph_cluster *cluster)
+{
+	return cluster->printed_ns == 0 ? 0
+					: (double)(cluster->time_ns - cluster->printed_ns) / 1e9;
+}
+
+/* Objects per second of a row in that interval. */
 static double
 row_rate(const struct weir_graph_cluster *cluster, uint32_t index)
 {
 	const struct cluster_row *row = cluster->rows[index];
 
-	return ratio((double)(row->now.node[SNAPSHOT_OBJS] - row->printed_objs),
-		(double)(cluster->time_ns - cluster->printed_ns) / 1e9);
-}
-
-static void
-remember_printed(struct weir_graph_cluster *cluster)
-{
-	cluster->printed_ns = cluster->time_ns;
-	for (uint32_t i = 0; i < cluster->nb_rows; i++)
-		cluster->rows[i]->printed_objs = cluster->rows[i]->now.node[SNAPSHOT_OBJS];
+	return ratio(
+		(double)(row->now.node[SNAPSHOT_OBJS] - row->printed_objs), interval_s(cluster));
 }
 
 static uint32_t
@@ -98,7 +98,7 @@ weir_graph_cluster_print(struct weir_graph_cluster *cluster, FILE *out)
 	rc = weir_graph_cluster_get(cluster, &stats);
 	if (rc == 0) {
 		print_table(cluster, out);
-		remember_printed(cluster);
+		graph_cluster_remember(cluster);
 	}
 	graph_unlock();
 	return rc;
@@ -144,12 +144,13 @@ cluster_json(const struct weir_graph_cluster *cluster)
 
 	for (uint32_t i = 0; i < stats->nb_nodes; i++)
 		json_array_append_new(nodes, node_json(cluster, i));
-	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:f, s:o}", "graphs",
+	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:f, s:I, s:o}", "graphs",
 		(int)stats->nb_graphs, "walks", (json_int_t)stats->walks, "idle_walks",
 		(json_int_t)stats->idle_walks, "busy_cycles", (json_int_t)stats->busy_cycles,
 		"idle_cycles", (json_int_t)stats->idle_cycles, "cycles_hz",
 		(json_int_t)weir_base_cycles_hz(), "cycles_sampled_1_in", (int)stats->clock_period,
-		"interval_s", (double)(stats->time_ns - cluster->printed_ns) / 1e9, "nodes", nodes);
+		"interval_s", interval_s(cluster), "time_ns", (json_int_t)stats->time_ns, "nodes",
+		nodes);
 }
 
 int
@@ -164,7 +165,7 @@ weir_graph_cluster_json(struct weir_graph_cluster *cluster, json_t **json)
 		*json = cluster_json(cluster);
 		if (*json == NULL)
 			rc = -ENOMEM;
-		remember_printed(cluster);
+		graph_cluster_remember(cluster);
 	}
 	graph_unlock();
 	return rc;

@@ -326,7 +326,7 @@ struct weir_graph_cluster; /* several graphs looked at as one */
 
 /**
  * Make a cluster of the graphs whose names match any of the fnmatch(3) patterns,
- * now or later. NULL with rte_errno ENOMEM.
+ * now or later. NULL with rte_errno ENOMEM, EINVAL. Its first rates are since now.
  */
 struct weir_graph_cluster *weir_graph_cluster_create(
 	const char *const *graph_patterns, uint32_t nb_patterns);
