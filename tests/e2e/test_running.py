@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Instances that run: how they are stopped, what they tell meanwhile, two at a time."""
+import glob
+import itertools
+import json
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from scapy.layers.inet import UDP
+
+import packets
+import pcapfile
+from network import Expected, assert_report_adds_up
+from networks import CAPTURES, captures
+from program import FAILED, OK, WEIR, environment, weir
+from running import FOREVER, endless, mixture, start, stats, unique_name, wait_for_packets
+
+
+def expected_of_first(network, count):
+    """What the reference makes of the first packets of an input that is repeated for ever."""
+    (path, _), = network.inputs.values()
+    records = list(itertools.islice(itertools.cycle(pcapfile.read(path)), count))
+    network.inputs = {"in": (path, {})}
+    return Expected(network, {"in": records})
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_signal_ends_cleanly(tmp_path, how):
+    """All that was received is forwarded; the files are whole, and are what the report says."""
+    network, name = endless(tmp_path, mixture(), files=True), unique_name()
+    with start(network, name) as instance:
+        wait_for_packets(instance, name)
+        done = instance.stop(how)
+    assert done.code == OK, done.text
+    report = done.json()
+    assert report["state"] == "finished"
+    assert_report_adds_up(report)
+    expected = expected_of_first(network, report["packets"]["in"])
+    assert {r["reason"]: r["packets"] for r in report["dropped"] + report["punted"]} == dict(expected.totals.reasons)
+    for port in network.outputs:
+        sent = pcapfile.read(tmp_path / f"{port}.pcap")
+        assert sorted(sent) == sorted(r for s in expected.sent[port].values() for r in s)
+    assert len(pcapfile.read(tmp_path / "punt.pcap")) == report["packets"]["punted"]
+
+
+def test_many_signals(tmp_path):
+    """Impatience does no harm."""
+    network, name = endless(tmp_path, mixture()), unique_name()
+    with start(network, name) as instance:
+        wait_for_packets(instance, name)
+        for _ in range(5):
+            instance.process.send_signal(signal.SIGINT)
+        done = instance.wait()
+    assert done.code == OK
+    assert_report_adds_up(done.json())
+
+
+def test_signal_at_any_time(tmp_path):
+    """From the first moment on: an end without a crash, and with sums that add up if there was a run at all."""
+    network = endless(tmp_path, mixture())
+    for delay_ms in (0, 5, 20, 60, 120, 180, 250):
+        with start(network, unique_name()) as instance:
+            time.sleep(delay_ms / 1000)
+            instance.process.send_signal(signal.SIGTERM)
+            try:
+                done = instance.wait()
+            except AssertionError as error:
+                # Before the program catches signals, one ends it, as it ends any program.
+                assert "died of signal 15" in str(error) and delay_ms < 20, (delay_ms, error)
+                continue
+        assert done.code in (OK, FAILED), done.text
+        if done.stdout:
+            assert_report_adds_up(done.json())
+
+
+@pytest.mark.parametrize("way", ["file", "option"])
+def test_duration(tmp_path, way):
+    network = endless(tmp_path, mixture())
+    if way == "file":
+        with start(network, unique_name(), duration="300ms") as instance:
+            done = instance.wait()
+    else:
+        with start(network, unique_name(), "--duration", "0.3s") as instance:
+            done = instance.wait()
+    assert done.code == OK, done.text
+    report = done.json()
+    assert 0.29 < report["elapsed_s"] < 2
+    assert report["packets"]["in"] > 0
+    assert_report_adds_up(report)
+
+
+def test_end_of_input_comes_before_the_duration(tmp_path):
+    network = captures(tmp_path, {"in": CAPTURES["sctp"]}, run={"duration": "60s", "until": "input_end"})
+    assert network.run().json()["elapsed_s"] < 30
+
+
+def test_snapshots_of_a_running_instance_add_up(tmp_path):
+    """Whenever it is looked at, with two workers: all sums agree exactly, and nothing ever goes back."""
+    name = unique_name()
+    network = endless(tmp_path, mixture())
+    network.inputs["in6"] = (CAPTURES["ipv6-mix"], {"accept": "any", "repeat": FOREVER})
+    network.platform = {"workers": [{"receive": ["in"]}, {"receive": ["in6"]}]}
+    with start(network, name) as instance:
+        before = wait_for_packets(instance, name)
+        for _ in range(15):
+            report = stats(name)
+            assert report["state"] == "running" and report["instance"] == name
+            assert_report_adds_up(report)
+            old_nodes = {n["name"]: n for n in before["nodes"]}
+            for node in report["nodes"]:
+                assert node["packets"] >= old_nodes[node["name"]]["packets"]
+            received = sum(n["packets"] for n in report["nodes"] if n["name"].startswith("pcap_rx"))
+            assert received == report["packets"]["in"] > before["packets"]["in"]
+            classify, = (n for n in report["nodes"] if n["name"] == "classify")
+            assert classify["packets"] == received
+            before = report
+        done = instance.stop()
+    assert done.json()["packets"]["in"] >= before["packets"]["in"]
+
+
+def test_stats_table(tmp_path):
+    name = unique_name()
+    with start(endless(tmp_path, mixture()), name) as instance:
+        wait_for_packets(instance, name)
+        done = weir("stats", "--instance", name)
+        assert done.code == OK and name in done.stdout
+        for words in ("north", "ip4_checksum", "classify", "cycles/packet", "6.7", "dropped", "punted"):
+            assert words in done.stdout, words
+        instance.stop()
+
+
+def test_stats_watch(tmp_path):
+    """Once a second, with rates; it ends with the instance."""
+    name = unique_name()
+    with start(endless(tmp_path, mixture()), name) as instance:
+        wait_for_packets(instance, name)
+        watch = subprocess.Popen([WEIR, "stats", "--watch", "--instance", name], stdout=subprocess.PIPE, text=True,
+                                 env=environment())
+        watch_json = subprocess.Popen([WEIR, "stats", "--watch", "--json", "--instance", name], text=True,
+                                      stdout=subprocess.PIPE, env=environment())
+        try:
+            time.sleep(2.3)
+            instance.stop()
+            text, _ = watch.communicate(timeout=20)
+            lines, _ = watch_json.communicate(timeout=20)
+        finally:
+            for process in (watch, watch_json):
+                if process.poll() is None:
+                    process.kill()
+    assert watch.returncode == 0 and watch_json.returncode == 0
+    assert text.count(f"{name} (running)") >= 2 and "pps" in text and "has ended" in text
+    reports = [json.loads(line) for line in lines.splitlines()]
+    assert len(reports) >= 2
+    for report in reports:
+        assert_report_adds_up(report)
+    assert reports[-1]["packets"]["in"] > reports[0]["packets"]["in"]
+
+
+def test_watch_ends_on_a_signal(tmp_path):
+    name = unique_name()
+    with start(endless(tmp_path, mixture()), name) as instance:
+        wait_for_packets(instance, name)
+        watch = subprocess.Popen([WEIR, "stats", "--watch", "--instance", name], stdout=subprocess.DEVNULL)
+        time.sleep(0.3)
+        watch.send_signal(signal.SIGINT)
+        assert watch.wait(5) == 0
+        instance.stop()
+
+
+def test_stats_without_an_instance():
+    done = weir("stats", "--instance", unique_name())
+    assert done.code == FAILED and "e2e-" in done.stderr
+
+
+def test_two_instances_side_by_side(tmp_path):
+    """Each with its own counters, files and tables; the end of one leaves the other alone."""
+    names, networks = [unique_name(), unique_name()], []
+    for name in names:
+        (tmp_path / name).mkdir()
+        networks.append(endless(tmp_path / name, mixture()))
+    with start(networks[0], names[0]) as first, start(networks[1], names[1]) as second:
+        wait_for_packets(first, names[0])
+        wait_for_packets(second, names[1])
+        ambiguous = weir("stats")
+        assert ambiguous.code == FAILED and names[0] in ambiguous.stderr and names[1] in ambiguous.stderr
+        assert weir("route", "delete", "10.1.0.0/16", "--instance", names[0]).code == OK
+        prefixes = [{r["prefix"] for r in weir("route", "list", "--json", "--instance", name).json()["routes"]}
+                    for name in names]
+        assert prefixes[1] - prefixes[0] == {"10.1.0.0/16"}
+        first.stop()
+        count = stats(names[1])["packets"]["in"]
+        wait_for_packets(second, names[1], count + 1)
+        done = second.stop()
+    assert done.code == OK
+    assert_report_adds_up(done.json())
+
+
+def test_name_is_taken(tmp_path):
+    """A name that was asked for is not given twice; one made from the file's gets a number."""
+    network, name = endless(tmp_path, mixture()), unique_name()
+    with start(network, name) as instance:
+        wait_for_packets(instance, name)
+        with start(network, name) as other:
+            done = other.wait()
+        assert done.code == FAILED and name in done.stderr, done.text
+        done = weir("run", tmp_path / f"{name}.yaml", "--json", "--duration", "50ms", cwd=tmp_path)
+        assert done.code == OK and re.fullmatch(name + "-[0-9]+", done.json()["instance"]), done.text
+        assert_report_adds_up(instance.stop().json())
+
+
+def test_name_of_a_killed_instance_is_free_again(tmp_path):
+    network, name = endless(tmp_path, mixture()), unique_name()
+    with start(network, name) as instance:
+        wait_for_packets(instance, name)
+        instance.process.kill()
+        instance.process.wait()
+    assert weir("stats", "--instance", name).code == FAILED
+    with start(network, name) as instance:
+        wait_for_packets(instance, name)
+        assert instance.stop().code == OK
+
+
+def test_no_control_socket_is_left(tmp_path):
+    network, name = endless(tmp_path, mixture()), unique_name()
+    with start(network, name) as instance:
+        wait_for_packets(instance, name)
+        assert instance.stop().code == OK
+    assert not [path for folder in ("/run/weir", "/tmp/weir-*", "/var/run/dpdk") for path in
+                glob.glob(f"{folder}/*{name}*")]
+
+
+def test_every_packet_is_of_its_route_while_routes_change(tmp_path):
+    """A route is moved between two neighbours, deleted and added, hundreds of times, while packets for it and for
+    another one flow: each goes to a neighbour that its prefix had at some time, none is lost or goes astray."""
+    frames = [bytes(packets.ether() / packets.ip4(dst=f"10.{net}.0.{host}") / UDP())
+              for net in (1, 200) for host in range(1, 30)]
+    network, name = endless(tmp_path, frames), unique_name()
+    network.routes = [{"prefix": "10.0.0.0/8", "next_hop": 2}, {"prefix": "10.200.0.0/16", "next_hop": 3},
+                      {"prefix": "10.1.0.0/16", "next_hop": 0}]
+    with start(network, name) as instance:
+        wait_for_packets(instance, name)
+        for turn in range(12):
+            for change in (["add", "10.1.0.0/16", turn % 2], ["delete", "10.1.0.0/16"], ["add", "10.1.0.0/24", 1],
+                           ["add", "10.1.0.0/16", 0], ["delete", "10.1.0.0/24"]):
+                done = weir("route", *change, "--instance", name)
+                assert done.code == OK, done.text
+        report = instance.stop().json()
+    assert_report_adds_up(report)
+    sent = {p["name"]: p["tx_packets"] for p in report["ports"]}
+    assert report["packets"]["in"] == report["packets"]["out"], "packets were lost"
+    assert sent["west"] == (report["packets"]["in"] // 58) * 29 + max(0, report["packets"]["in"] % 58 - 29)
+    assert sent["north"] and sent["east"] and sent["south"] and not sent["tiny"]
+
+
+def forwarded_after(instance, name, port, change):
+    """Does a port send after a change?"""
+    assert weir(*change, "--instance", name).code == OK
+    before = next(p for p in stats(name)["ports"] if p["name"] == port)["tx_packets"]
+    time.sleep(0.1)
+    return next(p for p in stats(name)["ports"] if p["name"] == port)["tx_packets"] > before
+
+
+def test_routes_and_neighbours_take_effect(tmp_path):
+    """IPv4 and IPv6: add, replace, delete a route; change a neighbour, and its routes follow."""
+    frames = [bytes(packets.ether() / packets.ip4(dst="11.0.0.1") / UDP()),
+              bytes(packets.ether() / packets.ip6(dst="2001:dead::1") / UDP())]
+    network, name = endless(tmp_path, frames), unique_name()
+    with start(network, name) as instance:
+        wait_for_packets(instance, name)
+        assert stats(name)["packets"]["out"] == 0
+        for prefix in ("11.0.0.0/24", "2001:dead::/64"):
+            assert forwarded_after(instance, name, "north", ["route", "add", prefix, "0"])
+            assert forwarded_after(instance, name, "east", ["route", "add", prefix, "1"])
+            assert not forwarded_after(instance, name, "north", ["route", "add", prefix, "1"])
+            assert forwarded_after(instance, name, "west", ["neighbour", "add", "1", "west", "02:00:00:00:00:05"])
+            assert not forwarded_after(instance, name, "west", ["neighbour", "add", "1", "blackhole"])
+            assert forwarded_after(instance, name, "east", ["neighbour", "add", "1", "east", "02:20:00:00:00:01"])
+            assert not forwarded_after(instance, name, "east", ["route", "delete", prefix])
+        report = instance.stop().json()
+    reasons = {r["reason"] for r in report["dropped"]}
+    assert reasons == {"ip4_no_route", "ip6_no_route", "ip4_blackhole", "ip6_blackhole"}
+    assert_report_adds_up(report)
+
+
+@pytest.mark.parametrize("arguments,words", [
+    (["route", "add", "10.0.0.0/33", "0"], ["length", "expected 0 to 32"]), (["route", "add", "10.0.0.1/8", "0"], ["bits", "expected"]),
+    (["route", "add", "nonsense", "0"], ["prefix", "expected"]), (["route", "add", "10.0.0.0/8", "99"], ["next hop"]),
+    (["route", "add", "10.0.0.0/8", "4000000000"], ["next hop"]), (["route", "delete", "99.0.0.0/8"], ["no such route"]),
+    (["neighbour", "add", "1", "nowhere", "02:00:00:00:00:01"], ["port"]), (["neighbour", "delete", "0"], ["route"]),
+    (["neighbour", "add", "1", "north", "02:00"], ["MAC"]), (["neighbour", "delete", "77"], ["neighbour"]),
+])
+def test_refused_changes(arguments, words, busy):
+    done = weir(*arguments, "--instance", busy)
+    assert done.code == FAILED, done.text
+    assert all(word in done.stderr for word in words), done.stderr
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory):
+    """An instance that answers while the tests of this module ask."""
+    folder, name = tmp_path_factory.mktemp("busy"), unique_name()
+    with start(endless(folder, mixture()), name) as instance:
+        wait_for_packets(instance, name)
+        yield name
+        assert_report_adds_up(instance.stop().json())
+
+
+def test_wrong_use_of_route():
+    for arguments in (["route"], ["route", "add", "10.0.0.0/8"], ["route", "remove", "x"], ["route", "add", "a", "b", "c"],
+                      ["route", "add", "10.0.0.0/8", "x"]):
+        assert weir(*arguments).code == 2, arguments
