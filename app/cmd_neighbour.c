@@ -84,14 +84,14 @@ neighbour_run(int argc, char **argv)
 	if (instance == NULL)
 		return APP_FAILED;
 	if (strcmp(argv[1], "add") == 0)
-		return finish(remote_ask(&cmd_neighbour, instance, "neighbour/add",
+		return finish(remote_ask(&cmd_neighbour, instance, argv[2], "neighbour/add",
 				      add_arguments(id, argc, argv)),
 			json);
 	if (strcmp(argv[1], "delete") == 0)
-		return finish(remote_ask(&cmd_neighbour, instance, "neighbour/delete",
+		return finish(remote_ask(&cmd_neighbour, instance, argv[2], "neighbour/delete",
 				      json_pack("{s:I}", "id", id)),
 			json);
-	answer = remote_ask(&cmd_neighbour, instance, "neighbour/list", NULL);
+	answer = remote_ask(&cmd_neighbour, instance, NULL, "neighbour/list", NULL);
 	if (answer == NULL || json)
 		return finish(answer, json);
 	print_list(answer);

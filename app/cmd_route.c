@@ -32,7 +32,7 @@ parse_number(const char *text, json_int_t *number)
 static int
 list(const char *instance, const char *filter, bool json)
 {
-	json_t *answer = remote_ask(&cmd_route, instance, "route/list",
+	json_t *answer = remote_ask(&cmd_route, instance, filter, "route/list",
 		filter != NULL ? json_pack("{s:s}", "name", filter) : NULL);
 	const json_t *route;
 	size_t index;
@@ -78,11 +78,11 @@ route_run(int argc, char **argv)
 	if (instance == NULL)
 		return APP_FAILED;
 	if (strcmp(argv[1], "add") == 0)
-		return finish(remote_ask(&cmd_route, instance, "route/add",
+		return finish(remote_ask(&cmd_route, instance, argv[2], "route/add",
 				      json_pack("{s:s, s:I}", "prefix", argv[2], "hop", hop)),
 			json);
 	if (strcmp(argv[1], "delete") == 0)
-		return finish(remote_ask(&cmd_route, instance, "route/delete",
+		return finish(remote_ask(&cmd_route, instance, argv[2], "route/delete",
 				      json_pack("{s:s}", "prefix", argv[2])),
 			json);
 	return list(instance, argc == 3 ? argv[2] : NULL, json);

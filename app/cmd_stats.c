@@ -38,7 +38,7 @@ watch(const char *instance, bool json)
 	const struct timespec second = {.tv_sec = 1};
 	const bool terminal = isatty(STDOUT_FILENO) != 0;
 	struct sigaction action = {.sa_handler = on_signal};
-	json_t *before = NULL, *report = remote_ask(&cmd_stats, instance, "run/report", NULL);
+	json_t *before = NULL, *report = remote_ask(&cmd_stats, instance, NULL, "run/report", NULL);
 	int code = APP_OK;
 
 	if (report == NULL)
@@ -87,7 +87,7 @@ stats_run(int argc, char **argv)
 		return APP_FAILED;
 	if (watching)
 		return watch(instance, json);
-	report = remote_ask(&cmd_stats, instance, "run/report", NULL);
+	report = remote_ask(&cmd_stats, instance, NULL, "run/report", NULL);
 	if (report == NULL)
 		return APP_FAILED;
 	if (json)

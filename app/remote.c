@@ -42,8 +42,8 @@ remote_instance(const struct app_command *command, const char *name)
 }
 
 json_t *
-remote_ask(
-	const struct app_command *command, const char *instance, const char *question, json_t *args)
+remote_ask(const struct app_command *command, const char *instance, const char *subject,
+	const char *question, json_t *args)
 {
 	json_t *answer = NULL;
 	int error = weir_base_ctl_call(instance, question, args, TIMEOUT_MS, &answer);
@@ -52,7 +52,8 @@ remote_ask(
 	if (error == 0)
 		return answer;
 	if (json_is_string(answer))
-		app_error(command, "%s", json_string_value(answer));
+		app_error(command, "%s%s%s", subject != NULL ? subject : "",
+			subject != NULL ? ": " : "", json_string_value(answer));
 	else if (error == -ENOENT || error == -ECONNREFUSED)
 		app_error(command, "no instance '%s' is running", instance);
 	else

@@ -17,10 +17,11 @@ const char *remote_instance(const struct app_command *command, const char *name)
 /**
  * Ask an instance; a failure is printed.
  *
+ * @param subject  what it is about, for the error: a prefix, an id; NULL: nothing in particular
  * @param args  stolen; NULL: none
  * @return the answer, owned by the caller, or NULL
  */
-json_t *remote_ask(const struct app_command *command, const char *instance, const char *question,
-	json_t *args);
+json_t *remote_ask(const struct app_command *command, const char *instance, const char *subject,
+	const char *question, json_t *args);
 
 #endif
