@@ -255,10 +255,10 @@ class Forwarder:
         # A host that has no address yet may ask all others, or a group.
         asking = source == 0 and (destination == IP4_BROADCAST or is_in(destination, 32, IP4_MULTICAST))
         check(asking or not is_in(source, 32, IP4_MARTIAN_SOURCE), "ip4_martian_source")
-        check(destination != IP4_BROADCAST, "ip4_broadcast")
+        check(destination == IP4_BROADCAST or not is_in(destination, 32, IP4_MARTIAN_DESTINATION),
+              "ip4_martian_destination")
         check(not is_in(destination, 32, IP4_MULTICAST), "ip4_multicast")
-        check(not is_in(destination, 32, IP4_MARTIAN_DESTINATION), "ip4_martian_destination")
-        check(not frame.group, "ip4_broadcast")
+        check(destination != IP4_BROADCAST and not frame.group, "ip4_broadcast")
         check(header_length == 20, "ip4_options")
         hop = self.route(4, destination)
         check(l3[8] > 1, "ip4_ttl")
@@ -299,8 +299,8 @@ class Forwarder:
         source, destination = int.from_bytes(l3[8:24], "big"), int.from_bytes(l3[24:40], "big")
         asking = source == 0 and is_in(destination, 128, IP6_MULTICAST)
         check(asking or not is_in(source, 128, IP6_MARTIAN_SOURCE), "ip6_martian_source")
-        check(not is_in(destination, 128, IP6_MULTICAST), "ip6_multicast")
         check(not is_in(destination, 128, IP6_MARTIAN_DESTINATION), "ip6_martian_destination")
+        check(not is_in(destination, 128, IP6_MULTICAST), "ip6_multicast")
         check(not is_in(source, 128, IP6_LINK_LOCAL), "ip6_link_local")
         check(not is_in(destination, 128, IP6_LINK_LOCAL), "ip6_link_local")
         check(not frame.group, "not_for_us")

@@ -290,7 +290,7 @@ def test_routes_and_neighbours_take_effect(tmp_path):
     (["route", "add", "nonsense", "0"], ["prefix", "expected"]), (["route", "add", "10.0.0.0/8", "99"], ["next hop"]),
     (["route", "add", "10.0.0.0/8", "4000000000"], ["next hop"]), (["route", "delete", "99.0.0.0/8"], ["no such route"]),
     (["neighbour", "add", "1", "nowhere", "02:00:00:00:00:01"], ["port"]), (["neighbour", "delete", "0"], ["route"]),
-    (["neighbour", "add", "1", "north", "02:00"], ["MAC"]), (["neighbour", "delete", "77"], ["neighbour"]),
+    (["neighbour", "add", "1", "north", "02:00"], ["mac"]), (["neighbour", "delete", "77"], ["neighbour"]),
 ])
 def test_refused_changes(arguments, words, busy):
     done = weir(*arguments, "--instance", busy)
