@@ -149,21 +149,6 @@ refuse_twice(const struct weir_base_doc_value *first, const struct weir_base_doc
 			forms[first->form], first->file, first->name_line, first->name_column);
 }
 
-int
-weir_base_doc_wrap(struct weir_base_doc_value *value)
-{
-	struct weir_base_doc_value *item = weir_base_doc_value_new(
-		value->doc, value->file, value->line, value->column, DOC_SCALAR);
-
-	if (item == NULL)
-		return -1;
-	item->text = value->text;
-	item->plain = value->plain;
-	value->form = DOC_LIST;
-	value->text = NULL;
-	return weir_base_doc_append(value, item);
-}
-
 static void
 merge_value(struct weir_base_doc_value *into, struct weir_base_doc_value *from,
 	const struct weir_base_doc_key *row, enum weir_base_doc_kind kind)

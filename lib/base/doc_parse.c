@@ -19,6 +19,11 @@ struct level {
 	bool skip; /* the key was refused, and its value with it */
 };
 
+/* Where something stands, from 1. */
+struct place {
+	unsigned int line, column;
+};
+
 struct builder {
 	struct weir_base_doc *doc;
 	const char *file;
@@ -27,16 +32,12 @@ struct builder {
 	struct level levels[DOC_MAX_DEPTH];
 	unsigned int depth;
 	unsigned int nb_documents;
-	bool failed; /* an error that makes the tree unusable */
+	struct place end; /* of the text */
+	bool failed;      /* an error that makes the tree unusable */
 };
 
 static void say(struct builder *builder, unsigned int line, unsigned int column, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
-
-/* Where something stands, from 1. */
-struct place {
-	unsigned int line, column;
-};
 
 /*
  * Where an event's token begins: libfyaml counts from 0, and from behind a
@@ -80,114 +81,6 @@ say(struct builder *builder, unsigned int line, unsigned int column, const char 
 	va_start(args, format);
 	weir_base_doc_error_place(builder->doc, builder->file, line, column, format, args);
 	va_end(args);
-}
-
-struct weir_base_doc_value *
-weir_base_doc_value_new(struct weir_base_doc *doc, const char *file, unsigned int line,
-	unsigned int column, enum doc_form form)
-{
-	struct weir_base_doc_value *value;
-
-	if (doc->nb_values >= DOC_MAX_VALUES)
-		return NULL;
-	value = weir_base_doc_alloc(doc, sizeof(*value));
-	if (value == NULL)
-		return NULL;
-	doc->nb_values++;
-	value->doc = doc;
-	value->file = file;
-	value->line = line;
-	value->column = column;
-	value->form = (uint8_t)form;
-	value->kind = WEIR_BASE_DOC_ANY;
-	return value;
-}
-
-int
-weir_base_doc_append(struct weir_base_doc_value *parent, struct weir_base_doc_value *item)
-{
-	if (parent->nb_items == parent->max_items) {
-		unsigned int more = parent->max_items == 0 ? 4 : 2 * parent->max_items;
-		struct weir_base_doc_value **items = weir_base_doc_alloc(
-			parent->doc, more * sizeof(struct weir_base_doc_value *));
-
-		if (items == NULL)
-			return -1;
-		if (parent->nb_items > 0)
-			memcpy(items, parent->items, parent->nb_items * sizeof(*items));
-		parent->items = items;
-		parent->max_items = more;
-	}
-	parent->items[parent->nb_items++] = item;
-	return 0;
-}
-
-static int
-compare_names(const void *a, const void *b)
-{
-	const struct weir_base_doc_value *x = *(struct weir_base_doc_value *const *)a;
-	const struct weir_base_doc_value *y = *(struct weir_base_doc_value *const *)b;
-	int order = strcmp(x->name, y->name);
-
-	/* Of one name the one that came first: length numbers them meanwhile. */
-	return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
-}
-
-int
-weir_base_doc_index(struct weir_base_doc_value *map,
-	void (*twice)(struct weir_base_doc_value *first, struct weir_base_doc_value *again))
-{
-	unsigned int i, kept = 0, nb_items = 0;
-
-	map->nb_by_name = 0;
-	if (map->nb_items == 0)
-		return 0;
-	map->by_name =
-		weir_base_doc_alloc(map->doc, map->nb_items * sizeof(struct weir_base_doc_value *));
-	if (map->by_name == NULL)
-		return -1;
-	for (i = 0; i < map->nb_items; i++) {
-		map->items[i]->length = i;
-		map->by_name[i] = map->items[i];
-	}
-	qsort(map->by_name, map->nb_items, sizeof(struct weir_base_doc_value *), compare_names);
-	for (i = 0; i < map->nb_items; i++) {
-		struct weir_base_doc_value *value = map->by_name[i];
-
-		if (kept > 0 && strcmp(map->by_name[kept - 1]->name, value->name) == 0) {
-			twice(map->by_name[kept - 1], value);
-			map->items[value->length] = NULL;
-		} else {
-			map->by_name[kept++] = value;
-		}
-	}
-	for (i = 0; i < map->nb_items; i++) {
-		if (map->items[i] != NULL) {
-			map->items[i]->length = 0;
-			map->items[nb_items++] = map->items[i];
-		}
-	}
-	map->nb_items = nb_items;
-	map->nb_by_name = kept;
-	return 0;
-}
-
-static int
-compare_to_name(const void *name, const void *item)
-{
-	return strcmp(name, (*(struct weir_base_doc_value *const *)item)->name);
-}
-
-struct weir_base_doc_value *
-weir_base_doc_find(const struct weir_base_doc_value *map, const char *name)
-{
-	struct weir_base_doc_value **found;
-
-	if (map->form != DOC_MAP || map->nb_by_name == 0)
-		return NULL;
-	found = bsearch(name, map->by_name, map->nb_by_name, sizeof(struct weir_base_doc_value *),
-		compare_to_name);
-	return found != NULL ? *found : NULL;
 }
 
 static void
@@ -408,10 +301,18 @@ take_errors(struct builder *builder, struct fy_diag *diag)
 	void *at = NULL;
 
 	while ((error = fy_diag_errors_iterate(diag, &at)) != NULL) {
+		struct place place = {1, 1};
+
 		if (error->type < FYET_ERROR)
 			continue;
-		say(builder, error->line > 0 ? (unsigned int)error->line : 1,
-			error->column > 0 ? (unsigned int)error->column : 1, "not valid YAML: %s",
+		if (error->line > 0 && error->column > 0) {
+			place.line = (unsigned int)error->line;
+			place.column = (unsigned int)error->column;
+		}
+		/* Without a newline at its end, the end of a text is a line further for libfyaml. */
+		if (place.line > builder->end.line)
+			place = builder->end;
+		say(builder, place.line, place.column, "not valid YAML: %s",
 			error->msg != NULL ? error->msg : "(no reason given)");
 		any = true;
 	}
@@ -461,36 +362,31 @@ static bool
 check_text(struct builder *builder, const char *text, size_t size)
 {
 	const unsigned char *at = (const unsigned char *)text, *end = at + size;
-	unsigned int line = 1, column = 1;
+	struct place *place = &builder->end;
+	size_t length;
 
-	for (; at < end; at++) {
-		if (*at == '\n') {
-			line++;
-			column = 1;
-			continue;
+	for (*place = (struct place){1, 1}; at < end; at += length) {
+		/* The checker looks ahead; what lies behind the end continues no character. */
+		unsigned char ahead[5] = {0};
+
+		memcpy(ahead, at, (size_t)(end - at) < 4 ? (size_t)(end - at) : 4);
+		length = weir_base_doc_utf8(ahead);
+		if (length == 0) {
+			say(builder, place->line, place->column,
+				"byte 0x%02x is not valid UTF-8; expected YAML in UTF-8", *at);
+			return false;
 		}
-		if (*at == '\0' || *at == 0x7f || (*at < 0x20 && *at != '\t' && *at != '\r')) {
-			say(builder, line, column,
+		if (*at == '\n' || (*at == '\r' && ahead[1] != '\n')) {
+			place->line++;
+			place->column = 1;
+		} else if (*at == 0x7f || (*at < 0x20 && *at != '\t' && *at != '\r')) {
+			say(builder, place->line, place->column,
 				"byte 0x%02x: this is not a text file; expected YAML in UTF-8",
 				*at);
 			return false;
+		} else {
+			place->column++;
 		}
-		if (*at >= 0x80) {
-			/* The checker looks ahead at most three bytes; those behind the end are no continuation. */
-			unsigned char ahead[5] = {0};
-			size_t length;
-
-			memcpy(ahead, at, (size_t)(end - at) < 4 ? (size_t)(end - at) : 4);
-			length = weir_base_doc_utf8(ahead);
-			if (length == 0) {
-				say(builder, line, column,
-					"byte 0x%02x is not valid UTF-8; expected YAML in UTF-8",
-					*at);
-				return false;
-			}
-			at += length - 1;
-		}
-		column++;
 	}
 	return true;
 }

@@ -7,6 +7,7 @@
  *
  *   doc.c          memory and errors of a document
  *   doc_parse.c    YAML text to a tree of values
+ *   doc_tree.c     the tree itself
  *   doc_load.c     files, includes, merging
  *   doc_check.c    the tree against the schema
  *   doc_number.c   numbers and their units
