@@ -438,7 +438,7 @@ test_topological(void **state)
 {
 	enum { NODES = 200 };
 	uint32_t place[NODES];
-	char name[16], next[4][16];
+	char name[16], next[4][32];
 
 	(void)state;
 	srand(7);

@@ -317,7 +317,7 @@ test_stream_get_too_much(void **state)
 static void
 add_fan(uint16_t nb_edges)
 {
-	static char names[300][8];
+	static char names[300][16];
 	const char *next[301] = {NULL};
 
 	for (uint16_t e = 0; e < nb_edges; e++) {
@@ -355,7 +355,7 @@ test_scatter(void **state)
 			weir_graph_walk(graph);
 			for (uint32_t e = 0; e < fans[f]; e++) {
 				uint64_t first = 300 * 256 * 257;
-				char sink[8];
+				char sink[16];
 
 				snprintf(sink, sizeof(sink), "t%u", e);
 				first += (e + fans[f] - first % fans[f]) % fans[f];
