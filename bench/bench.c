@@ -11,7 +11,7 @@
 #include "bench.h"
 #include "harness.h"
 
-static const struct bench *const benches[] = {&bench_graph};
+static const struct bench *const benches[] = {&bench_graph, &bench_forward};
 
 #define NB_BENCHES (sizeof(benches) / sizeof(benches[0]))
 
@@ -20,7 +20,7 @@ print_usage(FILE *out, const struct bench *bench)
 {
 	fprintf(out,
 		"Usage: weir bench %s [--case PATTERN] [--burst N] [--seconds S] [--rounds N] "
-		"[--cpu N] [--json] [--list]\n",
+		"[--cpu N] [--routes FILE] [--json] [--list]\n",
 		bench != NULL ? bench->name : "NAME");
 }
 
@@ -40,6 +40,7 @@ print_help(const struct bench *bench)
 	       "  --seconds S     time per case, all sides together\n"
 	       "  --rounds N      slices of each side per case, instead\n"
 	       "  --cpu N         run on this CPU (default: the last one allowed)\n"
+	       "  --routes FILE   routing table to forward by\n"
 	       "  --json          one JSON object instead of tables\n"
 	       "  --list          name the cases\n"
 	       "\nExit code: 0 done, 1 failed, 2 wrong use.\n");
@@ -69,6 +70,7 @@ enum {
 	OPTION_SECONDS,
 	OPTION_ROUNDS,
 	OPTION_CPU,
+	OPTION_ROUTES,
 	OPTION_JSON,
 	OPTION_LIST,
 	OPTION_HELP,
@@ -107,6 +109,9 @@ take_option(const struct bench *bench, struct bench_options *options, int option
 			return usage_error(bench, "--cpu takes a CPU's number, not", optarg);
 		options->cpu = (int)n;
 		return -1;
+	case OPTION_ROUTES:
+		options->routes = optarg;
+		return -1;
 	case OPTION_JSON:
 		options->json = true;
 		return -1;
@@ -130,6 +135,7 @@ run_bench(const struct bench *bench, int argc, char **argv)
 		{"seconds", required_argument, NULL, OPTION_SECONDS},
 		{"rounds", required_argument, NULL, OPTION_ROUNDS},
 		{"cpu", required_argument, NULL, OPTION_CPU},
+		{"routes", required_argument, NULL, OPTION_ROUTES},
 		{"json", no_argument, NULL, OPTION_JSON}, {"list", no_argument, NULL, OPTION_LIST},
 		{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
 	struct bench_options options = {.seconds = bench->seconds, .cpu = -1};

@@ -7,11 +7,13 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
+#include <rte_malloc.h>
 
 #include "harness.h"
 
@@ -69,7 +71,7 @@ remove_runtime_dir(void)
 }
 
 int
-bench_eal_start(const struct bench_options *options, unsigned int megabytes, const char **memory)
+bench_eal_start(const struct bench_options *options, unsigned int megabytes)
 {
 	bool huge = huge_free_megabytes() >= megabytes;
 	char lcores[32], size[16], prefix[64];
@@ -94,6 +96,57 @@ bench_eal_start(const struct bench_options *options, unsigned int megabytes, con
 		return -rte_errno;
 	}
 	atexit(remove_runtime_dir);
-	*memory = huge ? "hugepages" : "no hugepages (ordinary 4 KB pages)";
 	return 0;
+}
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+int
+bench_memory_socket(unsigned int megabytes)
+{
+	static const char *name = "weir-bench";
+	const size_t size = RTE_ALIGN_CEIL((size_t)megabytes << 20, HUGE_PAGE);
+	void *area;
+
+	if (rte_eal_has_hugepages())
+		return 0;
+	area = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (area == MAP_FAILED) {
+		fprintf(stderr, "weir bench: no %u MB of memory: %s\n", megabytes, strerror(errno));
+		return -errno;
+	}
+	area = RTE_PTR_ALIGN_CEIL(area, HUGE_PAGE);
+	madvise(area, size,
+		MADV_HUGEPAGE); /* a wish: without it this works, slower, on both sides */
+	if (rte_malloc_heap_create(name) != 0 ||
+		rte_malloc_heap_memory_add(
+			name, area, size, NULL, (unsigned int)(size / HUGE_PAGE), HUGE_PAGE) != 0) {
+		fprintf(stderr, "weir bench: cannot make a heap: %s\n", rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	return rte_malloc_heap_get_socket(name);
+}
+
+const char *
+bench_memory_kind(void)
+{
+	static char text[64];
+	unsigned long kilobytes = 0;
+	char line[128];
+	FILE *file;
+
+	if (rte_eal_has_hugepages())
+		return "hugepages";
+	file = fopen("/proc/self/smaps_rollup", "r");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "AnonHugePages: %lu kB", &kilobytes) == 1)
+			break;
+	if (file != NULL)
+		fclose(file);
+	if (kilobytes == 0)
+		return "4 KB pages";
+	snprintf(text, sizeof(text), "4 KB pages and %lu MB on transparent hugepages",
+		kilobytes / 1024);
+	return text;
 }

@@ -318,17 +318,16 @@ run_graph(const struct bench *bench, const struct bench_options *options)
 {
 	const unsigned int burst = options->burst != 0 ? options->burst : BURST_MAX;
 	struct bench_report report;
-	const char *memory;
 
 	if (options->list) {
 		for (size_t i = 0; i < NB_CASES; i++)
 			printf("%s\n", cases[i].name);
 		return 0;
 	}
-	if (bench_eal_start(options, 128, &memory) < 0)
+	if (bench_eal_start(options, 128) < 0)
 		return 1;
 	bench_report_begin(&report, bench, options, "walk", "object", "rte_graph");
-	bench_report_machine(&report, memory);
+	bench_report_machine(&report);
 	bench_say(&report,
 		"Peer: librte_graph of %s, its statistics on; ours: on, clock read in 1 of 64 "
 		"walks.\n",

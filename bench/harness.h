@@ -21,6 +21,7 @@
 /* What every benchmark takes. */
 struct bench_options {
 	const char *case_pattern; /* fnmatch(3); NULL: all */
+	const char *routes;       /* file; NULL: the benchmark's own */
 	double seconds;           /* per case; all sides together */
 	unsigned int rounds;      /* slices of each side; 0: as many as fit into seconds */
 	unsigned int burst;       /* 0: the benchmark's own */
@@ -113,14 +114,23 @@ int bench_report_end(struct bench_report *report);
 bool bench_wanted(const struct bench_options *options, const char *name);
 
 /* "avx512" and the like are nice to know beside figures: the CPU's name, the rate of the time base. */
-void bench_report_machine(struct bench_report *report, const char *memory);
+void bench_report_machine(struct bench_report *report);
 
 /*
  * Start DPDK's environment, pinned to one CPU, on hugepages when there are enough
- * free ones. memory: says in words which; megabytes: what is needed. 0 or negative errno, told.
+ * free ones; megabytes: what is needed. 0 or negative errno, told.
  */
-int bench_eal_start(
-	const struct bench_options *options, unsigned int megabytes, const char **memory);
+int bench_eal_start(const struct bench_options *options, unsigned int megabytes);
+
+/*
+ * A NUMA socket to allocate from so that no side suffers from 4 KB pages: EAL's own
+ * memory where it lies on hugepages, else a heap of so many megabytes on transparent ones.
+ * Negative errno, told.
+ */
+int bench_memory_socket(unsigned int megabytes);
+
+/* In words, what kind of pages the process is on by now. */
+const char *bench_memory_kind(void);
 
 /* A sequence of 64 random bits each (SplitMix64), the same for the same seed. */
 static inline uint64_t

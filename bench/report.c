@@ -62,8 +62,9 @@ read_cpu_model(char *model, size_t size)
 }
 
 void
-bench_report_machine(struct bench_report *report, const char *memory)
+bench_report_machine(struct bench_report *report)
 {
+	const char *memory = bench_memory_kind();
 	double hz = (double)weir_base_cycles_hz();
 	char model[128];
 
