@@ -113,11 +113,16 @@ start_port(struct config *config, const struct config_port *port, unsigned int i
 			return error;
 		param.device = name;
 	}
+	/* Some drivers call errors what is none, for example that there is no secondary process. */
+	eal_log_forget();
+	eal_log_show_errors(false);
 	reason_log_begin();
 	*id = weir_node_port_add(&param);
 	error = rte_errno;
 	why = reason_log_end(rte_strerror(error));
+	eal_log_show_errors(true);
 	if (*id == WEIR_NODE_PORT_INVALID) {
+		eal_log_print(stderr);
 		weir_base_doc_error_add(config->doc, port->value,
 			"port '%s' could not be started: %s", port->name, why);
 		return error > 0 ? -error : -EIO;

@@ -204,7 +204,8 @@ report_print(const json_t *report, FILE *out)
 	const json_t *packets = json_object_get(report, "packets"),
 		     *ports = json_object_get(report, "ports");
 	const json_t *routes = json_object_get(report, "routes"),
-		     *rate = json_object_get(report, "rate");
+		     *rate = json_object_get(report, "rate"),
+		     *cycles = json_object_get(report, "cycles");
 
 	fprintf(out, "%s (%s): %s packets in %s, %s\n", get_text(report, "instance"),
 		get_text(report, "state"), grouped(get_int(packets, "in")),
@@ -219,8 +220,11 @@ report_print(const json_t *report, FILE *out)
 	print_reasons(json_object_get(report, "punted"), "punted", out);
 	print_port_lines(ports, out);
 	print_sum(packets, out);
-	print_cycles(json_object_get(report, "cycles"), out);
+	print_cycles(cycles, out);
 	print_nodes(json_object_get(report, "nodes"), out);
+	if (get_int(cycles, "idle_walks") > get_int(cycles, "walks") / 2)
+		fprintf(out, "  (cycles of receive nodes are mostly those of polls that found "
+			     "nothing)\n");
 }
 
 static double
