@@ -38,14 +38,9 @@ ethdev_rx_init(const struct weir_graph *graph, struct weir_graph_node *node)
 {
 	struct node_rx_ctx *ctx = (struct node_rx_ctx *)node->ctx;
 
-	ctx->p = node_port_get(ctx->port);
-	if (ctx->p == NULL || ctx->p->info.is_pcap) {
-		NODE_LOG(ERROR,
-			"node '%s' is not that of a device's queue: name a port's own, such as "
-			"ethdev_rx-0-0",
-			weir_graph_node_name_of(graph, node));
+	ctx->p = node_port_of_node(graph, node, ctx->port, ctx->queue);
+	if (ctx->p == NULL)
 		return -ENODEV;
-	}
 	ctx->ethdev = ctx->p->info.ethdev;
 	ctx->burst = ctx->p->rx_burst;
 	return 0;

@@ -103,15 +103,11 @@ static int
 ethdev_tx_init(const struct weir_graph *graph, struct weir_graph_node *node)
 {
 	struct node_tx_ctx *ctx = (struct node_tx_ctx *)node->ctx;
-	struct node_port *port = node_port_get(ctx->port);
+	struct node_port *port = node_port_of_node(graph, node, ctx->port, -1);
 	uint16_t queue;
 
-	if (port == NULL || port->info.is_pcap) {
-		NODE_LOG(ERROR,
-			"node '%s' is not that of a device: name a port's own, such as ethdev_tx-0",
-			weir_graph_node_name_of(graph, node));
+	if (port == NULL)
 		return -ENODEV;
-	}
 	for (queue = 0; queue < port->info.nb_tx_queues && port->tx_queue_used[queue]; queue++)
 		;
 	if (queue == port->info.nb_tx_queues) {

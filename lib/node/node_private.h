@@ -215,6 +215,8 @@ extern bool weir_node_waiting_stopped;
 struct node_tx_edges {
 	uint16_t edge[WEIR_NODE_PORT_MAX];
 };
+struct node_port *node_port_of_node(
+	const struct weir_graph *graph, struct weir_graph_node *node, uint16_t id, int queue);
 int node_tx_edges_init(const struct weir_graph *graph, struct weir_graph_node *node);
 
 /* Stamp received frames with their port, bring their first bytes near. @return their bytes */

@@ -33,13 +33,9 @@ pcap_rx_init(const struct weir_graph *graph, struct weir_graph_node *node)
 {
 	struct node_rx_ctx *ctx = (struct node_rx_ctx *)node->ctx;
 
-	ctx->p = node_port_get(ctx->port);
-	if (ctx->p == NULL || ctx->p->in == NULL) {
-		NODE_LOG(ERROR,
-			"node '%s' is not that of a file: name a port's own, such as pcap_rx-0-0",
-			weir_graph_node_name_of(graph, node));
+	ctx->p = node_port_of_node(graph, node, ctx->port, ctx->queue);
+	if (ctx->p == NULL)
 		return -ENODEV;
-	}
 	ctx->burst = ctx->p->rx_burst;
 	return 0;
 }

@@ -36,13 +36,9 @@ pcap_tx_init(const struct weir_graph *graph, struct weir_graph_node *node)
 {
 	struct node_tx_ctx *ctx = (struct node_tx_ctx *)node->ctx;
 
-	ctx->p = node_port_get(ctx->port);
-	if (ctx->p == NULL || !ctx->p->info.is_pcap) {
-		NODE_LOG(ERROR,
-			"node '%s' is not that of a file: name a port's own, such as pcap_tx-0",
-			weir_graph_node_name_of(graph, node));
+	ctx->p = node_port_of_node(graph, node, ctx->port, -1);
+	if (ctx->p == NULL)
 		return -ENODEV;
-	}
 	return 0;
 }
 

@@ -102,6 +102,28 @@ weir_node_prepare(void)
 	return rc;
 }
 
+/*
+ * The port of a receive node (of @p queue) or a transmit node (@p queue -1), in its init().
+ * NULL, and said so, for the nodes that these are clones of: they belong to no port.
+ */
+struct node_port *
+node_port_of_node(
+	const struct weir_graph *graph, struct weir_graph_node *node, uint16_t id, int queue)
+{
+	const char *own = weir_graph_node_name_of(graph, node);
+	char name[WEIR_GRAPH_NAME_SIZE];
+	int rc = queue < 0 ? weir_node_tx_name(id, name)
+			   : weir_node_rx_name(id, (uint16_t)queue, name);
+
+	if (rc == 0 && strcmp(own, name) == 0)
+		return node_port_get(id);
+	NODE_LOG(ERROR,
+		"node '%s' belongs to no port; that of a port is named like ethdev_rx-0-0 or "
+		"pcap_tx-0",
+		own);
+	return NULL;
+}
+
 /* Find the edge to each port's transmit node, in init() of a chooser. */
 int
 node_tx_edges_init(const struct weir_graph *graph, struct weir_graph_node *node)
