@@ -241,53 +241,126 @@ run_case(const struct bench_options *options, struct bench_report *report,
 	free(run);
 }
 
-/* Below a full burst only "not slower" is asked for. */
-static void
-run_sweep(const struct bench_options *options, struct bench_report *report)
+/* A case with another burst than 256: only "not slower" is asked of it. */
+static struct graph_case
+other_burst(const struct graph_case *full, unsigned int burst, char *name, size_t size)
 {
-	static const unsigned int bursts[] = {32, 64, 128, 256};
-	struct bench_options shorter = *options;
+	struct graph_case gc = *full;
+
+	gc.target = 1.0;
+	gc.most_per_object = 0;
+	snprintf(name, size, "%s @%u", strcmp(gc.name, "home-run-256") == 0 ? "home-run" : gc.name,
+		burst);
+	return gc;
+}
+
+static void
+run_topologies(const struct bench_options *options, struct bench_report *report, unsigned int burst)
+{
+	struct graph_case gc;
 	char name[64];
 
-	shorter.seconds = options->seconds / 3;
-	bench_report_table(report, "sweep", "Bursts of 32 to 256 objects (to reach: not slower)");
+	bench_report_table(report, "cases", "Topologies");
 	for (size_t i = 0; i < NB_CASES; i++) {
-		struct graph_case gc = cases[i];
-
-		if (gc.burst != 0 || !bench_wanted(options, gc.name))
+		if (!bench_wanted(options, cases[i].name))
 			continue;
-		gc.target = 1.0;
-		gc.most_per_object = 0;
-		for (size_t b = 0; b < sizeof(bursts) / sizeof(bursts[0]); b++) {
-			snprintf(name, sizeof(name), "%s @%u",
-				strcmp(gc.name, "home-run-256") == 0 ? "home-run" : gc.name,
-				bursts[b]);
-			run_case(&shorter, report, &gc, name, bursts[b], CLOCK_SAMPLED, false);
+		if (burst == BURST_MAX || cases[i].burst != 0) {
+			run_case(options, report, &cases[i], cases[i].name, burst, CLOCK_SAMPLED,
+				false);
+		} else {
+			gc = other_burst(&cases[i], burst, name, sizeof(name));
+			run_case(options, report, &gc, name, burst, CLOCK_SAMPLED, false);
 		}
 	}
 }
 
 static void
+run_sweep(const struct bench_options *options, struct bench_report *report)
+{
+	static const unsigned int bursts[] = {32, 64, 128, 256};
+	struct bench_options shorter = *options;
+	struct graph_case gc;
+	char name[64];
+
+	shorter.seconds = options->seconds / 3;
+	bench_report_table(report, "sweep", "Bursts of 32 to 256 objects (to reach: not slower)");
+	for (size_t i = 0; i < NB_CASES; i++) {
+		if (cases[i].burst != 0 || !bench_wanted(options, cases[i].name))
+			continue;
+		for (size_t b = 0; b < sizeof(bursts) / sizeof(bursts[0]); b++) {
+			gc = other_burst(&cases[i], bursts[b], name, sizeof(name));
+			run_case(&shorter, report, &gc, name, bursts[b], CLOCK_SAMPLED, false);
+		}
+	}
+}
+
+static const struct {
+	const char *name;
+	uint16_t period;
+} clocks[] = {
+	{"every walk timed", CLOCK_ALWAYS},
+	{"1 in 64 (default)", CLOCK_SAMPLED},
+	{"none timed", CLOCK_NEVER},
+};
+
+#define NB_CLOCKS (sizeof(clocks) / sizeof(clocks[0]))
+
+/* Our graph with each clock and the peer's, all in turns. */
+static int
+measure_clocks(const struct bench_options *options, struct bench_report *report,
+	const struct graph_case *gc, struct graph_run *runs, struct bench_figure *figures)
+{
+	struct bench_side sides[NB_CLOCKS + 1];
+	uint64_t walks;
+	size_t made;
+	int rc = 0;
+
+	for (made = 0; made < NB_CLOCKS && rc == 0; made++) {
+		rc = run_init(&runs[made], gc, BURST_MAX, clocks[made].period, false);
+		if (rc == 0)
+			rc = check_objects(&runs[made], report, clocks[made].name);
+		sides[made] =
+			(struct bench_side){.slice = graph_ours_walk, .arg = &runs[made].ours};
+	}
+	sides[NB_CLOCKS] = (struct bench_side){.slice = graph_peer_walk, .arg = &runs[0].peer};
+	if (rc == 0)
+		rc = bench_compare(options, sides, NB_CLOCKS + 1, 0, figures, &walks);
+	if (rc == 0)
+		rc = check_counts(&runs[0], report, clocks[0].name, walks + CHECK_WALKS);
+	while (made > 0)
+		run_fini(&runs[--made]);
+	return rc;
+}
+
+static void
 run_statistics(const struct bench_options *options, struct bench_report *report)
 {
-	static const struct {
-		const char *name;
-		uint16_t period;
-	} clocks[] = {
-		{"every walk timed", CLOCK_ALWAYS},
-		{"1 in 64 (default)", CLOCK_SAMPLED},
-		{"none timed", CLOCK_NEVER},
-	};
-	struct graph_case gc = cases[0];
+	struct graph_run *runs = calloc(NB_CLOCKS, sizeof(*runs));
+	struct bench_figure figures[NB_CLOCKS + 1];
 
-	if (!bench_wanted(options, gc.name))
-		return;
-	gc.target = 1.0;
+	if (runs == NULL || !bench_wanted(options, cases[0].name))
+		goto out;
 	bench_report_table(report, "statistics",
 		"What statistics cost: home-run-256 with our clock read in some walks (the peer "
-		"reads it at every node)");
-	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
-		run_case(options, report, &gc, clocks[i].name, BURST_MAX, clocks[i].period, false);
+		"reads "
+		"it at every node)");
+	if (measure_clocks(options, report, &cases[0], runs, figures) < 0) {
+		report->failed = true;
+		goto out;
+	}
+	for (size_t i = 0; i < NB_CLOCKS; i++) {
+		struct bench_row row = {
+			.name = clocks[i].name,
+			.ours = figures[i],
+			.theirs = figures[NB_CLOCKS],
+			.objects = BURST_MAX,
+			.target = 1.0,
+		};
+
+		bench_report_row(report, &row);
+	}
+out:
+	free(runs);
 }
 
 /* rte_graph's other way to pass single objects on, for comparison: not the one its in-tree nodes use. */
@@ -332,11 +405,7 @@ run_graph(const struct bench *bench, const struct bench_options *options)
 		"Peer: librte_graph of %s, its statistics on; ours: on, clock read in 1 of 64 "
 		"walks.\n",
 		rte_version());
-	bench_report_table(&report, "cases", "Topologies");
-	for (size_t i = 0; i < NB_CASES; i++)
-		if (bench_wanted(options, cases[i].name))
-			run_case(options, &report, &cases[i], cases[i].name, burst, CLOCK_SAMPLED,
-				false);
+	run_topologies(options, &report, burst);
 	if (report.nb_rows > 0) {
 		run_one_by_one(options, &report, burst);
 		if (options->burst == 0)
