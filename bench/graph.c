@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
 #include <rte_version.h>
 
 #include "graph_bench.h"
@@ -52,7 +53,7 @@ struct graph_run {
 	unsigned int nb_sources;
 	unsigned int burst;
 	uint8_t *decisions;
-	void *objs[BURST_MAX];
+	void **objs;
 };
 
 static void
@@ -106,6 +107,7 @@ run_init(struct graph_run *run, const struct graph_case *gc, unsigned int burst,
 {
 	static unsigned int nb_runs;
 	static uint64_t objects[BURST_MAX];
+	static void *objs[BURST_MAX] __rte_cache_aligned;
 	char name[32];
 	int rc;
 
@@ -122,7 +124,8 @@ run_init(struct graph_run *run, const struct graph_case *gc, unsigned int burst,
 			fill_decisions(run->decisions, run->topology.nodes[i].nb_edges, gc->skew);
 	}
 	for (unsigned int i = 0; i < BURST_MAX; i++)
-		run->objs[i] = &objects[i];
+		objs[i] = &objects[i];
+	run->objs = objs;
 	fill_plans(run, &run->ours);
 	fill_plans(run, &run->peer);
 	snprintf(name, sizeof(name), "g%u", nb_runs++);
