@@ -239,6 +239,8 @@ commit(struct weir_node_route_batch *batch)
 		weir_base_log(WEIR_BASE_LOG_ERROR, "node", "there are no route tables yet");
 		return -EINVAL;
 	}
+	if (ops[0].nb == 0 && ops[1].nb == 0)
+		return 0;
 	ret = weir_node_route_settle();
 	for (i = 0; ret == 0 && i < 2; i++) {
 		changes[i] = malloc((ops[i].nb + 1) * sizeof(*changes[i]));
@@ -259,8 +261,7 @@ commit(struct weir_node_route_batch *batch)
 	}
 	collect(&state->table[0], &ops[0], changes[0]);
 	collect(&state->table[1], &ops[1], changes[1]);
-	if (ops[0].nb > 0 || ops[1].nb > 0)
-		weir_node_route_switch(ops[0].nb > 0, ops[1].nb > 0);
+	weir_node_route_switch(ops[0].nb > 0, ops[1].nb > 0);
 	return 0;
 }
 

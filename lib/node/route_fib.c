@@ -273,11 +273,11 @@ paint_route(void *arg, const struct weir_node_rib_node *route)
 	return 0;
 }
 
+/* Does a change lie within one that comes before it in their order? */
 static bool
 is_within(const struct weir_node_route_change *change, const struct weir_node_route_change *outer)
 {
-	return change->length >= outer->length &&
-	       weir_node_route_key_common(&change->key, &outer->key) >= outer->length;
+	return weir_node_route_key_common(&change->key, &outer->key) >= outer->length;
 }
 
 void

@@ -22,7 +22,7 @@
 #define DEFAULT_IP4_ROUTES      (UINT32_C(1) << 20)
 #define DEFAULT_IP4_LONG_GROUPS 32767
 #define DEFAULT_IP6_ROUTES      (UINT32_C(1) << 18)
-#define DEFAULT_IP6_GROUPS      (UINT32_C(1) << 18)
+#define DEFAULT_IP6_GROUPS      (UINT32_C(1) << 20)
 #define DEFAULT_NEXT_HOPS       4096
 #define MAX_NEXT_HOPS           (UINT32_C(1) << 20)
 #define MAX_ROUTES              (UINT32_C(1) << 28) /* keeps node numbers below 2^31 */

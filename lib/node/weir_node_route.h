@@ -36,12 +36,14 @@ extern "C" {
 
 /** Limits of the tables; memory is taken once. Zero: the default of each. */
 struct weir_node_route_limits {
-	uint32_t ip4_routes;	   /**< 0: 1,048,576 */
-	uint32_t ip4_long_groups;  /**< groups of 256 addresses with prefixes longer than /24; 0: 32,767 */
-	uint32_t ip6_routes;	   /**< 0: 262,144 */
-	uint32_t ip6_groups;	   /**< trie nodes of 256; 0: 262,144 */
-	uint32_t next_hops;	   /**< 0: 4,096; at most 1,048,576 */
-	int socket_id;		   /**< NUMA node; -1: any */
+	uint32_t ip4_routes; /**< 0: 1,048,576 */
+	uint32_t
+		ip4_long_groups; /**< groups of 256 addresses with prefixes longer than /24; 0: 32,767 */
+	uint32_t ip6_routes; /**< 0: 262,144 */
+	uint32_t
+		ip6_groups; /**< trie nodes of 256; 0: 1,048,576; the Internet's table of 2024 needs 38,096 */
+	uint32_t next_hops; /**< 0: 4,096; at most 1,048,576 */
+	int socket_id;      /**< NUMA node; -1: any */
 };
 
 /** Make the tables, empty. -EEXIST when they are there, -ENOMEM, -EINVAL. */
@@ -55,8 +57,8 @@ int weir_node_route_init(const struct weir_node_route_limits *limits);
  *  - IPv4: 2^24 slots and 256 for each group; IPv6: likewise, of which the slots that no route covers take nothing.
  *    A slot is 2 bytes when there are at most 32,767 next hops and 32,768 groups, else 4.
  *  - next hops: 32 bytes each.
- * And once: 64 bytes for each route. The defaults come to 64 + 32 MB for IPv4, 128 + 512 MB for IPv6,
- * and 80 MB for routes; the Internet's tables of 2024 use 160 MB of that.
+ * And once: 64 bytes for each route. The defaults come to 64 + 32 MB for IPv4, 128 MB + 2 GB for IPv6,
+ * and 84 MB for routes; the Internet's tables of 2024 use 220 MB of that.
  */
 uint64_t weir_node_route_memory_bytes(const struct weir_node_route_limits *limits);
 
@@ -65,23 +67,24 @@ void weir_node_route_fini(void);
 
 /** What to do with packets of a next hop. */
 enum weir_node_hop_kind {
-	WEIR_NODE_HOP_FORWARD,	  /**< send out of port to mac */
+	WEIR_NODE_HOP_FORWARD,    /**< send out of port to mac */
 	WEIR_NODE_HOP_INCOMPLETE, /**< MAC address unknown: punt */
 	WEIR_NODE_HOP_BLACKHOLE,  /**< drop */
-	WEIR_NODE_HOP_LOCAL,	  /**< an address of ours: punt */
+	WEIR_NODE_HOP_LOCAL,      /**< an address of ours: punt */
 };
 
 /** A next hop (neighbour). */
 struct weir_node_hop {
 	enum weir_node_hop_kind kind; /**< what to do */
-	uint16_t port;		      /**< port id to send out of */
+	uint16_t port;                /**< port id to send out of */
 	struct rte_ether_addr mac;    /**< destination MAC address; the source is the port's own */
 };
 
 /**
  * Set next hop @p id (below the limit), new or in place: routes that point to
  * it follow at once, packets see the old one or the new one whole.
- * -EINVAL, -ENOENT (no such port).
+ * -EINVAL, -ENOENT (no such port), -ETIMEDOUT as weir_node_route_add().
+ * The port's MAC address, VLAN and MTU are taken now: set it again when they change.
  */
 int weir_node_hop_set(uint32_t id, const struct weir_node_hop *hop);
 
@@ -93,8 +96,8 @@ int weir_node_hop_get(uint32_t id, struct weir_node_hop *hop);
 
 /** A prefix of either version. */
 struct weir_node_prefix {
-	uint8_t version; /**< 4 or 6 */
-	uint8_t length;	 /**< 0 to 32 or 128 */
+	uint8_t version;     /**< 4 or 6 */
+	uint8_t length;      /**< 0 to 32 or 128 */
 	uint8_t address[16]; /**< network order; IPv4 in the first 4; bits beyond length zero */
 };
 
@@ -109,10 +112,16 @@ int weir_node_prefix_parse(const char *text, struct weir_node_prefix *prefix, co
 /** Print a prefix into a buffer of at least 64 bytes. */
 void weir_node_prefix_print(const struct weir_node_prefix *prefix, char *text, size_t size);
 
-/** Add a route, or replace its next hop. -ENOENT (next hop), -ENOSPC (limit, named in the log), -ENOMEM. Takes a grace period. */
+/**
+ * Add a route, or replace its next hop. Takes a grace period: when a worker does not end its walk within 5 s, the
+ * change is in force nevertheless, and it is the next one that has to wait for that worker.
+ *
+ * @return 0; -EINVAL (prefix), -ENOENT (next hop), -ENOSPC (limit, named in the log), -ENOMEM;
+ *   -ETIMEDOUT: a worker has been inside one walk since an earlier change; nothing was changed
+ */
 int weir_node_route_add(const struct weir_node_prefix *prefix, uint32_t hop);
 
-/** Delete a route. -ENOENT. Takes a grace period. */
+/** Delete a route. -ENOENT, else as weir_node_route_add(). */
 int weir_node_route_delete(const struct weir_node_prefix *prefix);
 
 struct weir_node_route_batch; /* changes that take effect together */
@@ -121,14 +130,17 @@ struct weir_node_route_batch; /* changes that take effect together */
 struct weir_node_route_batch *weir_node_route_batch_begin(void);
 
 /** Note a route to add or replace. -ENOMEM. */
-int weir_node_route_batch_add(struct weir_node_route_batch *batch, const struct weir_node_prefix *prefix, uint32_t hop);
+int weir_node_route_batch_add(
+	struct weir_node_route_batch *batch, const struct weir_node_prefix *prefix, uint32_t hop);
 
 /** Note a route to delete. -ENOMEM. */
-int weir_node_route_batch_delete(struct weir_node_route_batch *batch, const struct weir_node_prefix *prefix);
+int weir_node_route_batch_delete(
+	struct weir_node_route_batch *batch, const struct weir_node_prefix *prefix);
 
 /**
  * Apply a batch and free it. All of it takes effect in one switch per IP version. On an error
- * (-ENOSPC, -ENOENT, -ENOMEM) none of it does: the tables are as before.
+ * (-ENOSPC, -ENOENT, -ENOMEM, -ETIMEDOUT) none of it does: the tables are as before. Changes are applied in
+ * the order noted; limits hold for their result only.
  */
 int weir_node_route_batch_commit(struct weir_node_route_batch *batch);
 
@@ -136,8 +148,8 @@ int weir_node_route_batch_commit(struct weir_node_route_batch *batch);
 void weir_node_route_batch_abort(struct weir_node_route_batch *batch);
 
 /** Something wrong with a line of a route file. */
-typedef void (*weir_node_route_file_error_t)(void *arg, const char *file, unsigned int line, unsigned int column,
-	const char *message);
+typedef void (*weir_node_route_file_error_t)(
+	void *arg, const char *file, unsigned int line, unsigned int column, const char *message);
 
 /**
  * Read a route file into a batch: a line is `prefix/length next_hop`, blank lines and `#` comments allowed,
@@ -146,20 +158,21 @@ typedef void (*weir_node_route_file_error_t)(void *arg, const char *file, unsign
  * @param report  called for each bad line (may be NULL); reading goes on
  * @return routes noted, or a negative errno: -EINVAL when any line was bad, -ENOENT ...
  */
-int64_t weir_node_route_file_read(const char *path, uint32_t hop_base, struct weir_node_route_batch *batch,
-	weir_node_route_file_error_t report, void *arg);
+int64_t weir_node_route_file_read(const char *path, uint32_t hop_base,
+	struct weir_node_route_batch *batch, weir_node_route_file_error_t report, void *arg);
 
 /** Longest matching prefix of an address, from the control side. 0 or -ENOENT. */
-int weir_node_route_lookup(uint8_t version, const uint8_t *address, uint32_t *hop, struct weir_node_prefix *prefix);
+int weir_node_route_lookup(
+	uint8_t version, const uint8_t *address, uint32_t *hop, struct weir_node_prefix *prefix);
 
 /** Numbers of routes and groups in use. */
 struct weir_node_route_info {
-	uint32_t ip4_routes; /**< in the table */
-	uint32_t ip6_routes; /**< in the table */
-	uint32_t ip4_long_groups; /**< groups that IPv4 routes longer than /24 need */
-	uint32_t ip6_groups; /**< groups that IPv6 routes longer than /24 need */
-	uint32_t next_hops;  /**< set */
-	uint64_t switches;   /**< times readers were moved to the other copy */
+	uint32_t ip4_routes;                  /**< in the table */
+	uint32_t ip6_routes;                  /**< in the table */
+	uint32_t ip4_long_groups;             /**< groups that IPv4 routes longer than /24 need */
+	uint32_t ip6_groups;                  /**< groups that IPv6 routes longer than /24 need */
+	uint32_t next_hops;                   /**< set */
+	uint64_t switches;                    /**< times readers were moved to the other copy */
 	struct weir_node_route_limits limits; /**< as in force */
 };
 
@@ -167,8 +180,8 @@ struct weir_node_route_info {
 void weir_node_route_info(struct weir_node_route_info *info);
 
 /** Call @p visit for each route of a version; a non-zero return ends it and is returned. Under the control lock. */
-int weir_node_route_foreach(uint8_t version, int (*visit)(void *arg, const struct weir_node_prefix *prefix, uint32_t hop),
-	void *arg);
+int weir_node_route_foreach(uint8_t version,
+	int (*visit)(void *arg, const struct weir_node_prefix *prefix, uint32_t hop), void *arg);
 
 #ifdef __cplusplus
 }

@@ -23,11 +23,12 @@ extern "C" {
 
 /** A next hop as the rewrite nodes use it: half a cache line. Written whole under the same grace period as routes. */
 struct weir_node_hop_fast {
-	uint8_t header[14 + 4]; /**< the Ethernet header to send (with VLAN tag where the port has one), type field for IPv4 */
-	uint8_t header_length;	/**< 14 or 18 */
-	uint8_t kind;		/**< enum weir_node_hop_kind */
-	uint16_t port;		/**< port id */
-	uint16_t mtu;		/**< of the port, layer 3, bytes */
+	uint8_t header
+		[14 + 4]; /**< the Ethernet header to send (with VLAN tag where the port has one), type field for IPv4 */
+	uint8_t header_length; /**< 14 or 18 */
+	uint8_t kind;          /**< enum weir_node_hop_kind */
+	uint16_t port;         /**< port id */
+	uint16_t mtu;          /**< of the port, layer 3, bytes */
 } __rte_aligned(32);
 
 /**

@@ -55,7 +55,7 @@ test_init(void **state)
 	assert_int_equal(info.limits.ip4_routes, 1 << 20);
 	assert_int_equal(info.limits.ip4_long_groups, 32767);
 	assert_int_equal(info.limits.ip6_routes, 1 << 18);
-	assert_int_equal(info.limits.ip6_groups, 1 << 18);
+	assert_int_equal(info.limits.ip6_groups, 1 << 20);
 	assert_int_equal(info.limits.next_hops, 1 << 20);
 	weir_node_route_fini();
 	/* Slots are narrow as long as next hops and groups fit. */
@@ -411,6 +411,13 @@ test_limits(void **state)
 	assert_int_equal(test_lookup("11.0.0.0"), 2);
 	assert_int_equal(test_lookup("10.0.0.0"), WEIR_NODE_NO_ROUTE);
 	assert_int_equal(test_lookup("9.0.0.0"), WEIR_NODE_NO_ROUTE);
+	/* The only group moves to a lower address: it comes free before it is needed. */
+	batch = weir_node_route_batch_begin();
+	assert_int_equal(batch_add(batch, "9.9.9.9/32", 1), 0);
+	assert_int_equal(batch_delete(batch, "11.0.0.0/32"), 0);
+	assert_int_equal(weir_node_route_batch_commit(batch), 0);
+	assert_int_equal(test_lookup("9.9.9.9"), 1);
+	assert_int_equal(test_lookup("11.0.0.0"), WEIR_NODE_NO_ROUTE);
 
 	assert_int_equal(test_add("2001:db8::/64", 1), 0); /* below 24, 32, 40, 48 and 56 bits */
 	assert_int_equal(test_add("2001:db8::/65", 1), -ENOSPC);
