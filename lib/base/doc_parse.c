@@ -32,6 +32,8 @@ struct builder {
 	struct level levels[DOC_MAX_DEPTH];
 	unsigned int depth;
 	unsigned int nb_documents;
+	const char *text;
+	size_t size;
 	struct place end; /* of the text */
 	bool failed;      /* an error that makes the tree unusable */
 };
@@ -203,23 +205,19 @@ add_scalar(struct builder *builder, struct fy_event *event, struct place at)
 	struct level *level = builder->depth > 0 ? &builder->levels[builder->depth - 1] : NULL;
 	struct fy_token *token = event->scalar.value;
 	struct weir_base_doc_value *value;
-	const char *text = "";
 	size_t length = 0;
 	char *copy;
 
-	if (token != NULL)
-		text = fy_token_get_text(token, &length);
-	if (text == NULL) {
-		text = "";
-		length = 0;
-	}
-	if (memchr(text, '\0', length) != NULL)
-		say(builder, at.line, at.column, "the text holds a NUL character; expected none");
-	copy = weir_base_doc_copy(builder->doc, text, length);
+	/* No token: nothing is written. */
+	copy = token == NULL ? weir_base_doc_copy(builder->doc, "", 0)
+			     : weir_base_doc_scalar_text(
+				       builder->doc, builder->text, builder->size, token, &length);
 	if (copy == NULL) {
 		builder->failed = true;
 		return;
 	}
+	if (memchr(copy, '\0', length) != NULL)
+		say(builder, at.line, at.column, "the text holds a NUL character; expected none");
 	refuse_tag(builder, event->scalar.tag);
 	if (level != NULL && level->value->form == DOC_MAP && level->key == NULL) {
 		level->key = copy;
@@ -321,7 +319,7 @@ take_errors(struct builder *builder, struct fy_diag *diag)
 }
 
 static void
-run_parser(struct builder *builder, const char *text, size_t size)
+run_parser(struct builder *builder)
 {
 	struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_DISABLE_RECYCLING};
 	struct fy_parser *parser = NULL;
@@ -338,7 +336,7 @@ run_parser(struct builder *builder, const char *text, size_t size)
 		config.diag = diag;
 		parser = fy_parser_create(&config);
 	}
-	if (parser == NULL || fy_parser_set_string(parser, text, size) != 0) {
+	if (parser == NULL || fy_parser_set_string(parser, builder->text, builder->size) != 0) {
 		builder->doc->out_of_memory = true;
 		builder->failed = true;
 	} else {
@@ -359,9 +357,9 @@ run_parser(struct builder *builder, const char *text, size_t size)
 
 /* The first byte that no text file holds, as an error. */
 static bool
-check_text(struct builder *builder, const char *text, size_t size)
+check_text(struct builder *builder)
 {
-	const unsigned char *at = (const unsigned char *)text, *end = at + size;
+	const unsigned char *at = (const unsigned char *)builder->text, *end = at + builder->size;
 	struct place *place = &builder->end;
 	size_t length;
 
@@ -403,10 +401,12 @@ weir_base_doc_parse(struct weir_base_doc *doc, const char *file, const char *tex
 	}
 	if (size == 0)
 		return NULL;
-	if (!check_text(&builder, text, size))
+	builder.text = text;
+	builder.size = size;
+	if (!check_text(&builder))
 		builder.failed = true;
 	else
-		run_parser(&builder, text, size);
+		run_parser(&builder);
 	if (builder.failed) {
 		doc->incomplete = true;
 		return NULL;

@@ -7,6 +7,7 @@
  *
  *   doc.c          memory and errors of a document
  *   doc_parse.c    YAML text to a tree of values
+ *   doc_scalar.c   the text of a scalar
  *   doc_tree.c     the tree itself
  *   doc_load.c     files, includes, merging
  *   doc_check.c    the tree against the schema
@@ -130,6 +131,11 @@ struct weir_base_doc_value *weir_base_doc_find(
  */
 struct weir_base_doc_value *weir_base_doc_parse(struct weir_base_doc *doc, const char *file,
 	const char *text, size_t size, const struct weir_base_doc_value *place);
+
+/* The text of a scalar's token; input is the file that it stands in. NULL: out of memory. */
+struct fy_token;
+char *weir_base_doc_scalar_text(struct weir_base_doc *doc, const char *input, size_t size,
+	struct fy_token *token, size_t *length);
 
 /* The empty plain scalar, ~ or null: nothing is given. */
 bool weir_base_doc_is_null(const struct weir_base_doc_value *value);

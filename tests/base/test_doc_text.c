@@ -210,6 +210,78 @@ what_yaml_can_do_beyond(void **state)
 }
 
 static void
+check_text(const char *yaml, const char *expected)
+{
+	struct weir_base_doc *doc = load_good(yaml);
+
+	assert_string_equal(weir_base_doc_str(value_of(doc, "text")), expected);
+	weir_base_doc_free(doc);
+}
+
+static void
+texts_of_all_styles(void **state)
+{
+	check_text("text: plain  text \n", "plain  text");
+	check_text("text: more\n  than\n\n  one line\n", "more than\none line");
+	check_text("text: ''\n", "");
+	check_text("text: ' a '\n", " a ");
+	check_text("text: 'it''s'\n", "it's");
+	check_text("text: ''''\n", "'");
+	check_text("text: ''''''\n", "''");
+	check_text("text: 'a''''b'\n", "a''b");
+	check_text("text: '''a'''\n", "'a'");
+	check_text("text: ''''''''''''''''''''''''''''''''''''''''\n", "'''''''''''''''''''");
+	check_text("text: 'one  \n    two\t\n\n \n  three'\n", "one two\n\nthree");
+	check_text("text: 'one\r\n  two'\r\n", "one two");
+	check_text("text: '  \n  x'\n", " x");
+	check_text("text: 'x\n  '\n", "x ");
+	check_text("text: \"a\\tb\\\"\\\"\\u20AC\\x41\\\\\"\n", "a\tb\"\"\xe2\x82\xac"
+								"A\\");
+	check_text("text: \"one\n  two\\\n  three\"\n", "one twothree");
+	check_text("text: |\n  a\n   b\n\n  c\n", "a\n b\n\nc\n");
+	check_text("text: |-\n  a\n", "a");
+	check_text("text: >\n  a\n  b\n\n  c\n", "a b\nc\n");
+	check_text("{'text': 'a', \"int\": 5}", "a");
+	check_text(
+		"# e\xcc\x81\ntext: '\xe2\x82\xac''\xe2\x82\xac'\n", "\xe2\x82\xac'\xe2\x82\xac");
+	check_text("\xef\xbb\xbftext: 'it''s'\n", "it's");
+}
+
+/* A text of random characters, as JSON and between single quotes, comes back as it was. */
+static void
+texts_come_back(void **state)
+{
+	static const char *const signs[] = {
+		"'", "'", "\"", "\\", " ", "a", "#", ": ", ",", "]", "\xe2\x82\xac"};
+	char text[400], yaml[1000];
+	unsigned int seed = 1, i, round;
+
+	for (round = 0; round < 2000; round++) {
+		unsigned int nb = round % 60;
+		char *at = yaml, *json;
+		json_t *string;
+
+		text[0] = '\0';
+		for (i = 0; i < nb; i++) {
+			seed = seed * 1103515245u + 12345u;
+			strcat(text, signs[(seed >> 16) % 11]);
+		}
+		at += sprintf(at, "text: '");
+		for (i = 0; text[i] != '\0'; i++)
+			at += sprintf(at, text[i] == '\'' ? "''" : "%c", text[i]);
+		sprintf(at, "'\n");
+		check_text(yaml, text);
+		string = json_string(text);
+		json = json_dumps(
+			string, JSON_ENCODE_ANY | (round % 2 == 0 ? JSON_ENSURE_ASCII : 0));
+		snprintf(yaml, sizeof(yaml), "{\"text\": %s}", json);
+		check_text(yaml, text);
+		free(json);
+		json_decref(string);
+	}
+}
+
+static void
 laughs_are_few(void **state)
 {
 	/* Each line ten of the line before: refused before it grows. */
@@ -239,6 +311,8 @@ main(void)
 		cmocka_unit_test(many_keys_are_found_fast),
 		cmocka_unit_test(what_yaml_can_do_beyond),
 		cmocka_unit_test(laughs_are_few),
+		cmocka_unit_test(texts_of_all_styles),
+		cmocka_unit_test(texts_come_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
