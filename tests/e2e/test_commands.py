@@ -34,8 +34,10 @@ def test_check_as_json(tmp_path, description):
     assert weir("check", description, "--json", cwd=tmp_path).json()["ok"] is True
 
 
-def test_example_is_good():
-    assert weir("check", ROOT / "examples/forward.yaml").code == OK
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda path: path.stem)
+def test_examples_are_good(path):
+    done = weir("check", path)
+    assert done.code == OK, done.text
 
 
 def test_graph(tmp_path, description):
