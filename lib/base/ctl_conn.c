@@ -159,6 +159,18 @@ weir_base_ctl_conn_flush(struct ctl_conn *conn)
 	return true;
 }
 
+static bool
+is_blank(const char *line, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++) {
+		if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
+			return false;
+	}
+	return true;
+}
+
 /* Answer the first line; empty lines are passed over. */
 static bool
 answer_one(struct weir_base_ctl *ctl, struct ctl_conn *conn)
@@ -169,7 +181,7 @@ answer_one(struct weir_base_ctl *ctl, struct ctl_conn *conn)
 	size_t length = newline != NULL ? (size_t)(newline - line) : waiting(in);
 	bool good = true;
 
-	if (strspn(line, " \t\r") < length) {
+	if (!is_blank(line, length)) {
 		char *answer = weir_base_ctl_answer(ctl, line, length);
 		size_t size = answer != NULL ? strlen(answer) : 0;
 
