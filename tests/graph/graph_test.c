@@ -77,11 +77,18 @@ gt_eal_init(uint32_t lcores, const char *memory_mb)
 }
 
 int
-gt_setup(void **state)
+gt_setup_loaded(void **state)
 {
 	(void)state;
 	gt_eal_init(1, "256");
 	return 0;
+}
+
+int
+gt_setup(void **state)
+{
+	gt_setup_loaded(state);
+	return gt_clear(state);
 }
 
 int

@@ -28,8 +28,10 @@
 /** Start EAL with @p lcores lcores, spread over the CPUs there are; exits when it cannot. */
 void gt_eal_init(uint32_t lcores, const char *memory_mb);
 
-/** cmocka group fixtures: EAL with one lcore and the log in our hands. */
+/** cmocka group fixtures: EAL with one lcore, the log in our hands, and no nodes. */
 int gt_setup(void **state);
+/** The same, with the nodes that registered themselves when the program was loaded. */
+int gt_setup_loaded(void **state);
 int gt_teardown(void **state);
 
 /** The last message of the log at level error or warning, "" when none since gt_log_clear(). */

@@ -435,5 +435,5 @@ main(void)
 		cmocka_unit_test_teardown(test_dump, gt_clear),
 	};
 
-	return cmocka_run_group_tests(tests, gt_setup, gt_teardown);
+	return cmocka_run_group_tests(tests, gt_setup_loaded, gt_teardown);
 }

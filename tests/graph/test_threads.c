@@ -436,9 +436,8 @@ test_grace_period(void **state)
 static int
 setup(void **state)
 {
-	(void)state;
 	gt_eal_init(3, "256");
-	return 0;
+	return gt_clear(state);
 }
 
 int
