@@ -315,7 +315,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "cannot make the peers' tables: %s\n", rte_strerror(rte_errno));
 		return 1;
 	}
-	printf("TSC cycles per look-up: median (least) of %u turns\n", NB_TURNS);
+	printf("TSC cycles per look-up: median (least) of %d turns\n", NB_TURNS);
 	for (burst = 32; burst <= MAX_BURST; burst *= 2) {
 		struct weir_node_fib *ours = &weir_node_route_state.table[0].fib[0];
 		struct way ways[3] = {

@@ -82,7 +82,7 @@ lines_read(uint8_t version)
 static uint32_t
 lines_lookup(const struct lines *lines, struct weir_node_route_key key)
 {
-	struct line want, *found;
+	struct line want = {.hop = 0}, *found;
 	int length;
 
 	for (length = lines->version == 4 ? 32 : 128; length >= 0; length--) {
