@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Instances that run: how they are stopped, what they tell meanwhile, two at a time."""
-import contextlib
+import concurrent.futures
 import glob
 import itertools
 import json
@@ -16,7 +16,7 @@ import packets
 import pcapfile
 from network import Expected, assert_forwarded, assert_report_adds_up
 from networks import CAPTURES, captures
-from program import FAILED, OK, WEIR, Instance, environment, weir, write_description
+from program import FAILED, OK, WEIR, environment, weir, write_description
 from running import FOREVER, endless, mixture, start, stats, unique_name, wait_for_packets
 
 
@@ -213,22 +213,20 @@ def test_name_is_taken(tmp_path):
 
 
 def test_one_description_many_times_at_once(tmp_path):
-    """Short runs of one file that begin and end beside each other: each gets a name of its own, and its packets."""
-    for turn in range(3):
-        processes = []
-        for number in range(5):
-            folder = tmp_path / f"{turn}-{number}"
-            folder.mkdir()
-            network = captures(folder, {"in": CAPTURES["sctp"]})
-            path = write_description(folder / "same.yaml", network.description())
-            processes.append((network, Instance("run", path, "--json", cwd=folder)))
-        with contextlib.ExitStack() as stack:
-            for _, instance in processes:
-                stack.enter_context(instance)
-            for network, instance in processes:
-                done = instance.wait()
-                assert done.code == OK, done.text
-                assert_forwarded(network, done.json(), Expected(network))
+    """Short runs of one file that begin while others end: each gets a name of its own, and its packets."""
+    def runs(number):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        network = captures(folder, {"in": CAPTURES["sctp"]})
+        path = write_description(folder / "same.yaml", network.description())
+        for _ in range(5):
+            done = weir("run", path, "--json", cwd=folder)
+            assert done.code == OK, done.text
+            assert_forwarded(network, done.json(), Expected(network))
+
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        for finished in [pool.submit(runs, number) for number in range(6)]:
+            finished.result()
 
 
 def test_name_of_a_killed_instance_is_free_again(tmp_path):
