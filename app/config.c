@@ -74,11 +74,8 @@ name_after_file(struct config *config)
 	base = base != NULL ? base + 1 : config->path;
 	while (*base == '.' || *base == '-')
 		base++;
-	for (i = 0; base[i] != '\0' && i < 40; i++) {
-		if (base[i] == '.' && i > 0)
-			break;
+	for (i = 0; i < 40 && base[i] != '\0' && base[i] != '.'; i++)
 		config->name[i] = isalnum((unsigned char)base[i]) || base[i] == '-' ? base[i] : '_';
-	}
 	config->name[i] = '\0';
 	if (i == 0)
 		memcpy(config->name, "weir", 5);

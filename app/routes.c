@@ -9,6 +9,7 @@
 
 #include "reason_log.h"
 #include "routes.h"
+#include "routes_file.h"
 
 #define FILE_ERRORS_MAX 20 /* lines of one file that are worth telling */
 
@@ -62,14 +63,18 @@ report_line(
 /* Apply what a batch holds; `value` is to blame when that fails. */
 static int
 commit(struct config *config, const struct weir_base_doc_value *value,
-	struct weir_node_route_batch *batch)
+	struct weir_node_route_batch *batch, uint32_t hop_base)
 {
+	const char *path = weir_base_doc_str(value); /* of a file, or NULL: inline routes */
 	const char *why;
 	int error;
 
 	reason_log_begin();
 	error = weir_node_route_batch_commit(batch);
 	why = reason_log_end(strerror(-error));
+	if (error == -ENOENT && path != NULL &&
+		routes_file_report_missing_hop(config, path, hop_base) > 0)
+		return error;
 	if (error == -ENOENT)
 		weir_base_doc_error_add(config->doc, value,
 			"%s; expected next hops that are in application.neighbours", why);
@@ -88,6 +93,7 @@ load_file(struct config *config, const struct weir_base_doc_value *route, bool p
 	const char *path = weir_base_doc_str(file), *why;
 	struct weir_node_route_batch *batch = weir_node_route_batch_begin();
 	struct file_errors errors = {.config = config};
+	uint32_t hop_base = (uint32_t)weir_base_doc_u64(weir_base_doc_get(route, "first_next_hop"));
 	int64_t nb_routes;
 
 	if (batch == NULL)
@@ -95,12 +101,10 @@ load_file(struct config *config, const struct weir_base_doc_value *route, bool p
 	if (progress)
 		fprintf(stderr, "\rloading %s ...\033[K", path);
 	reason_log_begin();
-	nb_routes = weir_node_route_file_read(path,
-		(uint32_t)weir_base_doc_u64(weir_base_doc_get(route, "first_next_hop")), batch,
-		report_line, &errors);
+	nb_routes = weir_node_route_file_read(path, hop_base, batch, report_line, &errors);
 	why = reason_log_end(nb_routes < 0 ? strerror((int)-nb_routes) : "");
 	if (nb_routes >= 0)
-		return commit(config, file, batch);
+		return commit(config, file, batch, hop_base);
 	weir_node_route_batch_abort(batch);
 	if (errors.nb == 0)
 		weir_base_doc_error_add(config->doc, file, "cannot read '%s': %s", path, why);
@@ -169,7 +173,7 @@ load_all(struct config *config, bool progress)
 		} else {
 			error = 0;
 			if (nb_noted > 0) {
-				error = commit(config, list, batch);
+				error = commit(config, list, batch, 0);
 				batch = weir_node_route_batch_begin();
 				nb_noted = 0;
 			}
@@ -184,7 +188,7 @@ load_all(struct config *config, bool progress)
 	error = add_addresses(config, batch);
 	nb_noted += weir_base_doc_count(weir_base_doc_get(config->application, "addresses"));
 	if (error == 0 && nb_noted > 0)
-		error = commit(config, list, batch);
+		error = commit(config, list, batch, 0);
 	else
 		weir_node_route_batch_abort(batch);
 	return first_error != 0 ? first_error : error;

@@ -253,8 +253,9 @@ static const struct weir_base_doc_key limit_keys[] = {
 		.kind = WEIR_BASE_DOC_INT,
 		.min = 1,
 		.max = 4194304,
-		.def = "262144",
-		.help = "Groups of 256 entries of the IPv6 look-up tree.",
+		.def = "1048576",
+		.help = "Groups of 256 entries of the IPv6 look-up tree. Memory is taken for those "
+			"in use only.",
 	},
 	{
 		.name = "next_hops",
