@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <pcap/pcap.h>
 
@@ -50,9 +51,14 @@ static void
 check_capture(struct config *config, const struct weir_base_doc_value *value, const char *path)
 {
 	char why[PCAP_ERRBUF_SIZE];
-	pcap_t *pcap = pcap_open_offline(path, why);
+	struct stat status;
+	pcap_t *pcap;
 	int type;
 
+	/* What is read from a pipe is gone. */
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+		return;
+	pcap = pcap_open_offline(path, why);
 	if (pcap == NULL) {
 		weir_base_doc_error_add(
 			config->doc, value, "%s; expected a pcap or pcapng capture file", why);
