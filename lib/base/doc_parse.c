@@ -11,6 +11,9 @@
 
 #include <libfyaml.h>
 
+/* More brackets than closing ones, in quotes or not: no text of sense has as many. */
+#define MAX_OPEN 10000
+
 /* A map or list that is open. */
 struct level {
 	struct weir_base_doc_value *value;
@@ -168,6 +171,13 @@ refuse_tag(struct builder *builder, struct fy_token *tag)
 }
 
 static void
+too_deep(struct builder *builder, struct place at)
+{
+	say(builder, at.line, at.column,
+		"nested too deeply; expected at most %u levels of maps and lists", DOC_MAX_DEPTH);
+}
+
+static void
 open_level(struct builder *builder, struct place at, enum doc_form form)
 {
 	struct weir_base_doc_value *value = new_value(builder, at, form);
@@ -175,9 +185,7 @@ open_level(struct builder *builder, struct place at, enum doc_form form)
 	if (value == NULL)
 		return;
 	if (builder->depth == DOC_MAX_DEPTH) {
-		say(builder, value->line, value->column,
-			"nested too deeply; expected at most %u levels of maps and lists",
-			DOC_MAX_DEPTH);
+		too_deep(builder, at);
 		builder->failed = true;
 		return;
 	}
@@ -355,12 +363,16 @@ run_parser(struct builder *builder)
 		fy_diag_destroy(diag);
 }
 
-/* The first byte that no text file holds, as an error. */
+/*
+ * The first byte that no text file holds, as an error. So are thousands of open
+ * brackets: the parser would keep them all in memory before it says anything.
+ */
 static bool
 check_text(struct builder *builder)
 {
 	const unsigned char *at = (const unsigned char *)builder->text, *end = at + builder->size;
 	struct place *place = &builder->end;
+	unsigned int nb_open = 0;
 	size_t length;
 
 	for (*place = (struct place){1, 1}; at < end; at += length) {
@@ -384,6 +396,14 @@ check_text(struct builder *builder)
 			return false;
 		} else {
 			place->column++;
+		}
+		if (*at == '[' || *at == '{')
+			nb_open++;
+		else if (nb_open > 0 && (*at == ']' || *at == '}'))
+			nb_open--;
+		if (nb_open > MAX_OPEN) {
+			too_deep(builder, *place);
+			return false;
 		}
 	}
 	return true;
