@@ -73,11 +73,9 @@ classify_any(struct rte_mbuf *m, const struct weir_node_port_fast *port)
 	}
 }
 
-static inline uint16_t
-classify_decide(struct weir_graph_node *node, void *obj)
+static __rte_always_inline uint16_t
+classify_decide(struct rte_mbuf *m, const struct weir_node_port_fast *port)
 {
-	struct rte_mbuf *m = obj;
-	const struct weir_node_port_fast *port = weir_node_port_of(m);
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	bool is_ip4, is_ip6;
 
@@ -91,18 +89,26 @@ classify_decide(struct weir_graph_node *node, void *obj)
 	return is_ip4 ? EDGE_IP4 : EDGE_IP6;
 }
 
-/* The receive nodes have brought the frames near already. */
-static inline void
-prefetch_nothing(const void *obj)
-{
-}
-
+/* The receive nodes have brought the frames near already, and those of a port come in a row. */
 static uint16_t
 classify_process(
 	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs)
 {
-	return weir_graph_decide_each(
-		graph, node, objs, nb_objs, classify_decide, prefetch_nothing);
+	uint16_t *nexts = weir_graph_nexts(graph);
+	struct rte_mbuf *m = objs[0];
+	struct weir_node_port_fast port = *weir_node_port_of(m);
+	uint16_t port_id = m->port;
+
+	for (uint32_t i = 0; i < nb_objs; i++) {
+		m = objs[i];
+		if (unlikely(m->port != port_id)) {
+			port_id = m->port;
+			port = *weir_node_port_of(m);
+		}
+		nexts[i] = classify_decide(m, &port);
+	}
+	weir_graph_enqueue_nexts(graph, node, objs, nexts, nb_objs);
+	return nb_objs;
 }
 
 static struct weir_graph_node_register classify = {

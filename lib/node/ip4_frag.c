@@ -70,8 +70,8 @@ static int
 cut(const struct rte_mbuf *m, struct rte_mbuf **pieces)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, weir_node_l3(m));
-	uint32_t payload = rte_be_to_cpu_16(node_load16(ip + IP4_TOTAL_LENGTH)) - IP4_HEADER;
-	uint16_t fragment = rte_be_to_cpu_16(node_load16(ip + IP4_FRAGMENT));
+	uint32_t payload = node_load_be16(ip + IP4_TOTAL_LENGTH) - IP4_HEADER;
+	uint16_t fragment = node_load_be16(ip + IP4_FRAGMENT);
 	uint32_t step = (node_frag_mtu(m) - IP4_HEADER) / UNIT * UNIT;
 	struct rte_mempool *pool = weir_node_port_of(m)->pool;
 	int nb = 0;

@@ -28,14 +28,17 @@ is_link_local(uint32_t address)
 	return address >> 16 == 0xa9fe;
 }
 
-/* First octets that want a closer look: 0, 127, and 224 to 255. */
+/* Never a source or destination of what is forwarded: 0/8, 127/8, 169.254/16, 224/3. */
 static inline bool
 is_special(uint32_t address)
 {
 	uint8_t octet = (uint8_t)(address >> 24);
 
-	return ((uint8_t)(octet - 1) >= 223) | (octet == 127) | is_link_local(address);
+	return octet == 0 || octet == 127 || octet >= 224 || is_link_local(address);
 }
+
+/* First octets of these, for one load instead of many comparisons. */
+static const uint8_t maybe_special[256] = {[0] = 1, [127] = 1, [169] = 1, [224 ... 255] = 1};
 
 static inline bool
 is_multicast(uint32_t address)
@@ -60,15 +63,19 @@ is_martian_destination(uint32_t destination)
 
 /* Every packet but the plainest: in the order that doc/forwarding.md tells. */
 static __rte_noinline uint16_t
-check_any(struct rte_mbuf *m, const uint8_t *ip)
+check_any(struct rte_mbuf *m)
 {
-	uint32_t source = rte_be_to_cpu_32(node_load32(ip + IP4_SOURCE));
-	uint32_t destination = rte_be_to_cpu_32(node_load32(ip + IP4_DESTINATION));
-	uint32_t total = rte_be_to_cpu_16(node_load16(ip + IP4_TOTAL_LENGTH));
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, weir_node_l3(m));
 	uint32_t here = m->data_len - weir_node_l3(m);
 	uint32_t wire = m->pkt_len - weir_node_l3(m) + node_missing(m);
-	uint32_t header = (ip[0] & 0xfu) * 4;
+	uint32_t source, destination, total, header;
 
+	if (m->data_len < weir_node_l3(m) + IP4_HEADER)
+		return node_refuse(m, WEIR_NODE_REASON_TRUNCATED);
+	source = node_load_be32(ip + IP4_SOURCE);
+	destination = node_load_be32(ip + IP4_DESTINATION);
+	total = node_load_be16(ip + IP4_TOTAL_LENGTH);
+	header = (ip[0] & 0xfu) * 4;
 	if (ip[0] >> 4 != 4)
 		return node_refuse(m, WEIR_NODE_REASON_IP4_VERSION);
 	if (header < IP4_HEADER || header > wire)
@@ -93,67 +100,98 @@ check_any(struct rte_mbuf *m, const uint8_t *ip)
 	return EDGE_REWRITE;
 }
 
+/* What is the same for a whole vector, read once. */
+struct vector_constants {
+	uint64_t missing_flag;
+	uint64_t checksum_mask;
+};
+
 /* Does the device vouch for the checksum, or else, is it right? */
 static inline bool
-is_checksum_wrong(const struct rte_mbuf *m, const uint8_t *ip)
+is_checksum_wrong(
+	const struct rte_mbuf *m, const uint8_t *ip, const struct vector_constants *constants)
 {
-	if ((m->ol_flags & weir_node_port_of(m)->checksum_mask) == RTE_MBUF_F_RX_IP_CKSUM_GOOD)
+	if (unlikely((m->ol_flags & constants->checksum_mask) == RTE_MBUF_F_RX_IP_CKSUM_GOOD) &&
+		weir_node_port_of(m)->checksum_mask != 0)
 		return false;
 	return node_ip4_sum20(ip) != 0xffff;
 }
 
-static inline uint16_t
-ip4_check(struct rte_mbuf *m, uint32_t *address)
+/* May the packet be forwarded as far as its header tells? Where to look up: *address. */
+static __rte_always_inline uint16_t
+ip4_check(struct rte_mbuf *m, uint32_t *address, const struct vector_constants *constants)
 {
-	uint32_t l3 = weir_node_l3(m);
-	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, l3);
-	uint32_t source, destination, total, frame;
+	uint32_t l3 = weir_node_l3_unchecked(m);
+	const uint8_t *ip;
+	uint32_t total, frame;
 
 	if (unlikely(m->data_len < l3 + IP4_HEADER)) {
-		*address = 0;
-		return node_refuse(m, WEIR_NODE_REASON_TRUNCATED);
+		*address = 0; /* is refused */
+		return check_any(m);
 	}
-	source = rte_be_to_cpu_32(node_load32(ip + IP4_SOURCE));
-	destination = rte_be_to_cpu_32(node_load32(ip + IP4_DESTINATION));
-	total = rte_be_to_cpu_16(node_load16(ip + IP4_TOTAL_LENGTH));
+	ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, l3);
+	*address = node_load_be32(ip + IP4_DESTINATION);
+	total = node_load_be16(ip + IP4_TOTAL_LENGTH);
 	frame = m->pkt_len - l3;
-	*address = destination;
-	if (unlikely((ip[0] != 0x45) | (total < IP4_HEADER) | (total > frame) | is_special(source) |
-		     is_special(destination) | is_checksum_wrong(m, ip) | weir_node_l3_is_group(m) |
-		     ((m->ol_flags & weir_node_dyn.missing_flag) != 0)))
-		return check_any(m, ip);
+	/* The middle one: total is below a header's length or above frame, which is not below it. */
+	if (unlikely((ip[0] != 0x45) | (total - IP4_HEADER > frame - IP4_HEADER) |
+		     ((maybe_special[ip[IP4_SOURCE]] | maybe_special[ip[IP4_DESTINATION]]) != 0) |
+		     ((m->ol_flags & constants->missing_flag) != 0) |
+		     is_checksum_wrong(m, ip, constants)))
+		return check_any(m);
 	if (unlikely(total != frame))
 		node_mbuf_trim(m, l3 + total);
 	return EDGE_REWRITE;
 }
 
-static inline uint16_t
-ip4_route(struct rte_mbuf *m, uint16_t next, uint32_t hop)
+/* Note the next hops of packets that are not refused yet, refuse those without. */
+static __rte_noinline void
+note_some(void **objs, uint16_t *nexts, const uint32_t *hops, uint32_t nb)
 {
-	if (unlikely(next != EDGE_REWRITE))
-		return next;
-	if (unlikely(hop == WEIR_NODE_NO_ROUTE))
-		return node_refuse(m, WEIR_NODE_REASON_IP4_NO_ROUTE);
-	weir_node_hop_id_set(m, hop);
-	return EDGE_REWRITE;
+	for (uint32_t i = 0; i < nb; i++) {
+		if (nexts[i] != EDGE_REWRITE)
+			continue;
+		if (hops[i] == WEIR_NODE_NO_ROUTE)
+			nexts[i] = node_refuse(objs[i], WEIR_NODE_REASON_IP4_NO_ROUTE);
+		else
+			weir_node_hop_id_set(objs[i], hops[i]);
+	}
+}
+
+static __rte_always_inline void
+lookup_chunk(void **objs, uint16_t *nexts, uint32_t nb, const struct vector_constants *constants)
+{
+	uint32_t addresses[CHUNK], hops[CHUNK];
+	uint32_t nb_refused = 0, worst = 0;
+
+	for (uint32_t i = 0; i < nb; i++) {
+		nexts[i] = ip4_check(objs[i], &addresses[i], constants);
+		nb_refused += nexts[i] != EDGE_REWRITE;
+	}
+	weir_node_route_lookup4(addresses, hops, nb);
+	for (uint32_t i = 0; i < nb; i++)
+		worst = RTE_MAX(worst, hops[i]);
+	if (unlikely(nb_refused > 0 || worst == WEIR_NODE_NO_ROUTE)) {
+		note_some(objs, nexts, hops, nb);
+		return;
+	}
+	for (uint32_t i = 0; i < nb; i++)
+		weir_node_hop_id_set(objs[i], hops[i]);
 }
 
 static uint16_t
 ip4_lookup_process(
 	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs)
 {
+	const struct vector_constants constants = {
+		.missing_flag = weir_node_dyn.missing_flag,
+		.checksum_mask = __atomic_load_n(&weir_node_checksum_mask, __ATOMIC_RELAXED),
+	};
 	uint16_t *nexts = weir_graph_nexts(graph);
-	uint32_t addresses[CHUNK], hops[CHUNK];
 
-	for (uint32_t from = 0; from < nb_objs; from += CHUNK) {
-		uint32_t nb = RTE_MIN(nb_objs - from, (uint32_t)CHUNK);
-
-		for (uint32_t i = 0; i < nb; i++)
-			nexts[from + i] = ip4_check(objs[from + i], &addresses[i]);
-		weir_node_route_lookup4(addresses, hops, nb);
-		for (uint32_t i = 0; i < nb; i++)
-			nexts[from + i] = ip4_route(objs[from + i], nexts[from + i], hops[i]);
-	}
+	for (uint32_t from = 0; from < nb_objs; from += CHUNK)
+		lookup_chunk(&objs[from], &nexts[from], RTE_MIN(nb_objs - from, (uint32_t)CHUNK),
+			&constants);
 	weir_graph_enqueue_nexts(graph, node, objs, nexts, nb_objs);
 	return nb_objs;
 }

@@ -23,7 +23,7 @@ rewrite_any(void **obj, const struct weir_node_hop_fast *hop, uint16_t edge)
 {
 	struct rte_mbuf *m = *obj;
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, weir_node_l3(m));
-	uint16_t total = rte_be_to_cpu_16(node_load16(ip + IP4_TOTAL_LENGTH));
+	uint16_t total = node_load_be16(ip + IP4_TOTAL_LENGTH);
 	int32_t growth = node_growth(m, hop);
 
 	if (hop->kind == WEIR_NODE_HOP_BLACKHOLE)
@@ -43,30 +43,38 @@ rewrite_any(void **obj, const struct weir_node_hop_fast *hop, uint16_t edge)
 		return node_refuse(*obj, WEIR_NODE_REASON_NO_MEMORY);
 	*obj = m;
 	node_ip4_decrement_ttl(rte_pktmbuf_mtod_offset(m, uint8_t *, weir_node_l3(m)));
-	node_write_header(m, hop, growth);
+	node_grow(m, hop, growth);
+	node_write_header(rte_pktmbuf_mtod(m, uint8_t *), hop);
 	if (total <= hop->mtu)
 		return edge;
 	node_frag_note(m, hop->port, hop->mtu);
 	return EDGE_FRAG;
 }
 
-static inline uint16_t
+static __rte_always_inline uint16_t
 ip4_rewrite_decide(
 	void **obj, const struct weir_node_hop_fast *hops, const struct node_tx_edges *edges)
 {
 	struct rte_mbuf *m = *obj;
 	const struct weir_node_hop_fast *hop = &hops[weir_node_hop_id(m)];
-	uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, weir_node_l3(m));
-	uint16_t total = rte_be_to_cpu_16(node_load16(ip + IP4_TOTAL_LENGTH));
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	uint8_t *ip = frame + weir_node_l3(m);
 	uint16_t edge = edges->edge[hop->port % WEIR_NODE_PORT_MAX];
-	int32_t growth = node_growth(m, hop);
 
-	if (unlikely((hop->kind != WEIR_NODE_HOP_FORWARD) | (ip[IP4_TTL] <= 1) |
-		     (total > hop->mtu) | (edge == NODE_EDGE_DROP) |
-		     node_is_not_writable(m, growth)))
+	/* The MTU of next hops that are not forwarded to is 0. */
+	if (unlikely((ip[IP4_TTL] <= 1) | (node_load_be16(ip + IP4_TOTAL_LENGTH) > hop->mtu) |
+		     (edge == NODE_EDGE_DROP) | node_is_shared(m)))
 		return rewrite_any(obj, hop, edge);
+	if (unlikely(weir_node_l3(m) != hop->header_length)) {
+		int32_t growth = node_growth(m, hop);
+
+		if (unlikely((int32_t)m->data_off < growth))
+			return rewrite_any(obj, hop, edge);
+		node_grow(m, hop, growth);
+		frame -= growth;
+	}
 	node_ip4_decrement_ttl(ip);
-	node_write_header(m, hop, growth);
+	node_write_header(frame, hop);
 	return edge;
 }
 

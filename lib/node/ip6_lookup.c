@@ -54,13 +54,17 @@ is_plain(const uint8_t *address)
 
 /* Every packet but the plainest: in the order that doc/forwarding.md tells. */
 static __rte_noinline uint16_t
-check_any(struct rte_mbuf *m, const uint8_t *ip)
+check_any(struct rte_mbuf *m)
 {
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, weir_node_l3(m));
 	const uint8_t *source = ip + IP6_SOURCE;
 	const uint8_t *destination = ip + IP6_DESTINATION;
-	uint32_t total = IP6_HEADER + rte_be_to_cpu_16(node_load16(ip + IP6_PAYLOAD_LENGTH));
 	uint32_t wire = m->pkt_len - weir_node_l3(m) + node_missing(m);
+	uint32_t total;
 
+	if (m->data_len < weir_node_l3(m) + IP6_HEADER)
+		return node_refuse(m, WEIR_NODE_REASON_TRUNCATED);
+	total = IP6_HEADER + node_load_be16(ip + IP6_PAYLOAD_LENGTH);
 	if (ip[0] >> 4 != 6)
 		return node_refuse(m, WEIR_NODE_REASON_IP6_VERSION);
 	if (total > wire)
@@ -83,57 +87,77 @@ check_any(struct rte_mbuf *m, const uint8_t *ip)
 	return EDGE_REWRITE;
 }
 
-static inline uint16_t
-ip6_check(struct rte_mbuf *m, uint8_t *address)
+/* May the packet be forwarded as far as its header tells? Where to look up: *address. */
+static __rte_always_inline uint16_t
+ip6_check(struct rte_mbuf *m, uint8_t *address, uint64_t missing_flag)
 {
-	uint32_t l3 = weir_node_l3(m);
-	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, l3);
+	uint32_t l3 = weir_node_l3_unchecked(m);
+	const uint8_t *ip;
 	uint32_t total, frame;
 
 	if (unlikely(m->data_len < l3 + IP6_HEADER)) {
-		memset(address, 0, 16);
-		return node_refuse(m, WEIR_NODE_REASON_TRUNCATED);
+		memset(address, 0, 16); /* is refused */
+		return check_any(m);
 	}
+	ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, l3);
 	memcpy(address, ip + IP6_DESTINATION, 16);
-	total = IP6_HEADER + rte_be_to_cpu_16(node_load16(ip + IP6_PAYLOAD_LENGTH));
+	total = IP6_HEADER + node_load_be16(ip + IP6_PAYLOAD_LENGTH);
 	frame = m->pkt_len - l3;
 	if (unlikely((ip[0] >> 4 != 6) | (total > frame) | !is_plain(ip + IP6_SOURCE) |
 		     !is_plain(ip + IP6_DESTINATION) | (ip[IP6_NEXT_HEADER] == IP6_HOP_BY_HOP) |
-		     weir_node_l3_is_group(m) | ((m->ol_flags & weir_node_dyn.missing_flag) != 0)))
-		return check_any(m, ip);
+		     ((m->ol_flags & missing_flag) != 0)))
+		return check_any(m);
 	if (unlikely(total != frame))
 		node_mbuf_trim(m, l3 + total);
 	return EDGE_REWRITE;
 }
 
-static inline uint16_t
-ip6_route(struct rte_mbuf *m, uint16_t next, uint32_t hop)
+/* Note the next hops of packets that are not refused yet, refuse those without. */
+static __rte_noinline void
+note_some(void **objs, uint16_t *nexts, const uint32_t *hops, uint32_t nb)
 {
-	if (unlikely(next != EDGE_REWRITE))
-		return next;
-	if (unlikely(hop == WEIR_NODE_NO_ROUTE))
-		return node_refuse(m, WEIR_NODE_REASON_IP6_NO_ROUTE);
-	weir_node_hop_id_set(m, hop);
-	return EDGE_REWRITE;
+	for (uint32_t i = 0; i < nb; i++) {
+		if (nexts[i] != EDGE_REWRITE)
+			continue;
+		if (hops[i] == WEIR_NODE_NO_ROUTE)
+			nexts[i] = node_refuse(objs[i], WEIR_NODE_REASON_IP6_NO_ROUTE);
+		else
+			weir_node_hop_id_set(objs[i], hops[i]);
+	}
+}
+
+static __rte_always_inline void
+lookup_chunk(void **objs, uint16_t *nexts, uint32_t nb, uint64_t missing_flag)
+{
+	uint8_t addresses[CHUNK][16];
+	uint32_t hops[CHUNK];
+	uint32_t nb_refused = 0, worst = 0;
+
+	for (uint32_t i = 0; i < nb; i++) {
+		nexts[i] = ip6_check(objs[i], addresses[i], missing_flag);
+		nb_refused += nexts[i] != EDGE_REWRITE;
+	}
+	weir_node_route_lookup6((const uint8_t(*)[16])addresses, hops, nb);
+	for (uint32_t i = 0; i < nb; i++)
+		worst = RTE_MAX(worst, hops[i]);
+	if (unlikely(nb_refused > 0 || worst == WEIR_NODE_NO_ROUTE)) {
+		note_some(objs, nexts, hops, nb);
+		return;
+	}
+	for (uint32_t i = 0; i < nb; i++)
+		weir_node_hop_id_set(objs[i], hops[i]);
 }
 
 static uint16_t
 ip6_lookup_process(
 	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs)
 {
+	const uint64_t missing_flag = weir_node_dyn.missing_flag;
 	uint16_t *nexts = weir_graph_nexts(graph);
-	uint8_t addresses[CHUNK][16];
-	uint32_t hops[CHUNK];
 
-	for (uint32_t from = 0; from < nb_objs; from += CHUNK) {
-		uint32_t nb = RTE_MIN(nb_objs - from, (uint32_t)CHUNK);
-
-		for (uint32_t i = 0; i < nb; i++)
-			nexts[from + i] = ip6_check(objs[from + i], addresses[i]);
-		weir_node_route_lookup6((const uint8_t(*)[16])addresses, hops, nb);
-		for (uint32_t i = 0; i < nb; i++)
-			nexts[from + i] = ip6_route(objs[from + i], nexts[from + i], hops[i]);
-	}
+	for (uint32_t from = 0; from < nb_objs; from += CHUNK)
+		lookup_chunk(&objs[from], &nexts[from], RTE_MIN(nb_objs - from, (uint32_t)CHUNK),
+			missing_flag);
 	weir_graph_enqueue_nexts(graph, node, objs, nexts, nb_objs);
 	return nb_objs;
 }

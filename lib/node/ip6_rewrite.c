@@ -12,11 +12,10 @@
 #include "node_rewrite.h"
 
 /* Next hops are common to both versions, their headers are made for IPv4. */
-static inline void
-write_header(struct rte_mbuf *m, const struct weir_node_hop_fast *hop, int32_t growth)
+static __rte_always_inline void
+write_headers(uint8_t *frame, const struct weir_node_hop_fast *hop)
 {
-	uint8_t *frame = node_write_header(m, hop, growth);
-
+	node_write_header(frame, hop);
 	node_store16(frame + hop->header_length - 2, RTE_BE16(RTE_ETHER_TYPE_IPV6));
 	frame[hop->header_length + IP6_HOP_LIMIT]--;
 }
@@ -24,7 +23,7 @@ write_header(struct rte_mbuf *m, const struct weir_node_hop_fast *hop, int32_t g
 static inline uint32_t
 total_length(const uint8_t *ip)
 {
-	return IP6_HEADER + (uint32_t)rte_be_to_cpu_16(node_load16(ip + IP6_PAYLOAD_LENGTH));
+	return IP6_HEADER + (uint32_t)node_load_be16(ip + IP6_PAYLOAD_LENGTH);
 }
 
 /* Every packet but the plainest: in the order that doc/forwarding.md tells. */
@@ -51,25 +50,34 @@ rewrite_any(void **obj, const struct weir_node_hop_fast *hop, uint16_t edge)
 	if (m == NULL)
 		return node_refuse(*obj, WEIR_NODE_REASON_NO_MEMORY);
 	*obj = m;
-	write_header(m, hop, growth);
+	node_grow(m, hop, growth);
+	write_headers(rte_pktmbuf_mtod(m, uint8_t *), hop);
 	return edge;
 }
 
-static inline uint16_t
+static __rte_always_inline uint16_t
 ip6_rewrite_decide(
 	void **obj, const struct weir_node_hop_fast *hops, const struct node_tx_edges *edges)
 {
 	struct rte_mbuf *m = *obj;
 	const struct weir_node_hop_fast *hop = &hops[weir_node_hop_id(m)];
-	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, weir_node_l3(m));
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	const uint8_t *ip = frame + weir_node_l3(m);
 	uint16_t edge = edges->edge[hop->port % WEIR_NODE_PORT_MAX];
-	int32_t growth = node_growth(m, hop);
 
-	if (unlikely((hop->kind != WEIR_NODE_HOP_FORWARD) | (ip[IP6_HOP_LIMIT] <= 1) |
-		     (total_length(ip) > hop->mtu) | (edge == NODE_EDGE_DROP) |
-		     node_is_not_writable(m, growth)))
+	/* The MTU of next hops that are not forwarded to is 0. */
+	if (unlikely((ip[IP6_HOP_LIMIT] <= 1) | (total_length(ip) > hop->mtu) |
+		     (edge == NODE_EDGE_DROP) | node_is_shared(m)))
 		return rewrite_any(obj, hop, edge);
-	write_header(m, hop, growth);
+	if (unlikely(weir_node_l3(m) != hop->header_length)) {
+		int32_t growth = node_growth(m, hop);
+
+		if (unlikely((int32_t)m->data_off < growth))
+			return rewrite_any(obj, hop, edge);
+		node_grow(m, hop, growth);
+		frame -= growth;
+	}
+	write_headers(frame, hop);
 	return edge;
 }
 

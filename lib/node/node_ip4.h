@@ -24,25 +24,28 @@ enum {
 	IP4_OFFSET_MASK = 0x1fff,
 };
 
+/* A one's complement sum of 64 bits in 16: adding the halves, carries come round by themselves. */
 static inline uint16_t
 node_fold(uint64_t sum)
 {
-	sum = (sum >> 32) + (sum & 0xffffffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	return (uint16_t)sum;
+	uint32_t half = (uint32_t)((sum + (sum << 32 | sum >> 32)) >> 32);
+
+	return (uint16_t)((half + (half << 16 | half >> 16)) >> 16);
+}
+
+static inline uint64_t
+node_add_carry(uint64_t a, uint64_t b)
+{
+	a += b;
+	return a + (a < b);
 }
 
 /* One's complement sum of a header without options; 0xffff when its checksum is right. */
 static inline uint16_t
 node_ip4_sum20(const uint8_t *ip)
 {
-	/* Five words of 32 bits cannot overflow 64. */
-	uint64_t sum = (uint64_t)node_load32(ip) + node_load32(ip + 4) + node_load32(ip + 8) +
-		       node_load32(ip + 12) + node_load32(ip + 16);
-
-	return node_fold(sum);
+	return node_fold(node_add_carry(
+		node_add_carry(node_load64(ip), node_load64(ip + 8)), node_load32(ip + 16)));
 }
 
 /* The same of any length that is a multiple of 4. */

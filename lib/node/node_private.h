@@ -70,6 +70,26 @@ NODE_LOAD_STORE(32)
 NODE_LOAD_STORE(64)
 #undef NODE_LOAD_STORE
 
+/* Fields in network byte order. Compiler's built-ins: DPDK's swaps are assembly, which it cannot fold. */
+static __rte_always_inline uint16_t
+node_load_be16(const void *from)
+{
+#if RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN
+	return __builtin_bswap16(node_load16(from));
+#else
+	return node_load16(from);
+#endif
+}
+static __rte_always_inline uint32_t
+node_load_be32(const void *from)
+{
+#if RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN
+	return __builtin_bswap32(node_load32(from));
+#else
+	return node_load32(from);
+#endif
+}
+
 /* Fields of packets that came from a file; flags are 0 until the first such port. */
 struct node_dyn {
 	uint64_t timestamp_flag; /* the field below is valid */

@@ -18,28 +18,31 @@ node_growth(const struct rte_mbuf *m, const struct weir_node_hop_fast *hop)
 	return (int32_t)hop->header_length - (int32_t)weir_node_l3(m);
 }
 
-/* May the header not be written in place: shared with somebody, or no room in front? */
+/* May the header not be written in place: is somebody else holding the packet? */
 static __rte_always_inline bool
-node_is_not_writable(const struct rte_mbuf *m, int32_t growth)
+node_is_shared(const struct rte_mbuf *m)
 {
 	return (m->refcnt != 1) |
-	       ((m->ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) != 0) |
-	       ((int32_t)m->data_off < growth);
+	       ((m->ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) != 0);
+}
+
+/* Make room for a header of another length, or take some away. */
+static __rte_always_inline void
+node_grow(struct rte_mbuf *m, const struct weir_node_hop_fast *hop, int32_t growth)
+{
+	m->data_off = (uint16_t)(m->data_off - growth);
+	m->data_len = (uint16_t)(m->data_len + growth);
+	m->pkt_len = (uint32_t)((int32_t)m->pkt_len + growth);
+	weir_node_l3_set(m, hop->header_length);
 }
 
 /*
  * Replace whatever is before the IP header, tags included, by the next hop's
- * header: two stores that overlap. @return the frame
+ * header: two stores that overlap.
  */
-static __rte_always_inline uint8_t *
-node_write_header(struct rte_mbuf *m, const struct weir_node_hop_fast *hop, int32_t growth)
+static __rte_always_inline void
+node_write_header(uint8_t *frame, const struct weir_node_hop_fast *hop)
 {
-	uint8_t *frame;
-
-	m->data_off = (uint16_t)(m->data_off - growth);
-	m->data_len = (uint16_t)(m->data_len + growth);
-	m->pkt_len = (uint32_t)((int32_t)m->pkt_len + growth);
-	frame = rte_pktmbuf_mtod(m, uint8_t *);
 	node_store64(frame, node_load64(hop->header));
 	if (likely(hop->header_length == HEADER_UNTAGGED)) {
 		node_store64(frame + 6, node_load64(hop->header + 6));
@@ -47,8 +50,6 @@ node_write_header(struct rte_mbuf *m, const struct weir_node_hop_fast *hop, int3
 		node_store64(frame + 8, node_load64(hop->header + 8));
 		node_store16(frame + 16, node_load16(hop->header + 16));
 	}
-	weir_node_l3_set(m, hop->header_length);
-	return frame;
 }
 
 #endif

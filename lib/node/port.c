@@ -13,6 +13,7 @@
 #define MTU_DEFAULT 1500
 
 struct weir_node_port_fast weir_node_ports_fast[WEIR_NODE_PORT_MAX];
+uint64_t weir_node_checksum_mask;
 bool weir_node_waiting_stopped;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -223,6 +224,7 @@ publish_fast(const struct node_port *port, const struct weir_node_port_param *pa
 		memset(&fast->mac_mask, 0xff, RTE_ETHER_ADDR_LEN);
 	if (!port->info.is_pcap && port->rx_checksum)
 		fast->checksum_mask = RTE_MBUF_F_RX_IP_CKSUM_MASK;
+	__atomic_fetch_or(&weir_node_checksum_mask, fast->checksum_mask, __ATOMIC_RELAXED);
 	fast->pool = port->pool;
 }
 

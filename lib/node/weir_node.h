@@ -41,13 +41,13 @@
 extern "C" {
 #endif
 
-#define WEIR_NODE_PORT_MAX     256	  /**< ports in a process */
+#define WEIR_NODE_PORT_MAX     256        /**< ports in a process */
 #define WEIR_NODE_PORT_INVALID UINT16_MAX /**< no such port */
-#define WEIR_NODE_NAME_SIZE    32	  /**< longest port name, with its ending zero */
-#define WEIR_NODE_MTU_MIN      68	  /**< smallest MTU of a port: what every IPv4 link carries (RFC 791) */
+#define WEIR_NODE_NAME_SIZE    32         /**< longest port name, with its ending zero */
+#define WEIR_NODE_MTU_MIN      68 /**< smallest MTU of a port: what every IPv4 link carries (RFC 791) */
 
-#define WEIR_NODE_RX_BURST_DEFAULT 64 /**< objects asked of a device at once */
-#define WEIR_NODE_RX_BURST_MAX	   1024 /**< most objects that can be asked of a device at once */
+#define WEIR_NODE_RX_BURST_DEFAULT 64   /**< objects asked of a device at once */
+#define WEIR_NODE_RX_BURST_MAX     1024 /**< most objects that can be asked of a device at once */
 
 /** What a TX node does when the device takes no more. */
 enum weir_node_on_full {
@@ -57,53 +57,57 @@ enum weir_node_on_full {
 
 /** A port. Zero means the default of each member. */
 struct weir_node_port_param {
-	const char *name;	 /**< unique; letters, digits, '_' */
-	const char *device;	 /**< a DPDK port by name ("0000:01:00.0", "net_ring0"), already probed; NULL: pcap files */
-	const char *pcap_in;	 /**< file to receive from, or NULL: receives nothing */
-	const char *pcap_out;	 /**< file to transmit to, or NULL: packets are counted as sent and freed */
-	uint32_t pcap_repeat;	 /**< read pcap_in so many times; 0: 1 */
-	bool mac_given;		 /**< mac below counts; else the device's, for pcap 02:00:00:00:00:NN by port id */
+	const char *name; /**< unique; letters, digits, '_' */
+	const char *
+		device; /**< a DPDK port by name ("0000:01:00.0", "net_ring0"), already probed; NULL: pcap files */
+	const char *pcap_in; /**< file to receive from, or NULL: receives nothing */
+	const char *
+		pcap_out; /**< file to transmit to, or NULL: packets are counted as sent and freed */
+	uint32_t pcap_repeat; /**< read pcap_in so many times; 0: 1 */
+	bool mac_given; /**< mac below counts; else the device's, for pcap 02:00:00:00:00:NN by port id */
 	struct rte_ether_addr mac; /**< the port's own address */
-	bool accept_any;	 /**< take frames whatever their destination MAC */
-	bool promiscuous;	 /**< ask the device for all frames */
-	uint16_t mtu;		 /**< largest layer-3 packet sent, bytes; 0: 1500 */
-	uint16_t vlan;		 /**< tag sent packets with this VLAN, 1 to 4094; 0: untagged */
-	uint16_t nb_rx_queues;	 /**< 0: 1; more: RSS spreads flows over them */
-	uint16_t nb_tx_queues;	 /**< 0: 1; one for each graph that sends here */
-	uint16_t rx_ring_size;	 /**< descriptors; 0: 1024, adjusted to the device's limits */
-	uint16_t tx_ring_size;	 /**< descriptors; 0: 1024 */
-	uint16_t rx_burst;	 /**< objects asked of the device at once; 0: WEIR_NODE_RX_BURST_DEFAULT */
-	bool no_offloads;	 /**< do not use the device's checksum offloads and RSS hash */
+	bool accept_any;           /**< take frames whatever their destination MAC */
+	bool promiscuous;          /**< ask the device for all frames */
+	uint16_t mtu;              /**< largest layer-3 packet sent, bytes; 0: 1500 */
+	uint16_t vlan;             /**< tag sent packets with this VLAN, 1 to 4094; 0: untagged */
+	uint16_t nb_rx_queues;     /**< 0: 1; more: RSS spreads flows over them */
+	uint16_t nb_tx_queues;     /**< 0: 1; one for each graph that sends here */
+	uint16_t rx_ring_size;     /**< descriptors; 0: 1024, adjusted to the device's limits */
+	uint16_t tx_ring_size;     /**< descriptors; 0: 1024 */
+	uint16_t
+		rx_burst; /**< objects asked of the device at once; 0: WEIR_NODE_RX_BURST_DEFAULT */
+	bool no_offloads; /**< do not use the device's checksum offloads and RSS hash */
 	enum weir_node_on_full on_full; /**< when the device takes no more */
 	struct rte_mempool *pool; /**< mbufs to receive into; required for ports that receive */
 };
 
 /** What a port is like, once added. */
 struct weir_node_port_info {
-	const char *name;	   /**< as given */
-	bool is_pcap;		   /**< files rather than a device */
-	uint16_t ethdev;	   /**< DPDK port id; RTE_MAX_ETHPORTS for pcap */
+	const char *name;          /**< as given */
+	bool is_pcap;              /**< files rather than a device */
+	uint16_t ethdev;           /**< DPDK port id; RTE_MAX_ETHPORTS for pcap */
 	struct rte_ether_addr mac; /**< own address */
-	uint16_t mtu;		   /**< as used */
-	uint16_t nb_rx_queues;	   /**< as used; 0: receives nothing */
-	uint16_t nb_tx_queues;	   /**< as used */
-	bool link_up;		   /**< at the time of asking */
-	uint16_t vlan;		   /**< tag of sent packets; 0: untagged */
-	bool accept_any;	   /**< takes frames whatever their destination MAC */
+	uint16_t mtu;              /**< as used */
+	uint16_t nb_rx_queues;     /**< as used; 0: receives nothing */
+	uint16_t nb_tx_queues;     /**< as used */
+	bool link_up;              /**< at the time of asking */
+	uint16_t vlan;             /**< tag of sent packets; 0: untagged */
+	bool accept_any;           /**< takes frames whatever their destination MAC */
 };
 
 /** What went through a port. All from the device's or the reader's point of view; 64 bits, never reset. */
 struct weir_node_port_stats {
-	uint64_t rx_packets;	   /**< handed to the graph */
-	uint64_t rx_bytes;	   /**< their bytes */
-	uint64_t rx_missed;	   /**< device: lost for want of descriptors (imissed) */
-	uint64_t rx_no_mbuf;	   /**< device: lost for want of mbufs */
-	uint64_t rx_errors;	   /**< device: damaged frames */
-	uint64_t rx_truncated;	   /**< pcap: records that the capture had cut short (still forwarded as far as headers allow) */
-	uint64_t tx_packets;	   /**< accepted by the device */
-	uint64_t tx_bytes;	   /**< their bytes */
-	uint64_t tx_errors;	   /**< device: accepted but not sent (oerrors) */
-	uint64_t tx_full_dropped;  /**< dropped because the device took no more */
+	uint64_t rx_packets; /**< handed to the graph */
+	uint64_t rx_bytes;   /**< their bytes */
+	uint64_t rx_missed;  /**< device: lost for want of descriptors (imissed) */
+	uint64_t rx_no_mbuf; /**< device: lost for want of mbufs */
+	uint64_t rx_errors;  /**< device: damaged frames */
+	uint64_t
+		rx_truncated; /**< pcap: records that the capture had cut short (still forwarded as far as headers allow) */
+	uint64_t tx_packets;      /**< accepted by the device */
+	uint64_t tx_bytes;        /**< their bytes */
+	uint64_t tx_errors;       /**< device: accepted but not sent (oerrors) */
+	uint64_t tx_full_dropped; /**< dropped because the device took no more */
 };
 
 /**
@@ -157,7 +161,7 @@ int weir_node_punt_capture(const char *path);
 /** Counters of one reason to drop or punt, summed over all graphs (destroyed ones included), from a snapshot. */
 struct weir_node_reason_count {
 	enum weir_node_reason reason; /**< which */
-	uint64_t packets;	      /**< how many */
+	uint64_t packets;             /**< how many */
 };
 
 /** All reasons with their counts; @p counts has room for WEIR_NODE_REASON_COUNT. 0 or -ETIMEDOUT. */
@@ -169,7 +173,7 @@ int weir_node_reason_counts(struct weir_node_reason_count *counts);
  */
 struct weir_node_totals {
 	uint64_t received;   /**< by receive nodes */
-	uint64_t sent;	     /**< accepted by devices or written to files */
+	uint64_t sent;       /**< accepted by devices or written to files */
 	uint64_t dropped;    /**< by the drop node, for all reasons */
 	uint64_t punted;     /**< by the punt node, for all reasons */
 	uint64_t discarded;  /**< by the null node, or because no stream could take them */

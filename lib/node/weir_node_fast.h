@@ -15,6 +15,7 @@
  * m->hash.rss stays what the device said. The frame itself stays whole: data_off is that of its Ethernet header.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
@@ -25,8 +26,11 @@
 extern "C" {
 #endif
 
-/** Flag beside the layer-3 offset: the frame's destination is a group address (broadcast or multicast). */
-#define WEIR_NODE_L3_GROUP 0x100
+/**
+ * Flag beside the layer-3 offset: the frame's destination is a group address (broadcast or multicast). It is the sign,
+ * so that one comparison of the offset with a length finds it too: see weir_node_l3_unchecked().
+ */
+#define WEIR_NODE_L3_GROUP 0x8000
 
 /** What marks a reason, so that a packet which reaches drop without one is counted as that. */
 #define WEIR_NODE_REASON_MARK UINT32_C(0x57e10000)
@@ -45,8 +49,15 @@ weir_node_l3(const struct rte_mbuf *m)
 	return m->vlan_tci_outer & 0xff;
 }
 
+/** The same, but of a frame sent to a group address larger than any length: for `data_len < offset + header`. */
+static __rte_always_inline uint32_t
+weir_node_l3_unchecked(const struct rte_mbuf *m)
+{
+	return (uint32_t)(int32_t)(int16_t)m->vlan_tci_outer;
+}
+
 /** Was the frame sent to a group address? */
-static __rte_always_inline uint16_t
+static __rte_always_inline bool
 weir_node_l3_is_group(const struct rte_mbuf *m)
 {
 	return m->vlan_tci_outer & WEIR_NODE_L3_GROUP;
@@ -94,6 +105,9 @@ struct weir_node_port_fast {
 
 /** Per port id; of unused ids all zero but mac_mask. */
 extern struct weir_node_port_fast weir_node_ports_fast[WEIR_NODE_PORT_MAX];
+
+/** Flags that any port asks its device for: weir_node_port_fast::checksum_mask of all together. */
+extern uint64_t weir_node_checksum_mask;
 
 /** What the nodes need to know of the port that a packet came in on. */
 static __rte_always_inline const struct weir_node_port_fast *

@@ -262,6 +262,7 @@ test_checksum_flags(void **state)
 	plain("192.0.2.1", "10.0.0.1")[10] ^= 1;
 	for (int asked = 0; asked < 2; asked++) {
 		port->checksum_mask = asked ? RTE_MBUF_F_RX_IP_CKSUM_MASK : 0;
+		weir_node_checksum_mask = RTE_MBUF_F_RX_IP_CKSUM_MASK; /* some port asked */
 		m = frame_to_mbuf(&frame);
 		m->ol_flags |= RTE_MBUF_F_RX_IP_CKSUM_GOOD;
 		test_send_mbuf(TEST_LEFT, m);
@@ -277,6 +278,7 @@ test_checksum_flags(void **state)
 		test_begin(NULL);
 	}
 	port->checksum_mask = mask;
+	weir_node_checksum_mask = mask;
 }
 
 static int
