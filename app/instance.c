@@ -234,7 +234,7 @@ instance_start(struct instance *instance)
 	unsigned int i;
 	int error;
 
-	instance->start_ns = weir_base_time_ns();
+	__atomic_store_n(&instance->start_ns, weir_base_time_ns(), __ATOMIC_RELAXED);
 	for (i = 0; i < instance->config->nb_workers; i++) {
 		error = worker_start(&instance->workers[i]);
 		if (error < 0) {
@@ -272,14 +272,15 @@ instance_stop(struct instance *instance)
 int
 instance_join(struct instance *instance)
 {
+	uint64_t end_ns = 0;
 	unsigned int i;
 	int error = 0;
 
 	for (i = 0; i < instance->nb_started; i++) {
 		worker_join(&instance->workers[i]);
-		if (instance->workers[i].end_ns > instance->end_ns)
-			instance->end_ns = instance->workers[i].end_ns;
+		end_ns = RTE_MAX(end_ns, instance->workers[i].end_ns);
 	}
+	__atomic_store_n(&instance->end_ns, end_ns, __ATOMIC_RELAXED);
 	if (instance->nb_started > 0)
 		__atomic_store_n(&instance->state, "finished", __ATOMIC_RELAXED);
 	for (i = 0; i < instance->config->nb_ports; i++)

@@ -33,8 +33,9 @@ struct instance {
 	pthread_mutex_t look_lock; /**< of cluster: the control thread and the socket's both look */
 	bool stop_asked;           /**< over the control socket; atomic */
 	const char *state;         /**< "starting", "running", "stopping", "finished" */
-	uint64_t start_ns;         /**< when the workers were started */
-	uint64_t end_ns;           /**< when the last one stopped; 0: not yet */
+	uint64_t
+		start_ns; /**< when the workers were started; atomic: the socket's thread reads it */
+	uint64_t end_ns;  /**< when the last one stopped; 0: not yet; atomic */
 };
 
 /** How to set up an instance. */

@@ -230,8 +230,10 @@ add_rates(json_t *report, uint64_t elapsed_ns)
 int
 report_collect(struct instance *instance, json_t **report)
 {
-	uint64_t end_ns = instance->end_ns != 0 ? instance->end_ns : weir_base_time_ns();
-	uint64_t elapsed_ns = instance->start_ns != 0 ? end_ns - instance->start_ns : 0;
+	uint64_t start_ns = __atomic_load_n(&instance->start_ns, __ATOMIC_RELAXED);
+	uint64_t end_ns = __atomic_load_n(&instance->end_ns, __ATOMIC_RELAXED);
+	uint64_t elapsed_ns =
+		start_ns == 0 ? 0 : (end_ns != 0 ? end_ns : weir_base_time_ns()) - start_ns;
 	json_t *json;
 	int error;
 
