@@ -8,7 +8,7 @@
  *
  * A Unix stream socket that carries JSON lines of any size. A request is
  * `{"command": "graph/stats", "args": {...}}`; its answer is
- * `{"ok": true, "result": ...}` or `{"ok": false, "error": "what is wrong"}`.
+ * `{"ok": true, "result": ...}` or `{"ok": false, "error": "what is wrong", "errno": 22}`.
  * Requests of one connection are answered in order. The command "help" lists all commands.
  *
  * The server runs one thread of its own; handlers run in it, one at a time,
@@ -88,7 +88,7 @@ int weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command);
  */
 int weir_base_ctl_run(struct weir_base_ctl *ctl, const char *command, const json_t *args, json_t **result);
 
-/** Call @p visit for each command, in order of names, under the server's lock. */
+/** Call @p visit for each command, in order of names, under the server's lock: it must not register any. */
 void weir_base_ctl_foreach(struct weir_base_ctl *ctl,
 	void (*visit)(void *arg, const char *command, const char *help, uint32_t flags), void *arg);
 

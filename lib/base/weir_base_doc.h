@@ -18,6 +18,13 @@
  * `1.2GHz`, `50us`, `9000B`, `10Gb/s`. A unit is required except where the
  * number is 0; SI prefixes are powers of 1000, KiB/MiB/GiB powers of 1024.
  *
+ * Nothing behind a key is an empty map or list where one is wanted. A key is
+ * given once; tags, aliases and second documents are refused. Limits: 16 MiB a
+ * file, a million values, 64 levels, 1000 errors listed. A file that several others
+ * include is taken once; what is included comes before what the file itself says.
+ *
+ * A value that was refused reads as 0.
+ *
  * Threads: a document is used by one thread at a time. Needs no DPDK.
  */
 
@@ -185,7 +192,8 @@ unsigned int weir_base_doc_length(const struct weir_base_doc_value *value);
 json_t *weir_base_doc_json(const struct weir_base_doc_value *value);
 
 /**
- * Where a value stands.
+ * Where a value stands: a map or list that a key holds, where the key is; a
+ * default, where the map stands that lacks it.
  *
  * @param[out] line, column  from 1
  * @return the file's name

@@ -6,6 +6,7 @@
 #include "cmocka_all.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -416,11 +417,24 @@ start(void **state)
 }
 
 static int
+remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+	return remove(path);
+}
+
+static int
 finish(void **state)
 {
+	char folder[200];
+	int error;
+
+	snprintf(folder, sizeof(folder), "%s", rte_eal_get_runtime_dir());
 	close(client);
 	weir_base_ctl_close(ctl);
-	return rte_eal_cleanup();
+	error = rte_eal_cleanup();
+	/* EAL leaves its files behind. */
+	nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	return error;
 }
 
 int
