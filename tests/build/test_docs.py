@@ -33,8 +33,9 @@ def docs(tree):
         tree.c("lib/base/weir_base.h", content)
         for name in ("lib/graph/weir_graph.h", "lib/node/weir_node.h", "lib/sched/weir_sched.h"):
             tree.c(name)
-        tree.write("doc/guide.md", "# The guide\n\nSee weir_base_add().\n")
-        tree.write("README.md", "# Weir\n\nRead me.\n")
+        tree.write("doc/guide.md", "# The guide\n\nSee weir_base_add(), ::1 and [limits](#some-limits).\n\n"
+                   "## Some limits\n\n```\n# no heading\n```\n\n## Some limits\n\n[x](#some-limits-1)\n")
+        tree.write("README.md", "# Weir\n\nRead me. [Limits](doc/guide.md#some-limits), [guide](doc/guide.md).\n")
         return run(ROOT / "scripts/docs", tree.root)
     make.root = tree.root
     return make
