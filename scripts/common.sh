@@ -50,6 +50,15 @@ meson() {
 	command "$MESON" "$@"
 }
 
+# The folder for libraries that this machine's linker looks into, where Meson may guess wrong:
+# on Debian it asks a development package that need not be there.
+default_libdir() {
+	local multiarch
+	if [ -f /etc/debian_version ] && multiarch=$(cc -print-multiarch 2>/dev/null) && [ -n "$multiarch" ]; then
+		printf -- '--libdir=lib/%s' "$multiarch"
+	fi
+}
+
 # configure DIR [OPTION]...: make DIR a build directory with these options;
 # nothing to do when it is one already.
 configure() {
@@ -67,9 +76,9 @@ configure() {
 		fi
 	elif [ -d "$dir/meson-private" ]; then
 		rm -rf "$dir" # a set-up that was interrupted
-		meson setup "$dir" "$ROOT" "$@" || return
+		meson setup "$dir" "$ROOT" $(default_libdir) "$@" || return
 	else
-		meson setup "$dir" "$ROOT" "$@" || return
+		meson setup "$dir" "$ROOT" $(default_libdir) "$@" || return
 	fi
 	printf '%s\n' "$*" >"$mark"
 }
@@ -77,6 +86,11 @@ configure() {
 # build DIR [OPTION]...: configure and compile.
 build() {
 	configure "$@" && meson compile -C "$1"
+}
+
+# build_installed DIR: compile what is installed: library and program, no tests.
+build_installed() {
+	meson compile -C "$1" weir:shared_library weir:static_library app/weir:executable
 }
 
 # Options of the build directories that the tests use beside build/.
