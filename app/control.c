@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What this program itself answers on the control socket. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <weir_graph.h>
 #include <weir_node.h>
@@ -37,6 +39,61 @@ answer_stop(void *arg, const json_t *args, json_t **result)
 	__atomic_store_n(&instance->stop_asked, true, __ATOMIC_RELAXED);
 	*result = json_string("stopping");
 	return 0;
+}
+
+/* Closed when the program ends. */
+static struct weir_base_ctl *held;
+
+static void
+close_held(void)
+{
+	weir_base_ctl_close(held);
+	held = NULL;
+}
+
+struct weir_base_ctl *
+control_open(const char *name)
+{
+	held = weir_base_ctl_open(name);
+	/* Before EAL registers what it does at exit, so that this comes after. */
+	if (held != NULL)
+		atexit(close_held);
+	return held;
+}
+
+/* Names of commands, to be taken back. */
+struct names {
+	char *list[128];
+	unsigned int nb;
+};
+
+static void
+note_name(void *arg, const char *command, const char *help, uint32_t flags)
+{
+	struct names *names = arg;
+
+	(void)help;
+	(void)flags;
+	if (names->nb < sizeof(names->list) / sizeof(names->list[0]) &&
+		strcmp(command, "help") != 0)
+		names->list[names->nb++] = strdup(command);
+}
+
+void
+control_silence(struct instance *instance)
+{
+	struct names names = {.nb = 0};
+	unsigned int i;
+
+	if (instance->ctl == NULL)
+		return;
+	weir_base_ctl_foreach(instance->ctl, note_name, &names);
+	for (i = 0; i < names.nb; i++) {
+		if (names.list[i] != NULL)
+			weir_base_ctl_unregister(instance->ctl, names.list[i]);
+		free(names.list[i]);
+	}
+	instance->ctl = NULL;
 }
 
 int

@@ -31,7 +31,7 @@ open_control(struct instance *instance)
 	snprintf(base, sizeof(base), "%.48s", config->name);
 	for (number = 2; number < 1000; number++) {
 		reason_log_begin();
-		instance->ctl = weir_base_ctl_open(config->name);
+		instance->ctl = control_open(config->name);
 		if (instance->ctl != NULL || errno != EADDRINUSE || config->name_given)
 			break;
 		snprintf(config->name, sizeof(config->name), "%s-%u", base, number);
@@ -296,7 +296,7 @@ instance_close(struct instance *instance)
 	unsigned int i;
 	int error = 0;
 
-	weir_base_ctl_close(instance->ctl);
+	control_silence(instance);
 	weir_graph_cluster_destroy(instance->cluster);
 	for (i = 0; instance->graph_ids != NULL && i < instance->config->nb_workers; i++)
 		if (instance->graph_ids[i] != WEIR_GRAPH_ID_INVALID)

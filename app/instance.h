@@ -71,4 +71,15 @@ int instance_close(struct instance *instance);
 /** Offer what this program answers on the control socket. @return 0 or a negative errno */
 int control_register(struct instance *instance);
 
+/**
+ * Open the control socket under the instance's name. It stays open until the program has ended: DPDK's
+ * telemetry socket, which bears the same name, is removed only then.
+ *
+ * @return as weir_base_ctl_open()
+ */
+struct weir_base_ctl *control_open(const char *name);
+
+/** Answer nothing any more: the instance is being taken down. */
+void control_silence(struct instance *instance);
+
 #endif

@@ -72,9 +72,9 @@ commit(struct config *config, const struct weir_base_doc_value *value,
 	reason_log_begin();
 	error = weir_node_route_batch_commit(batch);
 	why = reason_log_end(strerror(-error));
-	if (error == -ENOENT && path != NULL &&
-		routes_file_report_missing_hop(config, path, hop_base) > 0)
-		return error;
+	/* Where in the file, and where that is named. */
+	if (error == -ENOENT && path != NULL)
+		routes_file_report_missing_hop(config, path, hop_base);
 	if (error == -ENOENT)
 		weir_base_doc_error_add(config->doc, value,
 			"%s; expected next hops that are in application.neighbours", why);

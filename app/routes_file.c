@@ -26,13 +26,13 @@ find_hop(const char *line, uint32_t *hop)
 	return (unsigned int)at + 1;
 }
 
-int
+void
 routes_file_report_missing_hop(struct config *config, const char *path, uint32_t hop_base)
 {
 	gzFile file = gzopen(path, "rb");
 	struct weir_node_hop hop;
 	unsigned int number = 0, column;
-	int found = 0;
+	bool found = false;
 	char line[512];
 	uint32_t id;
 
@@ -45,9 +45,8 @@ routes_file_report_missing_hop(struct config *config, const char *path, uint32_t
 		weir_base_doc_error_add_at(config->doc, path, number, column,
 			"next hop %u is nobody; expected the id of one of application.neighbours",
 			hop_base + id);
-		found = 1;
+		found = true;
 	}
 	if (file != NULL)
 		gzclose(file);
-	return found;
 }

@@ -6,11 +6,7 @@
 
 #include "config.h"
 
-/**
- * Add an error at the first line of a well-formed route file whose next hop is not set.
- *
- * @return 1 when there is one, else 0
- */
-int routes_file_report_missing_hop(struct config *config, const char *path, uint32_t hop_base);
+/** Add an error at the first line of a well-formed route file whose next hop is not set. */
+void routes_file_report_missing_hop(struct config *config, const char *path, uint32_t hop_base);
 
 #endif
