@@ -35,8 +35,8 @@ enum weir_base_log_level {
  * @param module   who speaks: "graph", "node" ...
  * @param message  one line without its newline; valid during the call
  */
-typedef void (*weir_base_log_sink_t)(void *arg, enum weir_base_log_level level, const char *module,
-	const char *message);
+typedef void (*weir_base_log_sink_t)(
+	void *arg, enum weir_base_log_level level, const char *module, const char *message);
 
 /**
  * Say something, printf fashion, one line without a newline at its end.

@@ -76,8 +76,8 @@ void weir_base_ctl_close(struct weir_base_ctl *ctl);
  * @param flags    WEIR_BASE_CTL_READ_ONLY or 0
  * @return 0; -EEXIST when the name is taken; -ENOMEM
  */
-int weir_base_ctl_register(struct weir_base_ctl *ctl, const char *command, const char *help, uint32_t flags,
-	weir_base_ctl_handler_t handler, void *arg);
+int weir_base_ctl_register(struct weir_base_ctl *ctl, const char *command, const char *help,
+	uint32_t flags, weir_base_ctl_handler_t handler, void *arg);
 
 /** Take a command back; returns after a running handler of it ended. -ENOENT when there is none. Not from a handler. */
 int weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command);
@@ -86,7 +86,8 @@ int weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command);
  * Run a command in this process, as if it had come over the socket (serialised with those).
  * Used by the telemetry mirror and tests. Parameters and return as for a handler; -ENOENT: no such command.
  */
-int weir_base_ctl_run(struct weir_base_ctl *ctl, const char *command, const json_t *args, json_t **result);
+int weir_base_ctl_run(
+	struct weir_base_ctl *ctl, const char *command, const json_t *args, json_t **result);
 
 /** Call @p visit for each command, in order of names, under the server's lock: it must not register any. */
 void weir_base_ctl_foreach(struct weir_base_ctl *ctl,
@@ -98,7 +99,8 @@ void weir_base_ctl_foreach(struct weir_base_ctl *ctl,
  * @param[out] result  on 0 the answer, owned by the caller; otherwise NULL or a JSON string that says why
  * @return 0 or negative errno: -ENOENT no such instance, -ETIMEDOUT, -EPROTO, or what the handler returned
  */
-int weir_base_ctl_call(const char *name, const char *command, const json_t *args, int timeout_ms, json_t **result);
+int weir_base_ctl_call(
+	const char *name, const char *command, const json_t *args, int timeout_ms, json_t **result);
 
 /**
  * Mirror a server's read-only commands to rte_telemetry as /weir/COMMAND. A

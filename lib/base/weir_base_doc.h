@@ -41,61 +41,63 @@ extern "C" {
 
 /** What a value must be. Comments name the accessor that reads it. */
 enum weir_base_doc_kind {
-	WEIR_BASE_DOC_STRING,	/**< any scalar; weir_base_doc_str() */
-	WEIR_BASE_DOC_FILE,	/**< a path, relative to the file that names it; weir_base_doc_str() gives it resolved */
-	WEIR_BASE_DOC_BOOL,	/**< true/false, yes/no, on/off; weir_base_doc_u64() 0 or 1 */
-	WEIR_BASE_DOC_INT,	/**< integer, min..max; weir_base_doc_i64(), _u64() */
-	WEIR_BASE_DOC_NUMBER,	/**< number; weir_base_doc_f64() */
-	WEIR_BASE_DOC_ENUM,	/**< one of choices; weir_base_doc_u64() is its index */
+	WEIR_BASE_DOC_STRING, /**< any scalar; weir_base_doc_str() */
+	WEIR_BASE_DOC_FILE, /**< a path, relative to the file that names it; weir_base_doc_str() gives it resolved */
+	WEIR_BASE_DOC_BOOL,     /**< true/false, yes/no, on/off; weir_base_doc_u64() 0 or 1 */
+	WEIR_BASE_DOC_INT,      /**< integer, min..max; weir_base_doc_i64(), _u64() */
+	WEIR_BASE_DOC_NUMBER,   /**< number; weir_base_doc_f64() */
+	WEIR_BASE_DOC_ENUM,     /**< one of choices; weir_base_doc_u64() is its index */
 	WEIR_BASE_DOC_DURATION, /**< ps ns us ms s min h; _u64() in ns (rounded), _f64() in seconds */
-	WEIR_BASE_DOC_BYTES,	/**< B kB MB GB KiB MiB GiB; _u64() in bytes */
-	WEIR_BASE_DOC_BIT_RATE, /**< b/s kb/s Mb/s Gb/s Tb/s; _u64() in bit/s */
-	WEIR_BASE_DOC_PACKET_RATE, /**< pps kpps Mpps Gpps; _f64() in packets/s */
-	WEIR_BASE_DOC_FREQUENCY,   /**< Hz kHz MHz GHz; _f64() in Hz, _u64() rounded */
-	WEIR_BASE_DOC_CYCLES,	   /**< cycles kcycles Mcycles; _f64(), _u64() */
+	WEIR_BASE_DOC_BYTES,    /**< B kB MB GB KiB MiB GiB; _u64() in bytes */
+	WEIR_BASE_DOC_BIT_RATE,        /**< b/s kb/s Mb/s Gb/s Tb/s; _u64() in bit/s */
+	WEIR_BASE_DOC_PACKET_RATE,     /**< pps kpps Mpps Gpps; _f64() in packets/s */
+	WEIR_BASE_DOC_FREQUENCY,       /**< Hz kHz MHz GHz; _f64() in Hz, _u64() rounded */
+	WEIR_BASE_DOC_CYCLES,          /**< cycles kcycles Mcycles; _f64(), _u64() */
 	WEIR_BASE_DOC_CYCLES_PER_BYTE, /**< cycles/B; _f64() */
-	WEIR_BASE_DOC_IP4_ADDRESS, /**< a.b.c.d; _bytes(), 4 in network order */
-	WEIR_BASE_DOC_IP6_ADDRESS, /**< RFC 4291 text; _bytes(), 16 */
-	WEIR_BASE_DOC_IP_ADDRESS, /**< either; _bytes(), _length() 4 or 16 */
-	WEIR_BASE_DOC_IP_PREFIX,   /**< either with /length, host bits zero; _bytes(), _length(), _u64() the prefix length */
+	WEIR_BASE_DOC_IP4_ADDRESS,     /**< a.b.c.d; _bytes(), 4 in network order */
+	WEIR_BASE_DOC_IP6_ADDRESS,     /**< RFC 4291 text; _bytes(), 16 */
+	WEIR_BASE_DOC_IP_ADDRESS,      /**< either; _bytes(), _length() 4 or 16 */
+	WEIR_BASE_DOC_IP_PREFIX, /**< either with /length, host bits zero; _bytes(), _length(), _u64() the prefix length */
 	WEIR_BASE_DOC_MAC_ADDRESS, /**< 00:11:22:33:44:55; _bytes(), 6 */
-	WEIR_BASE_DOC_MAP,	   /**< a map with the keys of a section */
-	WEIR_BASE_DOC_NAMED,	   /**< a map from names of the user's choice to items; weir_base_doc_name() of an item */
-	WEIR_BASE_DOC_LIST,	   /**< a list of items; one scalar alone counts as a list of one */
-	WEIR_BASE_DOC_ANY,	   /**< whatever it is, unchecked; weir_base_doc_json() */
+	WEIR_BASE_DOC_MAP,         /**< a map with the keys of a section */
+	WEIR_BASE_DOC_NAMED, /**< a map from names of the user's choice to items; weir_base_doc_name() of an item */
+	WEIR_BASE_DOC_LIST, /**< a list of items; one scalar alone counts as a list of one */
+	WEIR_BASE_DOC_ANY,  /**< whatever it is, unchecked; weir_base_doc_json() */
 };
 
 /** Flags of a key. */
 enum {
-	WEIR_BASE_DOC_REQUIRED = 1 << 0, /**< must be given */
+	WEIR_BASE_DOC_REQUIRED = 1 << 0,   /**< must be given */
 	WEIR_BASE_DOC_MUST_EXIST = 1 << 1, /**< FILE: must be there and readable */
 };
 
-struct weir_base_doc;	     /* a loaded file, with what it includes */
+struct weir_base_doc;       /* a loaded file, with what it includes */
 struct weir_base_doc_value; /* one value of it, owned by the document */
 struct weir_base_doc_section;
 
 /** One key of a section: a row of a schema table. A row whose name is NULL ends the table. */
 struct weir_base_doc_key {
-	const char *name;	      /**< the key */
+	const char *name;             /**< the key */
 	enum weir_base_doc_kind kind; /**< what its value must be */
-	uint32_t flags;		      /**< WEIR_BASE_DOC_REQUIRED ... */
-	const char *def;	      /**< value when not given, as one would write it; NULL: none */
-	const char *help;	      /**< one or two sentences for the reference documentation */
-	double min;		      /**< smallest number allowed, when max > min, in the kind's own base unit
+	uint32_t flags;               /**< WEIR_BASE_DOC_REQUIRED ... */
+	const char *def;  /**< value when not given, as one would write it; NULL: none */
+	const char *help; /**< one or two sentences for the reference documentation */
+	double min;       /**< smallest number allowed, when max > min, in the kind's own base unit
 				       * (seconds, bytes, bit/s, packets/s, Hz, cycles) */
-	double max;		      /**< largest number allowed */
-	const char *const *choices;   /**< ENUM: NULL-terminated */
-	enum weir_base_doc_kind item; /**< LIST, NAMED: kind of the items (with choices, min, max, section as above) */
+	double max;       /**< largest number allowed */
+	const char *const *choices; /**< ENUM: NULL-terminated */
+	enum weir_base_doc_kind
+		item; /**< LIST, NAMED: kind of the items (with choices, min, max, section as above) */
 	const struct weir_base_doc_section *section; /**< MAP, or items that are MAP */
-	bool (*check)(const char *text); /**< scalars: a further test, or NULL */
-	const char *expected;		  /**< what check() wants, in words: "expected ..." */
+	bool (*check)(const char *text);             /**< scalars: a further test, or NULL */
+	const char *expected; /**< what check() wants, in words: "expected ..." */
 };
 
 /** A section: a map with known keys. */
 struct weir_base_doc_section {
-	const char *name; /**< its title in the documentation, and its name in the JSON Schema's $defs: unique */
-	const char *help; /**< what the section is for */
+	const char *
+		name; /**< its title in the documentation, and its name in the JSON Schema's $defs: unique */
+	const char *help;                     /**< what the section is for */
 	const struct weir_base_doc_key *keys; /**< rows, the last with name NULL */
 };
 
@@ -114,11 +116,12 @@ struct weir_base_doc_error {
  *   weir_base_doc_errors()); NULL with errno only when out of memory.
  *   Free it with weir_base_doc_free().
  */
-struct weir_base_doc *weir_base_doc_load(const char *path, const struct weir_base_doc_section *root);
+struct weir_base_doc *weir_base_doc_load(
+	const char *path, const struct weir_base_doc_section *root);
 
 /** Like weir_base_doc_load(), from @p size bytes of text; @p name stands for the file in errors. */
-struct weir_base_doc *weir_base_doc_load_text(const char *text, size_t size, const char *name,
-	const struct weir_base_doc_section *root);
+struct weir_base_doc *weir_base_doc_load_text(
+	const char *text, size_t size, const char *name, const struct weir_base_doc_section *root);
 
 /** Free a document and everything that was read from it. NULL is allowed. */
 void weir_base_doc_free(struct weir_base_doc *doc);
@@ -132,15 +135,16 @@ const struct weir_base_doc_value *weir_base_doc_root(const struct weir_base_doc 
  * @param[out] nb_errors  their number
  * @return an array owned by the document, valid until the next error is added
  */
-const struct weir_base_doc_error *weir_base_doc_errors(const struct weir_base_doc *doc, unsigned int *nb_errors);
+const struct weir_base_doc_error *weir_base_doc_errors(
+	const struct weir_base_doc *doc, unsigned int *nb_errors);
 
 /** Add an error at @p value, printf fashion: for rules that a table cannot state, such as "unknown port". */
-void weir_base_doc_error_add(struct weir_base_doc *doc, const struct weir_base_doc_value *value, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+void weir_base_doc_error_add(struct weir_base_doc *doc, const struct weir_base_doc_value *value,
+	const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /** Like weir_base_doc_error_add(), at line @p line and column @p column of another file that the document names (a route table). */
-void weir_base_doc_error_add_at(struct weir_base_doc *doc, const char *file, unsigned int line, unsigned int column,
-	const char *format, ...) __attribute__((format(printf, 5, 6)));
+void weir_base_doc_error_add_at(struct weir_base_doc *doc, const char *file, unsigned int line,
+	unsigned int column, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /** Print every error as "file:line:column: message". */
 void weir_base_doc_errors_print(const struct weir_base_doc *doc, FILE *out);
@@ -153,7 +157,8 @@ json_t *weir_base_doc_errors_json(const struct weir_base_doc *doc);
  * when @p map is NULL, so that calls can be nested. A MAP section that was not
  * given but has defaults inside is NULL: read its keys' defaults from the table by giving it def "{}".
  */
-const struct weir_base_doc_value *weir_base_doc_get(const struct weir_base_doc_value *map, const char *key);
+const struct weir_base_doc_value *weir_base_doc_get(
+	const struct weir_base_doc_value *map, const char *key);
 
 /** Was @p key given in the file (not by default)? */
 bool weir_base_doc_given(const struct weir_base_doc_value *map, const char *key);
@@ -162,7 +167,8 @@ bool weir_base_doc_given(const struct weir_base_doc_value *map, const char *key)
 unsigned int weir_base_doc_count(const struct weir_base_doc_value *value);
 
 /** Item @p index of a LIST, NAMED or MAP, in the file's order; NULL beyond the end. */
-const struct weir_base_doc_value *weir_base_doc_at(const struct weir_base_doc_value *value, unsigned int index);
+const struct weir_base_doc_value *weir_base_doc_at(
+	const struct weir_base_doc_value *value, unsigned int index);
 
 /** Name under which a map holds this value; NULL for a list's items. */
 const char *weir_base_doc_name(const struct weir_base_doc_value *value);
@@ -198,7 +204,8 @@ json_t *weir_base_doc_json(const struct weir_base_doc_value *value);
  * @param[out] line, column  from 1
  * @return the file's name
  */
-const char *weir_base_doc_where(const struct weir_base_doc_value *value, unsigned int *line, unsigned int *column);
+const char *weir_base_doc_where(
+	const struct weir_base_doc_value *value, unsigned int *line, unsigned int *column);
 
 /** A section's JSON Schema (draft 2020-12) for editors; the caller owns it. */
 json_t *weir_base_doc_schema_json(const struct weir_base_doc_section *root, const char *title);

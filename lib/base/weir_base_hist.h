@@ -25,10 +25,10 @@ extern "C" {
 
 /** A histogram; all zero is a valid empty one. */
 struct weir_base_hist {
-	uint64_t count;			       /**< values recorded */
-	uint64_t sum;			       /**< their sum (may wrap) */
-	uint64_t min;			       /**< smallest; meaningless when count is 0 */
-	uint64_t max;			       /**< largest; 0 when count is 0 */
+	uint64_t count;                          /**< values recorded */
+	uint64_t sum;                            /**< their sum (may wrap) */
+	uint64_t min;                            /**< smallest; meaningless when count is 0 */
+	uint64_t max;                            /**< largest; 0 when count is 0 */
 	uint64_t bucket[WEIR_BASE_HIST_BUCKETS]; /**< values per bucket */
 };
 

@@ -21,7 +21,7 @@
 static char name[40];
 
 /* What handlers were seen to do. */
-static int nb_inside, nb_overlaps;
+static int nb_inside, nb_overlaps, nb_fills;
 
 static void
 pause_ms(long ms)
@@ -71,6 +71,7 @@ fill(void *arg, const json_t *args, json_t **result)
 	size_t size = (size_t)json_integer_value(json_object_get(args, "size"));
 	char *text = malloc(size + 1);
 
+	__atomic_add_fetch(&nb_fills, 1, __ATOMIC_SEQ_CST);
 	memset(text, 'x', size);
 	text[size] = '\0';
 	*result = json_string(text);
@@ -374,6 +375,53 @@ a_slow_client_gets_all_in_the_end(void **state)
 }
 
 static void
+answers_do_not_pile_up(void **state)
+{
+	struct weir_base_ctl *ctl = open_server();
+	int fd = connect_raw(), i;
+
+	nb_fills = 0;
+	for (i = 0; i < 50; i++)
+		send_text(fd, "{\"command\":\"test/fill\",\"args\":{\"size\":3000000}}\n");
+	pause_ms(300);
+	/* Who does not read is not answered further. */
+	assert_in_range(__atomic_load_n(&nb_fills, __ATOMIC_SEQ_CST), 1, 3);
+	close(fd);
+	weir_base_ctl_close(ctl);
+}
+
+static void *
+close_server(void *arg)
+{
+	weir_base_ctl_close(arg);
+	return NULL;
+}
+
+static void
+closing_lets_clients_take_their_answers(void **state)
+{
+	struct weir_base_ctl *ctl = open_server();
+	size_t size = strlen("{\"ok\":true,\"result\":\"\"}\n") + 3000000, used = 0;
+	char *line = malloc(size);
+	int fd = connect_raw();
+	pthread_t thread;
+	ssize_t got;
+
+	nb_fills = 0;
+	send_text(fd, "{\"command\":\"test/fill\",\"args\":{\"size\":3000000}}\n");
+	while (__atomic_load_n(&nb_fills, __ATOMIC_SEQ_CST) == 0)
+		pause_ms(1);
+	assert_int_equal(pthread_create(&thread, NULL, close_server, ctl), 0);
+	pause_ms(50);
+	while (used < size && (got = recv(fd, line + used, size - used, 0)) > 0)
+		used += (size_t)got;
+	assert_int_equal(used, size);
+	pthread_join(thread, NULL);
+	free(line);
+	close(fd);
+}
+
+static void
 clients_that_vanish(void **state)
 {
 	struct weir_base_ctl *ctl = open_server();
@@ -574,6 +622,8 @@ main(void)
 		cmocka_unit_test(lines_of_any_size),
 		cmocka_unit_test(slow_clients_do_not_block_others),
 		cmocka_unit_test(a_slow_client_gets_all_in_the_end),
+		cmocka_unit_test(answers_do_not_pile_up),
+		cmocka_unit_test(closing_lets_clients_take_their_answers),
 		cmocka_unit_test(clients_that_vanish),
 		cmocka_unit_test(more_clients_than_places),
 		cmocka_unit_test(many_ask_and_handlers_run_one_at_a_time),

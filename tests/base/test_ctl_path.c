@@ -243,6 +243,20 @@ open_in_shared_folder(void)
 	return weir_base_ctl_open("main") == NULL ? errno : 0;
 }
 
+static int
+open_where_all_may_write(void)
+{
+	char path[100];
+	int error;
+
+	snprintf(path, sizeof(path), "%s/weir", shared_folder);
+	if (mkdir(path, 0700) != 0 || chmod(path, 0777) != 0)
+		return 1;
+	error = open_in_shared_folder();
+	rmdir(path);
+	return error;
+}
+
 static void
 folders_of_others_are_refused(void **state)
 {
@@ -259,6 +273,7 @@ folders_of_others_are_refused(void **state)
 	assert_int_equal(symlink("/tmp", path), 0);
 	assert_int_equal(as_nobody(open_in_shared_folder), ENOTDIR);
 	unlink(path);
+	assert_int_equal(as_nobody(open_where_all_may_write), EPERM);
 	assert_int_equal(as_nobody(open_in_shared_folder), 0);
 	snprintf(path, sizeof(path), "%s/weir/main.sock", shared_folder);
 	unlink(path);

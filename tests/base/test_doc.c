@@ -95,6 +95,9 @@ a_section_with_default_is_there(void **state)
 	assert_int_equal(weir_base_doc_u64(weir_base_doc_get(value_of(doc, "limits"), "depth")), 3);
 	assert_false(weir_base_doc_given(weir_base_doc_root(doc), "limits"));
 	assert_null(value_of(doc, "bounds"));
+	/* What a default holds was not given either. */
+	assert_int_equal(weir_base_doc_u64(weir_base_doc_get(value_of(doc, "edges"), "depth")), 9);
+	assert_false(weir_base_doc_given(value_of(doc, "edges"), "depth"));
 	weir_base_doc_free(doc);
 }
 
@@ -234,7 +237,7 @@ all_errors_are_listed_in_order(void **state)
 		"t.yaml:4:1: unknown key 'zzz'; expected one of: text, even, file, flag, int, "
 		"small, number, ratio, full, duration, soon, bytes, mtu, bit_rate, packet_rate, "
 		"frequency, cycles, cycles_per_byte, ip4, ip6, ip, prefix, mac, prefixes, ports, "
-		"sizes, limits, bounds, tree, any\n"
+		"sizes, limits, edges, bounds, tree, any\n"
 		"t.yaml:5:6: '1:2' is not a MAC address; expected six pairs of hexadecimal digits "
 		"such as 02:00:00:00:00:01\n"
 		"t.yaml:7:1: key 'text' is given twice, first on line 6; expected each key once\n");

@@ -210,6 +210,16 @@ what_yaml_can_do_beyond(void **state)
 }
 
 static void
+a_refused_key_takes_its_value_with_it(void **state)
+{
+	struct weir_base_doc *doc = load("any: {? [a, b] : 1, c: 2, ? {d: e} : {f: g}}\n");
+
+	assert_int_equal(nb_errors(doc), 2);
+	assert_int_equal(weir_base_doc_count(value_of(doc, "any")), 1);
+	weir_base_doc_free(doc);
+}
+
+static void
 check_text(const char *yaml, const char *expected)
 {
 	struct weir_base_doc *doc = load_good(yaml);
@@ -311,6 +321,7 @@ main(void)
 		cmocka_unit_test(many_keys_are_found_fast),
 		cmocka_unit_test(what_yaml_can_do_beyond),
 		cmocka_unit_test(laughs_are_few),
+		cmocka_unit_test(a_refused_key_takes_its_value_with_it),
 		cmocka_unit_test(texts_of_all_styles),
 		cmocka_unit_test(texts_come_back),
 	};

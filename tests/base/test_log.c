@@ -32,6 +32,7 @@ hear(void *arg, enum weir_base_log_level level, const char *module, const char *
 	heard->level = level;
 	snprintf(heard->module, sizeof(heard->module), "%s", module);
 	snprintf(heard->message, sizeof(heard->message), "%s", message);
+	errno = EIO; /* as any call in here may do */
 	if (heard->nested)
 		weir_base_log(WEIR_BASE_LOG_INFO, "test", "said from within the sink");
 	__atomic_sub_fetch(&heard->inside, 1, __ATOMIC_SEQ_CST);
