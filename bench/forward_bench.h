@@ -40,7 +40,7 @@ struct forward {
 	uint64_t nb_lost;                /* frames that a slice did not send */
 	bool under_way;                  /* a slice was set up and its frames not collected yet */
 	uint32_t nb_routes;
-	const struct forward_route *routes;
+	struct forward_route *routes;
 };
 
 struct forward_route {

@@ -43,26 +43,32 @@ load32(const void *from)
 	return value;
 }
 
-/* 0/8, 127/8, 169.254/16, 224/3. */
-static __rte_always_inline bool
+/* First octets of addresses that are never forwarded: 0/8, 127/8, 224/3. */
+static const uint8_t forward_special_octets[256] = {[0] = 1, [127] = 1, [224 ... 255] = 1};
+
+/* Those, or 169.254/16. */
+static __rte_always_inline uint32_t
 forward_is_special(uint32_t address)
 {
-	uint32_t octet = address >> 24;
-
-	return (octet - 1 >= 223) | (octet == 127) | (address >> 16 == 0xa9fe);
+	return forward_special_octets[address >> 24] | (uint32_t)(address >> 16 == 0xa9fe);
 }
 
-/* Is the one's complement sum of the 20 bytes of a header all ones? */
-static __rte_always_inline bool
-forward_sum_is_right(const uint8_t *ip)
+/* Not 0 when the one's complement sum of the 20 bytes of a header is not all ones. */
+static __rte_always_inline uint32_t
+forward_sum_is_wrong(const uint8_t *ip)
 {
-	uint64_t sum = (uint64_t)load32(ip) + load32(ip + 4) + load32(ip + 8) + load32(ip + 12) +
-		       load32(ip + 16);
+	uint64_t a = load64(ip), b = load64(ip + 8), sum;
+	uint32_t c = load32(ip + 16), half;
 
-	sum = (sum >> 32) + (sum & 0xffffffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	return (uint16_t)((sum >> 16) + sum) == 0xffff;
+	sum = a + b;
+	sum += sum < b;
+	sum += c;
+	sum += sum < c;
+	/* Added to itself turned by half its width, the upper half is the sum of both, carry included. */
+	sum += sum >> 32 | sum << 32;
+	half = (uint32_t)(sum >> 32);
+	half += half >> 16 | half << 16;
+	return ~half >> 16;
 }
 
 /*
@@ -74,7 +80,7 @@ forward_check(struct rte_mbuf *m, uint64_t mac, uint32_t *destination)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + RTE_ETHER_HDR_LEN);
-	uint32_t source, total, length;
+	uint32_t source, total, length, odd;
 
 	if (unlikely(m->data_len < RTE_ETHER_HDR_LEN + sizeof(*ip)))
 		return false;
@@ -82,12 +88,14 @@ forward_check(struct rte_mbuf *m, uint64_t mac, uint32_t *destination)
 	*destination = rte_be_to_cpu_32(ip->dst_addr);
 	total = rte_be_to_cpu_16(ip->total_length);
 	length = m->pkt_len - RTE_ETHER_HDR_LEN;
-	if (unlikely((((load64(frame) ^ mac) & FORWARD_MAC_MASK) != 0) |
-		     (((const struct rte_ether_hdr *)frame)->ether_type !=
-			     RTE_BE16(RTE_ETHER_TYPE_IPV4)) |
-		     (ip->version_ihl != 0x45) | (total < sizeof(*ip)) | (total > length) |
-		     (total > FORWARD_MTU) | (ip->time_to_live <= 1) | forward_is_special(source) |
-		     forward_is_special(*destination) | !forward_sum_is_right((const uint8_t *)ip)))
+	odd = (uint32_t)(((load64(frame) ^ mac) & FORWARD_MAC_MASK) != 0);
+	odd |= ((const struct rte_ether_hdr *)frame)->ether_type ^ RTE_BE16(RTE_ETHER_TYPE_IPV4);
+	odd |= ip->version_ihl ^ 0x45u;
+	odd |= (uint32_t)(total - sizeof(*ip) > length - sizeof(*ip));
+	odd |= (uint32_t)(total > FORWARD_MTU) | (uint32_t)(ip->time_to_live <= 1);
+	odd |= forward_is_special(source) | forward_is_special(*destination);
+	odd |= forward_sum_is_wrong((const uint8_t *)ip);
+	if (unlikely(odd != 0))
 		return false;
 	if (unlikely(total != length)) {
 		m->data_len = (uint16_t)(total + RTE_ETHER_HDR_LEN);
