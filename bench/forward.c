@@ -98,27 +98,47 @@ describe_loop(const struct forward_loop *loop, char *text, size_t size)
 		prefetches[loop->prefetch], forward_fib_lookup_select(loop->fib, loop->lookup));
 }
 
-/* Run all of them in turns; the one with the best median is the peer. */
-static struct forward_loop *
-tune_loop(struct forward_run *run)
+#define FINALISTS 4
+
+/* Run some loops in turns and put those with the best medians first. */
+static void
+rank_loops(struct forward_run *run, struct forward_loop **loops, unsigned int nb)
 {
 	struct bench_side sides[LOOPS_MAX];
 	struct bench_figure figures[LOOPS_MAX];
-	unsigned int best = 0;
 	uint64_t total;
+
+	for (unsigned int i = 0; i < nb; i++)
+		sides[i] = (struct bench_side){
+			.prepare = prepare_loop, .slice = forward_loop_slice, .arg = loops[i]};
+	if (bench_compare(run->options, sides, nb, FORWARD_SLICE, figures, &total) < 0)
+		return;
+	for (unsigned int i = 1; i < nb; i++) {
+		for (unsigned int j = i; j > 0 && figures[j].median < figures[j - 1].median; j--) {
+			struct bench_figure figure = figures[j];
+			struct forward_loop *loop = loops[j];
+
+			figures[j] = figures[j - 1];
+			figures[j - 1] = figure;
+			loops[j] = loops[j - 1];
+			loops[j - 1] = loop;
+		}
+	}
+}
+
+/* The best of all, in two rounds, so that noise picks none: the best ones once more among themselves. */
+static struct forward_loop *
+tune_loop(struct forward_run *run)
+{
+	struct forward_loop *loops[LOOPS_MAX];
 
 	for (unsigned int i = 0; i < run->nb_loops; i++) {
 		run->loops[i].traffic.destinations = run->destinations;
-		sides[i] = (struct bench_side){.prepare = prepare_loop,
-			.slice = forward_loop_slice,
-			.arg = &run->loops[i]};
+		loops[i] = &run->loops[i];
 	}
-	if (bench_compare(run->options, sides, run->nb_loops, FORWARD_SLICE, figures, &total) < 0)
-		return &run->loops[0];
-	for (unsigned int i = 1; i < run->nb_loops; i++)
-		if (figures[i].median < figures[best].median)
-			best = i;
-	return &run->loops[best];
+	rank_loops(run, loops, run->nb_loops);
+	rank_loops(run, loops, RTE_MIN(run->nb_loops, (unsigned int)FINALISTS));
+	return loops[0];
 }
 
 static struct forward_pipeline *

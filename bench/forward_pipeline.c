@@ -69,9 +69,9 @@ compare_lengths(const void *a, const void *b)
 }
 
 /*
- * rte_lpm_add() looks through all routes of a length before it adds one, which
- * takes the better part of a minute for the full table. The rules of up to 24 bits are
- * painted here as it would paint them, shortest first; it adds the longer ones itself.
+ * rte_lpm_add() looks through all routes of a length before it adds one: the time for a
+ * table grows with its square. The rules of up to 24 bits are painted here as it would
+ * paint them, shortest first; it adds the longer ones itself.
  * That both ways lead to the same answers is seen in the frames that come out.
  */
 static int
