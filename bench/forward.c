@@ -104,8 +104,8 @@ describe_loop(const struct forward_loop *loop, char *text, size_t size)
 static void
 rank_loops(struct forward_run *run, struct forward_loop **loops, unsigned int nb)
 {
-	struct bench_side sides[LOOPS_MAX];
-	struct bench_figure figures[LOOPS_MAX];
+	struct bench_side sides[LOOPS_MAX] = {0};
+	struct bench_figure figures[LOOPS_MAX] = {0};
 	uint64_t total;
 
 	for (unsigned int i = 0; i < nb; i++)
