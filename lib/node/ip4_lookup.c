@@ -13,6 +13,7 @@
 
 #include "node_ip4.h"
 #include "weir_node_route_fast.h"
+#include "node_route.h"
 
 #define CHUNK 256 /* addresses looked up at once */
 
@@ -100,48 +101,52 @@ check_any(struct rte_mbuf *m)
 	return EDGE_REWRITE;
 }
 
-/* What is the same for a whole vector, read once. */
+/* What is the same for a whole vector. */
 struct vector_constants {
 	uint64_t missing_flag;
-	uint64_t checksum_mask;
+	bool offload; /* some port's device checks headers */
+	struct node_route_prefetch prefetch;
 };
 
 /* Does the device vouch for the checksum, or else, is it right? */
-static inline bool
-is_checksum_wrong(
-	const struct rte_mbuf *m, const uint8_t *ip, const struct vector_constants *constants)
+static __rte_always_inline bool
+is_checksum_wrong(const struct rte_mbuf *m, const uint8_t *ip, bool offload)
 {
-	if (unlikely((m->ol_flags & constants->checksum_mask) == RTE_MBUF_F_RX_IP_CKSUM_GOOD) &&
-		weir_node_port_of(m)->checksum_mask != 0)
+	if (offload &&
+		(m->ol_flags & weir_node_port_of(m)->checksum_mask) == RTE_MBUF_F_RX_IP_CKSUM_GOOD)
 		return false;
 	return node_ip4_sum20(ip) != 0xffff;
 }
 
-/* May the packet be forwarded as far as its header tells? Where to look up: *address. */
-static __rte_always_inline uint16_t
-ip4_check(struct rte_mbuf *m, uint32_t *address, const struct vector_constants *constants)
+/*
+ * May the packet be forwarded as far as its header tells? Sets the address to
+ * look up, and sends for what the look-up will read: there is time until then.
+ */
+static __rte_always_inline bool
+ip4_is_plain(struct rte_mbuf *m, uint32_t *address, const struct vector_constants *constants)
 {
 	uint32_t l3 = weir_node_l3_unchecked(m);
 	const uint8_t *ip;
 	uint32_t total, frame;
 
 	if (unlikely(m->data_len < l3 + IP4_HEADER)) {
-		*address = 0; /* is refused */
-		return check_any(m);
+		*address = 0;
+		return false;
 	}
 	ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, l3);
 	*address = node_load_be32(ip + IP4_DESTINATION);
+	node_route_prefetch4(&constants->prefetch, *address);
 	total = node_load_be16(ip + IP4_TOTAL_LENGTH);
 	frame = m->pkt_len - l3;
-	/* The middle one: total is below a header's length or above frame, which is not below it. */
+	/* The second: total is below a header's length, or above frame, which is not. */
 	if (unlikely((ip[0] != 0x45) | (total - IP4_HEADER > frame - IP4_HEADER) |
 		     ((maybe_special[ip[IP4_SOURCE]] | maybe_special[ip[IP4_DESTINATION]]) != 0) |
 		     ((m->ol_flags & constants->missing_flag) != 0) |
-		     is_checksum_wrong(m, ip, constants)))
-		return check_any(m);
+		     is_checksum_wrong(m, ip, constants->offload)))
+		return false;
 	if (unlikely(total != frame))
 		node_mbuf_trim(m, l3 + total);
-	return EDGE_REWRITE;
+	return true;
 }
 
 /* Note the next hops of packets that are not refused yet, refuse those without. */
@@ -162,16 +167,21 @@ static __rte_always_inline void
 lookup_chunk(void **objs, uint16_t *nexts, uint32_t nb, const struct vector_constants *constants)
 {
 	uint32_t addresses[CHUNK], hops[CHUNK];
-	uint32_t nb_refused = 0, worst = 0;
+	uint32_t worst = 0;
+	bool some_refused = false;
 
+	for (uint32_t i = 0; i < nb; i++)
+		nexts[i] = EDGE_REWRITE;
 	for (uint32_t i = 0; i < nb; i++) {
-		nexts[i] = ip4_check(objs[i], &addresses[i], constants);
-		nb_refused += nexts[i] != EDGE_REWRITE;
+		if (likely(ip4_is_plain(objs[i], &addresses[i], constants)))
+			continue;
+		nexts[i] = check_any(objs[i]);
+		some_refused |= nexts[i] != EDGE_REWRITE;
 	}
 	weir_node_route_lookup4(addresses, hops, nb);
 	for (uint32_t i = 0; i < nb; i++)
 		worst = RTE_MAX(worst, hops[i]);
-	if (unlikely(nb_refused > 0 || worst == WEIR_NODE_NO_ROUTE)) {
+	if (unlikely(some_refused || worst == WEIR_NODE_NO_ROUTE)) {
 		note_some(objs, nexts, hops, nb);
 		return;
 	}
@@ -179,19 +189,31 @@ lookup_chunk(void **objs, uint16_t *nexts, uint32_t nb, const struct vector_cons
 		weir_node_hop_id_set(objs[i], hops[i]);
 }
 
-static uint16_t
-ip4_lookup_process(
-	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs)
+/* @param offload  a constant, so that there is a copy of this for either */
+static __rte_always_inline void
+lookup_vector(void **objs, uint16_t *nexts, uint32_t nb_objs, bool offload)
 {
 	const struct vector_constants constants = {
 		.missing_flag = weir_node_dyn.missing_flag,
-		.checksum_mask = __atomic_load_n(&weir_node_checksum_mask, __ATOMIC_RELAXED),
+		.offload = offload,
+		.prefetch = node_route_prefetch4_begin(),
 	};
-	uint16_t *nexts = weir_graph_nexts(graph);
 
 	for (uint32_t from = 0; from < nb_objs; from += CHUNK)
 		lookup_chunk(&objs[from], &nexts[from], RTE_MIN(nb_objs - from, (uint32_t)CHUNK),
 			&constants);
+}
+
+static uint16_t
+ip4_lookup_process(
+	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs)
+{
+	uint16_t *nexts = weir_graph_nexts(graph);
+
+	if (likely(__atomic_load_n(&weir_node_checksum_mask, __ATOMIC_RELAXED) == 0))
+		lookup_vector(objs, nexts, nb_objs, false);
+	else
+		lookup_vector(objs, nexts, nb_objs, true);
 	weir_graph_enqueue_nexts(graph, node, objs, nexts, nb_objs);
 	return nb_objs;
 }
