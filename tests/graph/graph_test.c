@@ -41,28 +41,28 @@ gt_log_clear(void)
 	__atomic_store_n(&nb_messages, 0, __ATOMIC_RELAXED);
 }
 
-/* "0@2,1@3,2@2": lcores in turn on the CPUs that we may run on. */
+/* "(0-2)@(0,1,3)": each lcore on any of the CPUs that we may run on, for they are shared with other tests. */
 static void
 lcore_map(char *text, size_t size, uint32_t lcores)
 {
+	size_t at = (size_t)snprintf(text, size, "(0-%u)@(", lcores - 1);
+	const char *comma = "";
 	cpu_set_t allowed;
-	size_t at = 0;
-	int cpu = -1;
 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
-	for (uint32_t lcore = 0; lcore < lcores; lcore++) {
-		do
-			cpu = (cpu + 1) % CPU_SETSIZE;
-		while (!CPU_ISSET(cpu, &allowed));
-		at += (size_t)snprintf(
-			text + at, size - at, "%s%u@%d", lcore == 0 ? "" : ",", lcore, cpu);
+	for (int cpu = 0; cpu < CPU_SETSIZE && at + 8 < size; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		at += (size_t)snprintf(text + at, size - at, "%s%d", comma, cpu);
+		comma = ",";
 	}
+	snprintf(text + at, size - at, ")");
 }
 
 void
 gt_eal_init(uint32_t lcores, const char *memory_mb)
 {
-	char map[256], prefix[64];
+	char map[1024], prefix[64];
 	const char *args[] = {"graph-test", "--no-huge", "--no-pci", "--no-shconf",
 		"--no-telemetry", "--log-level=lib.eal:4", "-m", memory_mb, "--lcores", map,
 		"--file-prefix", prefix};

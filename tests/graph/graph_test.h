@@ -25,7 +25,7 @@
 #include "weir_graph.h"
 #include "weir_graph_fast.h"
 
-/** Start EAL with @p lcores lcores, spread over the CPUs there are; exits when it cannot. */
+/** Start EAL with @p lcores lcores that share the CPUs there are; exits when it cannot. */
 void gt_eal_init(uint32_t lcores, const char *memory_mb);
 
 /** cmocka group fixtures: EAL with one lcore, the log in our hands, and no nodes. */

@@ -11,7 +11,7 @@
 #include "graph_test.h"
 
 #define RUN  64
-#define RUNS (64 * 1024) /* of these, together 32 MB of pointers: more than EAL has */
+#define RUNS (20 * 1024) /* of these, together 10 MB of pointers: more than EAL has */
 
 static uint64_t sent;
 static uint64_t sum_sent;
@@ -273,7 +273,7 @@ test_create(void **state)
 static int
 setup(void **state)
 {
-	gt_eal_init(1, "24");
+	gt_eal_init(1, "8");
 	return gt_clear(state);
 }
 

@@ -228,7 +228,7 @@ test_two_lcores(void **state)
 		assert_adds_up(stats);
 		assert_true(gt_stats_find(stats, "fork")->objs >= last_objs + 100);
 		last_objs = gt_stats_find(stats, "fork")->objs;
-		assert_int_equal(weir_graph_synchronize(UINT64_C(2000000000)), 0);
+		assert_int_equal(weir_graph_synchronize(UINT64_C(20000000000)), 0);
 	}
 	set_stop(true);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -319,7 +319,7 @@ test_stuck(void **state)
 	graph = make_stalled(&thread);
 	before_ns = weir_base_time_ns();
 	assert_int_equal(weir_graph_cluster_get(cluster, &stats), -ETIMEDOUT);
-	assert_in_range(weir_base_time_ns() - before_ns, 900000000, 3000000000);
+	assert_in_range(weir_base_time_ns() - before_ns, 900000000, 30000000000);
 	assert_log_has("'stuck'");
 	out = fmemopen(sink, sizeof(sink), "w");
 	assert_int_equal(weir_graph_cluster_print(cluster, out), -ETIMEDOUT);
@@ -374,7 +374,7 @@ test_synchronize(void **state)
 	/* Graphs that nobody walks are no reason to wait. */
 	before_ns = weir_base_time_ns();
 	assert_int_equal(weir_graph_synchronize(UINT64_C(10000000000)), 0);
-	assert_true(weir_base_time_ns() - before_ns < 1000000000);
+	assert_true(weir_base_time_ns() - before_ns < 8000000000);
 }
 
 /*
@@ -424,7 +424,7 @@ test_grace_period(void **state)
 
 		__atomic_store_n(new, 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&shared, new, __ATOMIC_RELEASE);
-		assert_int_equal(weir_graph_synchronize(UINT64_C(5000000000)), 0);
+		assert_int_equal(weir_graph_synchronize(UINT64_C(20000000000)), 0);
 		__atomic_store_n(old, 0, __ATOMIC_RELAXED);
 	}
 	set_stop(true);

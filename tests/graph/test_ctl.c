@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The library's commands on the control socket. */
+
+#include <unistd.h>
+
+#include <weir_base_ctl.h>
+
+#include "graph_test.h"
+
+static struct weir_base_ctl *ctl;
+
+/* Run a command with the arguments given as JSON text, NULL for none. */
+static json_t *
+ask(const char *command, const char *args, int rc)
+{
+	json_t *parsed = args == NULL ? NULL : json_loads(args, 0, NULL);
+	json_t *result = NULL;
+
+	assert_int_equal(weir_base_ctl_run(ctl, command, parsed, &result), rc);
+	json_decref(parsed);
+	return result;
+}
+
+static const char *
+text(const json_t *json, const char *key)
+{
+	const char *value = json_string_value(json_object_get(json, key));
+
+	return value == NULL ? "" : value;
+}
+
+static json_int_t
+number(const json_t *json, const char *key)
+{
+	const json_t *value = json_object_get(json, key);
+
+	assert_true(json_is_integer(value));
+	return json_integer_value(value);
+}
+
+static void
+add_some(void)
+{
+	gt_add_sink("t");
+	gt_add_forward("f", GT_NEXT("t"));
+	gt_add_source("s", GT_NEXT("f"));
+	gt_graph("g", "s", 32);
+	gt_graph("h", "s", 0);
+	gt_feed(weir_graph_lookup("g"), "s", 1, 40, 20);
+	weir_graph_walk(weir_graph_lookup("g"));
+	weir_graph_walk(weir_graph_lookup("g"));
+}
+
+static void
+test_list(void **state)
+{
+	json_t *list = ask("graph/list", NULL, 0);
+
+	(void)state;
+	assert_int_equal(json_array_size(list), 0);
+	json_decref(list);
+	add_some();
+	list = ask("graph/list", "{\"name\": \"whatever\"}", 0);
+	assert_int_equal(json_array_size(list), 2);
+	assert_string_equal(text(json_array_get(list, 0), "name"), "g");
+	assert_int_equal(number(json_array_get(list, 0), "nodes"), 3);
+	assert_int_equal(number(json_array_get(list, 0), "sources"), 1);
+	assert_int_equal(number(json_array_get(list, 0), "burst"), 32);
+	assert_int_equal(number(json_array_get(list, 1), "burst"), 256);
+	json_decref(list);
+}
+
+static void
+test_nodes(void **state)
+{
+	json_t *list;
+
+	(void)state;
+	add_some();
+	list = ask("graph/nodes", NULL, 0);
+	assert_int_equal(json_array_size(list), 3);
+	for (size_t i = 0; i < 3; i++) {
+		const json_t *node = json_array_get(list, i);
+		const json_t *edges = json_object_get(node, "edges");
+
+		assert_int_equal(number(node, "graphs"), 2);
+		assert_int_equal(json_is_true(json_object_get(node, "source")),
+			strcmp(text(node, "name"), "s") == 0);
+		assert_int_equal(json_array_size(edges), strcmp(text(node, "name"), "t") != 0);
+	}
+	json_decref(list);
+}
+
+static void
+test_stats(void **state)
+{
+	json_t *stats;
+
+	(void)state;
+	add_some();
+	stats = ask("graph/stats", NULL, 0);
+	assert_int_equal(number(stats, "graphs"), 2);
+	assert_int_equal(number(stats, "walks"), 2);
+	json_decref(stats);
+	stats = ask("graph/stats", "{\"name\": \"h\"}", 0);
+	assert_int_equal(number(stats, "graphs"), 1);
+	assert_int_equal(number(stats, "walks"), 0);
+	json_decref(stats);
+
+	/* The next look has rates over the interval between the two, per question. */
+	gt_feed(weir_graph_lookup("h"), "s", 1, 20, 20);
+	weir_graph_walk(weir_graph_lookup("h"));
+	stats = ask("graph/stats", "{\"name\": \"h\"}", 0);
+	assert_true(
+		json_number_value(json_object_get(
+			json_array_get(json_object_get(stats, "nodes"), 0), "objs_per_sec")) > 0);
+	json_decref(stats);
+	stats = ask("graph/stats", "{\"name\": 7}", -EINVAL);
+	assert_non_null(strstr(json_string_value(stats), "string"));
+	json_decref(stats);
+}
+
+static void
+test_dot(void **state)
+{
+	json_t *dot;
+
+	(void)state;
+	add_some();
+	dot = ask("graph/dot", "{\"name\": \"g\"}", 0);
+	assert_non_null(strstr(json_string_value(dot), "\"s\" -> \"f\" [label=\"40\""));
+	json_decref(dot);
+	dot = ask("graph/dot", "{\"name\": \"nobody\"}", -ENOENT);
+	assert_non_null(strstr(json_string_value(dot), "'nobody'"));
+	json_decref(dot);
+	dot = ask("graph/dot", NULL, -EINVAL);
+	assert_non_null(strstr(json_string_value(dot), "name"));
+	json_decref(dot);
+	dot = ask("graph/dot", "{\"name\": []}", -EINVAL);
+	assert_non_null(strstr(json_string_value(dot), "string"));
+	json_decref(dot);
+}
+
+static int
+setup(void **state)
+{
+	char name[64];
+
+	gt_setup(state);
+	snprintf(name, sizeof(name), "graph-test-%ld", (long)getpid());
+	ctl = weir_base_ctl_open(name);
+	return ctl == NULL ? -1 : weir_graph_ctl_register(ctl);
+}
+
+static int
+teardown(void **state)
+{
+	weir_base_ctl_close(ctl);
+	return gt_teardown(state);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_list, gt_clear),
+		cmocka_unit_test_teardown(test_nodes, gt_clear),
+		cmocka_unit_test_teardown(test_stats, gt_clear),
+		cmocka_unit_test_teardown(test_dot, gt_clear),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
