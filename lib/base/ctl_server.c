@@ -13,9 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_CONNS  256
-#define CLOSE_MS   500 /* for clients to take their last answers when the server closes */
-#define BACKOFF_MS 100 /* when no connection can be accepted, for want of descriptors */
+#define MAX_CONNS 256
+/* When the server closes, clients take their last answers: as long as one takes something. */
+#define CLOSE_IDLE_MS 500
+#define CLOSE_MS      5000
+#define BACKOFF_MS    100 /* when no connection can be accepted, for want of descriptors */
 
 static void
 accept_clients(struct weir_base_ctl *ctl, bool *exhausted)
@@ -248,11 +250,11 @@ weir_base_ctl_open(const char *name)
 static void
 drain(struct weir_base_ctl *ctl)
 {
-	uint64_t end = weir_base_time_ns() + CLOSE_MS * 1000000ull, now;
+	uint64_t end = weir_base_time_ns() + CLOSE_MS * 1000000ull;
 	struct pollfd polled[MAX_CONNS];
 	struct ctl_conn *conn;
 
-	while ((now = weir_base_time_ns()) < end) {
+	while (weir_base_time_ns() < end) {
 		nfds_t nb = 0;
 
 		for (conn = ctl->conns; conn != NULL; conn = conn->next) {
@@ -264,7 +266,7 @@ drain(struct weir_base_ctl *ctl)
 			polled[nb].fd = conn->fd;
 			polled[nb++].events = POLLOUT;
 		}
-		if (nb == 0 || poll(polled, nb, (int)((end - now) / 1000000) + 1) <= 0)
+		if (nb == 0 || poll(polled, nb, CLOSE_IDLE_MS) <= 0)
 			return;
 	}
 }

@@ -401,18 +401,18 @@ static void
 closing_lets_clients_take_their_answers(void **state)
 {
 	struct weir_base_ctl *ctl = open_server();
-	size_t size = strlen("{\"ok\":true,\"result\":\"\"}\n") + 3000000, used = 0;
+	size_t size = strlen("{\"ok\":true,\"result\":\"\"}\n") + 20000000, used = 0;
 	char *line = malloc(size);
 	int fd = connect_raw();
 	pthread_t thread;
 	ssize_t got;
 
 	nb_fills = 0;
-	send_text(fd, "{\"command\":\"test/fill\",\"args\":{\"size\":3000000}}\n");
+	send_text(fd, "{\"command\":\"test/fill\",\"args\":{\"size\":20000000}}\n");
 	while (__atomic_load_n(&nb_fills, __ATOMIC_SEQ_CST) == 0)
 		pause_ms(1);
 	assert_int_equal(pthread_create(&thread, NULL, close_server, ctl), 0);
-	pause_ms(50);
+	pause_ms(100);
 	while (used < size && (got = recv(fd, line + used, size - used, 0)) > 0)
 		used += (size_t)got;
 	assert_int_equal(used, size);

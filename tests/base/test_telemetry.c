@@ -272,6 +272,12 @@ long_texts(void **state)
 	assert_int_equal(json_integer_value(json_object_get(got, "b")), 1);
 	json_decref(got);
 	json_decref(reply_json);
+	reply_json = json_pack("{s:[s, s, s]}", "list", text, "short", text);
+	got = ask("/weir/test/answer");
+	assert_int_equal(json_integer_value(json_object_get(got, "weir_cut")), 2);
+	assert_int_equal(json_array_size(json_object_get(got, "list")), 3);
+	json_decref(got);
+	json_decref(reply_json);
 	reply_json = NULL;
 	free(text);
 }
@@ -358,6 +364,39 @@ closed_servers_answer_with_an_error(void **state)
 	/* A new server takes its commands over. */
 	assert_int_equal(open_mirrored(), 0);
 	check_reply("{\"a\": 1}", "{\"a\": 1}");
+}
+
+static int step; /* of the slow command: begun, ended */
+
+static int
+dawdle(void *arg, const json_t *args, json_t **result)
+{
+	struct timespec pause = {.tv_nsec = 200000000};
+
+	__atomic_store_n(&step, 1, __ATOMIC_SEQ_CST);
+	nanosleep(&pause, NULL);
+	__atomic_store_n(&step, 2, __ATOMIC_SEQ_CST);
+	*result = json_string("done");
+	return 0;
+}
+
+static void
+closing_waits_for_telemetry(void **state)
+{
+	const char *command = "/weir/test/dawdle";
+	char text[200];
+
+	assert_int_equal(weir_base_ctl_register(
+				 ctl, "test/dawdle", "slow", WEIR_BASE_CTL_READ_ONLY, dawdle, NULL),
+		0);
+	assert_int_equal(send(client, command, strlen(command), 0), strlen(command));
+	while (__atomic_load_n(&step, __ATOMIC_SEQ_CST) == 0)
+		usleep(1000);
+	weir_base_ctl_close(ctl);
+	assert_int_equal(__atomic_load_n(&step, __ATOMIC_SEQ_CST), 2);
+	receive(text, sizeof(text));
+	assert_non_null(strstr(text, "done"));
+	assert_int_equal(open_mirrored(), 0);
 }
 
 static bool stop;
@@ -453,6 +492,7 @@ main(void)
 		cmocka_unit_test(errors_are_told),
 		cmocka_unit_test(later_commands_are_mirrored_too),
 		cmocka_unit_test(closed_servers_answer_with_an_error),
+		cmocka_unit_test(closing_waits_for_telemetry),
 		cmocka_unit_test(servers_close_while_asked),
 	};
 
