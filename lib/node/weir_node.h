@@ -46,7 +46,7 @@ extern "C" {
 #define WEIR_NODE_NAME_SIZE    32         /**< longest port name, with its ending zero */
 #define WEIR_NODE_MTU_MIN      68 /**< smallest MTU of a port: what every IPv4 link carries (RFC 791) */
 
-#define WEIR_NODE_RX_BURST_DEFAULT 128   /**< objects asked of a device at once */
+#define WEIR_NODE_RX_BURST_DEFAULT 128  /**< objects asked of a device at once */
 #define WEIR_NODE_RX_BURST_MAX     1024 /**< most objects that can be asked of a device at once */
 
 /** What a TX node does when the device takes no more. */
