@@ -153,7 +153,7 @@ unit_tests() {
 	count_or_fail "$name" "$status" "$counts"
 }
 
-# py_tests NAME DIR... : pytest, counts each.
+# py_tests NAME ARGUMENT...: pytest, counts each.
 py_tests() {
 	local name=$1 python status=0 counts xml
 	shift
