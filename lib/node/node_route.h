@@ -32,4 +32,7 @@ node_route_prefetch4(const struct node_route_prefetch *prefetch, uint32_t addres
 	rte_prefetch0(prefetch->slots + (size_t)(address >> 8) * sizeof(uint16_t));
 }
 
+/* weir_node_route_lookup4() of addresses whose slots were sent for long enough ago. */
+void node_route_lookup4_near(const uint32_t *addresses, uint32_t *hops, uint32_t nb);
+
 #endif

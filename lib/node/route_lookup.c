@@ -9,7 +9,7 @@
  * "any of 16 goes deeper".
  */
 
-#include "route_internal.h"
+#include "node_route.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -333,9 +333,10 @@ static struct {
 	const void *slots4;
 	const void *slots6;
 	weir_node_lookup4_t lookup4;
+	weir_node_lookup4_t lookup4_near;
 	weir_node_lookup6_t lookup6;
 	const struct weir_node_hop_fast *hops;
-} fast __rte_cache_aligned = {.lookup4 = lookup4_none, .lookup6 = lookup6_none};
+} fast __rte_cache_aligned = {.lookup4 = lookup4_none, .lookup4_near = lookup4_none, .lookup6 = lookup6_none};
 
 void
 weir_node_lookup_publish4(const void *slots, bool wide)
@@ -344,6 +345,10 @@ weir_node_lookup_publish4(const void *slots, bool wide)
 	__atomic_store_n(&fast.lookup4,
 		slots == NULL ? lookup4_none
 			      : weir_node_lookup4_select(WEIR_NODE_LOOKUP_BEST, wide),
+		__ATOMIC_RELEASE);
+	__atomic_store_n(&fast.lookup4_near,
+		slots == NULL ? lookup4_none
+			      : weir_node_lookup4_select(WEIR_NODE_LOOKUP_SCALAR, wide),
 		__ATOMIC_RELEASE);
 }
 
@@ -376,6 +381,15 @@ weir_node_route_lookup4(const uint32_t *addresses, uint32_t *hops, uint32_t nb)
 	const void *slots = __atomic_load_n(&fast.slots4, __ATOMIC_ACQUIRE);
 
 	__atomic_load_n(&fast.lookup4, __ATOMIC_RELAXED)(slots, addresses, hops, nb);
+}
+
+/* Of slots that have come near a gather is slower than a load each. */
+void
+node_route_lookup4_near(const uint32_t *addresses, uint32_t *hops, uint32_t nb)
+{
+	const void *slots = __atomic_load_n(&fast.slots4, __ATOMIC_ACQUIRE);
+
+	__atomic_load_n(&fast.lookup4_near, __ATOMIC_RELAXED)(slots, addresses, hops, nb);
 }
 
 void
