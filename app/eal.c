@@ -2,8 +2,9 @@
 /*
  * EAL's arguments, worked out from the description file.
  *
- * Workers get a CPU of their own while there are enough; the main thread, which
- * sleeps nearly all the time, may run on any. When CPUs are too few, workers
+ * Workers that poll devices get a CPU of their own while there are enough; those that
+ * read files, and the main thread, which sleeps nearly all the time, may run
+ * on any. When CPUs are too few, workers
  * share them (--lcores ID@CPU), and what would spin for a preempted thread must
  * not: the pool uses a ring in RTS mode, and idle workers yield.
  */
@@ -84,58 +85,104 @@ is_among(const unsigned int *list, unsigned int nb, unsigned int value)
 	return false;
 }
 
-/* The CPU of each worker: the one it asks for, else the next that nobody asked for. */
-static void
-place_workers(struct eal *eal, const struct config *config, const unsigned int *cpus,
-	unsigned int *cpu_of)
+/* Does a worker read files only? Then it has no queue to lose packets from while it waits for a CPU. */
+static bool
+reads_files_only(const struct config *config, const struct config_worker *worker)
 {
-	bool asked[CPU_SETSIZE] = {false}, used[CPU_SETSIZE] = {false};
-	unsigned int i, next = 0, tries;
+	unsigned int i;
 
-	for (i = 0; i < config->nb_workers; i++)
-		if (config->workers[i].lcore >= 0 && config->workers[i].lcore < CPU_SETSIZE)
-			asked[config->workers[i].lcore] = true;
-	for (i = 0; i < config->nb_workers; i++) {
-		if (config->workers[i].lcore >= 0 &&
-			is_among(cpus, eal->nb_cpus, (unsigned int)config->workers[i].lcore)) {
-			cpu_of[i] = (unsigned int)config->workers[i].lcore;
-		} else {
-			if (config->workers[i].lcore >= 0)
-				weir_base_log(WEIR_BASE_LOG_WARNING, "app",
-					"CPU %d is not there or not ours: worker %u runs on "
-					"another",
-					config->workers[i].lcore, i);
-			for (tries = 0; tries < eal->nb_cpus && asked[cpus[next % eal->nb_cpus]];
-				tries++)
-				next++;
-			cpu_of[i] = cpus[next++ % eal->nb_cpus];
-		}
-		eal->crowded |= used[cpu_of[i]];
-		used[cpu_of[i]] = true;
-	}
+	for (i = 0; i < worker->nb_rx; i++)
+		if (config->ports[worker->rx[i].port].device != NULL)
+			return false;
+	return true;
 }
 
-/* lcore 0 is the main thread on all CPUs; worker i is lcore i + 1 on its CPU. */
+/*
+ * The CPU of each worker: the one it asks for; any (-1) when it asks for none and
+ * reads files; else the next that nobody asked for, the first one last, for there is most else to do.
+ */
+static void
+place_workers(struct eal *eal, const struct config *config, const unsigned int *cpus, int *cpu_of)
+{
+	bool taken[CPU_SETSIZE] = {false};
+	unsigned int i, next = 1, tries;
+
+	for (i = 0; i < config->nb_workers; i++) {
+		cpu_of[i] = config->workers[i].lcore;
+		if (cpu_of[i] >= 0 && !is_among(cpus, eal->nb_cpus, (unsigned int)cpu_of[i])) {
+			weir_base_log(WEIR_BASE_LOG_WARNING, "app",
+				"CPU %d is not there or not ours: worker %u runs on another",
+				cpu_of[i], i);
+			cpu_of[i] = -1;
+		}
+		if (cpu_of[i] >= 0)
+			taken[cpu_of[i]] = true;
+	}
+	for (i = 0; i < config->nb_workers; i++) {
+		if (cpu_of[i] >= 0 || reads_files_only(config, &config->workers[i]))
+			continue;
+		for (tries = 0; tries < eal->nb_cpus && taken[cpus[next % eal->nb_cpus]]; tries++)
+			next++;
+		cpu_of[i] = (int)cpus[next++ % eal->nb_cpus];
+		taken[cpu_of[i]] = true;
+	}
+	eal->crowded = config->nb_workers > eal->nb_cpus;
+}
+
+/* A growing text that is cut at its end. */
+struct text {
+	char bytes[16 * CPU_SETSIZE];
+	size_t used;
+};
+
+static void append(struct text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void
+append(struct text *text, const char *format, ...)
+{
+	va_list list;
+	int length;
+
+	va_start(list, format);
+	length =
+		vsnprintf(text->bytes + text->used, sizeof(text->bytes) - text->used, format, list);
+	va_end(list);
+	text->used = RTE_MIN(text->used + (size_t)length, sizeof(text->bytes) - 1);
+}
+
+/* "3@(0,1,2)": lcore 3 may run on any of the CPUs. */
+static void
+append_floating(
+	struct text *text, unsigned int lcore, const unsigned int *cpus, unsigned int nb_cpus)
+{
+	unsigned int i;
+
+	append(text, "%s%u@(", lcore > 0 ? "," : "", lcore);
+	for (i = 0; i < nb_cpus; i++)
+		append(text, "%s%u", i > 0 ? "," : "", cpus[i]);
+	append(text, ")");
+}
+
+/* lcore 0 is the main thread, on any CPU; worker i is lcore i + 1. */
 static void
 add_lcores(struct eal *eal, const struct config *config, struct arguments *args)
 {
-	unsigned int cpus[CPU_SETSIZE], cpu_of[EAL_WORKERS_MAX], i;
-	char text[8 * CPU_SETSIZE];
-	size_t used;
+	unsigned int cpus[CPU_SETSIZE], i;
+	int cpu_of[EAL_WORKERS_MAX];
+	struct text text = {.used = 0};
 
 	eal->nb_cpus = list_cpus(cpus, CPU_SETSIZE);
 	place_workers(eal, config, cpus, cpu_of);
-	used = (size_t)snprintf(text, sizeof(text), "0@(");
-	for (i = 0; i < eal->nb_cpus; i++)
-		used += (size_t)snprintf(
-			text + used, sizeof(text) - used, "%s%u", i > 0 ? "," : "", cpus[i]);
-	used += (size_t)snprintf(text + used, sizeof(text) - used, ")");
-	for (i = 0; i < config->nb_workers && used < sizeof(text); i++) {
+	append_floating(&text, 0, cpus, eal->nb_cpus);
+	for (i = 0; i < config->nb_workers; i++) {
 		eal->lcores[i] = i + 1;
-		used += (size_t)snprintf(
-			text + used, sizeof(text) - used, ",%u@%u", i + 1, cpu_of[i]);
+		if (cpu_of[i] < 0)
+			append_floating(&text, i + 1, cpus, eal->nb_cpus);
+		else
+			append(&text, ",%u@%d", i + 1, cpu_of[i]);
 	}
-	add(args, "--lcores=%s", text);
+	add(args, "--lcores=%s", text.bytes);
 	add(args, "--main-lcore=0");
 }
 

@@ -144,8 +144,9 @@ static const struct weir_base_doc_key worker_keys[] = {
 		.kind = WEIR_BASE_DOC_INT,
 		.min = 0,
 		.max = 1023,
-		.help = "CPU to run on. By default the next free one; workers share CPUs when "
-			"there are too few.",
+		.help = "CPU to run on. By default the next free one, or, for a worker that reads "
+			"files "
+			"only, any. Workers share CPUs when there are too few.",
 	},
 	{
 		.name = "receive",
