@@ -23,7 +23,7 @@ segmented(const uint16_t *lengths, uint16_t nb)
 		assert_non_null(m);
 		memcpy(rte_pktmbuf_append(m, length), frame.bytes + at, length);
 		at += length;
-		if (head == NULL) {
+		if (head == NULL || tail == NULL) {
 			head = m;
 		} else {
 			tail->next = m;
@@ -111,6 +111,25 @@ test_segments_not_joined(void **state)
 	assert_int_equal(clone->data_len, 30);
 	assert_memory_equal(rte_pktmbuf_mtod(clone, void *), frame.bytes, 30);
 	rte_pktmbuf_free(clone);
+}
+
+/* Nor where a later segment is held by somebody else, who would lose its first bytes. */
+static void
+test_later_segment_shared(void **state)
+{
+	struct rte_mbuf *m, *second;
+	uint16_t cut = 30;
+
+	frame_ip4(&frame, TEST_LEFT, "192.0.2.1", "10.0.0.1", 100);
+	m = segmented(&cut, 1);
+	second = m->next;
+	rte_mbuf_refcnt_update(second, 1);
+	test_send_mbuf(TEST_LEFT, m);
+	test_walk();
+	assert_int_equal(test_reason(WEIR_NODE_REASON_TRUNCATED), 1);
+	assert_int_equal(second->data_len, frame.length - 30);
+	assert_memory_equal(rte_pktmbuf_mtod(second, void *), frame.bytes + 30, frame.length - 30);
+	rte_pktmbuf_free(second);
 }
 
 /* Whoever else holds the packet sees it as it was. */
@@ -277,6 +296,7 @@ run(void)
 		cmocka_unit_test_setup_teardown(test_segments, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_jumbo, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_segments_not_joined, test_begin, test_end),
+		cmocka_unit_test_setup_teardown(test_later_segment_shared, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_shared, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_shared_vector, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_external, test_begin, test_end),

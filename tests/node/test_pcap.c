@@ -81,6 +81,27 @@ test_snap_length(void **state)
 	assert_false(next_record(&r));
 }
 
+/* Options that are not all there: whether their checksum is right cannot be said. */
+static void
+test_snap_length_of_options(void **state)
+{
+	uint8_t *ip;
+
+	frame_ip4(&frame, TEST_LEFT, "192.0.2.1", "10.0.0.1", 100);
+	ip = frame.bytes + frame.l3;
+	ip[0] = 0x47;
+	memset(ip + 20, 1, 8);
+	frame_ip4_checksum(&frame);
+	begin_file(MAGIC_NS, false, 1);
+	for (uint32_t captured = 14 + 20; captured <= 14 + 28; captured++)
+		put_record(0, 0, &frame, captured);
+	save("in.pcap");
+	assert_int_equal(forward("in.pcap", "out.pcap"), 1);
+	assert_int_equal(count_records(), 0);
+	assert_int_equal(test_reason(WEIR_NODE_REASON_TRUNCATED), 8);
+	assert_int_equal(test_reason(WEIR_NODE_REASON_IP4_OPTIONS), 1);
+}
+
 static void
 test_snap_length_of_fragments(void **state)
 {
@@ -256,6 +277,7 @@ run(void)
 		cmocka_unit_test_setup_teardown(test_snap_length, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(
 			test_snap_length_of_fragments, test_begin, test_end),
+		cmocka_unit_test_setup_teardown(test_snap_length_of_options, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_damaged, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_not_a_capture, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_repeat, test_begin, test_end),
