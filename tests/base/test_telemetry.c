@@ -9,6 +9,7 @@
 #include <ftw.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -438,11 +439,14 @@ start(void **state)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	char prefix[60], greeting[2000];
+	cpu_set_t cpus;
 	char *argv[] = {"test", "--no-huge", "--no-pci", "-m", "64", "-l", "0", prefix, NULL};
 
 	snprintf(name, sizeof(name), "weirtest%d", (int)getpid());
 	snprintf(prefix, sizeof(prefix), "--file-prefix=%s", name);
-	if (rte_eal_init(8, argv) < 0)
+	/* EAL ties this thread to one CPU, which may be another program's, too. */
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || rte_eal_init(8, argv) < 0 ||
+		sched_setaffinity(0, sizeof(cpus), &cpus) != 0)
 		return -1;
 	if (open_mirrored() != 0)
 		return -1;
