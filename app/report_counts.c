@@ -73,7 +73,7 @@ add_node(struct report_counts *counts, const struct weir_graph_node_stats *node)
 {
 	const char *id;
 
-	counts->totals.discarded += node->overflow;
+	counts->totals.discarded += node->overflow + node->strays;
 	if ((id = suffix(node->name, "ethdev_rx")) != NULL ||
 		(id = suffix(node->name, "pcap_rx")) != NULL) {
 		add_receive(counts, node, id);

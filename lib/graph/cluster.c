@@ -257,7 +257,9 @@ cluster_collect(struct weir_graph_cluster *cluster)
 		if (graph == NULL || !cluster_matches(cluster, graph))
 			continue;
 		cluster->nb_graphs++;
-		cluster->clock_period = (uint16_t)graph->slow->clock_period;
+		/* Of several the coarsest: what is shown is no better than that. */
+		cluster->clock_period =
+			RTE_MAX(cluster->clock_period, (uint16_t)graph->slow->clock_period);
 		rc = cluster_add_graph(cluster, graph, false);
 	}
 	cluster->time_ns = weir_base_time_ns();
@@ -363,6 +365,7 @@ cluster_show(struct weir_graph_cluster *cluster, const struct weir_graph_cluster
 		shown[i].cycles = row->now.node[SNAPSHOT_CYCLES];
 		shown[i].realloc_count = row->now.node[SNAPSHOT_REALLOCS];
 		shown[i].overflow = row->now.node[SNAPSHOT_OVERFLOW];
+		shown[i].strays = row->now.node[SNAPSHOT_STRAYS];
 		shown[i].nb_edges = row->nb_edges;
 		shown[i].nb_xstats = row->nb_xstats;
 		shown[i].edge_names = (const char *const *)row->edge_names;

@@ -50,33 +50,47 @@ ctl_list(void *arg, const json_t *args, json_t **result)
 
 /*
  * Clusters are kept from one question to the next, so that rates are over the
- * interval between two looks.
+ * interval between two looks: those of the patterns asked about last.
  */
+#define KEPT_MAX 32
+
+struct kept {
+	struct weir_graph_cluster *cluster;
+	char *pattern;
+};
+
+static struct kept kept[KEPT_MAX]; /* the latest first */
+
+static void
+kept_to_front(uint32_t from)
+{
+	struct kept latest = kept[from];
+
+	memmove(&kept[1], &kept[0], from * sizeof(kept[0]));
+	kept[0] = latest;
+}
+
 static struct weir_graph_cluster *
 cluster_kept(const char *pattern)
 {
-	static struct kept {
-		struct kept *next;
-		struct weir_graph_cluster *cluster;
-		char pattern[];
-	} * kept;
-	struct kept *k;
+	struct kept *last = &kept[KEPT_MAX - 1];
 
-	for (k = kept; k != NULL; k = k->next)
-		if (strcmp(k->pattern, pattern) == 0)
-			return k->cluster;
-	k = malloc(sizeof(*k) + strlen(pattern) + 1);
-	if (k == NULL)
-		return NULL;
-	strcpy(k->pattern, pattern);
-	k->cluster = weir_graph_cluster_create(&pattern, 1);
-	if (k->cluster == NULL) {
-		free(k);
+	for (uint32_t i = 0; i < KEPT_MAX && kept[i].cluster != NULL; i++)
+		if (strcmp(kept[i].pattern, pattern) == 0) {
+			kept_to_front(i);
+			return kept[0].cluster;
+		}
+	weir_graph_cluster_destroy(last->cluster);
+	free(last->pattern);
+	last->pattern = strdup(pattern);
+	last->cluster = last->pattern == NULL ? NULL : weir_graph_cluster_create(&pattern, 1);
+	if (last->cluster == NULL) {
+		free(last->pattern);
+		last->pattern = NULL;
 		return NULL;
 	}
-	k->next = kept;
-	kept = k;
-	return k->cluster;
+	kept_to_front(KEPT_MAX - 1);
+	return kept[0].cluster;
 }
 
 static int

@@ -123,11 +123,11 @@ node_json(const struct weir_graph_cluster *cluster, uint32_t index)
 {
 	const struct weir_graph_node_stats *node = &cluster->stats.nodes[index];
 
-	return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o}",
+	return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o}",
 		"name", node->name, "graphs", (int)node->nb_graphs, "calls",
 		(json_int_t)node->calls, "objs", (json_int_t)node->objs, "realloc_count",
-		(json_int_t)node->realloc_count, "overflow", (json_int_t)node->overflow, "cycles",
-		(json_int_t)node->cycles, "objs_per_call",
+		(json_int_t)node->realloc_count, "overflow", (json_int_t)node->overflow, "strays",
+		(json_int_t)node->strays, "cycles", (json_int_t)node->cycles, "objs_per_call",
 		ratio((double)node->objs, (double)node->calls), "objs_per_sec",
 		row_rate(cluster, index), "cycles_per_call",
 		ratio((double)node->cycles, (double)node->calls), "cycles_per_obj",

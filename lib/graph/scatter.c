@@ -21,14 +21,21 @@
 
 _Static_assert(SCATTER_SLACK <= STREAM_SLACK, "copies stay within the slack");
 
-/* Decisions that name no edge are a node's bug: count and discard rather than lose or crash. */
+/* Decisions that name no edge are a node's fault: count and discard rather than lose or crash; say so once. */
 static __rte_noinline void
 discard_stray(struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint32_t nb_objs,
 	uint16_t next)
 {
-	GRAPH_LOG(ERROR, "node '%s' sent %u objects to edge %u, but has %u edges",
-		graph->slow->info[node->pos].name, nb_objs, next, node->nb_edges);
-	weir_graph_discard(graph, node, objs, nb_objs);
+	const struct weir_graph_slow *slow = graph->slow;
+
+	if (node->strays == 0)
+		GRAPH_LOG(ERROR,
+			"node '%s' sends objects to edge %u or above, but has %u edges: they are "
+			"discarded, and counted as strays",
+			slow->info[node->pos].name, next, node->nb_edges);
+	node->strays += nb_objs;
+	if (slow->discard != NULL)
+		slow->discard(slow->discard_arg, objs, nb_objs);
 }
 
 static __rte_always_inline void
@@ -80,7 +87,7 @@ scatter_append(struct weir_graph *graph, struct weir_graph_node *node, uint16_t 
 	void **end;
 
 	edge->nb_objs += nb;
-	if (unlikely(to->size - to->idx < nb) && weir_graph_stream_grow(to, nb) < 0) {
+	if (unlikely(to->size - to->idx < nb) && weir_graph_stream_grow(graph, to, nb) < 0) {
 		weir_graph_discard(graph, to, objs, nb);
 		return;
 	}
@@ -139,7 +146,7 @@ scatter(struct weir_graph *graph, struct weir_graph_node *node, void **objs, con
 		return;
 	if (all_equal(nexts, nb_objs))
 		scatter_to_one(graph, node, objs, nexts[0], nb_objs);
-	else if (nb_objs < SCATTER_SHORT || node->nb_edges > SCATTER_EDGES)
+	else if (nb_objs < SCATTER_SHORT || node->nb_edges == 0 || node->nb_edges > SCATTER_EDGES)
 		scatter_one_by_one(graph, node, objs, nexts, nb_objs);
 	else
 		scatter_groups(graph, node, objs, nexts, nb_objs, kernel);

@@ -54,6 +54,7 @@ copy_counters(const struct weir_graph *graph, uint64_t *words)
 		to[SNAPSHOT_CYCLES] = node->cycles;
 		to[SNAPSHOT_REALLOCS] = node->realloc_count;
 		to[SNAPSHOT_OVERFLOW] = node->overflow;
+		to[SNAPSHOT_STRAYS] = node->strays;
 		to += SNAPSHOT_NODE_WORDS;
 		for (uint16_t e = 0; e < node->nb_edges; e++)
 			*to++ = node->edges[e].nb_objs;

@@ -49,10 +49,6 @@ clock_schedule(struct weir_graph *graph)
 	struct weir_graph_slow *slow = graph->slow;
 	uint32_t offset;
 
-	if (slow->clock_period == UINT16_MAX) {
-		graph->clock_countdown = UINT32_MAX;
-		return;
-	}
 	if (slow->clock_warm_up > 1) {
 		slow->clock_warm_up--;
 		graph->clock_countdown = 1;
@@ -223,6 +219,10 @@ rounds_timed(struct weir_graph *graph)
 	};
 	uint64_t total;
 
+	if (slow->clock_period == UINT16_MAX) { /* never, but the countdown is finite */
+		graph->clock_countdown = UINT32_MAX;
+		return rounds(graph, NULL);
+	}
 	clock_schedule(graph);
 	watch.last = weir_base_cycles();
 	total = rounds(graph, &watch);
@@ -254,21 +254,32 @@ weir_graph_walk(struct weir_graph *graph)
 		graph_publish(graph);
 }
 
-int
-weir_graph_stream_grow(struct weir_graph_node *node, uint32_t nb_objs)
+static void **
+stream_resize(const struct weir_graph *graph, struct weir_graph_node *node, uint64_t size)
 {
-	uint64_t size = RTE_MAX((uint64_t)node->idx + nb_objs, 2 * (uint64_t)node->size);
-	void **objs;
+	void **objs = rte_realloc_socket(node->objs, (size + STREAM_SLACK) * sizeof(*objs),
+		RTE_CACHE_LINE_SIZE, graph->slow->socket_id);
 
-	if (size > UINT32_MAX / 2)
+	if (objs != NULL) {
+		node->objs = objs;
+		node->size = (uint32_t)size;
+		node->realloc_count++;
+	}
+	return objs;
+}
+
+/* To twice the size, so that growing stays rare, or where memory is short, to what is needed. */
+int
+weir_graph_stream_grow(struct weir_graph *graph, struct weir_graph_node *node, uint32_t nb_objs)
+{
+	uint64_t need = (uint64_t)node->idx + nb_objs;
+	uint64_t size = RTE_MAX(need, 2 * (uint64_t)node->size);
+
+	if (need > UINT32_MAX / 2)
 		return -ENOMEM;
-	objs = rte_realloc(node->objs, (size + STREAM_SLACK) * sizeof(*objs), RTE_CACHE_LINE_SIZE);
-	if (objs == NULL)
-		return -ENOMEM;
-	node->objs = objs;
-	node->size = (uint32_t)size;
-	node->realloc_count++;
-	return 0;
+	if (stream_resize(graph, node, size) != NULL || stream_resize(graph, node, need) != NULL)
+		return 0;
+	return -ENOMEM;
 }
 
 void

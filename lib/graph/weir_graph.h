@@ -299,6 +299,7 @@ struct weir_graph_node_stats {
 	uint64_t objs;                   /**< objects processed, exact */
 	uint64_t realloc_count;          /**< times its stream grew */
 	uint64_t overflow;               /**< objects discarded because its stream could not grow */
+	uint64_t strays;               /**< objects discarded because its decisions named no edge */
 	uint64_t cycles;               /**< cycles of the time base; sampled and scaled, unbiased */
 	uint16_t nb_edges;             /**< entries in edge_objs */
 	uint16_t nb_xstats;            /**< entries in xstat and xstat_names */

@@ -73,6 +73,7 @@ struct weir_graph_node {
 	uint64_t cycles;        /**< of timed walks, scaled */
 	uint64_t realloc_count; /**< times the stream grew */
 	uint64_t overflow;      /**< objects discarded because it could not */
+	uint64_t strays;        /**< objects discarded because their decision named no edge */
 } __rte_cache_aligned;
 
 /** A graph. One worker's: nothing here is shared but the line that readers write. */
@@ -107,7 +108,8 @@ struct weir_graph {
 void weir_graph_walk(struct weir_graph *graph);
 
 /** Make room for @p nb_objs more objects in a stream. @return 0, or -ENOMEM. Library internal. */
-int weir_graph_stream_grow(struct weir_graph_node *node, uint32_t nb_objs);
+int weir_graph_stream_grow(
+	struct weir_graph *graph, struct weir_graph_node *node, uint32_t nb_objs);
 
 /** Count and discard objects that found no room. Library internal. */
 void weir_graph_discard(
@@ -149,7 +151,7 @@ weir_graph_enqueue(struct weir_graph *graph, struct weir_graph_node *node, uint1
 		return;
 	e->nb_objs += nb_objs;
 	if (unlikely(next->size - next->idx < nb_objs) &&
-		weir_graph_stream_grow(next, nb_objs) < 0) {
+		weir_graph_stream_grow(graph, next, nb_objs) < 0) {
 		weir_graph_discard(graph, next, (void **)(uintptr_t)objs, nb_objs);
 		return;
 	}
@@ -211,8 +213,8 @@ weir_graph_stream_get(
 {
 	struct weir_graph_node *next = node->edges[edge].node;
 
-	RTE_SET_USED(graph);
-	if (unlikely(next->size - next->idx < nb_objs) && weir_graph_stream_grow(next, nb_objs) < 0)
+	if (unlikely(next->size - next->idx < nb_objs) &&
+		weir_graph_stream_grow(graph, next, nb_objs) < 0)
 		return NULL;
 	return &next->objs[next->idx];
 }
@@ -247,6 +249,8 @@ weir_graph_stream_move(struct weir_graph *graph, struct weir_graph_node *node, u
 		weir_graph_move_piece(graph, node, edge);
 		return;
 	}
+	if (unlikely(node->idx == 0))
+		return;
 	if (unlikely(next->idx != 0)) {
 		weir_graph_enqueue(graph, node, edge, node->objs, node->idx);
 		return;
@@ -265,7 +269,8 @@ weir_graph_stream_move(struct weir_graph *graph, struct weir_graph_node *node, u
 /**
  * Pass each object of a vector on along an edge of its own: objs[i] goes to nexts[i].
  * Objects of one edge keep their order. What it costs does not depend on how
- * the decisions are mixed; when all are the same it is a home run.
+ * the decisions are mixed; when all are the same it is a home run, so the vector must not be
+ * touched afterwards. Decisions that name no edge are a fault: their objects are discarded and counted as strays.
  *
  * @param objs   the vector in process(), or any other array
  * @param nexts  edges of @p node, nb_objs of them, with room to read 128 bytes beyond: weir_graph_nexts() has it

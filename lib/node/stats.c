@@ -59,7 +59,7 @@ add_node(struct sums *sums, const struct weir_graph_node_stats *node)
 	struct weir_node_totals *totals = &sums->totals;
 	unsigned long id;
 
-	totals->discarded += node->overflow;
+	totals->discarded += node->overflow + node->strays;
 	if (is_of(node->name, "ethdev_rx", &id) || is_of(node->name, "pcap_rx", &id)) {
 		totals->received += node->objs;
 		sums->port[id].rx_packets += node->objs;

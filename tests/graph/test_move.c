@@ -437,7 +437,7 @@ run_stray(uint16_t nb_edges, uint32_t nb,
 	}
 	if (nb_discarded == nb)
 		assert_int_equal(sum, (uint64_t)nb * (nb + 1) / 2);
-	assert_true(node->overflow == nb_discarded);
+	assert_true(node->strays == nb_discarded);
 	if (nb_discarded > 0)
 		assert_log_has("'fan'");
 	assert_int_equal(weir_graph_destroy(weir_graph_id(graph)), 0);
