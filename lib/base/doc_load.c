@@ -102,7 +102,9 @@ open_file(struct weir_base_doc *doc, const char *path, struct stat *status,
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0 || fstat(fd, status) != 0) {
-		weir_base_doc_error_add(doc, at, "cannot open '%s': %s", path, strerror(errno));
+		weir_base_doc_error_add(doc, at,
+			"cannot open '%s': %s; expected a file that can be read", path,
+			strerror(errno));
 	} else if (S_ISDIR(status->st_mode)) {
 		weir_base_doc_error_add(doc, at, "'%s' is a directory; expected a file", path);
 	} else {

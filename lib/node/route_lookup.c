@@ -336,7 +336,8 @@ static struct {
 	weir_node_lookup4_t lookup4_near;
 	weir_node_lookup6_t lookup6;
 	const struct weir_node_hop_fast *hops;
-} fast __rte_cache_aligned = {.lookup4 = lookup4_none, .lookup4_near = lookup4_none, .lookup6 = lookup6_none};
+} fast __rte_cache_aligned = {
+	.lookup4 = lookup4_none, .lookup4_near = lookup4_none, .lookup6 = lookup6_none};
 
 void
 weir_node_lookup_publish4(const void *slots, bool wide)

@@ -53,8 +53,8 @@ edges(void **state)
 	};
 	static const char *const bad[] = {"", "->", "a", "a.b", "a -> b", "a. -> b", ".b -> c",
 		"a.b ->", "a.b -> c d", "a x.b -> c", "a.b -> c -> d", "a.b - > c",
-		"a.b -> "
-		"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"};
+		("a.b -> "
+		 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")};
 	struct wiring_edge edge;
 
 	(void)state;
