@@ -181,7 +181,8 @@ includes_that_are_none(void **state)
 	check_file("a.yaml", "/a.yaml:1:11: expected the name of a file to include\n"
 			     "/a.yaml:1:21: expected the name of a file to include\n"
 			     "/a.yaml:1:24: expected the name of a file to include\n"
-			     "/a.yaml:1:28: cannot open '/none.yaml': No such file or directory\n"
+			     "/a.yaml:1:28: cannot open '/none.yaml': No such file or directory; "
+			     "expected a file that can be read\n"
 			     "/a.yaml:1:39: '/.' is a directory; expected a file\n");
 }
 
@@ -203,12 +204,12 @@ a_broken_include_is_one_error(void **state)
 static void
 files_that_cannot_be_opened(void **state)
 {
-	check_file(
-		"none.yaml", "/none.yaml: cannot open '/none.yaml': No such file or directory\n");
+	check_file("none.yaml", "/none.yaml: cannot open '/none.yaml': No such file or directory; "
+				"expected a file that can be read\n");
 	check_file(".", "/.: '/.' is a directory; expected a file\n");
 	write_file("a.yaml", "text: a\n");
-	check_file(
-		"a.yaml/b.yaml", "/a.yaml/b.yaml: cannot open '/a.yaml/b.yaml': Not a directory\n");
+	check_file("a.yaml/b.yaml", "/a.yaml/b.yaml: cannot open '/a.yaml/b.yaml': Not a "
+				    "directory; expected a file that can be read\n");
 	write_file("empty.yaml", "");
 	check_file("empty.yaml", "/empty.yaml: is empty; expected a map\n");
 }
