@@ -320,6 +320,17 @@ weir_graph_decide_each(struct weir_graph *graph, struct weir_graph_node *node, v
 	return nb_objs;
 }
 
+/**
+ * Define a process() called @p name that is weir_graph_decide_each() and nothing else.
+ */
+#define WEIR_GRAPH_PROCESS_EACH(name, decide, prefetch)                                            \
+	static uint16_t name(struct weir_graph *graph, struct weir_graph_node *node, void **objs,  \
+		uint16_t nb_objs)                                                                  \
+	{                                                                                          \
+		return weir_graph_decide_each(graph, node, objs, nb_objs, decide, prefetch);       \
+	}                                                                                          \
+	struct weir_graph_process_semicolon
+
 /** The usual prefetch(): the object's first cache line. */
 static __rte_always_inline void
 weir_graph_prefetch_obj(const void *obj)
