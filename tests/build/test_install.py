@@ -51,6 +51,13 @@ def test_library_files(installed):
     assert f"[{soname}]" in run("readelf", "-d", lib / "libweir.so").stdout
 
 
+def test_public_names_only(installed):
+    listed = run("nm", "-D", "--defined-only", libdir(installed) / "libweir.so").stdout.splitlines()
+    names = {line.split()[-1].split("@")[0] for line in listed}
+    assert {"weir_graph_create", "weir_graph_cluster_export", "weir_node_prepare", "weir_base_log"} <= names
+    assert sorted(name for name in names if not name.startswith("weir_")) == []
+
+
 def test_headers(installed):
     public = {h.name for h in (ROOT / "lib").glob("*/weir_*.h")}
     assert {h.name for h in (installed / "include/weir").iterdir()} == public
