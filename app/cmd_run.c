@@ -18,6 +18,7 @@
 #define POLL_NS       1000000ull    /* how soon an end is noticed */
 #define PROGRESS_NS   1000000000ull /* how often a terminal is told */
 #define WAIT_GRACE_NS 1000000000ull /* how long a full device may hold up a stop */
+#define KILL_GRACE_S  1             /* how long anything may, once a second signal has come */
 
 /** Options of the command line. */
 struct run_options {
@@ -29,19 +30,42 @@ struct run_options {
 };
 
 static volatile sig_atomic_t nb_signals;
+static volatile sig_atomic_t files_done; /* nothing that could wait for others is left to do */
+
+/*
+ * A worker, or this thread as it completes a file, may hang in a system call that never comes back:
+ * a pipe that nobody reads. Only a handler gets past that.
+ */
+static void
+on_alarm(int number)
+{
+	static const char message[] = "weir run: ended at once by a second signal: something did "
+				      "not come to an end; the totals are not known\n";
+
+	(void)number;
+	if (files_done)
+		return;
+	if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+		_exit(APP_FAILED);
+	_exit(APP_FAILED);
+}
 
 static void
 on_signal(int number)
 {
 	(void)number;
 	nb_signals++;
+	if (nb_signals == 2)
+		alarm(KILL_GRACE_S);
 }
 
 static void
 catch_signals(void)
 {
 	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction alarm_action = {.sa_handler = on_alarm};
 
+	sigaction(SIGALRM, &alarm_action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	/* A reader that goes away (`weir run ... | head`) must not keep files from being completed. */
@@ -240,6 +264,7 @@ finish(struct instance *instance, const struct run_options *options)
 
 	if (instance_join(instance) < 0)
 		code = APP_FAILED;
+	files_done = 1;
 	error = report_collect(instance, &report);
 	if (error < 0) {
 		json_decref(written);
@@ -347,7 +372,11 @@ const struct app_command cmd_run = {
 		"below the\n"
 		"current directory. SIGINT and SIGTERM end a run: what was received is forwarded, "
 		"files are\n"
-		"completed, and the report is printed. A second signal also gives up waiting for "
-		"devices.\n",
+		"completed, and the report is printed. A second signal ends it "
+		"at once: what does\n"
+		"not take packets is waited for no longer, and what has not ended a second later "
+		"is "
+		"left as it\n"
+		"is, without a report.\n",
 	.run = run_run,
 };

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Instances that run: how they are stopped, what they tell meanwhile, two at a time."""
+import array
 import concurrent.futures
+import fcntl
 import glob
 import itertools
 import json
+import os
 import re
 import signal
 import subprocess
+import termios
 import time
 
 import pytest
@@ -16,7 +20,7 @@ import packets
 import pcapfile
 from network import Expected, assert_forwarded, assert_report_adds_up
 from networks import CAPTURES, captures
-from program import FAILED, OK, WEIR, environment, weir, write_description
+from program import FAILED, OK, SLOW, WEIR, environment, weir, write_description
 from running import FOREVER, endless, mixture, start, stats, unique_name, wait_for_packets
 
 
@@ -57,6 +61,34 @@ def test_many_signals(tmp_path):
         done = instance.wait()
     assert done.code == OK
     assert_report_adds_up(done.json())
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_second_signal_ends_a_hanging_worker(tmp_path, how):
+    """A worker writes to a pipe that nobody reads, and never comes back from its walk."""
+    os.mkfifo(tmp_path / "stuck")
+    reader = os.open(tmp_path / "stuck", os.O_RDONLY | os.O_NONBLOCK)  # opened, never read
+    try:
+        network, name = endless(tmp_path, mixture()), unique_name()
+        network.outputs = {port: {**keys, "pcap_out": "stuck"} if port == "north" else keys
+                           for port, keys in network.outputs.items()}
+        with start(network, name) as instance:
+            def full():
+                waiting = array.array("i", [0])
+                fcntl.ioctl(reader, termios.FIONREAD, waiting)
+                return waiting[0] >= 4096 and instance.process.poll() is None
+            instance.until(full, "full pipe")
+            time.sleep(0.3)
+            instance.process.send_signal(how)
+            time.sleep(0.5)
+            assert instance.process.poll() is None  # one signal waits for the worker
+            begun = time.monotonic()
+            done = instance.stop(how)
+            assert time.monotonic() - begun < 5 * SLOW
+        assert done.code == FAILED
+        assert "totals are not known" in done.stderr and done.stdout == ""
+    finally:
+        os.close(reader)
 
 
 def test_signal_at_any_time(tmp_path):
