@@ -77,7 +77,7 @@ control_route_list(void *arg, const json_t *args, json_t **result)
 }
 
 static json_t *
-hop_json(uint32_t id, const struct weir_node_hop *hop)
+hop_json(uint32_t id, const struct weir_node_hop *hop, bool own)
 {
 	static const char *const kinds[] = {
 		[WEIR_NODE_HOP_FORWARD] = "forward",
@@ -85,7 +85,8 @@ hop_json(uint32_t id, const struct weir_node_hop *hop)
 		[WEIR_NODE_HOP_BLACKHOLE] = "blackhole",
 		[WEIR_NODE_HOP_LOCAL] = "local",
 	};
-	json_t *json = json_pack("{s:I, s:s}", "id", (json_int_t)id, "kind", kinds[hop->kind]);
+	json_t *json = json_pack(
+		"{s:I, s:s}", "id", (json_int_t)id, "kind", own ? "own" : kinds[hop->kind]);
 	struct weir_node_port_info info;
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
@@ -112,7 +113,9 @@ control_neighbour_list(void *arg, const json_t *args, json_t **result)
 	weir_node_route_info(&info);
 	for (id = 0; id < info.limits.next_hops; id++)
 		if (weir_node_hop_get(id, &hop) == 0)
-			json_array_append_new(list, hop_json(id, &hop));
+			json_array_append_new(
+				list, hop_json(id, &hop,
+					      id >= info.limits.next_hops - info.limits.own_hops));
 	*result = json_pack("{s:o}", "neighbours", list);
 	return *result != NULL ? 0 : -ENOMEM;
 }

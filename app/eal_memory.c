@@ -24,6 +24,7 @@ eal_memory_route_limits(const struct config *config, struct weir_node_route_limi
 	limits->ip6_groups = (uint32_t)weir_base_doc_u64(weir_base_doc_get(given, "ip6_groups"));
 	/* One more for own addresses. */
 	limits->next_hops = config->nb_next_hops + 1;
+	limits->own_hops = 1;
 	limits->socket_id = -1;
 }
 

@@ -124,7 +124,8 @@ routes_command(void *arg, const json_t *args, json_t **result)
 		"ip4_routes", (json_int_t)info.limits.ip4_routes, "ip4_long_groups",
 		(json_int_t)info.limits.ip4_long_groups, "ip6_routes",
 		(json_int_t)info.limits.ip6_routes, "ip6_groups",
-		(json_int_t)info.limits.ip6_groups, "next_hops", (json_int_t)info.limits.next_hops);
+		(json_int_t)info.limits.ip6_groups, "next_hops",
+		(json_int_t)info.limits.next_hops - (json_int_t)info.limits.own_hops);
 	return 0;
 }
 
@@ -147,6 +148,8 @@ static int
 get_hop(const json_t *args, const char *key, uint32_t *hop, json_t **result)
 {
 	const json_t *value = json_object_get(args, key);
+	struct weir_node_route_info info;
+	uint32_t nb_hops;
 
 	if (!json_is_integer(value) || json_integer_value(value) < 0 ||
 		json_integer_value(value) >= (json_int_t)WEIR_NODE_HOP_INVALID)
@@ -154,7 +157,12 @@ get_hop(const json_t *args, const char *key, uint32_t *hop, json_t **result)
 			"expected the number of a next hop (\"hop\" of a route, \"id\" of a "
 			"neighbour)");
 	*hop = (uint32_t)json_integer_value(value);
-	return 0;
+	weir_node_route_info(&info);
+	nb_hops = info.limits.next_hops - info.limits.own_hops;
+	if (*hop < nb_hops)
+		return 0;
+	*result = json_sprintf("next hop %u is not below the limit of %u next hops", *hop, nb_hops);
+	return -EINVAL;
 }
 
 static int

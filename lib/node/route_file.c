@@ -205,7 +205,9 @@ weir_node_route_file_read(const char *path, uint32_t hop_base, struct weir_node_
 	int error;
 
 	weir_node_route_info(&info);
-	reader.next_hops = info.limits.next_hops > 0 ? info.limits.next_hops : UINT32_MAX;
+	/* Those of the program itself are not for files. */
+	reader.next_hops = info.limits.next_hops > 0 ? info.limits.next_hops - info.limits.own_hops
+						     : UINT32_MAX;
 	errno = 0;
 	file = gzopen(path, "rb");
 	if (file == NULL) {

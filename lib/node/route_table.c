@@ -52,9 +52,9 @@ limits_fill(const struct weir_node_route_limits *given, struct weir_node_route_l
 		limits->ip6_groups = DEFAULT_IP6_GROUPS;
 	if (limits->next_hops == 0)
 		limits->next_hops = DEFAULT_NEXT_HOPS;
-	if (limits->next_hops > MAX_NEXT_HOPS || limits->ip4_routes > MAX_ROUTES ||
-		limits->ip6_routes > MAX_ROUTES || limits->ip4_long_groups > MAX_GROUPS ||
-		limits->ip6_groups > MAX_GROUPS)
+	if (limits->own_hops >= limits->next_hops || limits->next_hops > MAX_NEXT_HOPS ||
+		limits->ip4_routes > MAX_ROUTES || limits->ip6_routes > MAX_ROUTES ||
+		limits->ip4_long_groups > MAX_GROUPS || limits->ip6_groups > MAX_GROUPS)
 		return -EINVAL;
 	return 0;
 }

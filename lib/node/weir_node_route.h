@@ -44,6 +44,8 @@ struct weir_node_route_limits {
 		ip6_groups; /**< trie nodes of 256; 0: 1,048,576; the Internet's table of 2024 needs 38,096 */
 	uint32_t next_hops; /**< 0: 4,096; at most 1,048,576 */
 	int socket_id;      /**< NUMA node; -1: any */
+	uint32_t
+		own_hops; /**< so many of next_hops, the last ones, are the program's own: neither control commands nor route files may name them; fewer than next_hops */
 };
 
 /** Make the tables, empty. -EEXIST when they are there, -ENOMEM, -EINVAL. */

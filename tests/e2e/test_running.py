@@ -348,6 +348,23 @@ def test_refused_changes(arguments, words, busy):
     assert all(word in done.stderr for word in words), done.stderr
 
 
+def test_next_hop_of_own_addresses(tmp_path):
+    """It stands behind those that may be configured, and is nobody's to change or to route to."""
+    network, name = endless(tmp_path, mixture(), addresses=["10.1.1.1"]), unique_name()
+    with start(network, name) as instance:
+        wait_for_packets(instance, name)
+        hops = weir("neighbour", "list", "--json", "--instance", name).json()["neighbours"]
+        [own] = [hop for hop in hops if hop["kind"] == "own"]
+        assert own["id"] > max(hop["id"] for hop in hops if hop != own)
+        for command in (["neighbour", "add", own["id"], "blackhole"], ["neighbour", "delete", own["id"]],
+                        ["route", "add", "10.1.1.1/32", own["id"]], ["neighbour", "add", own["id"] + 1, "blackhole"]):
+            done = weir(*command, "--instance", name)
+            assert done.code == FAILED and f"limit of {own['id']}" in done.stderr, done.text
+        assert weir("neighbour", "add", own["id"] - 1, "blackhole", "--instance", name).code == OK
+        assert weir("neighbour", "list", "--json", "--instance", name).json()["neighbours"][-1] == own
+        assert_report_adds_up(instance.stop().json())
+
+
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory):
     """An instance that answers while the tests of this module ask."""
