@@ -102,7 +102,8 @@ reads_files_only(const struct config *config, const struct config_worker *worker
  * reads files; else the next that nobody asked for, the first one last, for there is most else to do.
  */
 static void
-place_workers(struct eal *eal, const struct config *config, const unsigned int *cpus, int *cpu_of)
+place_workers(struct eal *eal, const struct config *config, const unsigned int *cpus, int *cpu_of,
+	bool small)
 {
 	bool taken[CPU_SETSIZE] = {false};
 	unsigned int i, next = 1, tries;
@@ -110,9 +111,11 @@ place_workers(struct eal *eal, const struct config *config, const unsigned int *
 	for (i = 0; i < config->nb_workers; i++) {
 		cpu_of[i] = config->workers[i].lcore;
 		if (cpu_of[i] >= 0 && !is_among(cpus, eal->nb_cpus, (unsigned int)cpu_of[i])) {
-			weir_base_log(WEIR_BASE_LOG_WARNING, "app",
-				"CPU %d is not there or not ours: worker %u runs on another",
-				cpu_of[i], i);
+			if (!small)
+				weir_base_log(WEIR_BASE_LOG_WARNING, "app",
+					"CPU %d is not there or not ours: worker %u runs on "
+					"another",
+					cpu_of[i], i);
 			cpu_of[i] = -1;
 		}
 		if (cpu_of[i] >= 0)
@@ -166,14 +169,14 @@ append_floating(
 
 /* lcore 0 is the main thread, on any CPU; worker i is lcore i + 1. */
 static void
-add_lcores(struct eal *eal, const struct config *config, struct arguments *args)
+add_lcores(struct eal *eal, const struct config *config, bool small, struct arguments *args)
 {
 	unsigned int cpus[CPU_SETSIZE], i;
 	int cpu_of[EAL_WORKERS_MAX];
 	struct text text = {.used = 0};
 
 	eal->nb_cpus = list_cpus(cpus, CPU_SETSIZE);
-	place_workers(eal, config, cpus, cpu_of);
+	place_workers(eal, config, cpus, cpu_of, small);
 	append_floating(&text, 0, cpus, eal->nb_cpus);
 	for (i = 0; i < config->nb_workers; i++) {
 		eal->lcores[i] = i + 1;
@@ -289,7 +292,7 @@ eal_start(struct eal *eal, const struct config *config, bool small, bool verbose
 	eal_memory_clean_up_at_exit();
 	eal->nb_mbufs = small ? 512 : needed_mbufs(config);
 	add(&args, "weir");
-	add_lcores(eal, config, &args);
+	add_lcores(eal, config, small, &args);
 	add_memory(eal, config, small, &args);
 	add_devices(config, small, &args);
 	add(&args, "--file-prefix=weir-%s%s", config->name, small ? "-graph" : "");

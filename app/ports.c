@@ -96,6 +96,7 @@ start_port(struct config *config, const struct config_port *port, unsigned int i
 		snprintf(null_device, sizeof(null_device), "net_null%u", index);
 		null_port.device = null_device;
 		null_port.is_pci = false;
+		null_port.mtu = RTE_ETHER_MTU; /* the null driver knows no other */
 		port = &null_port;
 	}
 	fill_param(port, &param);

@@ -40,6 +40,13 @@ def test_examples_are_good(path):
     assert done.code == OK, done.text
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda path: path.stem)
+def test_graphs_of_examples(path):
+    done = weir("graph", path)
+    assert done.code == OK and done.stdout.startswith("digraph"), done.text
+    assert done.stderr == ""
+
+
 def test_graph(tmp_path, description):
     """DOT that Graphviz reads, with the nodes of both workers; nothing is written."""
     before = sorted(tmp_path.rglob("*"))
