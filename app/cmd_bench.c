@@ -20,8 +20,8 @@ bench_run(int argc, char **argv)
 
 const struct app_command cmd_bench = {
 	.name = "bench",
-	.arguments = "NAME [OPTIONS]",
+	.arguments = "[NAME] [OPTIONS]",
 	.summary = "Measure Weir beside a named peer, in one run.",
-	.help = "`weir bench` without a name lists what there is.\n",
+	.help = "Without a name all benchmarks run; `weir bench --list` names them.\n",
 	.run = bench_run,
 };

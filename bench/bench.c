@@ -7,6 +7,11 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rte_common.h>
 
 #include "bench.h"
 #include "harness.h"
@@ -21,7 +26,7 @@ print_usage(FILE *out, const struct bench *bench)
 	fprintf(out,
 		"Usage: weir bench %s [--case PATTERN] [--burst N] [--seconds S] [--rounds N] "
 		"[--cpu N] [--routes FILE] [--json] [--list]\n",
-		bench != NULL ? bench->name : "NAME");
+		bench != NULL ? bench->name : "[NAME]");
 }
 
 static void
@@ -31,7 +36,8 @@ print_help(const struct bench *bench)
 	if (bench != NULL) {
 		printf("\n%s\n\n%s", bench->summary, bench->help);
 	} else {
-		printf("\nRun Weir beside a named peer, in turns, on one core.\n\n");
+		printf("\nRun Weir beside a named peer, in turns, on one core. Without a "
+		       "name all benchmarks run, one after the other.\n\n");
 		for (size_t i = 0; i < NB_BENCHES; i++)
 			printf("  %-10s %s\n", benches[i]->name, benches[i]->summary);
 	}
@@ -152,14 +158,54 @@ run_bench(const struct bench *bench, int argc, char **argv)
 	return bench->run(bench, &options);
 }
 
-int
-weir_bench_main(int argc, char **argv)
+/* DPDK's environment starts once in a process: each benchmark gets one of its own. */
+static int
+run_apart(const struct bench *bench, int argc, char **argv)
 {
-	if (argc < 2) {
-		fprintf(stderr, "weir bench: which benchmark? `weir bench --list` names them\n");
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		exit(run_bench(bench, argc, argv));
+	if (pid > 0)
+		while (waitpid(pid, &status, 0) < 0)
+			if (errno != EINTR)
+				pid = -1;
+	if (pid < 0) {
+		fprintf(stderr, "weir bench %s: %s\n", bench->name, strerror(errno));
+		return 1;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* All of them, one after the other, with the same options. */
+static int
+run_all(int argc, char **argv)
+{
+	int code = 0;
+
+	for (int i = 1; i < argc; i++) {
+		if (strncmp(argv[i], "--case", 6) != 0)
+			continue;
+		fprintf(stderr, "weir bench: --case wants the benchmark's name before it\n");
 		print_usage(stderr, NULL);
 		return 2;
 	}
+	for (size_t i = 0; i < NB_BENCHES && code != 2; i++) {
+		int its_code = run_apart(benches[i], argc, argv);
+
+		code = RTE_MAX(code, its_code);
+	}
+	return code;
+}
+
+int
+weir_bench_main(int argc, char **argv)
+{
+	if (argc < 2)
+		return run_all(argc, argv);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		print_help(NULL);
 		return 0;
@@ -172,5 +218,7 @@ weir_bench_main(int argc, char **argv)
 			printf("%-10s %s\n", benches[i]->name, benches[i]->summary);
 		return 0;
 	}
+	if (strncmp(argv[1], "--", 2) == 0)
+		return run_all(argc, argv);
 	return usage_error(NULL, "no benchmark is called", argv[1]);
 }

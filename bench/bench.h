@@ -17,7 +17,7 @@ extern "C" {
  * Starts DPDK's environment itself: to be called once per process, before
  * anything else does.
  *
- * @param argv  argv[0] is "bench", argv[1] the benchmark's name, options follow
+ * @param argv  argv[0] is "bench", argv[1] the benchmark's name (without one, all of them), options follow
  * @return 0 done (whether the targets were reached or not), 1 failed, 2 wrong use
  */
 int weir_bench_main(int argc, char **argv);

@@ -412,6 +412,13 @@ set_up(struct forward_run *run)
 		rc = forward_ports_add(&run->forward);
 	if (rc == 0)
 		rc = forward_routes_load(&run->forward, path);
+	if (rc == -ENOENT && run->options->routes == NULL) {
+		fprintf(stderr,
+			"weir bench forward: no routing table at '%s', where the source tree has "
+			"one; name another with --routes FILE\n",
+			path);
+		return rc;
+	}
 	if (rc < 0) {
 		fprintf(stderr, "weir bench forward: cannot set up to forward by '%s': %s\n", path,
 			strerror(-rc));
@@ -426,6 +433,15 @@ set_up(struct forward_run *run)
 	return 0;
 }
 
+static bool
+any_wanted(const struct bench_options *options)
+{
+	for (size_t i = 0; i < NB_CASES; i++)
+		if (bench_wanted(options, cases[i].name))
+			return true;
+	return false;
+}
+
 static int
 run_forward(const struct bench *bench, const struct bench_options *options)
 {
@@ -438,6 +454,8 @@ run_forward(const struct bench *bench, const struct bench_options *options)
 			printf("%s\n", cases[i].name);
 		return 0;
 	}
+	if (!any_wanted(options))
+		return bench_no_case(bench, options);
 	run = calloc(1, sizeof(*run));
 	if (run == NULL || bench_eal_start(options, 128) < 0)
 		goto out;

@@ -389,6 +389,15 @@ run_one_by_one(const struct bench_options *options, struct bench_report *report,
 	}
 }
 
+static bool
+any_wanted(const struct bench_options *options)
+{
+	for (size_t i = 0; i < NB_CASES; i++)
+		if (bench_wanted(options, cases[i].name))
+			return true;
+	return false;
+}
+
 static int
 run_graph(const struct bench *bench, const struct bench_options *options)
 {
@@ -400,6 +409,8 @@ run_graph(const struct bench *bench, const struct bench_options *options)
 			printf("%s\n", cases[i].name);
 		return 0;
 	}
+	if (!any_wanted(options))
+		return bench_no_case(bench, options);
 	if (bench_eal_start(options, 128) < 0)
 		return 1;
 	bench_report_begin(&report, bench, options, "walk", "object", "rte_graph");

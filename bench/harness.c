@@ -21,6 +21,14 @@ bench_wanted(const struct bench_options *options, const char *name)
 	return options->case_pattern == NULL || fnmatch(options->case_pattern, name, 0) == 0;
 }
 
+int
+bench_no_case(const struct bench *bench, const struct bench_options *options)
+{
+	fprintf(stderr, "weir bench %s: no case matches '%s'; `weir bench %s --list` names them\n",
+		bench->name, options->case_pattern, bench->name);
+	return 2;
+}
+
 static uint64_t
 run_slice(const struct bench_side *side, uint64_t nb)
 {

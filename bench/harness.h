@@ -113,6 +113,9 @@ int bench_report_end(struct bench_report *report);
 /* Is the case asked for? */
 bool bench_wanted(const struct bench_options *options, const char *name);
 
+/** Say that the pattern matches no case. @return 2 */
+int bench_no_case(const struct bench *bench, const struct bench_options *options);
+
 /* "avx512" and the like are nice to know beside figures: the CPU's name, the rate of the time base. */
 void bench_report_machine(struct bench_report *report);
 
