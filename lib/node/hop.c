@@ -19,7 +19,9 @@
 static size_t
 fast_bytes(void)
 {
-	return weir_node_route_state.limits.next_hops * sizeof(struct weir_node_hop_fast);
+	/* One more than there are: see weir_node_hop_at(). */
+	return (weir_node_route_state.limits.next_hops + (size_t)1) *
+	       sizeof(struct weir_node_hop_fast);
 }
 
 int
@@ -36,7 +38,8 @@ weir_node_hop_init(void)
 	if (state->hops == NULL || state->hop_set == NULL || state->hop_routes == NULL ||
 		state->hop_fast[0] == NULL || state->hop_fast[1] == NULL)
 		return -ENOMEM;
-	weir_node_lookup_publish_hops(state->hop_fast[0]);
+	state->hop_fast[0][nb].kind = state->hop_fast[1][nb].kind = WEIR_NODE_HOP_NONE;
+	weir_node_lookup_publish_hops(state->hop_fast[0], nb);
 	return 0;
 }
 
@@ -46,7 +49,7 @@ weir_node_hop_fini(void)
 	struct weir_node_route_state *state = &weir_node_route_state;
 	unsigned int i;
 
-	weir_node_lookup_publish_hops(NULL);
+	weir_node_lookup_publish_hops(NULL, 0);
 	for (i = 0; i < 2; i++) {
 		if (state->hop_fast[i] != NULL)
 			munmap(state->hop_fast[i], fast_bytes());
@@ -141,7 +144,7 @@ publish(uint32_t id, const struct weir_node_hop_fast *fast)
 
 	state->hop_fast[standby][id] = *fast;
 	state->hop_active = standby;
-	weir_node_lookup_publish_hops(state->hop_fast[standby]);
+	weir_node_lookup_publish_hops(state->hop_fast[standby], state->limits.next_hops);
 	state->hop_stale = true;
 	weir_node_route_switch(false, false);
 }

@@ -64,18 +64,22 @@ write_piece_header(struct rte_mbuf *piece, uint32_t payload, uint16_t fragment)
  * Cut a packet. A piece of a fragment is a fragment of the whole: offsets add up, and only
  * the last piece of the last fragment has no more behind it.
  *
- * Returns the number of pieces, or the negative reason to drop the packet.
+ * Returns the number of pieces, or the negative reason to drop the packet (0: none). There is none for
+ * packets that did not come from ip4_rewrite, so that nobody noted an MTU, or looked at their header.
  */
 static int
 cut(const struct rte_mbuf *m, struct rte_mbuf **pieces)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, weir_node_l3(m));
-	uint32_t payload = node_load_be16(ip + IP4_TOTAL_LENGTH) - IP4_HEADER;
+	uint32_t total = node_load_be16(ip + IP4_TOTAL_LENGTH), payload = total - IP4_HEADER;
 	uint16_t fragment = node_load_be16(ip + IP4_FRAGMENT);
-	uint32_t step = (node_frag_mtu(m) - IP4_HEADER) / UNIT * UNIT;
+	uint32_t step = ((uint32_t)node_frag_mtu(m) - IP4_HEADER) / UNIT * UNIT;
 	struct rte_mempool *pool = weir_node_port_of(m)->pool;
 	int nb = 0;
 
+	if (node_frag_mtu(m) < WEIR_NODE_MTU_MIN || total <= IP4_HEADER ||
+		m->data_len < weir_node_l3(m) + IP4_HEADER)
+		return -WEIR_NODE_REASON_NONE;
 	if ((uint32_t)(fragment & IP4_OFFSET_MASK) * UNIT + payload > DATAGRAM_MAX - IP4_HEADER)
 		return -WEIR_NODE_REASON_IP4_FRAGMENT;
 	for (uint32_t offset = 0; offset < payload; offset += step) {
@@ -106,7 +110,7 @@ ip4_frag_process(
 		uint16_t edge = state->edges.edge[node_frag_port(m) % WEIR_NODE_PORT_MAX];
 		int nb = cut(m, state->pieces);
 
-		if (nb < 0) {
+		if (nb <= 0) {
 			weir_graph_enqueue_x1(
 				graph, node, node_refuse(m, (enum weir_node_reason) - nb), m);
 			continue;
@@ -119,13 +123,19 @@ ip4_frag_process(
 	return nb_objs;
 }
 
+static int
+ip4_frag_init(const struct weir_graph *graph, struct weir_graph_node *node)
+{
+	return node_tx_edges_init(graph, node, NODE_IP4_FRAG_NB_EDGES);
+}
+
 static struct weir_graph_node_register ip4_frag = {
 	WEIR_GRAPH_NODE_HEADER,
 	.name = "ip4_frag",
 	.state_size = sizeof(struct frag_state),
 	.process = ip4_frag_process,
-	.init = node_tx_edges_init,
-	.nb_edges = NODE_EDGE_FIRST, /* and those to transmit nodes, see weir_node_prepare() */
+	.init = ip4_frag_init,
+	.nb_edges = NODE_IP4_FRAG_NB_EDGES, /* and those to transmit nodes */
 	.next_nodes =
 		(const char *const[]){
 			[NODE_EDGE_DROP] = "drop",

@@ -34,6 +34,8 @@ rewrite_any(void **obj, const struct weir_node_hop_fast *hop, uint16_t edge)
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, weir_node_l3(m));
 	int32_t growth = node_growth(m, hop);
 
+	if (hop->kind == WEIR_NODE_HOP_NONE)
+		return node_refuse(m, WEIR_NODE_REASON_NONE);
 	if (hop->kind == WEIR_NODE_HOP_BLACKHOLE)
 		return node_refuse(m, WEIR_NODE_REASON_IP6_BLACKHOLE);
 	if (hop->kind == WEIR_NODE_HOP_LOCAL)
@@ -56,11 +58,11 @@ rewrite_any(void **obj, const struct weir_node_hop_fast *hop, uint16_t edge)
 }
 
 static __rte_always_inline uint16_t
-ip6_rewrite_decide(
-	void **obj, const struct weir_node_hop_fast *hops, const struct node_tx_edges *edges)
+ip6_rewrite_decide(void **obj, const struct weir_node_hop_fast *hops, uint32_t nb_hops,
+	const struct node_tx_edges *edges)
 {
 	struct rte_mbuf *m = *obj;
-	const struct weir_node_hop_fast *hop = &hops[weir_node_hop_id(m)];
+	const struct weir_node_hop_fast *hop = weir_node_hop_at(hops, nb_hops, weir_node_hop_id(m));
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 	const uint8_t *ip = frame + weir_node_l3(m);
 	uint16_t edge = edges->edge[hop->port % WEIR_NODE_PORT_MAX];
@@ -86,13 +88,20 @@ ip6_rewrite_process(
 	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs)
 {
 	const struct weir_node_hop_fast *hops = weir_node_hops();
+	const uint32_t nb_hops = weir_node_hop_count();
 	const struct node_tx_edges *edges = node->state;
 	uint16_t *nexts = weir_graph_nexts(graph);
 
 	for (uint32_t i = 0; i < nb_objs; i++)
-		nexts[i] = ip6_rewrite_decide(&objs[i], hops, edges);
+		nexts[i] = ip6_rewrite_decide(&objs[i], hops, nb_hops, edges);
 	weir_graph_enqueue_nexts(graph, node, objs, nexts, nb_objs);
 	return nb_objs;
+}
+
+static int
+ip6_rewrite_init(const struct weir_graph *graph, struct weir_graph_node *node)
+{
+	return node_tx_edges_init(graph, node, NODE_IP6_REWRITE_NB_EDGES);
 }
 
 static struct weir_graph_node_register ip6_rewrite = {
@@ -100,8 +109,8 @@ static struct weir_graph_node_register ip6_rewrite = {
 	.name = "ip6_rewrite",
 	.state_size = sizeof(struct node_tx_edges),
 	.process = ip6_rewrite_process,
-	.init = node_tx_edges_init,
-	.nb_edges = NODE_EDGE_FIRST, /* and those to transmit nodes, see weir_node_prepare() */
+	.init = ip6_rewrite_init,
+	.nb_edges = NODE_IP6_REWRITE_NB_EDGES, /* and those to transmit nodes */
 	.next_nodes =
 		(const char *const[]){
 			[NODE_EDGE_DROP] = "drop",

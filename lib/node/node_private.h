@@ -237,7 +237,15 @@ struct node_tx_edges {
 };
 struct node_port *node_port_of_node(
 	const struct weir_graph *graph, struct weir_graph_node *node, uint16_t id, int queue);
-int node_tx_edges_init(const struct weir_graph *graph, struct weir_graph_node *node);
+int node_tx_edges_init(
+	const struct weir_graph *graph, struct weir_graph_node *node, uint16_t nb_own_edges);
+
+/* How many edges these have before those to transmit nodes, which weir_node_prepare() appends. */
+enum {
+	NODE_IP4_REWRITE_NB_EDGES = NODE_EDGE_FIRST + 1, /* ip4_frag */
+	NODE_IP6_REWRITE_NB_EDGES = NODE_EDGE_FIRST,
+	NODE_IP4_FRAG_NB_EDGES = NODE_EDGE_FIRST,
+};
 
 /* Stamp received frames with their port, bring their first bytes near. @return their bytes */
 static __rte_always_inline uint64_t

@@ -16,9 +16,21 @@ static const struct {
 	const char *name;
 	uint16_t nb_own_edges;
 } choosers[] = {
-	{"ip4_rewrite", NODE_EDGE_FIRST + 1}, /* ip4_frag */
-	{"ip6_rewrite", NODE_EDGE_FIRST},
-	{"ip4_frag", NODE_EDGE_FIRST},
+	{"ip4_rewrite", NODE_IP4_REWRITE_NB_EDGES},
+	{"ip6_rewrite", NODE_IP6_REWRITE_NB_EDGES},
+	{"ip4_frag", NODE_IP4_FRAG_NB_EDGES},
+};
+
+/*
+ * Which of the edges to transmit nodes is which port's, counted from the first of them, and how often that was
+ * decided anew. The number counts rather than where the edge leads: that may have been changed since.
+ */
+static uint16_t tx_edges[WEIR_NODE_PORT_MAX];
+static uint32_t tx_edges_version;
+
+/* In the context memory of choosers, so that clones remember which version their edges are of. */
+struct chooser_ctx {
+	uint32_t tx_edges_version;
 };
 
 /* Register node PARENT-SUFFIX unless it is, and say which port it is for. */
@@ -70,6 +82,11 @@ connect_choosers(const char *const *names, uint16_t nb)
 
 		if (rc == 0 && nb > 0)
 			rc = weir_graph_node_edge_update(id, choosers[i].nb_own_edges, names, nb);
+		if (rc == 0) {
+			const struct chooser_ctx ctx = {tx_edges_version};
+
+			rc = weir_graph_node_ctx_set(id, &ctx, sizeof(ctx));
+		}
 		if (rc < 0) {
 			NODE_LOG(ERROR, "node '%s' cannot lead to %u ports: %s", choosers[i].name,
 				nb, strerror(-rc));
@@ -88,11 +105,13 @@ weir_node_prepare(void)
 	int rc = names == NULL ? -ENOMEM : 0;
 
 	node_port_lock();
+	memset(tx_edges, 0xff, sizeof(tx_edges)); /* WEIR_GRAPH_EDGE_INVALID */
+	tx_edges_version++;
 	for (uint16_t id = 0; rc == 0 && id < weir_node_port_max_count(); id++) {
 		rc = ensure_nodes(id);
 		if (rc == 0 && weir_node_tx_name(id, names[nb]) == 0) {
 			next_nodes[nb] = names[nb];
-			nb++;
+			tx_edges[id] = nb++;
 		}
 	}
 	if (rc == 0)
@@ -124,20 +143,27 @@ node_port_of_node(
 	return NULL;
 }
 
-/* Find the edge to each port's transmit node, in init() of a chooser. */
+/* Note each port's edge, in init() of a chooser. A clone older than the ports still has the edges of then: by name. */
 int
-node_tx_edges_init(const struct weir_graph *graph, struct weir_graph_node *node)
+node_tx_edges_init(
+	const struct weir_graph *graph, struct weir_graph_node *node, uint16_t nb_own_edges)
 {
 	struct node_tx_edges *edges = node->state;
-	char name[WEIR_GRAPH_NAME_SIZE];
+	const struct chooser_ctx *ctx = (const void *)node->ctx;
 	uint32_t id = weir_graph_node_from_name(weir_graph_node_name_of(graph, node));
+	uint16_t nb_edges = weir_graph_node_edge_count(id);
+	char name[WEIR_GRAPH_NAME_SIZE];
 
 	for (uint16_t port = 0; port < WEIR_NODE_PORT_MAX; port++) {
-		uint16_t edge = WEIR_GRAPH_EDGE_INVALID;
+		uint32_t edge;
 
-		if (weir_node_tx_name(port, name) == 0)
+		if (weir_node_tx_name(port, name) < 0)
+			edge = WEIR_GRAPH_EDGE_INVALID;
+		else if (ctx->tx_edges_version == tx_edges_version)
+			edge = (uint32_t)nb_own_edges + tx_edges[port];
+		else
 			edge = weir_graph_node_edge_find(id, name);
-		edges->edge[port] = edge == WEIR_GRAPH_EDGE_INVALID ? NODE_EDGE_DROP : edge;
+		edges->edge[port] = edge < nb_edges ? (uint16_t)edge : NODE_EDGE_DROP;
 	}
 	return 0;
 }

@@ -187,7 +187,7 @@ void weir_node_lookup_publish6(const void *slots, bool wide);
 /* What a look-up would read now. */
 const void *weir_node_lookup_slots(uint8_t version);
 
-void weir_node_lookup_publish_hops(const struct weir_node_hop_fast *hops);
+void weir_node_lookup_publish_hops(const struct weir_node_hop_fast *hops, uint32_t nb);
 
 /* The tables, and everything under the lock */
 

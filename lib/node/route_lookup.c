@@ -325,6 +325,9 @@ weir_node_lookup6_select(enum weir_node_lookup_kind kind, bool wide)
 	return wide ? lookup6_scalar32 : lookup6_scalar16;
 }
 
+/* The table of next hops where there are none. */
+static const struct weir_node_hop_fast no_hop = {.kind = WEIR_NODE_HOP_NONE};
+
 /*
  * What a look-up reads: a line of its own, written once per switch. The functions change only
  * while no graph walks (init and fini), the pointers at any time.
@@ -336,8 +339,11 @@ static struct {
 	weir_node_lookup4_t lookup4_near;
 	weir_node_lookup6_t lookup6;
 	const struct weir_node_hop_fast *hops;
-} fast __rte_cache_aligned = {
-	.lookup4 = lookup4_none, .lookup4_near = lookup4_none, .lookup6 = lookup6_none};
+	uint32_t nb_hops;
+} fast __rte_cache_aligned = {.lookup4 = lookup4_none,
+	.lookup4_near = lookup4_none,
+	.lookup6 = lookup6_none,
+	.hops = &no_hop};
 
 void
 weir_node_lookup_publish4(const void *slots, bool wide)
@@ -364,8 +370,12 @@ weir_node_lookup_publish6(const void *slots, bool wide)
 }
 
 void
-weir_node_lookup_publish_hops(const struct weir_node_hop_fast *hops)
+weir_node_lookup_publish_hops(const struct weir_node_hop_fast *hops, uint32_t nb)
 {
+	/* The number changes only while nobody walks; without a table there is the entry beyond its end. */
+	if (hops == NULL)
+		hops = &no_hop;
+	__atomic_store_n(&fast.nb_hops, nb, __ATOMIC_RELAXED);
 	__atomic_store_n(&fast.hops, hops, __ATOMIC_RELEASE);
 }
 
@@ -405,4 +415,10 @@ const struct weir_node_hop_fast *
 weir_node_hops(void)
 {
 	return __atomic_load_n(&fast.hops, __ATOMIC_ACQUIRE);
+}
+
+uint32_t
+weir_node_hop_count(void)
+{
+	return __atomic_load_n(&fast.nb_hops, __ATOMIC_RELAXED);
 }

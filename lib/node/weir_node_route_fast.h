@@ -21,6 +21,9 @@ extern "C" {
 /** Result of a look-up that found no route. */
 #define WEIR_NODE_NO_ROUTE UINT32_MAX
 
+/** weir_node_hop_fast::kind of the entry beyond the last next hop: what ids that no look-up gave stand for. */
+#define WEIR_NODE_HOP_NONE 0xff
+
 /** A next hop as the rewrite nodes use it: half a cache line. Written whole under the same grace period as routes. */
 struct weir_node_hop_fast {
 	uint8_t header
@@ -45,6 +48,19 @@ void weir_node_route_lookup6(const uint8_t (*addresses)[16], uint32_t *hops, uin
 
 /** The table of next hops of this moment, indexed by what the look-ups return. */
 const struct weir_node_hop_fast *weir_node_hops(void);
+
+/** Entries of that table, but for one of kind WEIR_NODE_HOP_NONE behind them. */
+uint32_t weir_node_hop_count(void);
+
+/**
+ * The next hop of an id, whoever noted it: @p nb is weir_node_hop_count(). A minimum rather than a branch, for
+ * the fields of a packet that came another way than through a look-up may hold any number.
+ */
+static __rte_always_inline const struct weir_node_hop_fast *
+weir_node_hop_at(const struct weir_node_hop_fast *hops, uint32_t nb, uint32_t id)
+{
+	return &hops[id < nb ? id : nb];
+}
 
 #ifdef __cplusplus
 }
