@@ -7,47 +7,43 @@
 #include "dot.h"
 #include "instance.h"
 
+/* The picture of one worker, or with -1 of all. */
 static int
-print_graphs(const struct instance *instance, int worker)
+write_graph(struct instance *instance, int worker, FILE *out)
 {
-	unsigned int i;
-	int error;
-
-	for (i = 0; i < instance->config->nb_workers; i++) {
-		if (worker >= 0 && i != (unsigned int)worker)
-			continue;
-		error = dot_write(instance, instance->graph_ids[i], stdout, 0);
-		if (error < 0)
-			return app_error(&cmd_graph, "graph of worker %u: %s", i, strerror(-error));
-	}
-	return app_finish(APP_OK);
+	return worker < 0 ? dot_write_all(instance, out, 0)
+			  : dot_write_worker(instance, instance->graph_ids[worker], out, 0);
 }
 
 static int
-print_graphs_json(const struct instance *instance, int worker)
+print_graph_json(struct instance *instance, int worker)
 {
-	json_t *list = json_array();
-	unsigned int i;
-	char *text;
-	size_t size;
-	FILE *stream;
+	const char *name =
+		worker < 0 ? instance->config->name : weir_graph_name(instance->graph_ids[worker]);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	json_t *json;
+	int error;
 
-	for (i = 0; i < instance->config->nb_workers; i++) {
-		if (worker >= 0 && i != (unsigned int)worker)
-			continue;
-		stream = open_memstream(&text, &size);
-		if (stream == NULL) {
-			json_decref(list);
-			return app_error(&cmd_graph, "out of memory");
-		}
-		dot_write(instance, instance->graph_ids[i], stream, 0);
-		fclose(stream);
-		json_array_append_new(
-			list, json_pack("{s:s, s:s}", "name",
-				      weir_graph_name(instance->graph_ids[i]), "dot", text));
-		free(text);
-	}
-	return app_print_json(json_pack("{s:o}", "graphs", list));
+	if (stream == NULL)
+		return app_error(&cmd_graph, "out of memory");
+	error = write_graph(instance, worker, stream);
+	fclose(stream);
+	json = error == 0 ? json_pack("{s:[{s:s, s:s}]}", "graphs", "name", name, "dot", text)
+			  : NULL;
+	free(text);
+	return error == 0 ? app_print_json(json)
+			  : app_error(&cmd_graph, "no graph: %s", strerror(-error));
+}
+
+static int
+print_graph(struct instance *instance, int worker)
+{
+	int error = write_graph(instance, worker, stdout);
+
+	return error == 0 ? app_finish(APP_OK)
+			  : app_error(&cmd_graph, "no graph: %s", strerror(-error));
 }
 
 static int
@@ -64,8 +60,7 @@ graph_config(struct config *config, bool json, int worker)
 	} else if (error < 0) {
 		code = app_error(&cmd_graph, "the graph could not be made: %s", strerror(-error));
 	} else {
-		code = json ? print_graphs_json(&instance, worker)
-			    : print_graphs(&instance, worker);
+		code = json ? print_graph_json(&instance, worker) : print_graph(&instance, worker);
 	}
 	instance_close(&instance);
 	return code;
@@ -111,8 +106,10 @@ graph_run(int argc, char **argv)
 const struct app_command cmd_graph = {
 	.name = "graph",
 	.arguments = "FILE [--worker N] [--json]",
-	.summary = "Print the graph of each worker in Graphviz DOT, without devices and traffic.",
+	.summary = "Print the graph in Graphviz DOT, without devices and traffic.",
 	.help = "  weir graph examples/forward.yaml | dot -Tsvg > graph.svg\n"
+		"\n"
+		"  --worker N       that worker's graph only, not those of all in one picture\n"
 		"\n"
 		"Devices are stood in for by null devices, nothing is written and no route is "
 		"loaded.\n",

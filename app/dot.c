@@ -54,10 +54,24 @@ write_line(const struct instance *instance, const char *line, size_t length, FIL
 	fwrite(line, 1, length, out);
 }
 
-int
-dot_write(const struct instance *instance, uint32_t graph, FILE *out, uint32_t flags)
+/* What the graph library wrote, with the names of ports; frees it. */
+static int
+write_lines(const struct instance *instance, char *text, size_t size, FILE *out)
 {
 	const char *line, *end;
+
+	for (line = text; line < text + size; line = end) {
+		end = memchr(line, '\n', (size_t)(text + size - line));
+		end = end != NULL ? end + 1 : text + size;
+		write_line(instance, line, (size_t)(end - line), out);
+	}
+	free(text);
+	return ferror(out) ? -EIO : 0;
+}
+
+int
+dot_write_worker(const struct instance *instance, uint32_t graph, FILE *out, uint32_t flags)
+{
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
@@ -67,11 +81,28 @@ dot_write(const struct instance *instance, uint32_t graph, FILE *out, uint32_t f
 		return -ENOMEM;
 	error = weir_graph_export(graph, stream, flags);
 	fclose(stream);
-	for (line = text; error == 0 && line < text + size; line = end) {
-		end = memchr(line, '\n', (size_t)(text + size - line));
-		end = end != NULL ? end + 1 : text + size;
-		write_line(instance, line, (size_t)(end - line), out);
-	}
+	if (error == 0)
+		return write_lines(instance, text, size, out);
 	free(text);
-	return error < 0 ? error : ferror(out) ? -EIO : 0;
+	return error;
+}
+
+int
+dot_write_all(struct instance *instance, FILE *out, uint32_t flags)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	int error;
+
+	if (stream == NULL)
+		return -ENOMEM;
+	pthread_mutex_lock(&instance->look_lock);
+	error = weir_graph_cluster_export(instance->cluster, instance->config->name, stream, flags);
+	pthread_mutex_unlock(&instance->look_lock);
+	fclose(stream);
+	if (error == 0)
+		return write_lines(instance, text, size, out);
+	free(text);
+	return error;
 }

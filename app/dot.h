@@ -15,11 +15,20 @@ struct instance;
 const char *dot_port_of_node(const struct instance *instance, const char *node);
 
 /**
- * Write a graph in Graphviz DOT, with the names of ports in its receive and transmit nodes.
+ * Write one worker's graph in Graphviz DOT, with the names of ports in its receive and transmit nodes.
  *
  * @param flags  as for weir_graph_export()
  * @return 0 or a negative errno
  */
-int dot_write(const struct instance *instance, uint32_t graph, FILE *out, uint32_t flags);
+int dot_write_worker(const struct instance *instance, uint32_t graph, FILE *out, uint32_t flags);
+
+/**
+ * The graphs of all workers as one picture, with their counts added up. Once
+ * workers run and others may look, too.
+ *
+ * @param flags  as for weir_graph_export()
+ * @return 0 or a negative errno
+ */
+int dot_write_all(struct instance *instance, FILE *out, uint32_t flags);
 
 #endif

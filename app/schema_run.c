@@ -51,7 +51,7 @@ static const struct weir_base_doc_key keys[] = {
 		.kind = WEIR_BASE_DOC_STRING,
 		.help = "File to draw the graph to at the end, with what each edge carried "
 			"(through Graphviz' "
-			"`dot`). With several workers each has a file of its own, NAME-WORKER.svg.",
+			"`dot`). Several workers are one picture, their counts added up.",
 	},
 	{
 		.name = "graph_dot",

@@ -24,23 +24,8 @@ failed(const char *path, int error)
 	return -error;
 }
 
-/* out/a.svg for one worker; out/a-0.svg, out/a-1.svg ... for several. */
-static void
-numbered(const struct instance *instance, const char *path, unsigned int index, char *result,
-	size_t size)
-{
-	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-	int base = dot != NULL && (slash == NULL || dot > slash + 1) ? (int)(dot - path)
-								     : (int)strlen(path);
-
-	if (instance->config->nb_workers == 1)
-		snprintf(result, size, "%s", path);
-	else
-		snprintf(result, size, "%.*s-%u%s", base, path, index, path + base);
-}
-
 static int
-write_dot(const struct instance *instance, uint32_t graph, const char *path)
+write_dot(struct instance *instance, const char *path)
 {
 	int error = files_make_directories(path);
 	FILE *file;
@@ -50,7 +35,7 @@ write_dot(const struct instance *instance, uint32_t graph, const char *path)
 	file = fopen(path, "w");
 	if (file == NULL)
 		return failed(path, errno);
-	error = dot_write(instance, graph, file, WEIR_GRAPH_EXPORT_COUNTS);
+	error = dot_write_all(instance, file, WEIR_GRAPH_EXPORT_COUNTS);
 	if (fclose(file) != 0 && error == 0)
 		error = -errno;
 	return error < 0 ? failed(path, -error) : 0;
@@ -75,14 +60,14 @@ run_dot(const char *dot, const char *svg)
 }
 
 static int
-write_svg(const struct instance *instance, uint32_t graph, const char *svg, json_t *written)
+write_svg(struct instance *instance, const char *svg, json_t *written)
 {
 	char dot[PATH_MAX];
 	int error;
 
 	if (snprintf(dot, sizeof(dot), "%s.dot", svg) >= (int)sizeof(dot))
 		return failed(svg, ENAMETOOLONG);
-	error = write_dot(instance, graph, dot);
+	error = write_dot(instance, dot);
 	if (error < 0)
 		return error;
 	error = run_dot(dot, svg);
@@ -108,24 +93,14 @@ int
 svg_write(struct instance *instance, json_t *written)
 {
 	const struct config_outputs *outputs = &instance->config->outputs;
-	char path[PATH_MAX];
-	unsigned int i;
-	int error, first_error = 0;
+	int error = 0, svg_error = 0;
 
-	for (i = 0; i < instance->config->nb_workers; i++) {
-		error = 0;
-		if (outputs->graph_dot != NULL) {
-			numbered(instance, outputs->graph_dot, i, path, sizeof(path));
-			error = write_dot(instance, instance->graph_ids[i], path);
-			if (error == 0)
-				json_array_append_new(written, json_string(path));
-		}
-		if (outputs->graph_svg != NULL && error == 0) {
-			numbered(instance, outputs->graph_svg, i, path, sizeof(path));
-			error = write_svg(instance, instance->graph_ids[i], path, written);
-		}
-		if (first_error == 0)
-			first_error = error;
+	if (outputs->graph_dot != NULL) {
+		error = write_dot(instance, outputs->graph_dot);
+		if (error == 0)
+			json_array_append_new(written, json_string(outputs->graph_dot));
 	}
-	return first_error;
+	if (outputs->graph_svg != NULL)
+		svg_error = write_svg(instance, outputs->graph_svg, written);
+	return error < 0 ? error : svg_error;
 }

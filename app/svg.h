@@ -7,7 +7,7 @@
 struct instance;
 
 /**
- * Draw the graphs with their counts to the files that the configuration names.
+ * Draw the graph, with the counts of all workers, to the files that the configuration names.
  *
  * @param written  a JSON array; names of the files are added
  * @return 0, or a negative errno; the reason was printed

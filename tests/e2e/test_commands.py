@@ -48,11 +48,11 @@ def test_graphs_of_examples(path):
 
 
 def test_graph(tmp_path, description):
-    """DOT that Graphviz reads, with the nodes of both workers; nothing is written."""
+    """DOT that Graphviz reads, with the nodes of both workers in one picture; nothing is written."""
     before = sorted(tmp_path.rglob("*"))
     done = weir("graph", description, cwd=tmp_path)
     assert done.code == OK, done.text
-    assert done.stdout.count("digraph") == 2
+    assert done.stdout.count("digraph") == 1
     for node in ("classify", "ip4_lookup", "ip6_rewrite", "ip4_frag", "punt", "drop"):
         assert f'"{node}"' in done.stdout
     assert sorted(tmp_path.rglob("*")) == before
@@ -157,14 +157,20 @@ def test_counts_on_the_edges_of_the_picture(tmp_path):
     assert any("classify" in text for text in texts)
 
 
-def test_a_picture_for_each_worker(tmp_path):
-    net = captures(tmp_path, {"a": CAPTURES["sctp"], "b": CAPTURES["ipv6-mix"]}, run={"graph_svg": "g.svg"},
+def test_one_picture_of_several_workers(tmp_path):
+    """What both have counted is added up on its edges."""
+    net = captures(tmp_path, {"a": CAPTURES["sctp"], "b": CAPTURES["ipv6-mix"]}, 
+                   run={"graph_svg": "g.svg", "graph_dot": "g.dot"},
                    platform={"workers": [{"receive": ["a"]}, {"receive": ["b"]}]})
     report = network.check(net)
     written = [name for name in report["written"] if name.endswith(".svg")]
-    assert len(written) == 2
-    for name in written:
-        xml.etree.ElementTree.parse(tmp_path / name)
+    assert written == ["g.svg"]
+    xml.etree.ElementTree.parse(tmp_path / "g.svg")
+    nodes, edges = edges_of_dot((tmp_path / "g.dot").read_text())
+    seen = {node["name"]: node["packets"] for node in report["nodes"]}
+    assert set(nodes) == set(seen) and {"pcap_rx-0-0", "pcap_rx-1-0"} <= set(nodes)
+    for name in set(seen) - {"pcap_rx-0-0", "pcap_rx-1-0"}:
+        assert sum(n for (_, to), n in edges.items() if to == name) == seen[name], name
 
 
 def test_without_graphviz(tmp_path):
