@@ -48,9 +48,8 @@ wiring_parse_edge(const char *text, struct wiring_edge *edge)
 	return 0;
 }
 
-/* The type of an own node, or NULL. */
-static const char *
-own_node_type(const struct config *config, const char *name)
+const char *
+wiring_own_node_type(const struct config *config, const char *name)
 {
 	const struct weir_base_doc_value *nodes = weir_base_doc_get(config->application, "nodes"),
 					 *node;
@@ -69,7 +68,7 @@ static void
 graph_name(const struct config *config, const uint16_t *port_ids, const char *name, bool left,
 	uint16_t queue, char *result)
 {
-	const char *type = own_node_type(config, name);
+	const char *type = wiring_own_node_type(config, name);
 	int port = config_port_find(config, name);
 
 	snprintf(result, WEIR_GRAPH_NAME_SIZE, "%s", name);
@@ -81,12 +80,19 @@ graph_name(const struct config *config, const uint16_t *port_ids, const char *na
 		weir_node_tx_name(port_ids[port], result);
 }
 
+/* Does an edge lead to a port's transmit node? Those are called by the port's name, not by the node's. */
+static bool
+is_port_edge(const char *next)
+{
+	return strncmp(next, "pcap_tx-", 8) == 0 || strncmp(next, "ethdev_tx-", 10) == 0;
+}
+
 /*
  * The edge of a node that `name` stands for: the whole name of the next node, else a beginning that
  * only one has. WEIR_GRAPH_EDGE_INVALID when none or several do.
  */
-static uint16_t
-find_edge(uint32_t node, const char *name, unsigned int *nb_found)
+uint16_t
+wiring_find_edge(uint32_t node, const char *name, unsigned int *nb_found)
 {
 	uint16_t nb_edges = weir_graph_node_edge_count(node), found = WEIR_GRAPH_EDGE_INVALID, i;
 	const char *next;
@@ -100,14 +106,16 @@ find_edge(uint32_t node, const char *name, unsigned int *nb_found)
 			*nb_found = 1;
 			return i;
 		}
+		if (is_port_edge(next))
+			continue;
 		found = i;
 		(*nb_found)++;
 	}
 	return *nb_found == 1 ? found : WEIR_GRAPH_EDGE_INVALID;
 }
 
-static const char *
-edge_names(uint32_t node)
+const char *
+wiring_edge_names(uint32_t node)
 {
 	static char names[512];
 	uint16_t nb_edges = weir_graph_node_edge_count(node), i;
@@ -118,79 +126,6 @@ edge_names(uint32_t node)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
 			i > 0 ? ", " : "", weir_graph_node_edge_name(node, i));
 	return names;
-}
-
-static void
-check_node(struct config *config, const struct weir_base_doc_value *node)
-{
-	const char *name = weir_base_doc_name(node);
-	const struct weir_base_doc_value *type = weir_base_doc_get(node, "type");
-	size_t i;
-
-	if (weir_graph_node_from_name(weir_base_doc_str(type)) == WEIR_GRAPH_NODE_INVALID)
-		weir_base_doc_error_add(config->doc, type,
-			"unknown node type '%s'; expected a registered node (doc/graph.md lists "
-			"them)",
-			weir_base_doc_str(type));
-	if (config_port_find(config, name) >= 0 ||
-		weir_graph_node_from_name(name) != WEIR_GRAPH_NODE_INVALID)
-		weir_base_doc_error_add(config->doc, node,
-			"'%s' is the name of a port or a registered node; expected another one",
-			name);
-	for (i = 0; name[i] != '\0'; i++)
-		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
-			break;
-	if (name[i] != '\0' || i == 0 || i > 31)
-		weir_base_doc_error_add(config->doc, node,
-			"node name '%s' cannot be used; expected 1 to 31 letters, digits or '_'",
-			name);
-}
-
-static void
-check_edge(struct config *config, const struct weir_base_doc_value *value)
-{
-	struct wiring_edge edge;
-	const char *from;
-	unsigned int nb_found;
-	uint32_t node;
-	int port;
-
-	wiring_parse_edge(weir_base_doc_str(value), &edge);
-	from = own_node_type(config, edge.from);
-	port = config_port_find(config, edge.from);
-	if (from == NULL && port >= 0)
-		from = config->ports[port].device != NULL ? "ethdev_rx" : "pcap_rx";
-	node = weir_graph_node_from_name(from != NULL ? from : edge.from);
-	if (node == WEIR_GRAPH_NODE_INVALID)
-		weir_base_doc_error_add(config->doc, value,
-			"unknown node '%s'; expected a registered node, one of application.nodes, "
-			"or a port",
-			edge.from);
-	else if (config_port_find(config, edge.edge) < 0 &&
-		 find_edge(node, edge.edge, &nb_found) == WEIR_GRAPH_EDGE_INVALID)
-		weir_base_doc_error_add(config->doc, value,
-			"%s '%s' of node '%s'; expected one of: %s",
-			nb_found > 1 ? "several edges begin with" : "unknown edge", edge.edge,
-			edge.from, edge_names(node));
-	if (weir_graph_node_from_name(edge.to) == WEIR_GRAPH_NODE_INVALID &&
-		own_node_type(config, edge.to) == NULL && config_port_find(config, edge.to) < 0)
-		weir_base_doc_error_add(config->doc, value,
-			"unknown node '%s'; expected a registered node, one of application.nodes, "
-			"or a port",
-			edge.to);
-}
-
-void
-wiring_check(struct config *config)
-{
-	const struct weir_base_doc_value *nodes = weir_base_doc_get(config->application, "nodes");
-	const struct weir_base_doc_value *edges = weir_base_doc_get(config->application, "edges");
-	unsigned int i;
-
-	for (i = 0; i < weir_base_doc_count(nodes); i++)
-		check_node(config, weir_base_doc_at(nodes, i));
-	for (i = 0; i < weir_base_doc_count(edges); i++)
-		check_edge(config, weir_base_doc_at(edges, i));
 }
 
 /* A change that waits until all are resolved. */
@@ -217,7 +152,8 @@ resolve_edge(struct config *config, const uint16_t *port_ids,
 	struct change *list, *change;
 
 	wiring_parse_edge(weir_base_doc_str(value), &edge);
-	port = own_node_type(config, edge.from) == NULL ? config_port_find(config, edge.from) : -1;
+	port = wiring_own_node_type(config, edge.from) == NULL ? config_port_find(config, edge.from)
+							       : -1;
 	nb_queues = port >= 0 ? config->ports[port].nb_rx_queues : 1;
 	for (queue = 0; queue < nb_queues; queue++) {
 		list = realloc(changes->list, (changes->nb + 1) * sizeof(*list));
@@ -229,11 +165,11 @@ resolve_edge(struct config *config, const uint16_t *port_ids,
 		graph_name(config, port_ids, edge.edge, false, 0, name);
 		graph_name(config, port_ids, edge.to, false, 0, change->to);
 		change->node = weir_graph_node_from_name(from);
-		change->edge = find_edge(change->node, name, &nb_found);
+		change->edge = wiring_find_edge(change->node, name, &nb_found);
 		if (change->edge == WEIR_GRAPH_EDGE_INVALID) {
 			weir_base_doc_error_add(config->doc, value,
 				"node '%s' has no edge to '%s'; expected one of: %s", from, name,
-				edge_names(change->node));
+				wiring_edge_names(change->node));
 			return -EINVAL;
 		}
 		changes->nb++;

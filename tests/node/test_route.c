@@ -25,7 +25,8 @@ test_before_init(void **state)
 	weir_base_log_set_sink(test_log_sink, NULL);
 	assert_int_equal(test_lookup("10.0.0.1"), WEIR_NODE_NO_ROUTE);
 	assert_int_equal(test_lookup("2001:db8::1"), WEIR_NODE_NO_ROUTE);
-	assert_null(weir_node_hops());
+	assert_int_equal(weir_node_hop_count(), 0);
+	assert_int_equal(weir_node_hop_at(weir_node_hops(), 0, 7)->kind, WEIR_NODE_HOP_NONE);
 	assert_int_equal(weir_node_hop_set(0, &hop), -EINVAL);
 	assert_int_equal(weir_node_hop_delete(0), -ENOENT);
 	assert_int_equal(weir_node_hop_get(0, &hop), -ENOENT);

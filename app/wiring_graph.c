@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The graph as it will be, before there is one: does every circle of edges end, and does every node
+ * that the description declares get packets?
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weir_graph.h>
+
+#include "config.h"
+#include "wiring.h"
+#include "wiring_flow.h"
+
+/* An edge. */
+struct link {
+	unsigned int from;
+	unsigned int to;
+	bool ages;                               /* takes one off the time to live */
+	const struct weir_base_doc_value *value; /* where the description changes it, or NULL */
+};
+
+/* Nodes by number: ports as they receive, ports as they transmit, registered ones, own ones. */
+struct plan {
+	struct config *config;
+	const struct weir_base_doc_value *own;
+	unsigned int nb_ports;
+	unsigned int nb_registered;
+	unsigned int nb_nodes;
+	unsigned int *first; /* link of each node, and one more */
+	struct link *links;
+	unsigned int *before; /* per node: link that a search came by, plus one; 0: not reached */
+	unsigned int *queue;
+};
+
+static uint32_t
+node_id(const struct plan *plan, unsigned int node)
+{
+	const char *name;
+
+	if (node < plan->nb_ports)
+		return weir_graph_node_from_name(
+			plan->config->ports[node].device != NULL ? "ethdev_rx" : "pcap_rx");
+	if (node < 2 * plan->nb_ports)
+		return WEIR_GRAPH_NODE_INVALID;
+	if (node < 2 * plan->nb_ports + plan->nb_registered)
+		return node - 2 * plan->nb_ports;
+	name = weir_base_doc_str(weir_base_doc_get(
+		weir_base_doc_at(plan->own, node - 2 * plan->nb_ports - plan->nb_registered),
+		"type"));
+	return weir_graph_node_from_name(name);
+}
+
+static const char *
+node_name(const struct plan *plan, unsigned int node)
+{
+	if (node < 2 * plan->nb_ports)
+		return plan->config->ports[node % plan->nb_ports].name;
+	if (node < 2 * plan->nb_ports + plan->nb_registered)
+		return weir_graph_node_name(node - 2 * plan->nb_ports);
+	return weir_base_doc_name(
+		weir_base_doc_at(plan->own, node - 2 * plan->nb_ports - plan->nb_registered));
+}
+
+static unsigned int
+find_node(const struct plan *plan, const char *name, int port, bool left)
+{
+	unsigned int i;
+
+	if (port >= 0)
+		return (unsigned int)port + (left ? 0 : plan->nb_ports);
+	for (i = 0; i < weir_base_doc_count(plan->own); i++)
+		if (strcmp(weir_base_doc_name(weir_base_doc_at(plan->own, i)), name) == 0)
+			return 2 * plan->nb_ports + plan->nb_registered + i;
+	return 2 * plan->nb_ports + weir_graph_node_from_name(name);
+}
+
+static unsigned int
+count_links(const struct plan *plan, unsigned int node)
+{
+	uint32_t id = node_id(plan, node);
+	const char *type = weir_graph_node_name(id);
+
+	if (type == NULL)
+		return 0;
+	return weir_graph_node_edge_count(id) +
+	       (wiring_flow_has_port_edges(type) ? plan->nb_ports : 0);
+}
+
+/* The links of a node as they are in the built-in graph. */
+static void
+make_links(struct plan *plan, unsigned int node)
+{
+	uint32_t id = node_id(plan, node);
+	uint16_t nb_own = weir_graph_node_edge_count(id);
+	unsigned int nb = plan->first[node + 1] - plan->first[node], i;
+	const char *type = weir_graph_node_name(id), *edge;
+	struct link *link = &plan->links[plan->first[node]];
+
+	for (i = 0; i < nb; i++, link++) {
+		edge = i < nb_own ? weir_graph_node_edge_name(id, (uint16_t)i) : NULL;
+		link->from = node;
+		link->to = find_node(plan, edge, edge == NULL ? (int)(i - nb_own) : -1, false);
+		link->ages = wiring_flow_ages(type, edge);
+	}
+}
+
+static void
+change_links(struct plan *plan)
+{
+	const struct weir_base_doc_value *edges =
+		weir_base_doc_get(plan->config->application, "edges");
+	struct wiring_arc arc;
+	struct link *link;
+	unsigned int i;
+
+	for (i = 0; i < weir_base_doc_count(edges); i++) {
+		if (!wiring_resolve(plan->config, weir_base_doc_at(edges, i), &arc, false))
+			continue;
+		link = &plan->links[plan->first[find_node(
+			plan, arc.text.from, arc.from_port, true)]];
+		link += arc.edge_port >= 0
+				? weir_graph_node_edge_count(arc.node) + (unsigned int)arc.edge_port
+				: arc.edge;
+		link->to = find_node(plan, arc.text.to, arc.to_port, false);
+		link->value = weir_base_doc_at(edges, i);
+	}
+}
+
+static int
+plan_make(struct plan *plan, struct config *config)
+{
+	unsigned int i;
+
+	plan->config = config;
+	plan->own = weir_base_doc_get(config->application, "nodes");
+	plan->nb_ports = config->nb_ports;
+	plan->nb_registered = weir_graph_node_max_count();
+	plan->nb_nodes = 2 * plan->nb_ports + plan->nb_registered + weir_base_doc_count(plan->own);
+	plan->first = calloc(plan->nb_nodes + 1, sizeof(*plan->first));
+	plan->before = calloc(plan->nb_nodes + 1, sizeof(*plan->before));
+	plan->queue = calloc(plan->nb_nodes + 1, sizeof(*plan->queue));
+	if (plan->first == NULL || plan->before == NULL || plan->queue == NULL)
+		return -ENOMEM;
+	for (i = 0; i < plan->nb_nodes; i++)
+		plan->first[i + 1] = plan->first[i] + count_links(plan, i);
+	plan->links = calloc(plan->first[plan->nb_nodes] + 1, sizeof(*plan->links));
+	if (plan->links == NULL)
+		return -ENOMEM;
+	for (i = 0; i < plan->nb_nodes; i++)
+		make_links(plan, i);
+	change_links(plan);
+	return 0;
+}
+
+/* Note in plan->before what the first @p nb nodes in plan->queue lead to; @p ageing: through edges that age, too. */
+static void
+search(struct plan *plan, unsigned int nb, bool ageing)
+{
+	unsigned int at, i;
+	const struct link *link;
+
+	memset(plan->before, 0, plan->nb_nodes * sizeof(*plan->before));
+	for (at = 0; at < nb; at++)
+		for (i = plan->first[plan->queue[at]]; i < plan->first[plan->queue[at] + 1]; i++) {
+			link = &plan->links[i];
+			if (plan->before[link->to] != 0 || (link->ages && !ageing))
+				continue;
+			plan->before[link->to] = i + 1;
+			if (nb <= plan->nb_nodes)
+				plan->queue[nb++] = link->to;
+		}
+}
+
+/* "a -> b -> a", as far as it fits. */
+static void
+circle_text(const struct plan *plan, const struct link *closing, char *text, size_t size)
+{
+	unsigned int nb = 0, node = closing->from;
+	size_t used;
+
+	do {
+		plan->queue[nb++] = node;
+		node = plan->links[plan->before[node] - 1].from;
+	} while (node != closing->to && node != closing->from && nb < plan->nb_nodes);
+	used = (size_t)snprintf(text, size, "%s", node_name(plan, closing->from));
+	if (closing->to != closing->from)
+		used += (size_t)snprintf(
+			text + used, size - used, " -> %s", node_name(plan, closing->to));
+	while (nb > 0 && used + WEIR_GRAPH_NAME_SIZE + 8 < size) {
+		nb--;
+		used += (size_t)snprintf(
+			text + used, size - used, " -> %s", node_name(plan, plan->queue[nb]));
+	}
+}
+
+static void
+check_circle(struct plan *plan, struct link *link)
+{
+	char text[512];
+
+	plan->queue[0] = link->to;
+	search(plan, 1, false);
+	if (link->to == link->from)
+		plan->before[link->from] = (unsigned int)(link - plan->links) + 1;
+	if (plan->before[link->from] == 0)
+		return;
+	circle_text(plan, link, text, sizeof(text));
+	weir_base_doc_error_add(plan->config->doc, link->value,
+		"packets would go round for ever: %s; expected an edge from ip4_rewrite or "
+		"ip6_rewrite to a port in every circle, for these count down the time to live",
+		text);
+	link->ages = true; /* said once, and not again of the circle's other edges */
+}
+
+static void
+check_reached(struct plan *plan)
+{
+	unsigned int first_own = 2 * plan->nb_ports + plan->nb_registered, i;
+
+	for (i = 0; i < plan->nb_ports; i++)
+		plan->queue[i] = i;
+	search(plan, plan->nb_ports, true);
+	for (i = first_own; i < plan->nb_nodes; i++)
+		if (plan->before[i] == 0)
+			weir_base_doc_error_add(plan->config->doc,
+				weir_base_doc_at(plan->own, i - first_own),
+				"nothing leads to node '%s'; expected an edge to it in "
+				"application.edges, that packets can come by",
+				node_name(plan, i));
+}
+
+int
+wiring_graph_check(struct config *config)
+{
+	struct plan plan = {0};
+	unsigned int i;
+	int error = plan_make(&plan, config);
+
+	if (error == 0) {
+		for (i = 0; i < plan.first[plan.nb_nodes]; i++)
+			if (plan.links[i].value != NULL && !plan.links[i].ages)
+				check_circle(&plan, &plan.links[i]);
+		if (plan.nb_ports > 0)
+			check_reached(&plan);
+	}
+	free(plan.first);
+	free(plan.links);
+	free(plan.before);
+	free(plan.queue);
+	return error;
+}
