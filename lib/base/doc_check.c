@@ -185,9 +185,10 @@ unknown_key(const struct weir_base_doc_value *map, const struct weir_base_doc_va
 
 	if (nearest != NULL)
 		guess = weir_base_doc_format(doc, ", did you mean '%s'?", nearest);
-	weir_base_doc_error_name(doc, item, "unknown key '%s'%s%s%s expected one of: %s",
+	weir_base_doc_error_name(doc, item, "unknown key '%s'%s%s%s expected one of: %s%s",
 		weir_base_doc_shown(doc, item->name), holder(doc, map), guess,
-		nearest != NULL ? "" : ";", list_names(doc, row_at, section->keys));
+		nearest != NULL ? "" : ";", list_names(doc, row_at, section->keys),
+		map == doc->root ? ", include" : "");
 }
 
 static bool

@@ -125,7 +125,7 @@ print_kind(FILE *out, const struct weir_base_doc_key *row, enum weir_base_doc_ki
 }
 
 static void
-print_section(FILE *out, const struct weir_base_doc_section *section)
+print_section(FILE *out, const struct weir_base_doc_section *section, bool is_root)
 {
 	const struct weir_base_doc_key *row;
 
@@ -148,6 +148,10 @@ print_section(FILE *out, const struct weir_base_doc_section *section)
 		print_cell(out, row->help != NULL ? row->help : "");
 		fprintf(out, " |\n");
 	}
+	/* It belongs to every file's top and to no table. */
+	if (is_root)
+		fprintf(out, "| `include` | a file name, or a list of them |  | Files to take in, "
+			     "relative to this one. |\n");
 	fprintf(out, "\n");
 }
 
@@ -159,6 +163,6 @@ weir_base_doc_schema_markdown(const struct weir_base_doc_section *root, FILE *ou
 
 	collect(&outline, root);
 	for (i = 0; i < outline.nb; i++)
-		print_section(out, outline.sections[i]);
+		print_section(out, outline.sections[i], i == 0);
 	free(outline.sections);
 }

@@ -237,7 +237,7 @@ all_errors_are_listed_in_order(void **state)
 		"t.yaml:4:1: unknown key 'zzz'; expected one of: text, even, file, flag, int, "
 		"small, number, ratio, full, duration, soon, bytes, mtu, bit_rate, packet_rate, "
 		"frequency, cycles, cycles_per_byte, ip4, ip6, ip, prefix, mac, prefixes, ports, "
-		"sizes, limits, edges, bounds, tree, any\n"
+		"sizes, limits, edges, bounds, tree, any, include\n"
 		"t.yaml:5:6: '1:2' is not a MAC address; expected six pairs of hexadecimal digits "
 		"such as 02:00:00:00:00:01\n"
 		"t.yaml:7:1: key 'text' is given twice, first on line 6; expected each key once\n");

@@ -134,7 +134,9 @@ a_section_as_markdown(void **state)
 		"| `file` | a file name | required | A capture \\| file. |\n"
 		"| `queues` | an integer, 1 to 64 | `1` | Queues. |\n"
 		"| `on_full` | `drop`, `wait`, `on`, `2` | `drop` | When full. |\n"
-		"| `tags` | a list, each item a text | `[a, b]` | Tags. |\n\n");
+		"| `tags` | a list, each item a text | `[a, b]` | Tags. |\n"
+		"| `include` | a file name, or a list of them |  | Files to take in, relative to "
+		"this one. |\n\n");
 	free(text);
 }
 
