@@ -6,18 +6,31 @@
 
 #include "cluster_private.h"
 
+#define INTERVAL_MIN_NS UINT64_C(10000000) /* over less a rate says nothing */
+
 static double
 ratio(double a, double b)
 {
 	return b == 0 ? 0 : a / b;
 }
 
-/* Seconds since the previous print; 0: there was none. */
+/* Seconds since the previous print; 0: there was none, or it is too recent for rates. */
 static double
 interval_s(const struct weir_graph_cluster *cluster)
 {
-	return cluster->printed_ns == 0 ? 0
-					: (double)(cluster->time_ns - cluster->printed_ns) / 1e9;
+	uint64_t interval_ns = cluster->time_ns - cluster->printed_ns;
+
+	return cluster->printed_ns == 0 || interval_ns < INTERVAL_MIN_NS
+		       ? 0
+		       : (double)interval_ns / 1e9;
+}
+
+/* The next rates are since now, unless these were left out. */
+static void
+begin_interval(struct weir_graph_cluster *cluster)
+{
+	if (cluster->printed_ns == 0 || interval_s(cluster) > 0)
+		graph_cluster_remember(cluster);
 }
 
 /* Objects per second of a row in that interval. */
@@ -98,7 +111,7 @@ weir_graph_cluster_print(struct weir_graph_cluster *cluster, FILE *out)
 	rc = weir_graph_cluster_get(cluster, &stats);
 	if (rc == 0) {
 		print_table(cluster, out);
-		graph_cluster_remember(cluster);
+		begin_interval(cluster);
 	}
 	graph_unlock();
 	return rc;
@@ -165,7 +178,7 @@ weir_graph_cluster_json(struct weir_graph_cluster *cluster, json_t **json)
 		*json = cluster_json(cluster);
 		if (*json == NULL)
 			rc = -ENOMEM;
-		graph_cluster_remember(cluster);
+		begin_interval(cluster);
 	}
 	graph_unlock();
 	return rc;

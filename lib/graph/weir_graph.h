@@ -357,7 +357,8 @@ int weir_graph_cluster_reset(struct weir_graph_cluster *cluster);
 
 /**
  * Print the RFC's table: node, calls, objs, realloc count, objs/call, objs/sec, cycles/call,
- * cycles/obj; with rates over the interval since the previous print or JSON of this cluster (the first: since it was made).
+ * cycles/obj; with rates over the interval since the previous print or JSON of this cluster (the first: since it was made);
+ * within 10 ms of that they are 0, and the interval goes on.
  */
 int weir_graph_cluster_print(struct weir_graph_cluster *cluster, FILE *out);
 

@@ -111,6 +111,7 @@ test_stats(void **state)
 	/* The next look has rates over the interval between the two, per question. */
 	gt_feed(weir_graph_lookup("h"), "s", 1, 20, 20);
 	weir_graph_walk(weir_graph_lookup("h"));
+	usleep(20000);
 	stats = ask("graph/stats", "{\"name\": \"h\"}", 0);
 	assert_true(
 		json_number_value(json_object_get(

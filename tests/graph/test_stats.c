@@ -308,6 +308,7 @@ json_node(const json_t *json, const char *name)
 static void
 test_json(void **state)
 {
+	bool soon;
 	struct weir_graph_cluster *cluster;
 	const struct weir_graph_cluster_stats *stats;
 	struct weir_graph *graph;
@@ -323,7 +324,13 @@ test_json(void **state)
 
 	gt_feed(graph, "s", 0, 60, 60);
 	weir_graph_walk(graph);
-	usleep(2000);
+	/* Too soon for a rate; these objects count in the next one. */
+	assert_int_equal(weir_graph_cluster_json(cluster, &json), 0);
+	soon = number(json, "interval_s") == 0;
+	if (soon)
+		assert_true(number(json_node(json, "f"), "objs_per_sec") == 0);
+	json_decref(json);
+	usleep(20000);
 	stats = look(cluster);
 	assert_int_equal(weir_graph_cluster_json(cluster, &json), 0);
 	assert_true(number(json, "graphs") == 1);
@@ -333,7 +340,7 @@ test_json(void **state)
 	assert_true(number(json, "idle_cycles") == (double)stats->idle_cycles);
 	assert_true(number(json, "cycles_hz") == (double)weir_base_cycles_hz());
 	assert_true(number(json, "cycles_sampled_1_in") == 64);
-	assert_true(number(json, "interval_s") >= 0.002);
+	assert_true(number(json, "interval_s") >= 0.02);
 	assert_true(number(json, "time_ns") > 0);
 	for (uint32_t i = 0; i < stats->nb_nodes; i++) {
 		const json_t *node = json_node(json, stats->nodes[i].name);
@@ -352,7 +359,7 @@ test_json(void **state)
 	assert_in_range((uint64_t)(number(json_node(json, "f"), "objs_per_sec") *
 					   number(json, "interval_s") +
 				   0.5),
-		60, 60);
+		soon ? 60 : 0, soon ? 60 : 0);
 	/* Two edges lead to t0: together 2/3. */
 	assert_true(number(json_object_get(json_node(json, "f"), "edges"), "t0") == 240);
 	assert_true(number(json_object_get(json_node(json, "f"), "edges"), "t1") == 120);
