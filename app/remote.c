@@ -51,7 +51,12 @@ remote_ask(const struct app_command *command, const char *instance, const char *
 	json_decref(args);
 	if (error == 0)
 		return answer;
-	if (json_is_string(answer))
+	if (json_is_string(answer) && strncmp(json_string_value(answer), "no command", 10) == 0)
+		app_error(command,
+			"'%s' is not a run of this program, or just ends: it does not know "
+			"'%s'",
+			instance, question);
+	else if (json_is_string(answer))
 		app_error(command, "%s%s%s", subject != NULL ? subject : "",
 			subject != NULL ? ": " : "", json_string_value(answer));
 	else if (error == -ENOENT || error == -ECONNREFUSED)
