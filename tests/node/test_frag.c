@@ -3,6 +3,7 @@
 /* ip4_frag: pieces put together again are the packet. */
 
 #include "node_test.h"
+#include "weir_node_route_fast.h"
 
 #define MTU        TEST_NARROW_MTU
 #define DF         0x4000
@@ -200,6 +201,20 @@ test_mixed_vector(void **state)
 	assert_int_equal(nb, 20);
 }
 
+/* Ids that no look-up gave, as packets have them that come to ip4_rewrite another way: the entry beyond the last. */
+static void
+test_any_hop_id(void **state)
+{
+	static const uint32_t noted[] = {
+		0, 7, 20u << 16, 27u << 16, 67u << 16, 123456789, UINT32_MAX};
+
+	for (size_t i = 0; i < RTE_DIM(noted); i++)
+		assert_int_equal(
+			weir_node_hop_at(weir_node_hops(), weir_node_hop_count(), noted[i])->kind ==
+				WEIR_NODE_HOP_NONE,
+			noted[i] >= weir_node_hop_count());
+}
+
 static int
 run(void)
 {
@@ -211,6 +226,7 @@ run(void)
 		cmocka_unit_test_setup_teardown(test_tagged_and_padded, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_no_memory, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_mixed_vector, test_begin, test_end),
+		cmocka_unit_test_setup_teardown(test_any_hop_id, test_begin, test_end),
 	};
 
 	return cmocka_run_group_tests(tests, test_router_up, test_router_down);
