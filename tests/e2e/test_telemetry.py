@@ -81,14 +81,14 @@ def test_stats_agree_with_the_report(client, name):
 
 
 def test_rates_are_of_the_time_that_they_are_of(client, name):
-    """Packets per second of all graphs as telemetry has them, at the first look and at the next, beside those
-    counted over a while here."""
+    """Packets per second of all graphs as telemetry has them, at the first look (0: too soon to tell) and at the
+    next, beside those counted over a while here."""
     first, before = client.ask("/weir/graph/stats,*"), stats(name)
     time.sleep(0.3)
     second, after = client.ask("/weir/graph/stats,*"), stats(name)
     counted = (after["packets"]["in"] - before["packets"]["in"]) / (after["elapsed_s"] - before["elapsed_s"])
     rates = [float(answer["nodes"]["classify"]["objs_per_sec"]) for answer in (first, second)]
-    assert 0 < rates[0] < counted * 4, "since the start, which was slow"
+    assert 0 <= rates[0] < counted * 4, "since the start, which was slow"
     assert counted / 4 < rates[1] < counted * 4
 
 
