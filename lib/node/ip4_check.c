@@ -118,11 +118,8 @@ static inline uint64_t
 is_sum_wrong(uint64_t low, uint64_t high, uint64_t last)
 {
 	const uint64_t ones = UINT64_C(0x0001000100010001);
-	uint64_t sum = low + high;
+	uint64_t sum = node_add_carry(node_add_carry(low, high), last);
 
-	sum += sum < low;
-	sum += last;
-	sum += sum < last;
 	return 0 - sum * ones > ones;
 }
 

@@ -57,7 +57,7 @@ write_piece_header(struct rte_mbuf *piece, uint32_t payload, uint16_t fragment)
 	node_store16(ip + IP4_TOTAL_LENGTH, rte_cpu_to_be_16((uint16_t)(IP4_HEADER + payload)));
 	node_store16(ip + IP4_FRAGMENT, rte_cpu_to_be_16(fragment));
 	node_store16(ip + IP4_CHECKSUM, 0);
-	node_store16(ip + IP4_CHECKSUM, (uint16_t)~node_ip4_sum20(ip));
+	node_store16(ip + IP4_CHECKSUM, (uint16_t)~node_ip4_sum(ip, IP4_HEADER));
 }
 
 /*

@@ -40,15 +40,7 @@ node_add_carry(uint64_t a, uint64_t b)
 	return a + (a < b);
 }
 
-/* One's complement sum of a header without options; 0xffff when its checksum is right. */
-static inline uint16_t
-node_ip4_sum20(const uint8_t *ip)
-{
-	return node_fold(node_add_carry(
-		node_add_carry(node_load64(ip), node_load64(ip + 8)), node_load32(ip + 16)));
-}
-
-/* The same of any length that is a multiple of 4. */
+/* One's complement sum of a header of any length that is a multiple of 4; 0xffff when its checksum is right. */
 static inline uint16_t
 node_ip4_sum(const uint8_t *ip, uint32_t length)
 {
