@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Talking to a running instance through its control socket. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <weir_base_ctl.h>
@@ -65,4 +66,76 @@ remote_ask(const struct app_command *command, const char *instance, const char *
 		app_error(command, "'%s' did not answer: %s", instance, strerror(-error));
 	json_decref(answer);
 	return NULL;
+}
+
+bool
+remote_parse_number(const char *text, json_int_t *number)
+{
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9' || strlen(text) > 10)
+		return false;
+	*number = strtoll(text, &end, 10);
+	return *end == '\0';
+}
+
+/* The verb that the arguments name, with as many behind it as it takes; NULL: none. */
+static const struct remote_verb *
+find_verb(const struct remote_verb *verbs, int argc, char **argv)
+{
+	for (; verbs->name != NULL; verbs++)
+		if (strcmp(verbs->name, argv[1]) == 0)
+			return argc - 2 >= verbs->min_args && argc - 2 <= verbs->max_args ? verbs
+											  : NULL;
+	return NULL;
+}
+
+static int
+most_arguments(const struct remote_verb *verbs)
+{
+	int most = 0;
+
+	for (; verbs->name != NULL; verbs++)
+		if (verbs->max_args > most)
+			most = verbs->max_args;
+	return 1 + most;
+}
+
+int
+remote_run_verb(const struct app_command *command, const struct remote_verb *verbs,
+	const char *expected, int argc, char **argv)
+{
+	bool json = false;
+	const char *instance = NULL;
+	const struct app_option options[] = {{"json", APP_OPTION_FLAG, &json},
+		{"instance", APP_OPTION_TEXT, &instance}, {.name = NULL}};
+	const struct remote_verb *verb;
+	json_t *args = NULL, *answer;
+	int code = app_options(command, &argc, argv, options, 1, most_arguments(verbs));
+
+	if (code >= 0)
+		return code;
+	verb = find_verb(verbs, argc, argv);
+	if (verb == NULL)
+		return app_usage_error(command, "expected %s", expected);
+	/* What is wrong with the arguments is told whether or not an instance runs. */
+	code = verb->arguments != NULL ? verb->arguments(argc, argv, &args) : APP_OK;
+	if (code != APP_OK)
+		return code;
+	if (args == NULL && argc > 2)
+		return app_usage_error(command, "an argument is no text in UTF-8");
+	instance = remote_instance(command, instance);
+	if (instance == NULL) {
+		json_decref(args);
+		return APP_FAILED;
+	}
+	answer = remote_ask(command, instance, argv[2], verb->question, args);
+	if (answer == NULL)
+		return APP_FAILED;
+	if (json)
+		return app_print_json(answer);
+	if (verb->print != NULL)
+		verb->print(answer);
+	json_decref(answer);
+	return app_finish(APP_OK);
 }

@@ -20,7 +20,7 @@ import packets
 import pcapfile
 from network import Expected, assert_forwarded, assert_report_adds_up
 from networks import CAPTURES, captures
-from program import FAILED, OK, SLOW, WEIR, environment, weir, write_description
+from program import FAILED, OK, SLOW, USAGE, WEIR, environment, weir, write_description
 from running import FOREVER, endless, mixture, start, stats, unique_name, wait_for_packets
 
 
@@ -386,7 +386,30 @@ def busy(tmp_path_factory):
         assert_report_adds_up(instance.stop().json())
 
 
-def test_wrong_use_of_route():
-    for arguments in (["route"], ["route", "add", "10.0.0.0/8"], ["route", "remove", "x"], ["route", "add", "a", "b", "c"],
-                      ["route", "add", "10.0.0.0/8", "x"]):
-        assert weir(*arguments).code == 2, arguments
+@pytest.mark.parametrize("arguments, words", [
+    (["route"], ["missing"]), (["route", "add", "10.0.0.0/8"], ["add PREFIX NEXT_HOP"]),
+    (["route", "remove", "x"], ["'delete PREFIX'"]), (["route", "add", "a", "b", "c"], ["'c'"]),
+    (["route", "add", "10.0.0.0/8", "x"], ["'x'", "number"]), (["route", "add", "10.0.0.0/8", "-1"], ["-1"]),
+    (["route", "add", "10.0.0.0/8", "1x"], ["'1x'"]), (["route", "add", "10.0.0.0/8", "99999999999"], ["number"]),
+    (["route", "delete"], ["'delete PREFIX'"]), (["route", "list", "\udcff"], ["UTF-8"]),
+    (["neighbour"], ["missing"]), (["neighbour", "add", "1"], ["'add ID blackhole'"]),
+    (["neighbour", "add", "one", "north"], ["'one'", "number"]), (["neighbour", "delete", "one"], ["'one'", "number"]),
+    (["neighbour", "list", "1"], ["'list'"]), (["neighbour", "add", "1", "north", "m", "x"], ["'x'"]),
+    (["neighbour", "add", "1", "\udcff"], ["UTF-8"]),
+])
+def test_wrong_use_of_route_and_neighbour(arguments, words, busy):
+    """Told before anything is asked, with what was expected."""
+    done = weir(*arguments, "--instance", busy)
+    assert done.code == USAGE and done.stdout == "", done.text
+    assert all(word in done.stderr for word in words) and "Usage: weir " + arguments[0] in done.stderr, done.text
+
+
+def test_lists_for_people(busy):
+    """What --json lists, line by line."""
+    for command, key, first in ("route", "routes", "prefix"), ("neighbour", "neighbours", "id"):
+        listed = weir(command, "list", "--json", "--instance", busy).json()[key]
+        lines = weir(command, "list", "--instance", busy).stdout.splitlines()
+        assert [line.split()[0] for line in lines] == [str(entry[first]) for entry in listed] != []
+        assert all(str(value) in line.split() for line, entry in zip(lines, listed) for value in entry.values())
+    within = weir("route", "list", "10.1.0.0/16", "--instance", busy).stdout.splitlines()
+    assert within and all(line.startswith("10.1.") for line in within)
