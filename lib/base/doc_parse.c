@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libfyaml.h>
-
-/* More brackets than closing ones, in quotes or not: no text of sense has as many. */
-#define MAX_OPEN 10000
+#include <yaml.h>
 
 /* A map or list that is open. */
 struct level {
@@ -20,6 +17,7 @@ struct level {
 	const char *key; /* maps: key that waits for its value, NULL: a key is next */
 	unsigned int key_line, key_column;
 	bool skip; /* the key was refused, and its value with it */
+	bool flow; /* in brackets */
 };
 
 /* Where something stands, from 1. */
@@ -35,44 +33,39 @@ struct builder {
 	struct level levels[DOC_MAX_DEPTH];
 	unsigned int depth;
 	unsigned int nb_documents;
-	const char *text;
-	size_t size;
-	struct place end; /* of the text */
-	bool failed;      /* an error that makes the tree unusable */
+	struct doc_text text;
+	bool failed; /* an error that makes the tree unusable */
 };
 
 static void say(struct builder *builder, unsigned int line, unsigned int column, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
 
+/* Nothing behind a key, or behind the dash of a list. */
+static bool
+is_not_written(const yaml_event_t *event)
+{
+	return event->type == YAML_SCALAR_EVENT && event->start_mark.index == event->end_mark.index;
+}
+
 /*
- * Where an event's token begins: libfyaml counts from 0, and from behind a
- * quote or a star. What is not written at all (nothing behind a key) stands
- * where its key is.
+ * Where an event begins: libyaml counts from 0. A value that is not written
+ * stands where its key is, or on the dash or question mark that it is missing
+ * behind.
  */
 static struct place
-place_of(const struct builder *builder, struct fy_event *event)
+place_of(const struct builder *builder, const yaml_event_t *event)
 {
-	const struct level *level = &builder->levels[builder->depth > 0 ? builder->depth - 1 : 0];
-	const struct fy_mark *mark = fy_event_start_mark(event);
-	enum fy_scalar_style style = FYSS_PLAIN;
-	struct place place = {1, 1};
+	const struct level *level =
+		builder->depth > 0 ? &builder->levels[builder->depth - 1] : NULL;
+	struct place place = {(unsigned int)event->start_mark.line + 1,
+		(unsigned int)event->start_mark.column + 1};
 
-	if (event->type == FYET_SCALAR && event->scalar.value != NULL)
-		style = fy_token_scalar_style(event->scalar.value);
-	if (mark != NULL) {
-		place.line = (unsigned int)mark->line + 1;
-		place.column = (unsigned int)mark->column + 1;
-		if (place.column > 1 &&
-			(style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED ||
-				event->type == FYET_ALIAS))
-			place.column--;
-	} else if (builder->depth > 0 && level->key != NULL) {
-		place.line = level->key_line;
-		place.column = level->key_column;
-	} else if (builder->depth > 0) {
-		place.line = level->value->line;
-		place.column = level->value->column;
-	}
+	if (level == NULL || !is_not_written(event))
+		return place;
+	if (level->key != NULL)
+		return (struct place){level->key_line, level->key_column};
+	if (!level->flow && place.column > 1)
+		place.column--;
 	return place;
 }
 
@@ -149,47 +142,29 @@ new_value(struct builder *builder, struct place at, enum doc_form form)
 
 /* Anchors do no harm, but tags change what a value means. */
 static void
-refuse_tag(struct builder *builder, struct fy_token *tag)
+refuse_tag(struct builder *builder, struct place at, const yaml_char_t *tag)
 {
-	const struct fy_mark *mark;
-	size_t length = 0;
-	const char *text;
-	char *copy;
-
 	if (tag == NULL)
 		return;
-	mark = fy_token_start_mark(tag);
-	text = fy_token_get_text(tag, &length);
-	copy = weir_base_doc_copy(
-		builder->doc, text != NULL ? text : "", text != NULL ? length : 0);
-	if (copy == NULL)
-		return;
-	say(builder, mark != NULL ? (unsigned int)mark->line + 1 : 1,
-		mark != NULL ? (unsigned int)mark->column + 1 : 1,
-		"tag '%s' is not supported; expected the value alone",
-		weir_base_doc_shown(builder->doc, copy));
+	say(builder, at.line, at.column, "tag '%s' is not supported; expected the value alone",
+		weir_base_doc_shown(builder->doc, (const char *)tag));
 }
 
 static void
-too_deep(struct builder *builder, struct place at)
-{
-	say(builder, at.line, at.column,
-		"nested too deeply; expected at most %u levels of maps and lists", DOC_MAX_DEPTH);
-}
-
-static void
-open_level(struct builder *builder, struct place at, enum doc_form form)
+open_level(struct builder *builder, struct place at, enum doc_form form, bool flow)
 {
 	struct weir_base_doc_value *value = new_value(builder, at, form);
 
 	if (value == NULL)
 		return;
 	if (builder->depth == DOC_MAX_DEPTH) {
-		too_deep(builder, at);
+		say(builder, at.line, at.column,
+			"nested too deeply; expected at most %u levels of maps and lists",
+			DOC_MAX_DEPTH);
 		builder->failed = true;
 		return;
 	}
-	builder->levels[builder->depth] = (struct level){.value = value};
+	builder->levels[builder->depth] = (struct level){.value = value, .flow = flow};
 	builder->depth++;
 }
 
@@ -208,25 +183,22 @@ close_level(struct builder *builder)
 }
 
 static void
-add_scalar(struct builder *builder, struct fy_event *event, struct place at)
+add_scalar(struct builder *builder, const yaml_event_t *event, struct place at)
 {
 	struct level *level = builder->depth > 0 ? &builder->levels[builder->depth - 1] : NULL;
-	struct fy_token *token = event->scalar.value;
+	size_t length = event->data.scalar.length;
 	struct weir_base_doc_value *value;
-	size_t length = 0;
 	char *copy;
 
-	/* No token: nothing is written. */
-	copy = token == NULL ? weir_base_doc_copy(builder->doc, "", 0)
-			     : weir_base_doc_scalar_text(
-				       builder->doc, builder->text, builder->size, token, &length);
+	copy = weir_base_doc_copy(builder->doc, (const char *)event->data.scalar.value, length);
 	if (copy == NULL) {
 		builder->failed = true;
 		return;
 	}
+	length = weir_base_doc_text_restore(copy, length);
 	if (memchr(copy, '\0', length) != NULL)
 		say(builder, at.line, at.column, "the text holds a NUL character; expected none");
-	refuse_tag(builder, event->scalar.tag);
+	refuse_tag(builder, at, event->data.scalar.tag);
 	if (level != NULL && level->value->form == DOC_MAP && level->key == NULL) {
 		level->key = copy;
 		level->key_line = at.line;
@@ -238,7 +210,7 @@ add_scalar(struct builder *builder, struct fy_event *event, struct place at)
 	if (value == NULL)
 		return;
 	value->text = copy;
-	value->plain = token == NULL || fy_token_scalar_style(token) == FYSS_PLAIN;
+	value->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	if (!attach(builder, value))
 		builder->failed = true;
 }
@@ -263,34 +235,36 @@ add_alias(struct builder *builder, struct place at)
 }
 
 static void
-follow(struct builder *builder, struct fy_event *event)
+follow(struct builder *builder, const yaml_event_t *event)
 {
 	struct place at = place_of(builder, event);
 
 	switch (event->type) {
-	case FYET_DOCUMENT_START:
+	case YAML_DOCUMENT_START_EVENT:
 		if (++builder->nb_documents > 1) {
 			say(builder, at.line, at.column,
 				"a second document begins here; expected one in a file");
 			builder->failed = true;
 		}
 		break;
-	case FYET_MAPPING_START:
-		refuse_tag(builder, event->mapping_start.tag);
-		open_level(builder, at, DOC_MAP);
+	case YAML_MAPPING_START_EVENT:
+		refuse_tag(builder, at, event->data.mapping_start.tag);
+		open_level(builder, at, DOC_MAP,
+			event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE);
 		break;
-	case FYET_SEQUENCE_START:
-		refuse_tag(builder, event->sequence_start.tag);
-		open_level(builder, at, DOC_LIST);
+	case YAML_SEQUENCE_START_EVENT:
+		refuse_tag(builder, at, event->data.sequence_start.tag);
+		open_level(builder, at, DOC_LIST,
+			event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE);
 		break;
-	case FYET_MAPPING_END:
-	case FYET_SEQUENCE_END:
+	case YAML_MAPPING_END_EVENT:
+	case YAML_SEQUENCE_END_EVENT:
 		close_level(builder);
 		break;
-	case FYET_SCALAR:
+	case YAML_SCALAR_EVENT:
 		add_scalar(builder, event, at);
 		break;
-	case FYET_ALIAS:
+	case YAML_ALIAS_EVENT:
 		add_alias(builder, at);
 		break;
 	default:
@@ -298,115 +272,65 @@ follow(struct builder *builder, struct fy_event *event)
 	}
 }
 
-/* What the YAML parser complained about, in our list. */
+/* What libyaml complained about, and what it was reading then. */
 static void
-take_errors(struct builder *builder, struct fy_diag *diag)
+take_error(struct builder *builder, const yaml_parser_t *parser)
 {
-	struct fy_diag_error *error;
-	bool any = false;
-	void *at = NULL;
+	const yaml_mark_t *mark = &parser->problem_mark, *from = &parser->context_mark;
+	struct place place = {(unsigned int)mark->line + 1, (unsigned int)mark->column + 1};
+	const char *problem = parser->problem != NULL ? parser->problem : "(no reason given)";
 
-	while ((error = fy_diag_errors_iterate(diag, &at)) != NULL) {
-		struct place place = {1, 1};
-
-		if (error->type < FYET_ERROR)
-			continue;
-		if (error->line > 0 && error->column > 0) {
-			place.line = (unsigned int)error->line;
-			place.column = (unsigned int)error->column;
-		}
-		/* Without a newline at its end, the end of a text is a line further for libfyaml. */
-		if (place.line > builder->end.line)
-			place = builder->end;
-		say(builder, place.line, place.column, "not valid YAML: %s",
-			error->msg != NULL ? error->msg : "(no reason given)");
-		any = true;
+	builder->failed = true;
+	if (parser->error == YAML_MEMORY_ERROR) {
+		builder->doc->out_of_memory = true;
+		return;
 	}
-	if (!any)
-		say(builder, 1, 1, "not valid YAML");
+	/* Without a newline at its end, the end of a text is a line further for libyaml. */
+	if (place.line > builder->text.line)
+		place = (struct place){builder->text.line, builder->text.column};
+	if (parser->context == NULL)
+		say(builder, place.line, place.column, "not valid YAML: %s", problem);
+	else if (from->index == mark->index || builder->place != NULL)
+		say(builder, place.line, place.column, "not valid YAML: %s %s", problem,
+			parser->context);
+	else
+		say(builder, place.line, place.column,
+			"not valid YAML: %s %s that begins in line %zu, column %zu", problem,
+			parser->context, from->line + 1, from->column + 1);
+}
+
+static int
+read_text(void *text, unsigned char *buffer, size_t size, size_t *length)
+{
+	*length = weir_base_doc_text_read(text, buffer, size);
+	return 1;
 }
 
 static void
 run_parser(struct builder *builder)
 {
-	struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_DISABLE_RECYCLING};
-	struct fy_parser *parser = NULL;
-	struct fy_diag_cfg diag_config;
-	struct fy_event *event;
-	struct fy_diag *diag;
+	yaml_parser_t parser;
+	bool ended = false;
 
-	fy_diag_cfg_default(&diag_config);
-	diag_config.fp = NULL;
-	diag_config.colorize = false;
-	diag = fy_diag_create(&diag_config);
-	if (diag != NULL) {
-		fy_diag_set_collect_errors(diag, true);
-		config.diag = diag;
-		parser = fy_parser_create(&config);
-	}
-	if (parser == NULL || fy_parser_set_string(parser, builder->text, builder->size) != 0) {
+	if (yaml_parser_initialize(&parser) == 0) {
 		builder->doc->out_of_memory = true;
 		builder->failed = true;
-	} else {
-		while (!builder->failed && (event = fy_parser_parse(parser)) != NULL) {
-			follow(builder, event);
-			fy_parser_event_free(parser, event);
-		}
-		if (fy_parser_get_stream_error(parser)) {
-			take_errors(builder, diag);
-			builder->failed = true;
-		}
+		return;
 	}
-	if (parser != NULL)
-		fy_parser_destroy(parser);
-	if (diag != NULL)
-		fy_diag_destroy(diag);
-}
+	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input(&parser, read_text, &builder->text);
+	while (!builder->failed && !ended) {
+		yaml_event_t event;
 
-/*
- * The first byte that no text file holds, as an error. So are thousands of open
- * brackets: the parser would keep them all in memory before it says anything.
- */
-static bool
-check_text(struct builder *builder)
-{
-	const unsigned char *at = (const unsigned char *)builder->text, *end = at + builder->size;
-	struct place *place = &builder->end;
-	unsigned int nb_open = 0;
-	size_t length;
-
-	for (*place = (struct place){1, 1}; at < end; at += length) {
-		/* The checker looks ahead; what lies behind the end continues no character. */
-		unsigned char ahead[5] = {0};
-
-		memcpy(ahead, at, (size_t)(end - at) < 4 ? (size_t)(end - at) : 4);
-		length = weir_base_doc_utf8(ahead);
-		if (length == 0) {
-			say(builder, place->line, place->column,
-				"byte 0x%02x is not valid UTF-8; expected YAML in UTF-8", *at);
-			return false;
+		if (yaml_parser_parse(&parser, &event) == 0) {
+			take_error(builder, &parser);
+			break;
 		}
-		if (*at == '\n' || (*at == '\r' && ahead[1] != '\n')) {
-			place->line++;
-			place->column = 1;
-		} else if (*at == 0x7f || (*at < 0x20 && *at != '\t' && *at != '\r')) {
-			say(builder, place->line, place->column,
-				"byte 0x%02x: this is not a text file; expected YAML in UTF-8",
-				*at);
-			return false;
-		} else {
-			place->column++;
-		}
-		if (*at == '[' || *at == '{')
-			nb_open++;
-		else if (nb_open > 0 && (*at == ']' || *at == '}'))
-			nb_open--;
-		if (nb_open > MAX_OPEN) {
-			too_deep(builder, *place);
-			return false;
-		}
+		follow(builder, &event);
+		ended = event.type == YAML_STREAM_END_EVENT;
+		yaml_event_delete(&event);
 	}
-	return true;
+	yaml_parser_delete(&parser);
 }
 
 struct weir_base_doc_value *
@@ -414,6 +338,7 @@ weir_base_doc_parse(struct weir_base_doc *doc, const char *file, const char *tex
 	const struct weir_base_doc_value *place)
 {
 	struct builder builder = {.doc = doc, .file = file, .place = place};
+	const char *fault;
 
 	if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
 		text += 3;
@@ -421,12 +346,15 @@ weir_base_doc_parse(struct weir_base_doc *doc, const char *file, const char *tex
 	}
 	if (size == 0)
 		return NULL;
-	builder.text = text;
-	builder.size = size;
-	if (!check_text(&builder))
-		builder.failed = true;
-	else
+	builder.text.start = text;
+	builder.text.size = size;
+	fault = weir_base_doc_text_check(doc, &builder.text);
+	if (fault == NULL) {
 		run_parser(&builder);
+	} else {
+		say(&builder, builder.text.line, builder.text.column, "%s", fault);
+		builder.failed = true;
+	}
 	if (builder.failed) {
 		doc->incomplete = true;
 		return NULL;

@@ -7,7 +7,7 @@
  *
  *   doc.c          memory and errors of a document
  *   doc_parse.c    YAML text to a tree of values
- *   doc_scalar.c   the text of a scalar
+ *   doc_text.c     the text that the YAML parser reads
  *   doc_tree.c     the tree itself
  *   doc_load.c     files, includes, merging
  *   doc_check.c    the tree against the schema
@@ -132,10 +132,23 @@ struct weir_base_doc_value *weir_base_doc_find(
 struct weir_base_doc_value *weir_base_doc_parse(struct weir_base_doc *doc, const char *file,
 	const char *text, size_t size, const struct weir_base_doc_value *place);
 
-/* The text of a scalar's token; input is the file that it stands in. NULL: out of memory. */
-struct fy_token;
-char *weir_base_doc_scalar_text(struct weir_base_doc *doc, const char *input, size_t size,
-	struct fy_token *token, size_t *length);
+/* A text on its way to the YAML parser. */
+struct doc_text {
+	const char *start;
+	size_t size;
+	size_t at;                 /* what was handed over */
+	unsigned int part;         /* bytes handed over of what stands for the next one */
+	unsigned int line, column; /* found by the check: place of the fault, or of the end */
+};
+
+/* What is wrong with the text, at its line and column; NULL: nothing. */
+const char *weir_base_doc_text_check(struct weir_base_doc *doc, struct doc_text *text);
+
+/* Hand over the next bytes, at most room of them, for the parser; their number, 0 at the end. */
+size_t weir_base_doc_text_read(struct doc_text *text, unsigned char *buffer, size_t room);
+
+/* Make of a scalar that came of the parser what was written, in place; its length. */
+size_t weir_base_doc_text_restore(char *scalar, size_t length);
 
 /* The empty plain scalar, ~ or null: nothing is given. */
 bool weir_base_doc_is_null(const struct weir_base_doc_value *value);

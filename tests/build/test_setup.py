@@ -73,13 +73,13 @@ def test_nothing_missing_elsewhere(machine):
 
 
 def test_installs_what_is_missing(machine):
-    machine.lacks_pkg_config("libfyaml")
+    machine.lacks_pkg_config("yaml-0.1")
     machine.user(0)
     done = machine.setup("build")
     assert done.returncode == 0, done.stdout
     [call] = machine.called("apt-get")
     assert " install " in call and "--no-install-recommends" in call and " -y " in call
-    assert call.endswith(" libfyaml-dev")
+    assert call.endswith(" libyaml-dev")
     assert machine.called("sudo") == []
 
 
@@ -120,10 +120,10 @@ def test_installed_but_not_found(machine):
 
 def test_other_distribution_names_packages(machine):
     machine.os_release.write_text(FEDORA)
-    machine.lacks_pkg_config("libfyaml")
+    machine.lacks_pkg_config("yaml-0.1")
     done = machine.setup("build")
     assert done.returncode != 0
-    assert "libfyaml (libfyaml-dev)" in done.stdout and "libpcap" not in done.stdout
+    assert "yaml-0.1 (libyaml-dev)" in done.stdout and "libpcap" not in done.stdout
     assert machine.called("apt-get") == []
 
 
