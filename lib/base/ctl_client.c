@@ -77,7 +77,7 @@ send_all(int fd, const char *text, size_t size, uint64_t deadline_ns)
 			if (error != 0)
 				return error;
 		} else if (errno != EINTR) {
-			return errno == EPIPE ? -EPROTO : -errno;
+			return errno == EPIPE || errno == ECONNRESET ? -EPROTO : -errno;
 		}
 	}
 	return 0;
@@ -194,7 +194,8 @@ weir_base_ctl_call(
 	request = make_request(command, args, &size);
 	error = request == NULL ? -EINVAL : send_all(fd, request, size, deadline_ns);
 	free(request);
-	if (error == 0)
+	/* One that hears no more may have said why. */
+	if (error == 0 || error == -EPROTO)
 		error = receive_line(fd, &line, &size, deadline_ns);
 	if (error == 0)
 		error = read_answer(line, size, result);

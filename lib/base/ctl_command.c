@@ -254,6 +254,15 @@ run_request(struct weir_base_ctl *ctl, json_t *request)
 	return json_pack("{s:b, s:o}", "ok", 1, "result", result != NULL ? result : json_null());
 }
 
+static char *
+dump(json_t *answer)
+{
+	char *text = json_dumps(answer, JSON_COMPACT);
+
+	json_decref(answer);
+	return text;
+}
+
 char *
 weir_base_ctl_answer(struct weir_base_ctl *ctl, const char *line, size_t size)
 {
@@ -261,7 +270,6 @@ weir_base_ctl_answer(struct weir_base_ctl *ctl, const char *line, size_t size)
 	json_t *request =
 		json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &parse_error);
 	json_t *answer;
-	char *text;
 
 	if (request != NULL)
 		answer = run_request(ctl, request);
@@ -269,7 +277,14 @@ weir_base_ctl_answer(struct weir_base_ctl *ctl, const char *line, size_t size)
 		answer = failure(-EINVAL, json_sprintf("not valid JSON: column %d: %s",
 						  parse_error.column, parse_error.text));
 	json_decref(request);
-	text = json_dumps(answer, JSON_COMPACT);
-	json_decref(answer);
-	return text;
+	return dump(answer);
+}
+
+char *
+weir_base_ctl_answer_too_long(size_t limit)
+{
+	return dump(failure(-EMSGSIZE,
+		json_sprintf("the request is longer than the limit of %zu bytes; expected one line "
+			     "of JSON that ends before",
+			limit)));
 }

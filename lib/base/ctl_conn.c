@@ -109,8 +109,14 @@ weir_base_ctl_conn_events(const struct ctl_conn *conn)
 	return events;
 }
 
+static size_t
+request_max(const struct weir_base_ctl *ctl)
+{
+	return __atomic_load_n(&ctl->request_max, __ATOMIC_RELAXED);
+}
+
 static void
-look_for_line(struct ctl_conn *conn)
+look_for_line(const struct weir_base_ctl *ctl, struct ctl_conn *conn)
 {
 	struct ctl_buffer *in = &conn->in;
 	size_t from = in->start + conn->scanned;
@@ -119,10 +125,12 @@ look_for_line(struct ctl_conn *conn)
 		conn->has_line = memchr(in->data + from, '\n', in->end - from) != NULL;
 	if (!conn->has_line)
 		conn->scanned = waiting(in);
+	/* The rest is not waited for, nor kept. */
+	conn->has_line |= waiting(in) > request_max(ctl);
 }
 
 static bool
-receive(struct ctl_conn *conn)
+receive(const struct weir_base_ctl *ctl, struct ctl_conn *conn)
 {
 	ssize_t got;
 
@@ -136,7 +144,7 @@ receive(struct ctl_conn *conn)
 		return true;
 	}
 	conn->in.end += (size_t)got;
-	look_for_line(conn);
+	look_for_line(ctl, conn);
 	return true;
 }
 
@@ -171,6 +179,34 @@ is_blank(const char *line, size_t length)
 	return true;
 }
 
+/* Append an answer, which is freed. */
+static bool
+say(struct ctl_conn *conn, char *answer)
+{
+	size_t size = answer != NULL ? strlen(answer) : 0;
+	bool good = answer != NULL && reserve(&conn->out, size + 1);
+
+	if (good) {
+		memcpy(conn->out.data + conn->out.end, answer, size);
+		conn->out.data[conn->out.end + size] = '\n';
+		conn->out.end += size + 1;
+	}
+	free(answer);
+	return good;
+}
+
+/* Nothing that comes is heard any more: where the next request would begin is not known. */
+static bool
+refuse_long_line(struct ctl_conn *conn, size_t limit)
+{
+	conn->in.start = conn->in.end;
+	shrink(&conn->in);
+	conn->scanned = 0;
+	conn->has_line = false;
+	conn->eof = true;
+	return say(conn, weir_base_ctl_answer_too_long(limit));
+}
+
 /* Answer the first line; empty lines are passed over. */
 static bool
 answer_one(struct weir_base_ctl *ctl, struct ctl_conn *conn)
@@ -179,32 +215,29 @@ answer_one(struct weir_base_ctl *ctl, struct ctl_conn *conn)
 	char *line = in->data + in->start;
 	char *newline = memchr(line, '\n', waiting(in));
 	size_t length = newline != NULL ? (size_t)(newline - line) : waiting(in);
+	size_t limit = request_max(ctl);
 	bool good = true;
 
-	if (!is_blank(line, length)) {
-		char *answer = weir_base_ctl_answer(ctl, line, length);
-		size_t size = answer != NULL ? strlen(answer) : 0;
-
-		good = answer != NULL && reserve(&conn->out, size + 1);
-		if (good) {
-			memcpy(conn->out.data + conn->out.end, answer, size);
-			conn->out.data[conn->out.end + size] = '\n';
-			conn->out.end += size + 1;
-		}
-		free(answer);
+	if (length > limit)
+		return refuse_long_line(conn, limit);
+	if (newline == NULL && !conn->eof) {
+		conn->has_line = false; /* the limit was raised meanwhile */
+		return true;
 	}
+	if (!is_blank(line, length))
+		good = say(conn, weir_base_ctl_answer(ctl, line, length));
 	in->start += length + (newline != NULL);
 	conn->scanned = 0;
 	conn->has_line = false;
 	shrink(in);
-	look_for_line(conn);
+	look_for_line(ctl, conn);
 	return good;
 }
 
 bool
 weir_base_ctl_conn_serve(struct weir_base_ctl *ctl, struct ctl_conn *conn, short events)
 {
-	if ((events & POLLIN) != 0 && !receive(conn))
+	if ((events & POLLIN) != 0 && !receive(ctl, conn))
 		return false;
 	/* Nobody is left to be answered. */
 	if ((events & (POLLERR | POLLNVAL)) != 0)

@@ -56,8 +56,8 @@ struct ctl_buffer {
 struct ctl_conn {
 	struct ctl_conn *next;
 	int fd;
-	bool eof; /* the client will say no more */
-	bool has_line;
+	bool eof;       /* the client will say no more, or is not heard any more */
+	bool has_line;  /* a whole one, or more than one may have */
 	size_t scanned; /* bytes of in that hold no newline */
 	struct ctl_buffer in, out;
 };
@@ -68,6 +68,7 @@ struct weir_base_ctl {
 	char path[CTL_PATH_SIZE];
 	dev_t device; /* of the socket we made: another's of the same name is not ours to remove */
 	ino_t inode;
+	size_t request_max; /* atomic */
 	int listen_fd;
 	int wake_fd;
 	bool stop;
@@ -96,6 +97,9 @@ void weir_base_ctl_commands_fini(struct ctl_commands *commands);
 
 /* Answer one request line; a string without newline to be freed with free(), NULL: out of memory. */
 char *weir_base_ctl_answer(struct weir_base_ctl *ctl, const char *line, size_t size);
+
+/* The answer to one that is longer than limit. */
+char *weir_base_ctl_answer_too_long(size_t limit);
 
 /* ctl_conn.c */
 struct ctl_conn *weir_base_ctl_conn_new(int fd);

@@ -208,6 +208,12 @@ start_thread(struct weir_base_ctl *ctl)
 	return -error;
 }
 
+void
+weir_base_ctl_limit_requests(struct weir_base_ctl *ctl, size_t bytes)
+{
+	__atomic_store_n(&ctl->request_max, bytes, __ATOMIC_RELAXED);
+}
+
 struct weir_base_ctl *
 weir_base_ctl_open(const char *name)
 {
@@ -220,6 +226,7 @@ weir_base_ctl_open(const char *name)
 		errno = ENOMEM;
 		return NULL;
 	}
+	weir_base_ctl_limit_requests(ctl, WEIR_BASE_CTL_REQUEST_MAX);
 	ctl->listen_fd = -1;
 	ctl->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	error = ctl->wake_fd < 0 ? -errno : open_socket(ctl, name);

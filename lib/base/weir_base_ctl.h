@@ -6,10 +6,14 @@
  * @file
  * The control socket: every command and question to a running instance.
  *
- * A Unix stream socket that carries JSON lines of any size. A request is
+ * A Unix stream socket that carries JSON lines. A request is
  * `{"command": "graph/stats", "args": {...}}`; its answer is
  * `{"ok": true, "result": ...}` or `{"ok": false, "error": "what is wrong", "errno": 22}`.
  * Requests of one connection are answered in order. The command "help" lists all commands.
+ *
+ * Answers are of any size. A request may have WEIR_BASE_CTL_REQUEST_MAX bytes, or what
+ * weir_base_ctl_limit_requests() says; one that is longer is answered with an error that names
+ * the limit as soon as so much of it has come, and the connection is closed then.
  *
  * The server runs one thread of its own; handlers run in it, one at a time,
  * and must not take longer than a few seconds. Needs no DPDK.
@@ -25,6 +29,9 @@ extern "C" {
 #endif
 
 struct weir_base_ctl; /* a server */
+
+/** Most bytes of a request's line, its newline not among them, unless told otherwise. */
+#define WEIR_BASE_CTL_REQUEST_MAX (UINT32_C(64) << 20)
 
 /** Flags of a command. */
 enum {
@@ -68,6 +75,9 @@ struct weir_base_ctl *weir_base_ctl_open(const char *name);
 /** Stop serving: waits for a running handler, closes connections, removes the socket. NULL is allowed. */
 void weir_base_ctl_close(struct weir_base_ctl *ctl);
 
+/** Set the most bytes that a request's line may have, from its next one on. Any thread, at any time. */
+void weir_base_ctl_limit_requests(struct weir_base_ctl *ctl, size_t bytes);
+
 /**
  * Offer a command. Any thread, at any time while the server is open.
  *
@@ -97,7 +107,8 @@ void weir_base_ctl_foreach(struct weir_base_ctl *ctl,
  * The client's side: ask instance @p name, wait for the answer at most @p timeout_ms (-1: for ever).
  *
  * @param[out] result  on 0 the answer, owned by the caller; otherwise NULL or a JSON string that says why
- * @return 0 or negative errno: -ENOENT no such instance, -ETIMEDOUT, -EPROTO, or what the handler returned
+ * @return 0 or negative errno: -ENOENT no such instance, -ETIMEDOUT, -EPROTO, -EMSGSIZE the request is
+ *   longer than the instance takes, or what the handler returned
  */
 int weir_base_ctl_call(
 	const char *name, const char *command, const json_t *args, int timeout_ms, json_t **result);

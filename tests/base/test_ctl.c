@@ -186,6 +186,125 @@ lines_of_any_size(void **state)
 	weir_base_ctl_close(ctl);
 }
 
+/* A request of so many bytes without its newline. */
+static char *
+request_of(size_t size)
+{
+	static const char start[] = "{\"command\":\"test/nothing\"";
+	char *text = malloc(size + 2);
+
+	memset(text, ' ', size);
+	memcpy(text, start, strlen(start));
+	strcpy(text + size - 1, "}");
+	return text;
+}
+
+#define GOOD_ANSWER "{\"ok\":true,\"result\":null}"
+
+static void
+expect_refusal(int fd, const char *limit)
+{
+	char line[1000], expected[100];
+
+	receive_line(fd, line, sizeof(line));
+	snprintf(expected, sizeof(expected), "the limit of %s bytes; expected", limit);
+	assert_non_null(strstr(line, "{\"ok\":false,\"error\":\""));
+	assert_non_null(strstr(line, expected));
+	assert_non_null(strstr(line, "\"errno\":90"));
+	/* And the end. */
+	receive_line(fd, line, sizeof(line));
+	assert_string_equal(line, "");
+	close(fd);
+}
+
+static void
+a_request_may_be_as_long_as_the_limit(void **state)
+{
+	struct weir_base_ctl *ctl = open_server();
+	char *fits = request_of(1000), *longer = request_of(1001), line[100], all[3000];
+	int fd;
+
+	weir_base_ctl_limit_requests(ctl, 1000);
+	strcat(fits, "\n");
+	/* The long one with its newline; without, and with more to come; and as the last one. */
+	for (int end = 0; end < 3; end++) {
+		fd = connect_raw();
+		send_text(fd, fits);
+		receive_line(fd, line, sizeof(line));
+		assert_string_equal(line, GOOD_ANSWER);
+		snprintf(all, sizeof(all), "%s%s%s", fits, longer, end == 0 ? "\n" : "");
+		send_text(fd, all);
+		if (end == 2)
+			shutdown(fd, SHUT_WR);
+		receive_line(fd, line, sizeof(line));
+		assert_string_equal(line, GOOD_ANSWER);
+		expect_refusal(fd, "1000");
+	}
+	weir_base_ctl_limit_requests(ctl, 1001);
+	fd = connect_raw();
+	strcat(longer, "\n");
+	send_text(fd, longer);
+	receive_line(fd, line, sizeof(line));
+	assert_string_equal(line, GOOD_ANSWER);
+	close(fd);
+	free(fits);
+	free(longer);
+	weir_base_ctl_close(ctl);
+}
+
+/* A client that never ends its line: it must not get all memory, nor go without an answer. */
+static void
+a_line_without_end(void **state)
+{
+	struct weir_base_ctl *ctl = open_server();
+	const size_t size = 1 << 20;
+	size_t sent = 0;
+	char *text = malloc(size);
+	int fd = connect_raw();
+	json_t *result;
+
+	memset(text, 'y', size);
+	while (sent < 4 * (size_t)WEIR_BASE_CTL_REQUEST_MAX) {
+		ssize_t n = send(fd, text, size, MSG_NOSIGNAL);
+
+		if (n < 0)
+			break;
+		sent += (size_t)n;
+	}
+	assert_in_range(sent, WEIR_BASE_CTL_REQUEST_MAX, WEIR_BASE_CTL_REQUEST_MAX + 4 * size);
+	expect_refusal(fd, "67108864");
+	assert_int_equal(weir_base_ctl_call(name, "test/echo", NULL, 2000, &result), 0);
+	json_decref(result);
+	free(text);
+	weir_base_ctl_close(ctl);
+}
+
+static void
+a_call_is_told_of_the_limit(void **state)
+{
+	struct weir_base_ctl *ctl = open_server();
+	const size_t size = 3 << 20;
+	char *text = malloc(size + 1);
+	json_t *args, *result;
+
+	memset(text, 'y', size);
+	text[size] = '\0';
+	args = json_pack("{s:s}", "text", text);
+	weir_base_ctl_limit_requests(ctl, 1 << 20);
+	assert_int_equal(weir_base_ctl_call(name, "test/echo", args, 5000, &result), -EMSGSIZE);
+	assert_non_null(strstr(json_string_value(result), "the limit of 1048576 bytes"));
+	json_decref(result);
+	/* Answers have none. */
+	json_decref(args);
+	args = json_pack("{s:i}", "size", 3000000);
+	assert_int_equal(weir_base_ctl_call(name, "test/fill", args, 5000, &result), 0);
+	assert_int_equal(json_string_length(result), 3000000);
+	json_decref(result);
+	json_decref(args);
+	free(text);
+	weir_base_ctl_close(ctl);
+}
+
 static void
 commands_come_and_go(void **state)
 {
@@ -292,6 +411,9 @@ main(void)
 		cmocka_unit_test(requests_in_pieces_and_in_bunches),
 		cmocka_unit_test(last_request_needs_no_newline),
 		cmocka_unit_test(lines_of_any_size),
+		cmocka_unit_test(a_request_may_be_as_long_as_the_limit),
+		cmocka_unit_test(a_line_without_end),
+		cmocka_unit_test(a_call_is_told_of_the_limit),
 		cmocka_unit_test(commands_come_and_go),
 		cmocka_unit_test(unregistering_waits_for_the_handler),
 		cmocka_unit_test(closing_waits_and_the_answer_arrives),
