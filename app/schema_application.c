@@ -144,7 +144,7 @@ static const struct weir_base_doc_key keys[] = {
 		.help = "Edges to change: `NODE.EDGE -> NODE`. An edge is called by the node that "
 			"it leads to "
 			"in the graph to begin with, or a beginning of that name that no other "
-			"edge shares. A "
+			"edge shares; each may be changed once. A "
 			"port's name on the left stands for its receive nodes, on the right for "
 			"its "
 			"transmit node.",

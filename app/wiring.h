@@ -72,7 +72,7 @@ struct wiring_arc {
 bool wiring_resolve(struct config *config, const struct weir_base_doc_value *value,
 	struct wiring_arc *arc, bool report);
 
-/** Check the graph as a whole: circles, and nodes that nothing leads to. For descriptions without other errors in it. */
+/** Check the graph as a whole: edges changed twice, circles, and nodes that nothing leads to. For descriptions without other errors in it. */
 int wiring_graph_check(struct config *config);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The graph as it will be, before there is one: does every circle of edges end, and does every node
- * that the description declares get packets?
+ * The graph as it will be, before there is one: is each edge changed once, does every circle of edges
+ * end, and does every node that the description declares get packets?
  */
 #include <errno.h>
 #include <stdio.h>
@@ -107,25 +107,52 @@ make_links(struct plan *plan, unsigned int node)
 	}
 }
 
+/* The link that an edge of the description changes. */
+static struct link *
+find_link(const struct plan *plan, const struct wiring_arc *arc)
+{
+	unsigned int from = find_node(plan, arc->text.from, arc->from_port, true);
+	unsigned int edge = arc->edge_port >= 0 ? weir_graph_node_edge_count(arc->node) +
+							  (unsigned int)arc->edge_port
+						: arc->edge;
+
+	return &plan->links[plan->first[from] + edge];
+}
+
+static void
+refuse_second_change(const struct plan *plan, const struct wiring_arc *arc,
+	const struct weir_base_doc_value *first, const struct weir_base_doc_value *second)
+{
+	unsigned int line, column;
+	const char *file = weir_base_doc_where(first, &line, &column);
+
+	weir_base_doc_error_add(plan->config->doc, second,
+		"edge '%s.%s' is changed already, at %s:%u:%u; expected each edge once",
+		arc->text.from, arc->edge_name != NULL ? arc->edge_name : arc->text.edge, file,
+		line, column);
+}
+
 static void
 change_links(struct plan *plan)
 {
-	const struct weir_base_doc_value *edges =
-		weir_base_doc_get(plan->config->application, "edges");
+	const struct weir_base_doc_value *edges = weir_base_doc_get(
+						 plan->config->application, "edges"),
+					 *value;
 	struct wiring_arc arc;
 	struct link *link;
 	unsigned int i;
 
 	for (i = 0; i < weir_base_doc_count(edges); i++) {
-		if (!wiring_resolve(plan->config, weir_base_doc_at(edges, i), &arc, false))
+		value = weir_base_doc_at(edges, i);
+		if (!wiring_resolve(plan->config, value, &arc, false))
 			continue;
-		link = &plan->links[plan->first[find_node(
-			plan, arc.text.from, arc.from_port, true)]];
-		link += arc.edge_port >= 0
-				? weir_graph_node_edge_count(arc.node) + (unsigned int)arc.edge_port
-				: arc.edge;
+		link = find_link(plan, &arc);
+		if (link->value != NULL) {
+			refuse_second_change(plan, &arc, link->value, value);
+			continue;
+		}
 		link->to = find_node(plan, arc.text.to, arc.to_port, false);
-		link->value = weir_base_doc_at(edges, i);
+		link->value = value;
 	}
 }
 

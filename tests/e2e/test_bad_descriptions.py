@@ -224,6 +224,39 @@ def test_description_is_a_directory(folder):
     assert done.code == USAGE and "directory" in done.stderr.lower()
 
 
+@pytest.mark.parametrize("first, second, edge", [
+    ("classify.ip4_lookup -> null", "classify.ip4_lookup -> drop", "classify.ip4_lookup"),
+    ("classify.ip4_lookup -> null", "classify.ip4 -> null", "classify.ip4_lookup"),  # the same by a shorter name
+    ("uplink.classify -> drop", "uplink.cl -> null", "uplink.classify"),
+    ("ip4_rewrite.north -> drop", "ip4_rewrite.north -> punt", "ip4_rewrite.north"),
+    ("mine.drop -> null", "mine.drop -> punt", "mine.drop"),
+])
+@pytest.mark.parametrize("command", ["check", "run", "graph"])
+def test_an_edge_changed_twice(folder, first, second, edge, command):
+    """Neither would silently win: the second is refused, and says where the first stands."""
+    text = GOOD.replace("  graph: f", "  nodes: {mine: {type: classify}}\n  edges:\n    - classify.ip6 -> mine\n"
+                        f"    - {first}\n    - mine.ip4 -> drop\n    - @{second}\n  graph: f")
+    done = refuse(folder, text, [f"'{edge}'", "already", "bad.yaml:5:7;"], command=command, expected="expected each edge once")
+    assert done.stderr.count("already") == 1, done.text
+
+
+def test_an_edge_changed_in_an_included_file_too(folder):
+    """Where the first stands is said with the name of its file."""
+    (folder / "other.yaml").write_text("application:\n  edges: [classify.ip6 -> null]\n")
+    (folder / "bad.yaml").write_text(GOOD.replace("  graph: f", "  edges: [classify.ip6 -> drop]\n  graph: f")
+                                     + "include: [other.yaml]\n")
+    done = weir("check", "bad.yaml", cwd=folder)
+    assert done.code == USAGE and "bad.yaml:2:11: " in done.stderr and "at other.yaml:2:11;" in done.stderr, done.text
+
+
+def test_edges_of_the_same_name_are_many(folder):
+    """Of several nodes, or to several ports: each is another one."""
+    (folder / "good.yaml").write_text(GOOD.replace("  graph: f", """  nodes: {mine: {type: classify}}
+  edges: [uplink.classify -> mine, mine.ip4 -> drop, classify.ip4 -> drop, mine.ip6 -> drop, mine.drop -> null]
+  graph: f"""))
+    assert weir("check", "good.yaml", cwd=folder).code == OK
+
+
 def test_include_of_a_missing_file(folder):
     refuse(folder, GOOD + "include: [@other.yaml]\n", ["other.yaml"])
 
