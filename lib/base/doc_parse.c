@@ -272,31 +272,19 @@ follow(struct builder *builder, const yaml_event_t *event)
 	}
 }
 
-/* What libyaml complained about, and what it was reading then. */
 static void
 take_error(struct builder *builder, const yaml_parser_t *parser)
 {
-	const yaml_mark_t *mark = &parser->problem_mark, *from = &parser->context_mark;
-	struct place place = {(unsigned int)mark->line + 1, (unsigned int)mark->column + 1};
-	const char *problem = parser->problem != NULL ? parser->problem : "(no reason given)";
+	unsigned int line, column;
+	const char *fault;
 
 	builder->failed = true;
 	if (parser->error == YAML_MEMORY_ERROR) {
 		builder->doc->out_of_memory = true;
 		return;
 	}
-	/* Without a newline at its end, the end of a text is a line further for libyaml. */
-	if (place.line > builder->text.line)
-		place = (struct place){builder->text.line, builder->text.column};
-	if (parser->context == NULL)
-		say(builder, place.line, place.column, "not valid YAML: %s", problem);
-	else if (from->index == mark->index || builder->place != NULL)
-		say(builder, place.line, place.column, "not valid YAML: %s %s", problem,
-			parser->context);
-	else
-		say(builder, place.line, place.column,
-			"not valid YAML: %s %s that begins in line %zu, column %zu", problem,
-			parser->context, from->line + 1, from->column + 1);
+	fault = weir_base_doc_fault(builder->doc, parser, &builder->text, &line, &column);
+	say(builder, line, column, "%s", fault);
 }
 
 static int

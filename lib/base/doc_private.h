@@ -8,6 +8,7 @@
  *   doc.c          memory and errors of a document
  *   doc_parse.c    YAML text to a tree of values
  *   doc_text.c     the text that the YAML parser reads
+ *   doc_fault.c    what the YAML parser complains about
  *   doc_tree.c     the tree itself
  *   doc_load.c     files, includes, merging
  *   doc_check.c    the tree against the schema
@@ -146,6 +147,15 @@ const char *weir_base_doc_text_check(struct weir_base_doc *doc, struct doc_text 
 
 /* Hand over the next bytes, at most room of them, for the parser; their number, 0 at the end. */
 size_t weir_base_doc_text_read(struct doc_text *text, unsigned char *buffer, size_t room);
+
+/* The character at a place of a text that was checked; the last one when there is none. */
+const char *weir_base_doc_text_at(
+	const struct doc_text *text, unsigned int line, unsigned int column);
+
+/* The parser's error as a message, and where. */
+struct yaml_parser_s;
+const char *weir_base_doc_fault(struct weir_base_doc *doc, const struct yaml_parser_s *parser,
+	const struct doc_text *text, unsigned int *line, unsigned int *column);
 
 /* Make of a scalar that came of the parser what was written, in place; its length. */
 size_t weir_base_doc_text_restore(char *scalar, size_t length);

@@ -109,6 +109,19 @@ weir_base_doc_text_check(struct weir_base_doc *doc, struct doc_text *text)
 	return NULL;
 }
 
+const char *
+weir_base_doc_text_at(const struct doc_text *text, unsigned int line, unsigned int column)
+{
+	const char *at = text->start, *last = at + text->size - 1;
+	unsigned int here = 1;
+
+	for (; at < last && here < line; at++)
+		here += *at == '\n' || (*at == '\r' && at[1] != '\n');
+	for (here = 1; at < last && here < column; here++)
+		at += weir_base_doc_utf8((const unsigned char *)at);
+	return at <= last ? at : last;
+}
+
 /* Does a plain scalar begin here with two colons, and go on? */
 static bool
 is_colons(const struct doc_text *text, size_t at)

@@ -192,8 +192,8 @@ a_broken_include_is_one_error(void **state)
 	/* What is missing may stand in the part that could not be read. */
 	write_file("a.yaml", "include: b.yaml\nports: {p: {queues: 2}}\n");
 	write_file("b.yaml", "a: [1\n");
-	check_file("a.yaml", "/b.yaml:2:1: not valid YAML: did not find expected ',' or ']' while "
-			     "parsing a flow sequence that begins in line 1, column 4\n");
+	check_file("a.yaml", "/b.yaml:2:1: not valid YAML: expected ',' or ']' (in the list that "
+			     "begins on line 1, column 4)\n");
 	write_file("b.yaml", "- 1\n");
 	check_file("a.yaml",
 		"/b.yaml:1:1: expected a map ('key: value') at the top of the file, not a list\n");

@@ -13,7 +13,7 @@ broken_yaml_has_a_place(void **state)
 
 	check_error("a: b: c\n", 1, 5, "not valid YAML");
 	check_error("text: x\nint: @5\n", 2, 6, "not valid YAML");
-	check_error("text: \"abc\n", 2, 1, "not valid YAML");
+	check_error("text: \"abc\n", 1, 7, "not valid YAML");
 	check_error("ports: {a: 1\n", 2, 1, "not valid YAML");
 	check_error("text: \"\\q\"\n", 1, 8, "unknown escape");
 	doc = load("a: [1, 2\n");
@@ -93,6 +93,17 @@ columns_count_characters(void **state)
 	check_error("any: \xc3\xa9 \xff\n", 1, 8, "byte 0xff");
 }
 
+/* One error, with these words, wherever it is. */
+static void
+check_errors_hold(const char *text, const char *words)
+{
+	struct weir_base_doc *doc = load(text);
+
+	assert_int_equal(nb_errors(doc), 1);
+	assert_non_null(strstr(weir_base_doc_errors(doc, &(unsigned int){0})[0].message, words));
+	weir_base_doc_free(doc);
+}
+
 /* "any:" and nb times open, then close. */
 static char *
 nest(unsigned int nb, char open, char close)
@@ -104,6 +115,20 @@ nest(unsigned int nb, char open, char close)
 	memset(text + used + nb, close, nb);
 	text[used + 2 * nb] = '\0';
 	return text;
+}
+
+/* Levels that are never closed: one error, and soon. */
+static void
+check_deep(unsigned int nb, const char *level)
+{
+	size_t length = strlen(level), i;
+	char *text = malloc(nb * length + 1);
+
+	for (i = 0; i < nb; i++)
+		memcpy(text + i * length, level, length);
+	text[nb * length] = '\0';
+	check_errors_hold(text, "nested too deeply; expected at most 64 levels");
+	free(text);
 }
 
 static void
@@ -125,6 +150,10 @@ depth_is_limited(void **state)
 	assert_int_equal(nb_errors(doc), 1);
 	weir_base_doc_free(doc);
 	free(text);
+	check_deep(1000000, "- ");
+	check_deep(1000000, "? ");
+	check_deep(1000000, "[\n");
+	check_deep(1000000, "{a: \n");
 	text = nest(1000000, '{', '}');
 	doc = load(text);
 	assert_true(nb_errors(doc) > 0);
