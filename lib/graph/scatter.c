@@ -73,8 +73,7 @@ copy_length(uint32_t nb_objs, uint32_t nb_groups)
 {
 	uint32_t mean = nb_objs / nb_groups;
 
-	return RTE_MIN(
-		RTE_ALIGN_CEIL(mean + mean / 4 + COPY_STEP, COPY_STEP), (uint32_t)SCATTER_SLACK);
+	return RTE_MIN(RTE_ALIGN_CEIL(mean + mean / 4 + 3, COPY_STEP), (uint32_t)SCATTER_SLACK);
 }
 
 /* Append a group to the stream of edge @next; both sides have room for @copy objects. */

@@ -70,21 +70,20 @@ gather(void **to, void *const *from, const uint8_t *place, uint32_t nb)
 	}
 }
 
-AVX512 void
-scatter_avx512(struct scatter_groups *groups, void *const *objs, const uint16_t *nexts, uint32_t nb,
-	uint32_t nb_edges)
+/*
+ * The places of objects, edge after edge, and their groups. @nb_registers, a constant where this
+ * is inlined, hold all @nb decisions. @return how many objects named an edge
+ */
+AVX512 static inline __attribute__((always_inline)) uint32_t
+part(struct scatter_groups *groups, uint8_t *place, const uint16_t *nexts, uint32_t nb,
+	uint32_t nb_edges, const uint32_t nb_registers)
 {
-	uint8_t place[SCATTER_CHUNK + LANES] __attribute__((aligned(LANES)));
 	__m512i decisions[REGISTERS], count_up[REGISTERS];
 	uint64_t left[REGISTERS];
 	uint8_t *end = place;
 	uint32_t nb_groups = 0;
 
-	if (nb_edges > EDGES_MAX) {
-		scatter_plain(groups, objs, nexts, nb, nb_edges);
-		return;
-	}
-	for (uint32_t r = 0; r < REGISTERS; r++) {
+	for (uint32_t r = 0; r < nb_registers; r++) {
 		uint32_t nb_here = nb > r * LANES ? nb - r * LANES : 0;
 
 		left[r] = _bzhi_u64(UINT64_MAX, nb_here > LANES ? LANES : nb_here);
@@ -96,7 +95,7 @@ scatter_avx512(struct scatter_groups *groups, void *const *objs, const uint16_t 
 		const __m512i wanted = _mm512_set1_epi8((char)edge);
 		const uint8_t *start = end;
 
-		for (uint32_t r = 0; r < REGISTERS; r++) {
+		for (uint32_t r = 0; r < nb_registers; r++) {
 			uint64_t chose = _mm512_mask_cmpeq_epi8_mask(left[r], decisions[r], wanted);
 
 			_mm512_storeu_si512(end, _mm512_maskz_compress_epi8(chose, count_up[r]));
@@ -106,11 +105,31 @@ scatter_avx512(struct scatter_groups *groups, void *const *objs, const uint16_t 
 		groups->count[nb_groups] = (uint16_t)(end - start);
 		nb_groups += end != start;
 	}
-	if (__builtin_expect((uint32_t)(end - place) != nb, 0)) { /* some decision names no edge */
+	groups->nb = nb_groups;
+	return (uint32_t)(end - place);
+}
+
+AVX512 void
+scatter_avx512(struct scatter_groups *groups, void *const *objs, const uint16_t *nexts, uint32_t nb,
+	uint32_t nb_edges)
+{
+	uint8_t place[SCATTER_CHUNK + LANES] __attribute__((aligned(LANES)));
+	uint32_t nb_parted;
+
+	if (nb_edges > EDGES_MAX) {
 		scatter_plain(groups, objs, nexts, nb, nb_edges);
 		return;
 	}
-	groups->nb = nb_groups;
+	if (nb <= LANES)
+		nb_parted = part(groups, place, nexts, nb, nb_edges, 1);
+	else if (nb <= 2 * LANES)
+		nb_parted = part(groups, place, nexts, nb, nb_edges, 2);
+	else
+		nb_parted = part(groups, place, nexts, nb, nb_edges, REGISTERS);
+	if (__builtin_expect(nb_parted != nb, 0)) { /* some decision names no edge */
+		scatter_plain(groups, objs, nexts, nb, nb_edges);
+		return;
+	}
 	/* The last store left zeros behind the end, so that the last gather pads with the first object. */
 	gather(groups->objs, objs, place, nb);
 }
