@@ -112,6 +112,15 @@ spell(char *name, const char *text)
 	name[i] = '\0';
 }
 
+bool
+weir_base_ctl_is_shown_as(const char *name, const char *shown)
+{
+	char spelled[MAX_NAME + 1];
+
+	spell(spelled, name);
+	return strcmp(spelled, shown) == 0;
+}
+
 /* A scalar other than an integer that fits, as text. */
 static void
 scalar_text(const json_t *json, char *text, size_t size)

@@ -19,6 +19,7 @@
  * and must not take longer than a few seconds. Needs no DPDK.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -124,6 +125,9 @@ int weir_base_ctl_call(
  * @return 0 or a negative errno
  */
 int weir_base_ctl_mirror_telemetry(struct weir_base_ctl *ctl);
+
+/** Is @p shown how the mirror spells @p name? So that what telemetry shows can be asked for. Needs DPDK. */
+bool weir_base_ctl_is_shown_as(const char *name, const char *shown);
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,55 @@ name_arg(const json_t *args, const char *otherwise, const char **name, json_t **
 	return 0;
 }
 
+/*
+ * Graphs that telemetry shows as @name, which knows fewer signs than names may have.
+ * Their number; @found: the first one's name, @all: all of them, "a, b, c", cut at its end.
+ */
+static uint32_t
+shown_as(const char *name, char *found, char *all, size_t size)
+{
+	uint32_t nb = 0;
+	size_t used = 0;
+
+	graph_lock();
+	for (uint32_t id = 0; id < weir_graph_max_count(); id++) {
+		const struct weir_graph *graph = graph_at(id);
+
+		if (graph == NULL || !weir_base_ctl_is_shown_as(graph->slow->name, name))
+			continue;
+		if (nb++ == 0)
+			strcpy(found, graph->slow->name); /* of this size, too */
+		if (used + WEIR_GRAPH_NAME_SIZE + 2 < size)
+			used += (size_t)snprintf(all + used, size - used, "%s%s",
+				used > 0 ? ", " : "", graph->slow->name);
+	}
+	graph_unlock();
+	return nb;
+}
+
+/* The argument "name": of a graph as it is, or as telemetry shows it, which is then in @found; or a pattern. */
+static int
+graph_arg(const json_t *args, const char *otherwise, const char **name,
+	char found[WEIR_GRAPH_NAME_SIZE], json_t **result)
+{
+	char all[1024];
+	uint32_t nb;
+	int rc = name_arg(args, otherwise, name, result);
+
+	if (rc < 0 || *name == NULL || weir_graph_from_name(*name) != WEIR_GRAPH_ID_INVALID)
+		return rc;
+	nb = shown_as(*name, found, all, sizeof(all));
+	if (nb > 1) {
+		*result = json_sprintf("'%s' is how several graphs are shown: %s; expected the "
+				       "name of one of them",
+			*name, all);
+		return -EINVAL;
+	}
+	if (nb == 1)
+		*name = found;
+	return 0;
+}
+
 static int
 ctl_list(void *arg, const json_t *args, json_t **result)
 {
@@ -97,8 +146,9 @@ static int
 ctl_stats(void *arg, const json_t *args, json_t **result)
 {
 	struct weir_graph_cluster *cluster;
+	char found[WEIR_GRAPH_NAME_SIZE];
 	const char *pattern;
-	int rc = name_arg(args, "*", &pattern, result);
+	int rc = graph_arg(args, "*", &pattern, found, result);
 
 	RTE_SET_USED(arg);
 	if (rc < 0)
@@ -112,11 +162,12 @@ ctl_stats(void *arg, const json_t *args, json_t **result)
 static int
 ctl_dot(void *arg, const json_t *args, json_t **result)
 {
+	char found[WEIR_GRAPH_NAME_SIZE];
 	const char *name;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out;
-	int rc = name_arg(args, NULL, &name, result);
+	int rc = graph_arg(args, NULL, &name, found, result);
 
 	RTE_SET_USED(arg);
 	if (rc < 0)

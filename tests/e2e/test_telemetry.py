@@ -73,6 +73,17 @@ def test_stats_of_a_graph(client):
         assert second["classify"]["objs"] > first["classify"]["objs"] > 0, "nothing is counted"
 
 
+def test_a_graph_as_it_is_shown(client):
+    """The keys of the list, which telemetry spells with other signs, can be asked for as well."""
+    shown = client.ask("/weir/graph/list")
+    assert any(key != graph["name"] for key, graph in shown.items())
+    for key, graph in shown.items():
+        by_key, by_name = (client.ask(f"/weir/graph/stats,{name}") for name in (key, graph["name"]))
+        assert by_key["graphs"] == by_name["graphs"] == 1
+        assert set(by_key["nodes"]) == set(by_name["nodes"])
+        assert f'"{graph["name"]}"' in client.ask(f"/weir/graph/dot,{key}")
+
+
 def test_stats_agree_with_the_report(client, name):
     """What the graphs' classify nodes have seen lies between two looks at the report."""
     before = stats(name)["packets"]["in"]

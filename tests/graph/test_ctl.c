@@ -143,6 +143,47 @@ test_dot(void **state)
 	json_decref(dot);
 }
 
+/* Telemetry shows '-' and '.' as '_': what it shows can be asked for, but a graph's own name comes first. */
+static void
+test_shown_names(void **state)
+{
+	json_t *answer;
+
+	(void)state;
+	gt_add_sink("t");
+	gt_add_source("s", GT_NEXT("t"));
+	gt_graph("worker-0", "s", 0);
+	gt_graph("other", "s", 0);
+	for (int i = 0; i < 2; i++) {
+		answer = ask("graph/stats",
+			i == 0 ? "{\"name\": \"worker_0\"}" : "{\"name\": \"worker-0\"}", 0);
+		assert_int_equal(number(answer, "graphs"), 1);
+		json_decref(answer);
+	}
+	answer = ask("graph/dot", "{\"name\": \"worker_0\"}", 0);
+	assert_non_null(strstr(json_string_value(answer), "worker-0"));
+	json_decref(answer);
+	/* A pattern stays one, and what nothing is shown as is not found. */
+	answer = ask("graph/stats", "{\"name\": \"*\"}", 0);
+	assert_int_equal(number(answer, "graphs"), 2);
+	json_decref(answer);
+	json_decref(ask("graph/dot", "{\"name\": \"worker_1\"}", -ENOENT));
+	json_decref(ask("graph/dot", "{\"name\": \"worker.0\"}", -ENOENT));
+
+	gt_graph("worker.0", "s", 0);
+	for (int i = 0; i < 2; i++) {
+		answer = ask(
+			i == 0 ? "graph/stats" : "graph/dot", "{\"name\": \"worker_0\"}", -EINVAL);
+		assert_non_null(strstr(json_string_value(answer), "'worker_0'"));
+		assert_non_null(strstr(json_string_value(answer), "worker-0, worker.0;"));
+		json_decref(answer);
+	}
+	gt_graph("worker_0", "s", 32);
+	answer = ask("graph/dot", "{\"name\": \"worker_0\"}", 0);
+	assert_non_null(strstr(json_string_value(answer), "\"worker_0\""));
+	json_decref(answer);
+}
+
 static int
 setup(void **state)
 {
@@ -169,6 +210,7 @@ main(void)
 		cmocka_unit_test_teardown(test_nodes, gt_clear),
 		cmocka_unit_test_teardown(test_stats, gt_clear),
 		cmocka_unit_test_teardown(test_dot, gt_clear),
+		cmocka_unit_test_teardown(test_shown_names, gt_clear),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
