@@ -60,12 +60,22 @@ write_piece_header(struct rte_mbuf *piece, uint32_t payload, uint16_t fragment)
 	node_store16(ip + IP4_CHECKSUM, (uint16_t)~node_ip4_sum(ip, IP4_HEADER));
 }
 
+/* Can it be cut? Packets that did not come from ip4_rewrite have no MTU noted, and nobody looked at their header. */
+static bool
+is_cuttable(const struct rte_mbuf *m)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, weir_node_l3(m));
+
+	return node_frag_mtu(m) >= WEIR_NODE_MTU_MIN &&
+	       m->data_len >= weir_node_l3(m) + IP4_HEADER &&
+	       node_load_be16(ip + IP4_TOTAL_LENGTH) > IP4_HEADER;
+}
+
 /*
- * Cut a packet. A piece of a fragment is a fragment of the whole: offsets add up, and only
+ * Cut a packet that can be. A piece of a fragment is a fragment of the whole: offsets add up, and only
  * the last piece of the last fragment has no more behind it.
  *
- * Returns the number of pieces, or the negative reason to drop the packet (0: none). There is none for
- * packets that did not come from ip4_rewrite, so that nobody noted an MTU, or looked at their header.
+ * Returns the number of pieces, or the negative reason to drop the packet.
  */
 static int
 cut(const struct rte_mbuf *m, struct rte_mbuf **pieces)
@@ -77,9 +87,6 @@ cut(const struct rte_mbuf *m, struct rte_mbuf **pieces)
 	struct rte_mempool *pool = weir_node_port_of(m)->pool;
 	int nb = 0;
 
-	if (node_frag_mtu(m) < WEIR_NODE_MTU_MIN || total <= IP4_HEADER ||
-		m->data_len < weir_node_l3(m) + IP4_HEADER)
-		return -WEIR_NODE_REASON_NONE;
 	if ((uint32_t)(fragment & IP4_OFFSET_MASK) * UNIT + payload > DATAGRAM_MAX - IP4_HEADER)
 		return -WEIR_NODE_REASON_IP4_FRAGMENT;
 	for (uint32_t offset = 0; offset < payload; offset += step) {
@@ -108,7 +115,7 @@ ip4_frag_process(
 	for (uint16_t i = 0; i < nb_objs; i++) {
 		struct rte_mbuf *m = objs[i];
 		uint16_t edge = state->edges.edge[node_frag_port(m) % WEIR_NODE_PORT_MAX];
-		int nb = cut(m, state->pieces);
+		int nb = is_cuttable(m) ? cut(m, state->pieces) : -WEIR_NODE_REASON_NONE;
 
 		if (nb <= 0) {
 			weir_graph_enqueue_x1(

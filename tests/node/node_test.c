@@ -122,11 +122,31 @@ add_routes(void)
 	return 0;
 }
 
-int
-test_router_up(void **state)
+static int
+make_graph(void)
 {
 	static const char *const patterns[] = {"ethdev_rx-*"};
 
+	router.graph_id =
+		weir_graph_create("router", &(struct weir_graph_param){.socket_id = SOCKET_ID_ANY,
+						    .nb_node_patterns = 1,
+						    .node_patterns = patterns});
+	router.graph = weir_graph_get(router.graph_id);
+	return router.graph == NULL ? -1 : 0;
+}
+
+void
+test_rewire(const char *node, uint16_t edge, const char *next)
+{
+	assert_int_equal(weir_graph_destroy(router.graph_id), 0);
+	assert_true(
+		weir_graph_node_edge_update(weir_graph_node_from_name(node), edge, &next, 1) >= 0);
+	assert_int_equal(make_graph(), 0);
+}
+
+int
+test_router_up(void **state)
+{
 	router.pool = rte_pktmbuf_pool_create(
 		"test", TEST_POOL_SIZE, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	if (router.pool == NULL || add_port(TEST_LEFT, 0, 0, false) < 0 ||
@@ -135,12 +155,7 @@ test_router_up(void **state)
 		add_port(TEST_NARROW, TEST_NARROW_MTU, 0, false) < 0 ||
 		add_port(TEST_ANY, 0, 0, true) < 0 || add_routes() < 0 || weir_node_prepare() < 0)
 		return -1;
-	router.graph_id =
-		weir_graph_create("router", &(struct weir_graph_param){.socket_id = SOCKET_ID_ANY,
-						    .nb_node_patterns = 1,
-						    .node_patterns = patterns});
-	router.graph = weir_graph_get(router.graph_id);
-	return router.graph == NULL ? -1 : 0;
+	return make_graph();
 }
 
 int

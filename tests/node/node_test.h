@@ -83,6 +83,9 @@ int test_router_down(void **state);
 int test_begin(void **state);
 int test_end(void **state);
 
+/* Make the router's graph anew with an edge of a node led elsewhere. */
+void test_rewire(const char *node, uint16_t edge, const char *next);
+
 /* A frame to a port's own address, so far without payload type. */
 void frame_ethernet(struct frame *frame, enum test_port port, uint16_t type);
 void frame_append(struct frame *frame, const void *bytes, uint32_t length);

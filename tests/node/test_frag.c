@@ -2,6 +2,7 @@
 
 /* ip4_frag: pieces put together again are the packet. */
 
+#include "node_private.h"
 #include "node_test.h"
 #include "weir_node_route_fast.h"
 
@@ -215,6 +216,86 @@ test_any_hop_id(void **state)
 			noted[i] >= weir_node_hop_count());
 }
 
+static void
+free_block(void *addr, void *block)
+{
+	free(block);
+}
+
+/*
+ * Send a frame that carries what an earlier use of its mbuf left where ip4_rewrite notes port and MTU. It lies
+ * in a block of its length: the address sanitizer sees what is read behind its end.
+ */
+static void
+send_noted(uint32_t left)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(router.pool);
+	uint8_t *block = malloc(frame.length);
+	static struct rte_mbuf_ext_shared_info shared;
+
+	assert_non_null(m);
+	memcpy(block, frame.bytes, frame.length);
+	shared = (struct rte_mbuf_ext_shared_info){.free_cb = free_block, .fcb_opaque = block};
+	rte_mbuf_ext_refcnt_set(&shared, 1);
+	rte_pktmbuf_attach_extbuf(m, block, RTE_BAD_IOVA, (uint16_t)frame.length, &shared);
+	m->data_len = (uint16_t)frame.length;
+	m->pkt_len = frame.length;
+	m->hash.fdir.hi = left;
+	test_send_mbuf(TEST_LEFT, m);
+	test_walk();
+}
+
+/*
+ * Packets that came to be cut without passing ip4_rewrite, as an application may wire it: nobody noted an
+ * MTU or looked at the header, so what stands there may be anything.
+ */
+static void
+test_nobody_noted(void **state)
+{
+	const uint32_t narrow = router.port[TEST_NARROW];
+	uint64_t nb = 0;
+
+	test_rewire("classify", NODE_EDGE_FIRST, "ip4_frag");
+	/* An MTU below the least that there is, for every port there may be. */
+	make(1000, 0);
+	for (uint32_t mtu = 0; mtu < WEIR_NODE_MTU_MIN; mtu++) {
+		send_noted(mtu << 16 | narrow);
+		send_noted(mtu << 16 | 0xffff);
+		nb += 2;
+	}
+	/* A next hop's id, or a reason, of an earlier packet. */
+	send_noted(3);
+	send_noted(WEIR_NODE_NO_ROUTE >> 16);
+	nb += 2;
+	expect_silence();
+	assert_int_equal(test_reason(WEIR_NODE_REASON_NONE), nb);
+	/* No payload, or less than a header, by its length field and in fact. */
+	for (uint32_t total = 0; total <= 20; total++) {
+		make(26, 0);
+		frame.bytes[frame.l3 + 2] = 0;
+		frame.bytes[frame.l3 + 3] = (uint8_t)total;
+		send_noted((uint32_t)MTU << 16 | narrow);
+		make(26, 0);
+		frame.length = frame.l3 + RTE_MIN(total, 19u);
+		send_noted((uint32_t)MTU << 16 | narrow);
+		nb += 2;
+	}
+	expect_silence();
+	assert_int_equal(test_reason(WEIR_NODE_REASON_NONE), nb);
+	/* The least that is cut; and no port to send to, so that all pieces are dropped. */
+	make(100, 0);
+	send_noted((uint32_t)WEIR_NODE_MTU_MIN << 16 | narrow);
+	for (uint32_t pieces = 0; pieces < 3; pieces++)
+		assert_true(test_receive(TEST_NARROW, &piece));
+	send_noted((uint32_t)WEIR_NODE_MTU_MIN << 16 | (WEIR_NODE_PORT_MAX - 1));
+	expect_silence();
+	assert_int_equal(test_reason(WEIR_NODE_REASON_NONE), nb + 3);
+	/* As it was: the tests behind this one. */
+	test_rewire("classify", NODE_EDGE_FIRST, "ip4_lookup");
+	make(26, 0);
+	expect_forwarded(TEST_LEFT, &frame, TEST_NARROW);
+}
+
 static int
 run(void)
 {
@@ -227,6 +308,7 @@ run(void)
 		cmocka_unit_test_setup_teardown(test_no_memory, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_mixed_vector, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_any_hop_id, test_begin, test_end),
+		cmocka_unit_test_setup_teardown(test_nobody_noted, test_begin, test_end),
 	};
 
 	return cmocka_run_group_tests(tests, test_router_up, test_router_down);
