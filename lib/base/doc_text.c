@@ -122,14 +122,13 @@ weir_base_doc_text_at(const struct doc_text *text, unsigned int line, unsigned i
 	return at <= last ? at : last;
 }
 
-/* Does a plain scalar begin here with two colons, and go on? */
+/* Does a plain scalar begin here with two colons? */
 static bool
 is_colons(const struct doc_text *text, size_t at)
 {
 	const char *here = text->start + at;
 
-	return text->size - at > 2 && here[0] == ':' && here[1] == ':' &&
-	       strchr(" \t\r\n,[]{}", here[2]) == NULL &&
+	return text->size - at > 1 && here[0] == ':' && here[1] == ':' &&
 	       (at == 0 || strchr(" \t\r\n,[{", here[-1]) != NULL);
 }
 

@@ -133,6 +133,7 @@ colons_end_no_text(void **state)
 	check_error("ip6: fe80::\n", 1, 11, "a ':' cannot stand here");
 	check_error("any: [fe80::]\n", 1, 12,
 		"a text in brackets cannot end in ':'; expected quotes around it");
+	check_error("any: [::, 1]\n", 1, 8, "a text in brackets cannot end in ':'");
 	check_error("any: {a:}\n", 1, 8, "or a blank behind a key's");
 	weir_base_doc_free(load_good("any: [\"fe80::\", '::']\nip6: \"::\"\n"));
 }
