@@ -41,6 +41,10 @@ messages_say_what_and_where(void **state)
 	check_message("a: \"\xc3\xa9\\q\"\n", "1:6: not valid YAML: unknown escape; expected one "
 					      "such as \\n, \\\\ or \\u20ac (in the text that "
 					      "begins on line 1, column 4)");
+	/* JSON's way to write one character in two halves is not YAML's. */
+	check_message("a: \"\\ud83c\\udf0a\"\n",
+		"1:7: not valid YAML: this escape is no character; expected one such as \\u20ac or "
+		"\\U0001f30a (in the text that begins on line 1, column 4)");
 	check_message("\xc3\xa9: @b\n",
 		"1:4: not valid YAML: a value cannot begin with '@'; expected quotes around it");
 	check_message("a: 1\r\nb: `c\r\n",
