@@ -57,17 +57,16 @@ node_ip4_sum(const uint8_t *ip, uint32_t length)
  *
  *     HC' = ~(~HC + ~m + m')
  *
- * In network order m' = m - 0x0100, so ~m + m' = 0xffff - 0x0100 whatever m is. The sum does not
- * depend on the byte order it is computed in, the constant does. Neither addend can make the sum
- * zero, so HC' is never 0xffff, just as when computed anew.
+ * In network order m' = m - 0x0100, so ~m + m' = 0xffff - 0x0100 whatever m is, and HC' is HC + 0x0100
+ * with the carry brought round, 0xffff counting as a carry too: when computed anew it is never that. The
+ * sum does not depend on the byte order it is computed in, the constant does. The TTL must not be 0.
  */
-static inline void
+static __rte_always_inline void
 node_ip4_decrement_ttl(uint8_t *ip)
 {
-	uint32_t sum = (uint16_t)~node_load16(ip + IP4_CHECKSUM) + (uint32_t)RTE_BE16(0xfeff);
+	uint32_t sum = node_load16(ip + IP4_CHECKSUM) + (uint32_t)RTE_BE16(0x0100);
 
-	sum = (sum & 0xffff) + (sum >> 16);
-	node_store16(ip + IP4_CHECKSUM, (uint16_t)~sum);
+	node_store16(ip + IP4_CHECKSUM, (uint16_t)(sum + ((sum + 1) >> 16)));
 	ip[IP4_TTL]--;
 }
 

@@ -4,6 +4,12 @@
 
 /* What the rewrite nodes of both IP versions do alike. */
 
+#include <stdbool.h>
+
+#include <rte_byteorder.h>
+#include <rte_ether.h>
+
+#include "node_frag.h"
 #include "node_private.h"
 #include "weir_node_route_fast.h"
 
@@ -22,8 +28,7 @@ node_growth(const struct rte_mbuf *m, const struct weir_node_hop_fast *hop)
 static __rte_always_inline bool
 node_is_shared(const struct rte_mbuf *m)
 {
-	return (m->refcnt != 1) |
-	       ((m->ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) != 0);
+	return m->refcnt != 1 || (m->ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) != 0;
 }
 
 /* Make room for a header of another length, or take some away. */
@@ -37,19 +42,134 @@ node_grow(struct rte_mbuf *m, const struct weir_node_hop_fast *hop, int32_t grow
 }
 
 /*
- * Replace whatever is before the IP header, tags included, by the next hop's
- * header: two stores that overlap.
+ * Replace whatever is before the IP header, tags included, by the @length bytes of the next hop's
+ * header: stores that overlap. @type is the version's, headers of next hops are made for IPv4.
  */
 static __rte_always_inline void
-node_write_header(uint8_t *frame, const struct weir_node_hop_fast *hop)
+node_write_header(
+	uint8_t *frame, const struct weir_node_hop_fast *hop, uint16_t length, uint16_t type)
 {
 	node_store64(frame, node_load64(hop->header));
-	if (likely(hop->header_length == HEADER_UNTAGGED)) {
+	if (likely(length == HEADER_UNTAGGED)) {
 		node_store64(frame + 6, node_load64(hop->header + 6));
 	} else {
 		node_store64(frame + 8, node_load64(hop->header + 8));
 		node_store16(frame + 16, node_load16(hop->header + 16));
 	}
+	if (type != RTE_ETHER_TYPE_IPV4)
+		node_store16(frame + length - 2, rte_cpu_to_be_16(type));
+}
+
+/* What tells the IP versions apart; constants, so that each node's code is its own. */
+struct node_rewrite_ip {
+	uint16_t type;      /* Ethernet's */
+	uint16_t ttl;       /* offset of TTL or hop limit */
+	uint16_t edge_frag; /* where packets go that are to be cut */
+	uint32_t (*total_length)(const uint8_t *ip);
+	bool (*may_cut)(const uint8_t *ip);
+	void (*decrement_ttl)(uint8_t *ip);
+	enum weir_node_reason blackhole, own, expired, no_neighbour, too_big;
+};
+
+/* Every packet but the plainest: in the order that doc/forwarding.md tells. */
+static __rte_always_inline uint16_t
+node_rewrite_any(const struct node_rewrite_ip *version, void **obj,
+	const struct weir_node_hop_fast *hop, uint16_t edge)
+{
+	struct rte_mbuf *m = *obj;
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, weir_node_l3(m));
+	uint32_t total = version->total_length(ip);
+	int32_t growth = node_growth(m, hop);
+
+	if (hop->kind == WEIR_NODE_HOP_NONE)
+		return node_refuse(m, WEIR_NODE_REASON_NONE);
+	if (hop->kind == WEIR_NODE_HOP_BLACKHOLE)
+		return node_refuse(m, version->blackhole);
+	if (hop->kind == WEIR_NODE_HOP_LOCAL)
+		return node_refuse(m, version->own);
+	if (ip[version->ttl] <= 1)
+		return node_refuse(m, version->expired);
+	if (hop->kind != WEIR_NODE_HOP_FORWARD)
+		return node_refuse(m, version->no_neighbour);
+	if (edge == NODE_EDGE_DROP)
+		return node_refuse(m, WEIR_NODE_REASON_TX_CLOSED);
+	if (total > hop->mtu && !version->may_cut(ip))
+		return node_refuse(m, version->too_big);
+	m = node_mbuf_own(m, growth);
+	if (m == NULL)
+		return node_refuse(*obj, WEIR_NODE_REASON_NO_MEMORY);
+	*obj = m;
+	version->decrement_ttl(rte_pktmbuf_mtod_offset(m, uint8_t *, weir_node_l3(m)));
+	node_grow(m, hop, growth);
+	node_write_header(rte_pktmbuf_mtod(m, uint8_t *), hop, hop->header_length, version->type);
+	if (total <= hop->mtu)
+		return edge;
+	node_frag_note(m, hop->port, hop->mtu);
+	return version->edge_frag;
+}
+
+/*
+ * The plain ones: a header of @from bytes becomes one of @to bytes. Where both are
+ * constants, so are all offsets. Each condition has a branch of its own: never taken, they cost less
+ * than joining what they ask.
+ *
+ * @return false when there is more to it than that: node_rewrite_any()
+ */
+static __rte_always_inline bool
+node_rewrite_plain(const struct node_rewrite_ip *version, struct rte_mbuf *m,
+	const struct weir_node_hop_fast *hop, uint16_t edge, uint16_t from, uint16_t to)
+{
+	uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, from);
+
+	/* The MTU of next hops that are not forwarded to is 0. */
+	if (unlikely(ip[version->ttl] <= 1 || version->total_length(ip) > hop->mtu ||
+		     edge == NODE_EDGE_DROP || node_is_shared(m) || (int)m->data_off < to - from))
+		return false;
+	version->decrement_ttl(ip);
+	if (from != to)
+		node_grow(m, hop, to - from);
+	node_write_header(ip - to, hop, to, version->type);
+	return true;
+}
+
+/* The process() of a rewrite node. @other is what packets go through that tags come from or go to. */
+static __rte_always_inline uint16_t
+node_rewrite_process(const struct node_rewrite_ip *version, struct weir_graph *graph,
+	struct weir_graph_node *node, void **objs, uint16_t nb_objs,
+	uint16_t (*other)(void **obj, const struct weir_node_hop_fast *hop, uint16_t edge))
+{
+	const struct weir_node_hop_fast *hops = weir_node_hops();
+	const uint32_t nb_hops = weir_node_hop_count();
+	const struct node_tx_edges *edges = node->state;
+	uint16_t *nexts = weir_graph_nexts(graph);
+
+	for (uint32_t i = 0; i < nb_objs; i++) {
+		struct rte_mbuf *m = objs[i];
+		const struct weir_node_hop_fast *hop =
+			weir_node_hop_at(hops, nb_hops, weir_node_hop_id(m));
+		uint16_t edge = edges->edge[hop->port % WEIR_NODE_PORT_MAX];
+
+		if (unlikely(weir_node_l3(m) != HEADER_UNTAGGED ||
+			     hop->header_length != HEADER_UNTAGGED ||
+			     !node_rewrite_plain(
+				     version, m, hop, edge, HEADER_UNTAGGED, HEADER_UNTAGGED)))
+			edge = other(&objs[i], hop, edge);
+		nexts[i] = edge;
+	}
+	weir_graph_enqueue_nexts(graph, node, objs, nexts, nb_objs);
+	return nb_objs;
+}
+
+/* What @other is: the plain ones among them, and the rest. */
+static __rte_always_inline uint16_t
+node_rewrite_other(const struct node_rewrite_ip *version, void **obj,
+	const struct weir_node_hop_fast *hop, uint16_t edge)
+{
+	struct rte_mbuf *m = *obj;
+
+	if (likely(node_rewrite_plain(version, m, hop, edge, weir_node_l3(m), hop->header_length)))
+		return edge;
+	return node_rewrite_any(version, obj, hop, edge);
 }
 
 #endif
