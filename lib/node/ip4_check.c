@@ -3,22 +3,17 @@
 /*
  * May IPv4 packets be forwarded, as far as their headers tell (RFC 1812, 5.2.2 and 5.3.7)?
  *
- * The plainest packets are found many at a time: their headers are gathered into
- * arrays of words, a loop without branches over these, which compilers turn into vector instructions,
- * tells which are odd in any way, and only those are looked at one by one.
+ * The plainest packets are found many at a time: their headers are collected in
+ * arrays of words, arithmetic on whole vectors of these, without a branch, tells
+ * which are odd in any way, and only those are looked at one by one.
  */
 
 #include "node_ip4_check.h"
-#include "node_route.h"
 
-/* Headers of a step's packets, in memory order; one array per field. */
-struct headers {
-	uint64_t low[NODE_IP4_STEP];  /* version .. fragment offset */
-	uint64_t high[NODE_IP4_STEP]; /* TTL .. source address */
-	uint64_t last[NODE_IP4_STEP]; /* destination address */
-	uint64_t room[NODE_IP4_STEP]; /* bytes of the frame from the header on */
-	uint64_t odd[NODE_IP4_STEP];  /* not 0: look closer */
-};
+/* Numbers of as many packets as a vector register of 64 bytes holds; compilers make do with smaller ones. */
+#define LANES 8
+typedef uint64_t lanes_t __attribute__((vector_size(LANES * sizeof(uint64_t)), aligned(8)));
+_Static_assert(NODE_IP4_STEP % LANES == 0, "whole vectors");
 
 /* 169.254/16 never leaves its link (RFC 3927, 7). */
 static inline bool
@@ -104,135 +99,162 @@ check_any(struct rte_mbuf *m)
 	if (header > IP4_HEADER)
 		return node_refuse(m, WEIR_NODE_REASON_IP4_OPTIONS);
 	node_mbuf_set_wire_length(m, weir_node_l3(m) + total);
-	return NODE_IP4_EDGE_REWRITE;
+	return NODE_LOOKUP_EDGE_REWRITE;
 }
 
-/*
- * Is the checksum of a header without options wrong? It is right when the one's complement sum of its
- * 16-bit words is a multiple of 0xffff, and larger words with their carries brought around
- * leave the same remainder (RFC 1071, 2). A 64-bit number is a multiple of an odd d when its
- * product with the inverse of d modulo 2^64 is at most (2^64 - 1) / d (Granlund and Montgomery,
- * 1994, 9): for 0xffff, the one is minus the other. All zeros would pass, but are no header.
- */
-static inline uint64_t
-is_sum_wrong(uint64_t low, uint64_t high, uint64_t last)
-{
-	const uint64_t ones = UINT64_C(0x0001000100010001);
-	uint64_t sum = node_add_carry(node_add_carry(low, high), last);
-
-	return 0 - sum * ones > ones;
-}
-
-/* First octets of addresses that want a closer look: is_special(), and 169. */
-static inline uint64_t
-is_odd_octet(uint64_t octet)
-{
-	return (octet - 1 >= 223) | (octet == 127) | (octet == 169);
-}
-
-static inline void
-gather_one(struct headers *headers, uint32_t i, struct rte_mbuf *m, uint64_t odd_flags)
-{
-	uint32_t l3 = weir_node_l3_unchecked(m);
-	const uint8_t *ip;
-
-	if (unlikely(m->data_len < l3 + IP4_HEADER)) {
-		headers->low[i] = headers->high[i] = headers->last[i] = headers->room[i] = 0;
-		headers->odd[i] = 1;
-		return;
-	}
-	ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, l3);
-	headers->low[i] = node_load64(ip);
-	headers->high[i] = node_load64(ip + 8);
-	headers->last[i] = node_load32(ip + 16);
-	headers->room[i] = m->pkt_len - l3;
-	headers->odd[i] = m->ol_flags & odd_flags;
-}
-
-/* Total length and first octets, of words in memory order. */
+/* Of words in memory order: total length, first octets, and a number of the same remainder by 0xffff as an address. */
 #if RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN
 #define TOTAL(low)         (((low) >> 24 & 0xff) | ((low) >> 8 & 0xff00))
 #define VERSION_IHL(low)   ((low)&0xff)
 #define SOURCE_OCTET(high) ((high) >> 32 & 0xff)
-#define OCTET(last)        ((last)&0xff)
+#define ADDRESS_SUM(host)  ((host) << 8) /* 256 times a word has its bytes swapped */
 #else
 #define TOTAL(low)         ((low) >> 32 & 0xffff)
 #define VERSION_IHL(low)   ((low) >> 56)
 #define SOURCE_OCTET(high) ((high) >> 24 & 0xff)
-#define OCTET(last)        ((last) >> 24)
+#define ADDRESS_SUM(host)  (host)
 #endif
 
-/* Which packets are odd? @return 1 for any odd one, 2 for any with padding behind it */
-static inline uint64_t
-find_odd(struct headers *headers, uint32_t nb)
+/*
+ * In what follows, numbers tell by being 0, or by not being negative, that all is well, and are joined by or:
+ * comparisons would cost more.
+ */
+
+/*
+ * Is the checksum of a header without options right? Then the sum of its words of any width, folded to
+ * 16 bits, is all ones (RFC 1071, 2), and this 0.
+ */
+static inline lanes_t
+sum_fault(lanes_t low, lanes_t high, lanes_t address)
 {
-	uint64_t any_odd = 0, any_padded = 0;
+	lanes_t sum = (low & UINT32_MAX) + (low >> 32) + (high & UINT32_MAX) + (high >> 32) +
+		      ADDRESS_SUM(address);
 
-	for (uint32_t i = 0; i < nb; i++) {
-		uint64_t low = headers->low[i], high = headers->high[i], last = headers->last[i];
-		uint64_t room = headers->room[i], total = TOTAL(low);
-		/* The second: total is below a header's length or above room, which is not below it. */
-		uint64_t odd = (VERSION_IHL(low) != 0x45) |
-			       (total - IP4_HEADER > room - IP4_HEADER) |
-			       is_odd_octet(SOURCE_OCTET(high)) | is_odd_octet(OCTET(last)) |
-			       is_sum_wrong(low, high, last) | headers->odd[i];
-
-		headers->odd[i] = odd;
-		any_odd |= odd;
-		any_padded |= total ^ room;
-	}
-	return (any_odd != 0) | (uint64_t)(any_padded != 0) << 1;
+	sum = (sum & 0xffff) + (sum >> 16); /* below 0x1040000 */
+	sum = (sum & 0xffff) + (sum >> 16); /* below 0x10104, and not 0 */
+	return sum ^ 0xffff;
 }
 
-/* @return packets refused */
-static __rte_noinline uint32_t
-check_odd(const struct headers *headers, void **objs, uint16_t *nexts, uint32_t nb)
+/* First octets of addresses that want a closer look, is_special() and 169, give a negative number. */
+static inline lanes_t
+octet_sign(lanes_t octet)
 {
+	return (octet - 1) | (223 - octet) | ((octet ^ 127) - 1) | ((octet ^ 169) - 1);
+}
+
+static inline lanes_t
+lanes_load(const uint64_t *from)
+{
+	lanes_t lanes;
+
+	memcpy(&lanes, from, sizeof(lanes));
+	return lanes;
+}
+
+static inline bool
+lanes_any(lanes_t lanes)
+{
+	uint64_t any = 0;
+
+	for (unsigned int i = 0; i < LANES; i++)
+		any |= lanes[i];
+	return any != 0;
+}
+
+/* Not 0 for packets of a step, from number @first on, that are odd; @padded: for those with padding behind them. */
+static inline lanes_t
+find_odd(const struct node_ip4_step *step, unsigned int first, lanes_t *padded)
+{
+	lanes_t low = lanes_load(&step->low[first]), high = lanes_load(&step->high[first]);
+	lanes_t address = lanes_load(&step->address[first]);
+	lanes_t room = lanes_load(&step->room[first]), total = TOTAL(low);
+	lanes_t sign = (total - IP4_HEADER) | (room - total) | octet_sign(SOURCE_OCTET(high)) |
+		       octet_sign(address >> 24);
+
+	*padded = total ^ room;
+	return (VERSION_IHL(low) ^ 0x45) | sum_fault(low, high, address) | sign >> 63;
+}
+
+/* Flags of packets that are odd. Where the device vouches for a checksum, to compute it costs less than to ask: only its doubts count. */
+static inline uint64_t
+odd_flags(void)
+{
+	return weir_node_dyn.missing_flag |
+	       (__atomic_load_n(&weir_node_checksum_mask, __ATOMIC_RELAXED) &
+		       RTE_MBUF_F_RX_IP_CKSUM_BAD);
+}
+
+/* Some packets of a step are odd, or padded. @return packets refused */
+static __rte_noinline uint32_t
+check_each(const struct node_ip4_step *step, void **objs, uint16_t *nexts, uint32_t nb)
+{
+	lanes_t odd[NODE_IP4_STEP / LANES], padded[NODE_IP4_STEP / LANES];
+	const uint64_t flags = odd_flags();
 	uint32_t nb_refused = 0;
 
+	for (unsigned int v = 0; v < NODE_IP4_STEP / LANES; v++)
+		odd[v] = find_odd(step, v * LANES, &padded[v]);
 	for (uint32_t i = 0; i < nb; i++) {
-		if (headers->odd[i] == 0)
-			continue;
-		nexts[i] = check_any(objs[i]);
-		nb_refused += nexts[i] != NODE_IP4_EDGE_REWRITE;
-	}
-	return nb_refused;
-}
-
-static inline void
-trim_padding(const struct headers *headers, void **objs, uint32_t nb)
-{
-	for (uint32_t i = 0; i < nb; i++) {
-		uint32_t total = (uint32_t)TOTAL(headers->low[i]);
 		struct rte_mbuf *m = objs[i];
 
-		if (headers->odd[i] == 0 && total != headers->room[i])
-			node_mbuf_trim(m, weir_node_l3(m) + total);
+		if (odd[i / LANES][i % LANES] != 0 || (m->ol_flags & flags)) {
+			nexts[i] = check_any(m);
+			nb_refused += nexts[i] != NODE_LOOKUP_EDGE_REWRITE;
+		} else if (padded[i / LANES][i % LANES] != 0) {
+			node_mbuf_trim(m, weir_node_l3(m) + (uint32_t)TOTAL(step->low[i]));
+		}
 	}
+	return nb_refused;
 }
 
 uint32_t
-node_ip4_check(void **objs, uint16_t *nexts, uint32_t *addresses, uint32_t nb)
+node_ip4_check(const struct node_ip4_step *step, void **objs, uint16_t *nexts, uint32_t nb)
 {
-	const struct node_route_prefetch prefetch = node_route_prefetch4_begin();
-	/* Where the device vouches for a checksum, to compute it costs less than to ask: only its doubts count. */
-	const uint64_t odd_flags = weir_node_dyn.missing_flag |
-				   (__atomic_load_n(&weir_node_checksum_mask, __ATOMIC_RELAXED) &
-					   RTE_MBUF_F_RX_IP_CKSUM_BAD);
-	struct headers headers;
-	uint32_t nb_refused = 0;
-	uint64_t found;
+	lanes_t any = {step->flags & odd_flags()}, padded;
 
-	for (uint32_t i = 0; i < nb; i++) {
-		gather_one(&headers, i, objs[i], odd_flags);
-		addresses[i] = rte_be_to_cpu_32((uint32_t)headers.last[i]);
-		node_route_prefetch4(&prefetch, addresses[i]);
-		nexts[i] = NODE_IP4_EDGE_REWRITE;
+	for (unsigned int first = 0; first < NODE_IP4_STEP; first += LANES)
+		any |= find_odd(step, first, &padded) | padded;
+	for (uint32_t i = 0; i < nb; i++)
+		nexts[i] = NODE_LOOKUP_EDGE_REWRITE;
+	return unlikely(lanes_any(any)) ? check_each(step, objs, nexts, nb) : 0;
+}
+
+/* @return the packet's flags */
+static __rte_always_inline uint64_t
+collect_one(
+	struct node_ip4_step *step, uint32_t i, struct rte_mbuf *m, struct weir_node_route4 routes)
+{
+	uint32_t l3 = weir_node_l3_unchecked(m), address;
+	const uint8_t *ip;
+
+	if (unlikely(m->data_len < l3 + IP4_HEADER)) { /* of version 0, which is odd */
+		step->low[i] = step->high[i] = step->address[i] = step->room[i] = 0;
+		return 0;
 	}
-	found = find_odd(&headers, nb);
-	if (unlikely(found & 1))
-		nb_refused = check_odd(&headers, objs, nexts, nb);
-	if (found & 2)
-		trim_padding(&headers, objs, nb);
-	return nb_refused;
+	ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, l3);
+	address = node_load_be32(ip + IP4_DESTINATION);
+	step->low[i] = node_load64(ip);
+	step->high[i] = node_load64(ip + 8);
+	step->address[i] = address;
+	step->room[i] = m->pkt_len - l3;
+	node_route4_prefetch(routes, address);
+	return m->ol_flags;
+}
+
+void
+node_ip4_collect(
+	struct node_ip4_step *step, void **objs, uint32_t nb, struct weir_node_route4 routes)
+{
+	uint64_t flags = 0;
+
+	for (uint32_t i = 0; i < nb; i++)
+		flags |= collect_one(step, i, objs[i], routes);
+	step->flags = flags;
+	/* The rest of a step that is not full is as plain as its last packet. */
+	for (uint32_t i = nb; i < NODE_IP4_STEP; i++) {
+		step->low[i] = step->low[nb - 1];
+		step->high[i] = step->high[nb - 1];
+		step->address[i] = step->address[nb - 1];
+		step->room[i] = step->room[nb - 1];
+	}
 }

@@ -7,53 +7,61 @@
  * Sets:  weir_node_hop_id(), or the reason; cuts Ethernet padding off
  * Next:  ip4_rewrite  punt  drop
  *
- * Packets go through in steps. A step's headers are checked and the memory that its look-up will read
- * is sent for; three steps later, when it has come, the step is looked up, refused packets too: leaving them
- * out costs more. So the memory is kept busy all the time, and nobody waits for it.
+ * Packets go through in steps. A step's headers are collected and the memory that its look-up will read
+ * is sent for; three steps later, when it has come, the step is checked and looked up, refused packets
+ * too: leaving them out costs more. So the memory is kept busy all the time, and nobody waits for it.
  */
 
 #include "node_ip4_check.h"
-#include "node_route.h"
 
 /* Steps between asking for memory and using it: about 100 ns of other work. */
 #define STEPS_AHEAD 3
 
-enum {
-	EDGE_REWRITE = NODE_IP4_EDGE_REWRITE,
-	NB_EDGES,
-};
-
-/* Note the next hops of packets that are not refused yet, refuse those without. */
+/* Some packets of a step are refused, or have no route. */
 static __rte_noinline void
-note_some(void **objs, uint16_t *nexts, const uint32_t *hops, uint32_t nb)
-{
-	for (uint32_t i = 0; i < nb; i++) {
-		if (nexts[i] != EDGE_REWRITE)
-			continue;
-		if (hops[i] == WEIR_NODE_NO_ROUTE)
-			nexts[i] = node_refuse(objs[i], WEIR_NODE_REASON_IP4_NO_ROUTE);
-		else
-			weir_node_hop_id_set(objs[i], hops[i]);
-	}
-}
-
-/* Look up a step of packets, whose memory was asked for some steps ago. */
-static __rte_always_inline void
-lookup_step(
-	void **objs, uint16_t *nexts, const uint32_t *addresses, uint32_t nb, uint32_t nb_refused)
+note_some(const struct node_ip4_step *step, void **objs, uint16_t *nexts, uint32_t nb,
+	struct weir_node_route4 routes)
 {
 	uint32_t hops[NODE_IP4_STEP];
+
+	for (uint32_t i = 0; i < nb; i++)
+		hops[i] = routes.slots == NULL ? WEIR_NODE_NO_ROUTE
+					       : node_route4_lookup(routes.slots,
+							 (uint32_t)step->address[i], routes.wide);
+	node_lookup_note(objs, nexts, hops, nb, WEIR_NODE_REASON_IP4_NO_ROUTE);
+}
+
+/* Note the next hops of a step's packets. @return false when one has none */
+static __rte_always_inline bool
+note_all(const struct node_ip4_step *step, void **objs, uint32_t nb, const void *slots, bool wide)
+{
 	uint32_t worst = 0;
 
-	node_route_lookup4_near(addresses, hops, nb);
-	for (uint32_t i = 0; i < nb; i++)
-		worst = RTE_MAX(worst, hops[i]);
-	if (unlikely(nb_refused > 0 || worst == WEIR_NODE_NO_ROUTE)) {
-		note_some(objs, nexts, hops, nb);
-		return;
+	for (uint32_t i = 0; i < nb; i++) {
+		uint32_t hop = node_route4_lookup(slots, (uint32_t)step->address[i], wide);
+
+		weir_node_hop_id_set(objs[i], hop);
+		worst = RTE_MAX(worst, hop);
 	}
-	for (uint32_t i = 0; i < nb; i++)
-		weir_node_hop_id_set(objs[i], hops[i]);
+	return worst != WEIR_NODE_NO_ROUTE;
+}
+
+/* Check and look up a step of packets, whose memory was asked for some steps ago. */
+static __rte_always_inline void
+finish_step(const struct node_ip4_step *step, void **objs, uint16_t *nexts, uint32_t nb,
+	struct weir_node_route4 routes)
+{
+	uint32_t nb_refused = node_ip4_check(step, objs, nexts, nb);
+	bool done;
+
+	if (unlikely(nb_refused > 0 || routes.slots == NULL))
+		done = false;
+	else if (likely(!routes.wide))
+		done = note_all(step, objs, nb, routes.slots, false);
+	else
+		done = note_all(step, objs, nb, routes.slots, true);
+	if (unlikely(!done))
+		note_some(step, objs, nexts, nb, routes);
 }
 
 static uint16_t
@@ -61,22 +69,20 @@ ip4_lookup_process(
 	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs)
 {
 	uint16_t *nexts = weir_graph_nexts(graph);
-	uint32_t addresses[STEPS_AHEAD + 1][NODE_IP4_STEP], refused[STEPS_AHEAD + 1];
-	const uint32_t nb_steps = (nb_objs + NODE_IP4_STEP - 1u) / NODE_IP4_STEP;
+	struct node_ip4_step steps[STEPS_AHEAD + 1];
+	const struct weir_node_route4 routes = node_route4();
+	const uint32_t ahead = STEPS_AHEAD * NODE_IP4_STEP;
 
-	for (uint32_t step = 0; step < nb_steps + STEPS_AHEAD; step++) {
-		uint32_t from = step * NODE_IP4_STEP, slot = step % (STEPS_AHEAD + 1);
+	for (uint32_t i = 0; i < nb_objs + ahead; i += NODE_IP4_STEP) {
+		uint32_t done = i - ahead; /* where the step to be finished begins */
 
-		if (step < nb_steps)
-			refused[slot] = node_ip4_check(&objs[from], &nexts[from], addresses[slot],
-				RTE_MIN(nb_objs - from, (uint32_t)NODE_IP4_STEP));
-		if (step < STEPS_AHEAD)
-			continue;
-		from -= STEPS_AHEAD * NODE_IP4_STEP;
-		slot = (step - STEPS_AHEAD) % (STEPS_AHEAD + 1);
-		if (from < nb_objs)
-			lookup_step(&objs[from], &nexts[from], addresses[slot],
-				RTE_MIN(nb_objs - from, (uint32_t)NODE_IP4_STEP), refused[slot]);
+		if (i < nb_objs)
+			node_ip4_collect(&steps[i / NODE_IP4_STEP % (STEPS_AHEAD + 1)], &objs[i],
+				RTE_MIN(nb_objs - i, (uint32_t)NODE_IP4_STEP), routes);
+		if (i >= ahead && done < nb_objs)
+			finish_step(&steps[done / NODE_IP4_STEP % (STEPS_AHEAD + 1)], &objs[done],
+				&nexts[done], RTE_MIN(nb_objs - done, (uint32_t)NODE_IP4_STEP),
+				routes);
 	}
 	weir_graph_enqueue_nexts(graph, node, objs, nexts, nb_objs);
 	return nb_objs;
@@ -86,12 +92,12 @@ static struct weir_graph_node_register ip4_lookup = {
 	WEIR_GRAPH_NODE_HEADER,
 	.name = "ip4_lookup",
 	.process = ip4_lookup_process,
-	.nb_edges = NB_EDGES,
+	.nb_edges = NODE_LOOKUP_NB_EDGES,
 	.next_nodes =
 		(const char *const[]){
 			[NODE_EDGE_DROP] = "drop",
 			[NODE_EDGE_PUNT] = "punt",
-			[EDGE_REWRITE] = "ip4_rewrite",
+			[NODE_LOOKUP_EDGE_REWRITE] = "ip4_rewrite",
 		},
 };
 WEIR_GRAPH_NODE_REGISTER(ip4_lookup);

@@ -9,14 +9,9 @@
  */
 
 #include "node_ip6.h"
-#include "weir_node_route_fast.h"
+#include "node_lookup.h"
 
 #define CHUNK 256 /* addresses looked up at once */
-
-enum {
-	EDGE_REWRITE = NODE_EDGE_FIRST,
-	NB_EDGES,
-};
 
 static inline bool
 is_link_local(const uint8_t *address)
@@ -84,7 +79,7 @@ check_any(struct rte_mbuf *m)
 	if (ip[IP6_NEXT_HEADER] == IP6_HOP_BY_HOP)
 		return node_refuse(m, WEIR_NODE_REASON_IP6_HOP_BY_HOP);
 	node_mbuf_set_wire_length(m, weir_node_l3(m) + total);
-	return EDGE_REWRITE;
+	return NODE_LOOKUP_EDGE_REWRITE;
 }
 
 /* May the packet be forwarded as far as its header tells? Where to look up: *address. */
@@ -109,21 +104,13 @@ ip6_check(struct rte_mbuf *m, uint8_t *address, uint64_t missing_flag)
 		return check_any(m);
 	if (unlikely(total != frame))
 		node_mbuf_trim(m, l3 + total);
-	return EDGE_REWRITE;
+	return NODE_LOOKUP_EDGE_REWRITE;
 }
 
-/* Note the next hops of packets that are not refused yet, refuse those without. */
 static __rte_noinline void
 note_some(void **objs, uint16_t *nexts, const uint32_t *hops, uint32_t nb)
 {
-	for (uint32_t i = 0; i < nb; i++) {
-		if (nexts[i] != EDGE_REWRITE)
-			continue;
-		if (hops[i] == WEIR_NODE_NO_ROUTE)
-			nexts[i] = node_refuse(objs[i], WEIR_NODE_REASON_IP6_NO_ROUTE);
-		else
-			weir_node_hop_id_set(objs[i], hops[i]);
-	}
+	node_lookup_note(objs, nexts, hops, nb, WEIR_NODE_REASON_IP6_NO_ROUTE);
 }
 
 static __rte_always_inline void
@@ -135,7 +122,7 @@ lookup_chunk(void **objs, uint16_t *nexts, uint32_t nb, uint64_t missing_flag)
 
 	for (uint32_t i = 0; i < nb; i++) {
 		nexts[i] = ip6_check(objs[i], addresses[i], missing_flag);
-		nb_refused += nexts[i] != EDGE_REWRITE;
+		nb_refused += nexts[i] != NODE_LOOKUP_EDGE_REWRITE;
 	}
 	weir_node_route_lookup6((const uint8_t(*)[16])addresses, hops, nb);
 	for (uint32_t i = 0; i < nb; i++)
@@ -166,12 +153,12 @@ static struct weir_graph_node_register ip6_lookup = {
 	WEIR_GRAPH_NODE_HEADER,
 	.name = "ip6_lookup",
 	.process = ip6_lookup_process,
-	.nb_edges = NB_EDGES,
+	.nb_edges = NODE_LOOKUP_NB_EDGES,
 	.next_nodes =
 		(const char *const[]){
 			[NODE_EDGE_DROP] = "drop",
 			[NODE_EDGE_PUNT] = "punt",
-			[EDGE_REWRITE] = "ip6_rewrite",
+			[NODE_LOOKUP_EDGE_REWRITE] = "ip6_rewrite",
 		},
 };
 WEIR_GRAPH_NODE_REGISTER(ip6_lookup);

@@ -247,24 +247,29 @@ enum {
 	NODE_IP4_FRAG_NB_EDGES = NODE_EDGE_FIRST,
 };
 
-/* Stamp received frames with their port, bring their first bytes near. @return their bytes */
+static __rte_always_inline uint32_t
+node_rx_stamp_one(struct rte_mbuf *m, uint16_t port)
+{
+	m->port = port;
+	return m->pkt_len;
+}
+
+/* Stamp received frames with their port; their mbufs come near by it. @return their bytes */
 static __rte_always_inline uint64_t
 node_rx_stamp(struct rte_mbuf **mbufs, uint16_t nb, uint16_t port)
 {
-	const uint16_t ahead = RTE_MIN(nb, (uint16_t)WEIR_GRAPH_PREFETCH_AHEAD);
+	const uint32_t ahead = RTE_MIN(nb, (uint16_t)WEIR_GRAPH_PREFETCH_AHEAD);
 	uint64_t bytes = 0;
+	uint32_t i;
 
-	for (uint16_t i = 0; i < ahead; i++)
+	for (i = 0; i < ahead; i++)
 		rte_prefetch0(mbufs[i]);
-	for (uint16_t i = 0; i < nb; i++) {
-		struct rte_mbuf *m = mbufs[i];
-
-		if (i + ahead < nb)
-			rte_prefetch0(mbufs[i + ahead]);
-		rte_prefetch0(rte_pktmbuf_mtod(m, const void *));
-		m->port = port;
-		bytes += m->pkt_len;
+	for (i = 0; i + ahead < nb; i++) {
+		rte_prefetch0(mbufs[i + ahead]);
+		bytes += node_rx_stamp_one(mbufs[i], port);
 	}
+	for (; i < nb; i++)
+		bytes += node_rx_stamp_one(mbufs[i], port);
 	return bytes;
 }
 

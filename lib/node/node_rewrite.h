@@ -145,8 +145,8 @@ node_rewrite_process(const struct node_rewrite_ip *version, struct weir_graph *g
 
 	for (uint32_t i = 0; i < nb_objs; i++) {
 		struct rte_mbuf *m = objs[i];
-		const struct weir_node_hop_fast *hop =
-			weir_node_hop_at(hops, nb_hops, weir_node_hop_id(m));
+		uint32_t id = weir_node_hop_id(m);
+		const struct weir_node_hop_fast *hop = &hops[likely(id < nb_hops) ? id : nb_hops];
 		uint16_t edge = edges->edge[hop->port % WEIR_NODE_PORT_MAX];
 
 		if (unlikely(weir_node_l3(m) != HEADER_UNTAGGED ||

@@ -187,6 +187,13 @@ void weir_node_lookup_publish6(const void *slots, bool wide);
 /* What a look-up would read now. */
 const void *weir_node_lookup_slots(uint8_t version);
 
+/* What a look-up of IPv4 addresses reads; no slots: there are no routes. */
+struct weir_node_route4 {
+	const void *slots;
+	bool wide;
+};
+struct weir_node_route4 weir_node_lookup_routes4(void);
+
 void weir_node_lookup_publish_hops(const struct weir_node_hop_fast *hops, uint32_t nb);
 
 /* The tables, and everything under the lock */

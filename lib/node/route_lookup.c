@@ -33,30 +33,13 @@ lookup6_none(const void *slots, const uint8_t (*addresses)[16], uint32_t *hops, 
 		hops[i] = WEIR_NODE_NO_ROUTE;
 }
 
-static __rte_always_inline uint32_t
-slot_read(const void *slots, size_t slot, bool wide)
-{
-	return wide ? ((const uint32_t *)slots)[slot] : ((const uint16_t *)slots)[slot];
-}
-
-static __rte_always_inline size_t
-below(uint32_t value, uint32_t ext, uint32_t byte)
-{
-	return WEIR_NODE_FIB_ROOT_SLOTS + (size_t)(value & ~ext) * WEIR_NODE_FIB_GROUP_SLOTS + byte;
-}
-
 static __rte_always_inline void
 lookup4_scalar(const void *slots, const uint32_t *addresses, uint32_t *hops, uint32_t nb, bool wide)
 {
-	const uint32_t ext = wide ? WEIR_NODE_FIB_EXT32 : WEIR_NODE_FIB_EXT16;
-	uint32_t i, value;
+	uint32_t i;
 
-	for (i = 0; i < nb; i++) {
-		value = slot_read(slots, addresses[i] >> 8, wide);
-		if (unlikely(value & ext))
-			value = slot_read(slots, below(value, ext, addresses[i] & 0xff), wide);
-		hops[i] = value - 1;
-	}
+	for (i = 0; i < nb; i++)
+		hops[i] = node_route4_lookup(slots, addresses[i], wide);
 }
 
 static void
@@ -83,12 +66,14 @@ lookup6_scalar(
 	for (i = 0; i < nb; i++) {
 		const uint8_t *a = addresses[i];
 
-		hops[i] = slot_read(slots, (size_t)a[0] << 16 | (size_t)a[1] << 8 | a[2], wide);
+		hops[i] =
+			node_route_slot(slots, (size_t)a[0] << 16 | (size_t)a[1] << 8 | a[2], wide);
 	}
 	for (i = 0; i < nb; i++) {
 		value = hops[i];
 		for (byte = 3; value & ext; byte++)
-			value = slot_read(slots, below(value, ext, addresses[i][byte]), wide);
+			value = node_route_slot(
+				slots, node_route_below(value, ext, addresses[i][byte]), wide);
 		hops[i] = value - 1;
 	}
 }
@@ -336,14 +321,11 @@ static struct {
 	const void *slots4;
 	const void *slots6;
 	weir_node_lookup4_t lookup4;
-	weir_node_lookup4_t lookup4_near;
 	weir_node_lookup6_t lookup6;
 	const struct weir_node_hop_fast *hops;
 	uint32_t nb_hops;
-} fast __rte_cache_aligned = {.lookup4 = lookup4_none,
-	.lookup4_near = lookup4_none,
-	.lookup6 = lookup6_none,
-	.hops = &no_hop};
+	bool wide4; /* slots4 are */
+} fast __rte_cache_aligned = {.lookup4 = lookup4_none, .lookup6 = lookup6_none, .hops = &no_hop};
 
 void
 weir_node_lookup_publish4(const void *slots, bool wide)
@@ -353,10 +335,7 @@ weir_node_lookup_publish4(const void *slots, bool wide)
 		slots == NULL ? lookup4_none
 			      : weir_node_lookup4_select(WEIR_NODE_LOOKUP_BEST, wide),
 		__ATOMIC_RELEASE);
-	__atomic_store_n(&fast.lookup4_near,
-		slots == NULL ? lookup4_none
-			      : weir_node_lookup4_select(WEIR_NODE_LOOKUP_SCALAR, wide),
-		__ATOMIC_RELEASE);
+	__atomic_store_n(&fast.wide4, wide, __ATOMIC_RELAXED);
 }
 
 void
@@ -394,13 +373,13 @@ weir_node_route_lookup4(const uint32_t *addresses, uint32_t *hops, uint32_t nb)
 	__atomic_load_n(&fast.lookup4, __ATOMIC_RELAXED)(slots, addresses, hops, nb);
 }
 
-/* Of slots that have come near a gather is slower than a load each. */
-void
-node_route_lookup4_near(const uint32_t *addresses, uint32_t *hops, uint32_t nb)
+struct weir_node_route4
+weir_node_lookup_routes4(void)
 {
-	const void *slots = __atomic_load_n(&fast.slots4, __ATOMIC_ACQUIRE);
-
-	__atomic_load_n(&fast.lookup4_near, __ATOMIC_RELAXED)(slots, addresses, hops, nb);
+	return (struct weir_node_route4){
+		.slots = __atomic_load_n(&fast.slots4, __ATOMIC_ACQUIRE),
+		.wide = __atomic_load_n(&fast.wide4, __ATOMIC_RELAXED),
+	};
 }
 
 void
