@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -84,11 +85,12 @@ add_port(enum test_port port, uint16_t mtu, uint16_t vlan, bool any)
 static int
 add_routes(void)
 {
-	static const struct weir_node_route_limits limits = {.ip4_routes = 1024,
+	struct weir_node_route_limits limits = {.ip4_routes = 1024,
 		.ip4_long_groups = 16,
 		.ip6_routes = 1024,
 		.ip6_groups = 256,
-		.next_hops = 64,
+		/* WEIR_TEST_WIDE: so many that slots of routing tables are wide */
+		.next_hops = getenv("WEIR_TEST_WIDE") != NULL ? 40000 : 64,
 		.socket_id = -1};
 	static const struct {
 		const char *prefix;

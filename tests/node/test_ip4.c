@@ -277,6 +277,19 @@ test_checksum_flags(void **state)
 		assert_int_equal(test_reason(WEIR_NODE_REASON_IP4_CHECKSUM), asked ? 1 : 2);
 		test_begin(NULL);
 	}
+	/* Its doubts also count where the sum is right. */
+	for (int asked = 0; asked < 2; asked++) {
+		plain("192.0.2.1", "10.0.0.1");
+		port->checksum_mask = asked ? RTE_MBUF_F_RX_IP_CKSUM_MASK : 0;
+		weir_node_checksum_mask = RTE_MBUF_F_RX_IP_CKSUM_MASK;
+		m = frame_to_mbuf(&frame);
+		m->ol_flags |= RTE_MBUF_F_RX_IP_CKSUM_BAD;
+		test_send_mbuf(TEST_LEFT, m);
+		test_walk();
+		assert_int_equal(test_reason(WEIR_NODE_REASON_IP4_CHECKSUM), asked);
+		assert_int_equal(test_receive(TEST_RIGHT, &got), !asked);
+		test_begin(NULL);
+	}
 	port->checksum_mask = mask;
 	weir_node_checksum_mask = mask;
 }
