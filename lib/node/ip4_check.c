@@ -10,8 +10,14 @@
 
 #include "node_ip4_check.h"
 
-/* Numbers of as many packets as a vector register of 64 bytes holds; compilers make do with smaller ones. */
+/* Numbers of as many packets as a vector register holds. */
+#if defined(__AVX512F__)
 #define LANES 8
+#elif defined(__AVX2__)
+#define LANES 4
+#else
+#define LANES 2
+#endif
 typedef uint64_t lanes_t __attribute__((vector_size(LANES * sizeof(uint64_t)), aligned(8)));
 _Static_assert(NODE_IP4_STEP % LANES == 0, "whole vectors");
 

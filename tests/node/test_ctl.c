@@ -153,7 +153,7 @@ test_routes(void **state)
 	refuse("route/lookup", "{'address': 'here'}", -EINVAL, "expected");
 	refuse("route/lookup", "{}", -EINVAL, "expected");
 	found = ask("node/routes", NULL, 0);
-	assert_int_equal(json_integer_value(json_object_get(found, "ip4_routes")), 6);
+	assert_int_equal(json_integer_value(json_object_get(found, "ip4_routes")), 7);
 	assert_int_equal(json_integer_value(json_object_get(found, "ip6_routes")), 6);
 	json_decref(found);
 }
