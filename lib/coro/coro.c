@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The life of a coroutine: created, resumed, left, exited, destroyed. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coro_private.h"
+
+__thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("initial-exec")));
+
+#if defined(__x86_64__) || defined(__aarch64__)
+/* The stack pointer is aligned as before a call, which is what coro_entry() begins with. */
+void
+coro_context_init(struct weir_coro_block *block)
+{
+	block->own.sp = block->top;
+	block->own.fp = &block->resumer;
+	block->own.pc = (void *)(uintptr_t)coro_entry;
+}
+#endif
+
+struct weir_coro *
+weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
+{
+	struct weir_coro_block *block;
+	struct coro_class *class;
+
+	if (class_id >= coro_nb_classes || run == NULL) {
+		errno = EINVAL;
+		return NULL;
+	}
+	class = &coro_classes[class_id];
+	block = coro_block_get(class);
+	if (block == NULL)
+		return NULL;
+	block->run = run;
+	block->outer = NULL;
+	block->cleanups = NULL;
+	block->cancelled = 0;
+	block->held = 0;
+	block->resumes = 0;
+	block->checks = 0;
+	block->checks_left = block->checks_given = 1; /* the first one looks at the clock */
+	block->slice = class->param.time_slice;
+	block->spacing = block->variance = 0;
+	block->deadline = 0;
+	block->unseen = 0;
+	block->blind = false;
+	memset(block->locals, 0, sizeof(block->locals));
+	memset(block->params, 0, class->memory.param_bytes);
+	if (class->param.zero)
+		coro_memory_trim(&class->memory, (size_t)(block - class->blocks));
+	if (block->fp_control)
+		weir_coro_fp_exchange(&block->fp_own, &block->fp_own); /* the creator's */
+	coro_context_init(block);
+	if (coro_tool_create(block) != 0) {
+		coro_block_put(class, block);
+		errno = ENOMEM;
+		return NULL;
+	}
+	block->word_after = (block->word & ~0xffffu) | WEIR_CORO_STATE_SUSPENDED;
+	__atomic_store_n(&block->word, block->word_after, __ATOMIC_RELEASE);
+	return coro_handle(block);
+}
+
+struct weir_coro *
+weir_coro_create(weir_coro_run_t run)
+{
+	return weir_coro_create_in(0, run);
+}
+
+int
+weir_coro_destroy(struct weir_coro *coro)
+{
+	struct weir_coro_block *block = coro_block_checked(coro);
+
+	if (block == NULL) {
+		weir_coro_refuse(WEIR_CORO_MISUSE_STALE, coro);
+		return -EINVAL;
+	}
+	if ((__atomic_load_n(&block->word, __ATOMIC_ACQUIRE) & 0xffff) == WEIR_CORO_STATE_RUNNING) {
+		weir_coro_refuse(WEIR_CORO_MISUSE_RUNNING, coro);
+		return -EBUSY;
+	}
+	coro_tool_destroy(block);
+	coro_block_put(&coro_classes[block->class_id], block);
+	return 0;
+}
+
+bool
+weir_coro_has_exited(const struct weir_coro *coro)
+{
+	const struct weir_coro_block *block = coro_block_checked(coro);
+
+	return block == NULL ||
+	       (__atomic_load_n(&block->word, __ATOMIC_ACQUIRE) & 0xffff) == WEIR_CORO_STATE_EXITED;
+}
+
+/* Leave for the resumer. */
+void
+coro_leave(struct weir_coro_block *block)
+{
+	weir_coro_thread.current = block->outer;
+	if (block->fp_control)
+		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
+	coro_tool_leave(block);
+	weir_coro_switch(&block->own, &block->resumer);
+	coro_tool_entered(block);
+}
+
+void
+weir_coro_exit(void)
+{
+	struct weir_coro_block *block = weir_coro_thread.current;
+	struct coro_cache *cache;
+
+	if (block == NULL) {
+		CORO_LOG(ERROR, "weir_coro_exit() outside of a coroutine: the process ends");
+		abort();
+	}
+	coro_run_cleanups(block);
+	cache = coro_cache_of(&coro_classes[block->class_id]);
+	if (cache != NULL)
+		cache->counts.exited++;
+	block->held = 0;
+	block->word_after = (block->word_after & ~0xffffu) | WEIR_CORO_STATE_EXITED;
+	coro_leave(block);
+	abort(); /* who has exited is not resumed */
+}
+
+/* The first function on a coroutine's stack. */
+void
+coro_main(void)
+{
+	struct weir_coro_block *block = weir_coro_thread.current;
+
+	coro_tool_entered(block);
+	if (!block->cancelled)
+		block->run();
+	weir_coro_exit();
+}
+
+/* Why may it not be resumed? */
+static enum weir_coro_misuse
+resume_fault(const struct weir_coro *coro)
+{
+	const struct weir_coro_block *block = coro_block_checked(coro);
+
+	if (block == NULL)
+		return WEIR_CORO_MISUSE_STALE;
+	return (block->word & 0xffff) == WEIR_CORO_STATE_EXITED ? WEIR_CORO_MISUSE_EXITED
+								: WEIR_CORO_MISUSE_RUNNING;
+}
+
+void
+weir_coro_resume_refused(struct weir_coro *coro)
+{
+	weir_coro_refuse(resume_fault(coro), coro);
+}
+
+void
+weir_coro_resume_checked(struct weir_coro *coro)
+{
+	struct weir_coro_block *block = weir_coro_block_of(coro);
+	uint32_t suspended = weir_coro_word(coro, WEIR_CORO_STATE_SUSPENDED);
+	struct weir_coro_fp before, after;
+
+	/* A compare and swap: of two threads at the same instant one gets it. */
+	if (coro_block_checked(coro) == NULL ||
+		!__atomic_compare_exchange_n(&block->word, &suspended,
+			weir_coro_word(coro, WEIR_CORO_STATE_RUNNING), false, __ATOMIC_ACQUIRE,
+			__ATOMIC_RELAXED)) {
+		weir_coro_resume_refused(coro);
+		return;
+	}
+	block->resumes++;
+	block->outer = weir_coro_thread.current;
+	weir_coro_thread.current = block;
+	weir_coro_fp_exchange(&before, &before);
+	if (block->fp_control)
+		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
+	coro_tool_enter(block);
+	weir_coro_switch(&block->resumer, &block->own);
+	coro_tool_left(block);
+	weir_coro_fp_exchange(&after, &before);
+	coro_check_left(block, &before, &after);
+	__atomic_store_n(&block->word, block->word_after, __ATOMIC_RELEASE);
+}
+
+bool
+weir_coro_yield_slowly(void)
+{
+	struct weir_coro_block *block = weir_coro_thread.current;
+
+	if (block == NULL) {
+		weir_coro_refuse(WEIR_CORO_MISUSE_OUTSIDE, NULL);
+		return false;
+	}
+	if (block->held != 0) {
+		weir_coro_refuse(WEIR_CORO_MISUSE_HOLDING, coro_handle(block));
+		return block->cancelled != 0;
+	}
+	coro_leave(block);
+	return block->cancelled != 0;
+}

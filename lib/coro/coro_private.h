@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CORO_PRIVATE_H
+#define CORO_PRIVATE_H
+
+/*
+ * What the files of this library share.
+ *
+ *   coro.c      create, destroy, exit, parameters     slice.c     when a time slice is over
+ *   class.c     classes: blocks, their lists and       memory.c    stacks: mappings, guards, high water,
+ *               caches, statistics                                 trimming
+ *   cancel.c    cancel, join, clean-ups               overflow.c  what the SIGSEGV handler asks
+ *   self.c      the calling coroutine, its locals     misuse.c    what is refused
+ *   entry_*.S   the bottom of every stack             tool.c      what sanitizers and valgrind are told
+ *
+ * A class is one mapping of equal slots. A slot is, from low to high: guard, stack, parameters. Blocks are an array
+ * beside it, so that a stale handle can be looked at, and a bare stack overflow cannot reach them.
+ */
+
+#include <inttypes.h>
+#include <pthread.h>
+
+#include "weir_base.h"
+#include "weir_coro.h"
+
+#define CORO_LOG(level, ...) weir_base_log(WEIR_BASE_LOG_##level, "coro", __VA_ARGS__)
+
+#define CORO_CLASSES_MAX 16
+
+/* Memory of a class: stacks and parameters. */
+struct coro_memory {
+	char *slots;       /* nb of slot_bytes each */
+	size_t bytes;      /* of all */
+	size_t slot_bytes; /* guard + stack + parameters, whole pages */
+	size_t guard_bytes;
+	size_t stack_bytes;
+	size_t param_bytes; /* in + out, each rounded up to 64 */
+	size_t nb;
+	enum weir_coro_guard guard; /* what it is, never BEST */
+	int socket_id;
+};
+
+/*
+ * Reserve address space for @nb slots. Nothing is committed: pages come as they are touched.
+ * memory->guard says what guard there is; one that was asked for by name and cannot be had is an error.
+ */
+int coro_memory_init(struct coro_memory *memory, size_t stack_size, size_t param_bytes, size_t nb,
+	enum weir_coro_guard guard, int socket_id);
+void coro_memory_fini(struct coro_memory *memory);
+
+/* Before slot @index is used for the first time: put its guard up. Any thread, once per slot. 0 or negative errno */
+int coro_memory_prepare(struct coro_memory *memory, size_t index);
+
+/* Lowest usable byte of the stack of a slot; one past its last byte, aligned to 64; its parameters. */
+static inline char *
+coro_memory_stack(const struct coro_memory *memory, size_t index)
+{
+	return memory->slots + index * memory->slot_bytes + memory->guard_bytes;
+}
+static inline char *
+coro_memory_top(const struct coro_memory *memory, size_t index)
+{
+	return coro_memory_stack(memory, index) + memory->stack_bytes;
+}
+static inline char *
+coro_memory_params(const struct coro_memory *memory, size_t index)
+{
+	return coro_memory_top(memory, index);
+}
+
+/* Bytes from the top down to the lowest page of the stack that was ever touched (mincore(2) or /proc/self/pagemap; 0: unknown). */
+size_t coro_memory_high_water(const struct coro_memory *memory, size_t index);
+
+/* Give the pages of an idle slot's stack back. @return bytes that were committed and no longer are */
+size_t coro_memory_trim(struct coro_memory *memory, size_t index);
+
+/* Canary guards: is the pattern at the low end of the stack whole? Always true of other guards. */
+bool coro_memory_intact(const struct coro_memory *memory, size_t index);
+
+/* Whose guard is this address in? @return slot, or SIZE_MAX; async-signal-safe */
+size_t coro_memory_guard_of(const struct coro_memory *memory, const void *address);
+
+/* What is counted, by one thread for itself. */
+struct coro_counts {
+	uint64_t created, exited, destroyed;
+	uint64_t switches; /* of those destroyed */
+};
+
+/* Free blocks. */
+struct coro_list {
+	struct weir_coro_block *first;
+	unsigned int nb;
+};
+
+/* What a thread keeps of a class. */
+struct coro_cache {
+	struct coro_list free;
+	struct coro_counts counts;
+	struct coro_cache *next; /* of the class, under its lock */
+};
+
+/* A class. */
+struct coro_class {
+	struct weir_coro_class_param param;
+	struct coro_memory memory;
+	struct weir_coro_block *blocks; /* memory.nb of them */
+	unsigned int id;
+	uint32_t first_id; /* of its coroutines */
+
+	pthread_mutex_t lock; /* of what follows */
+	size_t nb_fresh;      /* blocks that were ever used */
+	struct coro_list free;
+	struct coro_cache *caches; /* of all threads */
+	struct coro_counts ended;  /* of threads that ended */
+	uint64_t peak;             /* most blocks that were out, threads' caches included */
+};
+
+/* Bytes of parameters, each kind for itself. */
+#define CORO_PARAM_MAX (1u << 30)
+
+static inline size_t
+coro_param_round(size_t size)
+{
+	return (size + 63) & ~(size_t)63;
+}
+
+/* class.c */
+extern struct coro_class coro_classes[CORO_CLASSES_MAX];
+extern unsigned int coro_nb_classes;
+struct weir_coro_block *coro_block_get(struct coro_class *class); /* NULL with errno */
+void coro_block_put(struct coro_class *class, struct weir_coro_block *block);
+struct coro_cache *coro_cache_of(
+	struct coro_class *class); /* the calling thread's; NULL: no memory */
+struct weir_coro *coro_handle(const struct weir_coro_block *block);
+struct weir_coro_block *coro_block_checked(const struct weir_coro *coro); /* NULL when stale */
+
+/* coro.c */
+void coro_main(void) __attribute__((noreturn));
+void coro_leave(struct weir_coro_block *block); /* to who resumed it; returns when resumed */
+
+/* stats.c */
+void coro_counts_add(struct coro_counts *into, const struct coro_counts *from);
+
+/* misuse.c */
+void coro_misuse_reset(void);
+/* After a resumption in a build with checks: did it leave things as it should? */
+void coro_check_left(const struct weir_coro_block *block, const struct weir_coro_fp *before,
+	const struct weir_coro_fp *after);
+
+/* slice.c */
+void coro_slice_init(void);
+
+/* tool.c: nothing in builds without them. A coroutine is made, ends, is entered, was entered, is left, was left. */
+int coro_tool_create(struct weir_coro_block *block);
+void coro_tool_destroy(struct weir_coro_block *block);
+void coro_tool_enter(struct weir_coro_block *block);
+void coro_tool_entered(struct weir_coro_block *block);
+void coro_tool_leave(struct weir_coro_block *block);
+void coro_tool_left(struct weir_coro_block *block);
+void coro_tools_forget(struct coro_class *class); /* of all that are alive */
+
+/* cancel.c */
+void coro_run_cleanups(struct weir_coro_block *block);
+
+/* Where a coroutine begins: entry_*.S, which calls coro_main(), or fcontext. */
+void coro_entry(void);
+
+/* Have a coroutine begin at coro_entry() when it is resumed next. */
+void coro_context_init(struct weir_coro_block *block);
+
+#endif

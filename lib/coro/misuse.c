@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What is refused: counted by kind, and told, but not more often than a log bears. */
+
+#include "coro_private.h"
+
+/* Told of each kind; the rest is counted. */
+#define TOLD_MAX 8
+
+static uint64_t counts[WEIR_CORO_MISUSE_COUNT];
+
+static const char *const texts[WEIR_CORO_MISUSE_COUNT] = {
+	[WEIR_CORO_MISUSE_STALE] = "it was destroyed, or never created",
+	[WEIR_CORO_MISUSE_RUNNING] = "it runs already, or waits for one that it resumed",
+	[WEIR_CORO_MISUSE_EXITED] = "resumed, but it has exited",
+	[WEIR_CORO_MISUSE_OUTSIDE] = "yield outside of a coroutine",
+	[WEIR_CORO_MISUSE_HOLDING] = "yield while it holds a lock, or is in a read section",
+	[WEIR_CORO_MISUSE_FP] = "left with other FP control words than it came with; its class is "
+				"without fp_control",
+	[WEIR_CORO_MISUSE_OVERFLOW] = "its stack has overflowed: what lies below may be damaged",
+};
+
+void
+weir_coro_refuse(enum weir_coro_misuse what, const void *handle)
+{
+	uint64_t before = __atomic_fetch_add(&counts[what], 1, __ATOMIC_RELAXED);
+
+	if (before >= TOLD_MAX)
+		return;
+	if (handle == NULL)
+		CORO_LOG(ERROR, "refused: %s", texts[what]);
+	else
+		CORO_LOG(ERROR, "coroutine %u (handle %p): %s", weir_coro_id(handle), handle,
+			texts[what]);
+	if (before + 1 == TOLD_MAX)
+		CORO_LOG(ERROR, "more of this kind are only counted");
+}
+
+uint64_t
+weir_coro_misuse(enum weir_coro_misuse what)
+{
+	return (unsigned int)what < WEIR_CORO_MISUSE_COUNT
+		       ? __atomic_load_n(&counts[what], __ATOMIC_RELAXED)
+		       : 0;
+}
+
+void
+coro_misuse_reset(void)
+{
+	for (int i = 0; i < WEIR_CORO_MISUSE_COUNT; i++)
+		__atomic_store_n(&counts[i], 0, __ATOMIC_RELAXED);
+}
+
+void
+coro_check_left(const struct weir_coro_block *block, const struct weir_coro_fp *before,
+	const struct weir_coro_fp *after)
+{
+	const struct coro_class *class = &coro_classes[block->class_id];
+
+	if (((before->control ^ after->control) & ~0x3fu) != 0 || before->x87 != after->x87)
+		weir_coro_refuse(WEIR_CORO_MISUSE_FP, coro_handle(block));
+	if (!coro_memory_intact(&class->memory, (size_t)(block - class->blocks)))
+		weir_coro_refuse(WEIR_CORO_MISUSE_OVERFLOW, coro_handle(block));
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The calling coroutine: who it is, its parameters, what it keeps.
+ *
+ * These are functions, not inline: a compiler that sees the address of a thread-local variable may keep it
+ * across a yield, after which another thread runs.
+ */
+
+#include <errno.h>
+
+#include "coro_private.h"
+
+struct weir_coro *
+weir_coro_self(void)
+{
+	const struct weir_coro_block *block = weir_coro_thread.current;
+
+	return block != NULL ? coro_handle(block) : NULL;
+}
+
+uint32_t
+weir_coro_self_id(void)
+{
+	const struct weir_coro_block *block = weir_coro_thread.current;
+
+	return block != NULL ? block->id : UINT32_MAX;
+}
+
+bool
+weir_coro_self_cancelled(void)
+{
+	const struct weir_coro_block *block = weir_coro_thread.current;
+
+	return block != NULL && __atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) != 0;
+}
+
+static void *
+param(const struct weir_coro_block *block, size_t size, bool out)
+{
+	const struct weir_coro_class_param *limits;
+
+	if (block == NULL) {
+		errno = EINVAL;
+		return NULL;
+	}
+	limits = &coro_classes[block->class_id].param;
+	if (size > (out ? limits->max_out_param_size : limits->max_in_param_size)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return block->params + (out ? coro_param_round(limits->max_in_param_size) : 0);
+}
+
+void *
+weir_coro_in_param(struct weir_coro *coro, size_t size)
+{
+	return param(coro_block_checked(coro), size, false);
+}
+
+void *
+weir_coro_out_param(struct weir_coro *coro, size_t size)
+{
+	return param(coro_block_checked(coro), size, true);
+}
+
+void *
+weir_coro_self_in_param(size_t size)
+{
+	return param(weir_coro_thread.current, size, false);
+}
+
+void *
+weir_coro_self_out_param(size_t size)
+{
+	return param(weir_coro_thread.current, size, true);
+}
+
+uint32_t
+weir_coro_id(const struct weir_coro *coro)
+{
+	const struct weir_coro_block *block = coro_block_checked(coro);
+
+	return block != NULL ? block->id : UINT32_MAX;
+}
+
+uint64_t
+weir_coro_resume_count(struct weir_coro *coro)
+{
+	const struct weir_coro_block *block = coro_block_checked(coro);
+
+	return block != NULL ? block->resumes : 0;
+}
+
+/* Checks are counted down: what was given less what is left are those since the last look at the clock. */
+uint64_t
+weir_coro_maybe_yield_count(struct weir_coro *coro)
+{
+	const struct weir_coro_block *block = coro_block_checked(coro);
+
+	return block != NULL ? block->checks + (block->checks_given - block->checks_left) : 0;
+}
+
+void
+weir_coro_set_time_slice(struct weir_coro *coro, uint64_t time_slice)
+{
+	struct weir_coro_block *block = coro_block_checked(coro);
+
+	if (block == NULL)
+		return;
+	block->slice = time_slice;
+	/* What was given was for the old one. */
+	block->checks += block->checks_given - block->checks_left;
+	block->checks_given = block->checks_left = 1;
+}
+
+void
+weir_coro_hold(void)
+{
+	struct weir_coro_block *block = weir_coro_thread.current;
+
+	if (block != NULL)
+		block->held++;
+}
+
+void
+weir_coro_release(void)
+{
+	struct weir_coro_block *block = weir_coro_thread.current;
+
+	if (block != NULL && block->held > 0)
+		block->held--;
+}
+
+static unsigned int nb_locals;
+
+int
+weir_coro_local_alloc(void)
+{
+	unsigned int slot = __atomic_load_n(&nb_locals, __ATOMIC_RELAXED);
+
+	do {
+		if (slot == WEIR_CORO_LOCALS)
+			return -ENOSPC;
+	} while (!__atomic_compare_exchange_n(
+		&nb_locals, &slot, slot + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return (int)slot;
+}
+
+void *
+weir_coro_local_get(unsigned int slot)
+{
+	const struct weir_coro_block *block = weir_coro_thread.current;
+
+	return block != NULL && slot < WEIR_CORO_LOCALS ? block->locals[slot] : NULL;
+}
+
+int
+weir_coro_local_set(unsigned int slot, void *value)
+{
+	struct weir_coro_block *block = weir_coro_thread.current;
+
+	if (block == NULL)
+		return -EPERM;
+	if (slot >= WEIR_CORO_LOCALS)
+		return -EINVAL;
+	block->locals[slot] = value;
+	return 0;
+}
+
+int *
+weir_coro_errno(void)
+{
+	return &errno;
+}

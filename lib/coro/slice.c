@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * When is a time slice over? A look at the clock costs as much as several switches, so it is looked at as rarely
+ * as what is known of the spacing of checks allows: their mean m and their standard deviation s.
+ *
+ *     begin          look        look  look  deadline
+ *       |-------------|-----------|-----|--|--|
+ *          n checks
+ *
+ * With n = left / m checks the deadline would be met on average, but missed by s sqrt(n) as a rule. So the next look is as
+ * many checks ahead as come before it nearly always: two such deviations less. Regular checks have s = 0: one look
+ * per slice, at its end. Near the end, half of what is left at a time, and at last each check.
+ *
+ * Where checks are so regular that the count alone meets the deadline, every second slice ends by count, without a look.
+ *
+ * When a slice begins nobody looks: it is taken to begin when this thread looked last, which is when the
+ * slice before it ended. If more time has passed since than the checks explain, the thread did
+ * something else between, and the checks themselves are believed.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "coro_private.h"
+
+#define WEIGHT     0.25f /* of the newest look in mean and variance */
+#define DEVIATIONS 2.0f
+#define GAP        1.25f /* more than this times what the checks explain: something else was done */
+#define GAP_CYCLES 100
+
+/* Checks are counted in 32 bits. */
+#define CHECKS_MAX 1000000000.0f
+
+static bool always;
+
+void
+weir_coro_always_yield(bool yield)
+{
+	__atomic_store_n(&always, yield, __ATOMIC_RELAXED);
+}
+
+void
+coro_slice_init(void)
+{
+	const char *wish = getenv("WEIR_CORO_ALWAYS_YIELD");
+
+	weir_coro_always_yield(wish != NULL && wish[0] == '1');
+}
+
+/* What @nb checks took tells of the next ones. */
+static void
+learn(struct weir_coro_block *block, float nb, float cycles)
+{
+	float observed = cycles / nb, off = observed - block->spacing;
+
+	if (block->spacing == 0) {
+		block->spacing = observed;
+		block->variance = 0;
+		return;
+	}
+	/* The mean of nb of them varies nb times less than one. */
+	block->variance += WEIGHT * (off * off * nb - block->variance);
+	block->spacing += WEIGHT * off;
+}
+
+/* May it be missed by more than half a check, or 2.5 % of a slice? Of what is left to the deadline, in cycles. */
+static bool
+is_regular(const struct weir_coro_block *block, float left)
+{
+	float off = DEVIATIONS * DEVIATIONS * block->variance * left; /* times spacing: squared */
+
+	return off < 0.25f * block->spacing * block->spacing * block->spacing ||
+	       off < 0.000625f * left * left * block->spacing;
+}
+
+/* Checks until the next look, when @left cycles are left. */
+static uint32_t
+checks_for(const struct weir_coro_block *block, float left)
+{
+	float nb, back;
+
+	if (block->spacing <= 0)
+		return 1;
+	nb = left / block->spacing;
+	if (is_regular(block, left)) {
+		nb += 0.5f; /* to the check next to the deadline */
+	} else {
+		back = DEVIATIONS * sqrtf(block->variance * nb) / block->spacing;
+		nb = nb > 2 * back ? nb - back : nb / 2;
+	}
+	if (!(nb >= 1))
+		return 1;
+	return nb < CHECKS_MAX ? (uint32_t)nb : (uint32_t)CHECKS_MAX;
+}
+
+static void
+give(struct weir_coro_block *block, uint32_t nb)
+{
+	block->checks_given = block->checks_left = nb;
+}
+
+/* The first look in this slice, after @nb checks: when did it begin? */
+static uint64_t
+slice_begin(struct weir_coro_block *block, uint64_t now, float nb)
+{
+	uint64_t last = weir_coro_thread.clock, passed = now - last;
+	float all = nb + (float)block->unseen;
+
+	block->unseen = 0;
+	if (last != 0 && (float)passed <= all * block->spacing * GAP + GAP_CYCLES) {
+		learn(block, all, (float)passed);
+		return now - (uint64_t)((float)passed * nb / all);
+	}
+	return now - (uint64_t)(nb * block->spacing);
+}
+
+/* The slice is over: give checks for the next one. */
+static bool
+end_slice(struct weir_coro_block *block)
+{
+	give(block, checks_for(block, (float)block->slice));
+	block->deadline = 0;
+	return true;
+}
+
+bool
+weir_coro_slice_over(struct weir_coro_block *block)
+{
+	uint32_t nb = block->checks_given - block->checks_left;
+	int64_t left;
+	uint64_t now;
+
+	block->checks += nb;
+	if (block->cancelled || block->slice == 0 || __atomic_load_n(&always, __ATOMIC_RELAXED)) {
+		give(block, 1);
+		block->deadline = 0;
+		return true;
+	}
+	if (block->blind) {
+		block->blind = false;
+		block->unseen = nb;
+		return end_slice(block);
+	}
+	now = weir_base_cycles();
+	if (block->deadline == 0)
+		block->deadline = slice_begin(block, now, (float)nb) + block->slice;
+	else
+		learn(block, (float)nb, (float)(now - weir_coro_thread.clock));
+	weir_coro_thread.clock = now;
+	left = (int64_t)(block->deadline - now);
+	if ((float)left > block->spacing * 0.5f) {
+		give(block, checks_for(block, (float)left));
+		return false;
+	}
+	block->blind = is_regular(block, (float)block->slice);
+	return end_slice(block);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What sanitizers and valgrind must be told of stacks and switches. Nothing in builds without them.
+ */
+
+#include <stdlib.h>
+
+#include "coro_private.h"
+
+#if defined(WEIR_BASE_ASAN) || defined(WEIR_BASE_TSAN)
+
+#ifdef WEIR_BASE_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+/* Of one coroutine. */
+struct tool {
+	void *fiber;            /* TSan's */
+	void *resumer;          /* TSan's, of who resumed it */
+	void *fake, *fake_left; /* ASan's fake stacks: the coroutine's, the resumer's */
+	const void *bottom;     /* of the resumer's stack */
+	size_t size;
+};
+
+static struct tool *
+tool_of(struct weir_coro_block *block)
+{
+	return block->tool;
+}
+
+int
+coro_tool_create(struct weir_coro_block *block)
+{
+	struct tool *tool = calloc(1, sizeof(*tool));
+
+	if (tool == NULL)
+		return -1;
+	block->tool = tool;
+#ifdef WEIR_BASE_TSAN
+	tool->fiber = __tsan_create_fiber(0);
+#endif
+	return 0;
+}
+
+void
+coro_tool_destroy(struct weir_coro_block *block)
+{
+	/* What was on its stack is nobody's any more. */
+	weir_base_asan_unpoison(block->stack, (size_t)(block->top - block->stack));
+#ifdef WEIR_BASE_TSAN
+	__tsan_destroy_fiber(tool_of(block)->fiber);
+#endif
+	free(block->tool);
+	block->tool = NULL;
+}
+
+void
+coro_tool_enter(struct weir_coro_block *block)
+{
+	struct tool *tool = tool_of(block);
+
+#ifdef WEIR_BASE_ASAN
+	__sanitizer_start_switch_fiber(
+		&tool->fake_left, block->stack, (size_t)(block->top - block->stack));
+#endif
+#ifdef WEIR_BASE_TSAN
+	tool->resumer = __tsan_get_current_fiber();
+	__tsan_switch_to_fiber(tool->fiber, 0);
+#endif
+	(void)tool;
+}
+
+void
+coro_tool_entered(struct weir_coro_block *block)
+{
+#ifdef WEIR_BASE_ASAN
+	struct tool *tool = tool_of(block);
+
+	__sanitizer_finish_switch_fiber(tool->fake, &tool->bottom, &tool->size);
+#endif
+	(void)block;
+}
+
+void
+coro_tool_leave(struct weir_coro_block *block)
+{
+	struct tool *tool = tool_of(block);
+
+#ifdef WEIR_BASE_ASAN
+	bool for_good = (block->word_after & 0xffff) == WEIR_CORO_STATE_EXITED;
+
+	__sanitizer_start_switch_fiber(for_good ? NULL : &tool->fake, tool->bottom, tool->size);
+#endif
+#ifdef WEIR_BASE_TSAN
+	__tsan_switch_to_fiber(tool->resumer, 0);
+#endif
+	(void)tool;
+}
+
+void
+coro_tool_left(struct weir_coro_block *block)
+{
+#ifdef WEIR_BASE_ASAN
+	__sanitizer_finish_switch_fiber(tool_of(block)->fake_left, NULL, NULL);
+#endif
+	(void)block;
+}
+
+void
+coro_tools_forget(struct coro_class *class)
+{
+	for (size_t i = 0; i < class->nb_fresh; i++)
+		if (class->blocks[i].tool != NULL)
+			coro_tool_destroy(&class->blocks[i]);
+}
+
+#else
+
+int
+coro_tool_create(struct weir_coro_block *block)
+{
+	return 0;
+}
+
+void
+coro_tool_destroy(struct weir_coro_block *block)
+{
+}
+
+void
+coro_tool_enter(struct weir_coro_block *block)
+{
+}
+
+void
+coro_tool_entered(struct weir_coro_block *block)
+{
+}
+
+void
+coro_tool_leave(struct weir_coro_block *block)
+{
+}
+
+void
+coro_tool_left(struct weir_coro_block *block)
+{
+}
+
+void
+coro_tools_forget(struct coro_class *class)
+{
+}
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_CORO_H
+#define WEIR_CORO_H
+
+/**
+ * @file
+ * Stackful coroutines for the data plane: code that cannot be cut into short
+ * pieces runs on the cores that move packets, on a stack of its own, and gives the core back at
+ * yield points and when its time slice is up.
+ *
+ * The functions, their types and their meaning are those of the rte_coro prototype ("Threading on
+ * Eventdev", Ericsson, 2024); what goes beyond it is marked so. Time slices are in cycles of the
+ * time base, weir_base_cycles().
+ *
+ *      caller's stack                    coroutine's stack
+ *     +---------------+                 +-----------------+  <- top
+ *     | main          |   resume        | weir_coro_entry |     the resumer's frame is found from here
+ *     |  loop         | --------------> |  run()          |
+ *     |   resume()    | <-------------- |   parse()       |
+ *     +---------------+   yield, exit   |    maybe_yield()|
+ *                                       +-----------------+
+ *                                       | never touched   |     not backed by memory
+ *                                       +-----------------+
+ *                                       | guard           |     a touch is an overflow
+ *                                       +-----------------+
+ *
+ * Threads: a coroutine belongs to nobody; any thread may resume one that is suspended, also another thread than the last
+ * time, but only one at a time. weir_coro_init(), _cleanup() and the functions on classes are called by one
+ * thread while no other one uses the library. All else may be called by any thread, EAL's or not, in or outside
+ * of a coroutine.
+ *
+ * Errors: functions that return a pointer return NULL and set errno; the log says why where it is not the caller's
+ * loop that will see it again and again (an empty pool does not log). Misuse that would corrupt memory (resuming a coroutine that
+ * runs, has exited, or was destroyed; yielding outside of one) is refused and counted, see weir_coro_misuse().
+ *
+ * A struct weir_coro is a handle, not memory: it carries the generation of what it stands for, so that one of a coroutine that
+ * was destroyed is told from one that got its place. Never dereference it.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A coroutine: an opaque handle. */
+struct weir_coro;
+
+/** What a coroutine runs. It has no parameters: see weir_coro_in_param(). Returning from it is weir_coro_exit(). */
+typedef void (*weir_coro_run_t)(void);
+
+/**
+ * Make ready for coroutines, with one class of stacks, number 0.
+ *
+ * @param stack_size          bytes of stack of each, rounded up to pages; at least WEIR_CORO_STACK_MIN
+ * @param max_in_param_size   bytes of input parameters of each, may be 0
+ * @param max_out_param_size  bytes of output parameters of each, may be 0
+ * @param max_coroutines      how many may be alive at a time
+ * @param default_time_slice  cycles of the time base; 0: weir_coro_maybe_yield() always yields
+ * @param mempool_cache_size  coroutines that each thread keeps for itself at most, so that most creations touch nothing shared
+ * @param socket_id           NUMA node of the memory, -1: wherever it is first touched
+ * @return 0; -EINVAL, -EALREADY, -ENOMEM
+ */
+int weir_coro_init(size_t stack_size, size_t max_in_param_size, size_t max_out_param_size,
+	size_t max_coroutines, uint64_t default_time_slice, unsigned int mempool_cache_size,
+	int socket_id);
+
+/** Smallest stack, in bytes. */
+#define WEIR_CORO_STACK_MIN 4096
+
+/** Give everything back. Coroutines still alive are gone: how many is told in the log. */
+void weir_coro_cleanup(void);
+
+/**
+ * A new coroutine, suspended before its first instruction.
+ *
+ * Parameter memory is zeroed; the stack is not (see weir_coro_class_param::zero).
+ *
+ * @return its handle, to be given to weir_coro_destroy(); NULL with errno EAGAIN when all are in use, ENOMEM
+ */
+struct weir_coro *weir_coro_create(weir_coro_run_t run);
+
+/**
+ * Give a coroutine's memory back. One that has not exited is abandoned where it stands: what it holds
+ * is lost, unless it was cancelled before and came to its end; see weir_coro_cancel().
+ *
+ * @return 0; -EBUSY when it runs or waits for one that it resumed, -EINVAL when the handle is stale (the prototype returns
+ *   nothing)
+ */
+int weir_coro_destroy(struct weir_coro *coro);
+
+/** Its number, from 0: unique among those alive. UINT32_MAX of a stale handle. */
+uint32_t weir_coro_id(const struct weir_coro *coro);
+
+/** Has it come to its end? Also true of a stale handle. */
+bool weir_coro_has_exited(const struct weir_coro *coro);
+
+/**
+ * Its input parameters: written by who creates it, read by itself with weir_coro_self_in_param().
+ *
+ * @param size  what the caller is going to use
+ * @return memory of the coroutine, aligned to 64 bytes; NULL with errno EINVAL when @p size is above the maximum, or the handle stale
+ */
+void *weir_coro_in_param(struct weir_coro *coro, size_t size);
+
+/** Likewise its output parameters: written by itself, valid until it is destroyed. */
+void *weir_coro_out_param(struct weir_coro *coro, size_t size);
+
+/** Give it another time slice, in cycles, from its next resumption on. */
+void weir_coro_set_time_slice(struct weir_coro *coro, uint64_t time_slice);
+
+/** How often it was resumed. */
+uint64_t weir_coro_resume_count(struct weir_coro *coro);
+
+/** How often it called weir_coro_maybe_yield(). */
+uint64_t weir_coro_maybe_yield_count(struct weir_coro *coro);
+
+/** End the calling coroutine. Its clean-ups run, last registered first. Outside of a coroutine it ends the process. */
+void weir_coro_exit(void) __attribute__((noreturn));
+
+/** The calling coroutine; NULL outside of one. Correct also after a yield that moved it to another thread. */
+struct weir_coro *weir_coro_self(void);
+
+/** weir_coro_id() of the calling coroutine; UINT32_MAX outside of one. */
+uint32_t weir_coro_self_id(void);
+
+/** weir_coro_in_param() of the calling coroutine. */
+void *weir_coro_self_in_param(size_t size);
+
+/** weir_coro_out_param() of the calling coroutine. */
+void *weir_coro_self_out_param(size_t size);
+
+/* Beyond the prototype: classes of stacks */
+
+/** What guards the end of a stack. */
+enum weir_coro_guard {
+	WEIR_CORO_GUARD_BEST, /**< the first of the following that the kernel has */
+	WEIR_CORO_GUARD_REGION, /**< a guard region (MADV_GUARD_INSTALL, Linux 6.13): costs no mapping of its own */
+	WEIR_CORO_GUARD_PAGE, /**< a protected page: costs two of the mappings that a process may have (vm.max_map_count) */
+	WEIR_CORO_GUARD_CANARY, /**< a pattern, looked at when a coroutine yields or ends: tells too late, but tells */
+};
+
+/** A class of stacks. */
+struct weir_coro_class_param {
+	size_t stack_size;         /**< bytes, rounded up to pages, the guard not included */
+	size_t max_in_param_size;  /**< bytes */
+	size_t max_out_param_size; /**< bytes */
+	size_t max_coroutines;     /**< of this class alive at a time */
+	uint64_t time_slice;       /**< default, cycles */
+	unsigned int cache_size;   /**< coroutines that a thread keeps for itself at most */
+	int socket_id;             /**< NUMA node, -1: any */
+	enum weir_coro_guard
+		guard; /**< what is asked for: weir_coro_class_stats tells what it became */
+	bool zero;     /**< a new coroutine's stack reads as zeros: nothing of its last user */
+	bool fp_control; /**< save and restore FP control words (rounding, exceptions) at each switch */
+};
+
+/** What a class is like at a moment. */
+struct weir_coro_class_stats {
+	size_t stack_size;          /**< bytes, as rounded */
+	enum weir_coro_guard guard; /**< what it is */
+	uint64_t max;               /**< coroutines that may be alive */
+	uint64_t live;              /**< that are */
+	uint64_t peak;              /**< most that were at a time */
+	uint64_t created;           /**< ever */
+	uint64_t exited;            /**< that came to their end */
+	uint64_t destroyed;         /**< whose memory was given back */
+	uint64_t switches;          /**< resumptions */
+	size_t high_water;          /**< most bytes of a stack that any used, as far as looked at */
+	size_t resident; /**< bytes of stacks that memory stands behind, as far as known */
+};
+
+/**
+ * Add a class of stacks.
+ *
+ * @return its number, from 0; negative errno
+ */
+int weir_coro_class_add(const struct weir_coro_class_param *param);
+
+/** weir_coro_create() of a class. */
+struct weir_coro *weir_coro_create_in(unsigned int class_id, weir_coro_run_t run);
+
+/** How a class is. @return 0, -EINVAL */
+int weir_coro_class_stats(unsigned int class_id, struct weir_coro_class_stats *stats);
+
+/** Most bytes of its stack that a coroutine has used so far, in whole pages at least: pages never touched are not counted. 0 of a stale handle. */
+size_t weir_coro_high_water(struct weir_coro *coro);
+
+/** Give memory behind idle stacks of a class back to the kernel. @return bytes */
+size_t weir_coro_trim(unsigned int class_id);
+
+/* Beyond the prototype: cancel, join, local storage */
+
+/**
+ * Ask a coroutine to end: its next weir_coro_yield(), or maybe_yield that yields, returns true, and every one after that. One
+ * that has not run yet ends when it is resumed, without running. Any thread.
+ *
+ * @return 0, -EINVAL of a stale handle or one that has exited
+ */
+int weir_coro_cancel(struct weir_coro *coro);
+
+/** Was the calling coroutine cancelled? */
+bool weir_coro_self_cancelled(void);
+
+/** A clean-up, in memory of the caller, on the coroutine's stack as a rule. */
+struct weir_coro_cleanup_entry {
+	void (*run)(void *arg);               /**< what to call when the coroutine ends */
+	void *arg;                            /**< with what */
+	struct weir_coro_cleanup_entry *next; /**< the library's */
+};
+
+/** Have it called when the calling coroutine ends. */
+void weir_coro_cleanup_push(struct weir_coro_cleanup_entry *entry);
+
+/** Take the last one back; @p execute: and call it. */
+void weir_coro_cleanup_pop(bool execute);
+
+/**
+ * From a coroutine: yield until another one has exited.
+ *
+ * @return 0; -EINVAL of a stale handle, -EDEADLK of itself, -ECANCELED when the caller was cancelled meanwhile, -EPERM outside of a coroutine
+ */
+int weir_coro_join(struct weir_coro *coro);
+
+/** Slots of local storage that each coroutine has. */
+#define WEIR_CORO_LOCALS 8
+
+/** A slot for all coroutines: its number, or -ENOSPC. Never given back. Any thread. */
+int weir_coro_local_alloc(void);
+
+/** What the calling coroutine keeps in a slot: NULL at first, and outside of coroutines. */
+void *weir_coro_local_get(unsigned int slot);
+
+/** Keep something in a slot. @return 0, -EINVAL, -EPERM outside of a coroutine */
+int weir_coro_local_set(unsigned int slot, void *value);
+
+/* Beyond the prototype: accessors that survive migration */
+
+/** Address of the errno of the thread that runs now: compilers keep that of `errno` across a yield. */
+int *weir_coro_errno(void);
+
+/* Beyond the prototype: misuse */
+
+/** What was refused. */
+enum weir_coro_misuse {
+	WEIR_CORO_MISUSE_STALE, /**< a handle of a coroutine that was destroyed */
+	WEIR_CORO_MISUSE_RUNNING, /**< resume or destroy of one that runs, or waits for one that it resumed */
+	WEIR_CORO_MISUSE_EXITED,  /**< resume of one that has exited */
+	WEIR_CORO_MISUSE_OUTSIDE, /**< yield outside of a coroutine */
+	WEIR_CORO_MISUSE_HOLDING, /**< yield while holding a lock or in a read section, see weir_coro_hold() */
+	WEIR_CORO_MISUSE_FP, /**< another FP control word when it left, of a class without fp_control (found by the checks build) */
+	WEIR_CORO_MISUSE_OVERFLOW, /**< a canary guard was overwritten (found by the checks build, and at the end of each) */
+	WEIR_CORO_MISUSE_COUNT
+};
+
+/** How often it was refused, since weir_coro_init(). */
+uint64_t weir_coro_misuse(enum weir_coro_misuse what);
+
+/** The calling coroutine takes a spinlock, or enters a read section: it must not yield until weir_coro_release(). Nests. */
+void weir_coro_hold(void);
+
+/** The last weir_coro_hold() is over. */
+void weir_coro_release(void);
+
+/** Debug: every maybe_yield yields, so that every yield point is tested. Also set by WEIR_CORO_ALWAYS_YIELD=1 in the environment. */
+void weir_coro_always_yield(bool always);
+
+/* Beyond the prototype: overflow */
+
+/**
+ * For the handler of SIGSEGV, which is the program's: was it an overflow of a coroutine's stack? Writes who did
+ * it (id, entry function, backtrace) to @p fd. Async-signal-safe; the handler must run on an alternate stack.
+ *
+ * @param address  siginfo_t::si_addr
+ * @return true when it was
+ */
+bool weir_coro_overflow_report(const void *address, int fd);
+
+/** Give the calling thread an alternate signal stack, if it has none. @return 0 or negative errno */
+int weir_coro_signal_stack(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "weir_coro_fast.h"
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_CORO_FAST_H
+#define WEIR_CORO_FAST_H
+
+/**
+ * @file
+ * Resuming and yielding, inline: to include weir_coro.h is to have these.
+ *
+ * Inline is what makes them fast. A switch by a function leaves the CPU's stack of return
+ * addresses wrong, and both sides' returns are mispredicted; here nothing is
+ * called and nothing returns. And the compiler saves only those registers that the place
+ * of the switch has in use.
+ */
+
+#include "weir_base_sanitizer.h"
+#include "weir_coro.h"
+#include "weir_coro_switch.h"
+
+#if (defined(WEIR_BASE_ASAN) || defined(WEIR_BASE_TSAN)) && !defined(WEIR_CORO_CHECKS)
+/** Sanitizers must be told of each switch: out of line, as in builds with checks. */
+#define WEIR_CORO_CHECKS 1
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a coroutine is doing. */
+enum weir_coro_state {
+	WEIR_CORO_STATE_FREE,      /**< destroyed, or never created */
+	WEIR_CORO_STATE_SUSPENDED, /**< may be resumed */
+	WEIR_CORO_STATE_RUNNING,   /**< on some thread, itself or one that it resumed */
+	WEIR_CORO_STATE_EXITED,    /**< came to its end */
+};
+
+/** What a handle stands for. All of it is the library's. */
+struct weir_coro_block {
+	struct weir_coro_context own; /**< where it goes on */
+	struct weir_coro_context
+		resumer; /**< where who resumed it goes on: the bottom of its stack refers to it */
+	uint32_t word;   /**< generation << 16 | enum weir_coro_state */
+	uint32_t word_after;           /**< what word becomes when it has left its stack */
+	struct weir_coro_block *outer; /**< the one that resumed it, or NULL */
+
+	/* time slice: the line that weir_coro_maybe_yield() touches */
+	uint32_t checks_left __attribute__((aligned(64))); /**< until the clock is looked at */
+	uint32_t cancelled;                                /**< it is to end */
+	uint32_t checks_given;                             /**< checks_left after the last look */
+	uint32_t held;                                     /**< weir_coro_hold() without release */
+	uint64_t checks;                                   /**< all up to the last look */
+	uint64_t resumes;                                  /**< resumptions */
+	uint64_t slice;                                    /**< cycles that it may run */
+	uint64_t
+		deadline; /**< cycles: when the slice ends; 0: not looked at the clock in this one yet */
+	float spacing;   /**< cycles between checks, mean; 0: not known */
+	float variance;  /**< and their variance, cycles squared */
+	uint32_t unseen; /**< checks of a slice that ended without a look at the clock */
+	bool blind;      /**< this slice ends so */
+
+	uint32_t class_id __attribute__((aligned(64))); /**< class of its stack */
+
+	weir_coro_run_t run;                      /**< what it runs */
+	char *stack;                              /**< lowest usable byte */
+	char *top;                                /**< first byte above its stack */
+	char *params;                             /**< parameter memory */
+	struct weir_coro_cleanup_entry *cleanups; /**< last registered first */
+	struct weir_coro_block *next_free;        /**< in a list of free ones */
+	uint32_t id;                              /**< its number */
+	uint32_t fp_control;                      /**< FP control words belong to it */
+	struct weir_coro_fp fp_own;               /**< its, while it does not run */
+	struct weir_coro_fp fp_resumer;           /**< the resumer's, while it does */
+	void *tool; /**< of sanitizers: a fiber, a fake stack; or valgrind's id */
+	void *locals[WEIR_CORO_LOCALS] __attribute__((aligned(64))); /**< local storage */
+};
+
+/** What a thread keeps. */
+struct weir_coro_thread {
+	struct weir_coro_block *current; /**< the coroutine that runs here, or NULL */
+	uint64_t clock;                  /**< cycles: when the clock was last looked at here */
+};
+
+/* initial-exec: read relative to the thread register at each use, so that no address outlives a switch. */
+extern __thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("initial-exec")));
+
+/** Library internal: refuse and count. */
+void weir_coro_refuse(enum weir_coro_misuse what, const void *handle);
+
+/** Library internal: refuse a resumption. */
+void weir_coro_resume_refused(struct weir_coro *coro);
+
+/** Library internal: has the slice come to its end? Decides when to ask again. */
+bool weir_coro_slice_over(struct weir_coro_block *block);
+
+/** Library internal: yield, out of line. */
+bool weir_coro_yield_slowly(void);
+
+/** Library internal: a resumption in a build with checks or tools, which want more to be done. */
+void weir_coro_resume_checked(struct weir_coro *coro);
+
+/** A handle's generation and the state that is asked for. */
+static inline uint32_t
+weir_coro_word(const struct weir_coro *coro, enum weir_coro_state state)
+{
+	return (uint32_t)((uintptr_t)coro >> 48) << 16 | (uint32_t)state;
+}
+
+/** What a handle stands for, if it is not stale. */
+static inline struct weir_coro_block *
+weir_coro_block_of(const struct weir_coro *coro)
+{
+	return (struct weir_coro_block *)((uintptr_t)coro & (((uintptr_t)1 << 48) - 1));
+}
+
+/**
+ * Run a coroutine until it yields or ends. From a coroutine too: that one waits meanwhile, and its
+ * time slice runs on. A coroutine that has exited, runs, or was destroyed is refused and counted.
+ * Two threads that resume the same coroutine at the same instant may both get through here: the checks build
+ * (-Dcoro_checks=true) tells them apart.
+ */
+static inline void
+weir_coro_resume(struct weir_coro *coro)
+{
+#if defined(WEIR_CORO_CHECKS)
+	weir_coro_resume_checked(coro);
+#else
+	struct weir_coro_block *block = weir_coro_block_of(coro);
+	const uint32_t suspended = weir_coro_word(coro, WEIR_CORO_STATE_SUSPENDED);
+
+	if (__builtin_expect(
+		    coro == NULL || __atomic_load_n(&block->word, __ATOMIC_ACQUIRE) != suspended,
+		    0)) {
+		weir_coro_resume_refused(coro);
+		return;
+	}
+	__atomic_store_n(
+		&block->word, weir_coro_word(coro, WEIR_CORO_STATE_RUNNING), __ATOMIC_RELAXED);
+	block->resumes++;
+	block->outer = weir_coro_thread.current;
+	weir_coro_thread.current = block;
+	if (__builtin_expect(block->fp_control, 0))
+		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
+	weir_coro_switch(&block->resumer, &block->own);
+	/* Only now is it off its stack, and may go on elsewhere. */
+	block = weir_coro_block_of(coro);
+	__atomic_store_n(&block->word, block->word_after, __ATOMIC_RELEASE);
+#endif
+}
+
+/**
+ * Give the core back to who resumed the calling coroutine; return when it is resumed.
+ *
+ * @return true when the coroutine is to end (weir_coro_cancel())
+ */
+static inline bool
+weir_coro_yield(void)
+{
+#if defined(WEIR_CORO_CHECKS)
+	return weir_coro_yield_slowly();
+#else
+	struct weir_coro_block *block = weir_coro_thread.current;
+
+	if (__builtin_expect(block == NULL || block->held != 0, 0))
+		return weir_coro_yield_slowly();
+	weir_coro_thread.current = block->outer;
+	if (__builtin_expect(block->fp_control, 0))
+		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
+	weir_coro_switch(&block->own, &block->resumer);
+	return weir_coro_thread.current->cancelled != 0;
+#endif
+}
+
+/**
+ * Yield if the time slice is up. To be called often: it counts, and looks at the clock as rarely as what it has
+ * learned of the time between calls allows.
+ *
+ * Outside of a coroutine it does nothing, so that the same code runs in both.
+ *
+ * @return true when the coroutine is to end
+ */
+static inline bool
+weir_coro_maybe_yield(void)
+{
+	struct weir_coro_block *block = weir_coro_thread.current;
+
+	if (__builtin_expect(block == NULL, 0))
+		return false;
+	if (__builtin_expect(--block->checks_left != 0 && !block->cancelled, 1))
+		return false;
+	if (!weir_coro_slice_over(block))
+		return false;
+	return weir_coro_yield();
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

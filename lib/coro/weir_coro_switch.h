@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_CORO_SWITCH_H
+#define WEIR_CORO_SWITCH_H
+
+/**
+ * @file
+ * From one stack to another: the one file that knows the machine. x86-64 and AArch64 are
+ * our own; elsewhere Boost.Context's fcontext does it.
+ *
+ * What is kept of a context is where it goes on, its stack pointer and its frame pointer; all
+ * other registers are said to be lost, so the compiler keeps those that it needs on the stack, and no others. FP
+ * control words (rounding mode, exception masks) are neither saved nor changed.
+ */
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A place to go on from. */
+struct weir_coro_context {
+	void *sp; /**< stack pointer */
+	void *fp; /**< frame pointer */
+	void *pc; /**< next instruction (fcontext: none) */
+};
+
+/**
+ * Leave for @p to; return when somebody leaves for @p from. Nothing is written below the stack
+ * pointer, so it may stand in a leaf function with a red zone.
+ */
+static inline __attribute__((always_inline)) void
+weir_coro_switch(struct weir_coro_context *from, struct weir_coro_context *to)
+{
+#if defined(__x86_64__)
+	__asm__ volatile(
+		"lea 1f(%%rip), %%rax\n\t"
+		"mov %%rsp, 0(%0)\n\t"
+		"mov %%rbp, 8(%0)\n\t"
+		"mov %%rax, 16(%0)\n\t"
+		"mov 0(%1), %%rsp\n\t"
+		"mov 8(%1), %%rbp\n\t"
+		"jmp *16(%1)\n"
+		"1:\n\t"
+		"endbr64"
+		: "+D"(from), "+S"(to)
+		:
+		: "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+		"memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
+		"xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)",
+		"st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)"
+#if defined(__AVX512F__)
+		,
+		"xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24",
+		"xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k1", "k2", "k3",
+		"k4", "k5", "k6", "k7"
+#endif
+	);
+#elif defined(__aarch64__)
+	register struct weir_coro_context *x0 __asm__("x0") = from;
+	register struct weir_coro_context *x1 __asm__("x1") = to;
+
+	__asm__ volatile("adr x2, 1f\n\t"
+			 "mov x3, sp\n\t"
+			 "stp x3, x29, [%0]\n\t"
+			 "str x2, [%0, 16]\n\t"
+			 "ldp x3, x29, [%1]\n\t"
+			 "ldr x2, [%1, 16]\n\t"
+			 "mov sp, x3\n\t"
+			 "br x2\n"
+			 "1:\n\t"
+			 "hint 36" /* bti j */
+			 : "+r"(x0), "+r"(x1)
+			 :
+			 : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",
+			 "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22",
+			 "x23", "x24", "x25", "x26", "x27", "x28", "x30", "memory", "cc", "v0",
+			 "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12",
+			 "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22",
+			 "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+#else
+	extern void weir_coro_switch_fcontext(
+		struct weir_coro_context *, struct weir_coro_context *);
+
+	weir_coro_switch_fcontext(from, to);
+#endif
+}
+
+/** FP control words: rounding mode, exception masks. */
+struct weir_coro_fp {
+	uint32_t control; /**< x86: MXCSR; AArch64: FPCR */
+	uint16_t x87;     /**< x86: control word of the x87 */
+};
+
+/** Note the CPU's words in @p save, make it work by @p load. To load costs much more than to look, so equal ones are left. */
+static inline __attribute__((always_inline)) void
+weir_coro_fp_exchange(struct weir_coro_fp *save, const struct weir_coro_fp *load)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(save->control), "=m"(save->x87));
+	/* The lower six bits are sticky exceptions, which the ABI lets anybody change. */
+	if (__builtin_expect((save->control ^ load->control) & ~0x3fu, 0))
+		__asm__ volatile("ldmxcsr %0" : : "m"(load->control));
+	if (__builtin_expect(save->x87 != load->x87, 0))
+		__asm__ volatile("fldcw %0" : : "m"(load->x87));
+#elif defined(__aarch64__)
+	uint64_t control;
+
+	__asm__ volatile("mrs %0, fpcr" : "=r"(control));
+	save->control = (uint32_t)control;
+	save->x87 = 0;
+	control = load->control;
+	if (__builtin_expect(save->control != load->control, 0))
+		__asm__ volatile("msr fpcr, %0" : : "r"(control));
+#else
+	*save = *load; /* no words that are known here */
+#endif
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
