@@ -90,10 +90,15 @@ faults(volatile char *address, bool write_it)
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
 }
 
-/* In a process of its own: 0, or it says why. */
+/* A test in a process of its own. */
+#define CHILD(test)                                                                                \
+	{                                                                                          \
+		.name = #test, .test_func = in_child, .initial_state = (void *)(test)              \
+	}
 static void
-in_child(void (*run)(void))
+in_child(void **state)
 {
+	void (*run)(void) = (void (*)(void)) * state;
 	pid_t pid = fork();
 	int status = 0;
 
@@ -175,6 +180,7 @@ slots_are_laid_out(void **state)
 		const enum weir_coro_guard kind = kinds[i % 3];
 		const size_t param = params[i / 3 % 5], stack = stacks[i / 15];
 		struct coro_memory memory;
+		unsigned char resident;
 		char *end;
 
 		if (!have(kind))
@@ -193,8 +199,30 @@ slots_are_laid_out(void **state)
 			assert_true(coro_memory_intact(&memory, slot));
 		}
 		coro_memory_fini(&memory);
+		/* Its last page. */
+		assert_int_equal(mincore(end - page, page, &resident), -1);
 		assert_null(memory.slots);
 	}
+}
+
+static void
+pages_are_small(void **state)
+{
+	struct coro_memory memory = made(WEIR_CORO_GUARD_CANARY, 8 << 20, 0, 2);
+	FILE *smaps = fopen("/proc/self/smaps", "re");
+	char line[1024], start[32];
+	bool found, here = false;
+
+	snprintf(start, sizeof(start), "%zx-", (size_t)memory.slots);
+	while (fgets(line, sizeof(line), smaps) != NULL) {
+		here |= strncmp(line, start, strlen(start)) == 0;
+		if (here && strncmp(line, "VmFlags:", 8) == 0)
+			break;
+	}
+	found = strstr(line, " nh") != NULL;
+	fclose(smaps);
+	coro_memory_fini(&memory);
+	assert_true(found || access("/sys/kernel/mm/transparent_hugepage", F_OK) != 0);
 }
 
 static void
@@ -211,7 +239,7 @@ bad_arguments_are_refused(void **state)
 	assert_int_equal(
 		coro_memory_init(&memory, STACK, 0, SIZE_MAX, WEIR_CORO_GUARD_BEST, -1), -EINVAL);
 	assert_int_equal(
-		coro_memory_init(&memory, (size_t)1 << 46, 0, 1 << 20, WEIR_CORO_GUARD_CANARY, -1),
+		coro_memory_init(&memory, (size_t)1 << 46, 0, 16, WEIR_CORO_GUARD_CANARY, -1),
 		-EINVAL);
 	assert_int_equal(
 		coro_memory_init(&memory, STACK, 0, 1, (enum weir_coro_guard)99, -1), -EINVAL);
@@ -225,7 +253,7 @@ bad_arguments_are_refused(void **state)
 }
 
 static void
-too_large(void)
+no_address_space_is_an_error(void)
 {
 	struct rlimit limit = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
 	struct coro_memory memory;
@@ -233,12 +261,6 @@ too_large(void)
 	CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
 	CHECK(coro_memory_init(&memory, STACK, 0, 1000, WEIR_CORO_GUARD_CANARY, -1) == -ENOMEM);
 	CHECK(memory.slots == NULL && strstr(logged, "ulimit -v") != NULL);
-}
-
-static void
-no_address_space_is_an_error(void **state)
-{
-	in_child(too_large);
 }
 
 static void
@@ -281,7 +303,7 @@ best_is_the_region(void **state)
 }
 
 static void
-without_regions(void)
+best_falls_back_and_says_so(void)
 {
 	struct coro_memory memory;
 
@@ -306,15 +328,9 @@ without_regions(void)
 	CHECK(coro_memory_prepare(&memory, map_limit() / 2) == 0);
 }
 
-static void
-best_falls_back_and_says_so(void **state)
-{
-	in_child(without_regions);
-}
-
 /* Those of other classes count once, whether they are protected already or not. */
 static void
-two_classes(void)
+classes_share_the_mappings(void)
 {
 	size_t limit = map_limit(), quarter = limit / 4;
 	struct coro_memory *first = &coro_classes[0].memory, second;
@@ -333,12 +349,6 @@ two_classes(void)
 			CHECK(coro_memory_prepare(first, slot) == 0);
 	}
 	CHECK(mappings() >= 2 * quarter);
-}
-
-static void
-classes_share_the_mappings(void **state)
-{
-	in_child(two_classes);
 }
 
 static void
@@ -386,7 +396,7 @@ canaries_tell(void **state)
 
 /* Pages touched one by one from the top down, in three kinds of slots. */
 static void
-high_water(void)
+high_water_is_exact(void)
 {
 	for (unsigned int i = 0; i < 6; i++) {
 		size_t stack = i < 3 ? STACK : 100 * page;
@@ -418,30 +428,18 @@ high_water(void)
 }
 
 static void
-high_water_without_pagemap(void)
+high_water_without_files_too(void)
 {
 	struct rlimit none = {0};
 
 	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
-	/* No files: kinds that read /proc would ask it, and region is tried without. */
-	high_water();
-}
-
-static void
-high_water_is_exact(void **state)
-{
-	in_child(high_water);
-	in_child(high_water_without_pagemap);
+	high_water_is_exact();
 }
 
 static bool
 all_zero(const char *at, size_t bytes)
 {
-	while (bytes > 0 && *at == 0) {
-		at++;
-		bytes--;
-	}
-	return bytes == 0;
+	return at[0] == 0 && memcmp(at, at + 1, bytes - 1) == 0;
 }
 
 static void
@@ -484,7 +482,7 @@ trim_gives_back(void **state)
 
 /* The system calls themselves: sanitizers turn the functions into nothing. */
 static void
-locked(void)
+locked_memory_has_pages(void)
 {
 	struct coro_memory memory;
 	char *stack;
@@ -504,7 +502,7 @@ locked(void)
 }
 
 static void
-locked_later(void)
+memory_locked_later_has_pages(void)
 {
 	struct coro_memory memory;
 
@@ -523,18 +521,6 @@ locked_later(void)
 }
 
 static void
-locked_memory_has_pages(void **state)
-{
-	in_child(locked);
-}
-
-static void
-memory_locked_later_has_pages(void **state)
-{
-	in_child(locked_later);
-}
-
-static void
 nodes_are_preferred(void **state)
 {
 	unsigned long nodes[16] = {0};
@@ -550,7 +536,7 @@ nodes_are_preferred(void **state)
 	coro_memory_prepare(&memory, 0);
 	memset(coro_memory_stack(&memory, 0), 1, STACK);
 	coro_memory_fini(&memory);
-	for (int node = 1000; node < 6000; node += 3000) {
+	for (int node = 1000; node <= 1024; node += 24) {
 		logged[0] = '\0';
 		assert_int_equal(
 			coro_memory_init(&memory, STACK, 0, 2, WEIR_CORO_GUARD_BEST, node), 0);
@@ -593,18 +579,20 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slots_are_laid_out),
+		cmocka_unit_test(pages_are_small),
 		cmocka_unit_test(bad_arguments_are_refused),
-		cmocka_unit_test(no_address_space_is_an_error),
+		CHILD(no_address_space_is_an_error),
 		cmocka_unit_test(guards_fault),
 		cmocka_unit_test(best_is_the_region),
-		cmocka_unit_test(best_falls_back_and_says_so),
-		cmocka_unit_test(classes_share_the_mappings),
+		CHILD(best_falls_back_and_says_so),
+		CHILD(classes_share_the_mappings),
 		cmocka_unit_test(a_million_stacks),
 		cmocka_unit_test(canaries_tell),
-		cmocka_unit_test(high_water_is_exact),
+		CHILD(high_water_is_exact),
+		CHILD(high_water_without_files_too),
 		cmocka_unit_test(trim_gives_back),
-		cmocka_unit_test(locked_memory_has_pages),
-		cmocka_unit_test(memory_locked_later_has_pages),
+		CHILD(locked_memory_has_pages),
+		CHILD(memory_locked_later_has_pages),
 		cmocka_unit_test(nodes_are_preferred),
 		cmocka_unit_test(guards_have_owners),
 	};

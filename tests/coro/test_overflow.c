@@ -243,6 +243,10 @@ names_are_of_the_entry(void **state)
 	coro_nb_classes = 1;
 	assert_true(weir_coro_overflow_report(coro_memory_stack(memory, 0) - 1, ends[1]));
 	assert_true(weir_coro_overflow_report(memory->slots, ends[1]));
+	/* Nowhere to write to. */
+	errno = 1234;
+	assert_true(weir_coro_overflow_report(memory->slots, -1));
+	assert_int_equal(errno, 1234);
 	got = read(ends[0], text, sizeof(text) - 1);
 	assert_true(got > 0);
 	text[got] = '\0';
