@@ -199,7 +199,6 @@ slots_are_laid_out(void **state)
 			assert_true(coro_memory_intact(&memory, slot));
 		}
 		coro_memory_fini(&memory);
-		/* Its last page. */
 		assert_int_equal(mincore(end - page, page, &resident), -1);
 		assert_null(memory.slots);
 	}
