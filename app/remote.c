@@ -57,6 +57,9 @@ remote_ask(const struct app_command *command, const char *instance, const char *
 			"'%s' is not a run of this program, or just ends: it does not know "
 			"'%s'",
 			instance, question);
+	else if (json_is_string(answer) &&
+		 strncmp(json_string_value(answer), "no instance", 11) == 0)
+		app_error(command, "%s", json_string_value(answer)); /* whatever it was about */
 	else if (json_is_string(answer))
 		app_error(command, "%s%s%s", subject != NULL ? subject : "",
 			subject != NULL ? ": " : "", json_string_value(answer));

@@ -2,6 +2,7 @@
 """Instances that run: how they are stopped, what they tell meanwhile, two at a time."""
 import array
 import concurrent.futures
+import contextlib
 import fcntl
 import glob
 import itertools
@@ -66,29 +67,17 @@ def test_many_signals(tmp_path):
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_second_signal_ends_a_hanging_worker(tmp_path, how):
     """A worker writes to a pipe that nobody reads, and never comes back from its walk."""
-    os.mkfifo(tmp_path / "stuck")
-    reader = os.open(tmp_path / "stuck", os.O_RDONLY | os.O_NONBLOCK)  # opened, never read
-    try:
-        network, name = endless(tmp_path, mixture()), unique_name()
-        network.outputs = {port: {**keys, "pcap_out": "stuck"} if port == "north" else keys
-                           for port, keys in network.outputs.items()}
-        with start(network, name) as instance:
-            def full():
-                waiting = array.array("i", [0])
-                fcntl.ioctl(reader, termios.FIONREAD, waiting)
-                return waiting[0] >= 4096 and instance.process.poll() is None
-            instance.until(full, "full pipe")
-            time.sleep(0.3)
-            instance.process.send_signal(how)
-            time.sleep(0.5)
-            assert instance.process.poll() is None  # one signal waits for the worker
-            begun = time.monotonic()
-            done = instance.stop(how)
-            assert time.monotonic() - begun < 5 * SLOW
-        assert done.code == FAILED
-        assert "totals are not known" in done.stderr and done.stdout == ""
-    finally:
-        os.close(reader)
+    name = unique_name()
+    with hanging(tmp_path, name) as instance:
+        instance.process.send_signal(how)
+        time.sleep(0.5)
+        assert instance.process.poll() is None  # one signal waits for the worker
+        begun = time.monotonic()
+        done = instance.stop(how)
+        assert time.monotonic() - begun < 5 * SLOW
+    assert done.code == FAILED
+    assert "totals are not known" in done.stderr and done.stdout == ""
+    clean_up_after(name, tmp_path)
 
 
 def catches(pid, number):
@@ -272,25 +261,90 @@ def test_one_description_many_times_at_once(tmp_path):
             finished.result()
 
 
-def test_name_of_a_killed_instance_is_free_again(tmp_path):
-    network, name = endless(tmp_path, mixture()), unique_name()
-    with start(network, name) as instance:
+def left_behind(name):
+    """What an instance of that name keeps in shared places: its control socket, DPDK's folder."""
+    return sorted(path for folder in ("/run/weir", "/tmp/weir-*", "/run/user/*/weir", "/run/dpdk", "/run/user/*/dpdk")
+                  for path in glob.glob(f"{folder}/*{name}*"))
+
+
+def clean_up_after(name, folder):
+    """The next run of that name does."""
+    done = weir("run", folder / f"{name}.yaml", "--name", name, "--duration", "50ms", cwd=folder)
+    assert done.code == OK and left_behind(name) == [], done.text
+
+
+@contextlib.contextmanager
+def hanging(folder, name):
+    """An instance whose worker writes to a pipe that nobody reads, and never comes back from its walk."""
+    os.mkfifo(folder / "stuck")
+    reader = os.open(folder / "stuck", os.O_RDONLY | os.O_NONBLOCK)  # opened, never read
+    network = endless(folder, mixture())
+    network.outputs = {port: {**keys, "pcap_out": "stuck"} if port == "north" else keys
+                       for port, keys in network.outputs.items()}
+
+    def full():
+        waiting = array.array("i", [0])
+        fcntl.ioctl(reader, termios.FIONREAD, waiting)
+        return waiting[0] >= 4096
+    try:
+        with start(network, name) as instance:
+            instance.until(full, "full pipe")
+            time.sleep(0.3)
+            yield instance
+    finally:
+        os.close(reader)
+        os.remove(folder / "stuck")
+
+
+def end_by_two_signals(folder, name):
+    with hanging(folder, name) as instance:
+        instance.process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        assert instance.stop().code == FAILED
+
+
+def end_by_kill(folder, name):
+    with start(endless(folder, mixture()), name) as instance:
         wait_for_packets(instance, name)
         instance.process.kill()
         instance.process.wait()
-    assert weir("stats", "--instance", name).code == FAILED
-    with start(network, name) as instance:
+
+
+@pytest.mark.parametrize("end", [end_by_kill, end_by_two_signals])
+def test_name_of_an_instance_that_could_not_clean_up(tmp_path, end):
+    """Its socket has nobody behind it: that is told clearly, whatever is asked, and the name is free again."""
+    name = unique_name()
+    end(tmp_path, name)
+    left = left_behind(name)
+    assert [path for path in left if path.endswith(".sock")] and [path for path in left if "dpdk" in path]
+    for command in (["stats"], ["stats", "--watch"], ["route", "list", "10.0.0.0/8"], ["route", "delete", "10.0.0.0/8"],
+                    ["neighbour", "list"]):
+        done = weir(*command, "--instance", name)
+        assert done.code == FAILED and done.stdout == "", done.text
+        assert done.stderr == f"weir {command[0]}: no instance '{name}' is running\n"
+    with start(endless(tmp_path, mixture()), name) as instance:
         wait_for_packets(instance, name)
+        assert left_behind(name) == left
         assert instance.stop().code == OK
+    assert left_behind(name) == []
+
+
+def test_looking_for_instances_removes_sockets_of_the_dead(tmp_path):
+    name = unique_name()
+    end_by_kill(tmp_path, name)
+    socket, = (path for path in left_behind(name) if path.endswith(".sock"))
+    assert name not in weir("stats").text
+    assert not os.path.exists(socket)
+    clean_up_after(name, tmp_path)
 
 
 def test_no_control_socket_is_left(tmp_path):
     network, name = endless(tmp_path, mixture()), unique_name()
     with start(network, name) as instance:
         wait_for_packets(instance, name)
+        assert left_behind(name)
         assert instance.stop().code == OK
-    assert not [path for folder in ("/run/weir", "/tmp/weir-*", "/var/run/dpdk") for path in
-                glob.glob(f"{folder}/*{name}*")]
+    assert left_behind(name) == []
 
 
 def test_every_packet_is_of_its_route_while_routes_change(tmp_path):
