@@ -16,7 +16,7 @@
 #include "bench.h"
 #include "harness.h"
 
-static const struct bench *const benches[] = {&bench_graph, &bench_forward};
+static const struct bench *const benches[] = {&bench_graph, &bench_forward, &bench_coro};
 
 #define NB_BENCHES (sizeof(benches) / sizeof(benches[0]))
 

@@ -70,8 +70,8 @@ compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static struct bench_figure
-figure_of(double *samples, unsigned int nb)
+struct bench_figure
+bench_figure_of(double *samples, unsigned int nb)
 {
 	struct bench_figure figure;
 
@@ -114,7 +114,7 @@ bench_compare(const struct bench_options *options, const struct bench_side *side
 		}
 	}
 	for (unsigned int s = 0; s < nb_sides; s++)
-		figures[s] = figure_of(&samples[(size_t)s * rounds_max], rounds);
+		figures[s] = bench_figure_of(&samples[(size_t)s * rounds_max], rounds);
 	free(samples);
 	return 0;
 }

@@ -41,6 +41,7 @@ struct bench {
 
 extern const struct bench bench_graph;
 extern const struct bench bench_forward;
+extern const struct bench bench_coro;
 
 /* One side of a case. */
 struct bench_side {
@@ -67,14 +68,26 @@ struct bench_figure {
 int bench_compare(const struct bench_options *options, const struct bench_side *sides,
 	unsigned int nb_sides, uint64_t nb, struct bench_figure *figures, uint64_t *total);
 
+/* Median and percentiles of samples, which are sorted. */
+struct bench_figure bench_figure_of(double *samples, unsigned int nb);
+
+/* Targets that a case looks after itself. */
+enum bench_verdict {
+	BENCH_VERDICT_NONE, /* there are none */
+	BENCH_VERDICT_REACHED,
+	BENCH_VERDICT_MISSED,
+};
+
 /* A line of the table. */
 struct bench_row {
 	const char *name;
 	const char *peer; /* NULL: the report's peer */
 	struct bench_figure ours, theirs;
-	double objects;         /* in one piece of work */
-	double target;          /* smallest ratio to reach */
-	double most_per_object; /* cycles that ours may take per object; 0: any number */
+	double objects;            /* in one piece of work */
+	double target;             /* smallest ratio to reach; 0: any */
+	double most_per_object;    /* cycles that ours may take per object; 0: any number */
+	enum bench_verdict others; /* further targets, told in extra */
+	bool quiet;                /* for the JSON only: the case prints its own words */
 	json_t *ours_extra, *peer_extra, *extra; /* more for the JSON (taken over), or NULL */
 };
 
@@ -86,7 +99,7 @@ struct bench_report {
 		*object; /* what a piece of work and an object are called: "walk", "object" */
 	const char *peer;
 	json_t *root, *cases;
-	unsigned int nb_rows, nb_missed;
+	unsigned int nb_rows, nb_targets, nb_missed;
 	bool failed; /* a case could not be run or its check did not hold */
 };
 
@@ -100,6 +113,9 @@ void bench_say(const struct bench_report *report, const char *format, ...)
 
 /* Head of a table; its rows become elements of the array of that name in the JSON ("cases" is the first). */
 void bench_report_table(struct bench_report *report, const char *array, const char *title);
+
+/* Rows to come become elements of the array of that name, without a table. */
+void bench_report_array(struct bench_report *report, const char *array);
 
 void bench_report_row(struct bench_report *report, const struct bench_row *row);
 

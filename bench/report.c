@@ -76,13 +76,19 @@ bench_report_machine(struct bench_report *report)
 }
 
 void
-bench_report_table(struct bench_report *report, const char *array, const char *title)
+bench_report_array(struct bench_report *report, const char *array)
 {
 	report->cases = json_object_get(report->root, array);
 	if (report->cases == NULL) {
 		json_object_set_new(report->root, array, json_array());
 		report->cases = json_object_get(report->root, array);
 	}
+}
+
+void
+bench_report_table(struct bench_report *report, const char *array, const char *title)
+{
+	bench_report_array(report, array);
 	bench_say(report, "\n%s\n\n", title);
 	bench_say(report, "%-22s |%24s |%24s |\n", "", "ours", report->peer);
 	bench_say(report, "%-22s |%9s%8s%7s |%9s%8s%7s |%7s  %s\n", "", "cycles/", "ns/", "cycles/",
@@ -121,6 +127,26 @@ merge_extra(json_t *into, json_t *extra)
 	json_decref(extra);
 }
 
+static void
+print_row(const struct bench_report *report, const struct bench_row *row, const char *verdict)
+{
+	const struct bench_figure *ours = &row->ours, *theirs = &row->theirs;
+
+	bench_say(report, "%-22s |%9.1f%8.1f%7.2f |%9.1f%8.1f%7.2f |%7.2f  ", row->name,
+		ours->median, cycles_to_ns(ours->median), ours->median / row->objects,
+		theirs->median, cycles_to_ns(theirs->median), theirs->median / row->objects,
+		theirs->median / ours->median);
+	if (row->target > 0)
+		bench_say(report, "%4.1f", row->target);
+	else
+		bench_say(report, "   -");
+	if (row->most_per_object > 0)
+		bench_say(report, ", %.1f cycles", row->most_per_object);
+	bench_say(report, "%s\n", verdict);
+	if (!report->options->json)
+		fflush(stdout);
+}
+
 void
 bench_report_row(struct bench_report *report, const struct bench_row *row)
 {
@@ -128,7 +154,9 @@ bench_report_row(struct bench_report *report, const struct bench_row *row)
 	double ratio = row->theirs.median / row->ours.median;
 	double per_object = row->ours.median / row->objects;
 	bool too_slow = row->most_per_object > 0 && per_object > row->most_per_object;
-	bool reached = ratio >= row->target && !too_slow;
+	bool has_target =
+		row->target > 0 || row->most_per_object > 0 || row->others != BENCH_VERDICT_NONE;
+	bool reached = ratio >= row->target && !too_slow && row->others != BENCH_VERDICT_MISSED;
 	json_t *json = json_object(), *ours, *theirs;
 
 	ours = figure_json(report, &row->ours, row->objects);
@@ -140,24 +168,20 @@ bench_report_row(struct bench_report *report, const struct bench_row *row)
 	json_object_set_new(json, "ours", ours);
 	json_object_set_new(json, "peer", theirs);
 	json_object_set_new(json, "ratio", json_real(ratio));
-	json_object_set_new(json, "target", json_real(row->target));
+	if (row->target > 0)
+		json_object_set_new(json, "target", json_real(row->target));
 	if (row->most_per_object > 0)
 		json_object_set_new(json, "target_cycles", json_real(row->most_per_object));
-	json_object_set_new(json, "reached", json_boolean(reached));
+	if (has_target)
+		json_object_set_new(json, "reached", json_boolean(reached));
 	merge_extra(json, row->extra);
 	json_array_append_new(report->cases, json);
 
 	report->nb_rows++;
-	report->nb_missed += !reached;
-	bench_say(report, "%-22s |%9.1f%8.1f%7.2f |%9.1f%8.1f%7.2f |%7.2f  %4.1f", row->name,
-		row->ours.median, cycles_to_ns(row->ours.median), per_object, row->theirs.median,
-		cycles_to_ns(row->theirs.median), row->theirs.median / row->objects, ratio,
-		row->target);
-	if (row->most_per_object > 0)
-		bench_say(report, ", %.1f cycles", row->most_per_object);
-	bench_say(report, "%s\n", reached ? "" : "  not reached");
-	if (!report->options->json)
-		fflush(stdout);
+	report->nb_targets += has_target;
+	report->nb_missed += has_target && !reached;
+	if (!row->quiet)
+		print_row(report, row, !has_target || reached ? "" : "  not reached");
 }
 
 void
@@ -190,7 +214,7 @@ bench_report_end(struct bench_report *report)
 	} else {
 		printf("\nA ratio is the peer's time over ours: above 1 is better for us. %u of %u "
 		       "targets reached.\n",
-			report->nb_rows - report->nb_missed, report->nb_rows);
+			report->nb_targets - report->nb_missed, report->nb_targets);
 	}
 	json_decref(report->root);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

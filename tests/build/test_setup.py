@@ -83,6 +83,18 @@ def test_installs_what_is_missing(machine):
     assert machine.called("sudo") == []
 
 
+def test_library_without_a_pkg_config_file(machine):
+    """The compiler that does not know a library's path answers with the name it was asked for."""
+    path = machine.path
+    machine.command("cc", f'case "$*" in *=libboost_context.a) [ -e "{machine.installed}" ] || '
+                    f'{{ echo libboost_context.a; exit; }};; esac\nPATH="{path}" exec cc "$@"')
+    machine.user(0)
+    done = machine.setup("build")
+    assert done.returncode == 0, done.stdout
+    [call] = machine.called("apt-get")
+    assert call.endswith(" libboost-context-dev")
+
+
 def test_sudo_when_not_root(machine):
     machine.lacks_pkg_config("jansson")
     machine.user(1000)

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What weir_coro_maybe_yield() costs, and how long time slices become by it.
+ *
+ * Pieces of work with spacings as wished, one after the other, in coroutines that differ in what comes between them:
+ *
+ *   plain   nothing; it yields after as many pieces as the one with checks did on average
+ *   checks  weir_coro_maybe_yield()
+ *   clock   a look at the clock each time, as the rte_coro prototype does it
+ *
+ * They take turns. What checks cost is the difference to plain in neighbouring turns: the work
+ * and the switches are the same. The work keeps most of the core's execution ports busy, so that little of a check can hide
+ * beside it.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <rte_common.h>
+
+#include <weir_coro.h>
+
+#include "coro_bench.h"
+
+#define NB_SPACINGS 8192
+#define TURN_NS     500000
+#define ROUNDS_MIN  9
+#define ROUNDS_MAX  4000
+#define SLICES_MAX  20000
+#define GAP_NS      5000 /* what the resumer does between slices, in one of the measurements */
+#define MARGIN_NS   50   /* by which times read in different places may differ */
+
+/* To reach. */
+#define MOST_CHECK_NS     2.0  /* regular */
+#define MOST_OFF_PERCENT  10.0 /* regular */
+#define MOST_TIME_PERCENT 1.0  /* irregular: of run time */
+#define LEAST_WITHIN_SHARE                                                                         \
+	0.999 /* irregular: of slices that end within a spacing; the rest is for interrupts */
+
+enum pattern {
+	PATTERN_REGULAR,
+	PATTERN_EXPONENTIAL,
+	PATTERN_BIMODAL, /* one or the other, at random */
+	PATTERN_PHASES,  /* one for some slices, then the other for some */
+};
+
+static const struct spacing {
+	const char *name;
+	enum pattern pattern;
+	double ns, other_ns;
+} spacings[] = {
+	{"regular 10 ns", PATTERN_REGULAR, 10, 0},
+	{"regular 100 ns", PATTERN_REGULAR, 100, 0},
+	{"regular 1 us", PATTERN_REGULAR, 1000, 0},
+	{"regular 3 us", PATTERN_REGULAR, 3000, 0},
+	{"exponential 200 ns", PATTERN_EXPONENTIAL, 200, 0},
+	{"exponential 1 us", PATTERN_EXPONENTIAL, 1000, 0},
+	{"bimodal 50 ns, 2 us", PATTERN_BIMODAL, 50, 2000},
+	{"phases 50 ns, 2 us", PATTERN_PHASES, 50, 2000},
+};
+
+/* A coroutine that does pieces of work for ever. */
+struct side {
+	struct weir_coro *coro;
+	uint64_t pieces;
+	uint64_t slices;
+	uint32_t at;                /* next spacing */
+	uint32_t run, rest;         /* plain: pieces in a slice, in 1/65536 */
+	uint64_t last, before_last; /* recorder: cycles at the last two checks */
+};
+
+enum {
+	SIDE_PLAIN,
+	SIDE_CHECKS,
+	SIDE_CLOCK,
+	SIDE_RECORDER, /* like checks, but notes when they were */
+	NB_SIDES
+};
+
+/* A kind of spacing and what was found of it. */
+struct maybe_run {
+	const struct spacing *spacing;
+	struct side sides[NB_SIDES];
+	double mean_ns, longest_ns;       /* spacings as they were */
+	struct bench_figure check, clock; /* cycles of each */
+	double time_percent;
+	double slice_us, slice_gap_us, slice_clock_us;
+	double within_share, over_p99_ns, over_most_ns; /* ends of slices */
+};
+
+static uint32_t table[NB_SPACINGS]; /* spacings, in loops of work */
+
+/* Four chains of three operations each: about as much as a core can do at a time. */
+static __attribute__((noinline)) void
+work(uint32_t nb)
+{
+	uint64_t a = 1, b = 2, c = 3, d = 4;
+
+	for (; nb > 0; nb--) {
+		a = ((a << 13 | a >> 51) + nb) ^ nb;
+		b = ((b << 17 | b >> 47) + nb) ^ nb;
+		c = ((c << 29 | c >> 35) + nb) ^ nb;
+		d = ((d << 37 | d >> 27) + nb) ^ nb;
+		__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+	}
+	__asm__ volatile("" ::: "memory");
+}
+
+static inline void
+do_piece(struct side *side)
+{
+	work(table[side->at]);
+	side->at = side->at + 1 == NB_SPACINGS ? 0 : side->at + 1;
+	side->pieces++;
+}
+
+static struct side *
+own_side(void)
+{
+	return *(struct side **)weir_coro_self_in_param(sizeof(struct side *));
+}
+
+static void
+run_plain(void)
+{
+	struct side *side = own_side();
+
+	for (;;) {
+		uint64_t goal = side->rest + (uint64_t)side->run;
+
+		side->rest = goal & 0xffff;
+		for (uint64_t nb = goal >> 16; nb > 0; nb--)
+			do_piece(side);
+		weir_coro_yield();
+	}
+}
+
+static void
+run_checks(void)
+{
+	struct side *side = own_side();
+
+	for (;;) {
+		do_piece(side);
+		weir_coro_maybe_yield();
+	}
+}
+
+static void
+run_clock(void)
+{
+	const uint64_t slice = weir_base_ns_to_cycles(CORO_SLICE_NS);
+	struct side *side = own_side();
+
+	for (;;) {
+		uint64_t begin = weir_base_cycles();
+
+		do
+			do_piece(side);
+		while (weir_base_cycles() - begin < slice);
+		weir_coro_yield();
+	}
+}
+
+static void
+run_recorder(void)
+{
+	struct side *side = own_side();
+
+	for (;;) {
+		do_piece(side);
+		side->before_last = side->last;
+		side->last = weir_base_cycles();
+		weir_coro_maybe_yield();
+	}
+}
+
+/* Let a side work until it has done so many pieces more, and yielded. */
+static double
+run_turn(struct side *side, uint64_t nb)
+{
+	uint64_t goal = side->pieces + nb, begin = weir_base_cycles();
+
+	while (side->pieces < goal) {
+		weir_coro_resume(side->coro);
+		side->slices++;
+	}
+	return (double)(weir_base_cycles() - begin);
+}
+
+/* Of a piece of so many loops, with all that is around it. */
+static double
+time_of_piece(uint32_t loops)
+{
+	struct side side = {0};
+	double samples[21];
+
+	for (uint32_t i = 0; i < NB_SPACINGS; i++)
+		table[i] = loops;
+	for (unsigned int i = 0; i < RTE_DIM(samples); i++) {
+		uint64_t begin = weir_base_cycles();
+
+		for (unsigned int n = 0; n < 200; n++)
+			do_piece(&side);
+		samples[i] = coro_ns((double)(weir_base_cycles() - begin)) / 200;
+	}
+	return bench_figure_of(samples, RTE_DIM(samples)).median;
+}
+
+static double
+next_ns(const struct spacing *spacing, uint32_t i, uint64_t *state)
+{
+	double uniform = ((double)(bench_random(state) >> 11) + 0.5) / 0x1p53;
+
+	switch (spacing->pattern) {
+	case PATTERN_EXPONENTIAL:
+		return -spacing->ns * log(uniform);
+	case PATTERN_BIMODAL:
+		return uniform < 0.5 ? spacing->ns : spacing->other_ns;
+	case PATTERN_PHASES: /* of 40 us each */
+		return i % 820 < 800 ? spacing->ns : spacing->other_ns;
+	default:
+		return spacing->ns;
+	}
+}
+
+static void
+fill_table(struct maybe_run *run)
+{
+	const double few = time_of_piece(20), many = time_of_piece(1000);
+	const double per_loop = (many - few) / 980;
+	const double fixed = few - 20 * per_loop;
+	uint64_t state = 20241107;
+	double ns, longest = 0;
+
+	for (uint32_t i = 0; i < NB_SPACINGS; i++) {
+		ns = next_ns(run->spacing, i, &state);
+		longest = RTE_MAX(longest, ns);
+		table[i] = (uint32_t)RTE_MAX(0.0, (ns - fixed) / per_loop + 0.5);
+	}
+	run->longest_ns = longest;
+}
+
+static bool
+make_sides(struct maybe_run *run)
+{
+	static const weir_coro_run_t runs[NB_SIDES] = {
+		run_plain, run_checks, run_clock, run_recorder};
+
+	for (unsigned int s = 0; s < NB_SIDES; s++) {
+		struct side *side = &run->sides[s];
+
+		side->coro = weir_coro_create(runs[s]);
+		if (side->coro == NULL)
+			return false;
+		*(struct side **)weir_coro_in_param(side->coro, sizeof(side)) = side;
+	}
+	return true;
+}
+
+static void
+remove_sides(struct maybe_run *run)
+{
+	for (unsigned int s = 0; s < NB_SIDES; s++)
+		if (run->sides[s].coro != NULL)
+			weir_coro_destroy(run->sides[s].coro);
+}
+
+/* Samples of a round, each by piece or slice of what was done in it. */
+struct samples {
+	double check[ROUNDS_MAX], clock[ROUNDS_MAX], plain[ROUNDS_MAX];
+	double slice[ROUNDS_MAX], slice_clock[ROUNDS_MAX];
+};
+
+/* How many pieces take a turn? From then on, plain yields as often as checks did. */
+static uint64_t
+warm_up(struct maybe_run *run)
+{
+	struct side *checks = &run->sides[SIDE_CHECKS];
+	uint64_t nb = 1, pieces, slices;
+	double took, per_slice;
+
+	while ((took = coro_ns(run_turn(checks, nb))) < TURN_NS / 2.0)
+		nb *= 2;
+	nb = (uint64_t)RTE_MAX(1.0, (double)nb * TURN_NS / took);
+	pieces = checks->pieces;
+	slices = checks->slices;
+	for (unsigned int i = 0; i < 10; i++)
+		run_turn(checks, nb);
+	per_slice = (double)(checks->pieces - pieces) / (double)(checks->slices - slices);
+	run->sides[SIDE_PLAIN].run = (uint32_t)RTE_MIN(RTE_MAX(per_slice, 1.0) * 65536, 4e9);
+	return nb;
+}
+
+static void
+measure_costs(const struct bench_options *options, struct maybe_run *run, struct samples *samples)
+{
+	const unsigned int most =
+		options->rounds != 0 ? RTE_MIN(options->rounds, ROUNDS_MAX) : ROUNDS_MAX;
+	const uint64_t nb = warm_up(run);
+	const uint64_t begin_ns = weir_base_time_ns();
+	unsigned int rounds;
+
+	for (rounds = 0; rounds < most; rounds++) {
+		double cycles[3], pieces[3], slices[3];
+
+		if (options->rounds == 0 && rounds >= ROUNDS_MIN &&
+			(double)(weir_base_time_ns() - begin_ns) > options->seconds * 1e9)
+			break;
+		for (unsigned int i = 0; i < 3; i++) {
+			struct side *side = &run->sides[rounds % 2 == 0 ? i : 2 - i];
+			uint64_t pieces_before = side->pieces, slices_before = side->slices;
+			size_t s = (size_t)(side - run->sides);
+
+			cycles[s] = run_turn(side, nb);
+			pieces[s] = (double)(side->pieces - pieces_before);
+			slices[s] = (double)(side->slices - slices_before);
+		}
+		samples->plain[rounds] = cycles[SIDE_PLAIN] / pieces[SIDE_PLAIN];
+		samples->check[rounds] =
+			cycles[SIDE_CHECKS] / pieces[SIDE_CHECKS] - samples->plain[rounds];
+		samples->clock[rounds] =
+			cycles[SIDE_CLOCK] / pieces[SIDE_CLOCK] - samples->plain[rounds];
+		samples->slice[rounds] = cycles[SIDE_CHECKS] / slices[SIDE_CHECKS];
+		samples->slice_clock[rounds] = cycles[SIDE_CLOCK] / slices[SIDE_CLOCK];
+	}
+	run->check = bench_figure_of(samples->check, rounds);
+	run->clock = bench_figure_of(samples->clock, rounds);
+	run->mean_ns = coro_ns(bench_figure_of(samples->plain, rounds).median);
+	run->time_percent = coro_ns(run->check.median) / run->mean_ns * 100;
+	run->slice_us = coro_ns(bench_figure_of(samples->slice, rounds).median) / 1e3;
+	run->slice_clock_us = coro_ns(bench_figure_of(samples->slice_clock, rounds).median) / 1e3;
+}
+
+/* The same slices when their resumer does something else in between: mean of the middle half, in us. */
+static double
+measure_gaps(struct maybe_run *run, double *lengths, unsigned int nb)
+{
+	const uint64_t gap = weir_base_ns_to_cycles(GAP_NS);
+	struct side *side = &run->sides[SIDE_CHECKS];
+	double sum = 0;
+
+	for (unsigned int i = 0; i < nb; i++) {
+		uint64_t begin = weir_base_cycles(), end;
+
+		while ((end = weir_base_cycles()) - begin < gap)
+			;
+		weir_coro_resume(side->coro);
+		lengths[i] = coro_ns((double)(weir_base_cycles() - end));
+	}
+	side->slices += nb;
+	bench_figure_of(lengths, nb); /* sorts them */
+	for (unsigned int i = nb / 4; i < nb - nb / 4; i++)
+		sum += lengths[i];
+	return sum / (nb - nb / 4 - nb / 4) / 1e3;
+}
+
+/* A slice is to end with the first check after its time is up: the one before must not have been late already. */
+static void
+measure_ends(struct maybe_run *run, double *over, unsigned int nb)
+{
+	const double slice = (double)weir_base_ns_to_cycles(CORO_SLICE_NS);
+	const double margin = (double)weir_base_ns_to_cycles(MARGIN_NS);
+	struct side *side = &run->sides[SIDE_RECORDER];
+	unsigned int within = 0;
+
+	for (unsigned int i = 0; i < 10; i++)
+		weir_coro_resume(side->coro);
+	for (unsigned int i = 0; i < nb; i++) {
+		uint64_t begin = weir_base_cycles();
+
+		weir_coro_resume(side->coro);
+		over[i] = coro_ns((double)(side->last - begin) - slice);
+		/* Signed: a slice of one check has none before. */
+		within += (double)(int64_t)(side->before_last - begin) <= slice + margin;
+	}
+	side->slices += 10 + nb;
+	bench_figure_of(over, nb); /* sorts them */
+	run->within_share = (double)within / nb;
+	run->over_p99_ns = over[nb - 1 - nb / 100];
+	run->over_most_ns = over[nb - 1];
+}
+
+/* Every piece was followed by a check, and every slice was a switch. */
+static bool
+check_work(const struct maybe_run *run, struct bench_report *report)
+{
+	for (unsigned int s = 0; s < NB_SIDES; s++) {
+		const struct side *side = &run->sides[s];
+		uint64_t checks = weir_coro_maybe_yield_count(side->coro);
+		uint64_t resumes = weir_coro_resume_count(side->coro);
+		uint64_t expected = s == SIDE_CHECKS || s == SIDE_RECORDER ? side->pieces : 0;
+
+		if (checks == expected && side->pieces > 0 && resumes == side->slices)
+			continue;
+		bench_report_failure(report, run->spacing->name,
+			"%" PRIu64 " pieces of work, %" PRIu64 " checks, %" PRIu64 " of %" PRIu64
+			" switches",
+			side->pieces, checks, resumes, side->slices);
+		return false;
+	}
+	return true;
+}
+
+static double
+off_percent(double slice_us)
+{
+	return (slice_us * 1e3 / CORO_SLICE_NS - 1) * 100;
+}
+
+static bool
+targets_reached(const struct maybe_run *run)
+{
+	if (run->spacing->pattern == PATTERN_REGULAR)
+		return fabs(off_percent(run->slice_us)) <= MOST_OFF_PERCENT &&
+		       fabs(off_percent(run->slice_gap_us)) <= MOST_OFF_PERCENT;
+	return run->time_percent <= MOST_TIME_PERCENT && run->within_share >= LEAST_WITHIN_SHARE;
+}
+
+static void
+tell(struct maybe_run *run, struct bench_report *report)
+{
+	const bool regular = run->spacing->pattern == PATTERN_REGULAR;
+	struct bench_row row = {.name = run->spacing->name, .objects = 1};
+
+	/* Less than can be seen is not less than nothing. */
+	run->check.median = RTE_MAX(run->check.median, 0.1);
+	run->clock.median = RTE_MAX(run->clock.median, 0.1);
+	row.ours = run->check;
+	row.theirs = run->clock;
+	row.target = 1.0;
+	if (regular)
+		row.most_per_object = MOST_CHECK_NS * (double)weir_base_cycles_hz() / 1e9;
+	row.others = targets_reached(run) ? BENCH_VERDICT_REACHED : BENCH_VERDICT_MISSED;
+	row.extra = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+		"spacing_ns", run->mean_ns, "longest_spacing_ns", run->longest_ns, "time_percent",
+		run->time_percent, "slice_us", CORO_SLICE_NS / 1e3, "actual_slice_us",
+		run->slice_us, "actual_slice_us_with_gaps", run->slice_gap_us, "peer_slice_us",
+		run->slice_clock_us, "off_percent", off_percent(run->slice_us), "within_share",
+		run->within_share, "over_ns_p99", run->over_p99_ns, "over_ns_most",
+		run->over_most_ns);
+	bench_report_row(report, &row);
+	bench_say(report,
+		"  every %.1f ns: %.2f %% of run time; slices %.3f us (%+.1f %%), after %.0f us of "
+		"other work %.3f (%+.1f %%), peer's %.3f%s\n",
+		run->mean_ns, run->time_percent, run->slice_us, off_percent(run->slice_us),
+		GAP_NS / 1e3, run->slice_gap_us, off_percent(run->slice_gap_us),
+		run->slice_clock_us, regular && !targets_reached(run) ? "  not reached" : "");
+	if (!regular)
+		bench_say(report,
+			"  %.2f %% of slices end within one spacing; overshoot: 99th percentile "
+			"%.2f us, most %.2f; longest spacing %.2f us%s\n",
+			run->within_share * 100, run->over_p99_ns / 1e3, run->over_most_ns / 1e3,
+			run->longest_ns / 1e3, targets_reached(run) ? "" : "  not reached");
+}
+
+static void
+run_spacing(const struct bench_options *options, struct bench_report *report, struct maybe_run *run,
+	struct samples *samples, double *lengths)
+{
+	const double fraction = options->rounds != 0 ? 0.01 : options->seconds / CORO_SECONDS;
+	const unsigned int nb_slices =
+		(unsigned int)RTE_MAX(100.0, RTE_MIN(1.0, fraction) * SLICES_MAX);
+
+	fill_table(run);
+	if (!make_sides(run)) {
+		bench_report_failure(report, run->spacing->name, "cannot create coroutines");
+	} else {
+		measure_costs(options, run, samples);
+		run->slice_gap_us = measure_gaps(run, lengths, nb_slices);
+		measure_ends(run, lengths, nb_slices);
+		if (check_work(run, report))
+			tell(run, report);
+	}
+	remove_sides(run);
+}
+
+void
+coro_maybe_run(const struct bench_options *options, struct bench_report *report)
+{
+	struct samples *samples = calloc(1, sizeof(*samples));
+	double *lengths = calloc(SLICES_MAX, sizeof(*lengths));
+	double clock = coro_clock_read();
+
+	report->peer = "clock read each time";
+	report->work = report->object = "check";
+	bench_report_table(report, "maybe_yield", "Checks whether a time slice of 10 us is over");
+	json_object_set_new(report->root, "clock_read_ns", json_real(coro_ns(clock)));
+	if (samples == NULL || lengths == NULL) {
+		bench_report_failure(report, "maybe-yield", "not enough memory");
+	} else {
+		for (size_t i = 0; i < RTE_DIM(spacings); i++) {
+			struct maybe_run run = {.spacing = &spacings[i]};
+
+			run_spacing(options, report, &run, samples, lengths);
+		}
+		bench_say(report, "A read of the clock takes %.1f cycles (%.1f ns).\n", clock,
+			coro_ns(clock));
+	}
+	free(samples);
+	free(lengths);
+}
