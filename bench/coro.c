@@ -214,7 +214,7 @@ run_case(const struct bench_options *options, struct bench_report *report,
 	struct bench_row row = {
 		.name = cc->name,
 		.target = cc->target[peer_index],
-		.most_per_object = (double)weir_base_ns_to_cycles(cc->most_ns),
+		.most_per_object = cc->most_ns * (double)weir_base_cycles_hz() / 1e9,
 		.objects = cc->work == WORK_ROUNDS ? 2 : 1,
 	};
 	int rc;
