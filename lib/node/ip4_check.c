@@ -104,7 +104,6 @@ check_any(struct rte_mbuf *m)
 		return node_refuse(m, WEIR_NODE_REASON_IP4_BROADCAST);
 	if (header > IP4_HEADER)
 		return node_refuse(m, WEIR_NODE_REASON_IP4_OPTIONS);
-	node_mbuf_set_wire_length(m, weir_node_l3(m) + total);
 	return NODE_LOOKUP_EDGE_REWRITE;
 }
 
@@ -167,9 +166,9 @@ lanes_any(lanes_t lanes)
 	return any != 0;
 }
 
-/* Not 0 for packets of a step, from number @first on, that are odd; @padded: for those with padding behind them. */
+/* Not 0 for packets of a step, from number @first on, that are odd. */
 static inline lanes_t
-find_odd(const struct node_ip4_step *step, unsigned int first, lanes_t *padded)
+find_odd(const struct node_ip4_step *step, unsigned int first)
 {
 	lanes_t low = lanes_load(&step->low[first]), high = lanes_load(&step->high[first]);
 	lanes_t address = lanes_load(&step->address[first]);
@@ -177,7 +176,6 @@ find_odd(const struct node_ip4_step *step, unsigned int first, lanes_t *padded)
 	lanes_t sign = (total - IP4_HEADER) | (room - total) | octet_sign(SOURCE_OCTET(high)) |
 		       octet_sign(address >> 24);
 
-	*padded = total ^ room;
 	return (VERSION_IHL(low) ^ 0x45) | sum_fault(low, high, address) | sign >> 63;
 }
 
@@ -190,25 +188,23 @@ odd_flags(void)
 		       RTE_MBUF_F_RX_IP_CKSUM_BAD);
 }
 
-/* Some packets of a step are odd, or padded. @return packets refused */
+/* Some packets of a step are odd. @return packets refused */
 static __rte_noinline uint32_t
 check_each(const struct node_ip4_step *step, void **objs, uint16_t *nexts, uint32_t nb)
 {
-	lanes_t odd[NODE_IP4_STEP / LANES], padded[NODE_IP4_STEP / LANES];
+	lanes_t odd[NODE_IP4_STEP / LANES];
 	const uint64_t flags = odd_flags();
 	uint32_t nb_refused = 0;
 
 	for (unsigned int v = 0; v < NODE_IP4_STEP / LANES; v++)
-		odd[v] = find_odd(step, v * LANES, &padded[v]);
+		odd[v] = find_odd(step, v * LANES);
 	for (uint32_t i = 0; i < nb; i++) {
 		struct rte_mbuf *m = objs[i];
 
-		if (odd[i / LANES][i % LANES] != 0 || (m->ol_flags & flags)) {
-			nexts[i] = check_any(m);
-			nb_refused += nexts[i] != NODE_LOOKUP_EDGE_REWRITE;
-		} else if (padded[i / LANES][i % LANES] != 0) {
-			node_mbuf_trim(m, weir_node_l3(m) + (uint32_t)TOTAL(step->low[i]));
-		}
+		if (odd[i / LANES][i % LANES] == 0 && !(m->ol_flags & flags))
+			continue;
+		nexts[i] = check_any(m);
+		nb_refused += nexts[i] != NODE_LOOKUP_EDGE_REWRITE;
 	}
 	return nb_refused;
 }
@@ -216,10 +212,10 @@ check_each(const struct node_ip4_step *step, void **objs, uint16_t *nexts, uint3
 uint32_t
 node_ip4_check(const struct node_ip4_step *step, void **objs, uint16_t *nexts, uint32_t nb)
 {
-	lanes_t any = {step->flags & odd_flags()}, padded;
+	lanes_t any = {step->flags & odd_flags()};
 
 	for (unsigned int first = 0; first < NODE_IP4_STEP; first += LANES)
-		any |= find_odd(step, first, &padded) | padded;
+		any |= find_odd(step, first);
 	for (uint32_t i = 0; i < nb; i++)
 		nexts[i] = NODE_LOOKUP_EDGE_REWRITE;
 	return unlikely(lanes_any(any)) ? check_each(step, objs, nexts, nb) : 0;

@@ -4,7 +4,7 @@
  * ip4_lookup: may the packet be forwarded (RFC 1812, 5.2.2 and 5.3.7), and to which next hop?
  *
  * Uses:  weir_node_l3(), the IPv4 header, the port's checksum offload, routes
- * Sets:  weir_node_hop_id(), or the reason; cuts Ethernet padding off
+ * Sets:  weir_node_hop_id(), or the reason
  * Next:  ip4_rewrite  punt  drop
  *
  * Packets go through in steps. A step's headers are collected and the memory that its look-up will read

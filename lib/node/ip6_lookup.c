@@ -4,7 +4,7 @@
  * ip6_lookup: may the packet be forwarded (RFC 8200, RFC 4291), and to which next hop?
  *
  * Uses:  weir_node_l3(), the IPv6 header, routes
- * Sets:  weir_node_hop_id(), or the reason; cuts Ethernet padding off
+ * Sets:  weir_node_hop_id(), or the reason
  * Next:  ip6_rewrite  punt  drop
  */
 
@@ -78,7 +78,6 @@ check_any(struct rte_mbuf *m)
 		return node_refuse(m, WEIR_NODE_REASON_NOT_FOR_US);
 	if (ip[IP6_NEXT_HEADER] == IP6_HOP_BY_HOP)
 		return node_refuse(m, WEIR_NODE_REASON_IP6_HOP_BY_HOP);
-	node_mbuf_set_wire_length(m, weir_node_l3(m) + total);
 	return NODE_LOOKUP_EDGE_REWRITE;
 }
 
@@ -102,8 +101,6 @@ ip6_check(struct rte_mbuf *m, uint8_t *address, uint64_t missing_flag)
 		     !is_plain(ip + IP6_DESTINATION) | (ip[IP6_NEXT_HEADER] == IP6_HOP_BY_HOP) |
 		     ((m->ol_flags & missing_flag) != 0)))
 		return check_any(m);
-	if (unlikely(total != frame))
-		node_mbuf_trim(m, l3 + total);
 	return NODE_LOOKUP_EDGE_REWRITE;
 }
 

@@ -106,24 +106,36 @@ node_mbuf_set_wire_length(struct rte_mbuf *m, uint32_t length)
 	m->pkt_len = length;
 }
 
+/* Is one of the segments behind the first in use elsewhere too? */
+static bool
+has_shared_rest(const struct rte_mbuf *m)
+{
+	for (const struct rte_mbuf *seg = m->next; seg != NULL; seg = seg->next)
+		if (rte_mbuf_refcnt_read(seg) != 1)
+			return true;
+	return false;
+}
+
 /*
- * The packet itself when its first segment may be written and has room in
- * front for @p growth more bytes, or else a copy; NULL without memory.
+ * The packet itself when its first segment may be written and has room in front for
+ * @p growth more bytes, and it may be cut to @p length bytes if it is longer; or else a copy, cut. NULL
+ * without memory.
  */
 struct rte_mbuf *
-node_mbuf_own(struct rte_mbuf *m, int32_t growth)
+node_mbuf_own(struct rte_mbuf *m, int32_t growth, uint32_t length)
 {
 	struct rte_mempool *pool = weir_node_port_of(m)->pool;
 	struct rte_mbuf *copy;
 
-	if (is_exclusive(m) && (int32_t)rte_pktmbuf_headroom(m) >= growth)
+	if (is_exclusive(m) && (int32_t)rte_pktmbuf_headroom(m) >= growth &&
+		(length >= m->pkt_len || !has_shared_rest(m)))
 		return m;
 	if (pool == NULL)
 		pool = m->pool;
 	/* A pool of indirect buffers has no room for data of its own. */
 	if (rte_pktmbuf_data_room_size(pool) <= RTE_PKTMBUF_HEADROOM)
 		return NULL;
-	copy = rte_pktmbuf_copy(m, pool, 0, UINT32_MAX);
+	copy = rte_pktmbuf_copy(m, pool, 0, RTE_MIN(length, m->pkt_len));
 	if (copy == NULL)
 		return NULL;
 	rte_pktmbuf_free(m);

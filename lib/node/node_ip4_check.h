@@ -27,7 +27,7 @@ void node_ip4_collect(
 	struct node_ip4_step *step, void **objs, uint32_t nb, struct weir_node_route4 routes);
 
 /*
- * May these packets be forwarded as far as their headers tell? Sets the edge of each. Cuts padding off. Best asked
+ * May these packets be forwarded as far as their headers tell? Sets the edge of each. Best asked
  * some time after they were collected: right behind its stores, a load of many fields at once has to wait for them.
  *
  * @return how many are refused

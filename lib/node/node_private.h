@@ -112,21 +112,9 @@ node_missing(const struct rte_mbuf *m)
 /* mbuf.c */
 int node_mbuf_pull(struct rte_mbuf *m, uint32_t length);
 void node_mbuf_set_wire_length(struct rte_mbuf *m, uint32_t length);
-struct rte_mbuf *node_mbuf_own(struct rte_mbuf *m, int32_t growth);
+struct rte_mbuf *node_mbuf_own(struct rte_mbuf *m, int32_t growth, uint32_t length);
 struct rte_mbuf *node_mbuf_from_bytes(
 	struct rte_mempool *pool, const uint8_t *bytes, uint32_t length);
-
-/* Cut a frame to what its IP header says; all but the commonest case out of line. */
-static __rte_always_inline void
-node_mbuf_trim(struct rte_mbuf *m, uint32_t length)
-{
-	if (likely(m->nb_segs == 1)) {
-		m->data_len = (uint16_t)length;
-		m->pkt_len = length;
-	} else {
-		node_mbuf_set_wire_length(m, length);
-	}
-}
 
 /* pcap_in.c: a file to receive from. One reader at a time, others get nothing. */
 struct node_pcap_in;

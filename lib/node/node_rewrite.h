@@ -24,11 +24,20 @@ node_growth(const struct rte_mbuf *m, const struct weir_node_hop_fast *hop)
 	return (int32_t)hop->header_length - (int32_t)weir_node_l3(m);
 }
 
-/* May the header not be written in place: is somebody else holding the packet? */
+/*
+ * Is there more to changing the packet than writing to its first segment: is somebody else holding it, has it more
+ * segments, or did a capture leave some of it out?
+ */
 static __rte_always_inline bool
-node_is_shared(const struct rte_mbuf *m)
+node_is_involved(const struct rte_mbuf *m, uint64_t missing_flag)
 {
-	return m->refcnt != 1 || (m->ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) != 0;
+	const uint64_t elsewhere = RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
+	const struct rte_mbuf plain = {.refcnt = 1, .nb_segs = 1};
+
+	_Static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, refcnt) + 2,
+		"one comparison for both");
+	return node_load32(&m->refcnt) != node_load32(&plain.refcnt) ||
+	       (m->ol_flags & (elsewhere | missing_flag)) != 0;
 }
 
 /* Make room for a header of another length, or take some away. */
@@ -78,7 +87,7 @@ node_rewrite_any(const struct node_rewrite_ip *version, void **obj,
 {
 	struct rte_mbuf *m = *obj;
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, weir_node_l3(m));
-	uint32_t total = version->total_length(ip);
+	uint32_t total = version->total_length(ip), length = weir_node_l3(m) + total;
 	int32_t growth = node_growth(m, hop);
 
 	if (hop->kind == WEIR_NODE_HOP_NONE)
@@ -95,10 +104,13 @@ node_rewrite_any(const struct node_rewrite_ip *version, void **obj,
 		return node_refuse(m, WEIR_NODE_REASON_TX_CLOSED);
 	if (total > hop->mtu && !version->may_cut(ip))
 		return node_refuse(m, version->too_big);
-	m = node_mbuf_own(m, growth);
+	m = node_mbuf_own(m, growth, length);
 	if (m == NULL)
 		return node_refuse(*obj, WEIR_NODE_REASON_NO_MEMORY);
 	*obj = m;
+	/* Padding goes; of a packet that claims more than there was on the wire, none is made up. */
+	if (length <= m->pkt_len + node_missing(m))
+		node_mbuf_set_wire_length(m, length);
 	version->decrement_ttl(rte_pktmbuf_mtod_offset(m, uint8_t *, weir_node_l3(m)));
 	node_grow(m, hop, growth);
 	node_write_header(rte_pktmbuf_mtod(m, uint8_t *), hop, hop->header_length, version->type);
@@ -117,14 +129,21 @@ node_rewrite_any(const struct node_rewrite_ip *version, void **obj,
  */
 static __rte_always_inline bool
 node_rewrite_plain(const struct node_rewrite_ip *version, struct rte_mbuf *m,
-	const struct weir_node_hop_fast *hop, uint16_t edge, uint16_t from, uint16_t to)
+	const struct weir_node_hop_fast *hop, uint16_t edge, uint16_t from, uint16_t to,
+	uint64_t missing_flag)
 {
 	uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, from);
+	uint32_t total = version->total_length(ip);
 
 	/* The MTU of next hops that are not forwarded to is 0. */
-	if (unlikely(ip[version->ttl] <= 1 || version->total_length(ip) > hop->mtu ||
-		     edge == NODE_EDGE_DROP || node_is_shared(m) || (int)m->data_off < to - from))
+	if (unlikely(ip[version->ttl] <= 1 || total > hop->mtu || edge == NODE_EDGE_DROP ||
+		     from + total > m->data_len || node_is_involved(m, missing_flag) ||
+		     (int)m->data_off < to - from))
 		return false;
+	if (unlikely(m->data_len != from + total)) { /* padded */
+		m->data_len = (uint16_t)(from + total);
+		m->pkt_len = from + total;
+	}
 	version->decrement_ttl(ip);
 	if (from != to)
 		node_grow(m, hop, to - from);
@@ -140,6 +159,7 @@ node_rewrite_process(const struct node_rewrite_ip *version, struct weir_graph *g
 {
 	const struct weir_node_hop_fast *hops = weir_node_hops();
 	const uint32_t nb_hops = weir_node_hop_count();
+	const uint64_t missing_flag = weir_node_dyn.missing_flag;
 	const struct node_tx_edges *edges = node->state;
 	uint16_t *nexts = weir_graph_nexts(graph);
 
@@ -151,8 +171,8 @@ node_rewrite_process(const struct node_rewrite_ip *version, struct weir_graph *g
 
 		if (unlikely(weir_node_l3(m) != HEADER_UNTAGGED ||
 			     hop->header_length != HEADER_UNTAGGED ||
-			     !node_rewrite_plain(
-				     version, m, hop, edge, HEADER_UNTAGGED, HEADER_UNTAGGED)))
+			     !node_rewrite_plain(version, m, hop, edge, HEADER_UNTAGGED,
+				     HEADER_UNTAGGED, missing_flag)))
 			edge = other(&objs[i], hop, edge);
 		nexts[i] = edge;
 	}
@@ -167,7 +187,8 @@ node_rewrite_other(const struct node_rewrite_ip *version, void **obj,
 {
 	struct rte_mbuf *m = *obj;
 
-	if (likely(node_rewrite_plain(version, m, hop, edge, weir_node_l3(m), hop->header_length)))
+	if (likely(node_rewrite_plain(version, m, hop, edge, weir_node_l3(m), hop->header_length,
+		    weir_node_dyn.missing_flag)))
 		return edge;
 	return node_rewrite_any(version, obj, hop, edge);
 }

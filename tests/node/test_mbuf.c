@@ -174,6 +174,42 @@ test_shared(void **state)
 }
 
 /* A vector in which every packet is the same one, as a flooding bridge makes it. */
+/* Who else holds a packet keeps its padding too, in each segment, wherever it goes. */
+static void
+test_shared_padding(void **state)
+{
+	static const char *const destinations[][2] = {{"10.0.0.1", "2001:db8:a::1"},
+		{"10.1.0.1", "2001:db8:b::1"}, {"10.2.0.1", "2001:db8:c::1"},
+		{"10.4.0.1", "2001:db8:e::1"}, {"11.0.0.1", "2001:db9::1"}};
+	static uint8_t bytes[4096];
+
+	for (unsigned int i = 0; i < RTE_DIM(destinations) * 4; i++) {
+		bool ip6 = i & 1, in_two = i & 2;
+		struct rte_mbuf *m;
+		uint16_t cut;
+
+		if (ip6)
+			frame_ip6(&frame, TEST_LEFT, "2001:db8::1", destinations[i / 4][1], 100);
+		else
+			frame_ip4(&frame, TEST_LEFT, "192.0.2.1", destinations[i / 4][0], 100);
+		cut = (uint16_t)frame.length; /* the second segment is padding and nothing else */
+		frame_append(&frame, (uint8_t[15]){1, 2, 3}, 15);
+		m = in_two ? segmented(&cut, 1) : frame_to_mbuf(&frame);
+		for (struct rte_mbuf *seg = m; seg != NULL; seg = seg->next)
+			rte_mbuf_refcnt_update(seg, 1);
+		test_send_mbuf(TEST_LEFT, m);
+		test_walk();
+		for (int port = 0; port < TEST_NB_PORTS; port++)
+			while (test_receive(port, &got))
+				;
+		assert_int_equal(m->pkt_len, frame.length);
+		assert_int_equal(m->nb_segs, in_two ? 2 : 1);
+		assert_memory_equal(
+			rte_pktmbuf_read(m, 0, m->pkt_len, bytes), frame.bytes, frame.length);
+		rte_pktmbuf_free(m);
+	}
+}
+
 static void
 test_shared_vector(void **state)
 {
@@ -298,6 +334,7 @@ run(void)
 		cmocka_unit_test_setup_teardown(test_segments_not_joined, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_later_segment_shared, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_shared, test_begin, test_end),
+		cmocka_unit_test_setup_teardown(test_shared_padding, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_shared_vector, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_external, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_no_headroom, test_begin, test_end),
