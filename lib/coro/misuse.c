@@ -15,8 +15,7 @@ static const char *const texts[WEIR_CORO_MISUSE_COUNT] = {
 	[WEIR_CORO_MISUSE_EXITED] = "resumed, but it has exited",
 	[WEIR_CORO_MISUSE_OUTSIDE] = "yield outside of a coroutine",
 	[WEIR_CORO_MISUSE_HOLDING] = "yield while it holds a lock, or is in a read section",
-	[WEIR_CORO_MISUSE_FP] = "left with other FP control words than it came with; its class is "
-				"without fp_control",
+	[WEIR_CORO_MISUSE_FP] = "left with other FP control words; its class is without fp_control",
 	[WEIR_CORO_MISUSE_OVERFLOW] = "its stack has overflowed: what lies below may be damaged",
 };
 

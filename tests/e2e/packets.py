@@ -192,6 +192,12 @@ def layer2():
         yield f"{name} in the other's type", bytes(ether())[:12] + (b"\x86\xdd" if inner is v4 else b"\x08\x00") + \
             bytes(inner)
     yield "IPv4 at the least, padded to 60", (bytes(ether() / ip4(proto=59))).ljust(60, b"\xdd")
+    # What the slow path gets is what came, padding included.
+    for hops in (0, 1, 2):
+        yield f"IPv4 with TTL {hops}, padded to 60", bytes(ether() / ip4(ttl=hops, proto=59)).ljust(60, b"\xdd")
+        yield f"IPv6 with hop limit {hops}, padded", bytes(ether() / ip6(hlim=hops)).ljust(80, b"\xdd")
+    yield "too big with DF, padded", bytes(ether() / ip4(dst="10.2.0.1", flags="DF", proto=17) / Raw(b"y" * 1400)) + \
+        b"\xdd" * 20
     yield "ARP", ether("ff:ff:ff:ff:ff:ff") / ARP()
     yield "ARP, tagged", ether("ff:ff:ff:ff:ff:ff") / Dot1Q(vlan=5) / ARP()
     yield "ARP, to us", ether() / ARP()
