@@ -77,6 +77,14 @@ int app_error(const struct app_command *command, const char *format, ...)
 /** Print JSON and a newline, and free it. @return APP_OK, or APP_FAILED when standard output failed. */
 int app_print_json(json_t *json);
 
+/**
+ * At the end of the program: where JSON was asked for and none was printed, as a command failed before it had any,
+ * print {"ok": false, "error": TEXT} with what the first of the above said.
+ *
+ * @return @p code
+ */
+int app_end(int code, bool json);
+
 /** Was everything printed to standard output? A full disk is a failure. @return @p code or APP_FAILED */
 int app_finish(int code);
 

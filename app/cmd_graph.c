@@ -54,8 +54,7 @@ graph_config(struct config *config, bool json, int worker)
 	int code, error;
 
 	error = instance_open(&instance, config, &setup);
-	if (config_nb_errors(config) > 0) {
-		weir_base_doc_errors_print(config->doc, stderr);
+	if (config_print_errors(config, json)) {
 		code = APP_USAGE;
 	} else if (error < 0) {
 		code = app_error(&cmd_graph, "the graph could not be made: %s", strerror(-error));
@@ -93,8 +92,7 @@ graph_run(int argc, char **argv)
 			return code;
 		}
 	}
-	if (config_nb_errors(config) > 0) {
-		weir_base_doc_errors_print(config->doc, stderr);
+	if (config_print_errors(config, json)) {
 		code = APP_USAGE;
 	} else {
 		code = graph_config(config, json, worker_text != NULL ? (int)worker : -1);

@@ -120,22 +120,6 @@ apply_options(struct config *config, const struct run_options *options)
 	return APP_OK;
 }
 
-/* Print what is wrong with the file, if anything is. */
-static bool
-print_errors(const struct config *config, bool json)
-{
-	unsigned int nb_errors = config_nb_errors(config);
-
-	if (nb_errors == 0)
-		return false;
-	if (json)
-		app_print_json(json_pack(
-			"{s:b, s:o}", "ok", 0, "errors", weir_base_doc_errors_json(config->doc)));
-	else
-		weir_base_doc_errors_print(config->doc, stderr);
-	return true;
-}
-
 static void
 show_progress(struct instance *instance)
 {
@@ -304,7 +288,7 @@ run_config(struct config *config, const struct run_options *options)
 	int code = APP_OK, error;
 
 	config_open_outputs(config);
-	if (print_errors(config, options->json))
+	if (config_print_errors(config, options->json))
 		return APP_USAGE;
 	catch_signals();
 	error = instance_open(&instance, config, &setup);
@@ -315,7 +299,7 @@ run_config(struct config *config, const struct run_options *options)
 		wait_for_end(&instance, progress);
 		code = finish(&instance, options);
 	}
-	if (print_errors(config, options->json))
+	if (config_print_errors(config, options->json))
 		code = APP_USAGE;
 	else if (error < 0)
 		code = app_error(&cmd_run, "could not start: %s", strerror(-error));
@@ -346,7 +330,7 @@ run_run(int argc, char **argv)
 	config = config_load(argv[1]);
 	if (config == NULL)
 		return app_error(&cmd_run, "out of memory");
-	if (print_errors(config, options.json))
+	if (config_print_errors(config, options.json))
 		code = APP_USAGE;
 	else
 		code = apply_options(config, &options);

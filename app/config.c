@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app.h"
 #include "config.h"
 #include "wiring.h"
 
@@ -15,6 +16,19 @@ config_nb_errors(const struct config *config)
 
 	weir_base_doc_errors(config->doc, &nb_errors);
 	return nb_errors;
+}
+
+bool
+config_print_errors(const struct config *config, bool json)
+{
+	if (config_nb_errors(config) == 0)
+		return false;
+	if (json)
+		app_print_json(json_pack(
+			"{s:b, s:o}", "ok", 0, "errors", weir_base_doc_errors_json(config->doc)));
+	else
+		weir_base_doc_errors_print(config->doc, stderr);
+	return true;
 }
 
 int

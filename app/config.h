@@ -109,6 +109,9 @@ void config_free(struct config *config);
 /** How many things are wrong so far. */
 unsigned int config_nb_errors(const struct config *config);
 
+/** Print what is wrong with the file, if anything is: to standard error, or as JSON to standard output. @return whether anything is */
+bool config_print_errors(const struct config *config, bool json);
+
 /** Index of the port of that name, or -1. */
 int config_port_find(const struct config *config, const char *name);
 

@@ -33,10 +33,20 @@ find_command(const char *name)
 	return NULL;
 }
 
+static bool
+wants_json(int argc, char **argv)
+{
+	for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--json") == 0)
+			return true;
+	return false;
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct app_command *command;
+	bool json = wants_json(argc, argv);
 
 	if (argc < 2) {
 		fprintf(stderr, "weir: which command? `weir help` lists them\n");
@@ -47,5 +57,5 @@ main(int argc, char **argv)
 		fprintf(stderr, "weir: unknown command '%s'; `weir help` lists them\n", argv[1]);
 		return APP_USAGE;
 	}
-	return command->run(argc - 1, argv + 1);
+	return app_end(command->run(argc - 1, argv + 1), json);
 }

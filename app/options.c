@@ -15,16 +15,30 @@ print_help(const struct app_command *command)
 	printf("\nExit code: 0 done, 1 failed, 2 wrong use or bad description file.\n");
 }
 
+/* The first error, for app_end(); and whether JSON was printed, which then tells of it. */
+static char first_error[1024];
+static bool json_printed;
+
+static void __attribute__((format(printf, 2, 0)))
+print_error(const struct app_command *command, const char *format, va_list args)
+{
+	char text[sizeof(first_error)];
+
+	vsnprintf(text, sizeof(text), format, args);
+	fprintf(stderr, "weir %s: %s\n", command->name, text);
+	if (first_error[0] == '\0')
+		memcpy(first_error, text, sizeof(text));
+}
+
 int
 app_usage_error(const struct app_command *command, const char *format, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "weir %s: ", command->name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	print_error(command, format, args);
 	va_end(args);
-	fprintf(stderr, "\nUsage: weir %s%s%s (`weir %s --help` tells more)\n", command->name,
+	fprintf(stderr, "Usage: weir %s%s%s (`weir %s --help` tells more)\n", command->name,
 		command->arguments[0] ? " " : "", command->arguments, command->name);
 	return APP_USAGE;
 }
@@ -34,12 +48,23 @@ app_error(const struct app_command *command, const char *format, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "weir %s: ", command->name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	print_error(command, format, args);
 	va_end(args);
-	fprintf(stderr, "\n");
 	return APP_FAILED;
+}
+
+int
+app_end(int code, bool json)
+{
+	json_t *object;
+
+	if (code == APP_OK || !json || json_printed || first_error[0] == '\0')
+		return code;
+	object = json_pack("{s:b, s:s}", "ok", 0, "error", first_error);
+	if (object != NULL)
+		app_print_json(object);
+	return code;
 }
 
 /* Set the option that `text` (after its dashes) names. Returns how many arguments it took, 0 on error. */
@@ -128,6 +153,7 @@ app_print_json(json_t *json)
 		     json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0;
 
 	json_decref(json);
+	json_printed = true;
 	if (failed) {
 		fprintf(stderr, "weir: cannot print JSON\n");
 		return APP_FAILED;

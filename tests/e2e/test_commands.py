@@ -12,7 +12,7 @@ import pytest
 import network
 import pcapfile
 from networks import CAPTURES, VARIED, captures
-from program import OK, ROOT, USAGE, WEIR, weir, write_description
+from program import FAILED, OK, ROOT, USAGE, WEIR, weir, write_description
 from running import edges_of_dot
 
 
@@ -108,6 +108,19 @@ def test_wrong_use(tmp_path, arguments):
     done = weir(*arguments, cwd=tmp_path)
     assert done.code == USAGE and done.stderr and not done.stdout, done.text
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("arguments", [
+    ["stats"], ["stats", "x"], ["route", "list"], ["route", "fly"], ["neighbour", "list"], ["check", "none.yaml"],
+    ["graph", "none.yaml"], ["run", "none.yaml"], ["run", "none.yaml", "--duration", "soon"],
+    ["stats", "--instance", "nosuch"],
+], ids=" ".join)
+def test_failures_as_json(tmp_path, arguments):
+    """Who asked for JSON gets one object, whatever goes wrong."""
+    done = weir(*arguments, "--json", cwd=tmp_path)
+    assert done.code in (FAILED, USAGE)
+    answer = done.json()
+    assert answer["ok"] is False and (answer.get("error") or answer["errors"][0]["message"]), done.text
 
 
 def test_standard_output_that_is_full(tmp_path):
