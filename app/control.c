@@ -14,8 +14,13 @@
 static int
 answer_report(void *arg, const json_t *args, json_t **result)
 {
+	int error = report_collect(arg, result);
+
 	(void)args;
-	return report_collect(arg, result);
+	if (error == -ETIMEDOUT)
+		*result = json_string("a worker does not come back from its walk: a port with "
+				      "'on_full: wait', or a file, takes no more");
+	return error;
 }
 
 static int

@@ -82,14 +82,27 @@ eal_log_print(FILE *out)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Said with every device of some drivers, as there is no other process that they could talk to. */
+static bool
+is_harmless(const char *line)
+{
+	return strstr(line, "mp action callback") != NULL;
+}
+
 const char *
 eal_log_first_error(void)
 {
-	const char *line = kept[0], *colon = strstr(line, ": ");
+	const char *line, *colon;
+	unsigned int i;
 
-	if (nb_kept == 0)
-		return NULL;
-	return colon != NULL ? colon + 2 : line;
+	for (i = 0; i < nb_kept && i < KEPT_LINES; i++) {
+		line = kept[i];
+		if (is_harmless(line))
+			continue;
+		colon = strstr(line, ": ");
+		return colon != NULL ? colon + 2 : line;
+	}
+	return NULL;
 }
 
 void
