@@ -4,6 +4,7 @@ of addresses is punted, so the hosts' neighbours are set by hand."""
 import contextlib
 import os
 import pathlib
+import socket
 
 import pytest
 
@@ -57,9 +58,9 @@ def description(devices, macs, b_mtu=1500):
 
 
 @contextlib.contextmanager
-def router(tmp_path, hosts, content):
+def router(tmp_path, hosts, content, name=None):
     """The program, running in its namespace; its final report is checked."""
-    name = unique_name()
+    name = name or unique_name()
     path = write_description(tmp_path / "router.yaml", content)
     with Instance("run", path, "--name", name, "--json", cwd=tmp_path, prefix=hosts.r.prefix) as instance:
         instance.until(lambda: (stats(name) or {}).get("state") == "running", "running router", 30 * SLOW)
@@ -70,7 +71,7 @@ def router(tmp_path, hosts, content):
         assert_report_adds_up(done.json())
 
 
-def by_packet_sockets(hosts):
+def by_packet_sockets(hosts, driver="net_af_packet"):
     """Cables from each host to the router; returns devices and hosts' addresses."""
     devices, macs = {}, {}
     for net, (label, host) in enumerate((("a", hosts.a), ("b", hosts.b)), 1):
@@ -78,20 +79,54 @@ def by_packet_sockets(hosts):
         hosts.r.run("sysctl", "-qw", f"net.ipv6.conf.to_{label}.disable_ipv6=1", check=False)
         hosts.r.ip("link", "set", f"to_{label}", "up")
         hosts.configure(host, net, "eth0", hosts.r.mac(f"to_{label}"))
-        devices[label] = f"net_af_packet{net},iface=to_{label}"
+        devices[label] = f"{driver}{net},iface=to_{label}"
         macs[label] = host.mac("eth0")
     return devices, macs
 
 
-def test_ping_over_packet_sockets(tmp_path, hosts):
+# Loads a program that passes every frame on.
+LOAD_XDP = """
+import ctypes, platform, struct
+program = ctypes.create_string_buffer(struct.pack("<QQ", 2 << 32 | 0xb7, 0x95))  # r0 = XDP_PASS; exit
+licence = ctypes.create_string_buffer(b"BSD")
+attributes = ctypes.create_string_buffer(struct.pack("IIQQ", 6, 2, ctypes.addressof(program), ctypes.addressof(licence)),
+                                         128)
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.syscall({"x86_64": 321, "aarch64": 280}[platform.machine()], 5, attributes, 128) < 0:  # BPF_PROG_LOAD
+    raise OSError(ctypes.get_errno(), "bpf()")
+"""
+
+
+def by_xdp(hosts):
+    """The same by AF_XDP sockets, where the kernel has those and DPDK the driver."""
+    try:
+        socket.socket(44, socket.SOCK_RAW).close()  # AF_XDP
+    except OSError as why:
+        pytest.skip(f"no AF_XDP sockets: {why}")
+    loading = hosts.r.python(LOAD_XDP)
+    output, _ = loading.communicate(timeout=20)
+    if loading.returncode:
+        pytest.skip(f"no XDP programs: {output.splitlines()[-1]}")
+    drivers = {path.name for path in pathlib.Path("/usr/lib").glob("*/dpdk/pmds-*/librte_net_*.so*")}
+    if drivers and not any(name.startswith("librte_net_af_xdp.") for name in drivers):
+        pytest.skip("DPDK is packaged without its driver for AF_XDP")
+    return by_packet_sockets(hosts, "net_af_xdp")
+
+
+CABLES = pytest.mark.parametrize("cables", [by_packet_sockets, by_xdp])
+
+
+@CABLES
+def test_ping(tmp_path, hosts, cables):
     """Each way, both versions; the router took one from the time to live of 64."""
-    with router(tmp_path, hosts, description(*by_packet_sockets(hosts))):
+    with router(tmp_path, hosts, description(*cables(hosts))):
         assert ping(hosts.a, "10.2.0.2") == {63}
         assert ping(hosts.b, "2001:db8:1::2") == {63}
 
 
-def test_datagrams_over_packet_sockets(tmp_path, hosts):
-    with router(tmp_path, hosts, description(*by_packet_sockets(hosts))) as instance:
+@CABLES
+def test_datagrams(tmp_path, hosts, cables):
+    with router(tmp_path, hosts, description(*cables(hosts))) as instance:
         exchange(hosts.a, hosts.b, "10.2.0.2", SIZES)
         exchange(hosts.b, hosts.a, "2001:db8:1::2", SIZES)
         report = stats(instance.name)
@@ -100,12 +135,31 @@ def test_datagrams_over_packet_sockets(tmp_path, hosts):
     assert report["packets"]["out"] == sum(sent.values())
 
 
-def test_fragments_are_put_together_by_the_host(tmp_path, hosts):
+@CABLES
+def test_fragments_are_put_together_by_the_host(tmp_path, hosts, cables):
     """What the router cuts for the small MTU behind it, the receiving host's own IP can reassemble."""
-    with router(tmp_path, hosts, description(*by_packet_sockets(hosts), b_mtu=576)) as instance:
+    with router(tmp_path, hosts, description(*cables(hosts), b_mtu=576)) as instance:
         exchange(hosts.a, hosts.b, "10.2.0.2", [100, 548, 549, 1000, 1400, 1472])
         report = stats(instance.name)
     assert report["packets"]["fragmented"] == 4 and report["packets"]["fragments"] == 2 + 2 + 3 + 3
+
+
+def test_interfaces_after_xdp(tmp_path, hosts):
+    """An end in order gives them back to the kernel; after another one the next run takes them over."""
+    content, name = description(*by_xdp(hosts)), unique_name()
+
+    def taken():
+        return [label for label in "ab" if "xdp" in hosts.r.ip("link", "show", f"to_{label}").stdout]
+    with router(tmp_path, hosts, content, name) as instance:
+        assert taken() == ["a", "b"]
+    assert taken() == []
+    with pytest.raises(AssertionError, match="died of signal 9"):
+        with router(tmp_path, hosts, content, name) as instance:
+            instance.process.kill()
+    assert taken() == ["a", "b"]
+    with router(tmp_path, hosts, content, name):
+        exchange(hosts.a, hosts.b, "10.2.0.2", SIZES[::4])
+    assert taken() == []
 
 
 def test_two_queues_and_two_workers(tmp_path, hosts):
