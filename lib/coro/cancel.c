@@ -13,7 +13,7 @@ weir_coro_cancel(struct weir_coro *coro)
 
 	if (block == NULL || weir_coro_has_exited(coro))
 		return -EINVAL;
-	__atomic_store_n(&block->cancelled, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&block->cancelled, true, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -60,6 +60,11 @@ weir_coro_join(struct weir_coro *coro)
 		return -EINVAL;
 	if (coro_block_checked(coro) == self)
 		return -EDEADLK;
+	/* It may not yield, so it would wait forever. */
+	if (self->held != 0) {
+		weir_coro_refuse(WEIR_CORO_MISUSE_HOLDING, weir_coro_self());
+		return -EDEADLK;
+	}
 	while (!weir_coro_has_exited(coro))
 		if (weir_coro_yield())
 			return -ECANCELED;

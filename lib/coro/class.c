@@ -234,16 +234,14 @@ param_check(const struct weir_coro_class_param *param)
 	return 0;
 }
 
-int
-weir_coro_class_add(const struct weir_coro_class_param *param)
+static int
+class_add(const struct weir_coro_class_param *param)
 {
 	struct coro_class *class = &coro_classes[coro_nb_classes];
 	int rc = param_check(param);
 
 	if (rc < 0)
 		return rc;
-	if (coro_nb_classes == CORO_CLASSES_MAX)
-		return -ENOSPC;
 	*class = (struct coro_class){.param = *param, .id = coro_nb_classes};
 	if (coro_nb_classes > 0)
 		class->first_id = class[-1].first_id + (uint32_t) class[-1].memory.nb;
@@ -262,6 +260,18 @@ weir_coro_class_add(const struct weir_coro_class_param *param)
 	}
 	pthread_mutex_init(&class->lock, NULL);
 	return (int)coro_nb_classes++;
+}
+
+int
+weir_coro_class_add(const struct weir_coro_class_param *param)
+{
+	if (coro_nb_classes == 0) {
+		CORO_LOG(ERROR, "a class before weir_coro_init()");
+		return -EINVAL;
+	}
+	if (coro_nb_classes == CORO_CLASSES_MAX)
+		return -ENOSPC;
+	return class_add(param);
 }
 
 int
@@ -287,7 +297,7 @@ weir_coro_init(size_t stack_size, size_t max_in_param_size, size_t max_out_param
 	epoch++;
 	coro_misuse_reset();
 	coro_slice_init();
-	rc = weir_coro_class_add(&param);
+	rc = class_add(&param);
 	return rc < 0 ? rc : 0;
 }
 

@@ -38,7 +38,7 @@ weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
 	block->run = run;
 	block->outer = NULL;
 	block->cleanups = NULL;
-	block->cancelled = 0;
+	block->cancelled = false;
 	block->held = 0;
 	block->resumes = 0;
 	block->checks = 0;
@@ -47,7 +47,7 @@ weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
 	block->spacing = block->variance = 0;
 	block->deadline = 0;
 	block->unseen = 0;
-	block->blind = false;
+	block->blind = block->doubt = false;
 	memset(block->locals, 0, sizeof(block->locals));
 	memset(block->params, 0, class->memory.param_bytes);
 	if (class->param.zero)
@@ -105,7 +105,7 @@ coro_leave(struct weir_coro_block *block)
 	weir_coro_thread.current = block->outer;
 	if (block->fp_control)
 		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
-	coro_tool_leave(block);
+	coro_tool_switch(coro_tool_leave(block));
 	weir_coro_switch(&block->own, &block->resumer);
 	coro_tool_entered(block);
 }
@@ -124,6 +124,7 @@ weir_coro_exit(void)
 	cache = coro_cache_of(&coro_classes[block->class_id]);
 	if (cache != NULL)
 		cache->counts.exited++;
+	coro_check_canary(block);
 	block->held = 0;
 	block->word_after = (block->word_after & ~0xffffu) | WEIR_CORO_STATE_EXITED;
 	coro_leave(block);
@@ -137,7 +138,7 @@ coro_main(void)
 	struct weir_coro_block *block = weir_coro_thread.current;
 
 	coro_tool_entered(block);
-	if (!block->cancelled)
+	if (!__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED))
 		block->run();
 	weir_coro_exit();
 }
@@ -150,8 +151,9 @@ resume_fault(const struct weir_coro *coro)
 
 	if (block == NULL)
 		return WEIR_CORO_MISUSE_STALE;
-	return (block->word & 0xffff) == WEIR_CORO_STATE_EXITED ? WEIR_CORO_MISUSE_EXITED
-								: WEIR_CORO_MISUSE_RUNNING;
+	return (__atomic_load_n(&block->word, __ATOMIC_RELAXED) & 0xffff) == WEIR_CORO_STATE_EXITED
+		       ? WEIR_CORO_MISUSE_EXITED
+		       : WEIR_CORO_MISUSE_RUNNING;
 }
 
 void
@@ -175,13 +177,15 @@ weir_coro_resume_checked(struct weir_coro *coro)
 		weir_coro_resume_refused(coro);
 		return;
 	}
-	block->resumes++;
+	/* Others may ask for it meanwhile. */
+	__atomic_store_n(&block->resumes, block->resumes + 1, __ATOMIC_RELAXED);
+	weir_coro_slice_begins(block);
 	block->outer = weir_coro_thread.current;
 	weir_coro_thread.current = block;
 	weir_coro_fp_exchange(&before, &before);
 	if (block->fp_control)
 		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
-	coro_tool_enter(block);
+	coro_tool_switch(coro_tool_enter(block));
 	weir_coro_switch(&block->resumer, &block->own);
 	coro_tool_left(block);
 	weir_coro_fp_exchange(&after, &before);
@@ -200,8 +204,8 @@ weir_coro_yield_slowly(void)
 	}
 	if (block->held != 0) {
 		weir_coro_refuse(WEIR_CORO_MISUSE_HOLDING, coro_handle(block));
-		return block->cancelled != 0;
+		return __atomic_load_n(&block->cancelled, __ATOMIC_RELAXED);
 	}
 	coro_leave(block);
-	return block->cancelled != 0;
+	return __atomic_load_n(&block->cancelled, __ATOMIC_RELAXED);
 }

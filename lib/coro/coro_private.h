@@ -146,17 +146,34 @@ void coro_misuse_reset(void);
 void coro_check_left(const struct weir_coro_block *block, const struct weir_coro_fp *before,
 	const struct weir_coro_fp *after);
 
+/* Was the canary below its stack overwritten? Then it is told. */
+void coro_check_canary(const struct weir_coro_block *block);
+
 /* slice.c */
 void coro_slice_init(void);
 
 /* tool.c: nothing in builds without them. A coroutine is made, ends, is entered, was entered, is left, was left. */
 int coro_tool_create(struct weir_coro_block *block);
 void coro_tool_destroy(struct weir_coro_block *block);
-void coro_tool_enter(struct weir_coro_block *block);
+void *coro_tool_enter(struct weir_coro_block *block); /* @return for coro_tool_switch() */
 void coro_tool_entered(struct weir_coro_block *block);
-void coro_tool_leave(struct weir_coro_block *block);
+void *coro_tool_leave(struct weir_coro_block *block); /* likewise */
 void coro_tool_left(struct weir_coro_block *block);
 void coro_tools_forget(struct coro_class *class); /* of all that are alive */
+
+/*
+ * Right before a switch, and in the same function: TSan keeps a stack of calls for each fiber, to which a function's
+ * beginning and end must both be told on the same one.
+ */
+static inline __attribute__((always_inline)) void
+coro_tool_switch(void *fiber)
+{
+#ifdef WEIR_BASE_TSAN
+	__tsan_switch_to_fiber(fiber, 0);
+#else
+	(void)fiber;
+#endif
+}
 
 /* cancel.c */
 void coro_run_cleanups(struct weir_coro_block *block);

@@ -51,13 +51,24 @@ coro_misuse_reset(void)
 }
 
 void
+coro_check_canary(const struct weir_coro_block *block)
+{
+	struct coro_class *class = &coro_classes[block->class_id];
+	size_t index = (size_t)(block - class->blocks);
+
+	if (class->memory.guard != WEIR_CORO_GUARD_CANARY ||
+		coro_memory_intact(&class->memory, index))
+		return;
+	weir_coro_refuse(WEIR_CORO_MISUSE_OVERFLOW, coro_handle(block));
+	/* Once: the next look, or who gets this stack next, finds it whole. */
+	coro_memory_prepare(&class->memory, index);
+}
+
+void
 coro_check_left(const struct weir_coro_block *block, const struct weir_coro_fp *before,
 	const struct weir_coro_fp *after)
 {
-	const struct coro_class *class = &coro_classes[block->class_id];
-
 	if (((before->control ^ after->control) & ~0x3fu) != 0 || before->x87 != after->x87)
 		weir_coro_refuse(WEIR_CORO_MISUSE_FP, coro_handle(block));
-	if (!coro_memory_intact(&class->memory, (size_t)(block - class->blocks)))
-		weir_coro_refuse(WEIR_CORO_MISUSE_OVERFLOW, coro_handle(block));
+	coro_check_canary(block);
 }

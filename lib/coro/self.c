@@ -32,7 +32,7 @@ weir_coro_self_cancelled(void)
 {
 	const struct weir_coro_block *block = weir_coro_thread.current;
 
-	return block != NULL && __atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) != 0;
+	return block != NULL && __atomic_load_n(&block->cancelled, __ATOMIC_RELAXED);
 }
 
 static void *
@@ -89,7 +89,7 @@ weir_coro_resume_count(struct weir_coro *coro)
 {
 	const struct weir_coro_block *block = coro_block_checked(coro);
 
-	return block != NULL ? block->resumes : 0;
+	return block != NULL ? __atomic_load_n(&block->resumes, __ATOMIC_RELAXED) : 0;
 }
 
 /* Checks are counted down: what was given less what is left are those since the last look at the clock. */
@@ -112,6 +112,7 @@ weir_coro_set_time_slice(struct weir_coro *coro, uint64_t time_slice)
 	/* What was given was for the old one. */
 	block->checks += block->checks_given - block->checks_left;
 	block->checks_given = block->checks_left = 1;
+	block->carried = 0;
 }
 
 void

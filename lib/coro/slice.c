@@ -15,8 +15,8 @@
  * Where checks are so regular that the count alone meets the deadline, every second slice ends by count, without a look.
  *
  * When a slice begins nobody looks: it is taken to begin when this thread looked last, which is when the
- * slice before it ended. If more time has passed since than the checks explain, the thread did
- * something else between, and the checks themselves are believed.
+ * slice before it ended. If another time has passed since than the checks explain, the thread did something else
+ * between, or they have changed: for now they are believed, and in the next slice the clock is looked at twice.
  */
 
 #include <math.h>
@@ -24,10 +24,11 @@
 
 #include "coro_private.h"
 
-#define WEIGHT     0.25f /* of the newest look in mean and variance */
-#define DEVIATIONS 2.0f
-#define GAP        1.25f /* more than this times what the checks explain: something else was done */
-#define GAP_CYCLES 100
+#define WEIGHT      0.25f /* of the newest look in mean and variance */
+#define DEVIATIONS  2.0f
+#define NEAR        0.05f /* of what the checks explain: the time since the last look is theirs */
+#define NEAR_CYCLES 100   /* and what a resumption takes besides */
+#define DOUBT_EVERY 16    /* slices: a second look although the first one says that it is over */
 
 /* Checks are counted in 32 bits. */
 #define CHECKS_MAX 1000000000.0f
@@ -98,28 +99,48 @@ static void
 give(struct weir_coro_block *block, uint32_t nb)
 {
 	block->checks_given = block->checks_left = nb;
+	block->carried = 0;
+}
+
+/*
+ * Cycles since the last look that the coroutine knows of: its own, or the thread's when it was resumed. The thread's
+ * clock is that of coroutines it has resumed since, if there are any.
+ */
+static uint64_t
+since_look(const struct weir_coro_block *block, uint64_t now)
+{
+	uint64_t last = weir_coro_thread.clock;
+
+	return block->looked == (uint32_t)last ? now - last : (uint32_t)now - block->looked;
 }
 
 /* The first look in this slice, after @nb checks: when did it begin? */
 static uint64_t
 slice_begin(struct weir_coro_block *block, uint64_t now, float nb)
 {
-	uint64_t last = weir_coro_thread.clock, passed = now - last;
-	float all = nb + (float)block->unseen;
+	uint64_t passed = since_look(block, now);
+	float all = nb + (float)block->unseen, explained = all * block->spacing;
 
 	block->unseen = 0;
-	if (last != 0 && (float)passed <= all * block->spacing * GAP + GAP_CYCLES) {
+	if (fabsf((float)passed - explained) <= NEAR * explained + NEAR_CYCLES) {
 		learn(block, all, (float)passed);
 		return now - (uint64_t)((float)passed * nb / all);
 	}
+	/* It began after that look: these checks took no longer, whatever was thought. */
+	if ((float)passed <= (1 + NEAR) * nb * block->spacing + NEAR_CYCLES) {
+		learn(block, nb, (float)passed);
+		return now - passed;
+	}
+	block->doubt = true;
 	return now - (uint64_t)(nb * block->spacing);
 }
 
-/* The slice is over: give checks for the next one. */
+/* The slice is over: give checks for the next one; after a doubt, a look at its beginning. */
 static bool
 end_slice(struct weir_coro_block *block)
 {
-	give(block, checks_for(block, (float)block->slice));
+	give(block, block->doubt ? 1 : checks_for(block, (float)block->slice));
+	block->doubt = false;
 	block->deadline = 0;
 	return true;
 }
@@ -127,32 +148,44 @@ end_slice(struct weir_coro_block *block)
 bool
 weir_coro_slice_over(struct weir_coro_block *block)
 {
-	uint32_t nb = block->checks_given - block->checks_left;
+	uint32_t nb = block->checks_given - block->checks_left, carried = block->carried, next;
+	bool first = block->deadline == 0;
 	int64_t left;
 	uint64_t now;
 
 	block->checks += nb;
-	if (block->cancelled || block->slice == 0 || __atomic_load_n(&always, __ATOMIC_RELAXED)) {
+	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || block->slice == 0 ||
+		__atomic_load_n(&always, __ATOMIC_RELAXED)) {
 		give(block, 1);
 		block->deadline = 0;
 		return true;
 	}
-	if (block->blind) {
+	nb -= carried;
+	if (block->blind && carried == 0) {
 		block->blind = false;
 		block->unseen = nb;
 		return end_slice(block);
 	}
+	block->blind = false;
 	now = weir_base_cycles();
-	if (block->deadline == 0)
+	if (first)
 		block->deadline = slice_begin(block, now, (float)nb) + block->slice;
 	else
-		learn(block, (float)nb, (float)(now - weir_coro_thread.clock));
+		learn(block, (float)nb, (float)since_look(block, now));
 	weir_coro_thread.clock = now;
+	block->looked = (uint32_t)now;
 	left = (int64_t)(block->deadline - now);
 	if ((float)left > block->spacing * 0.5f) {
-		give(block, checks_for(block, (float)left));
+		next = checks_for(block, (float)left);
+		/* Who yields by itself may never come to the second look, which learns: soon. */
+		give(block, carried > 0 && next > nb ? nb : next);
 		return false;
 	}
-	block->blind = is_regular(block, (float)block->slice);
+	/* A spacing that is taken for more than a slice would never be seen to be less. */
+	if (first && block->doubt && nb == 1 && block->resumes % DOUBT_EVERY == 0) {
+		give(block, 1);
+		return false;
+	}
+	block->blind = !block->doubt && is_regular(block, (float)block->slice);
 	return end_slice(block);
 }

@@ -33,11 +33,12 @@ look_at_blocks(const struct coro_class *class, struct weir_coro_class_stats *sta
 int
 weir_coro_class_stats(unsigned int class_id, struct weir_coro_class_stats *stats)
 {
-	struct coro_class *class = &coro_classes[class_id];
+	struct coro_class *class;
 	struct coro_counts counts;
 
 	if (class_id >= coro_nb_classes)
 		return -EINVAL;
+	class = &coro_classes[class_id];
 	*stats = (struct weir_coro_class_stats){
 		.stack_size = class->memory.stack_bytes,
 		.guard = class->memory.guard,
@@ -73,11 +74,12 @@ weir_coro_high_water(struct weir_coro *coro)
 size_t
 weir_coro_trim(unsigned int class_id)
 {
-	struct coro_class *class = &coro_classes[class_id];
+	struct coro_class *class;
 	size_t bytes = 0;
 
 	if (class_id >= coro_nb_classes)
 		return 0;
+	class = &coro_classes[class_id];
 	/* Blocks in the class' list are idle, and stay so under its lock; those in threads' caches are left alone. */
 	pthread_mutex_lock(&class->lock);
 	for (const struct weir_coro_block *block = class->free.first; block != NULL;

@@ -8,6 +8,13 @@
 
 #include "coro_private.h"
 
+#if defined(WEIR_CORO_CHECKS) && defined(__has_include)
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#define WITH_VALGRIND 1
+#endif
+#endif
+
 #if defined(WEIR_BASE_ASAN) || defined(WEIR_BASE_TSAN)
 
 #ifdef WEIR_BASE_ASAN
@@ -55,7 +62,7 @@ coro_tool_destroy(struct weir_coro_block *block)
 	block->tool = NULL;
 }
 
-void
+void *
 coro_tool_enter(struct weir_coro_block *block)
 {
 	struct tool *tool = tool_of(block);
@@ -66,9 +73,10 @@ coro_tool_enter(struct weir_coro_block *block)
 #endif
 #ifdef WEIR_BASE_TSAN
 	tool->resumer = __tsan_get_current_fiber();
-	__tsan_switch_to_fiber(tool->fiber, 0);
+	return tool->fiber;
+#else
+	return NULL;
 #endif
-	(void)tool;
 }
 
 void
@@ -82,7 +90,7 @@ coro_tool_entered(struct weir_coro_block *block)
 	(void)block;
 }
 
-void
+void *
 coro_tool_leave(struct weir_coro_block *block)
 {
 	struct tool *tool = tool_of(block);
@@ -93,9 +101,10 @@ coro_tool_leave(struct weir_coro_block *block)
 	__sanitizer_start_switch_fiber(for_good ? NULL : &tool->fake, tool->bottom, tool->size);
 #endif
 #ifdef WEIR_BASE_TSAN
-	__tsan_switch_to_fiber(tool->resumer, 0);
+	return tool->resumer;
+#else
+	return NULL;
 #endif
-	(void)tool;
 }
 
 void
@@ -117,20 +126,29 @@ coro_tools_forget(struct coro_class *class)
 
 #else
 
+/* What a stack is, so that a switch is not taken for a huge frame. Costs a few instructions where valgrind does not run. */
 int
 coro_tool_create(struct weir_coro_block *block)
 {
+#ifdef WITH_VALGRIND
+	/* The stack pointer begins at the top. */
+	block->tool = (void *)(uintptr_t)VALGRIND_STACK_REGISTER(block->stack, block->top);
+#endif
 	return 0;
 }
 
 void
 coro_tool_destroy(struct weir_coro_block *block)
 {
+#ifdef WITH_VALGRIND
+	VALGRIND_STACK_DEREGISTER((uintptr_t)block->tool);
+#endif
 }
 
-void
+void *
 coro_tool_enter(struct weir_coro_block *block)
 {
+	return NULL;
 }
 
 void
@@ -138,9 +156,10 @@ coro_tool_entered(struct weir_coro_block *block)
 {
 }
 
-void
+void *
 coro_tool_leave(struct weir_coro_block *block)
 {
+	return NULL;
 }
 
 void
@@ -151,6 +170,11 @@ coro_tool_left(struct weir_coro_block *block)
 void
 coro_tools_forget(struct coro_class *class)
 {
+#ifdef WITH_VALGRIND
+	for (size_t i = 0; i < class->nb_fresh; i++)
+		if ((class->blocks[i].word & 0xffff) != WEIR_CORO_STATE_FREE)
+			coro_tool_destroy(&class->blocks[i]);
+#endif
 }
 
 #endif

@@ -173,7 +173,7 @@ struct weir_coro_class_stats {
 };
 
 /**
- * Add a class of stacks.
+ * Add a class of stacks. The first one is weir_coro_init()'s.
  *
  * @return its number, from 0; negative errno
  */
@@ -211,7 +211,10 @@ struct weir_coro_cleanup_entry {
 	struct weir_coro_cleanup_entry *next; /**< the library's */
 };
 
-/** Have it called when the calling coroutine ends. */
+/**
+ * Have it called when the calling coroutine ends. It must be taken back before the function returns whose variable
+ * @p entry is, be it the one that the coroutine runs.
+ */
 void weir_coro_cleanup_push(struct weir_coro_cleanup_entry *entry);
 
 /** Take the last one back; @p execute: and call it. */
@@ -220,7 +223,7 @@ void weir_coro_cleanup_pop(bool execute);
 /**
  * From a coroutine: yield until another one has exited.
  *
- * @return 0; -EINVAL of a stale handle, -EDEADLK of itself, -ECANCELED when the caller was cancelled meanwhile, -EPERM outside of a coroutine
+ * @return 0; -EINVAL of a stale handle, -EDEADLK of itself, or in a weir_coro_hold(), -ECANCELED when the caller was cancelled meanwhile, -EPERM outside of a coroutine
  */
 int weir_coro_join(struct weir_coro *coro);
 

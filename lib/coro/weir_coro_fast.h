@@ -44,20 +44,23 @@ struct weir_coro_block {
 
 	/* time slice: the line that weir_coro_maybe_yield() touches */
 	uint32_t checks_left __attribute__((aligned(64))); /**< until the clock is looked at */
-	uint32_t cancelled;                                /**< it is to end */
-	uint32_t checks_given;                             /**< checks_left after the last look */
-	uint32_t held;                                     /**< weir_coro_hold() without release */
-	uint64_t checks;                                   /**< all up to the last look */
-	uint64_t resumes;                                  /**< resumptions */
-	uint64_t slice;                                    /**< cycles that it may run */
+	bool cancelled;                                    /**< it is to end */
+	bool blind;            /**< this slice ends without a look at the clock */
+	uint16_t held;         /**< weir_coro_hold() without release */
+	uint32_t checks_given; /**< checks_left after the last look */
+	uint32_t carried;      /**< of them, before this resumption */
+	uint64_t checks;       /**< all up to the last look */
+	uint64_t resumes;      /**< resumptions */
+	uint64_t slice;        /**< cycles that it may run */
 	uint64_t
 		deadline; /**< cycles: when the slice ends; 0: not looked at the clock in this one yet */
 	float spacing;   /**< cycles between checks, mean; 0: not known */
 	float variance;  /**< and their variance, cycles squared */
 	uint32_t unseen; /**< checks of a slice that ended without a look at the clock */
-	bool blind;      /**< this slice ends so */
+	uint32_t looked; /**< cycles, low bits: the last look at the clock that it knows of */
 
 	uint32_t class_id __attribute__((aligned(64))); /**< class of its stack */
+	bool doubt; /**< when its last slice began was not sure */
 
 	weir_coro_run_t run;                      /**< what it runs */
 	char *stack;                              /**< lowest usable byte */
@@ -80,6 +83,7 @@ struct weir_coro_thread {
 };
 
 /* initial-exec: read relative to the thread register at each use, so that no address outlives a switch. */
+/** The calling thread's. */
 extern __thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("initial-exec")));
 
 /** Library internal: refuse and count. */
@@ -96,6 +100,15 @@ bool weir_coro_yield_slowly(void);
 
 /** Library internal: a resumption in a build with checks or tools, which want more to be done. */
 void weir_coro_resume_checked(struct weir_coro *coro);
+
+/** A slice begins with each resumption, also when the one before ended by a plain yield. */
+static inline void
+weir_coro_slice_begins(struct weir_coro_block *block)
+{
+	block->carried = block->checks_given - block->checks_left;
+	block->deadline = 0;
+	block->looked = (uint32_t)weir_coro_thread.clock;
+}
 
 /** A handle's generation and the state that is asked for. */
 static inline uint32_t
@@ -135,6 +148,7 @@ weir_coro_resume(struct weir_coro *coro)
 	__atomic_store_n(
 		&block->word, weir_coro_word(coro, WEIR_CORO_STATE_RUNNING), __ATOMIC_RELAXED);
 	block->resumes++;
+	weir_coro_slice_begins(block);
 	block->outer = weir_coro_thread.current;
 	weir_coro_thread.current = block;
 	if (__builtin_expect(block->fp_control, 0))
@@ -165,7 +179,7 @@ weir_coro_yield(void)
 	if (__builtin_expect(block->fp_control, 0))
 		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
 	weir_coro_switch(&block->own, &block->resumer);
-	return weir_coro_thread.current->cancelled != 0;
+	return __atomic_load_n(&weir_coro_thread.current->cancelled, __ATOMIC_RELAXED);
 #endif
 }
 
@@ -184,7 +198,9 @@ weir_coro_maybe_yield(void)
 
 	if (__builtin_expect(block == NULL, 0))
 		return false;
-	if (__builtin_expect(--block->checks_left != 0 && !block->cancelled, 1))
+	if (__builtin_expect(--block->checks_left != 0 &&
+				     !__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED),
+		    1))
 		return false;
 	if (!weir_coro_slice_over(block))
 		return false;

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Time slices: who yields when, and how near to the slice that was asked for. */
+#include "coro_test.h"
+
+#define SLICES 3000
+
+/* Sanitizers make switches slow, which counts here. */
+#define SWITCH_NS (WITH_SANITIZER ? 2000 : 0)
+
+static uint64_t
+ns(uint64_t nanoseconds)
+{
+	return weir_base_ns_to_cycles(nanoseconds);
+}
+
+static unsigned int checks, yields;
+static bool stop;
+
+static void
+checks_100_times(void)
+{
+	for (checks = 0; checks < 100; checks++)
+		CHECK(!weir_coro_maybe_yield());
+}
+
+/* How often must it be resumed? */
+static unsigned int
+resumes_of(weir_coro_run_t run)
+{
+	struct weir_coro *coro = made(run);
+	unsigned int nb = run_to_end(coro);
+
+	CHECK(weir_coro_resume_count(coro) == nb);
+	CHECK(weir_coro_maybe_yield_count(coro) == checks);
+	CHECK(weir_coro_destroy(coro) == 0);
+	return nb;
+}
+
+static void
+slice_0_yields_always(void **state)
+{
+	struct weir_coro *coro;
+
+	start(1, 0, 0);
+	assert_int_equal(resumes_of(checks_100_times), 101);
+	coro = made(checks_100_times);
+	for (unsigned int i = 0; i < 50; i++) {
+		weir_coro_resume(coro);
+		assert_int_equal(weir_coro_maybe_yield_count(coro), i + 1);
+	}
+}
+
+static void
+always_yields(void **state)
+{
+	start(1, ns(1000000000), 0);
+	assert_int_equal(resumes_of(checks_100_times), 1);
+	weir_coro_always_yield(true);
+	assert_int_equal(resumes_of(checks_100_times), 101);
+	weir_coro_always_yield(false);
+	assert_int_equal(resumes_of(checks_100_times), 1);
+	weir_coro_cleanup();
+	setenv("WEIR_CORO_ALWAYS_YIELD", "1", 1);
+	start(1, ns(1000000000), 0);
+	assert_int_equal(resumes_of(checks_100_times), 101);
+	weir_coro_cleanup();
+	setenv("WEIR_CORO_ALWAYS_YIELD", "0", 1);
+	start(1, ns(1000000000), 0);
+	assert_int_equal(resumes_of(checks_100_times), 1);
+	unsetenv("WEIR_CORO_ALWAYS_YIELD");
+}
+
+/* Work that takes about so long. */
+static void
+work_for(uint64_t cycles)
+{
+	uint64_t begin = weir_base_cycles();
+
+	while (weir_base_cycles() - begin < cycles)
+		;
+}
+
+/* Without the clock: regular to the cycle, more or less. */
+static __attribute__((noinline)) void
+work_regularly(unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++)
+		__asm__ volatile("" : "+r"(i));
+}
+
+static unsigned int regular_work;
+
+/* About 50 ns. */
+static void
+calibrate(void)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 20; i++) {
+		uint64_t begin = weir_base_cycles(), took;
+
+		work_regularly(100000);
+		took = weir_base_cycles() - begin;
+		best = took < best ? took : best;
+	}
+	regular_work = (unsigned int)(100000 * ns(50) / best);
+}
+
+static void
+works_regularly(void)
+{
+	while (!stop) {
+		work_regularly(regular_work);
+		weir_coro_maybe_yield();
+	}
+}
+
+static uint64_t random_state, longest;
+
+static uint64_t
+random_below(uint64_t limit)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % limit;
+}
+
+/* Anything up to the longest. */
+static void
+works_irregularly(void)
+{
+	while (!stop) {
+		work_for(random_below(longest));
+		weir_coro_maybe_yield();
+	}
+}
+
+/* Short ones for the most part, and long ones between them. */
+static void
+works_in_bursts(void)
+{
+	while (!stop) {
+		work_for(random_below(20) == 0 ? longest : longest / 20);
+		weir_coro_maybe_yield();
+	}
+}
+
+static uint64_t slices[SLICES];
+static uint64_t pause_cycles; /* that others take between two slices */
+
+static int
+compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Its slices, shortest first, in cycles from one resumption to the next: all that it costs others. */
+static void
+measure(weir_coro_run_t run, uint64_t slice)
+{
+	struct weir_coro *coro = made(run);
+
+	stop = false;
+	weir_coro_set_time_slice(coro, slice);
+	for (int i = 0; i < 300; i++) { /* learns */
+		work_for(pause_cycles);
+		weir_coro_resume(coro);
+	}
+	for (int i = 0; i < SLICES; i++) {
+		uint64_t begin;
+
+		work_for(pause_cycles);
+		begin = weir_base_cycles();
+		weir_coro_resume(coro);
+		slices[i] = weir_base_cycles() - begin;
+	}
+	stop = true;
+	run_to_end(coro);
+	assert_int_equal(weir_coro_destroy(coro), 0);
+	qsort(slices, SLICES, sizeof(slices[0]), compare);
+	print_message("slice %u ns: median %u, 10th percentile %u, 90th %u ns\n",
+		(unsigned int)weir_base_cycles_to_ns(slice),
+		(unsigned int)weir_base_cycles_to_ns(slices[SLICES / 2]),
+		(unsigned int)weir_base_cycles_to_ns(slices[SLICES / 10]),
+		(unsigned int)weir_base_cycles_to_ns(slices[SLICES / 10 * 9]));
+}
+
+/* @p percent of the slice that was asked for, at the median. */
+static void
+near(uint64_t slice, unsigned int percent)
+{
+	uint64_t median = slices[SLICES / 2];
+
+	assert_in_range(median, slice - slice * percent / 100,
+		slice + slice * percent / 100 + ns(SWITCH_NS));
+}
+
+static void
+regular_slices_are_near(void **state)
+{
+	start(1, 0, 0);
+	calibrate();
+	measure(works_regularly, ns(10000));
+	near(ns(10000), 10);
+	measure(works_regularly, ns(50000));
+	near(ns(50000), 10);
+}
+
+static void
+irregular_slices_overshoot_little(void **state)
+{
+	start(1, 0, 0);
+	random_state = 88172645463325252u;
+	longest = ns(500);
+	measure(works_irregularly, ns(10000));
+	assert_in_range(slices[SLICES / 2], ns(9000), ns(10000 + SWITCH_NS) + longest);
+	longest = ns(2000);
+	measure(works_irregularly, ns(10000));
+	assert_in_range(slices[SLICES / 2], ns(8000), ns(10000 + SWITCH_NS) + longest);
+	measure(works_in_bursts, ns(10000));
+	assert_in_range(slices[SLICES / 2], ns(8000), ns(10000 + SWITCH_NS) + longest);
+}
+
+/* What was learned of one spacing must not hold when it is another one. */
+static void
+changes_its_mind(void)
+{
+	unsigned int nb = 0;
+
+	while (!stop) {
+		work_for(nb++ / 10000 % 2 == 0 ? ns(100) : ns(3000));
+		weir_coro_maybe_yield();
+	}
+}
+
+static void
+slices_follow_a_change(void **state)
+{
+	start(1, 0, 0);
+	measure(changes_its_mind, ns(10000));
+	assert_in_range(slices[SLICES / 2], ns(7000), ns(13000));
+	assert_true(slices[SLICES / 10 * 9] < ns(20000));
+}
+
+static void
+slice_can_be_changed(void **state)
+{
+	struct weir_coro *coro;
+
+	start(1, ns(1000000000), 0);
+	calibrate();
+	coro = made(checks_100_times);
+	weir_coro_set_time_slice(coro, 0);
+	assert_int_equal(run_to_end(coro), 101);
+	assert_int_equal(weir_coro_destroy(coro), 0);
+	measure(works_regularly, ns(20000));
+	near(ns(20000), 10);
+}
+
+/* Regular both before and after, which is where few looks are taken. */
+static void
+becomes_slow(void)
+{
+	for (unsigned int nb = 0; !stop; nb++) {
+		work_regularly(nb < 40000 ? regular_work : regular_work * 60);
+		weir_coro_maybe_yield();
+	}
+}
+
+static void
+slices_follow_a_lasting_change(void **state)
+{
+	start(1, 0, 0);
+	calibrate();
+	for (pause_cycles = 0; pause_cycles <= ns(4000); pause_cycles += ns(4000)) {
+		measure(becomes_slow, ns(20000));
+		assert_in_range(slices[SLICES / 2], ns(16000), ns(24000 + SWITCH_NS));
+	}
+	pause_cycles = 0;
+}
+
+/* 2 us of work, then a yield of its own: far from the end of a slice of 10 us that begins when it is resumed. */
+static void
+yields_itself(void)
+{
+	while (!stop) {
+		for (int i = 0; i < 20; i++) {
+			uint64_t before = weir_coro_resume_count(weir_coro_self());
+
+			work_for(ns(100) + random_below(ns(100)));
+			weir_coro_maybe_yield();
+			yields += weir_coro_resume_count(weir_coro_self()) != before;
+		}
+		weir_coro_yield();
+	}
+}
+
+static void
+slices_begin_when_resumed(void **state)
+{
+	struct weir_coro *coro;
+	unsigned int resumes;
+
+	start(1, ns(40000), 0);
+	random_state = 88172645463325252u;
+	stop = false;
+	yields = 0;
+	coro = made(yields_itself);
+	for (resumes = 0; resumes < SLICES; resumes++) {
+		weir_coro_resume(coro);
+		/* Others take their time, sometimes much. */
+		work_for(resumes % 8 == 0 ? ns(60000) : ns(500));
+	}
+	stop = true;
+	run_to_end(coro);
+	print_message("%u of %u slices cut short\n", yields, resumes);
+	assert_true(yields < SLICES / 50);
+}
+
+/* One that runs within another one's slice: neither takes the other's clock for its own. */
+static struct weir_coro *inner;
+
+static void
+resumes_inner(void)
+{
+	while (!stop) {
+		work_for(random_below(ns(1000)));
+		weir_coro_resume(inner);
+		weir_coro_maybe_yield();
+	}
+}
+
+static void
+nested_slices_do_not_mix(void **state)
+{
+	start(2, ns(3000), 0);
+	random_state = 88172645463325252u;
+	longest = ns(400);
+	inner = made(works_irregularly);
+	measure(resumes_inner, ns(40000));
+	assert_in_range(slices[SLICES / 2], ns(30000), ns(50000));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(slice_0_yields_always, finish),
+		cmocka_unit_test_teardown(always_yields, finish),
+		cmocka_unit_test_teardown(regular_slices_are_near, finish),
+		cmocka_unit_test_teardown(irregular_slices_overshoot_little, finish),
+		cmocka_unit_test_teardown(slices_follow_a_change, finish),
+		cmocka_unit_test_teardown(slices_follow_a_lasting_change, finish),
+		cmocka_unit_test_teardown(slice_can_be_changed, finish),
+		cmocka_unit_test_teardown(slices_begin_when_resumed, finish),
+		cmocka_unit_test_teardown(nested_slices_do_not_mix, finish),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
