@@ -8,11 +8,8 @@
 
 #include "coro_private.h"
 
-#if defined(WEIR_CORO_CHECKS) && defined(__has_include)
-#if __has_include(<valgrind/valgrind.h>)
+#ifdef WITH_VALGRIND
 #include <valgrind/valgrind.h>
-#define WITH_VALGRIND 1
-#endif
 #endif
 
 #if defined(WEIR_BASE_ASAN) || defined(WEIR_BASE_TSAN)
