@@ -120,10 +120,10 @@ count_done(const struct coro_case *cc, const struct ours *ours, const struct cor
 		return (struct done){
 			RTE_MIN(nb_yields, weir_coro_resume_count(ours->coro)), coro_peer_yields};
 	case WORK_CREATES:
-		weir_coro_class_stats(ours->class_id, &stats);
+		weir_coro_class_look(ours->class_id, &stats);
 		return (struct done){RTE_MIN(stats.created, stats.destroyed), peer->nb_created};
 	default:
-		weir_coro_class_stats(ours->class_id, &stats);
+		weir_coro_class_look(ours->class_id, &stats);
 		return (struct done){RTE_MIN(nb_ended, stats.destroyed),
 			RTE_MIN(coro_peer_ended, peer->nb_created)};
 	}

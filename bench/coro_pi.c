@@ -189,7 +189,7 @@ check(const struct pi_run *run, struct bench_report *report,
 {
 	struct weir_coro_class_stats after = {0};
 
-	weir_coro_class_stats(0, &after);
+	weir_coro_class_look(0, &after);
 	if (fabs(run->pi - M_PI) > 1e-9 || run->nb_wrong > 0) {
 		bench_report_failure(report, "pi", "%u calls did not find %.12f, and pi is %.12f",
 			run->nb_wrong, run->pi, M_PI);
@@ -341,7 +341,7 @@ coro_pi_run(const struct bench_options *options, struct bench_report *report)
 	for (unsigned int i = 0; i < WARM_UP_CALLS; i++)
 		call_coroutine(&run);
 	run.resumes = run.checks = run.nb_wrong = 0;
-	weir_coro_class_stats(0, &before);
+	weir_coro_class_look(0, &before);
 	call_all(&run, options);
 	if (check(&run, report, &before))
 		tell(&run, report);

@@ -322,7 +322,7 @@ weir_coro_cleanup(void)
 	uint64_t alive = 0;
 
 	for (unsigned int c = 0; c < coro_nb_classes; c++) {
-		weir_coro_class_stats(c, &stats);
+		weir_coro_class_look(c, &stats);
 		alive += stats.live;
 	}
 	if (alive > 0)

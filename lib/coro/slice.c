@@ -26,9 +26,10 @@
 
 #define WEIGHT      0.25f /* of the newest look in mean and variance */
 #define DEVIATIONS  2.0f
+#define OUTLIER     16.0f /* times the mean: as much more than it at most */
 #define NEAR        0.05f /* of what the checks explain: the time since the last look is theirs */
 #define NEAR_CYCLES 100   /* and what a resumption takes besides */
-#define DOUBT_EVERY 16    /* slices: a second look although the first one says that it is over */
+#define TRUST       15    /* slices, then two looks; odd, as every second one may be blind */
 
 /* Checks are counted in 32 bits. */
 #define CHECKS_MAX 1000000000.0f
@@ -60,6 +61,8 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 		block->variance = 0;
 		return;
 	}
+	/* The kernel ran something else: that is not to be believed for many slices. */
+	off = off < OUTLIER * block->spacing ? off : OUTLIER * block->spacing;
 	/* The mean of nb of them varies nb times less than one. */
 	block->variance += WEIGHT * (off * off * nb - block->variance);
 	block->spacing += WEIGHT * off;
@@ -135,10 +138,24 @@ slice_begin(struct weir_coro_block *block, uint64_t now, float nb)
 	return now - (uint64_t)(nb * block->spacing);
 }
 
-/* The slice is over: give checks for the next one; after a doubt, a look at its beginning. */
+/*
+ * Time that others take between slices may be taken for its own, and a spacing that is far too long then explains
+ * it each time. So now and then a slice has two looks of its own.
+ */
+static bool
+is_trial(uint64_t resumes)
+{
+	return resumes % TRUST == 0;
+}
+
+/* The slice is over: give checks for the next one; after a doubt, or in a trial, a look at its beginning. */
 static bool
 end_slice(struct weir_coro_block *block)
 {
+	if (is_trial(block->resumes + 1))
+		block->doubt = true;
+	if (block->doubt)
+		block->blind = false;
 	give(block, block->doubt ? 1 : checks_for(block, (float)block->slice));
 	block->doubt = false;
 	block->deadline = 0;
@@ -181,11 +198,11 @@ weir_coro_slice_over(struct weir_coro_block *block)
 		give(block, carried > 0 && next > nb ? nb : next);
 		return false;
 	}
-	/* A spacing that is taken for more than a slice would never be seen to be less. */
-	if (first && block->doubt && nb == 1 && block->resumes % DOUBT_EVERY == 0) {
+	/* Also when the first look says that it is over: a spacing of more than a slice would stay so. */
+	if (first && nb == 1 && is_trial(block->resumes)) {
 		give(block, 1);
 		return false;
 	}
-	block->blind = !block->doubt && is_regular(block, (float)block->slice);
+	block->blind = is_regular(block, (float)block->slice);
 	return end_slice(block);
 }

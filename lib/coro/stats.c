@@ -31,7 +31,7 @@ look_at_blocks(const struct coro_class *class, struct weir_coro_class_stats *sta
 }
 
 int
-weir_coro_class_stats(unsigned int class_id, struct weir_coro_class_stats *stats)
+weir_coro_class_look(unsigned int class_id, struct weir_coro_class_stats *stats)
 {
 	struct coro_class *class;
 	struct coro_counts counts;

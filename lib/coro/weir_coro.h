@@ -183,7 +183,7 @@ int weir_coro_class_add(const struct weir_coro_class_param *param);
 struct weir_coro *weir_coro_create_in(unsigned int class_id, weir_coro_run_t run);
 
 /** How a class is. @return 0, -EINVAL */
-int weir_coro_class_stats(unsigned int class_id, struct weir_coro_class_stats *stats);
+int weir_coro_class_look(unsigned int class_id, struct weir_coro_class_stats *stats);
 
 /** Most bytes of its stack that a coroutine has used so far, in whole pages at least: pages never touched are not counted. 0 of a stale handle. */
 size_t weir_coro_high_water(struct weir_coro *coro);

@@ -52,8 +52,8 @@ weir_coro_switch(struct weir_coro_context *from, struct weir_coro_context *to)
 #if defined(__AVX512F__)
 		,
 		"xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24",
-		"xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k1", "k2", "k3",
-		"k4", "k5", "k6", "k7"
+		"xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k0", "k1", "k2",
+		"k3", "k4", "k5", "k6", "k7"
 #endif
 	);
 #elif defined(__aarch64__)

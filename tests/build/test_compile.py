@@ -36,7 +36,8 @@ def test_default(tmp_path, compiler):
         assert last(command, "-march=") == "-march=native", output
         assert last(command, "-O") == "-O3", output
         assert "-Werror" in command and "-Wall" in command and "-Wextra" in command, output
-        assert "-ftls-model=initial-exec" in command and "-std=gnu11" in command, output
+        standard = "-std=gnu++17" if output.endswith(".cpp.o") else "-std=gnu11"
+        assert "-ftls-model=initial-exec" in command and standard in command, output
         dpdk = [word for word in command if word.endswith("include/dpdk")]
         assert all(word.startswith("-isystem") for word in dpdk), output
 

@@ -306,14 +306,17 @@ popping_none_is_nothing(void **state)
 	assert_int_equal(passed, 1);
 }
 
-static bool busy;
+static bool busy, told;
 
 static void
 stays_until_cancelled(void)
 {
 	__atomic_store_n(&busy, true, __ATOMIC_RELEASE);
-	while (!weir_coro_maybe_yield())
-		;
+	for (unsigned int after = 0; !weir_coro_maybe_yield();) {
+		/* At once, not when it happens to look at the clock. */
+		after += __atomic_load_n(&told, __ATOMIC_ACQUIRE);
+		CHECK(after <= 1);
+	}
 	CHECK(weir_coro_self_cancelled());
 }
 
@@ -335,11 +338,12 @@ from_another_thread(void **state)
 
 	start(1, UINT64_MAX / 2, 0);
 	coro = made(stays_until_cancelled);
-	__atomic_store_n(&busy, false, __ATOMIC_RELAXED);
+	busy = told = false;
 	assert_int_equal(pthread_create(&thread, NULL, resume_it, coro), 0);
 	while (!__atomic_load_n(&busy, __ATOMIC_ACQUIRE))
 		;
 	assert_int_equal(weir_coro_cancel(coro), 0);
+	__atomic_store_n(&told, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	assert_true(weir_coro_has_exited(coro));
 }

@@ -190,7 +190,7 @@ all_of_them(void **state)
 	}
 	for (unsigned int t = 0; t < THREADS; t++)
 		pthread_join(workers[t].thread, NULL);
-	assert_int_equal(weir_coro_class_stats(0, &stats), 0);
+	assert_int_equal(weir_coro_class_look(0, &stats), 0);
 	assert_int_equal(stats.live, 0);
 	assert_int_equal(stats.created, nb_coroutines);
 	assert_int_equal(stats.exited, nb_coroutines);

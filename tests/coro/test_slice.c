@@ -222,6 +222,8 @@ irregular_slices_overshoot_little(void **state)
 	assert_in_range(slices[SLICES / 2], ns(8000), ns(10000 + SWITCH_NS) + longest);
 	measure(works_in_bursts, ns(10000));
 	assert_in_range(slices[SLICES / 2], ns(8000), ns(10000 + SWITCH_NS) + longest);
+	/* Not cut short either: it is the look that decides, not the count. */
+	assert_true(slices[SLICES / 10] > ns(8500));
 }
 
 /* What was learned of one spacing must not hold when it is another one. */
@@ -320,6 +322,87 @@ slices_begin_when_resumed(void **state)
 	assert_true(yields < SLICES / 50);
 }
 
+/* Likewise, but so regular that nobody would look. */
+static void
+yields_itself_regularly(void)
+{
+	while (!stop) {
+		for (int i = 0; i < 40; i++) {
+			uint64_t before = weir_coro_resume_count(weir_coro_self());
+
+			work_regularly(regular_work);
+			weir_coro_maybe_yield();
+			yields += weir_coro_resume_count(weir_coro_self()) != before;
+		}
+		weir_coro_yield();
+	}
+}
+
+static void
+regular_slices_begin_when_resumed(void **state)
+{
+	struct weir_coro *coro;
+
+	start(1, ns(10000), 0);
+	calibrate();
+	stop = false;
+	yields = 0;
+	coro = made(yields_itself_regularly);
+	for (unsigned int i = 0; i < SLICES; i++)
+		weir_coro_resume(coro);
+	stop = true;
+	run_to_end(coro);
+	print_message("%u of %u slices cut short\n", yields, SLICES);
+	assert_true(yields < SLICES / 50);
+}
+
+/* Has long come to know its checks as short when they become long: longer than a slice, together. */
+static void
+yields_itself_and_becomes_slow(void)
+{
+	for (unsigned int nb = 0; !stop; nb++) {
+		for (int i = 0; i < 40; i++) {
+			work_regularly(nb < 100 ? regular_work : regular_work * 60);
+			weir_coro_maybe_yield();
+		}
+		weir_coro_yield();
+	}
+}
+
+static void
+slices_that_begin_late_follow_a_change(void **state)
+{
+	start(1, 0, 0);
+	calibrate();
+	measure(yields_itself_and_becomes_slow, ns(20000));
+	assert_in_range(slices[SLICES / 10 * 9], ns(10000), ns(26000 + SWITCH_NS));
+}
+
+/* First a check takes longer than a slice, later it does not; and others take long, so that nobody knows which time is whose. */
+static void
+becomes_fast(void)
+{
+	for (unsigned int nb = 0; !stop; nb++) {
+		work_regularly(nb < 50 ? regular_work * 600 : regular_work);
+		weir_coro_maybe_yield();
+	}
+}
+
+static void
+slices_grow_again(void **state)
+{
+	const unsigned int pauses[] = {3000, 10000, 20000, 31000, 50000};
+
+	start(1, 0, 0);
+	calibrate();
+	for (unsigned int i = 0; i < LENGTH(pauses); i++) {
+		pause_cycles = ns(pauses[i]);
+		measure(becomes_fast, ns(20000));
+		assert_in_range(slices[SLICES / 2], ns(15000), ns(24000 + SWITCH_NS));
+	}
+	pause_cycles = 0;
+}
+
 /* One that runs within another one's slice: neither takes the other's clock for its own. */
 static struct weir_coro *inner;
 
@@ -356,6 +439,9 @@ main(void)
 		cmocka_unit_test_teardown(slices_follow_a_lasting_change, finish),
 		cmocka_unit_test_teardown(slice_can_be_changed, finish),
 		cmocka_unit_test_teardown(slices_begin_when_resumed, finish),
+		cmocka_unit_test_teardown(regular_slices_begin_when_resumed, finish),
+		cmocka_unit_test_teardown(slices_that_begin_late_follow_a_change, finish),
+		cmocka_unit_test_teardown(slices_grow_again, finish),
 		cmocka_unit_test_teardown(nested_slices_do_not_mix, finish),
 	};
 

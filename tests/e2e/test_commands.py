@@ -111,9 +111,9 @@ def test_wrong_use(tmp_path, arguments):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["stats"], ["stats", "x"], ["route", "list"], ["route", "fly"], ["neighbour", "list"], ["check", "none.yaml"],
-    ["graph", "none.yaml"], ["run", "none.yaml"], ["run", "none.yaml", "--duration", "soon"],
-    ["stats", "--instance", "nosuch"],
+    ["stats", "x"], ["route", "fly"], ["check", "none.yaml"], ["graph", "none.yaml"], ["run", "none.yaml"],
+    ["run", "none.yaml", "--duration", "soon"], ["stats", "--instance", "nosuch"],
+    ["route", "list", "--instance", "nosuch"], ["neighbour", "list", "--instance", "nosuch"],
 ], ids=" ".join)
 def test_failures_as_json(tmp_path, arguments):
     """Who asked for JSON gets one object, whatever goes wrong."""

@@ -105,7 +105,9 @@ def test_signal_at_any_time(tmp_path):
                 assert "died of signal 15" in str(error) and not caught, (delay_ms, error)
                 continue
         assert done.code in (OK, FAILED), done.text
-        if done.stdout:
+        if done.stdout and "error" in done.json():
+            assert done.code == FAILED  # it never began
+        elif done.stdout:
             assert_report_adds_up(done.json())
 
 

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Classes of coroutines: how many there are, what threads keep of them, what is told of them. */
+#include "coro_test.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+static void
+yields_once(void)
+{
+	weir_coro_yield();
+}
+
+static void
+nothing(void)
+{
+}
+
+#define NB 100
+
+static void
+exhausted(unsigned int cache)
+{
+	struct weir_coro *coros[NB];
+	bool seen[NB] = {false};
+	struct weir_coro_class_stats stats;
+
+	start(NB, 0, cache);
+	for (int round = 0; round < 3; round++) {
+		memset(seen, 0, sizeof(seen));
+		for (int i = 0; i < NB; i++) {
+			uint32_t id;
+
+			coros[i] = made(nothing);
+			id = weir_coro_id(coros[i]);
+			assert_true(id < NB && !seen[id]);
+			seen[id] = true;
+		}
+		for (int i = 0; i < 3; i++) {
+			errno = 0;
+			assert_null(weir_coro_create(nothing));
+			assert_int_equal(errno, EAGAIN);
+		}
+		assert_int_equal(weir_coro_destroy(coros[round]), 0);
+		coros[round] = made(nothing);
+		assert_null(weir_coro_create(nothing));
+		for (int i = 0; i < NB; i++) {
+			weir_coro_resume(coros[i]);
+			assert_int_equal(weir_coro_destroy(coros[i]), 0);
+		}
+	}
+	assert_int_equal(weir_coro_class_look(0, &stats), 0);
+	assert_int_equal(stats.max, NB);
+	assert_int_equal(stats.live, 0);
+	assert_int_equal(stats.peak, NB);
+	assert_int_equal(stats.created, 3 * (NB + 1));
+	assert_int_equal(stats.exited, 3 * NB);
+	assert_int_equal(stats.destroyed, 3 * (NB + 1));
+	assert_int_equal(stats.switches, 3 * NB);
+	weir_coro_cleanup();
+}
+
+static void
+an_empty_pool_is_an_error(void **state)
+{
+	exhausted(0);
+	exhausted(1);
+	exhausted(7);
+	exhausted(NB);
+	start(1, 0, 0); /* for the teardown */
+}
+
+static void *
+use_them_all(void *arg)
+{
+	struct weir_coro *coros[NB];
+
+	for (int i = 0; i < NB; i++)
+		coros[i] = made(nothing);
+	for (int i = 0; i < NB; i++) {
+		weir_coro_resume(coros[i]);
+		weir_coro_destroy(coros[i]);
+	}
+	return NULL;
+}
+
+/* What a thread kept, and counted, is not lost when it ends. */
+static void
+threads_leave_all_behind(void **state)
+{
+	struct weir_coro_class_stats stats;
+	pthread_t thread;
+
+	start(NB, 0, NB);
+	for (int round = 1; round <= 3; round++) {
+		assert_int_equal(pthread_create(&thread, NULL, use_them_all, NULL), 0);
+		pthread_join(thread, NULL);
+		assert_int_equal(weir_coro_class_look(0, &stats), 0);
+		assert_int_equal(stats.live, 0);
+		assert_int_equal(stats.created, round * NB);
+		assert_int_equal(stats.exited, round * NB);
+		assert_int_equal(stats.switches, round * NB);
+	}
+	use_them_all(NULL);
+}
+
+/* A thread that lived through a cleanup knows nothing of what was before. */
+static void
+begins_anew(void **state)
+{
+	struct weir_coro_class_stats stats;
+
+	for (int round = 0; round < 3; round++) {
+		start(NB, 0, NB);
+		assert_int_equal(weir_coro_init(STACK, 0, 0, 1, 0, 0, -1), -EALREADY);
+		weir_coro_resume(NULL);
+		assert_int_equal(weir_coro_misuse(WEIR_CORO_MISUSE_STALE), 1);
+		use_them_all(NULL);
+		assert_int_equal(weir_coro_class_look(0, &stats), 0);
+		assert_int_equal(stats.created, NB);
+		weir_coro_cleanup();
+		assert_int_equal(weir_coro_class_look(0, &stats), -EINVAL);
+		errno = 0;
+		assert_null(weir_coro_create(nothing));
+		assert_int_equal(errno, EINVAL);
+	}
+	weir_coro_cleanup(); /* nothing to do */
+}
+
+static bool used, gone;
+
+static void *
+ends_after_cleanup(void *arg)
+{
+	use_them_all(NULL);
+	__atomic_store_n(&used, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&gone, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return NULL;
+}
+
+/* What a thread kept is not given back twice. */
+static void
+threads_may_end_later(void **state)
+{
+	pthread_t thread;
+
+	start(NB, 0, NB);
+	used = gone = false;
+	assert_int_equal(pthread_create(&thread, NULL, ends_after_cleanup, NULL), 0);
+	while (!__atomic_load_n(&used, __ATOMIC_ACQUIRE))
+		sched_yield();
+	weir_coro_cleanup();
+	__atomic_store_n(&gone, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	start(NB, 0, NB);
+	use_them_all(NULL);
+}
+
+static char logged[2048];
+
+static void
+keep_log(void *arg, enum weir_base_log_level level, const char *module, const char *message)
+{
+	snprintf(logged + strlen(logged), sizeof(logged) - strlen(logged), "%s: %s\n", module,
+		message);
+}
+
+static void
+cleanup_tells_who_is_left(void **state)
+{
+	start(4, 0, 0);
+	made(yields_once);
+	weir_coro_resume(made(yields_once));
+	weir_coro_destroy(made(nothing));
+	logged[0] = '\0';
+	weir_base_log_set_sink(keep_log, NULL);
+	weir_coro_cleanup();
+	weir_base_log_set_sink(NULL, NULL);
+	assert_non_null(strstr(logged, "2 coroutines were alive"));
+}
+
+static void
+bad_classes_are_refused(void **state)
+{
+	const struct weir_coro_class_param good = {
+		.stack_size = STACK, .max_coroutines = 10, .cache_size = 10, .socket_id = -1};
+	struct weir_coro_class_param bad[8];
+	struct weir_coro_class_stats stats;
+
+	for (size_t i = 0; i < LENGTH(bad); i++)
+		bad[i] = good;
+	bad[0].stack_size = WEIR_CORO_STACK_MIN - 1;
+	bad[1].stack_size = 0;
+	bad[2].stack_size = SIZE_MAX;
+	bad[3].max_coroutines = 0;
+	bad[4].max_coroutines = SIZE_MAX;
+	bad[5].cache_size = 11;
+	bad[6].max_in_param_size = SIZE_MAX;
+	bad[7].max_out_param_size = SIZE_MAX - 63;
+	weir_base_log_set_sink(keep_log, NULL);
+	/* The first class is weir_coro_init()'s. */
+	assert_int_equal(weir_coro_class_add(&good), -EINVAL);
+	for (size_t i = 0; i < LENGTH(bad); i++) {
+		int rc = weir_coro_init(bad[i].stack_size, bad[i].max_in_param_size,
+			bad[i].max_out_param_size, bad[i].max_coroutines, 0, bad[i].cache_size, -1);
+
+		assert_true(rc == -EINVAL || rc == -ENOMEM);
+	}
+	start(1, 0, 0);
+	for (size_t i = 0; i < LENGTH(bad); i++)
+		assert_true(weir_coro_class_add(&bad[i]) < 0);
+	for (int i = 1; i < 16; i++)
+		assert_int_equal(weir_coro_class_add(&good), i);
+	assert_int_equal(weir_coro_class_add(&good), -ENOSPC);
+	weir_base_log_set_sink(NULL, NULL);
+	errno = 0;
+	assert_null(weir_coro_create_in(16, nothing));
+	assert_int_equal(errno, EINVAL);
+	errno = 0;
+	assert_null(weir_coro_create(NULL));
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(weir_coro_class_look(16, &stats), -EINVAL);
+	assert_int_equal(weir_coro_class_look(UINT32_MAX, &stats), -EINVAL);
+	assert_int_equal(weir_coro_trim(16), 0);
+	assert_int_equal(run_to_end(weir_coro_create_in(15, nothing)), 1);
+}
+
+static void
+classes_are_apart(void **state)
+{
+	const size_t sizes[] = {STACK, 5000, 200000};
+	bool seen[30] = {false};
+	struct weir_coro_class_stats stats;
+
+	start(10, 0, 3);
+	for (unsigned int c = 1; c < LENGTH(sizes); c++) {
+		const struct weir_coro_class_param param = {.stack_size = sizes[c],
+			.max_in_param_size = c,
+			.max_coroutines = 10,
+			.socket_id = -1};
+
+		assert_int_equal(weir_coro_class_add(&param), c);
+	}
+	for (unsigned int c = 0; c < LENGTH(sizes); c++) {
+		struct weir_coro *coro;
+
+		for (unsigned int i = 0; i < 10; i++) {
+			coro = weir_coro_create_in(c, nothing);
+			assert_non_null(coro);
+			assert_true(weir_coro_id(coro) < LENGTH(seen) && !seen[weir_coro_id(coro)]);
+			seen[weir_coro_id(coro)] = true;
+			for (unsigned int turn = 0; turn < i % 2; turn++)
+				weir_coro_resume(coro);
+		}
+		assert_null(weir_coro_create_in(c, nothing));
+		assert_int_equal(weir_coro_class_look(c, &stats), 0);
+		assert_true(stats.stack_size >= sizes[c] && stats.stack_size < sizes[c] + 65536);
+		assert_true(stats.guard != WEIR_CORO_GUARD_BEST);
+		assert_int_equal(stats.live, 10);
+		assert_int_equal(stats.exited, 5);
+		assert_int_equal(stats.switches, 5);
+		assert_true(stats.high_water > 0 && stats.high_water <= stats.stack_size);
+		assert_true(stats.resident >= stats.high_water);
+		if (c > 0) {
+			assert_non_null(weir_coro_in_param(coro, c));
+			assert_null(weir_coro_in_param(coro, c + 1));
+		}
+	}
+}
+
+static __attribute__((noinline)) void
+use_stack(size_t bytes)
+{
+	char *low = __builtin_alloca(bytes);
+
+	__asm__ volatile("" : "+r"(low) : : "memory"); /* clang leaves out what is between else */
+	for (size_t i = 0; i < bytes; i += 512)
+		*(volatile char *)(low + i) = 1;
+}
+
+static void
+uses_40000_bytes(void)
+{
+	use_stack(40000);
+	weir_coro_yield();
+}
+
+static void
+high_water_is_seen(void **state)
+{
+	struct weir_coro *coro;
+	struct weir_coro_class_stats stats;
+
+	start(1, 0, 0);
+	coro = made(uses_40000_bytes);
+	assert_true(weir_coro_high_water(coro) <= 16384);
+	weir_coro_resume(coro);
+	assert_int_equal(weir_coro_class_look(0, &stats), 0);
+	assert_in_range(weir_coro_high_water(coro), 40000, stats.stack_size);
+	assert_in_range(stats.high_water, 40000, stats.stack_size);
+	weir_coro_destroy(coro);
+	assert_true(weir_coro_trim(0) >= 40000 - 8192);
+	assert_int_equal(weir_coro_class_look(0, &stats), 0);
+	assert_true(stats.resident < 40000);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(an_empty_pool_is_an_error, finish),
+		cmocka_unit_test_teardown(threads_leave_all_behind, finish),
+		cmocka_unit_test_teardown(begins_anew, finish),
+		cmocka_unit_test_teardown(threads_may_end_later, finish),
+		cmocka_unit_test_teardown(cleanup_tells_who_is_left, finish),
+		cmocka_unit_test_teardown(bad_classes_are_refused, finish),
+		cmocka_unit_test_teardown(classes_are_apart, finish),
+		cmocka_unit_test_teardown(high_water_is_seen, finish),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
