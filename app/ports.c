@@ -147,6 +147,16 @@ ports_start(struct config *config, struct rte_mempool *pool, bool stand_ins, uin
 	return 0;
 }
 
+/* All of them: also those that became no port. Until then they may hold buffers, of a pool that is freed next. */
+static void
+close_devices(void)
+{
+	uint16_t id;
+
+	RTE_ETH_FOREACH_DEV (id)
+		rte_eth_dev_close(id);
+}
+
 int
 ports_stop(struct config *config, const uint16_t *port_ids)
 {
@@ -161,5 +171,7 @@ ports_stop(struct config *config, const uint16_t *port_ids)
 		if (weir_node_port_remove(port_ids[i]) < 0)
 			error = -EIO;
 	}
+	eal_log_show_errors(false);
+	close_devices();
 	return error;
 }
