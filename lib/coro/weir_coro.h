@@ -29,6 +29,8 @@
  * thread while no other one uses the library. All else may be called by any thread, EAL's or not, in or outside
  * of a coroutine.
  *
+ * Machines: x86-64. On AArch64 it compiles and runs on one thread; moving between threads is not right there yet.
+ *
  * Errors: functions that return a pointer return NULL and set errno; the log says why where it is not the caller's
  * loop that will see it again and again (an empty pool does not log). Misuse that would corrupt memory (resuming a coroutine that
  * runs, has exited, or was destroyed; yielding outside of one) is refused and counted, see weir_coro_misuse().
