@@ -3,58 +3,63 @@
 /* IPv4: each check of doc/forwarding.md, their order, and what leaves. */
 
 #include "node_ip4.h"
-#include "node_test.h"
+#include "node_test_ip.h"
 
-static struct frame frame;
+#define FROM "192.0.2.1"
 
-static uint8_t *
-plain(const char *source, const char *destination)
-{
-	frame_ip4(&frame, TEST_LEFT, source, destination, 26);
-	return frame.bytes + frame.l3;
-}
-
-static void
-expect(enum weir_node_reason reason)
-{
-	expect_reason(TEST_LEFT, &frame, reason);
-}
+static const struct ip_version ip4 = {
+	.number = 4,
+	.first_byte = 5, /* words of header */
+	.ttl_at = 8,
+	.has_checksum = true,
+	.make = frame_ip4,
+	.from = FROM,
+	.right = "10.0.0.1",
+	.tagged = "10.1.0.1",
+	.own = "10.3.0.1",
+	.blackhole = "10.4.0.1",
+	.incomplete = "10.5.0.1",
+	.unrouted = "11.0.0.1",
+	.reason =
+		{
+			.version = WEIR_NODE_REASON_IP4_VERSION,
+			.martian_source = WEIR_NODE_REASON_IP4_MARTIAN_SOURCE,
+			.martian_destination = WEIR_NODE_REASON_IP4_MARTIAN_DESTINATION,
+			.no_route = WEIR_NODE_REASON_IP4_NO_ROUTE,
+			.blackhole = WEIR_NODE_REASON_IP4_BLACKHOLE,
+			.own = WEIR_NODE_REASON_IP4_OWN,
+			.expired = WEIR_NODE_REASON_IP4_TTL,
+			.no_neighbour = WEIR_NODE_REASON_IP4_NO_NEIGHBOUR,
+		},
+};
 
 static void
 test_version(void **state)
 {
-	for (int version = 0; version < 16; version++) {
-		uint8_t *ip = plain("192.0.2.1", "10.0.0.1");
-
-		if (version == 4)
-			continue;
-		ip[0] = (uint8_t)(version << 4 | 5);
-		frame_ip4_checksum(&frame);
-		expect(WEIR_NODE_REASON_IP4_VERSION);
-	}
+	ip_check_versions(&ip4);
 }
 
 static void
 test_header_length(void **state)
 {
 	for (int words = 0; words < 5; words++) {
-		plain("192.0.2.1", "10.0.0.1")[0] = (uint8_t)(0x40 | words);
-		expect(WEIR_NODE_REASON_IP4_HEADER_LENGTH);
+		ip_plain(&ip4, FROM, "10.0.0.1")[0] = (uint8_t)(0x40 | words);
+		ip_expect(WEIR_NODE_REASON_IP4_HEADER_LENGTH);
 	}
 	/* 46 bytes of packet: a header of 48 is past its end, one of 44 is not. */
-	plain("192.0.2.1", "10.0.0.1")[0] = 0x4c;
-	expect(WEIR_NODE_REASON_IP4_HEADER_LENGTH);
-	plain("192.0.2.1", "10.0.0.1")[0] = 0x4b;
-	frame_ip4_checksum(&frame);
-	expect(WEIR_NODE_REASON_IP4_OPTIONS);
+	ip_plain(&ip4, FROM, "10.0.0.1")[0] = 0x4c;
+	ip_expect(WEIR_NODE_REASON_IP4_HEADER_LENGTH);
+	ip_plain(&ip4, FROM, "10.0.0.1")[0] = 0x4b;
+	frame_ip4_checksum(&ip_frame);
+	ip_expect(WEIR_NODE_REASON_IP4_OPTIONS);
 }
 
 static void
 set_total(uint16_t total)
 {
-	frame.bytes[frame.l3 + 2] = (uint8_t)(total >> 8);
-	frame.bytes[frame.l3 + 3] = (uint8_t)total;
-	frame_ip4_checksum(&frame);
+	ip_frame.bytes[ip_frame.l3 + 2] = (uint8_t)(total >> 8);
+	ip_frame.bytes[ip_frame.l3 + 3] = (uint8_t)total;
+	frame_ip4_checksum(&ip_frame);
 }
 
 static void
@@ -63,19 +68,19 @@ test_total_length(void **state)
 	static const uint16_t bad[] = {0, 1, 19, 47, 1500, 0xffff};
 
 	for (size_t i = 0; i < RTE_DIM(bad); i++) {
-		plain("192.0.2.1", "10.0.0.1");
+		ip_plain(&ip4, FROM, "10.0.0.1");
 		set_total(bad[i]);
-		expect(WEIR_NODE_REASON_IP4_TOTAL_LENGTH);
+		ip_expect(WEIR_NODE_REASON_IP4_TOTAL_LENGTH);
 	}
 	/* With options: at least the header. */
-	plain("192.0.2.1", "10.0.0.1")[0] = 0x46;
+	ip_plain(&ip4, FROM, "10.0.0.1")[0] = 0x46;
 	set_total(23);
-	expect(WEIR_NODE_REASON_IP4_TOTAL_LENGTH);
+	ip_expect(WEIR_NODE_REASON_IP4_TOTAL_LENGTH);
 	/* A bare header is a packet, and padding does not leave. */
 	for (uint16_t total = 20; total <= 46; total++) {
-		plain("192.0.2.1", "10.0.0.1");
+		ip_plain(&ip4, FROM, "10.0.0.1");
 		set_total(total);
-		expect_forwarded(TEST_LEFT, &frame, TEST_RIGHT);
+		ip_expect_out(TEST_RIGHT);
 	}
 }
 
@@ -84,12 +89,12 @@ test_checksum(void **state)
 {
 	/* Every single-bit error of a header is found, if not by an earlier check. */
 	for (uint32_t bit = 0; bit < 160; bit++) {
-		plain("192.0.2.1", "10.0.0.1")[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		ip_plain(&ip4, FROM, "10.0.0.1")[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		if (bit / 8 != 0 && bit / 8 != 2 && bit / 8 != 3)
-			expect(WEIR_NODE_REASON_IP4_CHECKSUM);
+			ip_expect(WEIR_NODE_REASON_IP4_CHECKSUM);
 	}
-	plain("192.0.2.1", "10.0.0.1")[0] = 0x46;
-	expect(WEIR_NODE_REASON_IP4_CHECKSUM);
+	ip_plain(&ip4, FROM, "10.0.0.1")[0] = 0x46;
+	ip_expect(WEIR_NODE_REASON_IP4_CHECKSUM);
 }
 
 static void
@@ -97,32 +102,19 @@ test_martians(void **state)
 {
 	static const char *const sources[] = {"0.0.0.0", "0.0.0.1", "0.255.255.255", "127.0.0.1",
 		"127.255.255.255", "169.254.0.1", "169.254.255.255", "224.0.0.1", "239.255.255.255",
-		"240.0.0.1", "255.255.255.254", "255.255.255.255"};
+		"240.0.0.1", "255.255.255.254", "255.255.255.255", NULL};
 	static const char *const destinations[] = {"0.0.0.0", "0.255.255.255", "127.0.0.1",
-		"127.255.255.255", "169.254.0.1", "169.254.255.255", "240.0.0.0",
-		"255.255.255.254"};
+		"127.255.255.255", "169.254.0.1", "169.254.255.255", "240.0.0.0", "255.255.255.254",
+		NULL};
 	static const char *const fine[] = {"1.0.0.0", "126.255.255.255", "128.0.0.0",
-		"169.253.255.255", "169.255.0.0", "223.255.255.255", "10.255.255.255", "172.16.0.1",
-		"192.168.0.1", "100.64.0.1"};
+		"169.253.255.255", "169.255.0.0", "223.255.255.255", "172.16.0.1", "192.168.0.1",
+		"100.64.0.1", NULL};
 
-	for (size_t i = 0; i < RTE_DIM(sources); i++) {
-		plain(sources[i], "10.0.0.1");
-		expect(WEIR_NODE_REASON_IP4_MARTIAN_SOURCE);
-	}
-	for (size_t i = 0; i < RTE_DIM(destinations); i++) {
-		plain("192.0.2.1", destinations[i]);
-		expect(WEIR_NODE_REASON_IP4_MARTIAN_DESTINATION);
-	}
-	for (size_t i = 0; i < RTE_DIM(fine); i++) {
-		plain(fine[i], "10.0.0.1");
-		expect_forwarded(TEST_LEFT, &frame, TEST_RIGHT);
-		if (strncmp(fine[i], "10.", 3) != 0) {
-			plain("192.0.2.1", fine[i]);
-			expect(WEIR_NODE_REASON_IP4_NO_ROUTE);
-		}
-	}
-	plain("127.0.0.1", "127.0.0.1");
-	expect(WEIR_NODE_REASON_IP4_MARTIAN_SOURCE);
+	ip_check_martians(&ip4, sources, destinations, fine);
+	ip_plain(&ip4, "10.255.255.255", "10.0.0.1");
+	ip_expect_out(TEST_RIGHT);
+	ip_plain(&ip4, "127.0.0.1", "127.0.0.1");
+	ip_expect(WEIR_NODE_REASON_IP4_MARTIAN_SOURCE);
 }
 
 static void
@@ -131,78 +123,55 @@ test_groups(void **state)
 	static const char *const multicast[] = {"224.0.0.0", "224.0.0.251", "239.255.255.255"};
 
 	for (size_t i = 0; i < RTE_DIM(multicast); i++) {
-		plain("192.0.2.1", multicast[i]);
-		expect(WEIR_NODE_REASON_IP4_MULTICAST);
-		plain("0.0.0.0", multicast[i]);
-		expect(WEIR_NODE_REASON_IP4_MULTICAST);
-		plain("0.0.0.1", multicast[i]);
-		expect(WEIR_NODE_REASON_IP4_MARTIAN_SOURCE);
-		memset(frame.bytes, 0xff, 6);
-		plain("192.0.2.1", multicast[i]);
-		memset(frame.bytes, 0xff, 6);
-		expect(WEIR_NODE_REASON_IP4_MULTICAST);
+		ip_plain(&ip4, FROM, multicast[i]);
+		ip_expect(WEIR_NODE_REASON_IP4_MULTICAST);
+		ip_plain(&ip4, "0.0.0.0", multicast[i]);
+		ip_expect(WEIR_NODE_REASON_IP4_MULTICAST);
+		ip_plain(&ip4, "0.0.0.1", multicast[i]);
+		ip_expect(WEIR_NODE_REASON_IP4_MARTIAN_SOURCE);
+		ip_plain(&ip4, FROM, multicast[i]);
+		memset(ip_frame.bytes, 0xff, 6);
+		ip_expect(WEIR_NODE_REASON_IP4_MULTICAST);
 	}
-	plain("192.0.2.1", "255.255.255.255");
-	expect(WEIR_NODE_REASON_IP4_BROADCAST);
-	plain("0.0.0.0", "255.255.255.255");
-	memset(frame.bytes, 0xff, 6);
-	expect(WEIR_NODE_REASON_IP4_BROADCAST);
+	ip_plain(&ip4, FROM, "255.255.255.255");
+	ip_expect(WEIR_NODE_REASON_IP4_BROADCAST);
+	ip_plain(&ip4, "0.0.0.0", "255.255.255.255");
+	memset(ip_frame.bytes, 0xff, 6);
+	ip_expect(WEIR_NODE_REASON_IP4_BROADCAST);
 }
 
 static void
 test_options(void **state)
 {
-	plain("192.0.2.1", "10.0.0.1")[0] = 0x46;
-	frame_ip4_checksum(&frame);
-	expect(WEIR_NODE_REASON_IP4_OPTIONS);
+	ip_plain(&ip4, FROM, "10.0.0.1")[0] = 0x46;
+	frame_ip4_checksum(&ip_frame);
+	ip_expect(WEIR_NODE_REASON_IP4_OPTIONS);
 	/* Even without a route. */
-	plain("192.0.2.1", "11.0.0.1")[0] = 0x46;
-	frame_ip4_checksum(&frame);
-	expect(WEIR_NODE_REASON_IP4_OPTIONS);
+	ip_plain(&ip4, FROM, "11.0.0.1")[0] = 0x46;
+	frame_ip4_checksum(&ip_frame);
+	ip_expect(WEIR_NODE_REASON_IP4_OPTIONS);
 }
 
 static void
 test_hops(void **state)
 {
-	for (uint8_t ttl = 0; ttl <= 2; ttl++) {
-		static const struct {
-			const char *destination;
-			enum weir_node_reason reason;
-		} cases[] = {{"11.0.0.1", WEIR_NODE_REASON_IP4_NO_ROUTE},
-			{"10.4.0.1", WEIR_NODE_REASON_IP4_BLACKHOLE},
-			{"10.3.0.1", WEIR_NODE_REASON_IP4_OWN}};
-
-		for (size_t i = 0; i < RTE_DIM(cases); i++) {
-			plain("192.0.2.1", cases[i].destination)[8] = ttl;
-			frame_ip4_checksum(&frame);
-			expect(cases[i].reason);
-		}
-		plain("192.0.2.1", "10.5.0.1")[8] = ttl;
-		frame_ip4_checksum(&frame);
-		expect(ttl < 2 ? WEIR_NODE_REASON_IP4_TTL : WEIR_NODE_REASON_IP4_NO_NEIGHBOUR);
-		plain("192.0.2.1", "10.0.0.1")[8] = ttl;
-		frame_ip4_checksum(&frame);
-		if (ttl < 2)
-			expect(WEIR_NODE_REASON_IP4_TTL);
-		else
-			expect_forwarded(TEST_LEFT, &frame, TEST_RIGHT);
-	}
+	ip_check_hops(&ip4);
 }
 
 static void
 test_ports(void **state)
 {
-	plain("192.0.2.1", "10.0.0.1");
-	expect_forwarded(TEST_LEFT, &frame, TEST_RIGHT);
-	plain("192.0.2.1", "10.1.0.1");
-	expect_forwarded(TEST_LEFT, &frame, TEST_TAGGED);
-	plain("192.0.2.1", "10.2.0.1");
-	expect_forwarded(TEST_LEFT, &frame, TEST_NARROW);
+	ip_plain(&ip4, FROM, "10.0.0.1");
+	ip_expect_out(TEST_RIGHT);
+	ip_plain(&ip4, FROM, "10.1.0.1");
+	ip_expect_out(TEST_TAGGED);
+	ip_plain(&ip4, FROM, "10.2.0.1");
+	ip_expect_out(TEST_NARROW);
 	/* Up to the MTU, VLAN tags not counted. */
-	frame_ip4(&frame, TEST_LEFT, "192.0.2.1", "10.2.0.1", TEST_NARROW_MTU - 20);
-	expect_forwarded(TEST_LEFT, &frame, TEST_NARROW);
-	frame_ip4(&frame, TEST_LEFT, "192.0.2.1", "10.1.0.1", 1480);
-	expect_forwarded(TEST_LEFT, &frame, TEST_TAGGED);
+	frame_ip4(&ip_frame, TEST_LEFT, FROM, "10.2.0.1", TEST_NARROW_MTU - 20);
+	ip_expect_out(TEST_NARROW);
+	frame_ip4(&ip_frame, TEST_LEFT, FROM, "10.1.0.1", 1480);
+	ip_expect_out(TEST_TAGGED);
 }
 
 /* RFC 1624: for every TTL and every checksum that can be, the result is that computed anew. */
@@ -214,14 +183,14 @@ test_decrement(void **state)
 
 	for (uint32_t ttl = 2; ttl < 256; ttl++) {
 		for (uint32_t id = 0; id < 65536; id += ttl == 64 ? 1 : 251) {
-			uint8_t *ip = frame.bytes;
+			uint8_t *ip = ip_frame.bytes;
 
-			frame.l3 = 0;
+			ip_frame.l3 = 0;
 			memcpy(ip,
 				(uint8_t[20]){0x45, 0, 0, 46, (uint8_t)(id >> 8), (uint8_t)id, 0, 0,
 					(uint8_t)ttl, 17, 0, 0, 192, 0, 2, 1, 10, 0, 0, 1},
 				20);
-			frame_ip4_checksum(&frame);
+			frame_ip4_checksum(&ip_frame);
 			seen_low += ip[10] == 0 && ip[11] == 0;
 			seen_high += ip[10] == 0xff && ip[11] == 0xfe;
 			memcpy(anew.bytes, ip, 20);
@@ -236,15 +205,15 @@ test_decrement(void **state)
 	assert_int_not_equal(seen_high, 0);
 	/* A checksum of 0xffff where 0 is meant passes as right; what leaves is never 0xffff. */
 	for (uint32_t id = 0; id < 65536; id++) {
-		uint8_t *ip = plain("192.0.2.1", "10.0.0.1");
+		uint8_t *ip = ip_plain(&ip4, FROM, "10.0.0.1");
 
 		ip[4] = (uint8_t)(id >> 8);
 		ip[5] = (uint8_t)id;
-		frame_ip4_checksum(&frame);
+		frame_ip4_checksum(&ip_frame);
 		if (ip[10] != 0 || ip[11] != 0)
 			continue;
 		ip[10] = ip[11] = 0xff;
-		expect_forwarded(TEST_LEFT, &frame, TEST_RIGHT);
+		ip_expect_out(TEST_RIGHT);
 		return;
 	}
 	fail_msg("no header has checksum 0");
@@ -259,17 +228,17 @@ test_checksum_flags(void **state)
 	uint64_t mask = port->checksum_mask;
 	struct rte_mbuf *m;
 
-	plain("192.0.2.1", "10.0.0.1")[10] ^= 1;
+	ip_plain(&ip4, FROM, "10.0.0.1")[10] ^= 1;
 	for (int asked = 0; asked < 2; asked++) {
 		port->checksum_mask = asked ? RTE_MBUF_F_RX_IP_CKSUM_MASK : 0;
 		weir_node_checksum_mask = RTE_MBUF_F_RX_IP_CKSUM_MASK; /* some port asked */
-		m = frame_to_mbuf(&frame);
+		m = frame_to_mbuf(&ip_frame);
 		m->ol_flags |= RTE_MBUF_F_RX_IP_CKSUM_GOOD;
 		test_send_mbuf(TEST_LEFT, m);
 		test_walk();
 		assert_int_equal(test_reason(WEIR_NODE_REASON_IP4_CHECKSUM), !asked);
 		assert_int_equal(test_receive(TEST_RIGHT, &got), asked);
-		m = frame_to_mbuf(&frame);
+		m = frame_to_mbuf(&ip_frame);
 		m->ol_flags |= RTE_MBUF_F_RX_IP_CKSUM_BAD;
 		test_send_mbuf(TEST_LEFT, m);
 		test_walk();
@@ -279,10 +248,10 @@ test_checksum_flags(void **state)
 	}
 	/* Its doubts also count where the sum is right. */
 	for (int asked = 0; asked < 2; asked++) {
-		plain("192.0.2.1", "10.0.0.1");
+		ip_plain(&ip4, FROM, "10.0.0.1");
 		port->checksum_mask = asked ? RTE_MBUF_F_RX_IP_CKSUM_MASK : 0;
 		weir_node_checksum_mask = RTE_MBUF_F_RX_IP_CKSUM_MASK;
-		m = frame_to_mbuf(&frame);
+		m = frame_to_mbuf(&ip_frame);
 		m->ol_flags |= RTE_MBUF_F_RX_IP_CKSUM_BAD;
 		test_send_mbuf(TEST_LEFT, m);
 		test_walk();
