@@ -34,7 +34,7 @@ log_sink(void *arg, enum weir_base_log_level level, const char *module, const ch
 int
 test_main(const char *name, int (*run)(void))
 {
-	char lcores[32], prefix[64];
+	char lcores[32], prefix[64], directory[256];
 	char *args[] = {(char *)(uintptr_t)name, "--no-huge", "--no-pci", "--no-telemetry",
 		"--no-shconf", "-m", "256", "--log-level=lib.eal:4", "--lcores", lcores,
 		"--file-prefix", prefix};
@@ -48,7 +48,9 @@ test_main(const char *name, int (*run)(void))
 	}
 	weir_base_log_set_sink(log_sink, NULL);
 	rc = run();
+	snprintf(directory, sizeof(directory), "%s", rte_eal_get_runtime_dir());
 	rte_eal_cleanup();
+	rmdir(directory); /* EAL leaves it */
 	return rc;
 }
 
