@@ -88,6 +88,13 @@ build() {
 	configure "$@" && meson compile -C "$1"
 }
 
+# with_compiler CC COMMAND...: run it with this compiler of C, and the one of C++ that belongs to it.
+with_compiler() {
+	local cc=$1 cxx=${1/gcc/g++}
+	shift
+	CC=$cc CXX=${cxx/clang/clang++} "$@"
+}
+
 # build_installed DIR: compile what is installed: library and program, no tests.
 build_installed() {
 	meson compile -C "$1" weir:shared_library weir:static_library app/weir:executable
