@@ -186,7 +186,7 @@ coro_block_get(struct coro_class *class)
 	}
 	cache->free.first = block->next_free;
 	cache->free.nb--;
-	cache->counts.created++;
+	coro_count(&cache->counts.created, 1);
 	return block;
 }
 
@@ -211,8 +211,8 @@ coro_block_put(struct coro_class *class, struct weir_coro_block *block)
 	block->next_free = cache->free.first;
 	cache->free.first = block;
 	cache->free.nb++;
-	cache->counts.destroyed++;
-	cache->counts.switches += block->resumes;
+	coro_count(&cache->counts.destroyed, 1);
+	coro_count(&cache->counts.switches, block->resumes);
 	if (cache->free.nb > class->param.cache_size)
 		cache_flush(class, cache, class->param.cache_size / 2 + 1);
 }
@@ -242,7 +242,9 @@ class_add(const struct weir_coro_class_param *param)
 
 	if (rc < 0)
 		return rc;
-	*class = (struct coro_class){.param = *param, .id = coro_nb_classes};
+	memset(class, 0, sizeof(*class));
+	class->param = *param;
+	class->id = coro_nb_classes;
 	if (coro_nb_classes > 0)
 		class->first_id = class[-1].first_id + (uint32_t) class[-1].memory.nb;
 	rc = coro_memory_init(&class->memory, param->stack_size,

@@ -20,6 +20,7 @@
 #include <pthread.h>
 
 #include "weir_base.h"
+#include "weir_base_hist.h"
 #include "weir_coro.h"
 
 #define CORO_LOG(level, ...) weir_base_log(WEIR_BASE_LOG_##level, "coro", __VA_ARGS__)
@@ -79,11 +80,36 @@ bool coro_memory_intact(const struct coro_memory *memory, size_t index);
 /* Whose guard is this address in? @return slot, or SIZE_MAX; async-signal-safe */
 size_t coro_memory_guard_of(const struct coro_memory *memory, const void *address);
 
-/* What is counted, by one thread for itself. */
+/* What is counted, by one thread for itself; others read it meanwhile. */
 struct coro_counts {
 	uint64_t created, exited, destroyed;
 	uint64_t switches; /* of those destroyed */
+	uint64_t overruns; /* slices longer than CORO_OVERRUN times what was configured */
+	struct weir_base_hist
+		slices; /* cycles, of those whose end was looked at; min and count are not kept */
 };
+
+#define CORO_OVERRUN 2
+
+/* Only one thread writes: no need of an instruction that locks. */
+static inline void
+coro_count(uint64_t *counter, uint64_t more)
+{
+	__atomic_store_n(
+		counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + more, __ATOMIC_RELAXED);
+}
+
+/* A slice took @cycles of @configured ones. The calling thread's counts. */
+static inline void
+coro_counts_slice(struct coro_counts *counts, uint64_t cycles, uint64_t configured)
+{
+	coro_count(&counts->slices.bucket[weir_base_hist_index(cycles)], 1);
+	coro_count(&counts->slices.sum, cycles);
+	if (__builtin_expect(cycles > counts->slices.max, 0))
+		__atomic_store_n(&counts->slices.max, cycles, __ATOMIC_RELAXED);
+	if (__builtin_expect(cycles > CORO_OVERRUN * configured, 0))
+		coro_count(&counts->overruns, 1);
+}
 
 /* Free blocks. */
 struct coro_list {
@@ -137,7 +163,7 @@ struct weir_coro_block *coro_block_checked(const struct weir_coro *coro); /* NUL
 void coro_main(void) __attribute__((noreturn));
 void coro_leave(struct weir_coro_block *block); /* to who resumed it; returns when resumed */
 
-/* stats.c */
+/* stats.c: of a thread that ends, under the class' lock */
 void coro_counts_add(struct coro_counts *into, const struct coro_counts *from);
 
 /* misuse.c */

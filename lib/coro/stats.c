@@ -3,16 +3,46 @@
 /* What a class is like: counters of threads summed, and a look at its coroutines. */
 
 #include <errno.h>
+#include <string.h>
 
 #include "coro_private.h"
+
+static uint64_t
+of(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static void
+add_slices(struct weir_base_hist *into, const struct weir_base_hist *from)
+{
+	uint64_t max = of(&from->max);
+
+	for (unsigned int i = 0; i < WEIR_BASE_HIST_BUCKETS; i++)
+		coro_count(&into->bucket[i], of(&from->bucket[i]));
+	coro_count(&into->sum, of(&from->sum));
+	into->max = max > into->max ? max : into->max;
+}
 
 void
 coro_counts_add(struct coro_counts *into, const struct coro_counts *from)
 {
-	into->created += __atomic_load_n(&from->created, __ATOMIC_RELAXED);
-	into->exited += __atomic_load_n(&from->exited, __ATOMIC_RELAXED);
-	into->destroyed += __atomic_load_n(&from->destroyed, __ATOMIC_RELAXED);
-	into->switches += __atomic_load_n(&from->switches, __ATOMIC_RELAXED);
+	into->created += of(&from->created);
+	into->exited += of(&from->exited);
+	into->destroyed += of(&from->destroyed);
+	into->switches += of(&from->switches);
+	into->overruns += of(&from->overruns);
+	add_slices(&into->slices, &from->slices);
+}
+
+static void
+look_at_counts(struct weir_coro_class_stats *stats, const struct coro_counts *counts)
+{
+	stats->created += of(&counts->created);
+	stats->exited += of(&counts->exited);
+	stats->destroyed += of(&counts->destroyed);
+	stats->switches += of(&counts->switches);
+	stats->overruns += of(&counts->overruns);
 }
 
 static void
@@ -34,7 +64,6 @@ int
 weir_coro_class_look(unsigned int class_id, struct weir_coro_class_stats *stats)
 {
 	struct coro_class *class;
-	struct coro_counts counts;
 
 	if (class_id >= coro_nb_classes)
 		return -EINVAL;
@@ -45,17 +74,36 @@ weir_coro_class_look(unsigned int class_id, struct weir_coro_class_stats *stats)
 		.max = class->param.max_coroutines,
 	};
 	pthread_mutex_lock(&class->lock);
-	counts = class->ended;
+	look_at_counts(stats, &class->ended);
 	for (const struct coro_cache *cache = class->caches; cache != NULL; cache = cache->next)
-		coro_counts_add(&counts, &cache->counts);
+		look_at_counts(stats, &cache->counts);
 	stats->peak = class->peak;
 	pthread_mutex_unlock(&class->lock);
-	stats->created = counts.created;
-	stats->exited = counts.exited;
-	stats->destroyed = counts.destroyed;
-	stats->live = counts.created - counts.destroyed;
-	stats->switches = counts.switches;
+	stats->live = stats->created - stats->destroyed;
 	look_at_blocks(class, stats);
+	return 0;
+}
+
+int
+weir_coro_class_slices(unsigned int class_id, struct weir_base_hist *cycles)
+{
+	struct coro_class *class;
+
+	if (class_id >= coro_nb_classes)
+		return -EINVAL;
+	class = &coro_classes[class_id];
+	memset(cycles, 0, sizeof(*cycles));
+	pthread_mutex_lock(&class->lock);
+	add_slices(cycles, &class->ended.slices);
+	for (const struct coro_cache *cache = class->caches; cache != NULL; cache = cache->next)
+		add_slices(cycles, &cache->counts.slices);
+	pthread_mutex_unlock(&class->lock);
+	/* From the buckets, so that they agree however much was counted meanwhile. */
+	for (unsigned int i = WEIR_BASE_HIST_BUCKETS; i-- > 0;) {
+		cycles->count += cycles->bucket[i];
+		if (cycles->bucket[i] > 0)
+			cycles->min = weir_base_hist_bucket_low(i);
+	}
 	return 0;
 }
 

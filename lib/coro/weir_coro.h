@@ -50,6 +50,8 @@ extern "C" {
 /** A coroutine: an opaque handle. */
 struct weir_coro;
 
+struct weir_base_hist;
+
 /** What a coroutine runs. It has no parameters: see weir_coro_in_param(). Returning from it is weir_coro_exit(). */
 typedef void (*weir_coro_run_t)(void);
 
@@ -170,8 +172,10 @@ struct weir_coro_class_stats {
 	uint64_t exited;            /**< that came to their end */
 	uint64_t destroyed;         /**< whose memory was given back */
 	uint64_t switches;          /**< resumptions */
-	size_t high_water;          /**< most bytes of a stack that any used, as far as looked at */
-	size_t resident; /**< bytes of stacks that memory stands behind, as far as known */
+	uint64_t
+		overruns; /**< slices more than twice as long as configured, of those in weir_coro_class_slices() */
+	size_t high_water; /**< most bytes of a stack that any used, as far as looked at */
+	size_t resident;   /**< bytes of stacks that memory stands behind, as far as known */
 };
 
 /**
@@ -186,6 +190,14 @@ struct weir_coro *weir_coro_create_in(unsigned int class_id, weir_coro_run_t run
 
 /** How a class is. @return 0, -EINVAL */
 int weir_coro_class_look(unsigned int class_id, struct weir_coro_class_stats *stats);
+
+/**
+ * How long slices of a class' coroutines took, in cycles: of those at whose end the clock was looked at. That is
+ * most; those that end by count, and those that end by a plain yield, are not among them. Any thread.
+ *
+ * @return 0, -EINVAL
+ */
+int weir_coro_class_slices(unsigned int class_id, struct weir_base_hist *cycles);
 
 /** Most bytes of its stack that a coroutine has used so far, in whole pages at least: pages never touched are not counted. 0 of a stale handle. */
 size_t weir_coro_high_water(struct weir_coro *coro);
