@@ -9,9 +9,11 @@
 	.globl	coro_entry
 	.type	coro_entry, %function
 	.hidden	coro_main
+	.hidden	coro_personality
 coro_entry:
 	.cfi_startproc
 	.cfi_signal_frame
+	.cfi_personality 0x1b, coro_personality		/* pcrel, sdata4 */
 	.cfi_escape 0x0f, 0x03, 0x8d, 0x00, 0x06	/* CFA: *(x29 + 0), the caller's stack pointer */
 	.cfi_escape 0x10, 0x1d, 0x02, 0x8d, 0x08	/* x29: at x29 + 8 */
 	.cfi_escape 0x10, 0x1e, 0x02, 0x8d, 0x10	/* x30, the return address: at x29 + 16 */

@@ -52,7 +52,10 @@ struct weir_coro;
 
 struct weir_base_hist;
 
-/** What a coroutine runs. It has no parameters: see weir_coro_in_param(). Returning from it is weir_coro_exit(). */
+/**
+ * What a coroutine runs. It has no parameters: see weir_coro_in_param(). Returning from it is weir_coro_exit(). An exception that
+ * leaves it ends the process, by std::terminate() where it was thrown; so does pthread_exit() in it, by abort().
+ */
 typedef void (*weir_coro_run_t)(void);
 
 /**

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The headers in C++, and exceptions within coroutines. */
+/* The headers in C++, exceptions within coroutines, and those that nobody catches there. */
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "weir_coro.h"
 
@@ -125,6 +130,135 @@ cancel_unwinds()
 	CHECK(weir_coro_destroy(coro) == 0);
 }
 
+/* What nobody catches in a coroutine. */
+
+[[noreturn]] void
+throws()
+{
+	throw std::runtime_error("to nobody");
+}
+
+void
+throws_late()
+{
+	Counted counted;
+
+	weir_coro_yield();
+	throws();
+}
+
+/* Whoever catches on the way is not asked: the coroutine's own stack is where it ends. */
+void
+resumes_one_that_throws()
+{
+	try {
+		weir_coro_resume(weir_coro_create(throws));
+	} catch (...) {
+		_exit(1);
+	}
+	_exit(2);
+}
+
+void
+throws_in_a_cleanup()
+{
+	weir_coro_cleanup_entry entry = {[](void *) { throws(); }, nullptr, nullptr};
+
+	weir_coro_cleanup_push(&entry);
+	weir_coro_exit();
+}
+
+void
+throws_through_noexcept()
+{
+	[]() noexcept { throws(); }();
+}
+
+void
+ends_its_thread()
+{
+	Counted counted;
+
+	pthread_exit(nullptr);
+}
+
+void
+cancels_its_thread()
+{
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+}
+
+/* Is this the stack of a coroutine still, and the exception there to be looked at? */
+[[noreturn]] void
+ends_here()
+{
+	const weir_coro_block *block = weir_coro_block_of(weir_coro_self());
+	const char *here = static_cast<const char *>(__builtin_frame_address(0));
+
+	if (block == nullptr || here < block->stack || here >= block->top)
+		_exit(3);
+	try {
+		std::rethrow_exception(std::current_exception());
+	} catch (const std::runtime_error &error) {
+		_exit(error.what() == std::string("to nobody") ? 42 : 4);
+	} catch (...) {
+		_exit(5);
+	}
+}
+
+/* How a process ends that does this. */
+int
+status_of(weir_coro_run_t run, bool with_handler)
+{
+	int status;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		alarm(30);
+		signal(SIGABRT, SIG_DFL);
+		if (with_handler)
+			std::set_terminate(ends_here);
+		try {
+			weir_coro *coro = weir_coro_create(run);
+
+			for (int i = 0; i < 3; i++)
+				weir_coro_resume(coro);
+		} catch (...) {
+			_exit(6);
+		}
+		_exit(7);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
+void
+escaping_ends_the_process()
+{
+	const weir_coro_run_t runs[] = {throws, throws_late, resumes_one_that_throws,
+		throws_in_a_cleanup, throws_through_noexcept};
+
+	for (weir_coro_run_t run : runs) {
+		int status = status_of(run, true);
+
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+		status = status_of(run, false);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	}
+}
+
+void
+threads_do_not_end_in_one()
+{
+	for (weir_coro_run_t run : {ends_its_thread, cancels_its_thread}) {
+		int status = status_of(run, false);
+
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	}
+}
+
 } // namespace
 
 int
@@ -133,6 +267,8 @@ main()
 	CHECK(weir_coro_init(65536, 0, 0, 16, 0, 4, -1) == 0);
 	exceptions_stay_apart();
 	cancel_unwinds();
+	escaping_ends_the_process();
+	threads_do_not_end_in_one();
 	/* And on the program's own stack, after all that. */
 	try {
 		throw std::runtime_error("outside");
