@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * Classes of coroutines: their blocks, who has which, and what is counted.
- *
- *      class: blocks never used | list of free ones          under the class' lock
- *                    \             /      ^
- *                     v           v       |  half a cache at a time
- *      thread:          list of free ones                    no lock: the thread's own
- */
+/* Classes of coroutines: their blocks and stacks; what handles stand for. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,12 +12,6 @@
 
 struct coro_class coro_classes[CORO_CLASSES_MAX];
 unsigned int coro_nb_classes;
-
-/* Of each thread that created or destroyed any: freed when it ends. */
-static __thread struct coro_cache *caches[CORO_CLASSES_MAX];
-static pthread_key_t thread_key;
-static unsigned int epoch; /* weir_coro_init() so far: caches of an earlier one are not ours */
-static __thread unsigned int thread_epoch;
 
 struct weir_coro *
 coro_handle(const struct weir_coro_block *block)
@@ -46,27 +33,8 @@ coro_block_checked(const struct weir_coro *coro)
 	return block;
 }
 
-/* Move up to @nb blocks from one list to another. @return how many */
-static unsigned int
-list_move(struct coro_list *to, struct coro_list *from, unsigned int nb)
-{
-	unsigned int moved;
-
-	for (moved = 0; moved < nb && from->first != NULL; moved++) {
-		struct weir_coro_block *block = from->first;
-
-		from->first = block->next_free;
-		block->next_free = to->first;
-		to->first = block;
-	}
-	from->nb -= moved;
-	to->nb += moved;
-	return moved;
-}
-
-/* A block that no coroutine has had yet. */
-static struct weir_coro_block *
-fresh_block(struct coro_class *class)
+struct weir_coro_block *
+coro_block_fresh(struct coro_class *class)
 {
 	struct weir_coro_block *block;
 	size_t index = class->nb_fresh;
@@ -89,132 +57,6 @@ fresh_block(struct coro_class *class)
 	block->id = class->first_id + (uint32_t)index;
 	block->fp_control = class->param.fp_control;
 	return block;
-}
-
-static void
-cache_flush(struct coro_class *class, struct coro_cache *cache, unsigned int nb)
-{
-	pthread_mutex_lock(&class->lock);
-	list_move(&class->free, &cache->free, nb);
-	pthread_mutex_unlock(&class->lock);
-}
-
-/* A thread ends: what it kept is for others, what it counted stays in the totals. */
-static void
-thread_ends(void *arg)
-{
-	if (thread_epoch != epoch)
-		return;
-	for (unsigned int c = 0; c < CORO_CLASSES_MAX; c++) {
-		struct coro_class *class = &coro_classes[c];
-		struct coro_cache *cache = caches[c], **link;
-
-		if (cache == NULL)
-			continue;
-		cache_flush(class, cache, UINT32_MAX);
-		pthread_mutex_lock(&class->lock);
-		coro_counts_add(&class->ended, &cache->counts);
-		for (link = &class->caches; *link != cache; link = &(*link)->next)
-			;
-		*link = cache->next;
-		pthread_mutex_unlock(&class->lock);
-		free(cache);
-		caches[c] = NULL;
-	}
-}
-
-struct coro_cache *
-coro_cache_of(struct coro_class *class)
-{
-	struct coro_cache *cache;
-
-	if (thread_epoch != epoch) {
-		memset(caches, 0, sizeof(caches));
-		thread_epoch = epoch;
-		pthread_setspecific(thread_key, caches);
-	}
-	cache = caches[class->id];
-	if (cache != NULL)
-		return cache;
-	if (posix_memalign((void **)&cache, 64, sizeof(*cache)) != 0)
-		return NULL;
-	memset(cache, 0, sizeof(*cache));
-	pthread_mutex_lock(&class->lock);
-	cache->next = class->caches;
-	class->caches = cache;
-	pthread_mutex_unlock(&class->lock);
-	caches[class->id] = cache;
-	return cache;
-}
-
-/* From the class into the thread's cache: half of what it may keep, at least one. */
-static void
-cache_refill(struct coro_class *class, struct coro_cache *cache)
-{
-	unsigned int want = class->param.cache_size / 2 + 1;
-	struct weir_coro_block *block;
-	uint64_t out;
-
-	pthread_mutex_lock(&class->lock);
-	want -= list_move(&cache->free, &class->free, want);
-	for (; want > 0 && (block = fresh_block(class)) != NULL; want--) {
-		block->next_free = cache->free.first;
-		cache->free.first = block;
-		cache->free.nb++;
-	}
-	out = class->nb_fresh - class->free.nb;
-	class->peak = out > class->peak ? out : class->peak;
-	pthread_mutex_unlock(&class->lock);
-}
-
-struct weir_coro_block *
-coro_block_get(struct coro_class *class)
-{
-	struct coro_cache *cache = coro_cache_of(class);
-	struct weir_coro_block *block;
-
-	if (cache == NULL) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	if (cache->free.first == NULL)
-		cache_refill(class, cache);
-	block = cache->free.first;
-	if (block == NULL) {
-		errno = EAGAIN;
-		return NULL;
-	}
-	cache->free.first = block->next_free;
-	cache->free.nb--;
-	coro_count(&cache->counts.created, 1);
-	return block;
-}
-
-/* Its handles are stale from here on. */
-void
-coro_block_put(struct coro_class *class, struct weir_coro_block *block)
-{
-	struct coro_cache *cache = coro_cache_of(class);
-	uint32_t generation = (block->word >> 16) + 1;
-
-	__atomic_store_n(&block->word, generation << 16 | WEIR_CORO_STATE_FREE, __ATOMIC_RELEASE);
-	if (cache == NULL) { /* no memory for a cache: straight to the class */
-		pthread_mutex_lock(&class->lock);
-		block->next_free = class->free.first;
-		class->free.first = block;
-		class->free.nb++;
-		class->ended.destroyed++;
-		class->ended.switches += block->resumes;
-		pthread_mutex_unlock(&class->lock);
-		return;
-	}
-	block->next_free = cache->free.first;
-	cache->free.first = block;
-	cache->free.nb++;
-	coro_count(&cache->counts.destroyed, 1);
-	coro_count(&cache->counts.switches, block->resumes);
-	if (cache->free.nb > class->param.cache_size)
-		cache_flush(class, cache, class->param.cache_size / 2 + 1);
 }
 
 static int
@@ -294,9 +136,9 @@ weir_coro_init(size_t stack_size, size_t max_in_param_size, size_t max_out_param
 
 	if (coro_nb_classes > 0)
 		return -EALREADY;
-	if (epoch == 0 && pthread_key_create(&thread_key, thread_ends) != 0)
-		return -ENOMEM;
-	epoch++;
+	rc = coro_caches_init();
+	if (rc < 0)
+		return rc;
 	coro_misuse_reset();
 	coro_slice_init();
 	rc = class_add(&param);
@@ -306,12 +148,7 @@ weir_coro_init(size_t stack_size, size_t max_in_param_size, size_t max_out_param
 static void
 class_free(struct coro_class *class)
 {
-	struct coro_cache *cache, *next;
-
-	for (cache = class->caches; cache != NULL; cache = next) {
-		next = cache->next;
-		free(cache);
-	}
+	coro_caches_fini(class);
 	munmap(class->blocks, class->memory.nb * sizeof(*class->blocks));
 	coro_memory_fini(&class->memory);
 	pthread_mutex_destroy(&class->lock);
@@ -320,11 +157,11 @@ class_free(struct coro_class *class)
 void
 weir_coro_cleanup(void)
 {
-	struct weir_coro_class_stats stats;
+	struct weir_coro_class_stats stats = {0};
 	uint64_t alive = 0;
 
 	for (unsigned int c = 0; c < coro_nb_classes; c++) {
-		weir_coro_class_look(c, &stats);
+		coro_class_count(&coro_classes[c], &stats);
 		alive += stats.live;
 	}
 	if (alive > 0)
@@ -334,5 +171,4 @@ weir_coro_cleanup(void)
 		class_free(&coro_classes[c]);
 	}
 	coro_nb_classes = 0;
-	epoch++; /* what threads kept was freed here */
 }

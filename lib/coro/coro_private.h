@@ -6,8 +6,10 @@
  * What the files of this library share.
  *
  *   coro.c      create, destroy, exit, parameters     slice.c     when a time slice is over
- *   class.c     classes: blocks, their lists and       memory.c    stacks: mappings, guards, high water,
- *               caches, statistics                                 trimming
+ *   class.c     classes of blocks                      memory.c    stacks: mappings, guards
+ *   cache.c     which thread has which free ones
+ *   stats.c     what a class is like                   touched.c   high water, trimming
+ *                                                      ctl.c       what a class is like, for the control socket
  *   cancel.c    cancel, join, clean-ups               overflow.c  what the SIGSEGV handler asks
  *   self.c      the calling coroutine, its locals     misuse.c    what is refused
  *   entry_*.S   the bottom of every stack             tool.c      what sanitizers and valgrind are told
@@ -18,6 +20,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "weir_base.h"
 #include "weir_base_hist.h"
@@ -38,7 +41,20 @@ struct coro_memory {
 	size_t nb;
 	enum weir_coro_guard guard; /* what it is, never BEST */
 	int socket_id;
+	size_t high_water; /* the highest that was seen, of all time */
 };
+
+static inline size_t
+coro_page_bytes(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static inline uintptr_t
+coro_round_up(uintptr_t value, size_t multiple)
+{
+	return (value + multiple - 1) / multiple * multiple;
+}
 
 /*
  * Reserve address space for @nb slots. Nothing is committed: pages come as they are touched.
@@ -68,21 +84,34 @@ coro_memory_params(const struct coro_memory *memory, size_t index)
 	return coro_memory_top(memory, index);
 }
 
-/* Bytes from the top down to the lowest page of the stack that was ever touched (mincore(2) or /proc/self/pagemap; 0: unknown). */
-size_t coro_memory_high_water(const struct coro_memory *memory, size_t index);
+/* Canary guards: is the pattern at the low end of the stack whole? Always true of other guards. */
+bool coro_memory_intact(const struct coro_memory *memory, size_t index);
+
+/* touched.c */
+
+/*
+ * Bytes from the top down to the lowest page of the stack that was ever touched (/proc/self/pagemap or mincore(2); 0:
+ * unknown). The most that was seen is kept in memory->high_water.
+ */
+size_t coro_memory_high_water(struct coro_memory *memory, size_t index);
+
+/* The same of the first @nb slots, the most; and bytes that are present of stacks and parameters. Quick: many at a time. */
+struct coro_memory_use {
+	size_t high_water;
+	size_t present_bytes;
+};
+struct coro_memory_use coro_memory_scan(struct coro_memory *memory, size_t nb);
 
 /* Give the pages of an idle slot's stack back. @return bytes that were committed and no longer are */
 size_t coro_memory_trim(struct coro_memory *memory, size_t index);
-
-/* Canary guards: is the pattern at the low end of the stack whole? Always true of other guards. */
-bool coro_memory_intact(const struct coro_memory *memory, size_t index);
 
 /* Whose guard is this address in? @return slot, or SIZE_MAX; async-signal-safe */
 size_t coro_memory_guard_of(const struct coro_memory *memory, const void *address);
 
 /* What is counted, by one thread for itself; others read it meanwhile. */
 struct coro_counts {
-	uint64_t created, exited, destroyed;
+	uint64_t created, destroyed, exited;
+	uint64_t most;     /* by which creations were ahead of destructions */
 	uint64_t switches; /* of those destroyed */
 	uint64_t overruns; /* slices longer than CORO_OVERRUN times what was configured */
 	struct weir_base_hist
@@ -91,12 +120,24 @@ struct coro_counts {
 
 #define CORO_OVERRUN 2
 
-/* Only one thread writes: no need of an instruction that locks. */
+/* Only one thread writes: no need of an instruction that locks. Released: who reads what was counted later finds this too. */
 static inline void
 coro_count(uint64_t *counter, uint64_t more)
 {
 	__atomic_store_n(
-		counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + more, __ATOMIC_RELAXED);
+		counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + more, __ATOMIC_RELEASE);
+}
+
+static inline void
+coro_counts_created(struct coro_counts *counts)
+{
+	int64_t ahead;
+
+	coro_count(&counts->created, 1);
+	/* Threads that destroy what others create are far behind. */
+	ahead = (int64_t)(counts->created - counts->destroyed);
+	if (__builtin_expect(ahead > (int64_t)counts->most, 0))
+		__atomic_store_n(&counts->most, (uint64_t)ahead, __ATOMIC_RELAXED);
 }
 
 /* A slice took @cycles of @configured ones. The calling thread's counts. */
@@ -120,6 +161,8 @@ struct coro_list {
 /* What a thread keeps of a class. */
 struct coro_cache {
 	struct coro_list free;
+	bool busy;   /* its owner is at the list */
+	bool raided; /* another thread is, or is about to be: its owner goes by the class' lock */
 	struct coro_counts counts;
 	struct coro_cache *next; /* of the class, under its lock */
 };
@@ -132,12 +175,14 @@ struct coro_class {
 	unsigned int id;
 	uint32_t first_id; /* of its coroutines */
 
-	pthread_mutex_t lock; /* of what follows */
-	size_t nb_fresh;      /* blocks that were ever used */
-	struct coro_list free;
+	pthread_mutex_t lock;      /* of what follows */
+	size_t nb_fresh;           /* blocks that were ever used */
+	struct coro_list free;     /* others were used since, as a rule: their pages are there */
+	struct coro_list trimmed;  /* not used since their stacks were given back */
 	struct coro_cache *caches; /* of all threads */
 	struct coro_counts ended;  /* of threads that ended */
-	uint64_t peak;             /* most blocks that were out, threads' caches included */
+	uint64_t most_out;         /* blocks in use, or free in threads' caches */
+	uint64_t switches;         /* as told last */
 };
 
 /* Bytes of parameters, each kind for itself. */
@@ -152,12 +197,22 @@ coro_param_round(size_t size)
 /* class.c */
 extern struct coro_class coro_classes[CORO_CLASSES_MAX];
 extern unsigned int coro_nb_classes;
+struct weir_coro *coro_handle(const struct weir_coro_block *block);
+struct weir_coro_block *coro_block_checked(const struct weir_coro *coro); /* NULL when stale */
+/* One that no coroutine has had yet, under the class' lock. NULL: there is none, or it has no guard */
+struct weir_coro_block *coro_block_fresh(struct coro_class *class);
+
+/* cache.c */
+int coro_caches_init(void);
+void coro_caches_fini(struct coro_class *class);
 struct weir_coro_block *coro_block_get(struct coro_class *class); /* NULL with errno */
 void coro_block_put(struct coro_class *class, struct weir_coro_block *block);
 struct coro_cache *coro_cache_of(
 	struct coro_class *class); /* the calling thread's; NULL: no memory */
-struct weir_coro *coro_handle(const struct weir_coro_block *block);
-struct weir_coro_block *coro_block_checked(const struct weir_coro *coro); /* NULL when stale */
+/* All that threads keep becomes the class', if the kernel helps. */
+void coro_caches_empty(struct coro_class *class);
+/* Up to @nb blocks from one list to another. @return how many */
+unsigned int coro_list_move(struct coro_list *to, struct coro_list *from, unsigned int nb);
 
 /* coro.c */
 void coro_main(void) __attribute__((noreturn));
@@ -165,6 +220,8 @@ void coro_leave(struct weir_coro_block *block); /* to who resumed it; returns wh
 
 /* stats.c: of a thread that ends, under the class' lock */
 void coro_counts_add(struct coro_counts *into, const struct coro_counts *from);
+/* What is counted, but for high water and memory. */
+void coro_class_count(struct coro_class *class, struct weir_coro_class_stats *stats);
 
 /* misuse.c */
 void coro_misuse_reset(void);

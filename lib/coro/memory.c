@@ -56,9 +56,6 @@
 /* Bytes that addresses of a process reach. */
 #define ADDRESSES ((size_t)1 << 47)
 
-#define SCAN_PAGES 64
-#define UNKNOWN    SIZE_MAX
-
 /* The stack of a coroutine may be marked by the address sanitizer, or in use by another thread just now. */
 #define LOOK_ANYWAY __attribute__((no_sanitize("address", "thread", "undefined")))
 
@@ -66,18 +63,6 @@ struct guard_choice {
 	enum weir_coro_guard guard;
 	char why[256]; /* it is none of the better ones */
 };
-
-static size_t
-page_bytes(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static uintptr_t
-round_up(uintptr_t value, size_t multiple)
-{
-	return (value + multiple - 1) / multiple * multiple;
-}
 
 static const char *
 guard_name(enum weir_coro_guard guard)
@@ -91,7 +76,7 @@ guard_name(enum weir_coro_guard guard)
 static int
 region_refused(void)
 {
-	size_t page = page_bytes();
+	size_t page = coro_page_bytes();
 	int rc = 0;
 	char *trial = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -226,15 +211,16 @@ choose_guard(struct guard_choice *choice, enum weir_coro_guard asked, size_t nb)
 static int
 lay_out(struct coro_memory *memory, size_t stack_size, size_t param_bytes, size_t nb)
 {
-	const size_t page = page_bytes();
+	const size_t page = coro_page_bytes();
 	size_t guard = stack_size / 8 < GUARD_MAX ? stack_size / 8 : GUARD_MAX;
 
-	stack_size = round_up(stack_size, page);
+	stack_size = coro_round_up(stack_size, page);
 	memory->nb = nb;
-	memory->param_bytes = round_up(param_bytes, 64);
+	memory->param_bytes = coro_round_up(param_bytes, 64);
 	memory->guard_bytes =
-		memory->guard == WEIR_CORO_GUARD_CANARY ? CANARY_BYTES : round_up(guard, page);
-	memory->slot_bytes = round_up(memory->guard_bytes + stack_size + memory->param_bytes, page);
+		memory->guard == WEIR_CORO_GUARD_CANARY ? CANARY_BYTES : coro_round_up(guard, page);
+	memory->slot_bytes =
+		coro_round_up(memory->guard_bytes + stack_size + memory->param_bytes, page);
 	memory->stack_bytes = memory->slot_bytes - memory->guard_bytes - memory->param_bytes;
 	if (!__builtin_mul_overflow(memory->slot_bytes, nb, &memory->bytes) &&
 		memory->bytes <= ADDRESSES)
@@ -423,142 +409,4 @@ coro_memory_guard_of(const struct coro_memory *memory, const void *address)
 	if (offset >= memory->bytes || offset % memory->slot_bytes >= memory->guard_bytes)
 		return SIZE_MAX;
 	return offset / memory->slot_bytes;
-}
-
-/* Those pages of a slot whose being touched tells something: not that of the canary. */
-static char *
-pages_start(const struct coro_memory *memory, size_t index)
-{
-	return (char *)round_up((uintptr_t)coro_memory_stack(memory, index), page_bytes());
-}
-
-/* Parameters may follow on the same page. */
-static char *
-pages_end(const struct coro_memory *memory, size_t index)
-{
-	return (char *)round_up((uintptr_t)coro_memory_top(memory, index), page_bytes());
-}
-
-static bool
-read_pagemap(int fd, const char *start, size_t nb, bool *touched)
-{
-	const uint64_t present_or_swapped = (uint64_t)3 << 62;
-	uint64_t entries[SCAN_PAGES];
-	size_t bytes = nb * sizeof(entries[0]);
-	off_t at = (off_t)((uintptr_t)start / page_bytes() * sizeof(entries[0]));
-
-	if (fd < 0 || pread(fd, entries, bytes, at) != (ssize_t)bytes)
-		return false;
-	for (size_t i = 0; i < nb; i++)
-		touched[i] = (entries[i] & present_or_swapped) != 0;
-	return true;
-}
-
-static bool
-read_mincore(char *start, size_t nb, bool *touched)
-{
-	unsigned char resident[SCAN_PAGES];
-
-	if (mincore(start, nb * page_bytes(), resident) < 0)
-		return false;
-	for (size_t i = 0; i < nb; i++)
-		touched[i] = resident[i] & 1;
-	return true;
-}
-
-/*
- * How many pages were touched, and the lowest one. UNKNOWN and NULL when nobody tells.
- *
- * pagemap knows of pages that are swapped out, mincore() does not: it stands in where /proc is closed. The file is
- * opened each time (1.4 us in all, 0.4 us without), because one that is kept would be the parent's after
- * a fork(), or some other file after a program has closed what it does not know.
- * At most 64 pages at a time: who asks may be on a small stack itself.
- */
-static size_t
-touched_pages(char *start, const char *end, char **lowest)
-{
-	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	size_t page = page_bytes(), count = 0, nb;
-	bool touched[SCAN_PAGES];
-
-	*lowest = NULL;
-	for (; start < end; start += nb * page) {
-		nb = (size_t)(end - start) / page;
-		nb = nb < SCAN_PAGES ? nb : SCAN_PAGES;
-		if (!read_pagemap(fd, start, nb, touched) && !read_mincore(start, nb, touched)) {
-			*lowest = NULL;
-			count = UNKNOWN;
-			break;
-		}
-		for (size_t i = 0; i < nb; i++) {
-			if (touched[i] && *lowest == NULL)
-				*lowest = start + i * page;
-			count += touched[i];
-		}
-	}
-	if (fd >= 0)
-		close(fd);
-	return count;
-}
-
-/* Anything in the rest of the canary's page, which is committed anyway? It is zeros as long as the stack did not come so far. */
-LOOK_ANYWAY static bool
-canary_page_used(const struct coro_memory *memory, size_t index)
-{
-	const volatile uint64_t *end = (void *)pages_start(memory, index);
-	const volatile uint64_t *at = (void *)coro_memory_stack(memory, index);
-	uint64_t any = 0;
-
-	for (; at < end; at++)
-		any |= *at;
-	return any != 0;
-}
-
-/*
- * What it is not: exact to less than a page; of all time (trimming starts anew); or only the stack's own (a page that
- * parameters share with the top counts as used when they are). A page counts when it was read, too.
- */
-size_t
-coro_memory_high_water(const struct coro_memory *memory, size_t index)
-{
-	char *lowest;
-
-	if (index >= memory->nb)
-		return 0;
-	if (memory->guard == WEIR_CORO_GUARD_CANARY && canary_page_used(memory, index))
-		return memory->stack_bytes;
-	touched_pages(pages_start(memory, index), pages_end(memory, index), &lowest);
-	return lowest == NULL ? 0 : (size_t)(coro_memory_top(memory, index) - lowest);
-}
-
-/*
- * Afterwards the stack reads as zeros, in any case. Parameters on the page of its top go too. Guard regions stay:
- * MADV_DONTNEED leaves them.
- * Locked memory is not given back, who locked it wants no page faults: it is overwritten.
- */
-size_t
-coro_memory_trim(struct coro_memory *memory, size_t index)
-{
-	char *stack, *start, *end, *lowest;
-	size_t count;
-
-	if (index >= memory->nb)
-		return 0;
-	stack = coro_memory_stack(memory, index);
-	start = pages_start(memory, index);
-	end = pages_end(memory, index);
-	/* Frames that were abandoned have left their marks. */
-	weir_base_asan_unpoison(stack, memory->stack_bytes);
-	if (memory->guard == WEIR_CORO_GUARD_CANARY) {
-		canary_write(canary_of(memory, index));
-		memset(stack, 0, (size_t)(start - stack));
-	}
-	count = touched_pages(start, end, &lowest);
-	if (madvise(start, (size_t)(end - start), MADV_DONTNEED) == 0)
-		return count == UNKNOWN ? 0 : count * page_bytes();
-	if (count == UNKNOWN)
-		lowest = start;
-	if (count != 0)
-		memset(lowest, 0, (size_t)(end - lowest));
-	return 0;
 }

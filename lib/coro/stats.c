@@ -3,6 +3,7 @@
 /* What a class is like: counters of threads summed, and a look at its coroutines. */
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "coro_private.h"
@@ -30,40 +31,72 @@ coro_counts_add(struct coro_counts *into, const struct coro_counts *from)
 	into->created += of(&from->created);
 	into->exited += of(&from->exited);
 	into->destroyed += of(&from->destroyed);
+	into->most += of(&from->most);
 	into->switches += of(&from->switches);
 	into->overruns += of(&from->overruns);
 	add_slices(&into->slices, &from->slices);
 }
 
-static void
-look_at_counts(struct weir_coro_class_stats *stats, const struct coro_counts *counts)
+/* Of all threads' counters of a kind, under the class' lock. */
+static uint64_t
+sum(const struct coro_class *class, size_t offset)
 {
-	stats->created += of(&counts->created);
-	stats->exited += of(&counts->exited);
-	stats->destroyed += of(&counts->destroyed);
-	stats->switches += of(&counts->switches);
-	stats->overruns += of(&counts->overruns);
-}
+	uint64_t total = of((const uint64_t *)((const char *)&class->ended + offset));
 
-static void
-look_at_blocks(const struct coro_class *class, struct weir_coro_class_stats *stats)
+	for (const struct coro_cache *cache = class->caches; cache != NULL; cache = cache->next)
+		total += __atomic_load_n((const uint64_t *)((const char *)&cache->counts + offset),
+			__ATOMIC_ACQUIRE);
+	return total;
+}
+#define SUM(class, counter) sum(class, offsetof(struct coro_counts, counter))
+
+/* Of blocks in use, under the class' lock. */
+static uint64_t
+switches_so_far(const struct coro_class *class)
 {
+	uint64_t switches = 0;
+
 	for (size_t i = 0; i < class->nb_fresh; i++) {
 		const struct weir_coro_block *block = &class->blocks[i];
-		size_t high = coro_memory_high_water(&class->memory, i);
 
 		if ((__atomic_load_n(&block->word, __ATOMIC_ACQUIRE) & 0xffff) !=
 			WEIR_CORO_STATE_FREE)
-			stats->switches += __atomic_load_n(&block->resumes, __ATOMIC_RELAXED);
-		stats->high_water = high > stats->high_water ? high : stats->high_water;
-		stats->resident += high;
+			switches += __atomic_load_n(&block->resumes, __ATOMIC_RELAXED);
 	}
+	return switches;
+}
+
+/*
+ * Others go on counting meanwhile. What must have happened later is read first: nobody is seen destroyed who is not seen
+ * created. Switches move from blocks to counters, and could be seen in neither: what was told once is not taken back.
+ */
+void
+coro_class_count(struct coro_class *class, struct weir_coro_class_stats *stats)
+{
+	uint64_t most, switches;
+
+	pthread_mutex_lock(&class->lock);
+	switches = SUM(class, switches);
+	switches += switches_so_far(class);
+	class->switches = switches > class->switches ? switches : class->switches;
+	stats->switches = class->switches;
+	stats->overruns = SUM(class, overruns);
+	stats->destroyed = SUM(class, destroyed);
+	stats->exited = SUM(class, exited);
+	stats->created = SUM(class, created);
+	stats->live = stats->created - stats->destroyed;
+	/* Neither is less than the truth. */
+	most = SUM(class, most);
+	stats->peak = most < class->most_out ? most : class->most_out;
+	pthread_mutex_unlock(&class->lock);
 }
 
 int
 weir_coro_class_look(unsigned int class_id, struct weir_coro_class_stats *stats)
 {
+	struct coro_memory_use use;
 	struct coro_class *class;
+	size_t nb;
 
 	if (class_id >= coro_nb_classes)
 		return -EINVAL;
@@ -73,14 +106,13 @@ weir_coro_class_look(unsigned int class_id, struct weir_coro_class_stats *stats)
 		.guard = class->memory.guard,
 		.max = class->param.max_coroutines,
 	};
+	coro_class_count(class, stats);
 	pthread_mutex_lock(&class->lock);
-	look_at_counts(stats, &class->ended);
-	for (const struct coro_cache *cache = class->caches; cache != NULL; cache = cache->next)
-		look_at_counts(stats, &cache->counts);
-	stats->peak = class->peak;
+	nb = class->nb_fresh;
 	pthread_mutex_unlock(&class->lock);
-	stats->live = stats->created - stats->destroyed;
-	look_at_blocks(class, stats);
+	use = coro_memory_scan(&class->memory, nb);
+	stats->high_water = __atomic_load_n(&class->memory.high_water, __ATOMIC_RELAXED);
+	stats->resident = use.present_bytes;
 	return 0;
 }
 
@@ -111,7 +143,7 @@ size_t
 weir_coro_high_water(struct weir_coro *coro)
 {
 	const struct weir_coro_block *block = coro_block_checked(coro);
-	const struct coro_class *class;
+	struct coro_class *class;
 
 	if (block == NULL)
 		return 0;
@@ -119,20 +151,33 @@ weir_coro_high_water(struct weir_coro *coro)
 	return coro_memory_high_water(&class->memory, (size_t)(block - class->blocks));
 }
 
+/* So few at a time are out of creators' reach. */
+#define TRIM_NB 16
+
 size_t
 weir_coro_trim(unsigned int class_id)
 {
+	struct coro_list some = {0};
 	struct coro_class *class;
-	size_t bytes = 0;
+	size_t bytes = 0, left;
 
 	if (class_id >= coro_nb_classes)
 		return 0;
 	class = &coro_classes[class_id];
-	/* Blocks in the class' list are idle, and stay so under its lock; those in threads' caches are left alone. */
+	coro_caches_empty(class);
 	pthread_mutex_lock(&class->lock);
-	for (const struct weir_coro_block *block = class->free.first; block != NULL;
-		block = block->next_free)
-		bytes += coro_memory_trim(&class->memory, (size_t)(block - class->blocks));
+	/* No more than there are now: others may put some there all the time. */
+	for (left = class->free.nb; left > 0; left -= some.nb < left ? some.nb : left) {
+		coro_list_move(&class->trimmed, &some, some.nb);
+		if (coro_list_move(&some, &class->free, TRIM_NB) == 0)
+			break;
+		pthread_mutex_unlock(&class->lock);
+		for (const struct weir_coro_block *block = some.first; block != NULL;
+			block = block->next_free)
+			bytes += coro_memory_trim(&class->memory, (size_t)(block - class->blocks));
+		pthread_mutex_lock(&class->lock);
+	}
+	coro_list_move(&class->trimmed, &some, some.nb);
 	pthread_mutex_unlock(&class->lock);
 	return bytes;
 }
