@@ -20,7 +20,7 @@ weir_coro_cancel(struct weir_coro *coro)
 void
 weir_coro_cleanup_push(struct weir_coro_cleanup_entry *entry)
 {
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	if (block == NULL)
 		return;
@@ -31,7 +31,7 @@ weir_coro_cleanup_push(struct weir_coro_cleanup_entry *entry)
 void
 weir_coro_cleanup_pop(bool execute)
 {
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 	struct weir_coro_cleanup_entry *entry;
 
 	if (block == NULL || block->cleanups == NULL)
@@ -52,7 +52,7 @@ coro_run_cleanups(struct weir_coro_block *block)
 int
 weir_coro_join(struct weir_coro *coro)
 {
-	const struct weir_coro_block *self = weir_coro_thread.current;
+	const struct weir_coro_block *self = weir_coro_thread_now()->current;
 
 	if (self == NULL)
 		return -EPERM;

@@ -8,7 +8,8 @@
 
 #include "coro_private.h"
 
-__thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("initial-exec")));
+/* Used: on AArch64 by assembly that the compiler does not see. */
+__thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("initial-exec"), used));
 
 #if defined(__x86_64__) || defined(__aarch64__)
 /* The stack pointer is aligned as before a call, which is what coro_entry() begins with. */
@@ -102,7 +103,7 @@ weir_coro_has_exited(const struct weir_coro *coro)
 void
 coro_leave(struct weir_coro_block *block)
 {
-	weir_coro_thread.current = block->outer;
+	weir_coro_thread_now()->current = block->outer;
 	if (block->fp_control)
 		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
 	coro_tool_switch(coro_tool_leave(block));
@@ -113,7 +114,7 @@ coro_leave(struct weir_coro_block *block)
 void
 weir_coro_exit(void)
 {
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 	struct coro_cache *cache;
 
 	if (block == NULL) {
@@ -135,7 +136,7 @@ weir_coro_exit(void)
 void
 coro_main(void)
 {
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	coro_tool_entered(block);
 	if (!__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED))
@@ -180,8 +181,8 @@ weir_coro_resume_checked(struct weir_coro *coro)
 	/* Others may ask for it meanwhile. */
 	__atomic_store_n(&block->resumes, block->resumes + 1, __ATOMIC_RELAXED);
 	weir_coro_slice_begins(block);
-	block->outer = weir_coro_thread.current;
-	weir_coro_thread.current = block;
+	block->outer = weir_coro_thread_now()->current;
+	weir_coro_thread_now()->current = block;
 	weir_coro_fp_exchange(&before, &before);
 	if (block->fp_control)
 		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
@@ -196,7 +197,7 @@ weir_coro_resume_checked(struct weir_coro *coro)
 bool
 weir_coro_yield_slowly(void)
 {
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	if (block == NULL) {
 		weir_coro_refuse(WEIR_CORO_MISUSE_OUTSIDE, NULL);

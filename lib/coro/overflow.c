@@ -94,7 +94,7 @@ static void
 report(const struct coro_class *class, size_t slot, int fd)
 {
 	const struct weir_coro_block *block = &class->blocks[slot];
-	const struct weir_coro_block *current = weir_coro_thread.current;
+	const struct weir_coro_block *current = weir_coro_thread_now()->current;
 	struct line line = {0};
 	void *frames[FRAMES_MAX];
 	int nb;

@@ -11,10 +11,20 @@
 
 #include "coro_private.h"
 
+__attribute__((noinline)) struct weir_coro_thread *
+weir_coro_thread_address(void)
+{
+	struct weir_coro_thread *thread = &weir_coro_thread;
+
+	/* The compiler cannot see that two calls return the same: they need not. */
+	__asm__ volatile("" : "+r"(thread) : : "memory");
+	return thread;
+}
+
 struct weir_coro *
 weir_coro_self(void)
 {
-	const struct weir_coro_block *block = weir_coro_thread.current;
+	const struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	return block != NULL ? coro_handle(block) : NULL;
 }
@@ -22,7 +32,7 @@ weir_coro_self(void)
 uint32_t
 weir_coro_self_id(void)
 {
-	const struct weir_coro_block *block = weir_coro_thread.current;
+	const struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	return block != NULL ? block->id : UINT32_MAX;
 }
@@ -30,7 +40,7 @@ weir_coro_self_id(void)
 bool
 weir_coro_self_cancelled(void)
 {
-	const struct weir_coro_block *block = weir_coro_thread.current;
+	const struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	return block != NULL && __atomic_load_n(&block->cancelled, __ATOMIC_RELAXED);
 }
@@ -67,13 +77,13 @@ weir_coro_out_param(struct weir_coro *coro, size_t size)
 void *
 weir_coro_self_in_param(size_t size)
 {
-	return param(weir_coro_thread.current, size, false);
+	return param(weir_coro_thread_now()->current, size, false);
 }
 
 void *
 weir_coro_self_out_param(size_t size)
 {
-	return param(weir_coro_thread.current, size, true);
+	return param(weir_coro_thread_now()->current, size, true);
 }
 
 uint32_t
@@ -118,7 +128,7 @@ weir_coro_set_time_slice(struct weir_coro *coro, uint64_t time_slice)
 void
 weir_coro_hold(void)
 {
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	if (block != NULL)
 		block->held++;
@@ -127,7 +137,7 @@ weir_coro_hold(void)
 void
 weir_coro_release(void)
 {
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	if (block != NULL && block->held > 0)
 		block->held--;
@@ -151,7 +161,7 @@ weir_coro_local_alloc(void)
 void *
 weir_coro_local_get(unsigned int slot)
 {
-	const struct weir_coro_block *block = weir_coro_thread.current;
+	const struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	return block != NULL && slot < WEIR_CORO_LOCALS ? block->locals[slot] : NULL;
 }
@@ -159,7 +169,7 @@ weir_coro_local_get(unsigned int slot)
 int
 weir_coro_local_set(unsigned int slot, void *value)
 {
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	if (block == NULL)
 		return -EPERM;

@@ -112,7 +112,7 @@ give(struct weir_coro_block *block, uint32_t nb)
 static uint64_t
 since_look(const struct weir_coro_block *block, uint64_t now)
 {
-	uint64_t last = weir_coro_thread.clock;
+	uint64_t last = weir_coro_thread_now()->clock;
 
 	return block->looked == (uint32_t)last ? now - last : (uint32_t)now - block->looked;
 }
@@ -189,7 +189,7 @@ weir_coro_slice_over(struct weir_coro_block *block)
 		block->deadline = slice_begin(block, now, (float)nb) + block->slice;
 	else
 		learn(block, (float)nb, (float)since_look(block, now));
-	weir_coro_thread.clock = now;
+	weir_coro_thread_now()->clock = now;
 	block->looked = (uint32_t)now;
 	left = (int64_t)(block->deadline - now);
 	if ((float)left > block->spacing * 0.5f) {

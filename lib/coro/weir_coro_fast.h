@@ -82,9 +82,37 @@ struct weir_coro_thread {
 	uint64_t clock;                  /**< cycles: when the clock was last looked at here */
 };
 
-/* initial-exec: read relative to the thread register at each use, so that no address outlives a switch. */
-/** The calling thread's. */
+/** The calling thread's; see weir_coro_thread_now(). */
 extern __thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("initial-exec")));
+
+/** Library internal: weir_coro_thread_now() of machines that have none of their own. */
+struct weir_coro_thread *weir_coro_thread_address(void);
+
+/**
+ * What the calling thread keeps, asked for anew at each use: after a switch it may be another thread, and
+ * compilers take what they know of a thread-local variable for true over a switch. To be used for one access; the address
+ * is not to be kept.
+ */
+static inline __attribute__((always_inline)) struct weir_coro_thread *
+weir_coro_thread_now(void)
+{
+#if defined(__x86_64__)
+	/* With the initial-exec model each access is relative to the thread's segment: nothing to keep but an offset. */
+	return &weir_coro_thread;
+#elif defined(__aarch64__)
+	uintptr_t thread, offset;
+
+	/* The same without volatile, or by the compiler itself, is worked out once and kept. */
+	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(thread));
+	/* The offset is the same in all threads. */
+	__asm__("adrp %0, :gottprel:weir_coro_thread\n\t"
+		"ldr %0, [%0, #:gottprel_lo12:weir_coro_thread]"
+		: "=r"(offset));
+	return (struct weir_coro_thread *)(thread + offset);
+#else
+	return weir_coro_thread_address();
+#endif
+}
 
 /** Library internal: refuse and count. */
 void weir_coro_refuse(enum weir_coro_misuse what, const void *handle);
@@ -107,7 +135,7 @@ weir_coro_slice_begins(struct weir_coro_block *block)
 {
 	block->carried = block->checks_given - block->checks_left;
 	block->deadline = 0;
-	block->looked = (uint32_t)weir_coro_thread.clock;
+	block->looked = (uint32_t)weir_coro_thread_now()->clock;
 }
 
 /** A handle's generation and the state that is asked for. */
@@ -149,8 +177,8 @@ weir_coro_resume(struct weir_coro *coro)
 		&block->word, weir_coro_word(coro, WEIR_CORO_STATE_RUNNING), __ATOMIC_RELAXED);
 	block->resumes++;
 	weir_coro_slice_begins(block);
-	block->outer = weir_coro_thread.current;
-	weir_coro_thread.current = block;
+	block->outer = weir_coro_thread_now()->current;
+	weir_coro_thread_now()->current = block;
 	if (__builtin_expect(block->fp_control, 0))
 		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
 	weir_coro_switch(&block->resumer, &block->own);
@@ -171,15 +199,15 @@ weir_coro_yield(void)
 #if defined(WEIR_CORO_CHECKS)
 	return weir_coro_yield_slowly();
 #else
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	if (__builtin_expect(block == NULL || block->held != 0, 0))
 		return weir_coro_yield_slowly();
-	weir_coro_thread.current = block->outer;
+	weir_coro_thread_now()->current = block->outer;
 	if (__builtin_expect(block->fp_control, 0))
 		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
 	weir_coro_switch(&block->own, &block->resumer);
-	return __atomic_load_n(&weir_coro_thread.current->cancelled, __ATOMIC_RELAXED);
+	return __atomic_load_n(&weir_coro_thread_now()->current->cancelled, __ATOMIC_RELAXED);
 #endif
 }
 
@@ -194,7 +222,7 @@ weir_coro_yield(void)
 static inline bool
 weir_coro_maybe_yield(void)
 {
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	if (__builtin_expect(block == NULL, 0))
 		return false;
