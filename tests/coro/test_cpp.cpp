@@ -255,7 +255,12 @@ threads_do_not_end_in_one()
 	for (weir_coro_run_t run : {ends_its_thread, cancels_its_thread}) {
 		int status = status_of(run, false);
 
+#ifdef WEIR_BASE_TSAN
+		/* It ends such a process before it comes to us. */
+		CHECK(WIFSIGNALED(status) || WEXITSTATUS(status) > 7);
+#else
 		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+#endif
 	}
 }
 
