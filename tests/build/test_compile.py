@@ -33,7 +33,8 @@ def last(command, start):
 def test_default(tmp_path, compiler):
     """Ours counts: DPDK's pkg-config file has a -march of its own."""
     for output, command in commands(tmp_path, compiler=compiler).items():
-        assert last(command, "-march=") == "-march=native", output
+        # Valgrind does not know all instructions of recent CPUs.
+        assert last(command, "-march=") == (None if "valgrind" in output else "-march=native"), output
         assert last(command, "-O") == "-O3", output
         assert "-Werror" in command and "-Wall" in command and "-Wextra" in command, output
         standard = "-std=gnu++17" if output.endswith(".cpp.o") else "-std=gnu11"
