@@ -12,6 +12,19 @@
 
 struct coro_class coro_classes[CORO_CLASSES_MAX];
 unsigned int coro_nb_classes;
+static pthread_mutex_t classes_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void
+coro_classes_lock(void)
+{
+	pthread_mutex_lock(&classes_lock);
+}
+
+void
+coro_classes_unlock(void)
+{
+	pthread_mutex_unlock(&classes_lock);
+}
 
 struct weir_coro *
 coro_handle(const struct weir_coro_block *block)
@@ -76,14 +89,13 @@ param_check(const struct weir_coro_class_param *param)
 	return 0;
 }
 
+/* Under the lock of classes. */
 static int
-class_add(const struct weir_coro_class_param *param)
+class_make(const struct weir_coro_class_param *param)
 {
 	struct coro_class *class = &coro_classes[coro_nb_classes];
-	int rc = param_check(param);
+	int rc;
 
-	if (rc < 0)
-		return rc;
 	memset(class, 0, sizeof(*class));
 	class->param = *param;
 	class->id = coro_nb_classes;
@@ -104,6 +116,19 @@ class_add(const struct weir_coro_class_param *param)
 	}
 	pthread_mutex_init(&class->lock, NULL);
 	return (int)coro_nb_classes++;
+}
+
+static int
+class_add(const struct weir_coro_class_param *param)
+{
+	int rc = param_check(param);
+
+	if (rc < 0)
+		return rc;
+	coro_classes_lock();
+	rc = class_make(param);
+	coro_classes_unlock();
+	return rc;
 }
 
 int
@@ -160,6 +185,7 @@ weir_coro_cleanup(void)
 	struct weir_coro_class_stats stats = {0};
 	uint64_t alive = 0;
 
+	coro_classes_lock();
 	for (unsigned int c = 0; c < coro_nb_classes; c++) {
 		coro_class_count(&coro_classes[c], &stats);
 		alive += stats.live;
@@ -171,4 +197,5 @@ weir_coro_cleanup(void)
 		class_free(&coro_classes[c]);
 	}
 	coro_nb_classes = 0;
+	coro_classes_unlock();
 }

@@ -95,12 +95,11 @@ bool coro_memory_intact(const struct coro_memory *memory, size_t index);
  */
 size_t coro_memory_high_water(struct coro_memory *memory, size_t index);
 
-/* The same of the first @nb slots, the most; and bytes that are present of stacks and parameters. Quick: many at a time. */
-struct coro_memory_use {
-	size_t high_water;
-	size_t present_bytes;
-};
-struct coro_memory_use coro_memory_scan(struct coro_memory *memory, size_t nb);
+/*
+ * The same of each of the first @nb slots whose stack was touched. Quick: reads of many pages at a time.
+ * @return bytes of stacks and parameters that are present
+ */
+size_t coro_memory_scan(struct coro_memory *memory, size_t nb, struct weir_base_hist *stacks);
 
 /* Give the pages of an idle slot's stack back. @return bytes that were committed and no longer are */
 size_t coro_memory_trim(struct coro_memory *memory, size_t index);
@@ -197,6 +196,9 @@ coro_param_round(size_t size)
 /* class.c */
 extern struct coro_class coro_classes[CORO_CLASSES_MAX];
 extern unsigned int coro_nb_classes;
+/* For those who ask from other threads, whatever becomes of the classes: none comes or goes meanwhile. */
+void coro_classes_lock(void);
+void coro_classes_unlock(void);
 struct weir_coro *coro_handle(const struct weir_coro_block *block);
 struct weir_coro_block *coro_block_checked(const struct weir_coro *coro); /* NULL when stale */
 /* One that no coroutine has had yet, under the class' lock. NULL: there is none, or it has no guard */
@@ -220,8 +222,11 @@ void coro_leave(struct weir_coro_block *block); /* to who resumed it; returns wh
 
 /* stats.c: of a thread that ends, under the class' lock */
 void coro_counts_add(struct coro_counts *into, const struct coro_counts *from);
-/* What is counted, but for high water and memory. */
-void coro_class_count(struct coro_class *class, struct weir_coro_class_stats *stats);
+/* What is counted, but for high water and memory. @return blocks that were ever used */
+size_t coro_class_count(struct coro_class *class, struct weir_coro_class_stats *stats);
+/* Of all of a class; how deep each stack was used. */
+void coro_class_look(struct coro_class *class, struct weir_coro_class_stats *stats,
+	struct weir_base_hist *stacks);
 
 /* misuse.c */
 void coro_misuse_reset(void);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "coro_private.h"
@@ -50,13 +51,13 @@ sum(const struct coro_class *class, size_t offset)
 }
 #define SUM(class, counter) sum(class, offsetof(struct coro_counts, counter))
 
-/* Of blocks in use, under the class' lock. */
+/* Of the first @nb blocks, those in use. */
 static uint64_t
-switches_so_far(const struct coro_class *class)
+switches_so_far(const struct coro_class *class, size_t nb)
 {
 	uint64_t switches = 0;
 
-	for (size_t i = 0; i < class->nb_fresh; i++) {
+	for (size_t i = 0; i < nb; i++) {
 		const struct weir_coro_block *block = &class->blocks[i];
 
 		if ((__atomic_load_n(&block->word, __ATOMIC_ACQUIRE) & 0xffff) !=
@@ -69,15 +70,20 @@ switches_so_far(const struct coro_class *class)
 /*
  * Others go on counting meanwhile. What must have happened later is read first: nobody is seen destroyed who is not seen
  * created. Switches move from blocks to counters, and could be seen in neither: what was told once is not taken back.
+ * Blocks may be a million, for which nobody is kept waiting.
  */
-void
+size_t
 coro_class_count(struct coro_class *class, struct weir_coro_class_stats *stats)
 {
 	uint64_t most, switches;
+	size_t nb;
 
 	pthread_mutex_lock(&class->lock);
 	switches = SUM(class, switches);
-	switches += switches_so_far(class);
+	nb = class->nb_fresh;
+	pthread_mutex_unlock(&class->lock);
+	switches += switches_so_far(class, nb);
+	pthread_mutex_lock(&class->lock);
 	class->switches = switches > class->switches ? switches : class->switches;
 	stats->switches = class->switches;
 	stats->overruns = SUM(class, overruns);
@@ -89,30 +95,48 @@ coro_class_count(struct coro_class *class, struct weir_coro_class_stats *stats)
 	most = SUM(class, most);
 	stats->peak = most < class->most_out ? most : class->most_out;
 	pthread_mutex_unlock(&class->lock);
+	return nb;
 }
 
-int
-weir_coro_class_look(unsigned int class_id, struct weir_coro_class_stats *stats)
+void
+coro_class_look(struct coro_class *class, struct weir_coro_class_stats *stats,
+	struct weir_base_hist *stacks)
 {
-	struct coro_memory_use use;
-	struct coro_class *class;
 	size_t nb;
 
-	if (class_id >= coro_nb_classes)
-		return -EINVAL;
-	class = &coro_classes[class_id];
 	*stats = (struct weir_coro_class_stats){
 		.stack_size = class->memory.stack_bytes,
 		.guard = class->memory.guard,
 		.max = class->param.max_coroutines,
 	};
-	coro_class_count(class, stats);
-	pthread_mutex_lock(&class->lock);
-	nb = class->nb_fresh;
-	pthread_mutex_unlock(&class->lock);
-	use = coro_memory_scan(&class->memory, nb);
+	nb = coro_class_count(class, stats);
+	stats->resident = coro_memory_scan(&class->memory, nb, stacks);
 	stats->high_water = __atomic_load_n(&class->memory.high_water, __ATOMIC_RELAXED);
-	stats->resident = use.present_bytes;
+}
+
+int
+weir_coro_class_look(unsigned int class_id, struct weir_coro_class_stats *stats)
+{
+	struct weir_base_hist *stacks;
+
+	if (class_id >= coro_nb_classes)
+		return -EINVAL;
+	stacks = malloc(sizeof(*stacks)); /* too much for a small stack */
+	if (stacks == NULL)
+		return -ENOMEM;
+	coro_class_look(&coro_classes[class_id], stats, stacks);
+	free(stacks);
+	return 0;
+}
+
+int
+weir_coro_class_stacks(unsigned int class_id, struct weir_base_hist *bytes)
+{
+	struct weir_coro_class_stats stats;
+
+	if (class_id >= coro_nb_classes)
+		return -EINVAL;
+	coro_class_look(&coro_classes[class_id], &stats, bytes);
 	return 0;
 }
 

@@ -169,78 +169,91 @@ coro_memory_high_water(struct coro_memory *memory, size_t index)
 	return high;
 }
 
-/* Where pages of slots are: numbers of pages in a slot. */
-struct slot_pages {
-	size_t nb;       /* in all */
-	size_t stack;    /* first of the stack's own; below: guard, or canary */
-	size_t stack_in; /* first that has a byte of the stack */
-	size_t params;   /* first that has none of it */
+/* A walk along the pages of all slots. */
+struct walk {
+	struct coro_memory *memory;
+	struct weir_base_hist *stacks; /* to be filled */
+	size_t page;
+	size_t nb_pages; /* of a slot */
+	size_t stack;    /* its first page that has a byte of the stack */
+	size_t params;   /* its first above that has none */
+	size_t slot, at; /* where the walk is: a slot, a page of it */
+	bool touched;    /* a lower page of this stack was */
+	size_t present_bytes;
 };
 
-static struct slot_pages
-slot_pages_of(const struct coro_memory *memory)
+static struct walk
+walk_begin(struct coro_memory *memory, struct weir_base_hist *stacks)
 {
 	size_t page = coro_page_bytes();
 
-	return (struct slot_pages){
-		.nb = memory->slot_bytes / page,
-		.stack = coro_round_up(memory->guard_bytes, page) / page,
-		.stack_in = memory->guard_bytes / page,
+	return (struct walk){
+		.memory = memory,
+		.stacks = stacks,
+		.page = page,
+		.nb_pages = memory->slot_bytes / page,
+		.stack = memory->guard_bytes / page,
 		.params = coro_round_up(memory->guard_bytes + memory->stack_bytes, page) / page,
 	};
 }
 
-/* What pages that were looked at say: @first is the number of the first one, from that of slot 0. */
+/* A page of a stack was touched, none below it was. */
 static void
-scan_pages(const struct coro_memory *memory, const struct view *view, size_t first, size_t nb,
-	struct coro_memory_use *use)
+lowest_page(struct walk *walk)
 {
-	const struct slot_pages at = slot_pages_of(memory);
-	const size_t page = coro_page_bytes();
-	size_t slot = first / at.nb, in_slot = first % at.nb, top, high;
+	size_t top = walk->memory->guard_bytes + walk->memory->stack_bytes, high;
 
-	top = memory->guard_bytes + memory->stack_bytes;
+	if (walk->at * walk->page >= walk->memory->guard_bytes)
+		high = top - walk->at * walk->page;
+	else if (canary_page_used(walk->memory, walk->slot)) /* it is always present */
+		high = walk->memory->stack_bytes;
+	else
+		return;
+	walk->touched = true;
+	weir_base_hist_add(walk->stacks, high);
+}
+
+static void
+walk_on(struct walk *walk, const unsigned char *pages, size_t nb)
+{
 	for (size_t i = 0; i < nb; i++) {
 		/* A guard region looks as if it was swapped out. */
-		if (view->pages[i] != 0 && in_slot >= at.stack_in) {
-			use->present_bytes += (view->pages[i] & PRESENT) ? page : 0;
-			high = in_slot < at.params ? top - in_slot * page : 0;
-			if (in_slot < at.stack) /* always present */
-				high = use->high_water < memory->stack_bytes &&
-						       canary_page_used(memory, slot)
-					       ? memory->stack_bytes
-					       : 0;
-			use->high_water = high > use->high_water ? high : use->high_water;
+		if (pages[i] != 0 && walk->at >= walk->stack) {
+			walk->present_bytes += (pages[i] & PRESENT) ? walk->page : 0;
+			if (!walk->touched && walk->at < walk->params)
+				lowest_page(walk);
 		}
-		if (++in_slot == at.nb) {
-			in_slot = 0;
-			slot++;
+		if (++walk->at == walk->nb_pages) {
+			walk->at = 0;
+			walk->touched = false;
+			walk->slot++;
 		}
 	}
 }
 
-struct coro_memory_use
-coro_memory_scan(struct coro_memory *memory, size_t nb)
+size_t
+coro_memory_scan(struct coro_memory *memory, size_t nb, struct weir_base_hist *stacks)
 {
-	struct coro_memory_use use = {0};
+	struct walk walk = walk_begin(memory, stacks);
 	struct view view = {.room = PAGES_ALL};
-	size_t all = nb * (memory->slot_bytes / coro_page_bytes()), chunk;
+	size_t all = nb * walk.nb_pages, chunk;
 
+	memset(stacks, 0, sizeof(*stacks));
 	view.entries = malloc(view.room * (sizeof(view.entries[0]) + sizeof(view.pages[0])));
 	if (view.entries == NULL)
-		return use;
+		return 0;
 	view.pages = (unsigned char *)(view.entries + view.room);
 	view.fd = pagemap_open();
 	for (size_t at = 0; at < all; at += chunk) {
 		chunk = all - at < view.room ? all - at : view.room;
-		if (!look_at(&view, memory->slots + at * coro_page_bytes(), chunk))
+		if (!look_at(&view, memory->slots + at * walk.page, chunk))
 			break;
-		scan_pages(memory, &view, at, chunk, &use);
+		walk_on(&walk, view.pages, chunk);
 	}
 	pagemap_close(view.fd);
 	free(view.entries);
-	keep_high(memory, use.high_water);
-	return use;
+	keep_high(memory, stacks->max);
+	return walk.present_bytes;
 }
 
 /*
