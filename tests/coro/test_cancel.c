@@ -69,6 +69,16 @@ deeper(int depth)
 	weir_coro_cleanup_pop(true);
 }
 
+static void
+none_left(void)
+{
+	struct weir_coro_class_stats stats;
+
+	assert_int_equal(weir_coro_class_look(0, &stats), 0);
+	assert_int_equal(stats.live, 0);
+	assert_int_equal(stats.created, stats.destroyed);
+}
+
 #define POINTS 10
 
 /* All kinds of yield points, with things held on several depths of calls. */
@@ -117,6 +127,7 @@ cancelled_at(unsigned int resumes)
 	assert_int_equal(weir_coro_destroy(coro), 0);
 	assert_int_equal(weir_coro_cancel(coro), -EINVAL);
 	weir_coro_destroy(to_join);
+	none_left();
 }
 
 static void
@@ -348,6 +359,57 @@ from_another_thread(void **state)
 	assert_true(weir_coro_has_exited(coro));
 }
 
+/* What is within another one: ended first, by a clean-up of it. */
+static void
+end_within(void *arg)
+{
+	struct weir_coro *within = arg;
+
+	weir_coro_cancel(within);
+	run_to_end(within);
+	CHECK(weir_coro_destroy(within) == 0);
+}
+
+static void
+has_one_within(void)
+{
+	struct weir_coro *within = made(has_points);
+	struct weir_coro_cleanup_entry entry = {.run = end_within, .arg = within};
+
+	weir_coro_cleanup_push(&entry);
+	while (!weir_coro_has_exited(within)) {
+		weir_coro_resume(within);
+		if (weir_coro_yield())
+			weir_coro_exit();
+	}
+	weir_coro_cleanup_pop(true);
+}
+
+static void
+with_one_within(void **state)
+{
+	start(3, 0, 0);
+	for (unsigned int resumes = 0; resumes <= POINTS; resumes++) {
+		struct weir_coro *coro = made(has_one_within);
+
+		to_join = made(yields_once);
+		held = nb_given_back = 0;
+		passed = 0;
+		for (unsigned int i = 0; i < resumes; i++)
+			weir_coro_resume(coro);
+		assert_false(weir_coro_has_exited(coro));
+		assert_int_equal(passed, resumes > 0 ? resumes - 1 : 0);
+		nb_given_back = 0;
+		assert_int_equal(weir_coro_cancel(coro), 0);
+		weir_coro_resume(coro);
+		assert_true(weir_coro_has_exited(coro));
+		assert_int_equal(held, 0);
+		weir_coro_destroy(coro);
+		weir_coro_destroy(to_join);
+		none_left();
+	}
+}
+
 static int join_rc;
 static struct weir_coro *joiner;
 
@@ -433,6 +495,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(at_every_point, finish),
 		cmocka_unit_test_teardown(not_at_all, finish),
+		cmocka_unit_test_teardown(with_one_within, finish),
 		cmocka_unit_test_teardown(cleanups_run_at_each_end, finish),
 		cmocka_unit_test_teardown(cleanups_run_when_it_returns, finish),
 		cmocka_unit_test_teardown(cleanups_may_yield, finish),
