@@ -42,13 +42,7 @@ weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
 	block->cancelled = false;
 	block->held = 0;
 	block->resumes = 0;
-	block->checks = 0;
-	block->checks_left = block->checks_given = 1; /* the first one looks at the clock */
-	block->slice = class->param.time_slice;
-	block->spacing = block->variance = 0;
-	block->deadline = 0;
-	block->unseen = 0;
-	block->blind = block->doubt = false;
+	coro_slice_reset(block, class->param.time_slice);
 	memset(block->locals, 0, sizeof(block->locals));
 	memset(block->params, 0, class->memory.param_bytes);
 	if (class->param.zero)
@@ -180,7 +174,7 @@ weir_coro_resume_checked(struct weir_coro *coro)
 	}
 	/* Others may ask for it meanwhile. */
 	__atomic_store_n(&block->resumes, block->resumes + 1, __ATOMIC_RELAXED);
-	weir_coro_slice_begins(block);
+	block->checks_begin = block->checks_left;
 	block->outer = weir_coro_thread_now()->current;
 	weir_coro_thread_now()->current = block;
 	weir_coro_fp_exchange(&before, &before);

@@ -118,11 +118,7 @@ weir_coro_set_time_slice(struct weir_coro *coro, uint64_t time_slice)
 
 	if (block == NULL)
 		return;
-	block->slice = time_slice;
-	/* What was given was for the old one. */
-	block->checks += block->checks_given - block->checks_left;
-	block->checks_given = block->checks_left = 1;
-	block->carried = 0;
+	coro_slice_change(block, time_slice);
 }
 
 void

@@ -35,43 +35,43 @@ enum weir_coro_state {
 
 /** What a handle stands for. All of it is the library's. */
 struct weir_coro_block {
+	/* written when it is resumed and when it leaves, and at no other time */
 	struct weir_coro_context own; /**< where it goes on */
 	struct weir_coro_context
 		resumer; /**< where who resumed it goes on: the bottom of its stack refers to it */
 	uint32_t word;   /**< generation << 16 | enum weir_coro_state */
-	uint32_t word_after;           /**< what word becomes when it has left its stack */
-	struct weir_coro_block *outer; /**< the one that resumed it, or NULL */
+	uint32_t word_after; /**< what word becomes when it has left its stack */
+	uint64_t resumes;    /**< resumptions */
 
 	/* time slice: the line that weir_coro_maybe_yield() touches */
-	uint32_t checks_left __attribute__((aligned(64))); /**< until the clock is looked at */
-	bool cancelled;                                    /**< it is to end */
-	bool blind;            /**< this slice ends without a look at the clock */
-	uint16_t held;         /**< weir_coro_hold() without release */
-	uint32_t checks_given; /**< checks_left after the last look */
-	uint32_t carried;      /**< of them, before this resumption */
-	uint64_t checks;       /**< all up to the last look */
-	uint64_t resumes;      /**< resumptions */
-	uint64_t slice;        /**< cycles that it may run */
-	uint64_t
-		deadline; /**< cycles: when the slice ends; 0: not looked at the clock in this one yet */
-	float spacing;   /**< cycles between checks, mean; 0: not known */
-	float variance;  /**< and their variance, cycles squared */
-	uint32_t unseen; /**< checks of a slice that ended without a look at the clock */
-	uint32_t looked; /**< cycles, low bits: the last look at the clock that it knows of */
+	uint32_t checks_left __attribute__((aligned(64))); /**< until the slice may be over */
+	uint32_t checks_begin; /**< checks_left when it was resumed, or last given some */
+	uint32_t checks_given; /**< checks_left when it was last given some */
+	uint32_t looked_in;    /**< low bits of resumes: when the clock was last looked at */
+	uint64_t looked;       /**< cycles: what it showed then */
+	uint64_t deadline;     /**< cycles: the end of the slice in which it was looked at */
+	struct weir_coro_block *outer; /**< the one that resumed it, or NULL */
+	uint64_t slice;                /**< cycles that it may run */
+	float spacing;                 /**< cycles between checks, mean; 0: not known */
+	float variance;                /**< and their variance, cycles squared */
+	uint16_t held;                 /**< weir_coro_hold() without release */
+	bool cancelled;                /**< it is to end */
+	bool fp_control;               /**< FP control words belong to it */
+	uint8_t blind;                 /**< slices to end by count, without a look at the clock */
+	uint8_t trust;                 /**< slices in a row that came out as expected */
+	uint8_t looks; /**< at the clock in the slice in which it was last looked at: 1, or more */
 
 	uint32_t class_id __attribute__((aligned(64))); /**< class of its stack */
-	bool doubt; /**< when its last slice began was not sure */
-
-	weir_coro_run_t run;                      /**< what it runs */
-	char *stack;                              /**< lowest usable byte */
-	char *top;                                /**< first byte above its stack */
-	char *params;                             /**< parameter memory */
-	struct weir_coro_cleanup_entry *cleanups; /**< last registered first */
-	struct weir_coro_block *next_free;        /**< in a list of free ones */
-	uint32_t id;                              /**< its number */
-	uint32_t fp_control;                      /**< FP control words belong to it */
-	struct weir_coro_fp fp_own;               /**< its, while it does not run */
-	struct weir_coro_fp fp_resumer;           /**< the resumer's, while it does */
+	uint32_t id;                                    /**< its number */
+	uint64_t checks;                                /**< all before it was last given some */
+	weir_coro_run_t run;                            /**< what it runs */
+	char *stack;                                    /**< lowest usable byte */
+	char *top;                                      /**< first byte above its stack */
+	char *params;                                   /**< parameter memory */
+	struct weir_coro_cleanup_entry *cleanups;       /**< last registered first */
+	struct weir_coro_block *next_free;              /**< in a list of free ones */
+	struct weir_coro_fp fp_own;                     /**< its, while it does not run */
+	struct weir_coro_fp fp_resumer;                 /**< the resumer's, while it does */
 	void *tool; /**< of sanitizers: a fiber, a fake stack; or valgrind's id */
 	void *locals[WEIR_CORO_LOCALS] __attribute__((aligned(64))); /**< local storage */
 };
@@ -79,7 +79,6 @@ struct weir_coro_block {
 /** What a thread keeps. */
 struct weir_coro_thread {
 	struct weir_coro_block *current; /**< the coroutine that runs here, or NULL */
-	uint64_t clock;                  /**< cycles: when the clock was last looked at here */
 };
 
 /** The calling thread's; see weir_coro_thread_now(). */
@@ -129,15 +128,6 @@ bool weir_coro_yield_slowly(void);
 /** Library internal: a resumption in a build with checks or tools, which want more to be done. */
 void weir_coro_resume_checked(struct weir_coro *coro);
 
-/** A slice begins with each resumption, also when the one before ended by a plain yield. */
-static inline void
-weir_coro_slice_begins(struct weir_coro_block *block)
-{
-	block->carried = block->checks_given - block->checks_left;
-	block->deadline = 0;
-	block->looked = (uint32_t)weir_coro_thread_now()->clock;
-}
-
 /** A handle's generation and the state that is asked for. */
 static inline uint32_t
 weir_coro_word(const struct weir_coro *coro, enum weir_coro_state state)
@@ -176,7 +166,7 @@ weir_coro_resume(struct weir_coro *coro)
 	__atomic_store_n(
 		&block->word, weir_coro_word(coro, WEIR_CORO_STATE_RUNNING), __ATOMIC_RELAXED);
 	block->resumes++;
-	weir_coro_slice_begins(block);
+	block->checks_begin = block->checks_left;
 	block->outer = weir_coro_thread_now()->current;
 	weir_coro_thread_now()->current = block;
 	if (__builtin_expect(block->fp_control, 0))
