@@ -83,16 +83,18 @@ static void
 learn(struct weir_coro_block *block, float nb, float cycles)
 {
 	float observed = cycles / nb, off = observed - block->spacing;
+	float slice = (float)block->slice;
 
 	if (block->spacing == 0) {
 		block->spacing = observed;
 		block->variance = 0;
 		return;
 	}
-	/* Of a slice that was to end by this count: would it have ended well? */
-	if (fabsf(off) > AGREES * observed && fabsf(off) * nb > 0.5f * observed)
+	/* Would a slice have ended well by count? Few checks do not tell. */
+	if (fabsf(off) * slice > AGREES * slice * observed &&
+		fabsf(off) * slice > 0.5f * observed * observed)
 		block->trust = 0;
-	else if (block->trust < TRUST_MAX && 2 * cycles > (float)block->slice)
+	else if (block->trust < TRUST_MAX && 4 * cycles > slice)
 		block->trust++;
 	/* The kernel ran something else: that is not to be believed for many slices. */
 	off = off < OUTLIER * block->spacing ? off : OUTLIER * block->spacing;
