@@ -174,7 +174,8 @@ all_of_them(void **state)
 {
 	struct weir_coro_class_stats stats;
 
-	nb_coroutines = nb_left = getenv("WEIR_TEST_LONG") != NULL ? 100000 : 2000;
+	nb_coroutines = nb_left =
+		!WITH_SANITIZER || getenv("WEIR_TEST_LONG") != NULL ? 100000 : 2000;
 	slots = calloc(nb_coroutines, sizeof(slots[0]));
 	assert_non_null(slots);
 	assert_int_equal(weir_coro_init(WITH_SANITIZER ? STACK : 8192, sizeof(struct record), 8,
