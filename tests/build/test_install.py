@@ -91,6 +91,19 @@ def test_consumer(tmp_path, installed, flags, compiler, standard):
     assert f"libweir.so.{VERSION.split('.')[0]}" in run("readelf", "-d", program).stdout
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_coro_example(tmp_path, installed, flags, compiler):
+    """As its comment, and doc/coro.md, say."""
+    program = tmp_path / "primes"
+    done = run(compiler, "-O2", "-Wall", "-Wextra", "-Werror", ROOT / "examples/coro/primes.c", "-o", program, *flags)
+    assert done.returncode == 0, done.stdout
+    done = run(program, env=dict(os.environ, LD_LIBRARY_PATH=str(libdir(installed))))
+    assert done.returncode == 0, done.stdout
+    shown = re.search(r"^\$ \./primes\n(.*?)```", (ROOT / "doc/coro.md").read_text(), re.M | re.S).group(1)
+    # What guards stacks is the kernel's.
+    assert done.stdout.splitlines()[-1] == shown.splitlines()[-1]
+
+
 def test_prefix(tmp_path):
     try:
         there = install(tmp_path, "/opt/weir")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""README says what the other documents and the program say."""
+"""README and the guide say what the other documents, examples and the program say."""
 import os
 import pathlib
 import re
@@ -20,6 +20,12 @@ def blocks(language):
 
 def test_node_is_the_one_that_is_compiled():
     assert blocks("c")[0] in (ROOT / "doc" / "graph.md").read_text(encoding="utf-8")
+
+
+def test_coroutines_begin_with_the_example():
+    source = (ROOT / "examples" / "coro" / "primes.c").read_text(encoding="utf-8")
+    program = re.search(r"^```c\n(.*?)^```", (ROOT / "doc" / "coro.md").read_text(encoding="utf-8"), re.M | re.S).group(1)
+    assert source.endswith(program) and program.startswith("#include")
 
 
 def test_comparison_is_what_the_benchmarks_printed():
