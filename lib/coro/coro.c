@@ -2,6 +2,7 @@
 
 /* The life of a coroutine: created, resumed, left, exited, destroyed. */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,20 @@
 __thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("initial-exec"), used));
 
 #if defined(__x86_64__) || defined(__aarch64__)
+/* What the instructions of WEIR_CORO_SWITCH() and of coro_entry() have as numbers. */
+static_assert(offsetof(struct weir_coro_contexts, resumer) == 24 &&
+		      offsetof(struct weir_coro_context, sp) == 0 &&
+		      offsetof(struct weir_coro_context, fp) == 8 &&
+		      offsetof(struct weir_coro_context, pc) == 16,
+	"offsets of a pair of contexts");
+
 /* The stack pointer is aligned as before a call, which is what coro_entry() begins with. */
 void
 coro_context_init(struct weir_coro_block *block)
 {
-	block->own.sp = block->top;
-	block->own.fp = &block->resumer;
-	block->own.pc = (void *)(uintptr_t)coro_entry;
+	block->contexts.own.sp = block->top;
+	block->contexts.own.fp = &block->contexts.resumer;
+	block->contexts.own.pc = (void *)(uintptr_t)coro_entry;
 }
 #endif
 
@@ -101,7 +109,7 @@ coro_leave(struct weir_coro_block *block)
 	if (block->fp_control)
 		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
 	coro_tool_switch(coro_tool_leave(block));
-	weir_coro_switch(&block->own, &block->resumer);
+	weir_coro_switch_out(&block->contexts);
 	coro_tool_entered(block);
 }
 
@@ -181,7 +189,7 @@ weir_coro_resume_checked(struct weir_coro *coro)
 	if (block->fp_control)
 		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
 	coro_tool_switch(coro_tool_enter(block));
-	weir_coro_switch(&block->resumer, &block->own);
+	weir_coro_switch_in(&block->contexts);
 	coro_tool_left(block);
 	weir_coro_fp_exchange(&after, &before);
 	coro_check_left(block, &before, &after);

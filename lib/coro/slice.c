@@ -172,8 +172,8 @@ look_first(struct weir_coro_block *block, uint32_t nb)
 	uint64_t now = weir_base_cycles();
 
 	block->deadline = now - (uint64_t)((float)nb * block->spacing) + block->slice;
-	/* Who yields by itself may never come to the second look, which learns: soon. */
-	return decide(block, now, nb == 1 ? UINT32_MAX : nb, true);
+	/* Who yields by itself may never come to the second look, which learns: soon, and not at the same check each time. */
+	return decide(block, now, nb == 1 ? UINT32_MAX : (nb + 1) / 2, true);
 }
 
 /* Another look, @nb checks after the last one. */

@@ -36,12 +36,10 @@ enum weir_coro_state {
 /** What a handle stands for. All of it is the library's. */
 struct weir_coro_block {
 	/* written when it is resumed and when it leaves, and at no other time */
-	struct weir_coro_context own; /**< where it goes on */
-	struct weir_coro_context
-		resumer; /**< where who resumed it goes on: the bottom of its stack refers to it */
-	uint32_t word;   /**< generation << 16 | enum weir_coro_state */
-	uint32_t word_after; /**< what word becomes when it has left its stack */
-	uint64_t resumes;    /**< resumptions */
+	struct weir_coro_contexts contexts; /**< the bottom of its stack refers to the resumer's */
+	uint32_t word;                      /**< generation << 16 | enum weir_coro_state */
+	uint32_t word_after;                /**< what word becomes when it has left its stack */
+	uint64_t resumes;                   /**< resumptions */
 
 	/* time slice: the line that weir_coro_maybe_yield() touches */
 	uint32_t checks_left __attribute__((aligned(64))); /**< until the slice may be over */
@@ -171,7 +169,7 @@ weir_coro_resume(struct weir_coro *coro)
 	weir_coro_thread_now()->current = block;
 	if (__builtin_expect(block->fp_control, 0))
 		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
-	weir_coro_switch(&block->resumer, &block->own);
+	weir_coro_switch_in(&block->contexts);
 	/* Only now is it off its stack, and may go on elsewhere. */
 	block = weir_coro_block_of(coro);
 	__atomic_store_n(&block->word, block->word_after, __ATOMIC_RELEASE);
@@ -196,7 +194,7 @@ weir_coro_yield(void)
 	weir_coro_thread_now()->current = block->outer;
 	if (__builtin_expect(block->fp_control, 0))
 		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
-	weir_coro_switch(&block->own, &block->resumer);
+	weir_coro_switch_out(&block->contexts);
 	return __atomic_load_n(&weir_coro_thread_now()->current->cancelled, __ATOMIC_RELAXED);
 #endif
 }

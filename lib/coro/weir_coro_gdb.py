@@ -60,10 +60,12 @@ class Layout:
         self.fields = []
         for name in self.FIELDS:
             self.add(name, block_type[name], 0)
+        pair = block_type["contexts"]
         for name in ("own", "resumer"):
-            outer = block_type[name]
+            context = pair.type.strip_typedefs()[name]
+            at = (pair.bitpos + context.bitpos) // 8
             for register in ("sp", "fp", "pc"):
-                self.add(name + "_" + register, outer.type.strip_typedefs()[register], outer.bitpos // 8)
+                self.add(name + "_" + register, context.type.strip_typedefs()[register], at)
 
     def add(self, name, field, base):
         self.fields.append((name, struct.Struct("=" + FORMATS[field.type.sizeof]), base + field.bitpos // 8))

@@ -25,64 +25,92 @@ struct weir_coro_context {
 	void *pc; /**< next instruction (fcontext: none) */
 };
 
-/**
- * Leave for @p to; return when somebody leaves for @p from. Nothing is written below the stack
- * pointer, so it may stand in a leaf function with a red zone.
- */
-static inline __attribute__((always_inline)) void
-weir_coro_switch(struct weir_coro_context *from, struct weir_coro_context *to)
-{
-#if defined(__x86_64__)
-	__asm__ volatile(
-		"lea 1f(%%rip), %%rax\n\t"
-		"mov %%rsp, 0(%0)\n\t"
-		"mov %%rbp, 8(%0)\n\t"
-		"mov %%rax, 16(%0)\n\t"
-		"mov 0(%1), %%rsp\n\t"
-		"mov 8(%1), %%rbp\n\t"
-		"jmp *16(%1)\n"
-		"1:\n\t"
-		"endbr64"
-		: "+D"(from), "+S"(to)
-		:
-		: "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
-		"memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
-		"xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)",
-		"st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)"
-#if defined(__AVX512F__)
-		,
-		"xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24",
-		"xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k0", "k1", "k2",
-		"k3", "k4", "k5", "k6", "k7"
-#endif
-	);
-#elif defined(__aarch64__)
-	register struct weir_coro_context *x0 __asm__("x0") = from;
-	register struct weir_coro_context *x1 __asm__("x1") = to;
+/** Where a coroutine and who resumed it go on: one of the two runs, the other's is valid. */
+struct weir_coro_contexts {
+	struct weir_coro_context own;     /**< the coroutine's */
+	struct weir_coro_context resumer; /**< of who resumed it */
+};
 
-	__asm__ volatile("adr x2, 1f\n\t"
-			 "mov x3, sp\n\t"
-			 "stp x3, x29, [%0]\n\t"
-			 "str x2, [%0, 16]\n\t"
-			 "ldp x3, x29, [%1]\n\t"
-			 "ldr x2, [%1, 16]\n\t"
-			 "mov sp, x3\n\t"
-			 "br x2\n"
-			 "1:\n\t"
-			 "hint 36" /* bti j */
-			 : "+r"(x0), "+r"(x1)
-			 :
-			 : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",
-			 "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22",
-			 "x23", "x24", "x25", "x26", "x27", "x28", "x30", "memory", "cc", "v0",
-			 "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12",
-			 "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22",
-			 "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+/*
+ * Leave for the context at offset TO of a pair; go on when somebody leaves for the one at FROM. Both
+ * are found from one pointer, by offsets that are part of the instructions: where the stack is to be found
+ * waits for nothing but that pointer. Nothing is written below the stack pointer, so it may stand in
+ * a leaf function with a red zone.
+ */
+#if defined(__x86_64__)
+#if defined(__AVX512F__)
+#define WEIR_CORO_AVX512_REGISTERS                                                                 \
+	, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24",         \
+		"xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k0", "k1", "k2",   \
+		"k3", "k4", "k5", "k6", "k7"
+#else
+#define WEIR_CORO_AVX512_REGISTERS
+#endif
+#define WEIR_CORO_SWITCH(contexts, FROM, TO)                                                       \
+	__asm__ volatile("lea 1f(%%rip), %%rax\n\t"                                                \
+			 "mov %%rsp, " FROM "+0(%0)\n\t"                                           \
+			 "mov %%rbp, " FROM "+8(%0)\n\t"                                           \
+			 "mov %%rax, " FROM "+16(%0)\n\t"                                          \
+			 "mov " TO "+0(%0), %%rsp\n\t"                                             \
+			 "mov " TO "+8(%0), %%rbp\n\t"                                             \
+			 "jmp *" TO "+16(%0)\n"                                                    \
+			 "1:\n\t"                                                                  \
+			 "endbr64"                                                                 \
+			 : "+D"(contexts)                                                          \
+			 :                                                                         \
+			 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12",     \
+			 "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3",      \
+			 "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",         \
+			 "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)",      \
+			 "st(4)", "st(5)", "st(6)", "st(7)" WEIR_CORO_AVX512_REGISTERS)
+#elif defined(__aarch64__)
+#define WEIR_CORO_SWITCH(contexts, FROM, TO)                                                       \
+	register struct weir_coro_contexts *x0 __asm__("x0") = contexts;                           \
+	__asm__ volatile("adr x2, 1f\n\t"                                                          \
+			 "mov x3, sp\n\t"                                                          \
+			 "stp x3, x29, [%0, " FROM "+0]\n\t"                                       \
+			 "str x2, [%0, " FROM "+16]\n\t"                                           \
+			 "ldp x3, x29, [%0, " TO "+0]\n\t"                                         \
+			 "ldr x2, [%0, " TO "+16]\n\t"                                             \
+			 "mov sp, x3\n\t"                                                          \
+			 "br x2\n"                                                                 \
+			 "1:\n\t"                                                                  \
+			 "hint 36" /* bti j */                                                     \
+			 : "+r"(x0)                                                                \
+			 :                                                                         \
+			 : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",     \
+			 "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",     \
+			 "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "memory", "cc",   \
+			 "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", \
+			 "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21",     \
+			 "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31")
+#endif
+
+/** Leave for the coroutine; return when it leaves. */
+static inline __attribute__((always_inline)) void
+weir_coro_switch_in(struct weir_coro_contexts *contexts)
+{
+#if defined(WEIR_CORO_SWITCH)
+	WEIR_CORO_SWITCH(contexts, "24", "0");
 #else
 	extern void weir_coro_switch_fcontext(
-		struct weir_coro_context *, struct weir_coro_context *);
+		struct weir_coro_context * from, struct weir_coro_context * to);
 
-	weir_coro_switch_fcontext(from, to);
+	weir_coro_switch_fcontext(&contexts->resumer, &contexts->own);
+#endif
+}
+
+/** From the coroutine: leave for who resumed it; return when it is resumed. */
+static inline __attribute__((always_inline)) void
+weir_coro_switch_out(struct weir_coro_contexts *contexts)
+{
+#if defined(WEIR_CORO_SWITCH)
+	WEIR_CORO_SWITCH(contexts, "0", "24");
+#else
+	extern void weir_coro_switch_fcontext(
+		struct weir_coro_context * from, struct weir_coro_context * to);
+
+	weir_coro_switch_fcontext(&contexts->own, &contexts->resumer);
 #endif
 }
 

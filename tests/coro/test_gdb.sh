@@ -145,11 +145,11 @@ check_live() {
 		echo ### error-command\n
 		coro apply 0 5 1 -- print no_such_thing
 		echo ### damaged\n
-		set var \$sp_was = coro_classes[0].blocks[0].own.sp
-		set var coro_classes[0].blocks[0].own.sp = (void *)16
+		set var \$sp_was = coro_classes[0].blocks[0].contexts.own.sp
+		set var coro_classes[0].blocks[0].contexts.own.sp = (void *)16
 		info coroutines -limit 1
 		coro bt 0 1
-		set var coro_classes[0].blocks[0].own.sp = \$sp_was
+		set var coro_classes[0].blocks[0].contexts.own.sp = \$sp_was
 		echo ### after\n
 		$state
 		echo ### end\n
