@@ -36,7 +36,7 @@ extern "C" {
 static inline void
 weir_coro_lock_hold(void)
 {
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	if (block != NULL)
 		block->held++;
@@ -46,7 +46,7 @@ weir_coro_lock_hold(void)
 static inline void
 weir_coro_lock_release(void)
 {
-	struct weir_coro_block *block = weir_coro_thread.current;
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
 	if (block != NULL && block->held > 0)
 		block->held--;
