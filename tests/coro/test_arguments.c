@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "weir_base_hist.h"
+
 #ifdef WITH_VALGRIND
 #include <valgrind/valgrind.h>
 #else
@@ -97,6 +99,7 @@ static void
 without_any_class(void)
 {
 	struct weir_coro_class_stats stats;
+	struct weir_base_hist hist;
 
 	stands_for_nothing(NULL);
 	outside_of_coroutines();
@@ -104,6 +107,8 @@ without_any_class(void)
 		errno = 0;
 		CHECK(weir_coro_create_in(c, nothing) == NULL && errno == EINVAL);
 		CHECK(weir_coro_class_look(c, &stats) == -EINVAL);
+		CHECK(weir_coro_class_slices(c, &hist) == -EINVAL);
+		CHECK(weir_coro_class_stacks(c, &hist) == -EINVAL);
 		CHECK(weir_coro_trim(c) == 0);
 	}
 	errno = 0;
@@ -269,6 +274,7 @@ classes_have_numbers(void **state)
 {
 	const unsigned int bad[] = {1, CLASSES_ALL - 1, CLASSES_ALL, INT_MAX, UINT_MAX};
 	struct weir_coro_class_stats stats;
+	struct weir_base_hist hist;
 
 	start(1, 0, 0);
 	for (size_t i = 0; i < LENGTH(bad); i++) {
@@ -276,6 +282,8 @@ classes_have_numbers(void **state)
 		assert_null(weir_coro_create_in(bad[i], nothing));
 		assert_int_equal(errno, EINVAL);
 		assert_int_equal(weir_coro_class_look(bad[i], &stats), -EINVAL);
+		assert_int_equal(weir_coro_class_slices(bad[i], &hist), -EINVAL);
+		assert_int_equal(weir_coro_class_stacks(bad[i], &hist), -EINVAL);
 		assert_int_equal(weir_coro_trim(bad[i]), 0);
 	}
 	errno = 0;
@@ -287,6 +295,8 @@ classes_have_numbers(void **state)
 	/* Nothing was taken for these. */
 	assert_int_equal(weir_coro_class_look(0, &stats), 0);
 	assert_int_equal(stats.created, 0);
+	assert_int_equal(weir_coro_class_slices(0, &hist), 0);
+	assert_int_equal(weir_coro_class_stacks(0, &hist), 0);
 	assert_int_equal(run_to_end(made(nothing)), 1);
 }
 
