@@ -107,6 +107,9 @@ size_t coro_memory_trim(struct coro_memory *memory, size_t index);
 /* Whose guard is this address in? @return slot, or SIZE_MAX; async-signal-safe */
 size_t coro_memory_guard_of(const struct coro_memory *memory, const void *address);
 
+/* For those who look at what another thread may be writing to just now, or the address sanitizer has marked: a stack. */
+#define LOOK_ANYWAY __attribute__((no_sanitize("address", "thread", "undefined")))
+
 /* What is counted, by one thread for itself; others read it meanwhile. */
 struct coro_counts {
 	uint64_t created, destroyed, exited;

@@ -56,9 +56,6 @@
 /* Bytes that addresses of a process reach. */
 #define ADDRESSES ((size_t)1 << 47)
 
-/* The stack of a coroutine may be marked by the address sanitizer, or in use by another thread just now. */
-#define LOOK_ANYWAY __attribute__((no_sanitize("address", "thread", "undefined")))
-
 struct guard_choice {
 	enum weir_coro_guard guard;
 	char why[256]; /* it is none of the better ones */

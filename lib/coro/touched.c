@@ -26,9 +26,6 @@
 #define PRESENT 1 /* memory stands behind it */
 #define SWAPPED 2 /* was touched, and is swapped out */
 
-/* The stack of a coroutine may be marked by the address sanitizer, or in use by another thread just now. */
-#define LOOK_ANYWAY __attribute__((no_sanitize("address", "thread", "undefined")))
-
 /* What is known of some pages, to be filled. */
 struct view {
 	int fd; /* pagemap, or -1 */
