@@ -6,6 +6,7 @@
 #include "weir_coro.h"
 
 static volatile int nb_seen;
+static void *volatile kept;
 
 static __attribute__((noinline)) void
 leaves_its_mark(void)
@@ -28,12 +29,11 @@ buggy(void)
 	if (never_set[50] == 1)
 		nb_seen++;
 #elif defined(PLANTED_LEAK)
-	void *volatile memory = malloc(1000);
-
+	kept = malloc(1000);
 	leaves_its_mark();
 	weir_coro_yield();
-	nb_seen += memory != NULL;
-	memory = NULL;
+	nb_seen += kept != NULL;
+	kept = NULL;
 #endif
 }
 
