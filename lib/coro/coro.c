@@ -127,6 +127,7 @@ weir_coro_exit(void)
 	cache = coro_cache_of(&coro_classes[block->class_id]);
 	if (cache != NULL)
 		cache->counts.exited++;
+	coro_slice_end(block);
 	coro_check_canary(block);
 	block->held = 0;
 	block->word_after = (block->word_after & ~0xffffu) | WEIR_CORO_STATE_EXITED;

@@ -243,6 +243,7 @@ void coro_check_canary(const struct weir_coro_block *block);
 /* slice.c */
 void coro_slice_init(void);
 void coro_slice_reset(struct weir_coro_block *block, uint64_t slice);  /* a new coroutine's */
+void coro_slice_end(const struct weir_coro_block *block);              /* it exits */
 void coro_slice_change(struct weir_coro_block *block, uint64_t slice); /* from its next one on */
 
 /* tool.c: nothing in builds without them. A coroutine is made, ends, is entered, was entered, is left, was left. */

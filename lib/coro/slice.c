@@ -36,6 +36,17 @@
 /* Checks are counted in 32 bits. */
 #define CHECKS_MAX 1000000000.0f
 
+/* Coroutines that run the same function, one after the other, are taken to be alike: what was learned last. */
+struct pace {
+	weir_coro_run_t run;
+	float spacing, variance;
+	uint8_t trust;
+};
+
+#define PACES 8 /* of which a thread keeps note */
+
+static __thread struct pace paces[PACES];
+
 static bool always;
 
 void
@@ -58,15 +69,34 @@ give(struct weir_coro_block *block, uint32_t nb)
 	block->checks_given = block->checks_begin = block->checks_left = nb;
 }
 
+static struct pace *
+pace_of(weir_coro_run_t run)
+{
+	return &paces[(uintptr_t)run / 16 % PACES];
+}
+
 void
 coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 {
+	const struct pace *pace = pace_of(block->run);
+	bool known = pace->run == block->run;
+
 	block->slice = slice;
 	block->checks = 0;
-	block->spacing = block->variance = 0;
-	block->blind = block->trust = 0;
+	block->spacing = known ? pace->spacing : 0;
+	block->variance = known ? pace->variance : 0;
+	block->trust = known ? pace->trust : 0;
+	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
 	give(block, 1);
+}
+
+void
+coro_slice_end(const struct weir_coro_block *block)
+{
+	if (block->spacing > 0)
+		*pace_of(block->run) =
+			(struct pace){block->run, block->spacing, block->variance, block->trust};
 }
 
 void
@@ -130,17 +160,6 @@ checks_for(const struct weir_coro_block *block, float left)
 	return nb < CHECKS_MAX ? (uint32_t)nb : (uint32_t)CHECKS_MAX;
 }
 
-/* The slice is over. The next one ends by count, or has a look at its first check. */
-static bool
-end_slice(struct weir_coro_block *block)
-{
-	if (block->blind > 0)
-		give(block, checks_for(block, (float)block->slice));
-	else
-		give(block, 1);
-	return true;
-}
-
 /* It was looked at the clock, which shows @now. */
 static bool
 decide(struct weir_coro_block *block, uint64_t now, uint32_t most, bool first)
@@ -162,7 +181,9 @@ decide(struct weir_coro_block *block, uint64_t now, uint32_t most, bool first)
 	cache = coro_cache_of(&coro_classes[block->class_id]);
 	if (cache != NULL)
 		coro_counts_slice(&cache->counts, block->slice - (uint64_t)left, block->slice);
-	return end_slice(block);
+	/* The next one ends by count, or has a look at its first check. */
+	give(block, block->blind > 0 ? checks_for(block, (float)block->slice) : 1);
+	return true;
 }
 
 /* The first look in this slice, @nb checks after it began. */
@@ -206,8 +227,8 @@ weir_coro_slice_over(struct weir_coro_block *block)
 	if (block->looked_in == (uint32_t)block->resumes)
 		return look_again(block, nb);
 	if (block->blind > 0 && nb == block->checks_given) {
-		block->blind--;
-		return end_slice(block);
+		give(block, --block->blind > 0 ? nb : 1);
+		return true;
 	}
 	return look_first(block, nb);
 }
