@@ -6,7 +6,10 @@
 #include "weir_coro.h"
 
 static volatile int nb_seen;
+
+#if defined(PLANTED_LEAK)
 static void *volatile kept;
+#endif
 
 static __attribute__((noinline)) void
 leaves_its_mark(void)
