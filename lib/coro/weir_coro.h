@@ -279,7 +279,7 @@ void *weir_coro_local_get(unsigned int slot);
 /** Keep something in a slot. @return 0, -EINVAL, -EPERM outside of a coroutine */
 int weir_coro_local_set(unsigned int slot, void *value);
 
-/* Beyond the prototype: accessors that survive migration */
+/* Beyond the prototype: accessors that survive migration. Those of DPDK's thread-locals, and of your own: weir_coro_dpdk.h */
 
 /** Address of the errno of the thread that runs now: compilers keep that of `errno` across a yield. */
 int *weir_coro_errno(void);
@@ -301,7 +301,10 @@ enum weir_coro_misuse {
 /** How often it was refused, since weir_coro_init(). */
 uint64_t weir_coro_misuse(enum weir_coro_misuse what);
 
-/** The calling coroutine takes a spinlock, or enters a read section: it must not yield until weir_coro_release(). Nests. */
+/**
+ * The calling coroutine takes a spinlock, or enters a read section: it must not yield until weir_coro_release(). Nests.
+ * weir_coro_lock.h does so around DPDK's locks.
+ */
 void weir_coro_hold(void);
 
 /** The last weir_coro_hold() is over. */
