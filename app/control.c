@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir_coro_ctl.h>
 #include <weir_graph.h>
 #include <weir_node.h>
 
@@ -125,6 +126,8 @@ control_register(struct instance *instance)
 	error = weir_graph_ctl_register(instance->ctl);
 	if (error == 0)
 		error = weir_node_ctl_register(instance->ctl);
+	if (error == 0)
+		error = weir_coro_ctl_register(instance->ctl);
 	for (i = 0; error == 0 && i < sizeof(commands) / sizeof(commands[0]); i++)
 		error = weir_base_ctl_register(instance->ctl, commands[i].name, commands[i].help,
 			commands[i].flags, commands[i].handler, instance);

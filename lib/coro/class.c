@@ -14,6 +14,10 @@ struct coro_class coro_classes[CORO_CLASSES_MAX];
 unsigned int coro_nb_classes;
 static pthread_mutex_t classes_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* The first generation: another one after each weir_coro_init(), where blocks may be in the same place. */
+#define GENERATION_STEP 0x9e37u
+static uint32_t generation;
+
 void
 coro_classes_lock(void)
 {
@@ -66,6 +70,7 @@ coro_block_fresh(struct coro_class *class)
 	block->stack = coro_memory_stack(&class->memory, index);
 	block->top = coro_memory_top(&class->memory, index);
 	block->params = coro_memory_params(&class->memory, index);
+	block->word = generation << 16 | WEIR_CORO_STATE_FREE;
 	block->class_id = class->id;
 	block->id = class->first_id + (uint32_t)index;
 	block->fp_control = class->param.fp_control;
@@ -197,5 +202,6 @@ weir_coro_cleanup(void)
 		class_free(&coro_classes[c]);
 	}
 	coro_nb_classes = 0;
+	generation += GENERATION_STEP;
 	coro_classes_unlock();
 }

@@ -25,9 +25,9 @@
  *                                       +-----------------+
  *
  * Threads: a coroutine belongs to nobody; any thread may resume one that is suspended, also another thread than the last
- * time, but only one at a time. weir_coro_init(), _cleanup() and the functions on classes are called by one
- * thread while no other one uses the library. All else may be called by any thread, EAL's or not, in or outside
- * of a coroutine.
+ * time, but only one at a time. weir_coro_init(), _cleanup() and weir_coro_class_add() are called by one
+ * thread while no other one uses the library; questions over the control socket (weir_coro_ctl.h) may be
+ * asked even then. All else may be called by any thread, EAL's or not, in or outside of a coroutine.
  *
  * Machines: x86-64. On AArch64 it compiles and runs on one thread; moving between threads is not right there yet.
  *
@@ -36,7 +36,10 @@
  * runs, has exited, or was destroyed; yielding outside of one) is refused and counted, see weir_coro_misuse().
  *
  * A struct weir_coro is a handle, not memory: it carries the generation of what it stands for, so that one of a coroutine that
- * was destroyed is told from one that got its place. Never dereference it.
+ * was destroyed is told from one that got its place. Never dereference it. The generation has 16 bits: after 65,536 more
+ * coroutines in the same place, which takes a busy thread milliseconds, a stale handle is valid again, and means another one. So
+ * this finds mistakes, it does not make them harmless. No handle outlives weir_coro_cleanup(), not even to be asked about: what
+ * it stands for is not mapped any more. (After another weir_coro_init() generations begin elsewhere.)
  */
 
 #include <stdbool.h>
@@ -66,7 +69,9 @@ typedef void (*weir_coro_run_t)(void);
  * @param max_out_param_size  bytes of output parameters of each, may be 0
  * @param max_coroutines      how many may be alive at a time
  * @param default_time_slice  cycles of the time base; 0: weir_coro_maybe_yield() always yields
- * @param mempool_cache_size  coroutines that each thread keeps for itself at most, so that most creations touch nothing shared
+ * @param mempool_cache_size  coroutines that each thread keeps for itself at most, so that most creations touch nothing shared.
+ *   They count as free: who finds none left takes some from there, which costs it some microseconds and a barrier in each
+ *   running thread (membarrier(2); where the kernel has none, those of other threads stay out of reach)
  * @param socket_id           NUMA node of the memory, -1: wherever it is first touched
  * @return 0; -EINVAL, -EALREADY, -ENOMEM
  */
@@ -77,7 +82,7 @@ int weir_coro_init(size_t stack_size, size_t max_in_param_size, size_t max_out_p
 /** Smallest stack, in bytes. */
 #define WEIR_CORO_STACK_MIN 4096
 
-/** Give everything back. Coroutines still alive are gone: how many is told in the log. */
+/** Give everything back. Coroutines still alive are gone: how many is told in the log. All handles end here, see above. */
 void weir_coro_cleanup(void);
 
 /**

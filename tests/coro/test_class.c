@@ -127,6 +127,22 @@ begins_anew(void **state)
 	weir_coro_cleanup(); /* nothing to do */
 }
 
+/* The same memory, as a rule, and the first one in it: not the one of before. */
+static void
+handles_do_not_come_back(void **state)
+{
+	struct weir_coro *coros[8];
+
+	for (size_t i = 0; i < LENGTH(coros); i++) {
+		start(NB, 0, 0);
+		coros[i] = made(yields_once);
+		for (size_t before = 0; before < i; before++)
+			assert_ptr_not_equal(coros[i], coros[before]);
+		weir_coro_cleanup();
+	}
+	start(1, 0, 0); /* for the teardown */
+}
+
 static bool used, gone;
 
 static void *
@@ -312,6 +328,7 @@ main(void)
 		cmocka_unit_test_teardown(an_empty_pool_is_an_error, finish),
 		cmocka_unit_test_teardown(threads_leave_all_behind, finish),
 		cmocka_unit_test_teardown(begins_anew, finish),
+		cmocka_unit_test_teardown(handles_do_not_come_back, finish),
 		cmocka_unit_test_teardown(threads_may_end_later, finish),
 		cmocka_unit_test_teardown(cleanup_tells_who_is_left, finish),
 		cmocka_unit_test_teardown(bad_classes_are_refused, finish),
