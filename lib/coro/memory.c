@@ -209,9 +209,10 @@ static int
 lay_out(struct coro_memory *memory, size_t stack_size, size_t param_bytes, size_t nb)
 {
 	const size_t page = coro_page_bytes();
-	size_t guard = stack_size / 8 < GUARD_MAX ? stack_size / 8 : GUARD_MAX;
+	size_t guard;
 
 	stack_size = coro_round_up(stack_size, page);
+	guard = stack_size / 8 < GUARD_MAX ? stack_size / 8 : GUARD_MAX;
 	memory->nb = nb;
 	memory->param_bytes = coro_round_up(param_bytes, 64);
 	memory->guard_bytes =
