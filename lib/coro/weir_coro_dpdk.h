@@ -20,6 +20,10 @@
  *      the functions here, weir_coro_errno(),      right                      right
  *      weir_coro_self()
  *
+ * This is x86-64, where each access names the thread's segment. On AArch64 compilers keep the thread pointer as well:
+ * there no flags help, only the functions are right, and what uses DPDK's inlines is a function of its own that is never
+ * inlined and does not yield.
+ *
  * So code that runs on coroutines is compiled with weir.pc's flags, which make rte_lcore_id() and all that DPDK's inlines
  * do with it right, and uses these functions in the cases that are left. What they return is the running thread's
  * until the next yield: do not keep a pointer across one.
