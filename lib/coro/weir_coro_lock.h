@@ -18,7 +18,8 @@
  * both; locks taken there and given back in a coroutine, or the other way round, are beyond this. A coroutine that
  * ends with a lock has lost it.
  *
- * Noting it is inline: a taken and given lock costs up to some 2 ns more than DPDK's, which for a spinlock nobody else wants is 14.
+ * Noting it is inline: to take a lock and give it back costs up to 2 ns more than DPDK's 14 ns of a spinlock that nobody else
+ * wants, and a seqlock's reader, which is next to nothing itself, 5 ns when it begins again at once.
  */
 
 #include <rte_rcu_qsbr.h>
