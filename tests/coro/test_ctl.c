@@ -263,7 +263,8 @@ begins_and_ends_meanwhile(void **state)
 
 	stop = false;
 	assert_int_equal(pthread_create(&thread, NULL, asks_on, NULL), 0);
-	for (unsigned int i = 0; i < 50 || __atomic_load_n(&nb_asked, __ATOMIC_RELAXED) < 50; i++) {
+	for (unsigned int i = 0; i < 200 || __atomic_load_n(&nb_asked, __ATOMIC_RELAXED) < 1000;
+		i++) {
 		work();
 		weir_coro_cleanup();
 	}
