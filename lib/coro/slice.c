@@ -31,7 +31,8 @@
 #define REGULAR    3      /* confirmed so often in a row: regular */
 #define TRUST_MAX  (REGULAR + 4)
 #define BLIND_MAX  15 /* slices */
-#define TRIAL      16 /* slices */
+
+#define SLICE_MAX ((uint64_t)INT64_MAX / 2) /* cycles: times are compared by their difference */
 
 /* Checks are counted in 32 bits. */
 #define CHECKS_MAX 1000000000.0f
@@ -81,7 +82,7 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 	const struct pace *pace = pace_of(block->run);
 	bool known = pace->run == block->run;
 
-	block->slice = slice;
+	block->slice = slice < SLICE_MAX ? slice : SLICE_MAX;
 	block->checks = 0;
 	block->spacing = known ? pace->spacing : 0;
 	block->variance = known ? pace->variance : 0;
@@ -102,10 +103,20 @@ coro_slice_end(const struct weir_coro_block *block)
 void
 coro_slice_change(struct weir_coro_block *block, uint64_t slice)
 {
-	block->slice = slice;
+	block->slice = slice < SLICE_MAX ? slice : SLICE_MAX;
 	block->checks += block->checks_given - block->checks_left;
 	block->blind = 0;
 	give(block, 1); /* what was given was for the old one */
+}
+
+/* Would a slice have ended well by count, if checks took @observed instead of what was expected? */
+static bool
+agrees(const struct weir_coro_block *block, float observed)
+{
+	float off = fabsf(observed - block->spacing);
+	float least = observed < block->spacing ? observed : block->spacing;
+
+	return off <= AGREES * least || off * (float)block->slice <= 0.5f * least * least;
 }
 
 /* @nb checks took @cycles. */
@@ -113,20 +124,21 @@ static void
 learn(struct weir_coro_block *block, float nb, float cycles)
 {
 	float observed = cycles / nb, off = observed - block->spacing;
-	float slice = (float)block->slice;
 
 	if (block->spacing == 0) {
 		block->spacing = observed;
 		block->variance = 0;
 		return;
 	}
-	/* Would a slice have ended well by count? Few checks do not tell. */
-	if (fabsf(off) * slice > AGREES * slice * observed &&
-		fabsf(off) * slice > 0.5f * observed * observed)
-		block->trust = 0;
-	else if (block->trust < TRUST_MAX && 4 * cycles > slice)
-		block->trust++;
-	/* The kernel ran something else: that is not to be believed for many slices. */
+	if (!agrees(block, observed)) {
+		/* The kernel ran something else, as a rule: only the next look tells if it is to last. */
+		if (block->trust > 0) {
+			block->trust = 0;
+			return;
+		}
+	} else if (block->trust < TRUST_MAX && 4 * cycles > (float)block->slice) {
+		block->trust++; /* few checks do not tell */
+	}
 	off = off < OUTLIER * block->spacing ? off : OUTLIER * block->spacing;
 	/* The mean of nb of them varies nb times less than one. */
 	block->variance += WEIGHT * (off * off * nb - block->variance);
@@ -160,6 +172,16 @@ checks_for(const struct weir_coro_block *block, float left)
 	return nb < CHECKS_MAX ? (uint32_t)nb : (uint32_t)CHECKS_MAX;
 }
 
+/*
+ * Were a spacing of more than a slice always believed, nobody would see it become less: so the first look
+ * is not always the last one.
+ */
+static bool
+is_trial(const struct weir_coro_block *block)
+{
+	return block->trust >= REGULAR || block->resumes % 2 == 0;
+}
+
 /* It was looked at the clock, which shows @now. */
 static bool
 decide(struct weir_coro_block *block, uint64_t now, uint32_t most, bool first)
@@ -171,8 +193,7 @@ decide(struct weir_coro_block *block, uint64_t now, uint32_t most, bool first)
 	block->looked = now;
 	block->looked_in = (uint32_t)block->resumes;
 	block->looks = first ? 1 : 2;
-	/* Were a spacing of more than a slice always believed, nobody would see it become less. */
-	if ((float)left > block->spacing * 0.5f || (first && block->resumes % TRIAL == 0)) {
+	if ((float)left > block->spacing * 0.5f || (first && is_trial(block))) {
 		next = checks_for(block, (float)left);
 		give(block, next < most ? next : most);
 		return false;
@@ -192,9 +213,10 @@ look_first(struct weir_coro_block *block, uint32_t nb)
 {
 	uint64_t now = weir_base_cycles();
 
+	block->blind = 0;
 	block->deadline = now - (uint64_t)((float)nb * block->spacing) + block->slice;
 	/* Who yields by itself may never come to the second look, which learns: soon, and not at the same check each time. */
-	return decide(block, now, nb == 1 ? UINT32_MAX : (nb + 1) / 2, true);
+	return decide(block, now, block->checks_given == 1 ? UINT32_MAX : (nb + 1) / 2, true);
 }
 
 /* Another look, @nb checks after the last one. */
