@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "weir_base.h"
 #include "weir_coro.h"
@@ -39,6 +40,13 @@
 #else
 #define WITH_CHECKS 0
 #endif
+
+/* An emulator says yes to all advice on memory, whether it knows it or not. It keeps notes of each page that could be there. */
+static inline bool
+emulated(void)
+{
+	return madvise(NULL, 0, 9999) == 0;
+}
 
 /* One class for @nb coroutines, with 256 bytes of parameters each way. */
 static inline void

@@ -214,7 +214,7 @@ most_of_all(void **state)
 	char *in, *out;
 	int rc;
 
-	if (WITH_SANITIZER || RUNNING_ON_VALGRIND)
+	if (WITH_SANITIZER || RUNNING_ON_VALGRIND || emulated())
 		skip();
 	assert_int_equal(begin_and_end(STACK, PARAM_MAX, PARAM_MAX, 1, 0, -1), 0);
 	rc = begin_and_end(WEIR_CORO_STACK_MIN, 0, 0, COROUTINES_MAX, 0, -1);
