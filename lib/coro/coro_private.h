@@ -103,6 +103,7 @@ size_t coro_memory_scan(struct coro_memory *memory, size_t nb, struct weir_base_
 
 /* Give the pages of an idle slot's stack back. @return bytes that were committed and no longer are */
 size_t coro_memory_trim(struct coro_memory *memory, size_t index);
+size_t coro_memory_trim_some(struct coro_memory *memory, const size_t *indices, size_t nb);
 
 /* Whose guard is this address in? @return slot, or SIZE_MAX; async-signal-safe */
 size_t coro_memory_guard_of(const struct coro_memory *memory, const void *address);

@@ -185,6 +185,17 @@ weir_coro_high_water(struct weir_coro *coro)
 /* So few at a time are out of creators' reach. */
 #define TRIM_NB 16
 
+static size_t
+trim_listed(struct coro_class *class, const struct coro_list *list)
+{
+	size_t indices[TRIM_NB], nb = 0;
+
+	for (const struct weir_coro_block *block = list->first; block != NULL;
+		block = block->next_free)
+		indices[nb++] = (size_t)(block - class->blocks);
+	return coro_memory_trim_some(&class->memory, indices, nb);
+}
+
 size_t
 weir_coro_trim(unsigned int class_id)
 {
@@ -203,9 +214,7 @@ weir_coro_trim(unsigned int class_id)
 		if (coro_list_move(&some, &class->free, TRIM_NB) == 0)
 			break;
 		pthread_mutex_unlock(&class->lock);
-		for (const struct weir_coro_block *block = some.first; block != NULL;
-			block = block->next_free)
-			bytes += coro_memory_trim(&class->memory, (size_t)(block - class->blocks));
+		bytes += trim_listed(class, &some);
 		pthread_mutex_lock(&class->lock);
 	}
 	coro_list_move(&class->trimmed, &some, some.nb);

@@ -104,12 +104,12 @@ look_at(const struct view *view, char *start, size_t nb)
 
 /* How many pages were touched, and the lowest one. UNKNOWN and NULL when nobody tells. */
 static size_t
-touched_pages(char *start, const char *end, char **lowest)
+touched_pages(int pagemap, char *start, const char *end, char **lowest)
 {
 	unsigned char pages[PAGES_ONE];
 	uint64_t entries[PAGES_ONE];
 	const struct view view = {
-		.fd = pagemap_open(), .entries = entries, .room = PAGES_ONE, .pages = pages};
+		.fd = pagemap, .entries = entries, .room = PAGES_ONE, .pages = pages};
 	size_t page = coro_page_bytes(), count = 0, nb;
 
 	*lowest = NULL;
@@ -127,7 +127,6 @@ touched_pages(char *start, const char *end, char **lowest)
 			count += pages[i] != 0;
 		}
 	}
-	pagemap_close(view.fd);
 	return count;
 }
 
@@ -153,13 +152,17 @@ coro_memory_high_water(struct coro_memory *memory, size_t index)
 {
 	size_t high;
 	char *lowest;
+	int pagemap;
 
 	if (index >= memory->nb)
 		return 0;
 	if (memory->guard == WEIR_CORO_GUARD_CANARY && canary_page_used(memory, index)) {
 		high = memory->stack_bytes;
 	} else {
-		touched_pages(pages_start(memory, index), pages_end(memory, index), &lowest);
+		pagemap = pagemap_open();
+		touched_pages(
+			pagemap, pages_start(memory, index), pages_end(memory, index), &lowest);
+		pagemap_close(pagemap);
 		high = lowest == NULL ? 0 : (size_t)(coro_memory_top(memory, index) - lowest);
 	}
 	keep_high(memory, high);
@@ -258,8 +261,8 @@ coro_memory_scan(struct coro_memory *memory, size_t nb, struct weir_base_hist *s
  * MADV_DONTNEED leaves them.
  * Locked memory is not given back, who locked it wants no page faults: it is overwritten.
  */
-size_t
-coro_memory_trim(struct coro_memory *memory, size_t index)
+static size_t
+trim(struct coro_memory *memory, size_t index, int pagemap)
 {
 	char *stack, *start, *end, *lowest;
 	size_t count;
@@ -277,7 +280,7 @@ coro_memory_trim(struct coro_memory *memory, size_t index)
 		coro_memory_prepare(memory, index);
 		memset(stack, 0, (size_t)(start - stack));
 	}
-	count = touched_pages(start, end, &lowest);
+	count = touched_pages(pagemap, start, end, &lowest);
 	if (lowest != NULL)
 		keep_high(memory, (size_t)(coro_memory_top(memory, index) - lowest));
 	if (madvise(start, (size_t)(end - start), MADV_DONTNEED) == 0)
@@ -287,4 +290,22 @@ coro_memory_trim(struct coro_memory *memory, size_t index)
 	if (count != 0)
 		memset(lowest, 0, (size_t)(end - lowest));
 	return 0;
+}
+
+size_t
+coro_memory_trim_some(struct coro_memory *memory, const size_t *indices, size_t nb)
+{
+	int pagemap = pagemap_open();
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < nb; i++)
+		bytes += trim(memory, indices[i], pagemap);
+	pagemap_close(pagemap);
+	return bytes;
+}
+
+size_t
+coro_memory_trim(struct coro_memory *memory, size_t index)
+{
+	return coro_memory_trim_some(memory, &index, 1);
 }

@@ -230,7 +230,7 @@ size_t weir_coro_high_water(struct weir_coro *coro);
 
 /**
  * Give memory behind idle stacks of a class back to the kernel, also of those that threads keep. 16 at a time, which nobody
- * gets in that moment: 3 us each. Any thread.
+ * gets in that moment: 2 us each. Any thread.
  *
  * @return bytes
  */
