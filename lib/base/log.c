@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #define SHORT_MESSAGE 512
 
@@ -23,8 +25,17 @@ to_stderr(enum weir_base_log_level level, const char *module, const char *messag
 {
 	static const char *const weight[] = {"error: ", "warning: ", "", "debug: "};
 
-	/* One call, so that lines of several processes do not mix. */
-	fprintf(stderr, "weir: %s: %s%s\n", module, weight[level], message);
+	const char *const parts[] = {"weir: ", module, ": ", weight[level], message, "\n"};
+	struct iovec line[sizeof(parts) / sizeof(parts[0])];
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		line[i] = (struct iovec){(void *)(uintptr_t)parts[i], strlen(parts[i])};
+	/*
+	 * One call, so that lines of several processes do not mix. And not by stdio, which puts a buffer of 8 KiB on
+	 * the stack when it writes to standard error: messages may come from coroutines with small ones.
+	 */
+	while (writev(STDERR_FILENO, line, sizeof(parts) / sizeof(parts[0])) < 0 && errno == EINTR)
+		;
 }
 
 static void
