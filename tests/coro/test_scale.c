@@ -151,9 +151,13 @@ a_million_small_ones(void **state)
 		.guard = WEIR_CORO_GUARD_BEST,
 	};
 	const size_t nb = param.max_coroutines;
-	size_t need = nb * (coro_page_bytes() + sizeof(struct weir_coro_block) + BESIDES);
+	size_t need;
 	struct weir_coro **coros;
 
+	class_of(&param);
+	/* A canary takes a page of its own. */
+	need = coro_classes[1].memory.guard == WEIR_CORO_GUARD_CANARY ? 2 : 1;
+	need = nb * (need * coro_page_bytes() + sizeof(struct weir_coro_block) + BESIDES);
 	if (!WITH_SANITIZER && available_bytes() < need + need / 4) {
 		print_message("skipped: %zu MB of memory are available, it takes %zu MB and a "
 			      "quarter more\n",
@@ -162,7 +166,6 @@ a_million_small_ones(void **state)
 	}
 	coros = calloc(nb, sizeof(coros[0]));
 	assert_non_null(coros);
-	class_of(&param);
 	live(coros, nb, "small ones");
 	free(coros);
 }
