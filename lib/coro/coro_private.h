@@ -11,6 +11,7 @@
  *   stats.c     what a class is like                   touched.c   high water, trimming
  *                                                      ctl.c       what a class is like, for the control socket
  *   cancel.c    cancel, join, clean-ups               overflow.c  what the SIGSEGV handler asks
+ *   watchdog.c  who does not yield                    report.c    what signal handlers write
  *   self.c      the calling coroutine, its locals     misuse.c    what is refused
  *   entry_*.S   the bottom of every stack             tool.c      what sanitizers and valgrind are told
  *

@@ -332,6 +332,73 @@ bool weir_coro_overflow_report(const void *address, int fd);
 /** Give the calling thread an alternate signal stack, if it has none. @return 0 or negative errno */
 int weir_coro_signal_stack(void);
 
+/* Beyond the prototype: watchdog */
+
+/** A coroutine that runs for longer than it should. */
+struct weir_coro_overrun {
+	uint32_t id;           /**< its number */
+	unsigned int class_id; /**< of its class */
+	weir_coro_run_t run;   /**< what it runs */
+	uint64_t slice_ns;     /**< what it may */
+	uint64_t ran_ns;       /**< what it has for sure, up to now, in this resumption */
+	uint64_t resumes;      /**< how often it was resumed */
+	int thread;            /**< the kernel's number of the thread */
+	uint64_t untold;       /**< overruns since the last one that was told */
+};
+
+/** What the watchdog looks for, and whom it tells. What is 0 has the default. */
+struct weir_coro_watchdog_param {
+	double factor; /**< an overrun is a resumption that takes so many slices: 10 */
+	uint64_t
+		least_ns; /**< but no less than this, as the kernel's taking the CPU away counts too: 1 ms */
+	uint64_t period_ns;   /**< it looks so often: 1 ms */
+	uint64_t interval_ns; /**< one is told in this time, others are counted: 1 s */
+	int signal; /**< sent to the thread, whose handler calls weir_coro_watchdog_report(): SIGURG, say; 0: no backtraces */
+	void (*report)(
+		void *arg, const struct weir_coro_overrun *overrun); /**< NULL: the log is told */
+	void *arg;                                                   /**< report's */
+};
+
+/**
+ * Begin to look at the coroutines that run on watched threads, from a thread of its own. One whose resumption takes longer than
+ * the limit by two periods is found for sure, one that stays within it never. Costs those threads nothing.
+ *
+ * Coroutines that were not given a slice have the least time for one. One that waits for another that it resumed goes on
+ * counting; of those that wait for each other the innermost is told of, once in a resumption.
+ *
+ * The handler of the signal is the program's, as libraries install none. It must be there before this is called; SA_ONSTACK (with
+ * weir_coro_signal_stack() in each thread) as coroutines' stacks are small, and SA_RESTART if there are system calls that should
+ * not return EINTR.
+ *
+ * Any thread. @p report is called by the watchdog's own.
+ *
+ * @return 0; -EINVAL (negative or no number, a signal without a handler), -EALREADY, -EAGAIN, -ENOMEM
+ */
+int weir_coro_watchdog_start(const struct weir_coro_watchdog_param *param);
+
+/** No looks any more when it returns. weir_coro_cleanup() does this too. Any thread but the watchdog's: -EDEADLK; -EALREADY. */
+int weir_coro_watchdog_stop(void);
+
+/**
+ * Have the calling thread watched, until it ends. Done by itself where a thread creates or destroys a coroutine, calls
+ * weir_coro_signal_stack(), or the clock ended a slice on it. A thread that does nothing but resume others' coroutines should call it:
+ * should the first of these never come to its end, it would not be seen.
+ *
+ * @return 0 or negative errno
+ */
+int weir_coro_watchdog_watch(void);
+
+/**
+ * For the handler of the signal: write which coroutine runs here that should not, and its backtrace, to @p fd. If it has gone on
+ * meanwhile, that is written instead. Async-signal-safe, as weir_coro_overflow_report(); errno is kept.
+ *
+ * @return false: the watchdog did not ask, nothing was written
+ */
+bool weir_coro_watchdog_report(int fd);
+
+/** Overruns found since the process began, told or not. Any thread. */
+uint64_t weir_coro_watchdog_overruns(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Coroutines that do not yield. A thread looks at others' now and then: the same resumption, seen at two looks that are further
+ * apart than it may take, is an overrun. Who is looked at has nothing to do for that.
+ *
+ *      looks      |     |     |     |     |     |
+ *      resumed  1 |  2    3   |  4                       4 was seen four times
+ *
+ * What is read is being written to meanwhile, by plain stores: numbers only, and all of them count only if
+ * the same coroutine is still there when they were read. Its block may be another's by then, but it is memory: blocks
+ * are unmapped by weir_coro_cleanup(), which stops the watchdog first.
+ *
+ * Time is taken after the first look, and before the second, so that what the watchdog itself takes is not counted.
+ *
+ * Only its own thread can tell where a coroutine is, in a signal handler of the program's. What is asked of it
+ * is in the thread's own memory. It asks under the lock that the thread takes to end, so that it is there to be asked.
+ * By the time it gets to answer, the coroutine may be gone: the resumption is compared again.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "coro_private.h"
+#include "report.h"
+
+#define FACTOR      10
+#define LEAST_NS    1000000
+#define PERIOD_NS   1000000
+#define INTERVAL_NS 1000000000
+
+/* Coroutines that wait for each other on a thread, as far as looked at: the innermost ones. */
+#define DEPTH 8
+
+/* Told of at a look, however many threads there are. */
+#define TOLD_MAX 16
+
+/* A resumption. */
+struct seen {
+	const struct weir_coro_block *block;
+	uint32_t
+		generation; /* of its coroutine: the next one is at its first resumption soon, too */
+	uint64_t resumes;
+	uint64_t slice;
+	uint64_t since; /* cycles: after the first look that saw it */
+	bool known;     /* it was found to overrun */
+};
+
+/* What the handler is to tell. */
+struct request {
+	bool asked; /* and not answered; the rest is the handler's then */
+	struct seen seen;
+	struct weir_coro_overrun overrun;
+};
+
+/* Of each watched thread, in its own memory. All but the request is looked at under the lock. */
+struct watched {
+	const struct weir_coro_thread *thread;
+	pthread_t pthread;
+	int tid;
+	bool listed;
+	bool ends; /* for good: destructors may still create coroutines */
+	struct watched *next, **link;
+	struct seen seen[DEPTH];
+	struct request request;
+};
+
+static __thread struct watched self;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, and of all watched */
+static struct watched *watched_threads;
+static bool stopping;
+static struct weir_coro_watchdog_param config;
+static uint64_t last_told; /* cycles; 0: none */
+static uint64_t untold;
+
+static pthread_mutex_t control =
+	PTHREAD_MUTEX_INITIALIZER; /* of starting and stopping; taken first */
+static bool running;
+static pthread_t watchdog;
+static __thread bool is_watchdog;
+static pthread_cond_t wake;
+
+static uint64_t overruns;
+
+static pthread_key_t key;
+static int key_rc;
+
+static void
+list_self(void)
+{
+	self.tid = (int)syscall(SYS_gettid);
+	self.next = watched_threads;
+	self.link = &watched_threads;
+	if (self.next != NULL)
+		self.next->link = &self.next;
+	watched_threads = &self;
+}
+
+static void
+thread_ends(void *arg)
+{
+	struct watched *watched = arg;
+
+	pthread_mutex_lock(&lock);
+	*watched->link = watched->next;
+	if (watched->next != NULL)
+		watched->next->link = watched->link;
+	watched->listed = false;
+	watched->ends = true;
+	pthread_mutex_unlock(&lock);
+}
+
+/* A child has only the thread that forked, and no watchdog. */
+static void
+before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void
+in_parent(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void
+in_child(void)
+{
+	pthread_mutex_unlock(&lock);
+	pthread_mutex_init(&control, NULL);
+	running = false;
+	watched_threads = NULL;
+	if (self.listed)
+		list_self();
+}
+
+static void
+make_key(void)
+{
+	key_rc = pthread_key_create(&key, thread_ends);
+	if (key_rc == 0)
+		key_rc = pthread_atfork(before_fork, in_parent, in_child);
+}
+
+int
+weir_coro_watchdog_watch(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int rc;
+
+	if (self.listed || self.ends)
+		return 0;
+	pthread_once(&once, make_key);
+	rc = key_rc != 0 ? key_rc : pthread_setspecific(key, &self);
+	if (rc != 0)
+		return -rc;
+	pthread_mutex_lock(&lock);
+	self.thread = weir_coro_thread_now();
+	self.pthread = pthread_self();
+	self.listed = true;
+	list_self();
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+LOOK_ANYWAY static const struct weir_coro_block *
+current_of(const struct weir_coro_thread *thread)
+{
+	return *(const struct weir_coro_block *const volatile *)&thread->current;
+}
+
+/* What runs on a thread, innermost first. @return how many; 0 also when that has changed while it was read */
+LOOK_ANYWAY static unsigned int
+look(const struct weir_coro_thread *thread, struct seen *chain)
+{
+	const volatile struct weir_coro_block *block = current_of(thread);
+	unsigned int nb = 0;
+
+	for (; block != NULL && nb < DEPTH; block = block->outer)
+		chain[nb++] = (struct seen){
+			.block = (const struct weir_coro_block *)block,
+			.generation = block->word >> 16,
+			.resumes = block->resumes,
+			.slice = block->slice,
+		};
+	if (nb == 0)
+		return 0;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	block = chain[0].block;
+	return current_of(thread) == block && block->resumes == chain[0].resumes &&
+			       block->word >> 16 == chain[0].generation
+		       ? nb
+		       : 0;
+}
+
+/* Since when is it known? */
+static void
+recognize(struct seen *found, const struct seen *before, uint64_t now)
+{
+	found->since = now;
+	for (unsigned int i = 0; i < DEPTH && before[i].block != NULL; i++) {
+		if (before[i].block != found->block || before[i].resumes != found->resumes ||
+			before[i].generation != found->generation)
+			continue;
+		found->since = before[i].since;
+		found->known = before[i].known;
+	}
+}
+
+static bool
+is_over(const struct seen *seen, uint64_t now)
+{
+	double limit = (double)seen->slice * config.factor;
+	uint64_t least = weir_base_ns_to_cycles(config.least_ns);
+
+	limit = limit > (double)least ? limit : (double)least;
+	return now > seen->since && (double)(now - seen->since) >= limit;
+}
+
+LOOK_ANYWAY static void
+describe(struct weir_coro_overrun *overrun, const struct watched *watched, const struct seen *seen,
+	uint64_t now)
+{
+	const volatile struct weir_coro_block *block = seen->block;
+
+	*overrun = (struct weir_coro_overrun){
+		.id = block->id,
+		.class_id = block->class_id,
+		.run = block->run,
+		.slice_ns = weir_base_cycles_to_ns(seen->slice),
+		.ran_ns = weir_base_cycles_to_ns(now - seen->since),
+		.resumes = seen->resumes,
+		.thread = watched->tid,
+		.untold = untold,
+	};
+}
+
+/* Its thread is to tell where it is. One that still has the last question to answer has its signals blocked. */
+static void
+ask(struct watched *watched, const struct seen *seen, const struct weir_coro_overrun *overrun)
+{
+	struct request *request = &watched->request;
+
+	if (config.signal == 0 || __atomic_load_n(&request->asked, __ATOMIC_ACQUIRE))
+		return;
+	request->seen = *seen;
+	request->overrun = *overrun;
+	__atomic_store_n(&request->asked, true, __ATOMIC_RELEASE);
+	if (pthread_kill(watched->pthread, config.signal) != 0)
+		__atomic_store_n(&request->asked, false, __ATOMIC_RELAXED);
+}
+
+/* Is it time to tell of another one? */
+static bool
+may_tell(uint64_t now, unsigned int nb_told)
+{
+	return nb_told < TOLD_MAX &&
+	       (last_told == 0 || now - last_told >= weir_base_ns_to_cycles(config.interval_ns));
+}
+
+/* One thread, under the lock. @return does @told have another one? */
+static bool
+look_at(struct watched *watched, struct weir_coro_overrun *told, unsigned int nb_told)
+{
+	struct seen chain[DEPTH] = {0};
+	uint64_t before = weir_base_cycles(), after;
+	const struct seen *found = NULL;
+	unsigned int nb = look(watched->thread, chain);
+
+	after = weir_base_cycles();
+	for (unsigned int i = 0; i < nb; i++) {
+		recognize(&chain[i], watched->seen, after);
+		if (chain[i].known || !is_over(&chain[i], before))
+			continue;
+		/* Those that wait for it are over as well, by no fault of theirs. */
+		chain[i].known = true;
+		found = found != NULL ? found : &chain[i];
+	}
+	memcpy(watched->seen, chain, sizeof(chain));
+	if (found == NULL)
+		return false;
+	__atomic_fetch_add(&overruns, 1, __ATOMIC_RELAXED);
+	if (!may_tell(before, nb_told)) {
+		untold++;
+		return false;
+	}
+	describe(told, watched, found, before);
+	untold = 0;
+	last_told = before;
+	ask(watched, found, told);
+	return true;
+}
+
+static void
+tell(const struct weir_coro_overrun *overrun)
+{
+	struct coro_line name = {0};
+	char before[64] = "";
+
+	if (config.report != NULL) {
+		config.report(config.arg, overrun);
+		return;
+	}
+	coro_line_function(&name, (const void *)overrun->run);
+	if (overrun->untold > 0)
+		snprintf(before, sizeof(before), "; %" PRIu64 " before it were not told",
+			overrun->untold);
+	CORO_LOG(WARNING,
+		"coroutine %u (class %u), entry %.*s, has run for %.1f us on thread %d, its slice "
+		"is %.1f us%s",
+		overrun->id, overrun->class_id, (int)name.length, name.text,
+		(double)overrun->ran_ns / 1e3, overrun->thread, (double)overrun->slice_ns / 1e3,
+		before);
+}
+
+/* When the next look is due. */
+static struct timespec
+next_look(void)
+{
+	struct timespec time;
+	uint64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	ns = (uint64_t)time.tv_nsec + config.period_ns;
+	time.tv_sec += (time_t)(ns / 1000000000);
+	time.tv_nsec = (long)(ns % 1000000000);
+	return time;
+}
+
+static void *
+watch(void *arg)
+{
+	struct weir_coro_overrun told[TOLD_MAX];
+	struct timespec due;
+	unsigned int nb;
+
+	is_watchdog = true;
+	pthread_mutex_lock(&lock);
+	while (!stopping) {
+		nb = 0;
+		for (struct watched *watched = watched_threads; watched != NULL;
+			watched = watched->next)
+			nb += look_at(watched, &told[nb], nb);
+		if (nb > 0) {
+			pthread_mutex_unlock(&lock);
+			for (unsigned int i = 0; i < nb; i++)
+				tell(&told[i]);
+			pthread_mutex_lock(&lock);
+		}
+		due = next_look();
+		while (!stopping && pthread_cond_timedwait(&wake, &lock, &due) == 0)
+			;
+	}
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+/* Has the program a handler for it? If not, it would be the end of the process. */
+static bool
+is_caught(int signal_number)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	uint64_t caught = UINT64_MAX; /* nobody tells */
+	char line[256];
+
+	if (signal_number < 1 || signal_number > SIGRTMAX)
+		return false;
+	if (status == NULL)
+		return true;
+	while (fgets(line, sizeof(line), status) != NULL)
+		if (sscanf(line, "SigCgt: %" SCNx64, &caught) == 1)
+			break;
+	fclose(status);
+	return (caught >> (signal_number - 1) & 1) != 0;
+}
+
+static int
+param_check(const struct weir_coro_watchdog_param *param)
+{
+	if (param == NULL || !(param->factor >= 0) || isinf(param->factor) ||
+		param->period_ns > INT64_MAX) {
+		CORO_LOG(ERROR, "a watchdog needs a factor of 0 or more, and a period in range");
+		return -EINVAL;
+	}
+	if (param->signal != 0 && !is_caught(param->signal)) {
+		CORO_LOG(ERROR,
+			"the program has no handler for signal %d, which the watchdog is to send",
+			param->signal);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static uint64_t
+or_default(uint64_t value, uint64_t otherwise)
+{
+	return value != 0 ? value : otherwise;
+}
+
+/* It handles no signals: these are for others. */
+static int
+start_thread(void)
+{
+	pthread_condattr_t attributes;
+	sigset_t all, mask;
+	int rc;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	rc = pthread_create(&watchdog, NULL, watch, NULL);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (rc != 0) {
+		pthread_cond_destroy(&wake);
+		return -rc;
+	}
+	pthread_setname_np(watchdog, "weir-watchdog");
+	return 0;
+}
+
+int
+weir_coro_watchdog_start(const struct weir_coro_watchdog_param *param)
+{
+	int rc = param_check(param);
+
+	if (rc < 0)
+		return rc;
+	coro_report_ready();
+	(void)weir_base_cycles_hz(); /* measured now, if at all */
+	pthread_mutex_lock(&control);
+	if (running) {
+		pthread_mutex_unlock(&control);
+		return -EALREADY;
+	}
+	pthread_mutex_lock(&lock);
+	config = *param;
+	config.factor = param->factor > 0 ? param->factor : FACTOR;
+	config.least_ns = or_default(param->least_ns, LEAST_NS);
+	config.period_ns = or_default(param->period_ns, PERIOD_NS);
+	config.interval_ns = or_default(param->interval_ns, INTERVAL_NS);
+	stopping = false;
+	last_told = untold = 0;
+	/* Nobody looked for long. */
+	for (struct watched *watched = watched_threads; watched != NULL; watched = watched->next)
+		memset(watched->seen, 0, sizeof(watched->seen));
+	pthread_mutex_unlock(&lock);
+	rc = start_thread();
+	running = rc == 0;
+	pthread_mutex_unlock(&control);
+	return rc;
+}
+
+int
+weir_coro_watchdog_stop(void)
+{
+	if (is_watchdog)
+		return -EDEADLK;
+	pthread_mutex_lock(&control);
+	if (!running) {
+		pthread_mutex_unlock(&control);
+		return -EALREADY;
+	}
+	pthread_mutex_lock(&lock);
+	stopping = true;
+	pthread_cond_signal(&wake);
+	pthread_mutex_unlock(&lock);
+	pthread_join(watchdog, NULL);
+	pthread_cond_destroy(&wake);
+	running = false;
+	if (untold > 0)
+		CORO_LOG(WARNING, "%" PRIu64 " overruns of slices were not told", untold);
+	pthread_mutex_unlock(&control);
+	return 0;
+}
+
+uint64_t
+weir_coro_watchdog_overruns(void)
+{
+	return __atomic_load_n(&overruns, __ATOMIC_RELAXED);
+}
+
+/* Is it, or does it wait for one that it resumed? On the calling thread, so nothing changes meanwhile. */
+static bool
+runs_here(const struct seen *seen)
+{
+	const struct weir_coro_block *block = weir_coro_thread_now()->current;
+
+	for (; block != NULL; block = block->outer)
+		if (block == seen->block && block->resumes == seen->resumes &&
+			block->word >> 16 == seen->generation)
+			return true;
+	return false;
+}
+
+bool
+weir_coro_watchdog_report(int fd)
+{
+	struct coro_line line = {0};
+	int saved_errno = errno;
+	struct request request;
+
+	if (!__atomic_load_n(&self.request.asked, __ATOMIC_ACQUIRE))
+		return false;
+	request = self.request;
+	__atomic_store_n(&self.request.asked, false, __ATOMIC_RELEASE);
+	coro_line_text(&line, "weir: coro: coroutine ");
+	coro_line_number(&line, request.overrun.id, 10);
+	coro_line_text(&line, " (class ");
+	coro_line_number(&line, request.overrun.class_id, 10);
+	if (!runs_here(&request.seen)) {
+		coro_line_text(&line, "), told to overrun its slice, has gone on meanwhile\n");
+		coro_line_write(&line, fd);
+		errno = saved_errno;
+		return true;
+	}
+	coro_line_text(&line, ") has run for ");
+	coro_line_number(&line, request.overrun.ran_ns, 10);
+	coro_line_text(&line, " ns, its slice is ");
+	coro_line_number(&line, request.overrun.slice_ns, 10);
+	coro_line_text(&line, " ns: entry ");
+	coro_line_write(&line, fd);
+	coro_line_function(&line, (const void *)request.overrun.run);
+	coro_line_text(&line, ", at:\n");
+	coro_line_write(&line, fd);
+	coro_report_backtrace(fd);
+	errno = saved_errno;
+	return true;
+}
