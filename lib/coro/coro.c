@@ -12,7 +12,7 @@
 /* Used: on AArch64 by assembly that the compiler does not see. */
 __thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("initial-exec"), used));
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(WEIR_CORO_SWITCH)
 /* What the instructions of WEIR_CORO_SWITCH() and of coro_entry() have as numbers. */
 static_assert(offsetof(struct weir_coro_contexts, resumer) == 24 &&
 		      offsetof(struct weir_coro_context, sp) == 0 &&

@@ -274,6 +274,9 @@ coro_tool_switch(void *fiber)
 /* cancel.c */
 void coro_run_cleanups(struct weir_coro_block *block);
 
+/* unwind.c: forced unwinding has come to the bottom of a coroutine's stack. */
+void coro_thread_ends(void) __attribute__((noreturn));
+
 /* Where a coroutine begins: entry_*.S, which calls coro_main(), or fcontext. */
 void coro_entry(void);
 

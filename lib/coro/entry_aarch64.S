@@ -2,7 +2,7 @@
 /*
  * The bottom of every coroutine's stack on AArch64; see entry_x86_64.S. x29 is what %rbp is there.
  */
-#if defined(__aarch64__)
+#if defined(__aarch64__) && !defined(WEIR_CORO_FCONTEXT)
 	.text
 	.p2align 4
 	.hidden	coro_entry

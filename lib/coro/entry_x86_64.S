@@ -7,7 +7,7 @@
  * the resumer's stack. It is marked as a signal frame: debuggers expect those to change stacks, and
  * the address found to be the next instruction rather than one behind a call. Exceptions go no further: see unwind.c.
  */
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(WEIR_CORO_FCONTEXT)
 	.text
 	.p2align 4
 	.hidden	coro_entry

@@ -19,20 +19,23 @@ _Unwind_Reason_Code coro_personality(int version, _Unwind_Action actions,
 	_Unwind_Exception_Class class, struct _Unwind_Exception *exception,
 	struct _Unwind_Context *context);
 
+void
+coro_thread_ends(void)
+{
+	CORO_LOG(ERROR,
+		"coroutine %u: its thread is cancelled, or ends by pthread_exit(), while it runs: "
+		"the process ends",
+		weir_coro_self_id());
+	abort();
+}
+
 _Unwind_Reason_Code
 coro_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
 	struct _Unwind_Exception *exception, struct _Unwind_Context *context)
 {
-	const uint32_t id = weir_coro_self_id();
-
-	if ((actions & _UA_FORCE_UNWIND) != 0) {
-		CORO_LOG(ERROR,
-			"coroutine %u: its thread is cancelled, or ends by pthread_exit(), while "
-			"it "
-			"runs: the process ends",
-			id);
-		abort();
-	}
-	CORO_LOG(ERROR, "coroutine %u: an exception leaves the function that it runs", id);
+	if ((actions & _UA_FORCE_UNWIND) != 0)
+		coro_thread_ends();
+	CORO_LOG(ERROR, "coroutine %u: an exception leaves the function that it runs",
+		weir_coro_self_id());
 	return _URC_FATAL_PHASE1_ERROR;
 }

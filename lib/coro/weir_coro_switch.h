@@ -14,6 +14,11 @@
 
 #include <stdint.h>
 
+/* In weir.pc's flags where the library was built so (-Dcoro_switch=fcontext). */
+#if !defined(WEIR_CORO_FCONTEXT) && !defined(__x86_64__) && !defined(__aarch64__)
+#define WEIR_CORO_FCONTEXT 1 /**< Boost.Context switches */
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -37,7 +42,10 @@ struct weir_coro_contexts {
  * waits for nothing but that pointer. Nothing is written below the stack pointer, so it may stand in
  * a leaf function with a red zone.
  */
-#if defined(__x86_64__)
+#if defined(WEIR_CORO_FCONTEXT)
+/** Library internal: the same by Boost.Context. */
+void weir_coro_switch_fcontext(struct weir_coro_context *from, struct weir_coro_context *to);
+#elif defined(__x86_64__)
 #if defined(__AVX512F__)
 #define WEIR_CORO_AVX512_REGISTERS                                                                 \
 	, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24",         \
@@ -93,9 +101,6 @@ weir_coro_switch_in(struct weir_coro_contexts *contexts)
 #if defined(WEIR_CORO_SWITCH)
 	WEIR_CORO_SWITCH(contexts, "24", "0");
 #else
-	extern void weir_coro_switch_fcontext(
-		struct weir_coro_context * from, struct weir_coro_context * to);
-
 	weir_coro_switch_fcontext(&contexts->resumer, &contexts->own);
 #endif
 }
@@ -107,16 +112,13 @@ weir_coro_switch_out(struct weir_coro_contexts *contexts)
 #if defined(WEIR_CORO_SWITCH)
 	WEIR_CORO_SWITCH(contexts, "0", "24");
 #else
-	extern void weir_coro_switch_fcontext(
-		struct weir_coro_context * from, struct weir_coro_context * to);
-
 	weir_coro_switch_fcontext(&contexts->own, &contexts->resumer);
 #endif
 }
 
 /** FP control words: rounding mode, exception masks. */
 struct weir_coro_fp {
-	uint32_t control; /**< x86: MXCSR; AArch64: FPCR */
+	uint32_t control; /**< x86: MXCSR; AArch64: FPCR; fcontext: rounding mode */
 	uint16_t x87;     /**< x86: control word of the x87 */
 };
 
@@ -124,7 +126,12 @@ struct weir_coro_fp {
 static inline __attribute__((always_inline)) void
 weir_coro_fp_exchange(struct weir_coro_fp *save, const struct weir_coro_fp *load)
 {
-#if defined(__x86_64__)
+#if defined(WEIR_CORO_FCONTEXT)
+	/* The switch does it. */
+	(void)load;
+	save->control = 0;
+	save->x87 = 0;
+#elif defined(__x86_64__)
 	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(save->control), "=m"(save->x87));
 	/* The lower six bits are sticky exceptions, which the ABI lets anybody change. */
 	if (__builtin_expect((save->control ^ load->control) & ~0x3fu, 0))
@@ -140,8 +147,6 @@ weir_coro_fp_exchange(struct weir_coro_fp *save, const struct weir_coro_fp *load
 	control = load->control;
 	if (__builtin_expect(save->control != load->control, 0))
 		__asm__ volatile("msr fpcr, %0" : : "r"(control));
-#else
-	*save = *load; /* no words that are known here */
 #endif
 }
 

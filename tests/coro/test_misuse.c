@@ -220,6 +220,13 @@ yield_with_a_lock(void **state)
 	all_is_well();
 }
 
+/* Boost.Context's switch keeps them: nothing to refuse. */
+#if defined(WEIR_CORO_FCONTEXT)
+#define LEAKED_FP 0
+#else
+#define LEAKED_FP 1
+#endif
+
 static void
 rounds_up(void)
 {
@@ -236,11 +243,11 @@ other_fp_control(void **state)
 	begin(1);
 	coro = made(rounds_up);
 	weir_coro_resume_checked(coro);
-	refused(WEIR_CORO_MISUSE_FP, 1);
+	refused(WEIR_CORO_MISUSE_FP, LEAKED_FP);
 	/* It was mended for who resumed it. */
 	assert_int_equal(fegetround(), FE_TONEAREST);
 	weir_coro_resume_checked(coro);
-	refused(WEIR_CORO_MISUSE_FP, 1);
+	refused(WEIR_CORO_MISUSE_FP, LEAKED_FP);
 	assert_int_equal(weir_coro_destroy(coro), 0);
 	all_is_well();
 }
