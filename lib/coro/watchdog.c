@@ -49,8 +49,9 @@ struct seen {
 		generation; /* of its coroutine: the next one is at its first resumption soon, too */
 	uint64_t resumes;
 	uint64_t slice;
-	uint64_t since; /* cycles: after the first look that saw it */
-	bool known;     /* it was found to overrun */
+	uint64_t since;    /* cycles: after the first look that saw it */
+	uint64_t earliest; /* when it may have begun: the look before that */
+	bool known;        /* it was found to overrun */
 };
 
 /* What the handler is to tell. */
@@ -69,6 +70,7 @@ struct watched {
 	bool ends; /* for good: destructors may still create coroutines */
 	struct watched *next, **link;
 	struct seen seen[DEPTH];
+	uint64_t looked; /* cycles: the last look */
 	struct request request;
 };
 
@@ -97,6 +99,7 @@ static void
 list_self(void)
 {
 	self.tid = (int)syscall(SYS_gettid);
+	self.looked = weir_base_cycles();
 	self.next = watched_threads;
 	self.link = &watched_threads;
 	if (self.next != NULL)
@@ -203,16 +206,26 @@ look(const struct weir_coro_thread *thread, struct seen *chain)
 
 /* Since when is it known? */
 static void
-recognize(struct seen *found, const struct seen *before, uint64_t now)
+recognize(struct seen *found, const struct watched *watched, uint64_t now)
 {
+	const struct seen *before = watched->seen;
+
 	found->since = now;
+	found->earliest = watched->looked;
 	for (unsigned int i = 0; i < DEPTH && before[i].block != NULL; i++) {
 		if (before[i].block != found->block || before[i].resumes != found->resumes ||
 			before[i].generation != found->generation)
 			continue;
 		found->since = before[i].since;
+		found->earliest = before[i].earliest;
 		found->known = before[i].known;
 	}
+}
+
+static uint64_t
+ran(const struct seen *seen, uint64_t now)
+{
+	return now > seen->since ? now - seen->since : 0;
 }
 
 static bool
@@ -222,7 +235,7 @@ is_over(const struct seen *seen, uint64_t now)
 	uint64_t least = weir_base_ns_to_cycles(config.least_ns);
 
 	limit = limit > (double)least ? limit : (double)least;
-	return now > seen->since && (double)(now - seen->since) >= limit;
+	return (double)ran(seen, now) >= limit;
 }
 
 LOOK_ANYWAY static void
@@ -236,26 +249,30 @@ describe(struct weir_coro_overrun *overrun, const struct watched *watched, const
 		.class_id = block->class_id,
 		.run = block->run,
 		.slice_ns = weir_base_cycles_to_ns(seen->slice),
-		.ran_ns = weir_base_cycles_to_ns(now - seen->since),
+		.ran_ns = weir_base_cycles_to_ns(ran(seen, now)),
 		.resumes = seen->resumes,
 		.thread = watched->tid,
 		.untold = untold,
 	};
 }
 
-/* Its thread is to tell where it is. One that still has the last question to answer has its signals blocked. */
+/*
+ * Its thread is to tell where it is. One that still has the last question to answer has the signal blocked, or it was
+ * lost: it is reminded, and the next overrun is asked about once it has answered.
+ */
 static void
 ask(struct watched *watched, const struct seen *seen, const struct weir_coro_overrun *overrun)
 {
 	struct request *request = &watched->request;
 
-	if (config.signal == 0 || __atomic_load_n(&request->asked, __ATOMIC_ACQUIRE))
+	if (config.signal == 0)
 		return;
-	request->seen = *seen;
-	request->overrun = *overrun;
-	__atomic_store_n(&request->asked, true, __ATOMIC_RELEASE);
-	if (pthread_kill(watched->pthread, config.signal) != 0)
-		__atomic_store_n(&request->asked, false, __ATOMIC_RELAXED);
+	if (!__atomic_load_n(&request->asked, __ATOMIC_ACQUIRE)) {
+		request->seen = *seen;
+		request->overrun = *overrun;
+		__atomic_store_n(&request->asked, true, __ATOMIC_RELEASE);
+	}
+	(void)pthread_kill(watched->pthread, config.signal);
 }
 
 /* Is it time to tell of another one? */
@@ -266,24 +283,42 @@ may_tell(uint64_t now, unsigned int nb_told)
 	       (last_told == 0 || now - last_told >= weir_base_ns_to_cycles(config.interval_ns));
 }
 
+/*
+ * Who of those on a thread is to blame, if any: one that is over and does not wait for another that is over, known to be, or will be
+ * soon, as most of the time may have gone there.
+ */
+static const struct seen *
+find_overrun(struct seen *chain, unsigned int nb, uint64_t now)
+{
+	const struct seen *found = NULL;
+
+	for (unsigned int i = 0; i < nb; i++) {
+		bool excused = i > 0 && chain[i - 1].known;
+
+		if (chain[i].known || !is_over(&chain[i], now))
+			continue;
+		if (i > 0 && !excused && 2 * (now - chain[i - 1].earliest) >= ran(&chain[i], now))
+			continue;
+		chain[i].known = true;
+		found = excused ? found : &chain[i];
+	}
+	return found;
+}
+
 /* One thread, under the lock. @return does @told have another one? */
 static bool
 look_at(struct watched *watched, struct weir_coro_overrun *told, unsigned int nb_told)
 {
 	struct seen chain[DEPTH] = {0};
 	uint64_t before = weir_base_cycles(), after;
-	const struct seen *found = NULL;
 	unsigned int nb = look(watched->thread, chain);
+	const struct seen *found;
 
 	after = weir_base_cycles();
-	for (unsigned int i = 0; i < nb; i++) {
-		recognize(&chain[i], watched->seen, after);
-		if (chain[i].known || !is_over(&chain[i], before))
-			continue;
-		/* Those that wait for it are over as well, by no fault of theirs. */
-		chain[i].known = true;
-		found = found != NULL ? found : &chain[i];
-	}
+	for (unsigned int i = 0; i < nb; i++)
+		recognize(&chain[i], watched, after);
+	watched->looked = before;
+	found = find_overrun(chain, nb, before);
 	memcpy(watched->seen, chain, sizeof(chain));
 	if (found == NULL)
 		return false;
@@ -452,8 +487,10 @@ weir_coro_watchdog_start(const struct weir_coro_watchdog_param *param)
 	stopping = false;
 	last_told = untold = 0;
 	/* Nobody looked for long. */
-	for (struct watched *watched = watched_threads; watched != NULL; watched = watched->next)
+	for (struct watched *watched = watched_threads; watched != NULL; watched = watched->next) {
 		memset(watched->seen, 0, sizeof(watched->seen));
+		watched->looked = weir_base_cycles();
+	}
 	pthread_mutex_unlock(&lock);
 	rc = start_thread();
 	running = rc == 0;
