@@ -38,11 +38,34 @@ arrive(struct transfer transfer)
 	left->sp = transfer.from;
 }
 
+/*
+ * On PPC64 Boost.Context (1.74) keeps no floating-point and vector registers at all. Said to be lost here, those that callers
+ * rely on are saved when this function begins, and restored when it ends.
+ */
+#if defined(__powerpc64__)
+#if defined(__ALTIVEC__)
+#define LOSE_VECTORS                                                                               \
+	, "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"
+#else
+#define LOSE_VECTORS
+#endif
+#define LOSE_REGISTERS                                                                             \
+	__asm__ volatile(""                                                                        \
+			 :                                                                         \
+			 :                                                                         \
+			 : "fr14", "fr15", "fr16", "fr17", "fr18", "fr19", "fr20", "fr21", "fr22", \
+			 "fr23", "fr24", "fr25", "fr26", "fr27", "fr28", "fr29", "fr30",           \
+			 "fr31" LOSE_VECTORS)
+#else
+#define LOSE_REGISTERS
+#endif
+
 void
 weir_coro_switch_fcontext(struct weir_coro_context *from, struct weir_coro_context *to)
 {
 	const int rounding = fegetround();
 
+	LOSE_REGISTERS;
 	arrive(jump_fcontext(to->sp, from));
 	if (fegetround() != rounding)
 		fesetround(rounding);
