@@ -4,7 +4,7 @@
 #   make            build/weir
 #   make run        set up, build, and forward a real capture
 #   make test       unit, end to end, lint, and the suite under ASan and UBSan
-#   make check      make test and the long ones: clang, TSan, properties, fuzzing, soak, AArch64
+#   make check      make test and the long ones: clang, TSan, properties, fuzzing, soak, other machines
 #   make bench      ours beside peers
 #   make lint       checks of the sources;  make format  formats them
 #   make docs       API reference and guide, into build/docs
@@ -52,4 +52,4 @@ install: all
 	@scripts/install
 
 clean:
-	rm -rf build build-asan build-tsan build-clang build-fuzz build-generic build-aarch64
+	rm -rf build build-asan build-tsan build-clang build-fuzz build-generic build-fcontext build-aarch64 build-ppc64le build-riscv64
