@@ -402,12 +402,13 @@ watch(void *arg)
 static bool
 is_caught(int signal_number)
 {
-	FILE *status = fopen("/proc/self/status", "re");
 	uint64_t caught = UINT64_MAX; /* nobody tells */
 	char line[256];
+	FILE *status;
 
 	if (signal_number < 1 || signal_number > SIGRTMAX)
 		return false;
+	status = fopen("/proc/self/status", "re");
 	if (status == NULL)
 		return true;
 	while (fgets(line, sizeof(line), status) != NULL)

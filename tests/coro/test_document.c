@@ -127,36 +127,70 @@ overflows(void)
 	__asm__ volatile("" : : "r"(frame) : "memory"); /* not a loop */
 }
 
-static void
-overflows_are_told(void **state)
+/* What a child tells that runs one coroutine. @return how it ended */
+static int
+told_of(int (*prepare)(void), weir_coro_run_t run, char *text, size_t size)
 {
-	char text[4096] = "";
 	int ends[2], status;
 	size_t length = 0;
 	ssize_t got;
 	pid_t pid;
 
-	if (WITH_SANITIZER) /* has a handler of its own, and larger frames */
-		skip();
 	assert_int_equal(pipe(ends), 0);
 	pid = fork();
 	if (pid == 0) {
 		alarm(30);
 		dup2(ends[1], STDERR_FILENO);
-		if (catch_overflows() == 0 && weir_coro_init(STACK, 0, 0, 1, 0, 0, -1) == 0)
-			weir_coro_resume(weir_coro_create(overflows));
+		if (weir_coro_init(STACK, 0, 0, 1, 0, 0, -1) == 0 && prepare() == 0)
+			weir_coro_resume(weir_coro_create(run));
 		_exit(1);
 	}
 	close(ends[1]);
-	while (length < sizeof(text) - 1 &&
-		(got = read(ends[0], text + length, sizeof(text) - 1 - length)) > 0)
+	while (length < size - 1 && (got = read(ends[0], text + length, size - 1 - length)) > 0)
 		length += (size_t)got;
+	text[length] = '\0';
 	close(ends[0]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void
+overflows_are_told(void **state)
+{
+	char text[4096];
+	int status;
+
+	if (WITH_SANITIZER) /* has a handler of its own, and larger frames */
+		skip();
+	status = told_of(catch_overflows, overflows, text, sizeof(text));
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 	/* Where the kernel has no guards that fault, it is a fault of anything. */
 	if (strstr(text, "a canary only") == NULL)
 		assert_non_null(strstr(text, "stack overflow of coroutine 0"));
+}
+
+/* Until it was told of, and a little longer: the log is told after the signal. */
+static void
+never_yields(void)
+{
+	while (weir_coro_watchdog_overruns() == 0)
+		usleep(100);
+	for (unsigned int i = 0; i < 1000; i++)
+		usleep(100);
+	_exit(0);
+}
+
+static void
+overruns_are_told(void **state)
+{
+	char text[16384];
+
+	if (WITH_SANITIZER) /* threads after a fork are too much for TSan */
+		skip();
+	assert_int_equal(told_of(watch_slices, never_yields, text, sizeof(text)), 0);
+	assert_non_null(strstr(text, "warning: coroutine 0 (class 0), entry "));
+	assert_non_null(strstr(text, "weir: coro: coroutine 0 (class 0) has run for "));
+	assert_non_null(strstr(text, ", at:\n"));
 }
 
 int
@@ -169,6 +203,7 @@ main(void)
 		cmocka_unit_test_teardown(both_are_waited_for, finish),
 		cmocka_unit_test_teardown(tenants_stay_apart, finish),
 		cmocka_unit_test_teardown(overflows_are_told, finish),
+		cmocka_unit_test_teardown(overruns_are_told, finish),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
