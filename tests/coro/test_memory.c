@@ -3,20 +3,18 @@
 #include "cmocka_all.h"
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "coro_private.h"
+#include "refuse_test.h"
 
 #define NB            5
 #define STACK         65536
@@ -30,7 +28,6 @@
 			_exit(1);                                                                  \
 		}                                                                                  \
 	} while (0)
-#define CANNOT 77
 
 static const enum weir_coro_guard kinds[] = {
 	WEIR_CORO_GUARD_REGION, WEIR_CORO_GUARD_PAGE, WEIR_CORO_GUARD_CANARY};
@@ -119,26 +116,6 @@ in_child(void **state)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT)
 		skip();
 	assert_int_equal(status, 0);
-}
-
-/* Let a system call with this second or third argument (0: any) fail from here on. */
-static void
-refuse(unsigned int call, unsigned int argument, unsigned int value)
-{
-	const unsigned int at = offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-		_exit(CANNOT);
 }
 
 static size_t

@@ -8,6 +8,7 @@
 
 #include "coro_private.h"
 #include "report.h"
+#include "unwind_test.h"
 
 #if defined(__x86_64__) && !WITH_SANITIZER
 #define TRAP_FLAG 0x100
@@ -75,19 +76,6 @@ tells_where(void)
 {
 	coro_report_backtrace(trace_fd);
 	__asm__ volatile("" : : : "memory");
-}
-
-/* Does the trace go through a function? It is near its beginning. */
-static bool
-is_in_trace(const char *text, void (*function)(void))
-{
-	while ((text = strstr(text, "[0x")) != NULL) {
-		uintptr_t address = strtoull(++text, NULL, 16);
-
-		if (address - (uintptr_t)function < 400)
-			return true;
-	}
-	return false;
 }
 
 static void

@@ -4,20 +4,15 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "coro_private.h"
 #include "unwind_test.h"
 
-#define MS   1000000ull
-#define HOUR (3600000 * MS)
-#define STALL_MS                                                                                   \
-	250 /* no machine takes the CPU away for so long, so that nobody is blamed for that */
-#define PATIENT 20000 /* ms: not a measure, an end to a test that fails */
+#define MS       1000000ull
+#define HOUR     (3600000 * MS)
+#define STALL_MS 250   /* nobody is blamed that the CPU was taken away: never for so long */
+#define PATIENT  20000 /* ms: not a measure, an end to a test that fails */
 
 static uint64_t slice;
 
@@ -172,19 +167,6 @@ read_answers(char *text, size_t size)
 
 	assert_true(got >= 0);
 	text[got] = '\0';
-}
-
-/* Where the trace goes through a function: it is near its beginning. */
-static bool
-is_in_trace(const char *text, void (*function)(void))
-{
-	while ((text = strstr(text, "[0x")) != NULL) {
-		uintptr_t address = strtoull(++text, NULL, 16);
-
-		if (address - (uintptr_t)function < 400)
-			return true;
-	}
-	return false;
 }
 
 static void

@@ -2,26 +2,41 @@
 #ifndef UNWIND_TEST_H
 #define UNWIND_TEST_H
 
-/* Can this machine's C library look behind a signal's handler? In some emulators it finds nothing there, or crashes. */
+/* Traces, as libc's backtrace_symbols_fd() writes them: what is in them, and what can be. */
 
 #include <execinfo.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Does the trace go through a function? It is near its beginning. */
+static inline bool
+is_in_trace(const char *text, void (*function)(void))
+{
+	while ((text = strstr(text, "[0x")) != NULL) {
+		uintptr_t address = strtoull(++text, NULL, 16);
+
+		if (address - (uintptr_t)function < 400)
+			return true;
+	}
+	return false;
+}
+
 /* Not a leaf, and interrupted by what it does itself. */
-static __attribute__((noinline, no_sanitize("address", "undefined"))) void
+static __attribute__((noinline, unused, no_sanitize("address", "undefined"))) void
 unwind_is_interrupted(volatile char *guarded)
 {
 	*guarded = 1;
 	_exit(3);
 }
 
-static void
+static inline void
 unwind_on_signal(int number)
 {
 	void *frames[32];
@@ -33,6 +48,7 @@ unwind_on_signal(int number)
 	_exit(1);
 }
 
+/* Can this machine's C library look behind a signal's handler? In some emulators it finds nothing there, or crashes. */
 static inline bool
 unwinds_signals(void)
 {
