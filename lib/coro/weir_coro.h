@@ -29,7 +29,10 @@
  * thread while no other one uses the library; questions over the control socket (weir_coro_ctl.h) may be
  * asked even then. All else may be called by any thread, EAL's or not, in or outside of a coroutine.
  *
- * Machines: x86-64. On AArch64 it compiles and runs on one thread; moving between threads is not right there yet.
+ * Machines: x86-64 and AArch64 have a switch of their own. On others (PPC64LE and RISC-V are compiled, PPC64LE is tested in an emulator)
+ * Boost.Context switches, and so it does where the library was built with -Dcoro_switch=fcontext, which weir.pc tells the
+ * compiler. That is slower; backtraces end at the bottom of a coroutine's stack; and each coroutine keeps a rounding mode of its own,
+ * whether its class has fp_control or not.
  *
  * Errors: functions that return a pointer return NULL and set errno; the log says why where it is not the caller's
  * loop that will see it again and again (an empty pool does not log). Misuse that would corrupt memory (resuming a coroutine that
