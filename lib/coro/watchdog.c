@@ -314,6 +314,9 @@ look_at(struct watched *watched, struct weir_coro_overrun *told, unsigned int nb
 	unsigned int nb = look(watched->thread, chain);
 	const struct seen *found;
 
+	/* Nothing, or it was changing: what was seen before is still what it was, if it is seen again. */
+	if (nb == 0)
+		return false;
 	after = weir_base_cycles();
 	for (unsigned int i = 0; i < nb; i++)
 		recognize(&chain[i], watched, after);

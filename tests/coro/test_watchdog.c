@@ -37,6 +37,7 @@ on_overrun(void *arg, const struct weir_coro_overrun *overrun)
 {
 	CHECK(arg == &nb_told);
 	CHECK(weir_coro_watchdog_stop() == -EDEADLK);
+	CHECK(overrun->ran_ns < 2 * PATIENT * MS);
 	last = *overrun;
 	sum_told += 1 + overrun->untold;
 	__atomic_fetch_add(&nb_told, 1, __ATOMIC_RELEASE);
@@ -262,6 +263,20 @@ is_short(void)
 {
 }
 
+/* Others, for less than the limit: looks find it with one of them, without, and in between. */
+static void
+resumes_for_a_while(void)
+{
+	uint64_t since = weir_base_cycles();
+	struct weir_coro *inner;
+
+	while (weir_base_cycles_to_ns(weir_base_cycles() - since) < STALL_MS * MS / 4) {
+		inner = made(is_short);
+		weir_coro_resume(inner);
+		weir_coro_destroy(inner);
+	}
+}
+
 /*
  * One that yields, others that live for a moment in the same place and are told apart by their generation only; all of
  * it takes longer than the limit.
@@ -270,13 +285,18 @@ static void
 who_behaves_is_not_told(void **state)
 {
 	uint64_t before = weir_coro_watchdog_overruns(), since = weir_base_cycles();
+	struct weir_coro_watchdog_param watched = param(STALL_MS * MS, 1);
 	struct weir_coro *coro = made(behaves), *one;
 
 	enough = false;
-	watch(STALL_MS * MS, 1);
+	watched.period_ns = 1; /* many looks, some right in the middle of a switch */
+	assert_int_equal(weir_coro_watchdog_start(&watched), 0);
 	while (weir_base_cycles_to_ns(weir_base_cycles() - since) < 3 * STALL_MS * MS) {
 		weir_coro_resume(coro);
-		for (unsigned int i = 0; i < 10; i++) {
+		one = made(resumes_for_a_while);
+		weir_coro_resume(one);
+		weir_coro_destroy(one);
+		for (unsigned int i = 0; i < 1000; i++) {
 			one = made(is_short);
 			weir_coro_resume(one);
 			weir_coro_destroy(one);
