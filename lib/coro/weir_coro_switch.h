@@ -72,6 +72,13 @@ void weir_coro_switch_fcontext(struct weir_coro_context *from, struct weir_coro_
 			 "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)",      \
 			 "st(4)", "st(5)", "st(6)", "st(7)" WEIR_CORO_AVX512_REGISTERS)
 #elif defined(__aarch64__)
+#if defined(__ARM_FEATURE_SVE)
+#define WEIR_CORO_SVE_REGISTERS                                                                    \
+	, "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13",  \
+		"p14", "p15"
+#else
+#define WEIR_CORO_SVE_REGISTERS
+#endif
 #define WEIR_CORO_SWITCH(contexts, FROM, TO)                                                       \
 	register struct weir_coro_contexts *x0 __asm__("x0") = contexts;                           \
 	__asm__ volatile("adr x2, 1f\n\t"                                                          \
@@ -91,7 +98,8 @@ void weir_coro_switch_fcontext(struct weir_coro_context *from, struct weir_coro_
 			 "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "memory", "cc",   \
 			 "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", \
 			 "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21",     \
-			 "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31")
+			 "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30",            \
+			 "v31" WEIR_CORO_SVE_REGISTERS)
 #endif
 
 /** Leave for the coroutine; return when it leaves. */
