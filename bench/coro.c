@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fenv.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -360,6 +361,19 @@ check_misuse(struct bench_report *report)
 	}
 }
 
+static cpu_set_t allowed; /* before this thread was pinned to one of them */
+
+int
+coro_other_cpu(void)
+{
+	int own = sched_getcpu();
+
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (cpu != own && CPU_ISSET(cpu, &allowed))
+			return cpu;
+	return -1;
+}
+
 static int
 run_coro(const struct bench *bench, const struct bench_options *options)
 {
@@ -374,6 +388,7 @@ run_coro(const struct bench *bench, const struct bench_options *options)
 	}
 	if (!any_wanted(options))
 		return bench_no_case(bench, options);
+	sched_getaffinity(0, sizeof(allowed), &allowed);
 	if (bench_eal_start(options, 64) < 0 || start_coroutines() < 0)
 		return 1;
 	bench_report_begin(&report, bench, options, "round", "switch", "fcontext");

@@ -46,6 +46,9 @@ struct coro_peer *coro_peer_fcontext(void);
 /* The C library's ucontext. */
 struct coro_peer *coro_peer_ucontext(void);
 
+/* Another CPU than the one that is measured; -1: there is none. */
+int coro_other_cpu(void);
+
 /* `maybe-yield` and `pi`. */
 void coro_maybe_run(const struct bench_options *options, struct bench_report *report);
 void coro_pi_run(const struct bench_options *options, struct bench_report *report);

@@ -82,6 +82,7 @@ enum {
 
 /* A kind of spacing and what was found of it. */
 struct maybe_run {
+	char name[64];
 	const struct spacing *spacing;
 	struct side sides[NB_SIDES];
 	double mean_ns, longest_ns;       /* spacings as they were */
@@ -396,7 +397,7 @@ check_work(const struct maybe_run *run, struct bench_report *report)
 
 		if (checks == expected && side->pieces > 0 && resumes == side->slices)
 			continue;
-		bench_report_failure(report, run->spacing->name,
+		bench_report_failure(report, run->name,
 			"%" PRIu64 " pieces of work, %" PRIu64 " checks, %" PRIu64 " of %" PRIu64
 			" switches",
 			side->pieces, checks, resumes, side->slices);
@@ -424,7 +425,7 @@ static void
 tell(struct maybe_run *run, struct bench_report *report)
 {
 	const bool regular = run->spacing->pattern == PATTERN_REGULAR;
-	struct bench_row row = {.name = run->spacing->name, .objects = 1};
+	struct bench_row row = {.name = run->name, .objects = 1};
 
 	/* Less than can be seen is not less than nothing. */
 	run->check.median = RTE_MAX(run->check.median, 0.1);
@@ -467,7 +468,7 @@ run_spacing(const struct bench_options *options, struct bench_report *report, st
 
 	fill_table(run);
 	if (!make_sides(run)) {
-		bench_report_failure(report, run->spacing->name, "cannot create coroutines");
+		bench_report_failure(report, run->name, "cannot create coroutines");
 	} else {
 		measure_costs(options, run, samples);
 		run->slice_gap_us = measure_gaps(run, lengths, nb_slices);
@@ -476,6 +477,42 @@ run_spacing(const struct bench_options *options, struct bench_report *report, st
 			tell(run, report);
 	}
 	remove_sides(run);
+}
+
+static void
+run_spacings(const struct bench_options *options, struct bench_report *report,
+	struct samples *samples, double *lengths, bool ticker)
+{
+	for (size_t i = 0; i < RTE_DIM(spacings); i++) {
+		struct maybe_run run = {.spacing = &spacings[i]};
+
+		snprintf(run.name, sizeof(run.name), "%s%s", spacings[i].name,
+			ticker ? ", ticker" : "");
+		/* Regular ones have no need of it. */
+		if (!ticker || spacings[i].pattern != PATTERN_REGULAR)
+			run_spacing(options, report, &run, samples, lengths);
+	}
+}
+
+static void
+run_with_ticker(const struct bench_options *options, struct bench_report *report,
+	struct samples *samples, double *lengths)
+{
+	const struct weir_coro_ticker_param param = {.cpu = coro_other_cpu()};
+	uint64_t before = weir_coro_ticker_told();
+
+	if (param.cpu < 0) {
+		bench_say(report, "No other CPU for a ticker: not measured.\n");
+		return;
+	}
+	if (weir_coro_ticker_start(&param) < 0) {
+		bench_report_failure(report, "ticker", "cannot start");
+		return;
+	}
+	run_spacings(options, report, samples, lengths, true);
+	weir_coro_ticker_stop();
+	if (weir_coro_ticker_told() == before)
+		bench_report_failure(report, "ticker", "told the end of no slice");
 }
 
 void
@@ -492,14 +529,11 @@ coro_maybe_run(const struct bench_options *options, struct bench_report *report)
 	if (samples == NULL || lengths == NULL) {
 		bench_report_failure(report, "maybe-yield", "not enough memory");
 	} else {
-		for (size_t i = 0; i < RTE_DIM(spacings); i++) {
-			struct maybe_run run = {.spacing = &spacings[i]};
-
-			run_spacing(options, report, &run, samples, lengths);
-		}
-		bench_say(report, "A read of the clock takes %.1f cycles (%.1f ns).\n", clock,
-			coro_ns(clock));
+		run_spacings(options, report, samples, lengths, false);
+		run_with_ticker(options, report, samples, lengths);
 	}
+	bench_say(report, "A read of the clock takes %.1f cycles (%.1f ns).\n", clock,
+		coro_ns(clock));
 	free(samples);
 	free(lengths);
 }

@@ -197,7 +197,7 @@ coro_cache_of(struct coro_class *class)
 	class->caches = cache;
 	pthread_mutex_unlock(&class->lock);
 	caches[class->id] = cache;
-	(void)weir_coro_watchdog_watch();
+	(void)weir_coro_attach();
 	return cache;
 }
 

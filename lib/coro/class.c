@@ -190,7 +190,8 @@ weir_coro_cleanup(void)
 	struct weir_coro_class_stats stats = {0};
 	uint64_t alive = 0;
 
-	(void)weir_coro_watchdog_stop(); /* it looks at blocks */
+	(void)weir_coro_watchdog_stop(); /* they look at blocks */
+	(void)weir_coro_ticker_stop();
 	coro_classes_lock();
 	for (unsigned int c = 0; c < coro_nb_classes; c++) {
 		coro_class_count(&coro_classes[c], &stats);

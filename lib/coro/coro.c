@@ -48,6 +48,7 @@ weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
 	block->outer = NULL;
 	block->cleanups = NULL;
 	block->cancelled = false;
+	block->attention = 0;
 	block->held = 0;
 	block->resumes = 0;
 	coro_slice_reset(block, class->param.time_slice);

@@ -11,6 +11,7 @@
  *   stats.c     what a class is like                   touched.c   high water, trimming
  *                                                      ctl.c       what a class is like, for the control socket
  *   cancel.c    cancel, join, clean-ups               overflow.c  what the SIGSEGV handler asks
+ *   threads.c   threads that coroutines run on        ticker.c    a clock for all of them
  *   watchdog.c  who does not yield                    report.c    what signal handlers write
  *   self.c      the calling coroutine, its locals     misuse.c    what is refused
  *   entry_*.S   the bottom of every stack             tool.c      what sanitizers and valgrind are told
@@ -241,6 +242,40 @@ void coro_check_left(const struct weir_coro_block *block, const struct weir_coro
 
 /* Was the canary below its stack overwritten? Then it is told. */
 void coro_check_canary(const struct weir_coro_block *block);
+
+/* threads.c: a thread that coroutines run on, in its own memory */
+struct coro_thread {
+	struct weir_coro_thread *fast;
+	pthread_t pthread;
+	int tid;
+	bool listed;
+	bool ends;                    /* for good: destructors may still create coroutines */
+	struct coro_watched *watched; /* the watchdog's */
+	struct coro_ticked *ticked;   /* the ticker's */
+	struct coro_thread *next, **link;
+};
+extern pthread_mutex_t coro_threads_lock;
+extern struct coro_thread
+	*coro_threads; /* under the lock; whoever is listed does not end meanwhile */
+
+/* A thread of the library's own, which handles no signals: these are for others. @cpu: where, or -1. 0 or negative errno */
+int coro_thread_start(pthread_t *thread, const char *name, void *(*run)(void *arg), int cpu);
+
+/* watchdog.c: the calling thread's; and in a child of fork(2) */
+struct coro_watched *coro_watched_self(void);
+void coro_watchdog_forked(void);
+
+/* ticker.c: likewise; and a thread was listed */
+struct coro_ticked *coro_ticked_self(void);
+void coro_ticker_forked(void);
+void coro_ticker_greets(struct coro_thread *thread);
+
+/* What attention is when the ticker saw the end of the slice in this resumption. */
+static inline uint32_t
+coro_slice_mark(uint64_t resumes)
+{
+	return (uint32_t)resumes << 1 | 1;
+}
 
 /* slice.c */
 void coro_slice_init(void);

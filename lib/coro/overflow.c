@@ -103,7 +103,7 @@ weir_coro_signal_stack(void)
 	int rc;
 
 	coro_report_ready();
-	(void)weir_coro_watchdog_watch();
+	(void)weir_coro_attach();
 	pthread_once(&once, make_key);
 	if (stack_key_rc != 0)
 		return -stack_key_rc;

@@ -182,6 +182,16 @@ is_trial(const struct weir_coro_block *block)
 	return block->trust >= REGULAR || block->resumes % 2 == 0;
 }
 
+/* In case that the ticker is late: more checks than it lets come, unless they have become many more of late. */
+static uint32_t
+checks_if_late(const struct weir_coro_block *block, uint32_t nb)
+{
+	uint32_t before = block->checks_given - block->checks_given / 8;
+
+	nb = nb < UINT32_MAX / 8 ? 2 * nb + 8 : nb;
+	return nb > before ? nb : before;
+}
+
 /* It was looked at the clock, which shows @now. */
 static bool
 decide(struct weir_coro_block *block, uint64_t now, uint32_t most, bool first)
@@ -195,6 +205,8 @@ decide(struct weir_coro_block *block, uint64_t now, uint32_t most, bool first)
 	block->looks = first ? 1 : 2;
 	if ((float)left > block->spacing * 0.5f || (first && is_trial(block))) {
 		next = checks_for(block, (float)left);
+		if (__atomic_load_n(&weir_coro_thread_now()->ticked, __ATOMIC_RELAXED))
+			next = most = checks_if_late(block, next);
 		give(block, next < most ? next : most);
 		return false;
 	}
@@ -234,17 +246,50 @@ look_again(struct weir_coro_block *block, uint32_t nb)
 	return decide(block, now, UINT32_MAX, false);
 }
 
+/* The ticker saw the slice end, after @nb checks. */
+static bool
+end_ticked(struct weir_coro_block *block, uint32_t nb)
+{
+	block->blind = 0;
+	if (block->looked_in != (uint32_t)block->resumes)
+		learn(block, (float)nb, (float)block->slice);
+	give(block, checks_if_late(block, nb));
+	return true;
+}
+
+/* Somebody asked for attention: was it the ticker, for this slice? */
+static bool
+is_ticked(struct weir_coro_block *block)
+{
+	if (__atomic_load_n(&block->attention, __ATOMIC_RELAXED) ==
+		coro_slice_mark(block->resumes)) {
+		/* It yields: should somebody else ask just now, that is seen when it is resumed. */
+		__atomic_store_n(&block->attention, 0, __ATOMIC_RELAXED);
+		return true;
+	}
+	(void)__atomic_exchange_n(&block->attention, 0, __ATOMIC_SEQ_CST);
+	return false;
+}
+
 bool
 weir_coro_slice_over(struct weir_coro_block *block)
 {
-	uint32_t nb =
-		block->checks_begin - block->checks_left; /* since it was resumed, or looked */
+	/* since it was resumed, or looked */
+	uint32_t nb = block->checks_begin - block->checks_left;
 
 	block->checks += block->checks_given - block->checks_left;
 	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || block->slice == 0 ||
 		__atomic_load_n(&always, __ATOMIC_RELAXED)) {
 		give(block, 1);
 		return true;
+	}
+	if (__atomic_load_n(&block->attention, __ATOMIC_RELAXED)) {
+		if (is_ticked(block))
+			return end_ticked(block, nb);
+		if (block->checks_left > 0) { /* for a slice that was over already */
+			block->checks_given = block->checks_left;
+			return false;
+		}
 	}
 	if (block->looked_in == (uint32_t)block->resumes)
 		return look_again(block, nb);

@@ -24,7 +24,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,23 +60,16 @@ struct request {
 	struct weir_coro_overrun overrun;
 };
 
-/* Of each watched thread, in its own memory. All but the request is looked at under the lock. */
-struct watched {
-	const struct weir_coro_thread *thread;
-	pthread_t pthread;
-	int tid;
-	bool listed;
-	bool ends; /* for good: destructors may still create coroutines */
-	struct watched *next, **link;
+/* Of each thread, in its own memory. All but the request is looked at under the threads' lock. */
+struct coro_watched {
 	struct seen seen[DEPTH];
 	uint64_t looked; /* cycles: the last look */
 	struct request request;
 };
 
-static __thread struct watched self;
+static __thread struct coro_watched self;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, and of all watched */
-static struct watched *watched_threads;
+/* Under the threads' lock. */
 static bool stopping;
 static struct weir_coro_watchdog_param config;
 static uint64_t last_told; /* cycles; 0: none */
@@ -92,86 +84,20 @@ static pthread_cond_t wake;
 
 static uint64_t overruns;
 
-static pthread_key_t key;
-static int key_rc;
-
-static void
-list_self(void)
+/* Nobody looked before. */
+struct coro_watched *
+coro_watched_self(void)
 {
-	self.tid = (int)syscall(SYS_gettid);
 	self.looked = weir_base_cycles();
-	self.next = watched_threads;
-	self.link = &watched_threads;
-	if (self.next != NULL)
-		self.next->link = &self.next;
-	watched_threads = &self;
+	return &self;
 }
 
-static void
-thread_ends(void *arg)
+void
+coro_watchdog_forked(void)
 {
-	struct watched *watched = arg;
-
-	pthread_mutex_lock(&lock);
-	*watched->link = watched->next;
-	if (watched->next != NULL)
-		watched->next->link = watched->link;
-	watched->listed = false;
-	watched->ends = true;
-	pthread_mutex_unlock(&lock);
-}
-
-/* A child has only the thread that forked, and no watchdog. */
-static void
-before_fork(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-static void
-in_parent(void)
-{
-	pthread_mutex_unlock(&lock);
-}
-
-static void
-in_child(void)
-{
-	pthread_mutex_unlock(&lock);
 	pthread_mutex_init(&control, NULL);
 	running = false;
-	watched_threads = NULL;
-	if (self.listed)
-		list_self();
-}
-
-static void
-make_key(void)
-{
-	key_rc = pthread_key_create(&key, thread_ends);
-	if (key_rc == 0)
-		key_rc = pthread_atfork(before_fork, in_parent, in_child);
-}
-
-int
-weir_coro_watchdog_watch(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	int rc;
-
-	if (self.listed || self.ends)
-		return 0;
-	pthread_once(&once, make_key);
-	rc = key_rc != 0 ? key_rc : pthread_setspecific(key, &self);
-	if (rc != 0)
-		return -rc;
-	pthread_mutex_lock(&lock);
-	self.thread = weir_coro_thread_now();
-	self.pthread = pthread_self();
-	self.listed = true;
-	list_self();
-	pthread_mutex_unlock(&lock);
-	return 0;
+	self.looked = weir_base_cycles();
 }
 
 LOOK_ANYWAY static const struct weir_coro_block *
@@ -206,7 +132,7 @@ look(const struct weir_coro_thread *thread, struct seen *chain)
 
 /* Since when is it known? */
 static void
-recognize(struct seen *found, const struct watched *watched, uint64_t now)
+recognize(struct seen *found, const struct coro_watched *watched, uint64_t now)
 {
 	const struct seen *before = watched->seen;
 
@@ -239,8 +165,8 @@ is_over(const struct seen *seen, uint64_t now)
 }
 
 LOOK_ANYWAY static void
-describe(struct weir_coro_overrun *overrun, const struct watched *watched, const struct seen *seen,
-	uint64_t now)
+describe(struct weir_coro_overrun *overrun, const struct coro_thread *thread,
+	const struct seen *seen, uint64_t now)
 {
 	const volatile struct weir_coro_block *block = seen->block;
 
@@ -251,7 +177,7 @@ describe(struct weir_coro_overrun *overrun, const struct watched *watched, const
 		.slice_ns = weir_base_cycles_to_ns(seen->slice),
 		.ran_ns = weir_base_cycles_to_ns(ran(seen, now)),
 		.resumes = seen->resumes,
-		.thread = watched->tid,
+		.thread = thread->tid,
 		.untold = untold,
 	};
 }
@@ -261,9 +187,9 @@ describe(struct weir_coro_overrun *overrun, const struct watched *watched, const
  * lost: it is reminded, and the next overrun is asked about once it has answered.
  */
 static void
-ask(struct watched *watched, const struct seen *seen, const struct weir_coro_overrun *overrun)
+ask(struct coro_thread *thread, const struct seen *seen, const struct weir_coro_overrun *overrun)
 {
-	struct request *request = &watched->request;
+	struct request *request = &thread->watched->request;
 
 	if (config.signal == 0)
 		return;
@@ -272,7 +198,7 @@ ask(struct watched *watched, const struct seen *seen, const struct weir_coro_ove
 		request->overrun = *overrun;
 		__atomic_store_n(&request->asked, true, __ATOMIC_RELEASE);
 	}
-	(void)pthread_kill(watched->pthread, config.signal);
+	(void)pthread_kill(thread->pthread, config.signal);
 }
 
 /* Is it time to tell of another one? */
@@ -307,11 +233,11 @@ find_overrun(struct seen *chain, unsigned int nb, uint64_t now)
 
 /* One thread, under the lock. @return does @told have another one? */
 static bool
-look_at(struct watched *watched, struct weir_coro_overrun *told, unsigned int nb_told)
+look_at(struct coro_thread *thread, struct weir_coro_overrun *told, unsigned int nb_told)
 {
 	struct seen chain[DEPTH] = {0};
 	uint64_t before = weir_base_cycles(), after;
-	unsigned int nb = look(watched->thread, chain);
+	unsigned int nb = look(thread->fast, chain);
 	const struct seen *found;
 
 	/* Nothing, or it was changing: what was seen before is still what it was, if it is seen again. */
@@ -319,10 +245,10 @@ look_at(struct watched *watched, struct weir_coro_overrun *told, unsigned int nb
 		return false;
 	after = weir_base_cycles();
 	for (unsigned int i = 0; i < nb; i++)
-		recognize(&chain[i], watched, after);
-	watched->looked = before;
+		recognize(&chain[i], thread->watched, after);
+	thread->watched->looked = before;
 	found = find_overrun(chain, nb, before);
-	memcpy(watched->seen, chain, sizeof(chain));
+	memcpy(thread->watched->seen, chain, sizeof(chain));
 	if (found == NULL)
 		return false;
 	__atomic_fetch_add(&overruns, 1, __ATOMIC_RELAXED);
@@ -330,10 +256,10 @@ look_at(struct watched *watched, struct weir_coro_overrun *told, unsigned int nb
 		untold++;
 		return false;
 	}
-	describe(told, watched, found, before);
+	describe(told, thread, found, before);
 	untold = 0;
 	last_told = before;
-	ask(watched, found, told);
+	ask(thread, found, told);
 	return true;
 }
 
@@ -381,23 +307,23 @@ watch(void *arg)
 	unsigned int nb;
 
 	is_watchdog = true;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&coro_threads_lock);
 	while (!stopping) {
 		nb = 0;
-		for (struct watched *watched = watched_threads; watched != NULL;
-			watched = watched->next)
-			nb += look_at(watched, &told[nb], nb);
+		for (struct coro_thread *thread = coro_threads; thread != NULL;
+			thread = thread->next)
+			nb += look_at(thread, &told[nb], nb);
 		if (nb > 0) {
-			pthread_mutex_unlock(&lock);
+			pthread_mutex_unlock(&coro_threads_lock);
 			for (unsigned int i = 0; i < nb; i++)
 				tell(&told[i]);
-			pthread_mutex_lock(&lock);
+			pthread_mutex_lock(&coro_threads_lock);
 		}
 		due = next_look();
-		while (!stopping && pthread_cond_timedwait(&wake, &lock, &due) == 0)
+		while (!stopping && pthread_cond_timedwait(&wake, &coro_threads_lock, &due) == 0)
 			;
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&coro_threads_lock);
 	return NULL;
 }
 
@@ -444,28 +370,20 @@ or_default(uint64_t value, uint64_t otherwise)
 	return value != 0 ? value : otherwise;
 }
 
-/* It handles no signals: these are for others. */
 static int
 start_thread(void)
 {
 	pthread_condattr_t attributes;
-	sigset_t all, mask;
 	int rc;
 
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&wake, &attributes);
 	pthread_condattr_destroy(&attributes);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	rc = pthread_create(&watchdog, NULL, watch, NULL);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	if (rc != 0) {
+	rc = coro_thread_start(&watchdog, "weir-watchdog", watch, -1);
+	if (rc != 0)
 		pthread_cond_destroy(&wake);
-		return -rc;
-	}
-	pthread_setname_np(watchdog, "weir-watchdog");
-	return 0;
+	return rc;
 }
 
 int
@@ -482,7 +400,7 @@ weir_coro_watchdog_start(const struct weir_coro_watchdog_param *param)
 		pthread_mutex_unlock(&control);
 		return -EALREADY;
 	}
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&coro_threads_lock);
 	config = *param;
 	config.factor = param->factor > 0 ? param->factor : FACTOR;
 	config.least_ns = or_default(param->least_ns, LEAST_NS);
@@ -491,11 +409,11 @@ weir_coro_watchdog_start(const struct weir_coro_watchdog_param *param)
 	stopping = false;
 	last_told = untold = 0;
 	/* Nobody looked for long. */
-	for (struct watched *watched = watched_threads; watched != NULL; watched = watched->next) {
-		memset(watched->seen, 0, sizeof(watched->seen));
-		watched->looked = weir_base_cycles();
+	for (struct coro_thread *thread = coro_threads; thread != NULL; thread = thread->next) {
+		memset(thread->watched->seen, 0, sizeof(thread->watched->seen));
+		thread->watched->looked = weir_base_cycles();
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&coro_threads_lock);
 	rc = start_thread();
 	running = rc == 0;
 	pthread_mutex_unlock(&control);
@@ -512,10 +430,10 @@ weir_coro_watchdog_stop(void)
 		pthread_mutex_unlock(&control);
 		return -EALREADY;
 	}
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&coro_threads_lock);
 	stopping = true;
 	pthread_cond_signal(&wake);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&coro_threads_lock);
 	pthread_join(watchdog, NULL);
 	pthread_cond_destroy(&wake);
 	running = false;

@@ -335,6 +335,41 @@ bool weir_coro_overflow_report(const void *address, int fd);
 /** Give the calling thread an alternate signal stack, if it has none. @return 0 or negative errno */
 int weir_coro_signal_stack(void);
 
+/* Beyond the prototype: those who look from outside */
+
+/**
+ * Have the calling thread known to watchdog and ticker, until it ends. Done by itself where a thread creates or destroys a coroutine, or calls
+ * weir_coro_signal_stack(). A thread that does nothing but resume others' coroutines should call it: it would not be seen.
+ *
+ * @return 0 or negative errno
+ */
+int weir_coro_attach(void);
+
+/** Where a ticker runs, and how exact it is. Numbers that are 0 have the default. */
+struct weir_coro_ticker_param {
+	int cpu;            /**< a CPU that does nothing else, or -1: wherever the kernel puts it */
+	uint64_t period_ns; /**< it looks at each thread so often: 200 ns */
+	uint64_t lead_ns; /**< it tells so much ahead, as that takes until it is seen: 400 ns, but a sixteenth of a slice at most */
+};
+
+/**
+ * Begin to tell coroutines on all attached threads when their slices are over, from a thread that does nothing but look at them and the
+ * clock: weir_coro_maybe_yield() then yields at the first check after the end of its slice, however checks are spaced, and reads
+ * no clock. It takes a CPU, for any number of threads, and each of these one transfer of a cache line in a slice. Without a ticker, or where it is
+ * late because the kernel runs something else in its place, checks are counted and the clock is looked at.
+ *
+ * Any thread.
+ *
+ * @return 0; -EINVAL (also a CPU that is not there or not allowed), -EALREADY, -EAGAIN, -ENOMEM
+ */
+int weir_coro_ticker_start(const struct weir_coro_ticker_param *param);
+
+/** The ticker has ended when it returns. weir_coro_cleanup() does this too. Any thread. @return 0, -EALREADY */
+int weir_coro_ticker_stop(void);
+
+/** Slices whose end the ticker told, since the process began. Any thread. */
+uint64_t weir_coro_ticker_told(void);
+
 /* Beyond the prototype: watchdog */
 
 /** A coroutine that runs for longer than it should. */
@@ -381,15 +416,6 @@ int weir_coro_watchdog_start(const struct weir_coro_watchdog_param *param);
 
 /** No looks any more when it returns. weir_coro_cleanup() does this too. Any thread but the watchdog's: -EDEADLK; -EALREADY. */
 int weir_coro_watchdog_stop(void);
-
-/**
- * Have the calling thread watched, until it ends. Done by itself where a thread creates or destroys a coroutine, calls
- * weir_coro_signal_stack(), or the clock ended a slice on it. A thread that does nothing but resume others' coroutines should call it:
- * should the first of these never come to its end, it would not be seen.
- *
- * @return 0 or negative errno
- */
-int weir_coro_watchdog_watch(void);
 
 /**
  * For the handler of the signal: write which coroutine runs here that should not, and its backtrace, to @p fd. If it has gone on

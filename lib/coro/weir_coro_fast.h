@@ -49,18 +49,20 @@ struct weir_coro_block {
 	uint64_t looked;       /**< cycles: what it showed then */
 	uint64_t deadline;     /**< cycles: the end of the slice in which it was looked at */
 	struct weir_coro_block *outer; /**< the one that resumed it, or NULL */
-	uint64_t slice;                /**< cycles that it may run */
 	float spacing;                 /**< cycles between checks, mean; 0: not known */
 	float variance;                /**< and their variance, cycles squared */
-	uint16_t held;                 /**< weir_coro_hold() without release */
-	bool cancelled;                /**< it is to end */
-	bool fp_control;               /**< FP control words belong to it */
-	uint8_t blind;                 /**< slices to end by count, without a look at the clock */
-	uint8_t trust;                 /**< slices in a row that came out as expected */
+	uint32_t
+		attention; /**< somebody wants it to yield: see cancelled; or, above the lowest bit, low bits of resumes: whose slice the ticker saw end */
+	uint8_t held;      /**< weir_coro_hold() without release; the most stays */
+	bool cancelled;    /**< it is to end */
+	bool fp_control;   /**< FP control words belong to it */
+	uint8_t blind : 4; /**< slices to end by count, without a look at the clock */
+	uint8_t trust : 4; /**< slices in a row that came out as expected */
 	uint8_t looks; /**< at the clock in the slice in which it was last looked at: 1, or more */
 
 	uint32_t class_id __attribute__((aligned(64))); /**< class of its stack */
 	uint32_t id;                                    /**< its number */
+	uint64_t slice;                                 /**< cycles that it may run */
 	uint64_t checks;                                /**< all before it was last given some */
 	weir_coro_run_t run;                            /**< what it runs */
 	char *stack;                                    /**< lowest usable byte */
@@ -77,6 +79,7 @@ struct weir_coro_block {
 /** What a thread keeps. */
 struct weir_coro_thread {
 	struct weir_coro_block *current; /**< the coroutine that runs here, or NULL */
+	bool ticked;                     /**< a ticker says when slices are over */
 };
 
 /** The calling thread's; see weir_coro_thread_now(). */
@@ -215,7 +218,7 @@ weir_coro_maybe_yield(void)
 	if (__builtin_expect(block == NULL, 0))
 		return false;
 	if (__builtin_expect(--block->checks_left != 0 &&
-				     !__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED),
+				     !__atomic_load_n(&block->attention, __ATOMIC_RELAXED),
 		    1))
 		return false;
 	if (!weir_coro_slice_over(block))

@@ -461,8 +461,8 @@ another_resumption_is_told_apart(void **state)
 static void *
 only_resumes(void *coro)
 {
-	CHECK(weir_coro_watchdog_watch() == 0);
-	CHECK(weir_coro_watchdog_watch() == 0);
+	CHECK(weir_coro_attach() == 0);
+	CHECK(weir_coro_attach() == 0);
 	weir_coro_resume(coro);
 	return NULL;
 }

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A clock for all: one thread, on a CPU of its own, watches who runs on the others, and tells a coroutine that its slice is
+ * over by a word that its checks read anyway. Nobody else looks at the clock then, and it does not matter how checks are spaced.
+ *
+ *     worker   | resumed 7         check  check check  check: yields
+ *     ticker    ..7..7..7..7..7..7..7..7..7..7..7!
+ *
+ * What is read all the time, a thread's current coroutine and its number of resumptions, is in lines that the worker
+ * writes when it switches and at no other time: being watched costs it something once a slice, not at each look. The line
+ * that checks write is taken from it once, to tell. Blocks are never unmapped while the ticker runs, see
+ * weir_coro_cleanup(); one may be another coroutine's by the time that it is told, whose number of resumptions will be
+ * another one too, or it yields early once.
+ */
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+#include "coro_private.h"
+
+#define PERIOD_NS 200
+#define LEAD_NS   400
+#define LEAD_PART 16 /* of a slice, at most */
+
+/* Nobody ran for so many looks: sleep between them. */
+#define IDLE_LOOKS 10000
+#define IDLE_NS    50000
+
+/* Coroutines that resumed each other on a thread, as far as they are told: the innermost ones. */
+#define DEPTH 4
+
+/* A slice. */
+struct slice {
+	struct weir_coro_block *block;
+	uint64_t resumes;
+	uint64_t end; /* cycles; 0: it was told, or never is */
+};
+
+/* Of each thread, in its own memory: the ticker's, under the threads' lock. */
+struct coro_ticked {
+	struct slice slices[DEPTH]; /* each resumed the next one */
+	unsigned int nb;
+	uint64_t looked; /* cycles */
+};
+
+static __thread struct coro_ticked self;
+
+static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER; /* of starting and stopping */
+static bool running;
+static bool stopping;
+static pthread_t ticker;
+static uint64_t period, lead; /* cycles */
+static uint64_t told;
+
+struct coro_ticked *
+coro_ticked_self(void)
+{
+	return &self;
+}
+
+/* When to tell, so that it is seen in time. */
+static uint64_t
+end_of(uint64_t begin, uint64_t slice)
+{
+	uint64_t early = slice / LEAD_PART;
+
+	return slice == 0 ? 0 : begin + slice - (early < lead ? early : lead);
+}
+
+/* A slice that is known goes on, another one has begun since the last look. */
+LOOK_ANYWAY static struct slice
+recognize(const struct coro_ticked *ticked, struct weir_coro_block *block, uint64_t now)
+{
+	uint64_t resumes = *(volatile uint64_t *)&block->resumes;
+	uint64_t slice = *(volatile uint64_t *)&block->slice;
+	uint64_t since = (now - ticked->looked) / 2; /* between two looks */
+
+	for (unsigned int i = 0; i < ticked->nb; i++)
+		if (ticked->slices[i].block == block && ticked->slices[i].resumes == resumes)
+			return ticked->slices[i];
+	if (since > slice / LEAD_PART)
+		since = slice / LEAD_PART; /* it slept */
+	return (struct slice){block, resumes, end_of(now - since, slice)};
+}
+
+/*
+ * The innermost coroutine is another one, or resumed again: who waits for it? The one that waited before, if it is the same
+ * coroutine: to ask it would take the line of its checks.
+ */
+LOOK_ANYWAY static void
+begin_slice(struct coro_ticked *ticked, struct weir_coro_block *block, uint64_t now)
+{
+	struct coro_ticked fresh = {.looked = ticked->looked};
+	struct weir_coro_block *chain[DEPTH];
+	unsigned int nb = 0;
+
+	if (ticked->nb > 0 && ticked->slices[ticked->nb - 1].block == block) {
+		while (nb < ticked->nb) {
+			chain[nb] = ticked->slices[ticked->nb - 1 - nb].block;
+			nb++;
+		}
+	} else {
+		for (; block != NULL && nb < DEPTH;
+			block = *(struct weir_coro_block *volatile *)&block->outer)
+			chain[nb++] = block;
+	}
+	while (nb > 0)
+		fresh.slices[fresh.nb++] = recognize(ticked, chain[--nb], now);
+	*ticked = fresh;
+}
+
+static void
+tell(struct slice *slice)
+{
+	/* One store: between two the worker would take the line back. */
+	__atomic_store_n(
+		&slice->block->attention, coro_slice_mark(slice->resumes), __ATOMIC_RELAXED);
+	slice->end = 0;
+	__atomic_store_n(&told, told + 1, __ATOMIC_RELAXED);
+}
+
+/* @return does a coroutine run there? */
+LOOK_ANYWAY static bool
+look_at(const struct coro_thread *thread, struct coro_ticked *ticked)
+{
+	struct weir_coro_block *block = *(struct weir_coro_block *volatile *)&thread->fast->current;
+	uint64_t now = weir_base_cycles(), resumes;
+	unsigned int i;
+
+	if (block == NULL) {
+		ticked->nb = 0;
+		ticked->looked = now;
+		return false;
+	}
+	resumes = *(volatile uint64_t *)&block->resumes;
+	for (i = ticked->nb; i > 0; i--)
+		if (ticked->slices[i - 1].block == block &&
+			ticked->slices[i - 1].resumes == resumes)
+			break;
+	if (i > 0)
+		ticked->nb = i; /* those within have left */
+	else
+		begin_slice(ticked, block, now);
+	for (i = 0; i < ticked->nb; i++)
+		if (ticked->slices[i].end != 0 && (int64_t)(now - ticked->slices[i].end) >= 0)
+			tell(&ticked->slices[i]);
+	ticked->looked = now;
+	return true;
+}
+
+static void
+wait_until(uint64_t due)
+{
+	while ((int64_t)(due - weir_base_cycles()) > 0) {
+#if defined(__x86_64__)
+		__builtin_ia32_pause();
+#elif defined(__aarch64__)
+		__asm__ volatile("yield");
+#endif
+	}
+}
+
+static void *
+tick(void *arg)
+{
+	const struct timespec nap = {.tv_nsec = IDLE_NS};
+	unsigned int idle = 0;
+	uint64_t due;
+
+	while (!__atomic_load_n(&stopping, __ATOMIC_RELAXED)) {
+		due = weir_base_cycles() + period;
+		idle++;
+		pthread_mutex_lock(&coro_threads_lock);
+		for (struct coro_thread *thread = coro_threads; thread != NULL;
+			thread = thread->next)
+			if (look_at(thread, thread->ticked))
+				idle = 0;
+		pthread_mutex_unlock(&coro_threads_lock);
+		if (idle < IDLE_LOOKS)
+			wait_until(due);
+		else
+			nanosleep(&nap, NULL);
+	}
+	return NULL;
+}
+
+void
+coro_ticker_greets(struct coro_thread *thread)
+{
+	thread->ticked->nb = 0;
+	thread->ticked->looked = weir_base_cycles();
+	__atomic_store_n(&thread->fast->ticked, running, __ATOMIC_RELAXED);
+}
+
+static void
+greet_all(bool runs)
+{
+	pthread_mutex_lock(&coro_threads_lock);
+	running = runs;
+	for (struct coro_thread *thread = coro_threads; thread != NULL; thread = thread->next)
+		coro_ticker_greets(thread);
+	pthread_mutex_unlock(&coro_threads_lock);
+}
+
+void
+coro_ticker_forked(void)
+{
+	pthread_mutex_init(&control, NULL);
+	running = false;
+	if (coro_threads != NULL)
+		coro_ticker_greets(coro_threads);
+}
+
+static int
+start(const struct weir_coro_ticker_param *param)
+{
+	int rc;
+
+	period = weir_base_ns_to_cycles(param->period_ns != 0 ? param->period_ns : PERIOD_NS);
+	lead = weir_base_ns_to_cycles(param->lead_ns != 0 ? param->lead_ns : LEAD_NS);
+	stopping = false;
+	rc = coro_thread_start(&ticker, "weir-ticker", tick, param->cpu);
+	if (rc == 0)
+		greet_all(true);
+	return rc;
+}
+
+int
+weir_coro_ticker_start(const struct weir_coro_ticker_param *param)
+{
+	int rc;
+
+	if (param == NULL || param->cpu < -1 || param->cpu >= CPU_SETSIZE ||
+		param->period_ns > 1000000000 || param->lead_ns > 1000000000) {
+		CORO_LOG(ERROR,
+			"a ticker needs a CPU, or -1, and a period and a lead of at most 1 s");
+		return -EINVAL;
+	}
+	pthread_mutex_lock(&control);
+	rc = running ? -EALREADY : start(param);
+	pthread_mutex_unlock(&control);
+	if (rc < 0 && rc != -EALREADY)
+		CORO_LOG(ERROR, "no ticker on CPU %d: %s", param->cpu, strerror(-rc));
+	return rc;
+}
+
+int
+weir_coro_ticker_stop(void)
+{
+	pthread_mutex_lock(&control);
+	if (!running) {
+		pthread_mutex_unlock(&control);
+		return -EALREADY;
+	}
+	greet_all(false);
+	__atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+	pthread_join(ticker, NULL);
+	pthread_mutex_unlock(&control);
+	return 0;
+}
+
+uint64_t
+weir_coro_ticker_told(void)
+{
+	return __atomic_load_n(&told, __ATOMIC_RELAXED);
+}

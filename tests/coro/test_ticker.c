@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ticker: it ends slices however checks are spaced, those that it means and no others, on all threads, and they end without it too. */
+#include "coro_test.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+#include <sys/wait.h>
+
+#define SLICES 3000
+
+static const struct weir_coro_ticker_param anywhere = {.cpu = -1};
+
+static uint64_t
+ns(uint64_t nanoseconds)
+{
+	return weir_base_ns_to_cycles(nanoseconds);
+}
+
+static void
+work_for(uint64_t cycles)
+{
+	uint64_t begin = weir_base_cycles();
+
+	while (weir_base_cycles() - begin < cycles)
+		;
+}
+
+/* With one CPU it only runs when others do not. */
+static void
+needs_two_cpus(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) < 2) {
+		print_message("one CPU: a ticker has none\n");
+		skip();
+	}
+}
+
+static int
+stop_ticker(void **state)
+{
+	weir_coro_ticker_stop();
+	return finish(state);
+}
+
+/* What the ticker does, done by hand: from within, so that there is no doubt about when. */
+static void
+marks_itself(void)
+{
+	struct weir_coro_block *block = weir_coro_block_of(weir_coro_self());
+	uint64_t before;
+
+	for (int i = 0; i < 100; i++) {
+		before = block->resumes;
+		__atomic_store_n(
+			&block->attention, (uint32_t)(before + (i % 3)) << 1 | 1, __ATOMIC_RELAXED);
+		CHECK(!weir_coro_maybe_yield());
+		CHECK(block->resumes == before + (i % 3 == 0));
+		CHECK(__atomic_load_n(&block->attention, __ATOMIC_RELAXED) == 0);
+		/* Few: it believes that the one before took a whole slice, as it was told. */
+		for (int nb = 0; nb < 2; nb++)
+			CHECK(!weir_coro_maybe_yield());
+		CHECK(block->resumes == before + (i % 3 == 0));
+	}
+}
+
+static void
+only_its_own_slice_ends(void **state)
+{
+	struct weir_coro *coro;
+
+	start(1, ns(100000000000), 0);
+	coro = made(marks_itself);
+	assert_int_equal(run_to_end(coro), 35);
+	assert_int_equal(weir_coro_maybe_yield_count(coro), 100 * 3);
+}
+
+/* Asked to end in a slice that the ticker ends as well. */
+static void
+ends_when_cancelled(void)
+{
+	struct weir_coro_block *block = weir_coro_block_of(weir_coro_self());
+
+	CHECK(!weir_coro_maybe_yield());
+	CHECK(weir_coro_cancel(weir_coro_self()) == 0);
+	__atomic_store_n(&block->attention, (uint32_t)block->resumes << 1 | 1, __ATOMIC_RELAXED);
+	CHECK(weir_coro_maybe_yield());
+	CHECK(weir_coro_maybe_yield());
+}
+
+static void
+cancelled_ones_end(void **state)
+{
+	struct weir_coro *coro;
+
+	start(1, ns(100000000000), 0);
+	coro = made(ends_when_cancelled);
+	assert_int_equal(run_to_end(coro), 3);
+}
+
+static bool stop;
+static uint64_t
+random_below(uint64_t *state, uint64_t limit)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state % limit;
+}
+
+/* Short and long ones by turns of some 50 us each, which nobody can foresee by counting. */
+static void
+works_in_phases(void)
+{
+	for (unsigned int nb = 0; !stop; nb++) {
+		work_for(nb % 1020 < 1000 ? ns(50) : ns(2000));
+		weir_coro_maybe_yield();
+	}
+}
+
+static void
+works_at_random(void)
+{
+	uint64_t state = 88172645463325252u;
+
+	while (!stop) {
+		work_for(random_below(&state, ns(2000)));
+		weir_coro_maybe_yield();
+	}
+}
+
+static uint64_t slices[SLICES];
+
+static int
+compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A hundredth may have met an interrupt, or the ticker has. */
+static uint64_t
+nearly_all_of(weir_coro_run_t run)
+{
+	struct weir_coro *coro = made(run);
+
+	stop = false;
+	for (int i = 0; i < SLICES; i++) {
+		uint64_t begin = weir_base_cycles();
+
+		weir_coro_resume(coro);
+		slices[i] = weir_base_cycles() - begin;
+	}
+	stop = true;
+	run_to_end(coro);
+	assert_int_equal(weir_coro_destroy(coro), 0);
+	qsort(slices, SLICES, sizeof(slices[0]), compare);
+	print_message("slices of 10000 ns: 10th percentile %u, median %u, 95th %u ns\n",
+		(unsigned int)weir_base_cycles_to_ns(slices[SLICES / 10]),
+		(unsigned int)weir_base_cycles_to_ns(slices[SLICES / 2]),
+		(unsigned int)weir_base_cycles_to_ns(slices[SLICES / 100 * 95]));
+	return slices[SLICES / 100 * 95];
+}
+
+static void
+slices_end_in_time(void **state)
+{
+	uint64_t before = weir_coro_ticker_told();
+
+	needs_two_cpus();
+	start(1, ns(10000), 0);
+	assert_int_equal(weir_coro_ticker_start(&anywhere), 0);
+	assert_int_equal(weir_coro_ticker_start(&anywhere), -EALREADY);
+	/* Where more want to run than there are CPUs, the ticker is late; then as without one. */
+	nearly_all_of(works_in_phases);
+	assert_in_range(slices[SLICES / 2], ns(8000), ns(13000));
+	nearly_all_of(works_at_random);
+	assert_in_range(slices[SLICES / 2], ns(8000), ns(13000));
+	assert_true(weir_coro_ticker_told() - before > SLICES / 2);
+	assert_int_equal(weir_coro_ticker_stop(), 0);
+	assert_int_equal(weir_coro_ticker_stop(), -EALREADY);
+}
+
+/* It goes on without, when nobody tells any more. */
+static void
+slices_end_without_it(void **state)
+{
+	start(1, ns(10000), 0);
+	assert_int_equal(weir_coro_ticker_start(&anywhere), 0);
+	nearly_all_of(works_at_random);
+	assert_int_equal(weir_coro_ticker_stop(), 0);
+	nearly_all_of(works_at_random);
+	assert_in_range(slices[SLICES / 2], ns(7000), ns(13000));
+}
+
+/* Threads that come and go while it looks at them. */
+static void *
+comes_and_goes(void *arg)
+{
+	for (int i = 0; i < 20; i++) {
+		struct weir_coro *coro = made(works_at_random);
+
+		for (int nb = 0; nb < 50; nb++)
+			weir_coro_resume(coro);
+		CHECK(weir_coro_destroy(coro) == 0);
+	}
+	return NULL;
+}
+
+static void
+threads_come_and_go(void **state)
+{
+	pthread_t threads[4];
+
+	start(100, ns(5000), 0);
+	stop = false;
+	for (int round = 0; round < 5; round++) {
+		assert_int_equal(weir_coro_ticker_start(&anywhere), 0);
+		for (size_t i = 0; i < LENGTH(threads); i++)
+			assert_int_equal(
+				pthread_create(&threads[i], NULL, comes_and_goes, NULL), 0);
+		if (round % 2 == 1)
+			assert_int_equal(weir_coro_ticker_stop(), 0);
+		for (size_t i = 0; i < LENGTH(threads); i++)
+			pthread_join(threads[i], NULL);
+		if (round % 2 == 0)
+			assert_int_equal(weir_coro_ticker_stop(), 0);
+	}
+}
+
+/* The outer one's slice runs on while the inner one runs: both are told, each for itself. */
+static struct weir_coro *inner;
+static unsigned int inner_slices;
+
+static void
+resumes_inner(void)
+{
+	while (!stop) {
+		weir_coro_resume(inner);
+		inner_slices++;
+		weir_coro_maybe_yield(); /* not each time: its slice is longer */
+	}
+}
+
+static void
+nested_ones_are_told(void **state)
+{
+	struct weir_coro *outer;
+
+	needs_two_cpus();
+	start(2, ns(10000), 0);
+	inner = made(works_at_random);
+	outer = made(resumes_inner);
+	weir_coro_set_time_slice(outer, ns(40000));
+	assert_int_equal(weir_coro_ticker_start(&anywhere), 0);
+	stop = false;
+	inner_slices = 0;
+	for (int i = 0; i < 500; i++)
+		weir_coro_resume(outer);
+	stop = true;
+	print_message("%u inner slices in 500 outer ones\n", inner_slices);
+	assert_in_range(inner_slices, 500 * 2, 500 * 6);
+}
+
+static void
+wrong_wishes(void **state)
+{
+	struct weir_coro_ticker_param param = {.cpu = 1 << 20};
+
+	assert_int_equal(weir_coro_ticker_start(NULL), -EINVAL);
+	assert_int_equal(weir_coro_ticker_start(&param), -EINVAL);
+	param.cpu = CPU_SETSIZE - 1; /* no machine has it */
+	assert_int_equal(weir_coro_ticker_start(&param), -EINVAL);
+	param = (struct weir_coro_ticker_param){.cpu = -1, .period_ns = 2000000000};
+	assert_int_equal(weir_coro_ticker_start(&param), -EINVAL);
+	assert_int_equal(weir_coro_ticker_stop(), -EALREADY);
+}
+
+/* A child has no ticker, may start one, and its slices end. */
+static void
+children_have_none(void **state)
+{
+	int status;
+	pid_t child;
+
+	start(1, ns(10000), 0);
+	assert_int_equal(weir_coro_attach(), 0);
+	assert_int_equal(weir_coro_ticker_start(&anywhere), 0);
+	child = fork();
+	if (child == 0) {
+		alarm(20);
+		nearly_all_of(works_at_random);
+		if (slices[SLICES / 2] > ns(20000) || weir_coro_ticker_stop() != -EALREADY)
+			_exit(1);
+		_exit(weir_coro_ticker_start(&anywhere) == 0 && weir_coro_ticker_stop() == 0 ? 0
+											     : 2);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* Cleaning up ends it: blocks go. */
+static void
+ends_with_the_library(void **state)
+{
+	start(1, ns(10000), 0);
+	assert_int_equal(weir_coro_ticker_start(&anywhere), 0);
+	weir_coro_cleanup();
+	assert_int_equal(weir_coro_ticker_stop(), -EALREADY);
+	start(1, ns(10000), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(only_its_own_slice_ends, stop_ticker),
+		cmocka_unit_test_teardown(cancelled_ones_end, stop_ticker),
+		cmocka_unit_test_teardown(slices_end_in_time, stop_ticker),
+		cmocka_unit_test_teardown(slices_end_without_it, stop_ticker),
+		cmocka_unit_test_teardown(threads_come_and_go, stop_ticker),
+		cmocka_unit_test_teardown(nested_ones_are_told, stop_ticker),
+		cmocka_unit_test(wrong_wishes),
+		cmocka_unit_test_teardown(children_have_none, stop_ticker),
+		cmocka_unit_test_teardown(ends_with_the_library, stop_ticker),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
