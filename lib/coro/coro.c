@@ -48,7 +48,7 @@ weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
 	block->outer = NULL;
 	block->cleanups = NULL;
 	block->cancelled = false;
-	block->attention = 0;
+	__atomic_store_n(&block->attention, 0, __ATOMIC_RELAXED); /* a ticker may have meant its last user */
 	block->held = 0;
 	block->resumes = 0;
 	coro_slice_reset(block, class->param.time_slice);

@@ -295,6 +295,9 @@ children_have_none(void **state)
 		nearly_all_of(works_at_random);
 		if (slices[SLICES / 2] > ns(20000) || weir_coro_ticker_stop() != -EALREADY)
 			_exit(1);
+#if defined(WEIR_BASE_TSAN)
+		_exit(0); /* which lets no child of many threads start any */
+#endif
 		_exit(weir_coro_ticker_start(&anywhere) == 0 && weir_coro_ticker_stop() == 0 ? 0
 											     : 2);
 	}
