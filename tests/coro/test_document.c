@@ -48,6 +48,15 @@ classes_have_sizes(void **state)
 }
 
 static void
+a_ticker_starts(void **state)
+{
+	start(1, 0, 0);
+	assert_int_equal(start_ticker(-1), 0);
+	assert_int_equal(weir_coro_ticker_stop(), 0);
+	assert_int_equal(start_ticker(-2), -EINVAL);
+}
+
+static void
 cancelled_ones_leave_nothing(void **state)
 {
 	struct weir_coro_class_stats stats;
@@ -199,6 +208,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(the_program_runs, finish),
 		cmocka_unit_test_teardown(classes_have_sizes, finish),
+		cmocka_unit_test_teardown(a_ticker_starts, finish),
 		cmocka_unit_test_teardown(cancelled_ones_leave_nothing, finish),
 		cmocka_unit_test_teardown(both_are_waited_for, finish),
 		cmocka_unit_test_teardown(tenants_stay_apart, finish),
