@@ -23,7 +23,7 @@ weir_coro_cleanup_push(struct weir_coro_cleanup_entry *entry)
 {
 	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
-	if (block == NULL)
+	if (block == NULL || entry == NULL)
 		return;
 	entry->next = block->cleanups;
 	block->cleanups = entry;
@@ -39,7 +39,7 @@ weir_coro_cleanup_pop(bool execute)
 		return;
 	entry = block->cleanups;
 	block->cleanups = entry->next;
-	if (execute)
+	if (execute && entry->run != NULL)
 		entry->run(entry->arg);
 }
 

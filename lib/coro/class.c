@@ -36,13 +36,27 @@ coro_handle(const struct weir_coro_block *block)
 	return (struct weir_coro *)((uintptr_t)block | (uintptr_t)(block->word >> 16) << 48);
 }
 
+/* Is it one of ours? Whatever a handle holds is not to be followed blindly. */
+static bool
+is_block(const struct weir_coro_block *block)
+{
+	for (unsigned int c = 0; c < coro_nb_classes; c++) {
+		const struct coro_class *class = &coro_classes[c];
+		uintptr_t offset = (uintptr_t)block - (uintptr_t) class->blocks;
+
+		if (offset < class->memory.nb * sizeof(*block))
+			return offset % sizeof(*block) == 0;
+	}
+	return false;
+}
+
 struct weir_coro_block *
 coro_block_checked(const struct weir_coro *coro)
 {
 	struct weir_coro_block *block = weir_coro_block_of(coro);
 	uint32_t word;
 
-	if (block == NULL)
+	if (!is_block(block))
 		return NULL;
 	word = __atomic_load_n(&block->word, __ATOMIC_ACQUIRE);
 	if (word >> 16 != (uintptr_t)coro >> 48 || (word & 0xffff) == WEIR_CORO_STATE_FREE)
@@ -80,6 +94,10 @@ coro_block_fresh(struct coro_class *class)
 static int
 param_check(const struct weir_coro_class_param *param)
 {
+	if (param == NULL) {
+		CORO_LOG(ERROR, "a class needs parameters");
+		return -EINVAL;
+	}
 	if (param->stack_size < WEIR_CORO_STACK_MIN || param->max_coroutines == 0 ||
 		param->max_coroutines > UINT32_MAX / 2 ||
 		param->cache_size > param->max_coroutines ||
@@ -106,6 +124,12 @@ class_make(const struct weir_coro_class_param *param)
 	class->id = coro_nb_classes;
 	if (coro_nb_classes > 0)
 		class->first_id = class[-1].first_id + (uint32_t) class[-1].memory.nb;
+	/* UINT32_MAX is nobody's. */
+	if (param->max_coroutines > UINT32_MAX - class->first_id) {
+		CORO_LOG(ERROR, "no numbers are left for %zu more coroutines",
+			param->max_coroutines);
+		return -ENOSPC;
+	}
 	rc = coro_memory_init(&class->memory, param->stack_size,
 		coro_param_round(param->max_in_param_size) +
 			coro_param_round(param->max_out_param_size),
@@ -190,6 +214,11 @@ weir_coro_cleanup(void)
 	struct weir_coro_class_stats stats = {0};
 	uint64_t alive = 0;
 
+	if (weir_coro_self() != NULL) {
+		CORO_LOG(ERROR, "weir_coro_cleanup() in a coroutine, whose stack it would take "
+				"away: refused");
+		return;
+	}
 	(void)weir_coro_watchdog_stop(); /* they look at blocks */
 	(void)weir_coro_ticker_stop();
 	coro_classes_lock();

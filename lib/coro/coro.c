@@ -48,9 +48,10 @@ weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
 	block->outer = NULL;
 	block->cleanups = NULL;
 	block->cancelled = false;
-	__atomic_store_n(&block->attention, 0, __ATOMIC_RELAXED); /* a ticker may have meant its last user */
+	__atomic_store_n(
+		&block->attention, 0, __ATOMIC_RELAXED); /* a ticker may have meant its last user */
 	block->held = 0;
-	block->resumes = 0;
+	__atomic_store_n(&block->resumes, 0, __ATOMIC_RELAXED);
 	coro_slice_reset(block, class->param.time_slice);
 	memset(block->locals, 0, sizeof(block->locals));
 	memset(block->params, 0, class->memory.param_bytes);
@@ -125,9 +126,11 @@ weir_coro_exit(void)
 		abort();
 	}
 	coro_run_cleanups(block);
+	if (block->held != 0) /* a lock that nobody will give back */
+		weir_coro_refuse(WEIR_CORO_MISUSE_HOLDING, coro_handle(block));
 	cache = coro_cache_of(&coro_classes[block->class_id]);
 	if (cache != NULL)
-		cache->counts.exited++;
+		coro_count(&cache->counts.exited, 1);
 	coro_slice_end(block);
 	coro_check_canary(block);
 	block->held = 0;

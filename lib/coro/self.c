@@ -121,24 +121,6 @@ weir_coro_set_time_slice(struct weir_coro *coro, uint64_t time_slice)
 	coro_slice_change(block, time_slice);
 }
 
-void
-weir_coro_hold(void)
-{
-	struct weir_coro_block *block = weir_coro_thread_now()->current;
-
-	if (block != NULL)
-		block->held++;
-}
-
-void
-weir_coro_release(void)
-{
-	struct weir_coro_block *block = weir_coro_thread_now()->current;
-
-	if (block != NULL && block->held > 0)
-		block->held--;
-}
-
 static unsigned int nb_locals;
 
 int
@@ -175,8 +157,12 @@ weir_coro_local_set(unsigned int slot, void *value)
 	return 0;
 }
 
-int *
+/* Not inlined when linked either, and never the same to the compiler. */
+__attribute__((noinline)) int *
 weir_coro_errno(void)
 {
-	return &errno;
+	int *address = &errno;
+
+	__asm__ volatile("" : "+r"(address) : : "memory");
+	return address;
 }

@@ -126,7 +126,7 @@ weir_coro_class_look(unsigned int class_id, struct weir_coro_class_stats *stats)
 {
 	struct weir_base_hist *stacks;
 
-	if (class_id >= coro_nb_classes)
+	if (class_id >= coro_nb_classes || stats == NULL)
 		return -EINVAL;
 	stacks = malloc(sizeof(*stacks)); /* too much for a small stack */
 	if (stacks == NULL)
@@ -141,7 +141,7 @@ weir_coro_class_stacks(unsigned int class_id, struct weir_base_hist *bytes)
 {
 	struct weir_coro_class_stats stats;
 
-	if (class_id >= coro_nb_classes)
+	if (class_id >= coro_nb_classes || bytes == NULL)
 		return -EINVAL;
 	coro_class_look(&coro_classes[class_id], &stats, bytes);
 	return 0;
@@ -152,7 +152,7 @@ weir_coro_class_slices(unsigned int class_id, struct weir_base_hist *cycles)
 {
 	struct coro_class *class;
 
-	if (class_id >= coro_nb_classes)
+	if (class_id >= coro_nb_classes || cycles == NULL)
 		return -EINVAL;
 	class = &coro_classes[class_id];
 	memset(cycles, 0, sizeof(*cycles));

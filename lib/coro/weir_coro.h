@@ -310,15 +310,9 @@ enum weir_coro_misuse {
 uint64_t weir_coro_misuse(enum weir_coro_misuse what);
 
 /**
- * The calling coroutine takes a spinlock, or enters a read section: it must not yield until weir_coro_release(). Nests.
- * weir_coro_lock.h does so around DPDK's locks.
+ * Debug: every maybe_yield yields, so that every yield point is tested; of coroutines that run already, from their next look on. Also
+ * set by WEIR_CORO_ALWAYS_YIELD=1 in the environment.
  */
-void weir_coro_hold(void);
-
-/** The last weir_coro_hold() is over. */
-void weir_coro_release(void);
-
-/** Debug: every maybe_yield yields, so that every yield point is tested. Also set by WEIR_CORO_ALWAYS_YIELD=1 in the environment. */
 void weir_coro_always_yield(bool always);
 
 /* Beyond the prototype: overflow */
@@ -349,7 +343,8 @@ int weir_coro_attach(void);
 struct weir_coro_ticker_param {
 	int cpu;            /**< a CPU that does nothing else, or -1: wherever the kernel puts it */
 	uint64_t period_ns; /**< it looks at each thread so often: 200 ns */
-	uint64_t lead_ns; /**< it tells so much ahead, as that takes until it is seen: 400 ns, but a sixteenth of a slice at most */
+	uint64_t
+		lead_ns; /**< it tells so much ahead, as that takes until it is seen: 400 ns, but a sixteenth of a slice at most */
 };
 
 /**

@@ -226,6 +226,29 @@ weir_coro_maybe_yield(void)
 	return weir_coro_yield();
 }
 
+/**
+ * The calling coroutine takes a spinlock, or enters a read section: it must not yield until weir_coro_release(). Nests, 254 deep:
+ * deeper it may never yield again. Outside of coroutines it does nothing. weir_coro_lock.h does so around DPDK's locks.
+ */
+static inline void
+weir_coro_hold(void)
+{
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
+
+	if (block != NULL && block->held < UINT8_MAX)
+		block->held++;
+}
+
+/** The last weir_coro_hold() is over. */
+static inline void
+weir_coro_release(void)
+{
+	struct weir_coro_block *block = weir_coro_thread_now()->current;
+
+	if (block != NULL && block->held > 0 && block->held < UINT8_MAX)
+		block->held--;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -33,33 +33,13 @@
 extern "C" {
 #endif
 
-/** Library internal: weir_coro_hold(), inline. */
-static inline void
-weir_coro_lock_hold(void)
-{
-	struct weir_coro_block *block = weir_coro_thread_now()->current;
-
-	if (block != NULL)
-		block->held++;
-}
-
-/** Library internal: weir_coro_release(), inline. */
-static inline void
-weir_coro_lock_release(void)
-{
-	struct weir_coro_block *block = weir_coro_thread_now()->current;
-
-	if (block != NULL && block->held > 0)
-		block->held--;
-}
-
 /* Spinlocks */
 
 /** rte_spinlock_lock() */
 static inline void
 weir_coro_spinlock_lock(rte_spinlock_t *lock)
 {
-	weir_coro_lock_hold();
+	weir_coro_hold();
 	rte_spinlock_lock(lock);
 }
 
@@ -70,7 +50,7 @@ weir_coro_spinlock_trylock(rte_spinlock_t *lock)
 	int taken = rte_spinlock_trylock(lock);
 
 	if (taken)
-		weir_coro_lock_hold();
+		weir_coro_hold();
 	return taken;
 }
 
@@ -79,14 +59,14 @@ static inline void
 weir_coro_spinlock_unlock(rte_spinlock_t *lock)
 {
 	rte_spinlock_unlock(lock);
-	weir_coro_lock_release();
+	weir_coro_release();
 }
 
 /** rte_spinlock_recursive_lock(): whose it is, is a thread's number; another coroutine that the holder resumes gets in, too. */
 static inline void
 weir_coro_spinlock_recursive_lock(rte_spinlock_recursive_t *lock)
 {
-	weir_coro_lock_hold();
+	weir_coro_hold();
 	rte_spinlock_recursive_lock(lock);
 }
 
@@ -97,7 +77,7 @@ weir_coro_spinlock_recursive_trylock(rte_spinlock_recursive_t *lock)
 	int taken = rte_spinlock_recursive_trylock(lock);
 
 	if (taken)
-		weir_coro_lock_hold();
+		weir_coro_hold();
 	return taken;
 }
 
@@ -106,7 +86,7 @@ static inline void
 weir_coro_spinlock_recursive_unlock(rte_spinlock_recursive_t *lock)
 {
 	rte_spinlock_recursive_unlock(lock);
-	weir_coro_lock_release();
+	weir_coro_release();
 }
 
 /* Read-write locks */
@@ -115,7 +95,7 @@ weir_coro_spinlock_recursive_unlock(rte_spinlock_recursive_t *lock)
 static inline void
 weir_coro_rwlock_read_lock(rte_rwlock_t *lock)
 {
-	weir_coro_lock_hold();
+	weir_coro_hold();
 	rte_rwlock_read_lock(lock);
 }
 
@@ -126,7 +106,7 @@ weir_coro_rwlock_read_trylock(rte_rwlock_t *lock)
 	int rc = rte_rwlock_read_trylock(lock);
 
 	if (rc == 0)
-		weir_coro_lock_hold();
+		weir_coro_hold();
 	return rc;
 }
 
@@ -135,14 +115,14 @@ static inline void
 weir_coro_rwlock_read_unlock(rte_rwlock_t *lock)
 {
 	rte_rwlock_read_unlock(lock);
-	weir_coro_lock_release();
+	weir_coro_release();
 }
 
 /** rte_rwlock_write_lock() */
 static inline void
 weir_coro_rwlock_write_lock(rte_rwlock_t *lock)
 {
-	weir_coro_lock_hold();
+	weir_coro_hold();
 	rte_rwlock_write_lock(lock);
 }
 
@@ -153,7 +133,7 @@ weir_coro_rwlock_write_trylock(rte_rwlock_t *lock)
 	int rc = rte_rwlock_write_trylock(lock);
 
 	if (rc == 0)
-		weir_coro_lock_hold();
+		weir_coro_hold();
 	return rc;
 }
 
@@ -162,7 +142,7 @@ static inline void
 weir_coro_rwlock_write_unlock(rte_rwlock_t *lock)
 {
 	rte_rwlock_write_unlock(lock);
-	weir_coro_lock_release();
+	weir_coro_release();
 }
 
 /* Sequence locks: DPDK 22.11 calls them experimental, and warns of each use without ALLOW_EXPERIMENTAL_API. */
@@ -174,7 +154,7 @@ weir_coro_rwlock_write_unlock(rte_rwlock_t *lock)
 static inline void
 weir_coro_seqlock_write_lock(rte_seqlock_t *lock)
 {
-	weir_coro_lock_hold();
+	weir_coro_hold();
 	rte_seqlock_write_lock(lock);
 }
 
@@ -183,7 +163,7 @@ static inline void
 weir_coro_seqlock_write_unlock(rte_seqlock_t *lock)
 {
 	rte_seqlock_write_unlock(lock);
-	weir_coro_lock_release();
+	weir_coro_release();
 }
 
 /**
@@ -193,7 +173,7 @@ weir_coro_seqlock_write_unlock(rte_seqlock_t *lock)
 static inline uint32_t
 weir_coro_seqlock_read_begin(const rte_seqlock_t *lock)
 {
-	weir_coro_lock_hold();
+	weir_coro_hold();
 	return rte_seqlock_read_begin(lock);
 }
 
@@ -203,7 +183,7 @@ weir_coro_seqlock_read_retry(const rte_seqlock_t *lock, uint32_t begin)
 {
 	bool retry = rte_seqlock_read_retry(lock, begin);
 
-	weir_coro_lock_release();
+	weir_coro_release();
 	return retry;
 }
 
@@ -225,7 +205,7 @@ weir_coro_seqlock_read_retry(const rte_seqlock_t *lock, uint32_t begin)
 static inline void
 weir_coro_rcu_qsbr_lock(struct rte_rcu_qsbr *v, unsigned int thread_id)
 {
-	weir_coro_lock_hold();
+	weir_coro_hold();
 	rte_rcu_qsbr_lock(v, thread_id);
 }
 
@@ -234,14 +214,14 @@ static inline void
 weir_coro_rcu_qsbr_unlock(struct rte_rcu_qsbr *v, unsigned int thread_id)
 {
 	rte_rcu_qsbr_unlock(v, thread_id);
-	weir_coro_lock_release();
+	weir_coro_release();
 }
 
 /** rte_rcu_qsbr_thread_online(): a read section begins, on a thread that is registered and offline. Does not nest. */
 static inline void
 weir_coro_rcu_qsbr_thread_online(struct rte_rcu_qsbr *v, unsigned int thread_id)
 {
-	weir_coro_lock_hold();
+	weir_coro_hold();
 	rte_rcu_qsbr_thread_online(v, thread_id);
 }
 
@@ -250,7 +230,7 @@ static inline void
 weir_coro_rcu_qsbr_thread_offline(struct rte_rcu_qsbr *v, unsigned int thread_id)
 {
 	rte_rcu_qsbr_thread_offline(v, thread_id);
-	weir_coro_lock_release();
+	weir_coro_release();
 }
 
 #ifdef __cplusplus
