@@ -53,7 +53,7 @@ yields_once(void)
 
 /* A handle that stands for nothing is refused by whatever takes one. */
 static void
-stands_for_nothing(struct weir_coro *coro)
+stands_for_nothing_at_rest(struct weir_coro *coro)
 {
 	errno = 0;
 	CHECK(weir_coro_in_param(coro, 0) == NULL && errno == EINVAL);
@@ -66,7 +66,14 @@ stands_for_nothing(struct weir_coro *coro)
 	weir_coro_set_time_slice(coro, 1);
 	CHECK(weir_coro_cancel(coro) == -EINVAL);
 	CHECK(weir_coro_destroy(coro) == -EINVAL);
-	weir_coro_resume(coro);
+	CHECK(weir_coro_join(coro) == (weir_coro_self() != NULL ? -EINVAL : -EPERM));
+}
+
+static void
+stands_for_nothing(struct weir_coro *coro)
+{
+	stands_for_nothing_at_rest(coro);
+	weir_coro_resume(coro); /* which follows handles, so they must be of somebody once */
 }
 
 /* What is about the calling coroutine, where there is none. */
@@ -346,7 +353,7 @@ uses_itself(void)
 	CHECK(weir_coro_local_get(WEIR_CORO_LOCALS - 1) == &mine);
 	CHECK(weir_coro_high_water(self) > 0);
 	/* Slices, the longest among them, of one that runs. */
-	weir_coro_set_time_slice(self, UINT64_MAX / 2);
+	weir_coro_set_time_slice(self, UINT64_MAX);
 	for (int i = 0; i < 1000; i++)
 		CHECK(!weir_coro_maybe_yield());
 	CHECK(weir_coro_resume_count(self) == 1);
@@ -355,6 +362,108 @@ uses_itself(void)
 	CHECK(weir_coro_self_cancelled());
 	CHECK(weir_coro_yield());
 	CHECK(weir_coro_join(NULL) == -EINVAL);
+}
+
+/* Whatever a caller has in its variable. */
+static void
+garbage_is_refused(void **state)
+{
+	struct weir_coro *coro, *after;
+	int mine[64] = {0};
+
+	start(4, 0, 0);
+	coro = made(yields_once);
+	stands_for_nothing_at_rest((struct weir_coro *)0x1234);
+	stands_for_nothing_at_rest((struct weir_coro *)UINTPTR_MAX);
+	stands_for_nothing_at_rest((struct weir_coro *)mine);
+	stands_for_nothing_at_rest((struct weir_coro *)((char *)coro + 1));
+	stands_for_nothing_at_rest(
+		(struct weir_coro *)((char *)coro - sizeof(struct weir_coro_block)));
+	stands_for_nothing_at_rest(
+		(struct weir_coro *)((char *)coro + 4 * sizeof(struct weir_coro_block)));
+	assert_int_equal(run_to_end(coro), 2);
+	after = made(nothing);
+	weir_coro_cleanup();
+	stands_for_nothing_at_rest(coro);
+	stands_for_nothing_at_rest(after);
+}
+
+static void
+cleans_up_the_library(void)
+{
+	weir_coro_cleanup();
+	CHECK(weir_coro_self() != NULL);
+}
+
+static void
+not_in_a_coroutine(void **state)
+{
+	struct weir_coro *coro;
+
+	start(1, 0, 0);
+	coro = made(cleans_up_the_library);
+	assert_int_equal(run_to_end(coro), 1);
+	assert_int_equal(weir_coro_destroy(coro), 0);
+}
+
+static void
+pushes_nothing(void)
+{
+	struct weir_coro_cleanup_entry entry = {0};
+
+	weir_coro_cleanup_push(NULL);
+	weir_coro_cleanup_push(&entry);
+	weir_coro_cleanup_pop(true);
+	weir_coro_cleanup_pop(true);
+	weir_coro_cleanup_push(&entry);
+	weir_coro_exit();
+}
+
+static void
+null_is_refused(void **state)
+{
+	start(1, 0, 0);
+	assert_int_equal(weir_coro_class_add(NULL), -EINVAL);
+	assert_int_equal(weir_coro_class_look(0, NULL), -EINVAL);
+	assert_int_equal(weir_coro_class_slices(0, NULL), -EINVAL);
+	assert_int_equal(weir_coro_class_stacks(0, NULL), -EINVAL);
+	assert_int_equal(run_to_end(made(pushes_nothing)), 1);
+}
+
+/* Numbers are unique, and UINT32_MAX is nobody's. */
+static void
+numbers_end(void **state)
+{
+	struct weir_coro_class_param param = {.stack_size = WEIR_CORO_STACK_MIN,
+		.max_coroutines = COROUTINES_MAX,
+		.socket_id = -1};
+
+	if (WITH_SANITIZER || RUNNING_ON_VALGRIND || emulated())
+		skip();
+	start(1, 0, 0);
+	for (int i = 0; i < 2; i++)
+		if (weir_coro_class_add(&param) < 0)
+			skip(); /* address space is accounted for */
+	assert_int_equal(weir_coro_class_add(&param), -ENOSPC);
+}
+
+static void
+holds_often(void)
+{
+	for (int i = 0; i < 70000; i++)
+		weir_coro_hold();
+	for (int i = 0; i < 70000; i++)
+		weir_coro_release();
+	CHECK(!weir_coro_yield());
+	CHECK(weir_coro_misuse(WEIR_CORO_MISUSE_HOLDING) == 1);
+}
+
+static void
+too_many_holds_stay(void **state)
+{
+	start(1, 0, 0);
+	assert_int_equal(run_to_end(made(holds_often)), 1);
+	assert_int_equal(weir_coro_misuse(WEIR_CORO_MISUSE_HOLDING), 2); /* and it left with them */
 }
 
 static void
@@ -423,6 +532,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(guards_have_names, quiet, finish_quiet),
 		cmocka_unit_test_setup_teardown(classes_have_numbers, quiet, finish_quiet),
 		cmocka_unit_test_setup_teardown(handles_are_whole, quiet, finish_quiet),
+		cmocka_unit_test_setup_teardown(garbage_is_refused, quiet, finish_quiet),
+		cmocka_unit_test_setup_teardown(not_in_a_coroutine, quiet, finish_quiet),
+		cmocka_unit_test_setup_teardown(null_is_refused, quiet, finish_quiet),
+		cmocka_unit_test_setup_teardown(numbers_end, quiet, finish_quiet),
+		cmocka_unit_test_setup_teardown(too_many_holds_stay, quiet, finish_quiet),
 		cmocka_unit_test_setup_teardown(of_itself, quiet, finish_quiet),
 		cmocka_unit_test_setup_teardown(of_one_that_has_exited, quiet, finish_quiet),
 		cmocka_unit_test_setup_teardown(signals_have_a_stack, quiet, finish_quiet),
