@@ -87,11 +87,15 @@ param(uint64_t least_ns, uint64_t interval_ns)
 }
 
 static void
+watch_as(struct weir_coro_watchdog_param watched)
+{
+	assert_int_equal(weir_coro_watchdog_start(&watched), 0);
+}
+
+static void
 watch(uint64_t least_ns, uint64_t interval_ns)
 {
-	const struct weir_coro_watchdog_param watched = param(least_ns, interval_ns);
-
-	assert_int_equal(weir_coro_watchdog_start(&watched), 0);
+	watch_as(param(least_ns, interval_ns));
 }
 
 static void
@@ -100,7 +104,7 @@ watch_without_signal(uint64_t least_ns, uint64_t interval_ns)
 	struct weir_coro_watchdog_param watched = param(least_ns, interval_ns);
 
 	watched.signal = 0;
-	assert_int_equal(weir_coro_watchdog_start(&watched), 0);
+	watch_as(watched);
 }
 
 /* TSan lets signals through in functions that it knows only. */
@@ -290,7 +294,7 @@ who_behaves_is_not_told(void **state)
 
 	enough = false;
 	watched.period_ns = 1; /* many looks, some right in the middle of a switch */
-	assert_int_equal(weir_coro_watchdog_start(&watched), 0);
+	watch_as(watched);
 	while (weir_base_cycles_to_ns(weir_base_cycles() - since) < 3 * STALL_MS * MS) {
 		weir_coro_resume(coro);
 		one = made(resumes_for_a_while);
@@ -541,32 +545,21 @@ threads_come_and_go(void **state)
 static void
 what_is_wrong_is_refused(void **state)
 {
-	struct weir_coro_watchdog_param wrong = param(MS, HOUR);
+	static const struct weir_coro_watchdog_param wrong[] = {{.factor = -1}, {.factor = NAN},
+		{.factor = INFINITY}, {.period_ns = UINT64_MAX}, {.signal = -5}, {.signal = 1000},
+		{.signal = SIGUSR2}};
+	/* Emulators handle all signals themselves. */
+	const size_t nb = LENGTH(wrong) - (emulated() ? 1 : 0);
+	static const struct weir_coro_watchdog_param defaults;
 
 	weir_base_log_set_sink(to_memory, NULL);
 	assert_int_equal(weir_coro_watchdog_start(NULL), -EINVAL);
-	wrong.factor = -1;
-	assert_int_equal(weir_coro_watchdog_start(&wrong), -EINVAL);
-	wrong.factor = NAN;
-	assert_int_equal(weir_coro_watchdog_start(&wrong), -EINVAL);
-	wrong.factor = INFINITY;
-	assert_int_equal(weir_coro_watchdog_start(&wrong), -EINVAL);
-	wrong = param(MS, HOUR);
-	wrong.period_ns = UINT64_MAX;
-	assert_int_equal(weir_coro_watchdog_start(&wrong), -EINVAL);
-	wrong = param(MS, HOUR);
-	wrong.signal = SIGUSR2;
-	if (!emulated()) /* emulators handle all signals themselves */
-		assert_int_equal(weir_coro_watchdog_start(&wrong), -EINVAL);
-	wrong.signal = -5;
-	assert_int_equal(weir_coro_watchdog_start(&wrong), -EINVAL);
-	wrong.signal = 1000;
-	assert_int_equal(weir_coro_watchdog_start(&wrong), -EINVAL);
+	for (size_t i = 0; i < nb; i++)
+		assert_int_equal(weir_coro_watchdog_start(&wrong[i]), -EINVAL);
 	weir_base_log_set_sink(NULL, NULL);
 	assert_int_equal(weir_coro_watchdog_stop(), -EALREADY);
-	wrong = (struct weir_coro_watchdog_param){0}; /* all defaults */
-	assert_int_equal(weir_coro_watchdog_start(&wrong), 0);
-	assert_int_equal(weir_coro_watchdog_start(&wrong), -EALREADY);
+	assert_int_equal(weir_coro_watchdog_start(&defaults), 0);
+	assert_int_equal(weir_coro_watchdog_start(&defaults), -EALREADY);
 	weir_coro_cleanup();
 	assert_int_equal(weir_coro_watchdog_stop(), -EALREADY);
 	assert_false(weir_coro_watchdog_report(answers));
