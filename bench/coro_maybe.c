@@ -82,7 +82,6 @@ enum {
 
 /* A kind of spacing and what was found of it. */
 struct maybe_run {
-	char name[64];
 	const struct spacing *spacing;
 	struct side sides[NB_SIDES];
 	double mean_ns, longest_ns;       /* spacings as they were */
@@ -397,7 +396,7 @@ check_work(const struct maybe_run *run, struct bench_report *report)
 
 		if (checks == expected && side->pieces > 0 && resumes == side->slices)
 			continue;
-		bench_report_failure(report, run->name,
+		bench_report_failure(report, run->spacing->name,
 			"%" PRIu64 " pieces of work, %" PRIu64 " checks, %" PRIu64 " of %" PRIu64
 			" switches",
 			side->pieces, checks, resumes, side->slices);
@@ -425,7 +424,7 @@ static void
 tell(struct maybe_run *run, struct bench_report *report)
 {
 	const bool regular = run->spacing->pattern == PATTERN_REGULAR;
-	struct bench_row row = {.name = run->name, .objects = 1};
+	struct bench_row row = {.name = run->spacing->name, .objects = 1};
 
 	/* Less than can be seen is not less than nothing. */
 	run->check.median = RTE_MAX(run->check.median, 0.1);
@@ -468,7 +467,7 @@ run_spacing(const struct bench_options *options, struct bench_report *report, st
 
 	fill_table(run);
 	if (!make_sides(run)) {
-		bench_report_failure(report, run->name, "cannot create coroutines");
+		bench_report_failure(report, run->spacing->name, "cannot create coroutines");
 	} else {
 		measure_costs(options, run, samples);
 		run->slice_gap_us = measure_gaps(run, lengths, nb_slices);
@@ -486,8 +485,6 @@ run_spacings(const struct bench_options *options, struct bench_report *report,
 	for (size_t i = 0; i < RTE_DIM(spacings); i++) {
 		struct maybe_run run = {.spacing = &spacings[i]};
 
-		snprintf(run.name, sizeof(run.name), "%s%s", spacings[i].name,
-			ticker ? ", ticker" : "");
 		/* Regular ones have no need of it. */
 		if (!ticker || spacings[i].pattern != PATTERN_REGULAR)
 			run_spacing(options, report, &run, samples, lengths);
@@ -509,6 +506,7 @@ run_with_ticker(const struct bench_options *options, struct bench_report *report
 		bench_report_failure(report, "ticker", "cannot start");
 		return;
 	}
+	bench_report_table(report, "maybe_yield_ticker", "The same with a ticker on another CPU");
 	run_spacings(options, report, samples, lengths, true);
 	weir_coro_ticker_stop();
 	if (weir_coro_ticker_told() == before)
