@@ -11,10 +11,13 @@
 
 static const struct weir_coro_ticker_param anywhere = {.cpu = -1};
 
+/* All takes longer where emulated clocks have large steps, and threads wait for each other. */
+static unsigned int stretch = 1;
+
 static uint64_t
 ns(uint64_t nanoseconds)
 {
-	return weir_base_ns_to_cycles(nanoseconds);
+	return weir_base_ns_to_cycles(nanoseconds * stretch);
 }
 
 static void
@@ -304,6 +307,8 @@ children_have_none(void **state)
 	int status;
 	pid_t child;
 
+	if (emulated()) /* emulators do not survive that while there are threads */
+		skip();
 	start(1, ns(10000), 0);
 	assert_int_equal(weir_coro_attach(), 0);
 	assert_int_equal(weir_coro_ticker_start(&anywhere), 0);
@@ -351,5 +356,6 @@ main(void)
 		cmocka_unit_test_teardown(ends_with_the_library, stop_ticker),
 	};
 
+	stretch = emulated() ? 10 : 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
