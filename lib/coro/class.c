@@ -30,6 +30,23 @@ coro_classes_unlock(void)
 	pthread_mutex_unlock(&classes_lock);
 }
 
+/* A child must find no lock taken by a thread that it does not have. */
+void
+coro_classes_before_fork(void)
+{
+	coro_classes_lock();
+	for (unsigned int c = 0; c < coro_nb_classes; c++)
+		pthread_mutex_lock(&coro_classes[c].lock);
+}
+
+void
+coro_classes_after_fork(void)
+{
+	for (unsigned int c = coro_nb_classes; c-- > 0;)
+		pthread_mutex_unlock(&coro_classes[c].lock);
+	coro_classes_unlock();
+}
+
 struct weir_coro *
 coro_handle(const struct weir_coro_block *block)
 {

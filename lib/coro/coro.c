@@ -80,15 +80,23 @@ int
 weir_coro_destroy(struct weir_coro *coro)
 {
 	struct weir_coro_block *block = coro_block_checked(coro);
+	uint32_t word;
 
-	if (block == NULL) {
-		weir_coro_refuse(WEIR_CORO_MISUSE_STALE, coro);
-		return -EINVAL;
-	}
-	if ((__atomic_load_n(&block->word, __ATOMIC_ACQUIRE) & 0xffff) == WEIR_CORO_STATE_RUNNING) {
-		weir_coro_refuse(WEIR_CORO_MISUSE_RUNNING, coro);
-		return -EBUSY;
-	}
+	do {
+		word = block != NULL ? __atomic_load_n(&block->word, __ATOMIC_ACQUIRE) : 0;
+		if (block == NULL || word >> 16 != (uintptr_t)coro >> 48 ||
+			(word & 0xffff) == WEIR_CORO_STATE_FREE) {
+			weir_coro_refuse(WEIR_CORO_MISUSE_STALE, coro);
+			return -EINVAL;
+		}
+		if ((word & 0xffff) == WEIR_CORO_STATE_RUNNING) {
+			weir_coro_refuse(WEIR_CORO_MISUSE_RUNNING, coro);
+			return -EBUSY;
+		}
+		/* Of two threads at the same instant one gets it. */
+	} while (!__atomic_compare_exchange_n(&block->word, &word,
+		(word & ~0xffffu) | WEIR_CORO_STATE_FREE, true, __ATOMIC_ACQUIRE,
+		__ATOMIC_RELAXED));
 	coro_tool_destroy(block);
 	coro_block_put(&coro_classes[block->class_id], block);
 	return 0;
@@ -187,9 +195,7 @@ weir_coro_resume_checked(struct weir_coro *coro)
 	}
 	/* Others may ask for it meanwhile. */
 	__atomic_store_n(&block->resumes, block->resumes + 1, __ATOMIC_RELAXED);
-	block->checks_begin = block->checks_left;
-	block->outer = weir_coro_thread_now()->current;
-	weir_coro_thread_now()->current = block;
+	weir_coro_slice_enter(block);
 	weir_coro_fp_exchange(&before, &before);
 	if (block->fp_control)
 		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);

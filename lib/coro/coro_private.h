@@ -204,6 +204,8 @@ extern struct coro_class coro_classes[CORO_CLASSES_MAX];
 extern unsigned int coro_nb_classes;
 /* For those who ask from other threads, whatever becomes of the classes: none comes or goes meanwhile. */
 void coro_classes_lock(void);
+void coro_classes_before_fork(void);
+void coro_classes_after_fork(void);
 void coro_classes_unlock(void);
 struct weir_coro *coro_handle(const struct weir_coro_block *block);
 struct weir_coro_block *coro_block_checked(const struct weir_coro *coro); /* NULL when stale */

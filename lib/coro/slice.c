@@ -4,17 +4,17 @@
  * When is a time slice over? A look at the clock costs as much as several switches, so checks are counted, and the clock is
  * looked at as rarely as what is known of their spacing allows: its mean m and its standard deviation s.
  *
- *     resumed  look                      look  look  deadline
- *       |-------|-------------------------|-----|--|--|
- *        1 check        n checks
+ *     resumed, look                     look  look  deadline
+ *       |--------------------------------|-----|--|--|
+ *                   n checks
  *
- * The first check of a slice looks: the slice began one spacing ago. With n = left / m checks from there the
- * deadline would be met on average, but missed by s sqrt(n) as a rule. So the next look is as many checks ahead as come
- * before it nearly always: two such deviations less. Regular checks have s = 0: the next look is the end.
- * Near the end, half of what is left at a time, and at last each check.
+ * With n = slice / m checks the deadline would be met on average, but missed by s sqrt(n) as a rule. So the next look is as
+ * many checks ahead as come before it nearly always: two such deviations less. Regular checks have s = 0: the
+ * next look is the end. Near the end, half of what is left at a time, and at last each check.
  *
  * Where slices came out as expected several times in a row, checks are taken to be regular, and their number alone ends
- * the next 1, 3, 7 and at last BLIND_MAX slices; then the clock is looked at twice in one again.
+ * the next 1, 3, 7 and at last BLIND_MAX slices; then the clock is looked at again. Who resumes another coroutine in such
+ * a slice ends that, as its time runs on meanwhile.
  *
  * Time in which a coroutine does not run is not in any of this: both looks that learn are in the same resumption.
  */
@@ -31,6 +31,7 @@
 #define REGULAR    3      /* confirmed so often in a row: regular */
 #define TRUST_MAX  (REGULAR + 4)
 #define BLIND_MAX  15 /* slices */
+#define SAMPLE     16 /* slices that a ticker ends: one is measured */
 
 #define SLICE_MAX ((uint64_t)INT64_MAX / 2) /* cycles: times are compared by their difference */
 
@@ -64,6 +65,19 @@ coro_slice_init(void)
 	weir_coro_always_yield(wish != NULL && wish[0] == '1');
 }
 
+/* Others may change it. */
+static uint64_t
+slice_of(const struct weir_coro_block *block)
+{
+	return __atomic_load_n(&block->slice, __ATOMIC_RELAXED);
+}
+
+static void
+set_slice(struct weir_coro_block *block, uint64_t slice)
+{
+	__atomic_store_n(&block->slice, slice < SLICE_MAX ? slice : SLICE_MAX, __ATOMIC_RELAXED);
+}
+
 static void
 give(struct weir_coro_block *block, uint32_t nb)
 {
@@ -82,14 +96,15 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 	const struct pace *pace = pace_of(block->run);
 	bool known = pace->run == block->run;
 
-	block->slice = slice < SLICE_MAX ? slice : SLICE_MAX;
+	set_slice(block, slice);
 	block->checks = 0;
 	block->spacing = known ? pace->spacing : 0;
 	block->variance = known ? pace->variance : 0;
 	block->trust = known ? pace->trust : 0;
 	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
-	give(block, 1);
+	/* Who never checks has no use for looks. */
+	give(block, known ? WEIR_CORO_LOOK : 1);
 }
 
 void
@@ -100,13 +115,19 @@ coro_slice_end(const struct weir_coro_block *block)
 			(struct pace){block->run, block->spacing, block->variance, block->trust};
 }
 
+/* What was given was for the old one. If it runs on another thread, that one learns of it at its next look. */
 void
 coro_slice_change(struct weir_coro_block *block, uint64_t slice)
 {
-	block->slice = slice < SLICE_MAX ? slice : SLICE_MAX;
+	uint32_t word = __atomic_load_n(&block->word, __ATOMIC_ACQUIRE);
+
+	set_slice(block, slice);
+	if ((word & 0xffff) == WEIR_CORO_STATE_RUNNING && block != weir_coro_thread_now()->current)
+		return;
 	block->checks += block->checks_given - block->checks_left;
 	block->blind = 0;
-	give(block, 1); /* what was given was for the old one */
+	block->looked_in = 0;
+	give(block, 1);
 }
 
 /* Would a slice have ended well by count, if checks took @observed instead of what was expected? */
@@ -116,7 +137,7 @@ agrees(const struct weir_coro_block *block, float observed)
 	float off = fabsf(observed - block->spacing);
 	float least = observed < block->spacing ? observed : block->spacing;
 
-	return off <= AGREES * least || off * (float)block->slice <= 0.5f * least * least;
+	return off <= AGREES * least || off * (float)slice_of(block) <= 0.5f * least * least;
 }
 
 /* @nb checks took @cycles. */
@@ -136,7 +157,7 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 			block->trust = 0;
 			return;
 		}
-	} else if (block->trust < TRUST_MAX && 4 * cycles > (float)block->slice) {
+	} else if (block->trust < TRUST_MAX && 4 * cycles > (float)slice_of(block)) {
 		block->trust++; /* few checks do not tell */
 	}
 	off = off < OUTLIER * block->spacing ? off : OUTLIER * block->spacing;
@@ -172,16 +193,6 @@ checks_for(const struct weir_coro_block *block, float left)
 	return nb < CHECKS_MAX ? (uint32_t)nb : (uint32_t)CHECKS_MAX;
 }
 
-/*
- * Were a spacing of more than a slice always believed, nobody would see it become less: so the first look
- * is not always the last one.
- */
-static bool
-is_trial(const struct weir_coro_block *block)
-{
-	return block->trust >= REGULAR || block->resumes % 2 == 0;
-}
-
 /* In case that the ticker is late: more checks than it lets come, unless they have become many more of late. */
 static uint32_t
 checks_if_late(const struct weir_coro_block *block, uint32_t nb)
@@ -192,68 +203,132 @@ checks_if_late(const struct weir_coro_block *block, uint32_t nb)
 	return nb > before ? nb : before;
 }
 
-/* It was looked at the clock, which shows @now. */
-static bool
-decide(struct weir_coro_block *block, uint64_t now, uint32_t most, bool first)
+/* To the next look, when so much is left to the deadline. */
+static void
+plan(struct weir_coro_block *block, float left, uint32_t most)
 {
-	int64_t left = (int64_t)(block->deadline - now);
-	struct coro_cache *cache;
-	uint32_t next;
+	uint32_t nb = checks_for(block, left);
 
+	if (__atomic_load_n(&weir_coro_thread_now()->ticked, __ATOMIC_RELAXED))
+		nb = checks_if_late(block, nb);
+	give(block, nb < most ? nb : most);
+}
+
+/* The clock shows @now. */
+static void
+note_look(struct weir_coro_block *block, uint64_t now, uint8_t looks)
+{
 	block->looked = now;
 	block->looked_in = (uint32_t)block->resumes;
-	block->looks = first ? 1 : 2;
-	if ((float)left > block->spacing * 0.5f || (first && is_trial(block))) {
-		next = checks_for(block, (float)left);
-		if (__atomic_load_n(&weir_coro_thread_now()->ticked, __ATOMIC_RELAXED))
-			next = most = checks_if_late(block, next);
-		give(block, next < most ? next : most);
+	block->looks = looks;
+}
+
+static void
+count_slice(const struct weir_coro_block *block, uint64_t cycles)
+{
+	struct coro_cache *cache = coro_cache_of(&coro_classes[block->class_id]);
+
+	if (cache != NULL)
+		coro_counts_slice(&cache->counts, cycles, slice_of(block));
+}
+
+void
+weir_coro_slice_begin(struct weir_coro_block *block)
+{
+	uint64_t now;
+
+	if (slice_of(block) == 0 || __atomic_load_n(&always, __ATOMIC_RELAXED)) {
+		give(block, 1);
+		return;
+	}
+	now = weir_base_cycles();
+	block->blind = 0;
+	block->deadline = now + slice_of(block);
+	note_look(block, now, 1);
+	plan(block, (float)slice_of(block), UINT32_MAX);
+}
+
+/* It was looked at the clock. Is the slice over? */
+static bool
+decide(struct weir_coro_block *block, uint64_t now, uint32_t most)
+{
+	int64_t left = (int64_t)(block->deadline - now);
+
+	if ((float)left > block->spacing * 0.5f) {
+		plan(block, (float)left, most);
 		return false;
 	}
 	block->blind = blind_slices(block);
-	cache = coro_cache_of(&coro_classes[block->class_id]);
-	if (cache != NULL)
-		coro_counts_slice(&cache->counts, block->slice - (uint64_t)left, block->slice);
-	/* The next one ends by count, or has a look at its first check. */
-	give(block, block->blind > 0 ? checks_for(block, (float)block->slice) : 1);
+	count_slice(block, slice_of(block) - (uint64_t)left);
+	/* The next one ends by count, or begins with a look. */
+	give(block, block->blind > 0 ? checks_for(block, (float)slice_of(block)) : WEIR_CORO_LOOK);
 	return true;
 }
 
-/* The first look in this slice, @nb checks after it began. */
+/* The first look in this slice, @nb checks after it began: when that was nobody knows, as it ended by itself before. */
 static bool
 look_first(struct weir_coro_block *block, uint32_t nb)
 {
 	uint64_t now = weir_base_cycles();
 
 	block->blind = 0;
-	block->deadline = now - (uint64_t)((float)nb * block->spacing) + block->slice;
+	block->deadline = now - (uint64_t)((float)nb * block->spacing) + slice_of(block);
+	note_look(block, now, 1);
 	/* Who yields by itself may never come to the second look, which learns: soon, and not at the same check each time. */
-	return decide(block, now, block->checks_given == 1 ? UINT32_MAX : (nb + 1) / 2, true);
+	return decide(block, now, (nb + 1) / 2);
 }
 
 /* Another look, @nb checks after the last one. */
 static bool
 look_again(struct weir_coro_block *block, uint32_t nb)
 {
-	bool first = block->spacing == 0;
 	uint64_t now = weir_base_cycles();
 
 	/* Later looks are near each other: what they take themselves would be taken for spacing. */
 	if (block->looks == 1)
 		learn(block, (float)nb, (float)(now - block->looked));
-	if (first) /* the check before the first look took as long, as is known only now */
-		block->deadline -= (uint64_t)block->spacing;
-	return decide(block, now, UINT32_MAX, false);
+	note_look(block, now, 2);
+	return decide(block, now, UINT32_MAX);
 }
 
-/* The ticker saw the slice end, after @nb checks. */
+/* The slice is over, but it may not yield now: at the first check when it may. */
+static bool
+end_later(struct weir_coro_block *block)
+{
+	uint64_t now = weir_base_cycles();
+
+	block->blind = 0;
+	block->deadline = now;
+	note_look(block, now, 2);
+	give(block, 1);
+	return true;
+}
+
+/* In the middle of a slice others run, whose time is its own. */
+void
+weir_coro_slice_waits(struct weir_coro_block *block)
+{
+	uint32_t nb = block->checks_begin - block->checks_left;
+	uint64_t now = weir_base_cycles();
+
+	block->checks += block->checks_given - block->checks_left;
+	if (block->looked_in != (uint32_t)block->resumes)
+		block->deadline = now - (uint64_t)((float)nb * block->spacing) + slice_of(block);
+	block->blind = 0;
+	note_look(block, now, 2);
+	give(block, 1);
+}
+
+/* The ticker saw the slice end, after @nb checks. How long such ones are is measured now and then. */
 static bool
 end_ticked(struct weir_coro_block *block, uint32_t nb)
 {
-	block->blind = 0;
 	if (block->looked_in != (uint32_t)block->resumes)
-		learn(block, (float)nb, (float)block->slice);
-	give(block, checks_if_late(block, nb));
+		learn(block, (float)nb, (float)slice_of(block));
+	else if (block->looks == 1)
+		count_slice(block, weir_base_cycles() - block->looked);
+	block->blind = 0;
+	give(block, block->resumes % SAMPLE == 0 ? WEIR_CORO_LOOK : checks_if_late(block, nb));
 	return true;
 }
 
@@ -271,14 +346,14 @@ is_ticked(struct weir_coro_block *block)
 	return false;
 }
 
-bool
-weir_coro_slice_over(struct weir_coro_block *block)
+static bool
+is_over(struct weir_coro_block *block)
 {
 	/* since it was resumed, or looked */
 	uint32_t nb = block->checks_begin - block->checks_left;
 
 	block->checks += block->checks_given - block->checks_left;
-	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || block->slice == 0 ||
+	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || slice_of(block) == 0 ||
 		__atomic_load_n(&always, __ATOMIC_RELAXED)) {
 		give(block, 1);
 		return true;
@@ -294,8 +369,16 @@ weir_coro_slice_over(struct weir_coro_block *block)
 	if (block->looked_in == (uint32_t)block->resumes)
 		return look_again(block, nb);
 	if (block->blind > 0 && nb == block->checks_given) {
-		give(block, --block->blind > 0 ? nb : 1);
+		give(block, --block->blind > 0 ? nb : WEIR_CORO_LOOK);
 		return true;
 	}
 	return look_first(block, nb);
+}
+
+bool
+weir_coro_slice_over(struct weir_coro_block *block)
+{
+	if (!is_over(block))
+		return false;
+	return __builtin_expect(block->held == 0, 1) || end_later(block);
 }

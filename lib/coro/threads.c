@@ -49,6 +49,7 @@ thread_ends(void *arg)
 static void
 before_fork(void)
 {
+	coro_classes_before_fork();
 	pthread_mutex_lock(&coro_threads_lock);
 }
 
@@ -56,12 +57,14 @@ static void
 in_parent(void)
 {
 	pthread_mutex_unlock(&coro_threads_lock);
+	coro_classes_after_fork();
 }
 
 static void
 in_child(void)
 {
 	pthread_mutex_unlock(&coro_threads_lock);
+	coro_classes_after_fork();
 	coro_threads = NULL;
 	if (self.listed)
 		list_self();

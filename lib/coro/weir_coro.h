@@ -14,7 +14,7 @@
  *
  *      caller's stack                    coroutine's stack
  *     +---------------+                 +-----------------+  <- top
- *     | main          |   resume        | weir_coro_entry |     the resumer's frame is found from here
+ *     | main          |   resume        | coro_entry      |     the resumer's frame is found from here
  *     |  loop         | --------------> |  run()          |
  *     |   resume()    | <-------------- |   parse()       |
  *     +---------------+   yield, exit   |    maybe_yield()|
@@ -123,7 +123,10 @@ void *weir_coro_in_param(struct weir_coro *coro, size_t size);
 /** Likewise its output parameters: written by itself, valid until it is destroyed. */
 void *weir_coro_out_param(struct weir_coro *coro, size_t size);
 
-/** Give it another time slice, in cycles, from its next resumption on. */
+/**
+ * Give it another time slice, in cycles: from its next resumption on, or its next look at the clock where it runs on another thread.
+ * INT64_MAX / 2 and more is as good as none.
+ */
 void weir_coro_set_time_slice(struct weir_coro *coro, uint64_t time_slice);
 
 /** How often it was resumed. */
@@ -218,8 +221,9 @@ int weir_coro_class_look(unsigned int class_id, struct weir_coro_class_stats *st
 int weir_coro_class_stacks(unsigned int class_id, struct weir_base_hist *bytes);
 
 /**
- * How long slices of a class' coroutines took, in cycles: of those at whose end the clock was looked at. That is
- * most; those that end by count, and those that end by a plain yield, are not among them. Any thread.
+ * How long slices of a class' coroutines took, in cycles: of those that began and ended with a look at the clock. That is a
+ * sample: one in 16 where slices are regular, or a ticker ends them, all where they are irregular; those that end by a plain yield
+ * are not among them. Any thread.
  *
  * @return 0, -EINVAL
  */

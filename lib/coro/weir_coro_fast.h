@@ -123,6 +123,12 @@ void weir_coro_resume_refused(struct weir_coro *coro);
 /** Library internal: has the slice come to its end? Decides when to ask again. */
 bool weir_coro_slice_over(struct weir_coro_block *block);
 
+/** Library internal: it is resumed, and its slice begins with a look at the clock. */
+void weir_coro_slice_begin(struct weir_coro_block *block);
+
+/** Library internal: it resumes another one, in its slice. */
+void weir_coro_slice_waits(struct weir_coro_block *block);
+
 /** Library internal: yield, out of line. */
 bool weir_coro_yield_slowly(void);
 
@@ -141,6 +147,24 @@ static inline struct weir_coro_block *
 weir_coro_block_of(const struct weir_coro *coro)
 {
 	return (struct weir_coro_block *)((uintptr_t)coro & (((uintptr_t)1 << 48) - 1));
+}
+
+/** What checks are left of a coroutine whose next slice is to begin with a look at the clock. */
+#define WEIR_CORO_LOOK UINT32_MAX
+
+/** A slice begins: who runs now? */
+static inline __attribute__((always_inline)) void
+weir_coro_slice_enter(struct weir_coro_block *block)
+{
+	struct weir_coro_block *outer = weir_coro_thread_now()->current;
+
+	if (__builtin_expect(outer != NULL, 0))
+		weir_coro_slice_waits(outer);
+	if (__builtin_expect(block->checks_left == WEIR_CORO_LOOK, 0))
+		weir_coro_slice_begin(block);
+	block->checks_begin = block->checks_left;
+	block->outer = outer;
+	weir_coro_thread_now()->current = block;
 }
 
 /**
@@ -167,9 +191,7 @@ weir_coro_resume(struct weir_coro *coro)
 	__atomic_store_n(
 		&block->word, weir_coro_word(coro, WEIR_CORO_STATE_RUNNING), __ATOMIC_RELAXED);
 	block->resumes++;
-	block->checks_begin = block->checks_left;
-	block->outer = weir_coro_thread_now()->current;
-	weir_coro_thread_now()->current = block;
+	weir_coro_slice_enter(block);
 	if (__builtin_expect(block->fp_control, 0))
 		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
 	weir_coro_switch_in(&block->contexts);

@@ -10,7 +10,7 @@
  * them perhaps the one who should; a read section might be left on another thread than the one it was entered on.
  *
  * Refused is weir_coro_yield(), weir_coro_join(), and that weir_coro_maybe_yield() whose time slice is over: the
- * coroutine runs on, for up to another slice. A maybe_yield within a slice costs no more than elsewhere, and is not seen:
+ * coroutine runs on, until the first one after it gave the lock back. A maybe_yield within a slice costs no more than elsewhere, and is not seen:
  * weir_coro_always_yield() finds each one that is called with a lock, so have it on in tests. It is misuse although nothing came of it: a
  * lock's time must be bounded by the code that it is around. What must look at its slice is done before the lock, or after it.
  *

@@ -2,6 +2,10 @@
 /* Classes of coroutines: how many there are, what threads keep of them, what is told of them. */
 #include "coro_test.h"
 
+#include <unistd.h>
+
+#include <sys/wait.h>
+
 #include <pthread.h>
 #include <sched.h>
 
@@ -321,10 +325,62 @@ high_water_is_seen(void **state)
 	assert_true(stats.resident < 40000);
 }
 
+/* A child has none of the threads that may just have had a lock. */
+static bool forking;
+
+static void
+comes_and_goes(void)
+{
+}
+
+static void *
+creates_for_ever(void *arg)
+{
+	while (__atomic_load_n(&forking, __ATOMIC_RELAXED)) {
+		struct weir_coro *coros[40];
+
+		for (size_t i = 0; i < LENGTH(coros); i++)
+			coros[i] = weir_coro_create(comes_and_goes);
+		for (size_t i = 0; i < LENGTH(coros); i++)
+			if (coros[i] != NULL)
+				CHECK(weir_coro_destroy(coros[i]) == 0);
+	}
+	return NULL;
+}
+
+static void
+children_create(void **state)
+{
+	pthread_t threads[2];
+	int status;
+
+	start(1000, 0, 4);
+	__atomic_store_n(&forking, true, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < LENGTH(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, creates_for_ever, NULL), 0);
+	for (int i = 0; i < 100; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			alarm(60);
+			for (int nb = 0; nb < 100; nb++)
+				run_to_end(made(comes_and_goes));
+			_exit(0);
+		}
+		assert_true(child > 0);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+	__atomic_store_n(&forking, false, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < LENGTH(threads); i++)
+		pthread_join(threads[i], NULL);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(children_create, finish),
 		cmocka_unit_test_teardown(an_empty_pool_is_an_error, finish),
 		cmocka_unit_test_teardown(threads_leave_all_behind, finish),
 		cmocka_unit_test_teardown(begins_anew, finish),

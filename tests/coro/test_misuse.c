@@ -421,10 +421,59 @@ one_of_two_gets_it(void **state)
 	all_is_well();
 }
 
+/* Two threads that destroy the same one at the same instant: one of them does, and its place is given once. */
+static struct weir_coro *volatile doomed;
+static unsigned int at_gate, at_gate2, nb_destroyed;
+
+static void
+nothing_to_do(void)
+{
+}
+
+static void *
+destroys(void *arg)
+{
+	for (unsigned int round = 1; round <= 2000; round++) {
+		__atomic_fetch_add(&at_gate, 1, __ATOMIC_SEQ_CST);
+		while (__atomic_load_n(&at_gate, __ATOMIC_SEQ_CST) < round * 3)
+			;
+		if (weir_coro_destroy(doomed) == 0)
+			__atomic_fetch_add(&nb_destroyed, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&at_gate2, 1, __ATOMIC_SEQ_CST);
+	}
+	return NULL;
+}
+
+static void
+destroyed_once(void **state)
+{
+	struct weir_coro_class_stats stats;
+	pthread_t threads[2];
+
+	begin(4);
+	at_gate = at_gate2 = nb_destroyed = 0;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, destroys, NULL), 0);
+	for (unsigned int round = 1; round <= 2000; round++) {
+		doomed = made(nothing_to_do);
+		__atomic_fetch_add(&at_gate, 1, __ATOMIC_SEQ_CST);
+		while (__atomic_load_n(&at_gate2, __ATOMIC_SEQ_CST) < round * 2)
+			sched_yield();
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(nb_destroyed, 2000);
+	assert_int_equal(weir_coro_class_look(0, &stats), 0);
+	assert_int_equal(stats.live, 0);
+	assert_int_equal(stats.destroyed, 2000);
+	refused(WEIR_CORO_MISUSE_STALE, 2000);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(destroyed_once, finish_misuse),
 		cmocka_unit_test_teardown(resume_of_an_exited_one, finish_misuse),
 		cmocka_unit_test_teardown(use_of_a_destroyed_one, finish_misuse),
 		cmocka_unit_test_teardown(use_of_none, finish_misuse),

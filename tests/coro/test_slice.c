@@ -2,6 +2,8 @@
 /* Time slices: who yields when, and how near to the slice that was asked for. */
 #include "coro_test.h"
 
+#include <weir_base_hist.h>
+
 #define SLICES 3000
 
 /* Sanitizers make switches slow, which counts here. */
@@ -453,6 +455,112 @@ nested_slices_do_not_mix(void **state)
 	assert_in_range(slices[SLICES / 2], ns(30000), ns(50000));
 }
 
+/* A long stretch before the first check, which nothing but the beginning of its slice tells of. */
+static void
+begins_slowly(void)
+{
+	while (!stop) {
+		work_for(ns(40000));
+		for (int i = 0; i < 100; i++) {
+			work_for(ns(100));
+			if (weir_coro_maybe_yield())
+				return;
+		}
+	}
+}
+
+/* What is told of slices is what they were. */
+static void
+told_as_they_were(weir_coro_run_t run)
+{
+	struct weir_base_hist *told = test_calloc(1, sizeof(*told));
+	struct weir_coro *coro = made(run);
+	uint64_t sum = 0;
+
+	stop = false;
+	for (int i = 0; i < SLICES; i++) {
+		uint64_t begin = weir_base_cycles();
+
+		weir_coro_resume(coro);
+		sum += weir_base_cycles() - begin;
+	}
+	assert_int_equal(weir_coro_class_slices(0, told), 0);
+	assert_true(told->count > SLICES / 20);
+	print_message("slices took %u ns, told are %u\n",
+		(unsigned int)weir_base_cycles_to_ns(sum / SLICES),
+		(unsigned int)weir_base_cycles_to_ns(told->sum / told->count));
+	assert_in_range(told->sum / told->count, sum / SLICES * 7 / 10, sum / SLICES * 13 / 10);
+	stop = true;
+	run_to_end(coro);
+	assert_int_equal(weir_coro_destroy(coro), 0);
+	test_free(told);
+}
+
+static void
+slices_are_told_as_they_were(void **state)
+{
+	start(1, ns(10000), 0);
+	calibrate();
+	told_as_they_were(begins_slowly);
+	weir_coro_cleanup();
+	start(1, ns(10000), 0);
+	told_as_they_were(works_regularly);
+}
+
+/* Regular for long; then it resumes another one in the middle of a slice, whose time counts. */
+static void
+takes_long(void)
+{
+	for (;;) {
+		work_for(ns(30000));
+		weir_coro_yield();
+	}
+}
+
+static unsigned int nb_pieces;
+static uint64_t since_inner; /* pieces when it was resumed last */
+
+static void
+resumes_inner_rarely(void)
+{
+	for (; !stop; nb_pieces++) {
+		work_regularly(regular_work);
+		if (nb_pieces % 5000 == 4900) {
+			weir_coro_resume(inner);
+			since_inner = nb_pieces;
+		}
+		weir_coro_maybe_yield();
+	}
+}
+
+static void
+slices_go_on_while_others_run(void **state)
+{
+	unsigned int late = 0, nb = 0;
+	struct weir_coro *outer;
+
+	start(2, ns(10000), 0);
+	calibrate();
+	inner = made(takes_long);
+	weir_coro_set_time_slice(inner, ns(1000000));
+	outer = made(resumes_inner_rarely);
+	stop = false;
+	nb_pieces = 0;
+	while (nb < 300) {
+		since_inner = 0;
+		weir_coro_resume(outer);
+		if (since_inner == 0)
+			continue;
+		nb++;
+		/* It was over when the other one yielded: at the next check it ends. */
+		late += nb_pieces - since_inner > 3;
+	}
+	stop = true;
+	run_to_end(outer);
+	print_message("%u of %u ended later than the check after\n", late, nb);
+	assert_true(late <= nb / 20);
+}
+
 int
 main(void)
 {
@@ -469,6 +577,8 @@ main(void)
 		cmocka_unit_test_teardown(slices_that_begin_late_follow_a_change, finish),
 		cmocka_unit_test_teardown(slices_grow_again, finish),
 		cmocka_unit_test_teardown(nested_slices_do_not_mix, finish),
+		cmocka_unit_test_teardown(slices_are_told_as_they_were, finish),
+		cmocka_unit_test_teardown(slices_go_on_while_others_run, finish),
 	};
 
 	return cmocka_run_group_tests(tests, measure_clock, NULL);
