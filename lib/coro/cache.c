@@ -269,7 +269,7 @@ void
 coro_block_put(struct coro_class *class, struct weir_coro_block *block)
 {
 	struct coro_cache *cache = coro_cache_of(class);
-	uint32_t generation = (block->word >> 16) + 1;
+	uint32_t generation = (__atomic_load_n(&block->word, __ATOMIC_RELAXED) >> 16) + 1;
 	uint64_t switches = block->resumes;
 	unsigned int nb;
 

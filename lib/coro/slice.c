@@ -197,8 +197,9 @@ checks_for(const struct weir_coro_block *block, float left)
 static uint32_t
 checks_if_late(const struct weir_coro_block *block, uint32_t nb)
 {
-	uint32_t before = block->checks_given - block->checks_given / 8;
+	uint32_t before = block->checks_given != WEIR_CORO_LOOK ? block->checks_given : 0;
 
+	before -= before / 8;
 	nb = nb < UINT32_MAX / 8 ? 2 * nb + 8 : nb;
 	return nb > before ? nb : before;
 }
