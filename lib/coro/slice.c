@@ -204,15 +204,24 @@ checks_if_late(const struct weir_coro_block *block, uint32_t nb)
 	return nb > before ? nb : before;
 }
 
+static bool
+is_ticking(void)
+{
+	return __atomic_load_n(&weir_coro_thread_now()->ticked, __ATOMIC_RELAXED);
+}
+
 /* To the next look, when so much is left to the deadline. */
 static void
 plan(struct weir_coro_block *block, float left, uint32_t most)
 {
 	uint32_t nb = checks_for(block, left);
 
-	if (__atomic_load_n(&weir_coro_thread_now()->ticked, __ATOMIC_RELAXED))
-		nb = checks_if_late(block, nb);
-	give(block, nb < most ? nb : most);
+	if (!is_ticking())
+		give(block, nb < most ? nb : most);
+	else if (block->checks_left == 0) /* they were too few */
+		give(block, checks_if_late(block, block->checks_given));
+	else
+		give(block, checks_if_late(block, nb));
 }
 
 /* The clock shows @now. */
@@ -273,7 +282,10 @@ look_first(struct weir_coro_block *block, uint32_t nb)
 	uint64_t now = weir_base_cycles();
 
 	block->blind = 0;
-	block->deadline = now - (uint64_t)((float)nb * block->spacing) + slice_of(block);
+	block->deadline = now + slice_of(block);
+	/* A ticker knows when it began, and is only late; not to be outrun by a guess. */
+	if (!is_ticking())
+		block->deadline -= (uint64_t)((float)nb * block->spacing);
 	note_look(block, now, 1);
 	/* Who yields by itself may never come to the second look, which learns: soon, and not at the same check each time. */
 	return decide(block, now, (nb + 1) / 2);
