@@ -207,7 +207,7 @@ int weir_coro_class_add(const struct weir_coro_class_param *param);
 struct weir_coro *weir_coro_create_in(unsigned int class_id, weir_coro_run_t run);
 
 /**
- * How a class is. Counters of threads are summed, all of its stacks are looked at: 50 ms for a million. Any thread.
+ * How a class is. Counters of threads are summed, all of its stacks are looked at, which takes longer the more they are. Any thread.
  *
  * @return 0, -EINVAL, -ENOMEM
  */
@@ -237,7 +237,7 @@ size_t weir_coro_high_water(struct weir_coro *coro);
 
 /**
  * Give memory behind idle stacks of a class back to the kernel, also of those that threads keep. 16 at a time, which nobody
- * gets in that moment: 2 us each. Any thread.
+ * gets in that moment. Any thread.
  *
  * @return bytes
  */
