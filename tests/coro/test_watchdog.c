@@ -205,9 +205,11 @@ an_overrun_is_named(void **state)
 	if (unwinds_signals()) {
 		assert_true(is_in_trace(text, loops_until_told));
 		assert_true(is_in_trace(text, overruns));
+#if !defined(WEIR_BASE_TSAN) /* whose runtime calls handlers itself, now and then */
 		/* Not those of the handler. */
 		snprintf(expected, sizeof(expected), "[%p]", handler_caller);
 		assert_null(strstr(text, expected));
+#endif
 	}
 	/* It goes on as if nothing had been. */
 	assert_int_equal(run_to_end(coro), 1);
