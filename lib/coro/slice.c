@@ -317,18 +317,20 @@ end_later(struct weir_coro_block *block)
 	return true;
 }
 
-/* In the middle of a slice others run, whose time is its own. */
+/* In the middle of a slice others run, whose time is its own: it ends by the clock. Once in a slice that is read for it. */
 void
 weir_coro_slice_waits(struct weir_coro_block *block)
 {
 	uint32_t nb = block->checks_begin - block->checks_left;
-	uint64_t now = weir_base_cycles();
 
 	block->checks += block->checks_given - block->checks_left;
-	if (block->looked_in != (uint32_t)block->resumes)
-		block->deadline = now - (uint64_t)((float)nb * block->spacing) + slice_of(block);
+	if (block->looked_in != (uint32_t)block->resumes) {
+		note_look(block, weir_base_cycles(), 2);
+		block->deadline =
+			block->looked - (uint64_t)((float)nb * block->spacing) + slice_of(block);
+	}
+	block->looks = 2; /* what comes until the next one does not tell of spacing */
 	block->blind = 0;
-	note_look(block, now, 2);
 	give(block, 1);
 }
 

@@ -223,7 +223,7 @@ int weir_coro_class_stacks(unsigned int class_id, struct weir_base_hist *bytes);
 /**
  * How long slices of a class' coroutines took, in cycles: of those that began and ended with a look at the clock. That is a
  * sample: one in 16 where slices are regular, or a ticker ends them, all where they are irregular; those that end by a plain yield
- * are not among them. Any thread.
+ * are not among them, and when the one after that began is a guess. Any thread.
  *
  * @return 0, -EINVAL
  */

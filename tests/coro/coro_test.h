@@ -85,4 +85,14 @@ finish(void **state)
 	return 0;
 }
 
+/* Work that takes about so long. */
+static inline void
+work_for(uint64_t cycles)
+{
+	uint64_t begin = weir_base_cycles();
+
+	while (weir_base_cycles() - begin < cycles)
+		;
+}
+
 #endif

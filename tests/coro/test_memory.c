@@ -15,6 +15,7 @@
 
 #include "coro_private.h"
 #include "refuse_test.h"
+#include "mappings.h"
 
 #define NB            5
 #define STACK         65536
@@ -116,19 +117,6 @@ in_child(void **state)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT)
 		skip();
 	assert_int_equal(status, 0);
-}
-
-static size_t
-mappings(void)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	size_t lines = 0;
-	int c;
-
-	while ((c = fgetc(maps)) != EOF)
-		lines += c == '\n';
-	fclose(maps);
-	return lines;
 }
 
 static size_t

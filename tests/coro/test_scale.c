@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "coro_private.h"
+#include "mappings.h"
 
 /* Memory of each besides its stack: its block, page tables of stack and block, the test's own. */
 #define BESIDES 512
@@ -54,19 +55,6 @@ static size_t
 used_bytes(void)
 {
 	return number_in("/proc/self/status", "VmRSS:", 0) << 10;
-}
-
-static size_t
-mappings(void)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	size_t lines = 0;
-	int c;
-
-	while ((c = fgetc(maps)) != EOF)
-		lines += c == '\n';
-	fclose(maps);
-	return lines;
 }
 
 static size_t nb_sums;

@@ -97,16 +97,6 @@ always_yields(void **state)
 	unsetenv("WEIR_CORO_ALWAYS_YIELD");
 }
 
-/* Work that takes about so long. */
-static void
-work_for(uint64_t cycles)
-{
-	uint64_t begin = weir_base_cycles();
-
-	while (weir_base_cycles() - begin < cycles)
-		;
-}
-
 /* Without the clock: regular to the cycle, more or less. */
 static __attribute__((noinline)) void
 work_regularly(unsigned int nb)

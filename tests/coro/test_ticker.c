@@ -21,15 +21,6 @@ ns(uint64_t nanoseconds)
 	return weir_base_ns_to_cycles(nanoseconds * stretch);
 }
 
-static void
-work_for(uint64_t cycles)
-{
-	uint64_t begin = weir_base_cycles();
-
-	while (weir_base_cycles() - begin < cycles)
-		;
-}
-
 /* With one CPU it only runs when others do not. */
 static void
 needs_two_cpus(void)
