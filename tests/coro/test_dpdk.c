@@ -7,13 +7,8 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <unistd.h>
 
-#include <rte_common.h>
-#include <rte_eal.h>
-#include <rte_errno.h>
-#include <rte_lcore.h>
-
+#include "eal.h"
 #include "tls_probe.h"
 #include "weir_coro_dpdk.h"
 
@@ -102,22 +97,6 @@ main(void)
 		cmocka_unit_test_teardown(in_place, finish),
 		cmocka_unit_test_teardown(asked, finish),
 	};
-	char lcores[32], prefix[32], directory[256];
-	char *args[] = {(char *)"test_coro_dpdk", (char *)"--no-huge", (char *)"--no-pci",
-		(char *)"--no-shconf", (char *)"--no-telemetry", (char *)"-m", (char *)"64",
-		(char *)"--log-level=lib.eal:4", (char *)"--lcores", lcores,
-		(char *)"--file-prefix", prefix};
-	int rc;
 
-	snprintf(lcores, sizeof(lcores), "0@%d", sched_getcpu());
-	snprintf(prefix, sizeof(prefix), "weir-test-coro-%d", (int)getpid());
-	if (rte_eal_init(RTE_DIM(args), args) < 0) {
-		fprintf(stderr, "no EAL: %s\n", rte_strerror(rte_errno));
-		return 1;
-	}
-	rc = cmocka_run_group_tests(tests, NULL, NULL);
-	snprintf(directory, sizeof(directory), "%s", rte_eal_get_runtime_dir());
-	rte_eal_cleanup();
-	rmdir(directory); /* EAL leaves it */
-	return rc;
+	return run_on_eal(1, tests);
 }
