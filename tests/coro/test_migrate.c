@@ -8,6 +8,10 @@
 #include <pthread.h>
 #include <sched.h>
 
+#if defined(WITH_VALGRIND)
+#include <valgrind/valgrind.h>
+#endif
+
 #if defined(ON_LCORES)
 #include "eal.h"
 #include "weir_coro_dpdk.h"
@@ -19,10 +23,12 @@
 /*
  * ASan holds all of them. To TSan each is a fiber: clang's has no limit but memory and time, and takes 55 KB for each, 5.5 GB
  * and half a minute for all; gcc's ends at 8128 threads and fibers that live at a time.
+ * valgrind goes through a list of all stacks at switches, so its time grows with their square: half an hour for all.
  */
-#define COROUTINES      100000
-#define COROUTINES_TSAN 16000 /* unless there is time: WEIR_TEST_LONG */
-#define COROUTINES_GCC  2000
+#define COROUTINES          100000
+#define COROUTINES_TSAN     16000 /* unless there is time: WEIR_TEST_LONG */
+#define COROUTINES_GCC      2000
+#define COROUTINES_VALGRIND 4000
 
 /* A thread, as coroutines see it that it resumes. */
 struct worker {
@@ -253,6 +259,10 @@ work_everywhere(void)
 static size_t
 how_many(void)
 {
+#if defined(WITH_VALGRIND)
+	if (RUNNING_ON_VALGRIND)
+		return COROUTINES_VALGRIND;
+#endif
 #if !defined(WEIR_BASE_TSAN)
 	return COROUTINES;
 #elif defined(__clang__)
