@@ -11,6 +11,26 @@
 #include "remote.h"
 #include "report.h"
 
+/* What can be looked at. */
+struct view {
+	const char *name;     /* as typed; NULL: when nothing is */
+	const char *question; /* command of the control socket */
+	void (*print)(const json_t *answer, FILE *out);
+	void (*print_again)(const json_t *before, const json_t *answer, FILE *out);
+};
+
+static void
+print_coro_again(const json_t *before, const json_t *answer, FILE *out)
+{
+	(void)before;
+	report_print_coro(answer, out);
+}
+
+static const struct view views[] = {
+	{NULL, "run/report", report_print, report_print_rates},
+	{"coro", "coro/stats", report_print_coro, print_coro_again},
+};
+
 static volatile sig_atomic_t interrupted;
 
 static void
@@ -22,23 +42,24 @@ on_signal(int number)
 
 /* An instance that ends while it is watched is no failure. */
 static json_t *
-ask_again(const char *instance)
+ask_again(const struct view *view, const char *instance)
 {
 	json_t *answer = NULL;
 
-	if (weir_base_ctl_call(instance, "run/report", NULL, 5000, &answer) == 0)
+	if (weir_base_ctl_call(instance, view->question, NULL, 5000, &answer) == 0)
 		return answer;
 	json_decref(answer);
 	return NULL;
 }
 
 static int
-watch(const char *instance, bool json)
+watch(const struct view *view, const char *instance, bool json)
 {
 	const struct timespec second = {.tv_sec = 1};
 	const bool terminal = isatty(STDOUT_FILENO) != 0;
 	struct sigaction action = {.sa_handler = on_signal};
-	json_t *before = NULL, *report = remote_ask(&cmd_stats, instance, NULL, "run/report", NULL);
+	json_t *before = NULL,
+	       *report = remote_ask(&cmd_stats, instance, NULL, view->question, NULL);
 	int code = APP_OK;
 
 	if (report == NULL)
@@ -52,7 +73,7 @@ watch(const char *instance, bool json)
 		} else {
 			/* Home and clear: the table stays in its place. */
 			fputs(terminal ? "\033[H\033[2J" : "", stdout);
-			report_print_rates(before, report, stdout);
+			view->print_again(before, report, stdout);
 			fputs(terminal ? "" : "\n", stdout);
 		}
 		code = app_finish(APP_OK);
@@ -60,13 +81,22 @@ watch(const char *instance, bool json)
 		before = report;
 		report = NULL;
 		if (code == APP_OK && nanosleep(&second, NULL) == 0)
-			report = ask_again(instance);
+			report = ask_again(view, instance);
 	}
 	if (!json && !interrupted && code == APP_OK)
 		printf("%s has ended\n", instance);
 	json_decref(before);
 	json_decref(report);
 	return code;
+}
+
+static const struct view *
+find_view(const char *name)
+{
+	for (size_t i = 1; i < sizeof(views) / sizeof(views[0]); i++)
+		if (strcmp(views[i].name, name) == 0)
+			return &views[i];
+	return NULL;
 }
 
 static int
@@ -77,31 +107,37 @@ stats_run(int argc, char **argv)
 	const struct app_option options[] = {{"json", APP_OPTION_FLAG, &json},
 		{"watch", APP_OPTION_FLAG, &watching}, {"instance", APP_OPTION_TEXT, &instance},
 		{.name = NULL}};
+	const struct view *view = &views[0];
 	json_t *report;
-	int code = app_options(&cmd_stats, &argc, argv, options, 0, 0);
+	int code = app_options(&cmd_stats, &argc, argv, options, 0, 1);
 
 	if (code >= 0)
 		return code;
+	if (argc > 1)
+		view = find_view(argv[1]);
+	if (view == NULL)
+		return app_usage_error(&cmd_stats, "expected 'coro' or nothing, not '%s'", argv[1]);
 	instance = remote_instance(&cmd_stats, instance);
 	if (instance == NULL)
 		return APP_FAILED;
 	if (watching)
-		return watch(instance, json);
-	report = remote_ask(&cmd_stats, instance, NULL, "run/report", NULL);
+		return watch(view, instance, json);
+	report = remote_ask(&cmd_stats, instance, NULL, view->question, NULL);
 	if (report == NULL)
 		return APP_FAILED;
 	if (json)
 		return app_print_json(report);
-	report_print(report, stdout);
+	view->print(report, stdout);
 	json_decref(report);
 	return app_finish(APP_OK);
 }
 
 const struct app_command cmd_stats = {
 	.name = "stats",
-	.arguments = "[--watch] [--instance NAME] [--json]",
+	.arguments = "[coro] [--watch] [--instance NAME] [--json]",
 	.summary = "Show the counters of a running instance.",
-	.help = "  --watch          once a second, with the rates of that second; --json: one "
+	.help = "  coro             its coroutines: how many, their slices, their stacks\n"
+		"  --watch          once a second, with the rates of that second; --json: one "
 		"object a line\n"
 		"  --instance NAME  which one, when several are running\n",
 	.run = stats_run,

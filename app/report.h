@@ -23,6 +23,9 @@ int report_adds_up(const json_t *report);
 /** Print a report for people. */
 void report_print(const json_t *report, FILE *out);
 
+/** Print what "coro/stats" answers, see weir_coro_ctl.h, for people. */
+void report_print_coro(const json_t *answer, FILE *out);
+
 /**
  * Print what happened between two reports of one instance, as rates.
  *

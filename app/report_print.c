@@ -301,3 +301,87 @@ report_print_rates(const json_t *before, const json_t *report, FILE *out)
 	}
 	print_node_rates(before, report, seconds, out);
 }
+
+/* Buckets of [low, high, count], those below each power of two taken together. @unit: of what they count, in @name. */
+static void
+print_buckets(const json_t *buckets, double unit, const char *name, FILE *out)
+{
+	json_int_t bound = 1, count = 0, low;
+	const json_t *bucket;
+	size_t index;
+
+	json_array_foreach (buckets, index, bucket) {
+		low = json_integer_value(json_array_get(bucket, 0));
+		if (low >= bound) {
+			if (count > 0)
+				fprintf(out, "    below %10.1f %-5s %14s\n", (double)bound * unit,
+					name, grouped(count));
+			count = 0;
+			while (low >= bound)
+				bound *= 2;
+		}
+		count += json_integer_value(json_array_get(bucket, 2));
+	}
+	if (count > 0)
+		fprintf(out, "    below %10.1f %-5s %14s\n", (double)bound * unit, name,
+			grouped(count));
+}
+
+static double
+get_us(const json_t *json, const char *key)
+{
+	return (double)get_int(json_object_get(json, key), "ns") / 1e3;
+}
+
+static void
+print_coro_slices(const json_t *slices, FILE *out)
+{
+	const json_t *most = json_object_get(slices, "max");
+	json_int_t cycles = get_int(most, "cycles");
+
+	fprintf(out, "  slices of %.1f us; measured: %s", get_us(slices, "configured"),
+		grouped(get_int(slices, "count")));
+	if (get_int(slices, "count") > 0)
+		fprintf(out, "; half of them at most %.1f us, 99 of 100 %.1f us, all %.1f us",
+			get_us(slices, "p50"), get_us(slices, "p99"), get_us(slices, "max"));
+	fprintf(out, "\n");
+	if (cycles > 0)
+		print_buckets(json_object_get(slices, "buckets"),
+			get_us(slices, "max") / (double)cycles, "us", out);
+}
+
+static void
+print_coro_stacks(const json_t *stacks, FILE *out)
+{
+	fprintf(out, "  stacks of %s bytes, %s resident in all; used: %s, at most %s bytes\n",
+		grouped(get_int(stacks, "size")), grouped(get_int(stacks, "resident")),
+		grouped(get_int(stacks, "count")), grouped(get_int(stacks, "high_water")));
+	print_buckets(json_object_get(stacks, "buckets"), 1, "bytes", out);
+}
+
+void
+report_print_coro(const json_t *answer, FILE *out)
+{
+	const json_t *classes = json_object_get(answer, "classes"), *class;
+	const json_t *misuse = json_object_get(answer, "misuse"), *count;
+	const char *kind;
+	size_t index;
+
+	if (json_array_size(classes) == 0)
+		fprintf(out, "no coroutines\n");
+	json_array_foreach (classes, index, class) {
+		fprintf(out, "class %s: %s of %s live, %s at most; guard: %s\n",
+			grouped(get_int(class, "class")), grouped(get_int(class, "live")),
+			grouped(get_int(class, "max")), grouped(get_int(class, "peak")),
+			get_text(class, "guard"));
+		fprintf(out, "  created %s, exited %s, switches %s, slices twice as long %s\n",
+			grouped(get_int(class, "created")), grouped(get_int(class, "exited")),
+			grouped(get_int(class, "switches")), grouped(get_int(class, "overruns")));
+		print_coro_slices(json_object_get(class, "slices"), out);
+		print_coro_stacks(json_object_get(class, "stack_bytes"), out);
+	}
+	json_object_foreach ((json_t *)(uintptr_t)misuse, kind, count) {
+		if (json_integer_value(count) != 0)
+			fprintf(out, "refused: %s %s\n", kind, grouped(json_integer_value(count)));
+	}
+}
