@@ -30,6 +30,7 @@
 #define ROUNDS_MIN  9
 #define ROUNDS_MAX  4000
 #define SLICES_MAX  20000
+#define TURN_SLICES 50   /* of a side, one after the other */
 #define GAP_NS      5000 /* what the resumer does between slices, in one of the measurements */
 #define MARGIN_NS   50   /* by which times read in different places may differ */
 
@@ -76,8 +77,15 @@ enum {
 	SIDE_PLAIN,
 	SIDE_CHECKS,
 	SIDE_CLOCK,
-	SIDE_RECORDER, /* like checks, but notes when they were */
+	SIDE_RECORDER,       /* like checks, but notes when they were */
+	SIDE_RECORDER_CLOCK, /* likewise, of clock */
 	NB_SIDES
+};
+
+/* How slices ended. */
+struct ends {
+	double within_share;              /* with the first check after their time */
+	double over_p99_ns, over_most_ns; /* how much later than that */
 };
 
 /* A kind of spacing and what was found of it. */
@@ -88,7 +96,7 @@ struct maybe_run {
 	struct bench_figure check, clock; /* cycles of each */
 	double time_percent;
 	double slice_us, slice_gap_us, slice_clock_us;
-	double within_share, over_p99_ns, over_most_ns; /* ends of slices */
+	struct ends ends, ends_clock;
 };
 
 static uint32_t table[NB_SPACINGS]; /* spacings, in loops of work */
@@ -178,6 +186,25 @@ run_recorder(void)
 	}
 }
 
+/* The best that can be: all checks are looked at, and the first one after the end of the slice ends it. */
+static void
+run_recorder_clock(void)
+{
+	const uint64_t slice = weir_base_ns_to_cycles(CORO_SLICE_NS);
+	struct side *side = own_side();
+
+	for (;;) {
+		uint64_t begin = weir_base_cycles();
+
+		do {
+			do_piece(side);
+			side->before_last = side->last;
+			side->last = weir_base_cycles();
+		} while (weir_base_cycles() - begin < slice);
+		weir_coro_yield();
+	}
+}
+
 /* Let a side work until it has done so many pieces more, and yielded. */
 static double
 run_turn(struct side *side, uint64_t nb)
@@ -248,7 +275,7 @@ static bool
 make_sides(struct maybe_run *run)
 {
 	static const weir_coro_run_t runs[NB_SIDES] = {
-		run_plain, run_checks, run_clock, run_recorder};
+		run_plain, run_checks, run_clock, run_recorder, run_recorder_clock};
 
 	for (unsigned int s = 0; s < NB_SIDES; s++) {
 		struct side *side = &run->sides[s];
@@ -273,6 +300,7 @@ remove_sides(struct maybe_run *run)
 struct samples {
 	double check[ROUNDS_MAX], clock[ROUNDS_MAX], plain[ROUNDS_MAX];
 	double slice[ROUNDS_MAX], slice_clock[ROUNDS_MAX];
+	double over[SLICES_MAX], over_clock[SLICES_MAX];
 };
 
 /* How many pieces take a turn? From then on, plain yields as often as checks did. */
@@ -358,30 +386,52 @@ measure_gaps(struct maybe_run *run, double *lengths, unsigned int nb)
 	return sum / (nb - nb / 4 - nb / 4) / 1e3;
 }
 
-/* A slice is to end with the first check after its time is up: the one before must not have been late already. */
-static void
-measure_ends(struct maybe_run *run, double *over, unsigned int nb)
+/* A slice is to end with the first check after its time is up: the one before must not have been late already. @return did it? */
+static bool
+record_end(struct side *side, double *over)
 {
-	const double slice = (double)weir_base_ns_to_cycles(CORO_SLICE_NS);
-	const double margin = (double)weir_base_ns_to_cycles(MARGIN_NS);
-	struct side *side = &run->sides[SIDE_RECORDER];
-	unsigned int within = 0;
+	const uint64_t slice = weir_base_ns_to_cycles(CORO_SLICE_NS);
+	const uint64_t margin = weir_base_ns_to_cycles(MARGIN_NS);
+	const uint64_t begin = weir_base_cycles();
+
+	weir_coro_resume(side->coro);
+	side->slices++;
+	*over = coro_ns((double)(int64_t)(side->last - begin - slice));
+	/* Signed: a slice of one check has none before. */
+	return (int64_t)(side->before_last - begin) <= (int64_t)(slice + margin);
+}
+
+static struct ends
+ends_of(double *over, unsigned int nb, unsigned int within)
+{
+	bench_figure_of(over, nb); /* sorts them */
+	return (struct ends){
+		.within_share = (double)within / nb,
+		.over_p99_ns = over[nb - 1 - nb / 100],
+		.over_most_ns = over[nb - 1],
+	};
+}
+
+/* Ours and those that look at the clock each time, in turns: what else happens on this machine happens to both. */
+static void
+measure_ends(struct maybe_run *run, struct samples *samples, unsigned int nb)
+{
+	struct side *checks = &run->sides[SIDE_RECORDER], *clock = &run->sides[SIDE_RECORDER_CLOCK];
+	unsigned int within = 0, within_clock = 0;
+	double over;
 
 	for (unsigned int i = 0; i < 10; i++)
-		weir_coro_resume(side->coro);
-	for (unsigned int i = 0; i < nb; i++) {
-		uint64_t begin = weir_base_cycles();
+		record_end(checks, &over);
+	for (unsigned int i = 0; i < nb; i += TURN_SLICES) {
+		const unsigned int end = RTE_MIN(nb, i + TURN_SLICES);
 
-		weir_coro_resume(side->coro);
-		over[i] = coro_ns((double)(side->last - begin) - slice);
-		/* Signed: a slice of one check has none before. */
-		within += (double)(int64_t)(side->before_last - begin) <= slice + margin;
+		for (unsigned int k = i; k < end; k++)
+			within += record_end(checks, &samples->over[k]);
+		for (unsigned int k = i; k < end; k++)
+			within_clock += record_end(clock, &samples->over_clock[k]);
 	}
-	side->slices += 10 + nb;
-	bench_figure_of(over, nb); /* sorts them */
-	run->within_share = (double)within / nb;
-	run->over_p99_ns = over[nb - 1 - nb / 100];
-	run->over_most_ns = over[nb - 1];
+	run->ends = ends_of(samples->over, nb, within);
+	run->ends_clock = ends_of(samples->over_clock, nb, within_clock);
 }
 
 /* Every piece was followed by a check, and every slice was a switch. */
@@ -417,7 +467,8 @@ targets_reached(const struct maybe_run *run)
 	if (run->spacing->pattern == PATTERN_REGULAR)
 		return fabs(off_percent(run->slice_us)) <= MOST_OFF_PERCENT &&
 		       fabs(off_percent(run->slice_gap_us)) <= MOST_OFF_PERCENT;
-	return run->time_percent <= MOST_TIME_PERCENT && run->within_share >= LEAST_WITHIN_SHARE;
+	return run->time_percent <= MOST_TIME_PERCENT &&
+	       run->ends.within_share >= LEAST_WITHIN_SHARE;
 }
 
 static void
@@ -435,13 +486,17 @@ tell(struct maybe_run *run, struct bench_report *report)
 	if (regular)
 		row.most_per_object = MOST_CHECK_NS * (double)weir_base_cycles_hz() / 1e9;
 	row.others = targets_reached(run) ? BENCH_VERDICT_REACHED : BENCH_VERDICT_MISSED;
-	row.extra = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+	row.extra = json_pack(
+		"{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
 		"spacing_ns", run->mean_ns, "longest_spacing_ns", run->longest_ns, "time_percent",
 		run->time_percent, "slice_us", CORO_SLICE_NS / 1e3, "actual_slice_us",
 		run->slice_us, "actual_slice_us_with_gaps", run->slice_gap_us, "peer_slice_us",
 		run->slice_clock_us, "off_percent", off_percent(run->slice_us), "within_share",
-		run->within_share, "over_ns_p99", run->over_p99_ns, "over_ns_most",
-		run->over_most_ns);
+		run->ends.within_share, "over_ns_p99", run->ends.over_p99_ns, "over_ns_most",
+		run->ends.over_most_ns, "peer_time_percent",
+		coro_ns(run->clock.median) / run->mean_ns * 100, "peer_within_share",
+		run->ends_clock.within_share, "peer_over_ns_p99", run->ends_clock.over_p99_ns,
+		"peer_over_ns_most", run->ends_clock.over_most_ns);
 	bench_report_row(report, &row);
 	bench_say(report,
 		"  every %.1f ns: %.2f %% of run time; slices %.3f us (%+.1f %%), after %.0f us of "
@@ -452,9 +507,16 @@ tell(struct maybe_run *run, struct bench_report *report)
 	if (!regular)
 		bench_say(report,
 			"  %.2f %% of slices end within one spacing; overshoot: 99th percentile "
-			"%.2f us, most %.2f; longest spacing %.2f us%s\n",
-			run->within_share * 100, run->over_p99_ns / 1e3, run->over_most_ns / 1e3,
-			run->longest_ns / 1e3, targets_reached(run) ? "" : "  not reached");
+			"%.2f us, most %.2f; longest spacing %.2f us%s\n"
+			"  peer: %.2f %% of run time; %.2f %% of slices end within one spacing; "
+			"overshoot: "
+			"99th percentile %.2f us, most %.2f\n",
+			run->ends.within_share * 100, run->ends.over_p99_ns / 1e3,
+			run->ends.over_most_ns / 1e3, run->longest_ns / 1e3,
+			targets_reached(run) ? "" : "  not reached",
+			coro_ns(run->clock.median) / run->mean_ns * 100,
+			run->ends_clock.within_share * 100, run->ends_clock.over_p99_ns / 1e3,
+			run->ends_clock.over_most_ns / 1e3);
 }
 
 static void
@@ -471,7 +533,7 @@ run_spacing(const struct bench_options *options, struct bench_report *report, st
 	} else {
 		measure_costs(options, run, samples);
 		run->slice_gap_us = measure_gaps(run, lengths, nb_slices);
-		measure_ends(run, lengths, nb_slices);
+		measure_ends(run, samples, nb_slices);
 		if (check_work(run, report))
 			tell(run, report);
 	}

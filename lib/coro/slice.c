@@ -9,11 +9,13 @@
  *                   n checks
  *
  * With n = slice / m checks the deadline would be met on average, but missed by s sqrt(n) as a rule. So the next look is as
- * many checks ahead as come before it nearly always: two such deviations less. Regular checks have s = 0: the
- * next look is the end. Near the end, half of what is left at a time, and at last each check.
+ * many checks ahead as come before it nearly always: n m + DEVIATIONS s sqrt(n) = slice. Regular checks have s = 0: the
+ * next look is the end. Where spacings vary the next look comes at a part of what is left, and so on, and at last each check is
+ * one. A slice that ends at the first check after the deadline is too long by what is left of a spacing at a moment,
+ * (m + s^2 / m) / 2 on average; so where no more than that is missing it ends, a bit early, and the last looks are not made.
  *
  * Where slices came out as expected several times in a row, checks are taken to be regular, and their number alone ends
- * the next 1, 3, 7 and at last BLIND_MAX slices; then the clock is looked at again. Who resumes another coroutine in such
+ * the next 1, 3, 7 and at last 15 slices; then the clock is looked at again. Who resumes another coroutine in such
  * a slice ends that, as its time runs on meanwhile.
  *
  * Time in which a coroutine does not run is not in any of this: both looks that learn are in the same resumption.
@@ -24,14 +26,16 @@
 
 #include "coro_private.h"
 
-#define WEIGHT     0.25f /* of the newest look in mean and variance */
-#define DEVIATIONS 2.0f
-#define OUTLIER    16.0f  /* times the mean: as much more than it at most */
-#define AGREES     0.025f /* of the mean: what was seen confirms it; or half a check */
-#define REGULAR    3      /* confirmed so often in a row: regular */
-#define TRUST_MAX  (REGULAR + 4)
-#define BLIND_MAX  15 /* slices */
-#define SAMPLE     16 /* slices that a ticker ends: one is measured */
+#define WEIGHT          0.25f   /* of the newest look in the mean */
+#define VARIANCE_WEIGHT 0.0625f /* and in the variance, of which one look tells less */
+#define DEVIATIONS      2.25f
+#define EARLY_LEAST     16 /* part of a slice: so much may be missing where checks are irregular */
+#define EARLY_MOST      8
+#define OUTLIER         16.0f  /* times the mean: as much more than it at most */
+#define AGREES          0.025f /* of the mean: what was seen confirms it; or half a check */
+#define REGULAR         3      /* confirmed so often in a row: regular */
+#define TRUST_MAX       (REGULAR + 4)
+#define SAMPLE          16 /* slices that a ticker ends: one is measured */
 
 #define SLICE_MAX ((uint64_t)INT64_MAX / 2) /* cycles: times are compared by their difference */
 
@@ -144,11 +148,11 @@ agrees(const struct weir_coro_block *block, float observed)
 static void
 learn(struct weir_coro_block *block, float nb, float cycles)
 {
-	float observed = cycles / nb, off = observed - block->spacing;
+	float observed = cycles / nb, off = observed - block->spacing, square;
 
 	if (block->spacing == 0) {
 		block->spacing = observed;
-		block->variance = 0;
+		block->variance = observed * observed;
 		return;
 	}
 	if (!agrees(block, observed)) {
@@ -160,17 +164,24 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 	} else if (block->trust < TRUST_MAX && 4 * cycles > (float)slice_of(block)) {
 		block->trust++; /* few checks do not tell */
 	}
-	off = off < OUTLIER * block->spacing ? off : OUTLIER * block->spacing;
+	off = fminf(off, OUTLIER * block->spacing);
 	/* The mean of nb of them varies nb times less than one. */
-	block->variance += WEIGHT * (off * off * nb - block->variance);
+	square = fminf(off * off * nb, OUTLIER * OUTLIER * block->spacing * block->spacing);
+	block->variance += VARIANCE_WEIGHT * (square - block->variance);
 	block->spacing += WEIGHT * off;
+}
+
+static bool
+is_regular(const struct weir_coro_block *block)
+{
+	return block->trust >= REGULAR;
 }
 
 /* How many slices may end by count? */
 static uint8_t
 blind_slices(const struct weir_coro_block *block)
 {
-	return block->trust > REGULAR ? (uint8_t)((1u << (block->trust - REGULAR)) - 1) : 0;
+	return is_regular(block) ? (uint8_t)((1u << (block->trust - REGULAR)) - 1) : 0;
 }
 
 /* Checks until the next look, when @left cycles are left. */
@@ -181,12 +192,16 @@ checks_for(const struct weir_coro_block *block, float left)
 
 	if (block->spacing <= 0)
 		return 1;
-	nb = left / block->spacing;
-	if (block->trust >= REGULAR) {
-		nb += 0.5f; /* to the check next to the deadline */
+	if (is_regular(block)) {
+		nb = left / block->spacing + 0.5f; /* to the check next to the deadline */
 	} else {
-		back = DEVIATIONS * sqrtf(block->variance * nb) / block->spacing;
-		nb = nb > 2 * back ? nb - back : nb / 2;
+		/* n m + DEVIATIONS s sqrt(n) = left: for two at least? Near the end that is asked again and again. */
+		back = left - 2 * block->spacing;
+		if (back <= 0 || back * back < 2 * DEVIATIONS * DEVIATIONS * block->variance)
+			return 1;
+		back = 0.5f * DEVIATIONS * sqrtf(block->variance);
+		nb = sqrtf(back * back + block->spacing * left) - back;
+		nb = nb * nb / (block->spacing * block->spacing);
 	}
 	if (!(nb >= 1))
 		return 1;
@@ -258,13 +273,29 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 	plan(block, (float)slice_of(block), UINT32_MAX);
 }
 
+/*
+ * Is the deadline nearer to the next check than to this one? Half a spacing to that one is left on average; more where they vary, as a
+ * moment is more likely to be in a long one than in a short one.
+ */
+static bool
+is_worth_it(const struct weir_coro_block *block, int64_t left)
+{
+	const int64_t slice = (int64_t)slice_of(block);
+
+	if (block->spacing <= 0 || is_regular(block))
+		return (float)left > 0.5f * block->spacing;
+	if (left <= slice / EARLY_LEAST || left > slice / EARLY_MOST)
+		return left > slice / EARLY_LEAST;
+	return 2 * (float)left * block->spacing > block->spacing * block->spacing + block->variance;
+}
+
 /* It was looked at the clock. Is the slice over? */
 static bool
 decide(struct weir_coro_block *block, uint64_t now, uint32_t most)
 {
 	int64_t left = (int64_t)(block->deadline - now);
 
-	if ((float)left > block->spacing * 0.5f) {
+	if (is_worth_it(block, left)) {
 		plan(block, (float)left, most);
 		return false;
 	}

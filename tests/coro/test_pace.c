@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When is the clock looked at, and when is a slice over? With a clock that stands still but where the test moves it, so that
+ * each look can be counted and each slice is what it is: lib/coro/slice.c by itself. Times are in ns.
+ */
+#include "coro_test.h"
+
+#include <math.h>
+
+static uint64_t time_now;
+static unsigned int nb_looks;
+
+static uint64_t
+look_at_clock(void)
+{
+	nb_looks++;
+	return time_now * 2;
+}
+
+#define weir_base_cycles look_at_clock
+#include "../../lib/coro/slice.c"
+
+/* What it needs of the rest. */
+__thread struct weir_coro_thread weir_coro_thread;
+struct coro_class coro_classes[CORO_CLASSES_MAX];
+
+struct coro_cache *
+coro_cache_of(struct coro_class *class)
+{
+	return NULL;
+}
+
+struct weir_coro_thread *
+weir_coro_thread_address(void)
+{
+	return &weir_coro_thread;
+}
+
+#define SLICE 10000 /* ns; a cycle is half of one */
+
+static uint64_t random_state;
+static uint64_t nb_checks;
+
+static double
+uniform(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return ((double)(random_state >> 11) + 0.5) / 0x1p53;
+}
+
+static double
+exponential_200(void)
+{
+	return -200 * log(uniform());
+}
+
+static double
+exponential_1000(void)
+{
+	return -1000 * log(uniform());
+}
+
+static double
+one_or_other(void)
+{
+	return uniform() < 0.5 ? 50 : 2000;
+}
+
+static double
+uniform_100(void)
+{
+	return 200 * uniform();
+}
+
+static double
+phases(void)
+{
+	return nb_checks % 820 < 800 ? 50 : 2000;
+}
+
+static double regular_ns;
+
+static double
+regular(void)
+{
+	return regular_ns;
+}
+
+/* What became of some slices: per slice. */
+struct slices {
+	double within; /* share of those that ended with the first check after their time */
+	double looks, length;
+};
+
+static struct weir_coro_block block;
+
+static void
+begin_block(weir_coro_run_t run)
+{
+	memset(&block, 0, sizeof(block));
+	block.run = run;
+	coro_slice_reset(&block, SLICE * 2);
+}
+
+static struct slices
+run_slices(double (*spacing)(void), unsigned int nb)
+{
+	struct slices slices = {0};
+	uint64_t begin, before;
+
+	nb_looks = 0;
+	for (unsigned int i = 0; i < nb; i++) {
+		begin = before = time_now;
+		block.resumes++;
+		if (block.checks_left == WEIR_CORO_LOOK)
+			weir_coro_slice_begin(&block);
+		block.checks_begin = block.checks_left;
+		for (;;) {
+			time_now += (uint64_t)(spacing() + 0.5);
+			nb_checks++;
+			if (--block.checks_left == 0 && weir_coro_slice_over(&block))
+				break;
+			before = time_now;
+		}
+		slices.within += before <= begin + SLICE;
+		slices.length += (double)(time_now - begin);
+	}
+	slices.within /= nb;
+	slices.looks = (double)nb_looks / nb;
+	slices.length /= nb;
+	return slices;
+}
+
+/* Addresses only: nobody calls them. */
+static void
+one_function(void)
+{
+}
+
+static void
+another_function(void)
+{
+	nb_checks++;
+}
+
+static int
+reset(void **state)
+{
+	memset(paces, 0, sizeof(paces));
+	random_state = 88172645463325252u;
+	nb_checks = 0;
+	begin_block(one_function);
+	return 0;
+}
+
+static void
+irregular(double (*spacing)(void), double within, double looks)
+{
+	struct slices slices;
+
+	reset(NULL);
+	run_slices(spacing, 1000);
+	slices = run_slices(spacing, 100000);
+	print_message("%.2f %% of slices end within one spacing, %.2f looks, %.0f ns\n",
+		slices.within * 100, slices.looks, slices.length);
+	assert_true(slices.within > within);
+	assert_true(slices.looks < looks);
+	assert_true(slices.length > 0.92 * SLICE && slices.length < 1.04 * SLICE);
+}
+
+/* What slice.c can do, and at what price. */
+static void
+irregular_checks(void **state)
+{
+	irregular(exponential_200, 0.97, 5.7);
+	irregular(exponential_1000, 0.985, 6.5);
+	irregular(one_or_other, 0.985, 6.5);
+	irregular(uniform_100, 0.96, 3.1);
+	irregular(phases, 0.995, 80);
+}
+
+/* The check next to the deadline is the last one, before it or after it; fifteen of sixteen slices need no look. */
+static void
+regular_checks(void **state)
+{
+	static const struct {
+		double spacing, length;
+	} cases[] = {{10, 10000}, {100, 10000}, {1000, 10000}, {3000, 9000}, {2800, 11200},
+		{2900, 8700}, {1600, 9600}, {1750, 10500}};
+
+	for (unsigned int i = 0; i < LENGTH(cases); i++) {
+		struct slices slices;
+
+		reset(NULL);
+		regular_ns = cases[i].spacing;
+		run_slices(regular, 1000);
+		slices = run_slices(regular, 1600);
+		assert_true(fabs(slices.length - cases[i].length) < 0.001 * SLICE);
+		assert_true(slices.looks < 0.13);
+	}
+}
+
+/* The kernel took the CPU for 10 ms, once: that is no spacing. */
+static double
+once_interrupted(void)
+{
+	static uint64_t last;
+	bool now = nb_checks / 100000 != last;
+
+	last = nb_checks / 100000;
+	return now ? 10e6 : exponential_200();
+}
+
+static void
+outliers(void **state)
+{
+	struct slices quiet, slices;
+	double more = 0;
+
+	run_slices(exponential_200, 1000);
+	quiet = run_slices(exponential_200, 10000);
+	for (unsigned int i = 0; i < 20; i++) {
+		nb_checks = nb_checks / 100000 * 100000 + 99990;
+		run_slices(once_interrupted, 1);
+		slices = run_slices(exponential_200, 20);
+		more += slices.looks - quiet.looks;
+	}
+	print_message("%.1f looks more in 20 slices after each\n", more);
+	assert_true(more < 350);
+}
+
+/* What one learned the next one knows that runs the same; nobody else. */
+static void
+learned_from_another(void **state)
+{
+	struct slices first, second, other;
+
+	regular_ns = 100;
+	first = run_slices(regular, 3);
+	run_slices(regular, 1000);
+	coro_slice_end(&block);
+	begin_block(one_function);
+	assert_true(block.spacing > 199 && block.spacing < 201);
+	second = run_slices(regular, 3);
+	assert_true(first.looks > 2 * second.looks);
+	/* Never seen: it looks at its first check. */
+	begin_block(another_function);
+	assert_true(block.spacing == 0 && block.checks_left == 1);
+	other = run_slices(regular, 3);
+	assert_true(other.looks == first.looks);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(irregular_checks, reset),
+		cmocka_unit_test_setup(regular_checks, reset),
+		cmocka_unit_test_setup(outliers, reset),
+		cmocka_unit_test_setup(learned_from_another, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
