@@ -37,6 +37,13 @@
 #define TRUST_MAX       (REGULAR + 4)
 #define SAMPLE          16 /* slices that a ticker ends: one is measured */
 
+/* Looks at the clock in a slice. */
+enum {
+	LOOKS_ONE = 1, /* the next one learns */
+	LOOKS_SOME,
+	LOOKS_ALL, /* at each check from now on */
+};
+
 #define SLICE_MAX ((uint64_t)INT64_MAX / 2) /* cycles: times are compared by their difference */
 
 /* Checks are counted in 32 bits. */
@@ -231,9 +238,12 @@ plan(struct weir_coro_block *block, float left, uint32_t most)
 {
 	uint32_t nb = checks_for(block, left);
 
-	if (!is_ticking())
+	if (!is_ticking()) {
 		give(block, nb < most ? nb : most);
-	else if (block->checks_left == 0) /* they were too few */
+		/* Nothing more is learned in this slice, and less is left at each look: each check will be one. */
+		if (nb == 1 && block->looks == LOOKS_SOME && !is_regular(block))
+			block->looks = LOOKS_ALL;
+	} else if (block->checks_left == 0) /* they were too few */
 		give(block, checks_if_late(block, block->checks_given));
 	else
 		give(block, checks_if_late(block, nb));
@@ -269,7 +279,7 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 	now = weir_base_cycles();
 	block->blind = 0;
 	block->deadline = now + slice_of(block);
-	note_look(block, now, 1);
+	note_look(block, now, LOOKS_ONE);
 	plan(block, (float)slice_of(block), UINT32_MAX);
 }
 
@@ -317,7 +327,7 @@ look_first(struct weir_coro_block *block, uint32_t nb)
 	/* A ticker knows when it began, and is only late; not to be outrun by a guess. */
 	if (!is_ticking())
 		block->deadline -= (uint64_t)((float)nb * block->spacing);
-	note_look(block, now, 1);
+	note_look(block, now, LOOKS_ONE);
 	/* Who yields by itself may never come to the second look, which learns: soon, and not at the same check each time. */
 	return decide(block, now, (nb + 1) / 2);
 }
@@ -329,9 +339,9 @@ look_again(struct weir_coro_block *block, uint32_t nb)
 	uint64_t now = weir_base_cycles();
 
 	/* Later looks are near each other: what they take themselves would be taken for spacing. */
-	if (block->looks == 1)
+	if (block->looks == LOOKS_ONE)
 		learn(block, (float)nb, (float)(now - block->looked));
-	note_look(block, now, 2);
+	note_look(block, now, LOOKS_SOME);
 	return decide(block, now, UINT32_MAX);
 }
 
@@ -343,7 +353,7 @@ end_later(struct weir_coro_block *block)
 
 	block->blind = 0;
 	block->deadline = now;
-	note_look(block, now, 2);
+	note_look(block, now, LOOKS_SOME);
 	give(block, 1);
 	return true;
 }
@@ -356,11 +366,11 @@ weir_coro_slice_waits(struct weir_coro_block *block)
 
 	block->checks += block->checks_given - block->checks_left;
 	if (block->looked_in != (uint32_t)block->resumes) {
-		note_look(block, weir_base_cycles(), 2);
+		note_look(block, weir_base_cycles(), LOOKS_SOME);
 		block->deadline =
 			block->looked - (uint64_t)((float)nb * block->spacing) + slice_of(block);
 	}
-	block->looks = 2; /* what comes until the next one does not tell of spacing */
+	block->looks = LOOKS_SOME; /* what comes until the next one does not tell of spacing */
 	block->blind = 0;
 	give(block, 1);
 }
@@ -371,7 +381,7 @@ end_ticked(struct weir_coro_block *block, uint32_t nb)
 {
 	if (block->looked_in != (uint32_t)block->resumes)
 		learn(block, (float)nb, (float)slice_of(block));
-	else if (block->looks == 1)
+	else if (block->looks == LOOKS_ONE)
 		count_slice(block, weir_base_cycles() - block->looked);
 	block->blind = 0;
 	give(block, block->resumes % SAMPLE == 0 ? WEIR_CORO_LOOK : checks_if_late(block, nb));
@@ -421,10 +431,48 @@ is_over(struct weir_coro_block *block)
 	return look_first(block, nb);
 }
 
+/* May the slice end where it is over? */
+static bool
+ends(struct weir_coro_block *block, bool over)
+{
+	if (!over)
+		return false;
+	return __builtin_expect(block->held == 0, 1) || end_later(block);
+}
+
+static __attribute__((noinline)) bool
+ends_now(struct weir_coro_block *block)
+{
+	return ends(block, is_over(block));
+}
+
+static __attribute__((noinline)) bool
+ends_at(struct weir_coro_block *block, uint64_t now)
+{
+	return ends(block, decide(block, now, UINT32_MAX));
+}
+
+/* Does this check look at the clock like the one before, and did nothing else happen? */
+static inline bool
+looks_on(const struct weir_coro_block *block)
+{
+	return block->looks == LOOKS_ALL && block->looked_in == (uint32_t)block->resumes &&
+	       !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) &&
+	       !__atomic_load_n(&always, __ATOMIC_RELAXED) && slice_of(block) != 0;
+}
+
+/* Where all checks are looks, most find that much is left: that shall cost little more than the look itself. */
 bool
 weir_coro_slice_over(struct weir_coro_block *block)
 {
-	if (!is_over(block))
-		return false;
-	return __builtin_expect(block->held == 0, 1) || end_later(block);
+	uint64_t now;
+
+	if (!looks_on(block))
+		return ends_now(block);
+	now = weir_base_cycles();
+	block->checks++;
+	if ((int64_t)(block->deadline - now) <= (int64_t)(slice_of(block) / EARLY_MOST))
+		return ends_at(block, now);
+	block->checks_left = 1; /* as given before */
+	return false;
 }

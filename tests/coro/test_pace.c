@@ -231,6 +231,73 @@ outliers(void **state)
 	assert_true(more < 350);
 }
 
+/* To the middle of a slice in which each check looks. */
+static void
+look_at_each(void)
+{
+	reset(NULL);
+	run_slices(phases, 1000);
+	do {
+		block.resumes++;
+		if (block.checks_left == WEIR_CORO_LOOK)
+			weir_coro_slice_begin(&block);
+		block.checks_begin = block.checks_left;
+		for (int i = 0; i < 20; i++) {
+			time_now += 50;
+			nb_checks++;
+			assert_true(--block.checks_left != 0 || !weir_coro_slice_over(&block));
+		}
+	} while (block.looks != LOOKS_ALL);
+}
+
+static bool
+next_check_ends(void)
+{
+	time_now += 50;
+	nb_checks++;
+	return --block.checks_left == 0 && weir_coro_slice_over(&block);
+}
+
+/* Such a check is short, but sees all that others do, costs one look, and is counted. */
+static void
+looks_at_each_check(void **state)
+{
+	look_at_each();
+	nb_looks = 0;
+	for (int i = 0; i < 20; i++)
+		assert_false(next_check_ends());
+	assert_int_equal(nb_looks, 20);
+	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
+	time_now = block.deadline / 2;
+	assert_true(next_check_ends());
+	assert_int_equal(nb_looks, 21);
+	look_at_each();
+	always = true;
+	assert_true(next_check_ends());
+	always = false;
+	look_at_each();
+	block.slice = 0;
+	assert_true(next_check_ends());
+	look_at_each();
+	block.cancelled = true;
+	block.attention = 1;
+	assert_true(next_check_ends());
+	look_at_each();
+	block.attention = coro_slice_mark(block.resumes);
+	assert_true(next_check_ends());
+	/* A lock is held: it ends at the first check after. */
+	look_at_each();
+	time_now = block.deadline / 2;
+	block.held = 1;
+	assert_true(next_check_ends());
+	assert_true(next_check_ends());
+	/* Another resumption is another slice. */
+	look_at_each();
+	block.resumes++;
+	time_now = block.deadline / 2;
+	assert_false(next_check_ends());
+}
+
 /* What one learned the next one knows that runs the same; nobody else. */
 static void
 learned_from_another(void **state)
@@ -259,6 +326,7 @@ main(void)
 		cmocka_unit_test_setup(irregular_checks, reset),
 		cmocka_unit_test_setup(regular_checks, reset),
 		cmocka_unit_test_setup(outliers, reset),
+		cmocka_unit_test_setup(looks_at_each_check, reset),
 		cmocka_unit_test_setup(learned_from_another, reset),
 	};
 
