@@ -215,7 +215,7 @@ coro_ticker_forked(void)
 }
 
 static int
-start(const struct weir_coro_ticker_param *param)
+start_ticking(const struct weir_coro_ticker_param *param)
 {
 	int rc;
 
@@ -240,7 +240,7 @@ weir_coro_ticker_start(const struct weir_coro_ticker_param *param)
 		return -EINVAL;
 	}
 	pthread_mutex_lock(&control);
-	rc = running ? -EALREADY : start(param);
+	rc = running ? -EALREADY : start_ticking(param);
 	pthread_mutex_unlock(&control);
 	if (rc < 0 && rc != -EALREADY)
 		CORO_LOG(ERROR, "no ticker on CPU %d: %s", param->cpu, strerror(-rc));

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time slices: who yields when, and how near to the slice that was asked for. */
-#include "coro_test.h"
-
 #include <weir_base_hist.h>
+
+#include "slices.h"
 
 #define SLICES 3000
 
 /* Sanitizers make switches slow, which counts here. */
 #define SWITCH_NS (WITH_SANITIZER ? 2000 : 0)
-
-/* How much longer all of it takes than it says, so that a clock that shows time in large steps is as good as another one. */
-static unsigned int stretch = 1;
-
-static uint64_t
-ns(uint64_t nanoseconds)
-{
-	return weir_base_ns_to_cycles(nanoseconds * stretch);
-}
 
 /* Steps of up to 100 ns do: those of timers at 10 MHz. */
 static int
@@ -134,21 +125,12 @@ works_regularly(void)
 
 static uint64_t random_state, longest;
 
-static uint64_t
-random_below(uint64_t limit)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % limit;
-}
-
 /* Anything up to the longest. */
 static void
 works_irregularly(void)
 {
 	while (!stop) {
-		work_for(random_below(longest));
+		work_for(random_below(&random_state, longest));
 		weir_coro_maybe_yield();
 	}
 }
@@ -158,7 +140,7 @@ static void
 works_in_bursts(void)
 {
 	while (!stop) {
-		work_for(random_below(20) == 0 ? longest : longest / 20);
+		work_for(random_below(&random_state, 20) == 0 ? longest : longest / 20);
 		weir_coro_maybe_yield();
 	}
 }
@@ -166,15 +148,7 @@ works_in_bursts(void)
 static uint64_t slices[SLICES];
 static uint64_t pause_cycles; /* that others take between two slices */
 
-static int
-compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Its slices, shortest first, in cycles from one resumption to the next: all that it costs others. */
+/* Its slices, when it has learned. */
 static void
 measure(weir_coro_run_t run, uint64_t slice)
 {
@@ -182,22 +156,11 @@ measure(weir_coro_run_t run, uint64_t slice)
 
 	stop = false;
 	weir_coro_set_time_slice(coro, slice);
-	for (int i = 0; i < 300; i++) { /* learns */
-		work_for(pause_cycles);
-		weir_coro_resume(coro);
-	}
-	for (int i = 0; i < SLICES; i++) {
-		uint64_t begin;
-
-		work_for(pause_cycles);
-		begin = weir_base_cycles();
-		weir_coro_resume(coro);
-		slices[i] = weir_base_cycles() - begin;
-	}
+	measure_slices(coro, slices, 300, pause_cycles);
+	measure_slices(coro, slices, SLICES, pause_cycles);
 	stop = true;
 	run_to_end(coro);
 	assert_int_equal(weir_coro_destroy(coro), 0);
-	qsort(slices, SLICES, sizeof(slices[0]), compare);
 	print_message("slice %u ns: median %u, 10th percentile %u, 90th %u ns\n",
 		(unsigned int)weir_base_cycles_to_ns(slice),
 		(unsigned int)weir_base_cycles_to_ns(slices[SLICES / 2]),
@@ -309,7 +272,7 @@ yields_itself(void)
 		for (int i = 0; i < 20; i++) {
 			uint64_t before = weir_coro_resume_count(weir_coro_self());
 
-			work_for(ns(100) + random_below(ns(100)));
+			work_for(ns(100) + random_below(&random_state, ns(100)));
 			weir_coro_maybe_yield();
 			yields += weir_coro_resume_count(weir_coro_self()) != before;
 		}
@@ -428,7 +391,7 @@ static void
 resumes_inner(void)
 {
 	while (!stop) {
-		work_for(random_below(ns(1000)));
+		work_for(random_below(&random_state, ns(1000)));
 		weir_coro_resume(inner);
 		weir_coro_maybe_yield();
 	}
@@ -468,13 +431,7 @@ told_as_they_were(weir_coro_run_t run)
 	uint64_t told_half;
 
 	stop = false;
-	for (int i = 0; i < SLICES; i++) {
-		uint64_t begin = weir_base_cycles();
-
-		weir_coro_resume(coro);
-		slices[i] = weir_base_cycles() - begin;
-	}
-	qsort(slices, SLICES, sizeof(slices[0]), compare);
+	measure_slices(coro, slices, SLICES, 0);
 	assert_int_equal(weir_coro_class_slices(0, told), 0);
 	assert_true(told->count > SLICES / 20);
 	/* Not the means: one that the kernel made long weighs more among the few that are told. */

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ticker: it ends slices however checks are spaced, those that it means and no others, on all threads, and they end without it too. */
-#include "coro_test.h"
-
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 #include <sys/wait.h>
 
+#include "coro_private.h"
+#include "slices.h"
+
 #define PATIENCE_NS 40000000000
 #define SLICES      200 /* 2 ms: less than the kernel lets others wait, as a rule */
 
 static const struct weir_coro_ticker_param anywhere = {.cpu = -1};
-
-/* All takes longer where emulated clocks have large steps, and threads wait for each other. */
-static unsigned int stretch = 1;
-
-static uint64_t
-ns(uint64_t nanoseconds)
-{
-	return weir_base_ns_to_cycles(nanoseconds * stretch);
-}
 
 /* With one CPU it only runs when others do not. */
 static void
@@ -50,7 +42,7 @@ marks_itself(void)
 	for (int i = 0; i < 100; i++) {
 		before = block->resumes;
 		__atomic_store_n(
-			&block->attention, (uint32_t)(before + (i % 3)) << 1 | 1, __ATOMIC_RELAXED);
+			&block->attention, coro_slice_mark(before + i % 3), __ATOMIC_RELAXED);
 		CHECK(!weir_coro_maybe_yield());
 		CHECK(block->resumes == before + (i % 3 == 0));
 		CHECK(__atomic_load_n(&block->attention, __ATOMIC_RELAXED) == 0);
@@ -80,7 +72,7 @@ ends_when_cancelled(void)
 
 	CHECK(!weir_coro_maybe_yield());
 	CHECK(weir_coro_cancel(weir_coro_self()) == 0);
-	__atomic_store_n(&block->attention, (uint32_t)block->resumes << 1 | 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&block->attention, coro_slice_mark(block->resumes), __ATOMIC_RELAXED);
 	CHECK(weir_coro_maybe_yield());
 	CHECK(weir_coro_maybe_yield());
 }
@@ -95,15 +87,40 @@ cancelled_ones_end(void **state)
 	assert_int_equal(run_to_end(coro), 3);
 }
 
-static bool stop;
-static uint64_t
-random_below(uint64_t *state, uint64_t limit)
+/* The ticker told it of its end when it had just made its last check. */
+static void
+is_told_too_late(void)
 {
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state % limit;
+	struct weir_coro_block *block = weir_coro_block_of(weir_coro_self());
+
+	__atomic_store_n(&block->attention, coro_slice_mark(1), __ATOMIC_RELAXED);
 }
+
+static void
+checks_a_few_times(void)
+{
+	for (int i = 0; i < 3; i++)
+		CHECK(!weir_coro_maybe_yield());
+}
+
+/* Who is in its place next, in its first resumption as well, was not meant. */
+static void
+the_next_one_is_not_told(void **state)
+{
+	struct weir_coro *coro;
+	uint32_t id;
+
+	start(1, ns(100000000000), 0);
+	coro = made(is_told_too_late);
+	id = weir_coro_id(coro);
+	assert_int_equal(run_to_end(coro), 1);
+	assert_int_equal(weir_coro_destroy(coro), 0);
+	coro = made(checks_a_few_times);
+	assert_int_equal(weir_coro_id(coro), id);
+	assert_int_equal(run_to_end(coro), 1);
+}
+
+static bool stop;
 
 /* Short and long ones by turns of some 50 us each, which nobody can foresee by counting. */
 static void
@@ -128,14 +145,6 @@ works_at_random(void)
 
 static uint64_t slices[SLICES];
 
-static int
-compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* A hundredth may have met an interrupt, or the ticker has. */
 static uint64_t
 nearly_all_of(weir_coro_run_t run)
@@ -143,16 +152,10 @@ nearly_all_of(weir_coro_run_t run)
 	struct weir_coro *coro = made(run);
 
 	stop = false;
-	for (int i = 0; i < SLICES; i++) {
-		uint64_t begin = weir_base_cycles();
-
-		weir_coro_resume(coro);
-		slices[i] = weir_base_cycles() - begin;
-	}
+	measure_slices(coro, slices, SLICES, 0);
 	stop = true;
 	run_to_end(coro);
 	assert_int_equal(weir_coro_destroy(coro), 0);
-	qsort(slices, SLICES, sizeof(slices[0]), compare);
 	return slices[SLICES / 100 * 95];
 }
 
@@ -341,6 +344,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(only_its_own_slice_ends, stop_ticker),
 		cmocka_unit_test_teardown(cancelled_ones_end, stop_ticker),
+		cmocka_unit_test_teardown(the_next_one_is_not_told, stop_ticker),
 		cmocka_unit_test_teardown(slices_end_in_time, stop_ticker),
 		cmocka_unit_test_teardown(slices_end_without_it, stop_ticker),
 		cmocka_unit_test_teardown(threads_come_and_go, stop_ticker),

@@ -1,222 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The watchdog: coroutines that do not yield are found, named, and told of not too often. */
-#include "coro_test.h"
-
+/* The watchdog: coroutines that do not yield are found, no others, and told of not too often. */
 #include <math.h>
-#include <pthread.h>
-#include <sys/syscall.h>
+#include <sys/wait.h>
 
-#include "coro_private.h"
-#include "unwind_test.h"
-
-#define MS       1000000ull
-#define HOUR     (3600000 * MS)
-#define STALL_MS 250   /* nobody is blamed that the CPU was taken away: never for so long */
-#define PATIENT  20000 /* ms: not a measure, an end to a test that fails */
-
-static uint64_t slice;
-
-/* What was told. */
-static struct weir_coro_overrun last;
-static unsigned int nb_told, nb_answers;
-static uint64_t sum_told;
-static int answers = -1;
-static void *handler_caller;
-
-static void
-on_signal(int number)
-{
-	CHECK(number == SIGURG);
-	__atomic_store_n(&handler_caller, __builtin_return_address(0), __ATOMIC_RELAXED);
-	if (weir_coro_watchdog_report(answers))
-		__atomic_fetch_add(&nb_answers, 1, __ATOMIC_RELEASE);
-}
-
-static void
-on_overrun(void *arg, const struct weir_coro_overrun *overrun)
-{
-	CHECK(arg == &nb_told);
-	CHECK(weir_coro_watchdog_stop() == -EDEADLK);
-	CHECK(overrun->ran_ns < 2 * PATIENT * MS);
-	last = *overrun;
-	sum_told += 1 + overrun->untold;
-	__atomic_fetch_add(&nb_told, 1, __ATOMIC_RELEASE);
-}
-
-static void
-handle_signal(void)
-{
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_RESTART};
-
-	assert_int_equal(sigaction(SIGURG, &action, NULL), 0);
-}
-
-static int
-set_up(void **state)
-{
-	slice = weir_base_ns_to_cycles(50000);
-	start(16, slice, 4);
-	handle_signal();
-	answers = memfd_create("answers", MFD_CLOEXEC);
-	assert_true(answers >= 0);
-	nb_told = nb_answers = 0;
-	sum_told = 0;
-	memset(&last, 0, sizeof(last));
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	close(answers);
-	return finish(state);
-}
-
-static struct weir_coro_watchdog_param
-param(uint64_t least_ns, uint64_t interval_ns)
-{
-	return (struct weir_coro_watchdog_param){
-		.factor = 2,
-		.least_ns = least_ns,
-		.period_ns = MS / 5,
-		.interval_ns = interval_ns,
-		.signal = SIGURG,
-		.report = on_overrun,
-		.arg = &nb_told,
-	};
-}
-
-static void
-watch_as(struct weir_coro_watchdog_param watched)
-{
-	assert_int_equal(weir_coro_watchdog_start(&watched), 0);
-}
-
-static void
-watch(uint64_t least_ns, uint64_t interval_ns)
-{
-	watch_as(param(least_ns, interval_ns));
-}
-
-static void
-watch_without_signal(uint64_t least_ns, uint64_t interval_ns)
-{
-	struct weir_coro_watchdog_param watched = param(least_ns, interval_ns);
-
-	watched.signal = 0;
-	watch_as(watched);
-}
-
-/* TSan lets signals through in functions that it knows only. */
-static void
-breathe(void)
-{
-	if (WITH_SANITIZER)
-		usleep(100);
-	else
-		__asm__ volatile("" : : : "memory");
-}
-
-static bool
-is_late(uint64_t since)
-{
-	return weir_base_cycles_to_ns(weir_base_cycles() - since) > PATIENT * MS;
-}
-
-/* So long the coroutine does not yield. */
-static unsigned int wanted_answers;
-static uint64_t wanted_overruns;
-
-static __attribute__((noinline)) void
-loops_until_told(void)
-{
-	uint64_t since = weir_base_cycles();
-
-	while ((weir_coro_watchdog_overruns() < wanted_overruns ||
-		       __atomic_load_n(&nb_answers, __ATOMIC_ACQUIRE) < wanted_answers) &&
-		!is_late(since))
-		breathe();
-	__asm__ volatile("" : : : "memory");
-}
-
-static void
-overruns(void)
-{
-	loops_until_told();
-	CHECK(!weir_coro_yield());
-	__asm__ volatile("" : : : "memory");
-}
-
-static void
-expect_more(unsigned int nb_overruns, unsigned int nb_more_answers)
-{
-	wanted_overruns = weir_coro_watchdog_overruns() + nb_overruns;
-	wanted_answers = __atomic_load_n(&nb_answers, __ATOMIC_ACQUIRE) + nb_more_answers;
-}
-
-/* The callback is called after the signal is sent. */
-static void
-await(const unsigned int *counter, unsigned int wanted)
-{
-	uint64_t since = weir_base_cycles();
-
-	while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) < wanted && !is_late(since))
-		usleep(1000);
-	assert_int_equal(__atomic_load_n(counter, __ATOMIC_ACQUIRE), wanted);
-}
-
-static void
-read_answers(char *text, size_t size)
-{
-	ssize_t got = pread(answers, text, size - 1, 0);
-
-	assert_true(got >= 0);
-	text[got] = '\0';
-}
-
-static void
-an_overrun_is_named(void **state)
-{
-	struct weir_coro *coro;
-	char text[16384], expected[100];
-
-	weir_coro_destroy(made(overruns));
-	coro = made(overruns);
-	assert_int_equal(weir_coro_signal_stack(), 0);
-	expect_more(1, 1);
-	watch(MS, HOUR);
-	weir_coro_resume(coro);
-	await(&nb_told, 1);
-	assert_int_equal(weir_coro_watchdog_overruns(), wanted_overruns);
-	assert_int_equal(last.id, weir_coro_id(coro));
-	assert_int_equal(last.class_id, 0);
-	assert_ptr_equal(last.run, overruns);
-	assert_int_equal(last.slice_ns, weir_base_cycles_to_ns(slice));
-	assert_true(last.ran_ns >= MS - 1000);
-	assert_int_equal(last.resumes, 1);
-	assert_int_equal(last.thread, syscall(SYS_gettid));
-	assert_int_equal(last.untold, 0);
-	assert_int_equal(nb_answers, 1);
-	read_answers(text, sizeof(text));
-	snprintf(expected, sizeof(expected), "weir: coro: coroutine %u (class 0) has run for ",
-		weir_coro_id(coro));
-	assert_memory_equal(text, expected, strlen(expected));
-	assert_non_null(strstr(text, ": entry "));
-	if (unwinds_signals()) {
-		assert_true(is_in_trace(text, loops_until_told));
-		assert_true(is_in_trace(text, overruns));
-#if !defined(WEIR_BASE_TSAN) /* whose runtime calls handlers itself, now and then */
-		/* Not those of the handler. */
-		snprintf(expected, sizeof(expected), "[%p]", handler_caller);
-		assert_null(strstr(text, expected));
-#endif
-	}
-	/* It goes on as if nothing had been. */
-	assert_int_equal(run_to_end(coro), 1);
-	weir_coro_destroy(coro);
-	assert_int_equal(weir_coro_watchdog_stop(), 0);
-	assert_int_equal(nb_told, 1);
-}
+#include "watchdog_test.h"
 
 static char logged[1024];
 
@@ -253,20 +40,6 @@ the_log_is_told(void **state)
 	assert_non_null(strstr(logged, ", its slice is 50.0 us\n"));
 	assert_non_null(strstr(logged, "2 overruns of slices were not told\n"));
 	assert_int_equal(nb_answers, 0);
-}
-
-static volatile bool enough;
-
-static void
-behaves(void)
-{
-	while (!enough)
-		weir_coro_maybe_yield();
-}
-
-static void
-is_short(void)
-{
 }
 
 /* Others, for less than the limit: looks find it with one of them, without, and in between. */
@@ -395,123 +168,6 @@ who_resumes_for_too_long_is_told(void **state)
 	weir_coro_destroy(outer);
 }
 
-static void
-signals(int how)
-{
-	sigset_t one;
-
-	sigemptyset(&one);
-	sigaddset(&one, SIGURG);
-	CHECK(pthread_sigmask(how, &one, NULL) == 0);
-}
-
-static void
-who_has_gone_on_is_told_so(void **state)
-{
-	struct weir_coro *coro = made(overruns), *other = made(overruns);
-	char text[16384], expected[100];
-
-	watch(MS, 1);
-	signals(SIG_BLOCK);
-	expect_more(1, 0);
-	weir_coro_resume(coro);
-	await(&nb_told, 1);
-	/* Another one, which is not asked about: the first question is not answered yet. */
-	expect_more(1, 0);
-	weir_coro_resume(other);
-	await(&nb_told, 2);
-	signals(SIG_UNBLOCK);
-	await(&nb_answers, 1);
-	read_answers(text, sizeof(text));
-	snprintf(expected, sizeof(expected),
-		"weir: coro: coroutine %u (class 0), told to overrun its slice, has gone on "
-		"meanwhile\n",
-		weir_coro_id(coro));
-	assert_string_equal(text, expected);
-	/* And nobody asks a second time. */
-	raise(SIGURG);
-	assert_int_equal(nb_answers, 1);
-	weir_coro_destroy(other);
-	/* The next one is asked. */
-	other = made(overruns);
-	expect_more(1, 1);
-	weir_coro_resume(other);
-	await(&nb_answers, 2);
-	weir_coro_destroy(other);
-	weir_coro_destroy(coro);
-}
-
-/* Resumes it again, in the same place: another resumption is not what was asked about. */
-static void
-another_resumption_is_told_apart(void **state)
-{
-	struct weir_coro *coro = made(overruns);
-	char text[16384];
-
-	watch(MS, 1);
-	signals(SIG_BLOCK);
-	expect_more(1, 0);
-	weir_coro_resume(coro);
-	await(&nb_told, 1);
-	weir_coro_destroy(coro);
-	coro = made(behaves);
-	enough = true;
-	weir_coro_resume(coro);
-	signals(SIG_UNBLOCK);
-	await(&nb_answers, 1);
-	read_answers(text, sizeof(text));
-	assert_non_null(strstr(text, "has gone on meanwhile\n"));
-	weir_coro_destroy(coro);
-}
-
-static void *
-only_resumes(void *coro)
-{
-	CHECK(weir_coro_attach() == 0);
-	CHECK(weir_coro_attach() == 0);
-	weir_coro_resume(coro);
-	return NULL;
-}
-
-static void *
-ends_with_a_question(void *coro)
-{
-	signals(SIG_BLOCK);
-	return only_resumes(coro);
-}
-
-static void
-in_thread(void *(*run)(void *), void *arg)
-{
-	pthread_t thread;
-
-	assert_int_equal(pthread_create(&thread, NULL, run, arg), 0);
-	assert_int_equal(pthread_join(thread, NULL), 0);
-}
-
-static void
-threads_end(void **state)
-{
-	struct weir_coro *coro;
-
-	watch(MS, 1);
-	for (unsigned int i = 0; i < 10; i++) {
-		coro = made(overruns);
-		expect_more(1, 0);
-		in_thread(ends_with_a_question, coro);
-		assert_int_equal(weir_coro_watchdog_overruns(), wanted_overruns);
-		await(&nb_told, 2 * i + 1);
-		assert_int_not_equal(last.thread, syscall(SYS_gettid));
-		weir_coro_destroy(coro);
-		coro = made(overruns);
-		expect_more(1, 1);
-		in_thread(only_resumes, coro);
-		await(&nb_told, 2 * i + 2);
-		weir_coro_destroy(coro);
-	}
-	assert_int_equal(nb_answers, 10);
-}
-
 static void *
 comes_and_goes(void *arg)
 {
@@ -589,21 +245,15 @@ a_child_has_none(void **state)
 	assert_int_equal(weir_coro_watchdog_stop(), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_overrun_is_named),
 		TEST(the_log_is_told),
 		TEST(who_behaves_is_not_told),
 		TEST(what_is_not_told_is_counted),
 		TEST(the_innermost_is_told),
 		TEST(who_resumes_for_too_long_is_told),
-		TEST(who_has_gone_on_is_told_so),
-		TEST(another_resumption_is_told_apart),
-		TEST(threads_end),
 		TEST(threads_come_and_go),
 		TEST(what_is_wrong_is_refused),
 		TEST(a_child_has_none),

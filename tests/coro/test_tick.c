@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the ticker makes of what it sees. Without its thread, and with a clock that stands still but where the test moves it:
+ * lib/coro/ticker.c by itself. Times are in cycles.
+ */
+#include "coro_test.h"
+
+static uint64_t time_now;
+
+static uint64_t
+read_clock(void)
+{
+	return time_now;
+}
+
+#define weir_base_cycles read_clock
+#include "../../lib/coro/ticker.c"
+
+/* What it needs of the rest, for its control functions, which are not called here. */
+pthread_mutex_t coro_threads_lock = PTHREAD_MUTEX_INITIALIZER;
+struct coro_thread *coro_threads;
+
+int
+coro_thread_start(pthread_t *thread, const char *name, void *(*run)(void *arg), int cpu)
+{
+	return -ENOSYS;
+}
+
+uint64_t
+weir_base_ns_to_cycles(uint64_t ns)
+{
+	return ns;
+}
+
+void
+weir_base_log(enum weir_base_log_level level, const char *module, const char *format, ...)
+{
+}
+
+#define SLICE 16000
+#define LEAD  100
+#define STEP  200 /* between two looks */
+
+/* A thread, and who resumes whom there. */
+static struct weir_coro_thread fast;
+static struct coro_ticked ticked;
+static const struct coro_thread thread = {.fast = &fast, .ticked = &ticked};
+static struct weir_coro_block outer, inner;
+
+static int
+reset(void **state)
+{
+	fast.current = NULL;
+	memset(&ticked, 0, sizeof(ticked));
+	memset(&outer, 0, sizeof(outer));
+	outer.slice = inner.slice = SLICE;
+	inner = outer;
+	lead = LEAD;
+	told = 0;
+	time_now = 1000000;
+	assert_false(look_at(&thread, &ticked));
+	return 0;
+}
+
+static void
+resume(struct weir_coro_block *block)
+{
+	block->resumes++;
+	block->outer = fast.current;
+	fast.current = block;
+}
+
+/* Look until so long has passed. */
+static void
+look_for(uint64_t cycles)
+{
+	for (uint64_t end = time_now + cycles; time_now < end;) {
+		time_now += STEP;
+		assert_true(look_at(&thread, &ticked));
+	}
+}
+
+/* Takes back what a check would. @return was the end of its slice told? */
+static bool
+is_told(struct weir_coro_block *block)
+{
+	bool is = block->attention == coro_slice_mark(block->resumes);
+
+	assert_true(is || block->attention == 0);
+	block->attention = 0;
+	return is;
+}
+
+/* A bit before the slice is over, as seen from between the two looks when it began; and once. */
+static void
+ends_are_told_once(void **state)
+{
+	resume(&inner);
+	look_for(SLICE - LEAD - STEP);
+	assert_false(is_told(&inner));
+	look_for(2 * STEP);
+	assert_true(is_told(&inner));
+	look_for(3 * SLICE);
+	assert_false(is_told(&inner));
+	assert_int_equal(told, 1);
+	/* The next slice is another one. */
+	fast.current = NULL;
+	resume(&inner);
+	look_for(SLICE - LEAD - STEP);
+	assert_false(is_told(&inner));
+	look_for(2 * STEP);
+	assert_true(is_told(&inner));
+	assert_int_equal(told, 2);
+}
+
+/* The lead is a part of short ones at most. */
+static void
+short_slices_are_not_all_lead(void **state)
+{
+	lead = SLICE;
+	resume(&inner);
+	look_for(SLICE - SLICE / LEAD_PART - STEP);
+	assert_false(is_told(&inner));
+	look_for(2 * STEP);
+	assert_true(is_told(&inner));
+}
+
+/* It slept, or the kernel had it wait: for how long it runs already is not known, and it is not to pay for that. */
+static void
+slices_that_begin_unseen_are_not_cut_short(void **state)
+{
+	resume(&inner);
+	time_now += 10 * SLICE;
+	assert_true(look_at(&thread, &ticked));
+	look_for(SLICE - SLICE / LEAD_PART - LEAD - STEP);
+	assert_false(is_told(&inner));
+	look_for(2 * STEP);
+	assert_true(is_told(&inner));
+}
+
+/* No end is told of none. */
+static void
+slices_of_none_are_left_alone(void **state)
+{
+	inner.slice = 0;
+	resume(&inner);
+	look_for(SLICE);
+	assert_int_equal(told, 0);
+}
+
+/* Who has left is nobody's business, even if its slice would be over by now. */
+static void
+who_has_left_is_not_told(void **state)
+{
+	outer.slice = 4 * SLICE;
+	resume(&outer);
+	look_for(STEP);
+	resume(&inner);
+	look_for(STEP);
+	fast.current = &outer;
+	look_for(2 * SLICE);
+	assert_false(is_told(&inner));
+	assert_false(is_told(&outer));
+	assert_int_equal(told, 0);
+	look_for(2 * SLICE);
+	assert_true(is_told(&outer));
+	assert_int_equal(told, 1);
+}
+
+/* Each by its own time, which runs on while it waits, and again for each resumption of the inner one. */
+static void
+nested_ones_are_told_each(void **state)
+{
+	outer.slice = 4 * SLICE;
+	resume(&outer);
+	look_for(STEP);
+	for (int i = 0; i < 3; i++) {
+		resume(&inner);
+		look_for(SLICE);
+		assert_true(is_told(&inner));
+		fast.current = &outer;
+	}
+	assert_false(is_told(&outer));
+	/* Resumed again right away, so that it is not seen that the outer one ran. */
+	resume(&inner);
+	look_for(SLICE);
+	assert_true(is_told(&inner));
+	assert_true(is_told(&outer));
+	assert_int_equal(told, 5);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(ends_are_told_once, reset),
+		cmocka_unit_test_setup(short_slices_are_not_all_lead, reset),
+		cmocka_unit_test_setup(slices_that_begin_unseen_are_not_cut_short, reset),
+		cmocka_unit_test_setup(slices_of_none_are_left_alone, reset),
+		cmocka_unit_test_setup(who_has_left_is_not_told, reset),
+		cmocka_unit_test_setup(nested_ones_are_told_each, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
