@@ -235,9 +235,12 @@ outliers(void **state)
 static void
 look_at_each(void)
 {
+	unsigned int slices = 0;
+
 	reset(NULL);
 	run_slices(phases, 1000);
 	do {
+		assert_true(slices++ < 1000);
 		block.resumes++;
 		if (block.checks_left == WEIR_CORO_LOOK)
 			weir_coro_slice_begin(&block);
