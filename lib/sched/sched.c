@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Configuration of schedulers: arguments are checked here, once for all backends. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+
+#include "sched_private.h"
+
+#define NB_FLOWS  1024
+#define NB_EVENTS 4096
+#define NB_HELD   128
+
+static const struct sched_backend *const backends[] = {&sched_builtin, &sched_eventdev};
+
+static bool
+is_power_of_two(uint32_t value)
+{
+	return value != 0 && (value & (value - 1)) == 0;
+}
+
+/* NULL: there is none of this name. @device: what follows the colon, or NULL */
+static const struct sched_backend *
+find_backend(const char *wish, const char **device)
+{
+	size_t length = strcspn(wish, ":");
+
+	*device = wish[length] == ':' ? wish + length + 1 : NULL;
+	for (size_t i = 0; i < RTE_DIM(backends); i++)
+		if (strlen(backends[i]->name) == length &&
+			strncmp(backends[i]->name, wish, length) == 0)
+			return backends[i];
+	return NULL;
+}
+
+static void
+fill_in(struct weir_sched_config *config)
+{
+	if (config->backend == NULL)
+		config->backend = "builtin";
+	if (config->nb_flows == 0)
+		config->nb_flows = NB_FLOWS;
+	if (config->nb_events == 0)
+		config->nb_events = NB_EVENTS;
+	if (config->new_threshold == 0 && config->nb_reserved < config->nb_events)
+		config->new_threshold = config->nb_events - config->nb_reserved;
+}
+
+static int
+check(const char *name, const struct weir_sched_config *config)
+{
+	if (config->nb_ports < 1 || config->nb_ports > WEIR_SCHED_PORTS_MAX) {
+		SCHED_LOG(ERROR, "%s: %u ports; there may be 1 to %u", name, config->nb_ports,
+			WEIR_SCHED_PORTS_MAX);
+		return -EINVAL;
+	}
+	if (config->nb_queues < 1 || config->nb_queues > WEIR_SCHED_QUEUES_MAX) {
+		SCHED_LOG(ERROR, "%s: %u queues; there may be 1 to %u", name, config->nb_queues,
+			WEIR_SCHED_QUEUES_MAX);
+		return -EINVAL;
+	}
+	if (!is_power_of_two(config->nb_flows) || config->nb_flows > 1 << 20) {
+		SCHED_LOG(ERROR, "%s: %u flows; a power of two up to 2^20 is expected", name,
+			config->nb_flows);
+		return -EINVAL;
+	}
+	if (!is_power_of_two(config->nb_events) || config->nb_events > 1 << 22) {
+		SCHED_LOG(ERROR, "%s: %u events; a power of two up to 2^22 is expected", name,
+			config->nb_events);
+		return -EINVAL;
+	}
+	if (config->nb_reserved >= config->nb_events ||
+		config->new_threshold > config->nb_events - config->nb_reserved) {
+		SCHED_LOG(ERROR,
+			"%s: %u of %u events are reserved, and NEW is to be refused from %u on: "
+			"too many",
+			name, config->nb_reserved, config->nb_events, config->new_threshold);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct weir_sched *
+fail(struct weir_sched *sched, int error)
+{
+	free(sched);
+	rte_errno = error;
+	return NULL;
+}
+
+struct weir_sched *
+weir_sched_create(const char *name, const struct weir_sched_config *config)
+{
+	struct weir_sched *sched;
+	const char *device;
+	int rc;
+
+	if (name == NULL || config == NULL || strlen(name) >= sizeof(sched->name)) {
+		SCHED_LOG(ERROR,
+			"a scheduler wants a name of up to %zu characters, and a configuration",
+			sizeof(sched->name) - 1);
+		return fail(NULL, EINVAL);
+	}
+	sched = calloc(1, sizeof(*sched));
+	if (sched == NULL)
+		return fail(NULL, ENOMEM);
+	strcpy(sched->name, name);
+	sched->config = *config;
+	fill_in(&sched->config);
+	if (check(name, &sched->config) < 0)
+		return fail(sched, EINVAL);
+	sched->backend = find_backend(sched->config.backend, &device);
+	if (sched->backend == NULL) {
+		SCHED_LOG(ERROR, "%s: no backend '%s'; expected builtin, or eventdev:NAME", name,
+			sched->config.backend);
+		return fail(sched, EINVAL);
+	}
+	sched->config.backend = sched->backend->name;
+	for (unsigned int group = 0; group < WEIR_SCHED_GROUPS_MAX; group++)
+		sched->groups[group] = group == 0 ? UINT64_MAX >> (64 - config->nb_ports) : 0;
+	for (unsigned int queue = 0; queue < config->nb_queues; queue++)
+		sched->queues[queue].type = RTE_SCHED_TYPE_ATOMIC;
+	for (unsigned int port = 0; port < config->nb_ports; port++)
+		sched->ports_config[port].nb_held = NB_HELD;
+	rc = sched->backend->create(sched, device);
+	return rc < 0 ? fail(sched, -rc) : sched;
+}
+
+void
+weir_sched_destroy(struct weir_sched *sched)
+{
+	if (sched == NULL)
+		return;
+	if (sched->running) {
+		SCHED_LOG(ERROR, "%s: destroyed while it runs: stopped", sched->name);
+		weir_sched_stop(sched, NULL, NULL);
+	}
+	sched->backend->destroy(sched);
+	free(sched);
+}
+
+int
+weir_sched_queue_setup(
+	struct weir_sched *sched, unsigned int queue, const struct weir_sched_queue_config *config)
+{
+	struct weir_sched_queue_config before;
+	int rc;
+
+	if (sched == NULL || config == NULL || queue >= sched->config.nb_queues ||
+		(config->type > RTE_SCHED_TYPE_PARALLEL &&
+			config->type != WEIR_SCHED_TYPE_BY_EVENT) ||
+		(config->priority >= WEIR_SCHED_PRIORITIES &&
+			config->priority != WEIR_SCHED_PRIORITY_BY_EVENT) ||
+		config->group >= WEIR_SCHED_GROUPS_MAX)
+		return -EINVAL;
+	if (sched->started)
+		return -EBUSY;
+	before = sched->queues[queue];
+	sched->queues[queue] = *config;
+	rc = sched->backend->queue_setup(sched, queue);
+	if (rc < 0)
+		sched->queues[queue] = before;
+	return rc;
+}
+
+int
+weir_sched_port_setup(
+	struct weir_sched *sched, unsigned int port, const struct weir_sched_port_config *config)
+{
+	struct weir_sched_port_config before;
+	int rc;
+
+	if (sched == NULL || config == NULL || port >= sched->config.nb_ports ||
+		config->nb_held > 255)
+		return -EINVAL;
+	if (sched->started)
+		return -EBUSY;
+	before = sched->ports_config[port];
+	sched->ports_config[port] = *config;
+	if (config->nb_held == 0)
+		sched->ports_config[port].nb_held = NB_HELD;
+	rc = sched->backend->port_setup(sched, port);
+	if (rc < 0)
+		sched->ports_config[port] = before;
+	return rc;
+}
+
+struct weir_sched_port *
+weir_sched_port(struct weir_sched *sched, unsigned int port)
+{
+	return sched != NULL && port < sched->config.nb_ports ? sched->ports[port] : NULL;
+}
+
+int
+weir_sched_group_set(struct weir_sched *sched, unsigned int group, uint64_t ports)
+{
+	uint64_t before;
+	int rc;
+
+	if (sched == NULL || group < 1 || group >= WEIR_SCHED_GROUPS_MAX ||
+		(ports & ~sched->groups[0]) != 0)
+		return -EINVAL;
+	before = sched->groups[group];
+	__atomic_store_n(&sched->groups[group], ports, __ATOMIC_RELAXED);
+	rc = sched->backend->group_set(sched, group);
+	if (rc < 0)
+		__atomic_store_n(&sched->groups[group], before, __ATOMIC_RELAXED);
+	return rc;
+}
+
+int
+weir_sched_start(struct weir_sched *sched)
+{
+	int rc;
+
+	if (sched == NULL)
+		return -EINVAL;
+	if (sched->running)
+		return -EALREADY;
+	rc = sched->backend->start(sched);
+	if (rc < 0)
+		return rc;
+	sched->running = sched->started = true;
+	return 0;
+}
+
+/* What is drained is counted, whoever takes it. */
+struct drained {
+	struct weir_sched *sched;
+	void (*drain)(void *arg, const struct rte_event *event);
+	void *arg;
+};
+
+static void
+count_drained(void *arg, const struct rte_event *event)
+{
+	struct drained *drained = arg;
+
+	drained->sched->nb_drained++;
+	if (drained->drain != NULL)
+		drained->drain(drained->arg, event);
+}
+
+int
+weir_sched_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte_event *event),
+	void *arg)
+{
+	struct drained drained = {.sched = sched, .drain = drain, .arg = arg};
+	uint64_t before;
+
+	if (sched == NULL)
+		return -EINVAL;
+	if (!sched->running)
+		return -EALREADY;
+	before = sched->nb_drained;
+	sched->backend->stop(sched, count_drained, &drained);
+	sched->running = false;
+	if (drain == NULL && sched->nb_drained > before)
+		SCHED_LOG(WARNING,
+			"%s: %" PRIu64 " events were inside when it was stopped, and are gone",
+			sched->name, sched->nb_drained - before);
+	return 0;
+}
+
+uint32_t
+weir_sched_reserve(struct weir_sched *sched, uint32_t nb)
+{
+	return sched != NULL && sched->running ? sched->backend->reserve(sched, nb) : 0;
+}
+
+void
+weir_sched_unreserve(struct weir_sched *sched, uint32_t nb)
+{
+	if (sched != NULL && sched->running)
+		sched->backend->unreserve(sched, nb);
+}
+
+int
+weir_sched_enqueue_reserved(struct weir_sched *sched, const struct rte_event *event)
+{
+	if (sched == NULL || event == NULL || !sched->running)
+		return -EINVAL;
+	return sched->backend->enqueue_reserved(sched, event);
+}
+
+void
+weir_sched_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)
+{
+	if (stats == NULL)
+		return;
+	memset(stats, 0, sizeof(*stats));
+	if (sched == NULL)
+		return;
+	sched->backend->stats(sched, stats);
+	stats->nb_drained = sched->nb_drained;
+}
+
+void
+weir_sched_dump(struct weir_sched *sched, FILE *file)
+{
+	if (sched != NULL && file != NULL)
+		sched->backend->dump(sched, file);
+}

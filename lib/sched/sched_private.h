@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SCHED_PRIVATE_H
+#define SCHED_PRIVATE_H
+
+/*
+ * What the files of this library share.
+ *
+ *   sched.c     configuration, checked once for all backends
+ *   builtin.c   our own scheduler                 eventdev.c  a device of DPDK's
+ */
+
+#include "weir_base.h"
+#include "weir_sched.h"
+
+#define SCHED_LOG(level, ...) weir_base_log(WEIR_BASE_LOG_##level, "sched", __VA_ARGS__)
+
+/* What a scheduler is made of. Its functions are called with arguments that sched.c has checked. */
+struct sched_backend {
+	const char *name; /* up to a colon, in weir_sched_config::backend */
+	/* All ports and queues as configured by default; 0 or negative errno, with a log. */
+	int (*create)(struct weir_sched *sched, const char *device);
+	void (*destroy)(struct weir_sched *sched);
+	/* sched->queues[queue], or ->ports_config[port], is as it is to be. Before the first start. */
+	int (*queue_setup)(struct weir_sched *sched, unsigned int queue);
+	int (*port_setup)(struct weir_sched *sched, unsigned int port);
+	/* sched->groups[group] is what was asked for. */
+	int (*group_set)(struct weir_sched *sched, unsigned int group);
+	int (*start)(struct weir_sched *sched);
+	void (*stop)(struct weir_sched *sched,
+		void (*drain)(void *arg, const struct rte_event *event), void *arg);
+	uint32_t (*reserve)(struct weir_sched *sched, uint32_t nb);
+	void (*unreserve)(struct weir_sched *sched, uint32_t nb);
+	int (*enqueue_reserved)(struct weir_sched *sched, const struct rte_event *event);
+	void (*stats)(const struct weir_sched *sched, struct weir_sched_stats *stats);
+	void (*dump)(struct weir_sched *sched, FILE *file);
+};
+
+extern const struct sched_backend sched_builtin, sched_eventdev;
+
+struct weir_sched {
+	char name[64];
+	struct weir_sched_config config; /* defaults filled in */
+	const struct sched_backend *backend;
+	void *own;             /* the backend's */
+	bool running, started; /* now, ever */
+	uint64_t nb_drained;
+	struct weir_sched_queue_config queues[WEIR_SCHED_QUEUES_MAX];
+	struct weir_sched_port_config ports_config[WEIR_SCHED_PORTS_MAX];
+	uint64_t groups[WEIR_SCHED_GROUPS_MAX]; /* masks of ports; group 0: all */
+	struct weir_sched_port
+		*ports[WEIR_SCHED_PORTS_MAX]; /* the backend makes them in create() */
+};
+
+/* Ports that a queue's events may go to. */
+static inline uint64_t
+sched_queue_ports(const struct weir_sched *sched, unsigned int queue)
+{
+	return __atomic_load_n(&sched->groups[sched->queues[queue].group], __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_SCHED_H
+#define WEIR_SCHED_H
+
+/**
+ * @file
+ * The event scheduler: which core works on what, next.
+ *
+ * Events (struct rte_event) are enqueued to queues and dequeued from ports, one port per thread. Terms and operations
+ * are those of DPDK's eventdev; what its devices leave open is laid down here:
+ *
+ *     NEW       enters the scheduler: takes a credit, may be refused
+ *     FORWARD   goes on with the credit of the event that was dequeued, whose context it gives up: never refused
+ *     RELEASE   leaves: gives credit and context back
+ *
+ * What is still held at a port's next dequeue is released then (implicit release), unless the port was configured without.
+ *
+ * Of a queue's type, or the event's own where the queue has all types:
+ *
+ *     atomic    one port at a time has events of a flow; their order is kept
+ *     ordered   any port may have them; those that are forwarded go on in the order in which they were dequeued. RELEASE
+ *               gives a place up, NEW is outside of all order
+ *     parallel  any port, no order
+ *
+ * Flows are told apart by flow_id modulo the number of flows configured: more flows than that share.
+ *
+ * There are 8 priorities, 0 the highest.
+ *
+ * Two backends: "builtin", and "eventdev:NAME" for a device of DPDK's. What a device cannot do is refused when it is
+ * configured, with a message that says so.
+ *
+ * Threads: control functions are called by one thread at a time; before weir_sched_start() and after weir_sched_stop() no
+ * thread may be in a port's functions. A port is used by one thread at a time.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <rte_eventdev.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A scheduler. */
+struct weir_sched;
+
+/** Where a thread enqueues and dequeues. */
+struct weir_sched_port;
+
+/** Ports, and bits of a port mask. */
+#define WEIR_SCHED_PORTS_MAX 64
+
+/** Queues: rte_event::queue_id has 8 bits, of which the last number is kept. */
+#define WEIR_SCHED_QUEUES_MAX 255
+
+/** Groups of ports. */
+#define WEIR_SCHED_GROUPS_MAX 64
+
+/** Priorities, 0 the highest. */
+#define WEIR_SCHED_PRIORITIES 8
+
+/** Type of a queue whose events have types of their own; besides RTE_SCHED_TYPE_ATOMIC, _ORDERED, _PARALLEL. */
+#define WEIR_SCHED_TYPE_BY_EVENT 0xff
+
+/** Priority of a queue whose events have priorities of their own, rte_event::priority divided by 32. */
+#define WEIR_SCHED_PRIORITY_BY_EVENT 0xff
+
+/** What a scheduler is to be. Numbers that are 0 have the default. */
+struct weir_sched_config {
+	const char *backend;    /**< "builtin" (also NULL) or "eventdev:NAME" */
+	unsigned int nb_ports;  /**< ports, numbered from 0 */
+	unsigned int nb_queues; /**< queues, numbered from 0 */
+	unsigned int nb_flows;  /**< of each queue, a power of two: 1,024 */
+	uint32_t nb_events;     /**< most events inside at a time, a power of two: 4,096 */
+	uint32_t nb_reserved;   /**< of these, kept for weir_sched_reserve(): 0 */
+	uint32_t
+		new_threshold; /**< NEW is refused while so many are inside: nb_events - nb_reserved */
+	unsigned int
+		starvation_bound; /**< so many events of higher priority pass a lower one at most; 0: strict */
+	int socket_id;            /**< NUMA node of the memory; -1: any */
+};
+
+/** What a queue is to be. All zero: ordered by eventdev's numbers, priority 0, for all ports. */
+struct weir_sched_queue_config {
+	uint8_t type; /**< RTE_SCHED_TYPE_ATOMIC, _ORDERED, _PARALLEL, or WEIR_SCHED_TYPE_BY_EVENT */
+	uint8_t priority; /**< 0 to 7, or WEIR_SCHED_PRIORITY_BY_EVENT */
+	uint8_t group;    /**< whose ports its events go to; group 0 is all of them */
+};
+
+/** What a port is to be. */
+struct weir_sched_port_config {
+	bool producer;            /**< it only enqueues: nothing waits for it to dequeue */
+	bool no_implicit_release; /**< what is held stays so over a dequeue, until released */
+	uint16_t nb_held;         /**< most events that it holds at a time, up to 255: 128 */
+};
+
+/** How many events went which way, since the scheduler was started first. */
+struct weir_sched_stats {
+	uint64_t nb_new;       /**< taken in */
+	uint64_t nb_forwarded; /**< gone on */
+	uint64_t nb_released;  /**< gone out, implicitly too */
+	uint64_t nb_dequeued;  /**< handed to a port */
+	uint64_t nb_refused;   /**< NEW at the threshold */
+	uint64_t
+		nb_invalid; /**< events with a queue that is not there, or an operation on an event that is not held */
+	uint64_t nb_stolen;  /**< builtin: of those dequeued, taken over from another port */
+	uint64_t nb_drained; /**< handed back by weir_sched_stop() */
+};
+
+/**
+ * Make a scheduler. Its queues are atomic, of priority 0, for all ports until they are configured.
+ *
+ * @param name  for logs and statistics; copied
+ * @return NULL with rte_errno: EINVAL, ENOTSUP, ENODEV (no such device), ENOMEM; the log says why
+ */
+struct weir_sched *weir_sched_create(const char *name, const struct weir_sched_config *config);
+
+/** Give everything back; it must have been stopped. NULL is allowed. */
+void weir_sched_destroy(struct weir_sched *sched);
+
+/** Configure a queue, before the first start. @return 0; -EINVAL, -ENOTSUP (the device cannot), -EBUSY (started before) */
+int weir_sched_queue_setup(
+	struct weir_sched *sched, unsigned int queue, const struct weir_sched_queue_config *config);
+
+/** Configure a port, before the first start. @return 0, -EINVAL, -ENOTSUP, -EBUSY */
+int weir_sched_port_setup(
+	struct weir_sched *sched, unsigned int port, const struct weir_sched_port_config *config);
+
+/** A port, for as long as the scheduler is there; NULL: no such port. */
+struct weir_sched_port *weir_sched_port(struct weir_sched *sched, unsigned int port);
+
+/**
+ * Which ports a group's queues are for, also while running. A port that is taken out keeps what it holds, and gets nothing of the
+ * group any more once this returned. Events of a group without ports wait.
+ *
+ * @param group  1 to WEIR_SCHED_GROUPS_MAX - 1
+ * @return 0, -EINVAL, -ENOTSUP
+ */
+int weir_sched_group_set(struct weir_sched *sched, unsigned int group, uint64_t ports);
+
+/** From now on ports may be used. @return 0, -EALREADY, or what the device said */
+int weir_sched_start(struct weir_sched *sched);
+
+/**
+ * No thread uses a port any more. Every event that is inside, but for those that ports hold, is handed to @p drain (NULL: dropped,
+ * and told in the log), in the order of each flow; all contexts are gone then.
+ */
+int weir_sched_stop(struct weir_sched *sched,
+	void (*drain)(void *arg, const struct rte_event *event), void *arg);
+
+/**
+ * Reserve credits, so that so many NEW events can be enqueued later whatever is inside by then. Any thread, while running.
+ *
+ * @return how many were granted, up to @p nb
+ */
+uint32_t weir_sched_reserve(struct weir_sched *sched, uint32_t nb);
+
+/** Give reserved credits back that were not used. Any thread. */
+void weir_sched_unreserve(struct weir_sched *sched, uint32_t nb);
+
+/** Enqueue a NEW event against a credit that was reserved. Any thread, of a port or not. @return 0; -EINVAL */
+int weir_sched_enqueue_reserved(struct weir_sched *sched, const struct rte_event *event);
+
+/** Sum over all ports, at about one moment. Any thread. */
+void weir_sched_stats(const struct weir_sched *sched, struct weir_sched_stats *stats);
+
+/** What is inside where, for people. While running it is about so. */
+void weir_sched_dump(struct weir_sched *sched, FILE *file);
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "weir_sched_fast.h"
+
+#endif

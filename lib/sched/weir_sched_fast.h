@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_SCHED_FAST_H
+#define WEIR_SCHED_FAST_H
+
+/**
+ * @file
+ * Enqueue and dequeue, per event.
+ */
+
+#include "weir_sched.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a backend does for a port. */
+struct weir_sched_port_ops {
+	/** As weir_sched_enqueue(). */
+	uint16_t (*enqueue)(
+		struct weir_sched_port *port, const struct rte_event *events, uint16_t nb);
+	/** As weir_sched_dequeue(). */
+	uint16_t (*dequeue)(struct weir_sched_port *port, struct rte_event *events, uint16_t nb);
+	/** As weir_sched_switch(). */
+	int (*tag_switch)(
+		struct weir_sched_port *port, struct rte_event *event, uint32_t flow, uint8_t type);
+};
+
+/** The beginning of every backend's port. */
+struct weir_sched_port {
+	const struct weir_sched_port_ops *ops; /**< its backend's */
+	struct weir_sched *sched;              /**< whose it is */
+	unsigned int id;                       /**< its number */
+};
+
+/**
+ * Enqueue events, each by its operation. They are where others can get them when this returns.
+ *
+ * An event that is forwarded or released must be one that this port holds, with impl_opaque as it was dequeued; everything else of it
+ * may have been changed.
+ *
+ * @return how many were taken, from the first on; fewer with rte_errno ENOSPC: NEW at the threshold; EINVAL: no such queue, type or operation, or
+ *   not held by this port: counted
+ */
+static inline uint16_t
+weir_sched_enqueue(struct weir_sched_port *port, const struct rte_event *events, uint16_t nb)
+{
+	return port->ops->enqueue(port, events, nb);
+}
+
+/**
+ * Release what is held (unless configured otherwise), and get up to @p nb events.
+ *
+ * @return how many; 0: none now
+ */
+static inline uint16_t
+weir_sched_dequeue(struct weir_sched_port *port, struct rte_event *events, uint16_t nb)
+{
+	return port->ops->dequeue(port, events, nb);
+}
+
+/**
+ * Change a held event's flow and type, staying in its queue, as an SSO's tag switch. What comes later in the new flow waits for it as if
+ * it had been enqueued now.
+ *
+ * @return 0: it is held in the new flow; -EINPROGRESS: others are before it: it was forwarded, and will be dequeued again;
+ *   -EINVAL: not held, or no such type
+ */
+static inline int
+weir_sched_switch(
+	struct weir_sched_port *port, struct rte_event *event, uint32_t flow, uint8_t type)
+{
+	return port->ops->tag_switch(port, event, flow, type);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
