@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* One thread: priorities, and the bound of starvation. */
+
+#include "sched_test.h"
+
+/* Queue p has priority p. */
+static void
+make_priorities(unsigned int nb_ports, uint8_t type, unsigned int bound)
+{
+	struct weir_sched_config c = st_config(nb_ports, 8);
+
+	c.starvation_bound = bound;
+	st_make(c);
+	for (uint8_t p = 0; p < 8; p++)
+		st_queue(p, type, p, 0);
+	st_keep_all();
+	st_start();
+}
+
+/* Whatever the mix in which they came: all of a priority before any of a lower one. */
+static void
+strict_of_type(uint8_t type, unsigned int burst)
+{
+	unsigned int last = 0, nb[8] = {0};
+	struct rte_event events[16];
+
+	make_priorities(1, type, 0);
+	for (unsigned int i = 0; i < 400; i++)
+		st_new(0, (uint8_t)(i * 37 % 8), i % 64, i);
+	for (unsigned int got = 0; got < 400;) {
+		uint16_t more = weir_sched_dequeue(st_port(0), events, (uint16_t)burst);
+
+		assert_true(more > 0);
+		for (uint16_t i = 0; i < more; i++) {
+			assert_true(events[i].queue_id >= last);
+			last = events[i].queue_id;
+			nb[last]++;
+			st_release(0, events[i]);
+		}
+		got += more;
+	}
+	for (unsigned int p = 0; p < 8; p++)
+		assert_int_equal(nb[p], 50);
+	st_teardown(NULL);
+}
+
+static void
+priorities_strict(void **state)
+{
+	st_builtin_only();
+	for (uint8_t type = 0; type < 3; type++) {
+		strict_of_type(type, 1);
+		strict_of_type(type, 7);
+		strict_of_type(type, 16);
+	}
+}
+
+/* Many low ones wait, a high one comes: it is next, at whichever port. */
+static void
+high_is_next(void **state)
+{
+	struct rte_event event;
+
+	st_builtin_only();
+	for (uint8_t type = 0; type < 3; type++) {
+		make_priorities(3, type, 0);
+		for (unsigned int i = 0; i < 600; i++)
+			st_new(0, 7, i, i);
+		for (unsigned int i = 0; i < 180; i++) {
+			st_new(i % 3, (uint8_t)(i % 7), i, 10000 + i);
+			event = st_get_one(i / 3 % 3);
+			assert_int_equal(event.u64, 10000 + i);
+			st_release(i / 3 % 3, event);
+			/* And a low one, so that ports have some at hand. */
+			event = st_get_one(i % 3);
+			assert_int_equal(event.queue_id, 7);
+			st_release(i % 3, event);
+		}
+		st_teardown(NULL);
+	}
+}
+
+/* By event: rte_event::priority / 32. */
+static void
+priority_by_event(void **state)
+{
+	unsigned int last = 0;
+
+	st_builtin_only();
+	st_make(st_config(1, 1));
+	st_queue(0, PARALLEL, WEIR_SCHED_PRIORITY_BY_EVENT, 0);
+	st_start();
+	for (unsigned int i = 0; i < 256; i++) {
+		struct rte_event event = st_event(RTE_EVENT_OP_NEW, 0, i, 0);
+
+		event.priority = (uint8_t)(i * 37);
+		assert_int_equal(weir_sched_enqueue(st_port(0), &event, 1), 1);
+	}
+	for (unsigned int i = 0; i < 256; i++) {
+		struct rte_event event = st_get_one(0);
+
+		assert_int_equal(event.priority / 32, i / 32);
+		assert_true(event.priority / 32u >= last);
+		last = event.priority / 32;
+	}
+}
+
+/* A forwarded event has the priority of where it goes. */
+static void
+priority_of_forward(void **state)
+{
+	struct rte_event event;
+
+	st_builtin_only();
+	make_priorities(1, ATOMIC, 0);
+	st_new(0, 0, 1, 1);
+	event = st_get_one(0);
+	st_new(0, 4, 2, 2);
+	st_forward(0, event, 5);
+	event = st_get_one(0);
+	assert_int_equal(event.u64, 2);
+	st_forward(0, event, 6);
+	assert_int_equal(st_get_one(0).u64, 1);
+	assert_int_equal(st_get_one(0).u64, 2);
+}
+
+/* Never more than so many of higher priority while a lower one waits. */
+static void
+bound_of(unsigned int bound, uint8_t type)
+{
+	unsigned int nb_high = 0, nb_low = 0, run = 0, longest = 0;
+
+	make_priorities(1, type, bound);
+	for (unsigned int i = 0; i < 10; i++)
+		st_new(0, 5, i, i);
+	for (unsigned int i = 0; i < 40; i++)
+		st_new(0, 1, i, i);
+	while (nb_low < 10) {
+		struct rte_event event = st_get_one(0);
+
+		if (event.queue_id == 5) {
+			nb_low++;
+			longest = RTE_MAX(longest, run);
+			run = 0;
+		} else {
+			nb_high++;
+			run++;
+			st_new(0, 1, nb_high + nb_low, 0); /* there is always one */
+		}
+		assert_true(run <= bound);
+		st_release(0, event);
+		assert_true(nb_high < 100000);
+	}
+	/* And it is a bound, not a share for its own sake. */
+	assert_true(longest == bound);
+	assert_true(nb_high >= 10 * bound - 1);
+	st_teardown(NULL);
+}
+
+static void
+starvation_bound(void **state)
+{
+	st_builtin_only();
+	for (uint8_t type = 0; type < 3; type++) {
+		bound_of(1, type);
+		bound_of(4, type);
+		bound_of(100, type);
+	}
+}
+
+/* With three: the one in the middle is a lower one, too, while others wait below it. */
+static void
+starvation_three(void **state)
+{
+	unsigned int since = 0, seen = 0;
+
+	st_builtin_only();
+	make_priorities(1, PARALLEL, 8);
+	for (unsigned int i = 0; i < 60; i++) {
+		st_new(0, 0, i, 0);
+		st_new(0, 7, i, 0);
+	}
+	for (unsigned int i = 0; i < 5; i++)
+		st_new(0, 3, i, 0);
+	for (unsigned int i = 0; i < 3000 && seen < 5; i++) {
+		struct rte_event event = st_get_one(0);
+
+		if (event.queue_id == 3) {
+			seen++;
+			since = 0;
+		} else {
+			since++;
+			st_new(0, event.queue_id, i, 0);
+		}
+		st_release(0, event);
+		/* One of lower priority may be due in between. */
+		if (since > 2 * 8 + 2)
+			fail_msg("%u events passed one of priority 3, %u of 5 came", since, seen);
+	}
+	assert_int_equal(seen, 5);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(priorities_strict),
+		TEST(high_is_next),
+		TEST(priority_by_event),
+		TEST(priority_of_forward),
+		TEST(starvation_bound),
+		TEST(starvation_three),
+	};
+
+	return ST_RUN("sched-priority", tests);
+}
