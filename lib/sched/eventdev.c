@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The backend over DPDK's event devices: configuration, start, stop, statistics.
+ * The backend over DPDK's event devices: configuration, start, stop.
  *
  * What devices fall short of, and this layer cannot mend:
  *
@@ -54,8 +54,7 @@ find_traits(const char *driver)
 
 /* Numbers, against what the device can. */
 static int
-check_numbers(
-	const struct weir_sched *sched, struct eventdev *ed, const struct rte_event_dev_info *info)
+check_numbers(struct weir_sched *sched, struct eventdev *ed, const struct rte_event_dev_info *info)
 {
 	const struct weir_sched_config *config = &sched->config;
 	uint32_t loaned;
@@ -99,6 +98,7 @@ check_numbers(
 				sched->name, info->driver_name, ed->threshold);
 		}
 	}
+	sched->config.new_threshold = ed->threshold;
 	/* Ports keep an eighth at most. Few are not worth it. */
 	ed->cache_max = RTE_MIN(ed->threshold / (8 * config->nb_ports), 64U);
 	if (ed->cache_max < 8)
@@ -277,7 +277,7 @@ setup_port(struct weir_sched *sched, struct eventdev_port *port)
 	port->max_held = config->nb_held;
 	port->keep = config->no_implicit_release;
 	port->last = port->pipeline &&
-		     (eventdev_consumers(sched, sched->config.nb_queues - 1) >> port->id & 1);
+		     (weir_sched_queue_ports(sched, sched->config.nb_queues - 1) >> port->id & 1);
 }
 
 static int
@@ -290,7 +290,7 @@ start(struct weir_sched *sched)
 		rc = eventdev_configure(sched);
 	for (unsigned int queue = 0; queue < sched->config.nb_queues && rc == 0; queue++) {
 		/* devices want a port to start with */
-		if (eventdev_consumers(sched, queue) == 0)
+		if (weir_sched_queue_ports(sched, queue) == 0)
 			rc = eventdev_set_link(sched, 0, queue, true);
 		else
 			rc = eventdev_link_queue(sched, queue);
@@ -304,7 +304,7 @@ start(struct weir_sched *sched)
 	if (rc < 0)
 		return eventdev_fail(sched, "to start as device", ed->device, rc);
 	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
-		if (eventdev_consumers(sched, queue) == 0)
+		if (weir_sched_queue_ports(sched, queue) == 0)
 			eventdev_link_queue(sched, queue);
 	return 0;
 }
@@ -491,66 +491,6 @@ destroy(struct weir_sched *sched)
 	free_all(sched);
 }
 
-static void
-stats(const struct weir_sched *sched, struct weir_sched_stats *sum)
-{
-	const struct eventdev *ed = sched->own;
-
-	memset(sum, 0, sizeof(*sum));
-	for (unsigned int i = 0; i < sched->config.nb_ports; i++) {
-		const struct weir_sched_stats *port = &ed->ports[i]->stats;
-
-		sum->nb_new += __atomic_load_n(&port->nb_new, __ATOMIC_RELAXED);
-		sum->nb_forwarded += __atomic_load_n(&port->nb_forwarded, __ATOMIC_RELAXED);
-		sum->nb_released += __atomic_load_n(&port->nb_released, __ATOMIC_RELAXED);
-		sum->nb_dequeued += __atomic_load_n(&port->nb_dequeued, __ATOMIC_RELAXED);
-		sum->nb_refused += __atomic_load_n(&port->nb_refused, __ATOMIC_RELAXED);
-		sum->nb_invalid += __atomic_load_n(&port->nb_invalid, __ATOMIC_RELAXED);
-	}
-	sum->nb_new += __atomic_load_n(&ed->reserved.nb_new, __ATOMIC_RELAXED);
-	sum->nb_invalid += __atomic_load_n(&ed->reserved.nb_invalid, __ATOMIC_RELAXED);
-}
-
-static void
-dump_xstats(
-	const struct eventdev *ed, FILE *file, enum rte_event_dev_xstats_mode mode, uint8_t which)
-{
-	struct rte_event_dev_xstats_name names[256];
-	uint64_t ids[256], values[256];
-	int nb =
-		rte_event_dev_xstats_names_get(ed->device, mode, which, names, ids, RTE_DIM(names));
-
-	if (nb <= 0 || nb > (int)RTE_DIM(names) ||
-		rte_event_dev_xstats_get(ed->device, mode, which, ids, values, nb) != nb)
-		return;
-	for (int i = 0; i < nb; i++)
-		if (values[i] != 0)
-			fprintf(file, "  %s %" PRIu64 "\n", names[i].name, values[i]);
-}
-
-static void
-dump(struct weir_sched *sched, FILE *file)
-{
-	const struct eventdev *ed = sched->own;
-
-	fprintf(file, "%s: event device %u, %u inside of %u, %u credits reserved%s\n", sched->name,
-		ed->device, eventdev_nb_inside(ed), ed->nb_events,
-		__atomic_load_n(&ed->granted, __ATOMIC_RELAXED),
-		ed->runs_service ? ", scheduled by its ports" : "");
-	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
-		fprintf(file, "  port %u: %u held, %u on their way, %" PRIu64 " dequeued\n", i,
-			ed->ports[i]->nb_held, ed->ports[i]->nb_out,
-			ed->ports[i]->stats.nb_dequeued);
-	if (!sched->running)
-		return;
-	dump_xstats(ed, file, RTE_EVENT_DEV_XSTATS_DEVICE, 0);
-	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
-		dump_xstats(ed, file, RTE_EVENT_DEV_XSTATS_PORT, i);
-	for (unsigned int i = 0; i < sched->config.nb_queues; i++)
-		dump_xstats(ed, file, RTE_EVENT_DEV_XSTATS_QUEUE, i);
-	rte_event_dev_dump(ed->device, file);
-}
-
 const struct sched_backend sched_eventdev = {
 	.name = "eventdev",
 	.create = create,
@@ -563,6 +503,7 @@ const struct sched_backend sched_eventdev = {
 	.reserve = eventdev_reserve,
 	.unreserve = eventdev_unreserve,
 	.enqueue_reserved = eventdev_enqueue_reserved,
-	.stats = stats,
-	.dump = dump,
+	.stats = eventdev_stats,
+	.xstats = eventdev_xstats,
+	.dump = eventdev_dump,
 };

@@ -11,18 +11,6 @@
 
 #include "eventdev_private.h"
 
-/* Which ports get a queue's events. */
-uint64_t
-eventdev_consumers(const struct weir_sched *sched, unsigned int queue)
-{
-	uint64_t ports = sched_queue_ports(sched, queue);
-
-	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
-		if (sched->ports_config[i].producer)
-			ports &= ~(UINT64_C(1) << i);
-	return ports;
-}
-
 /* Wait until the device has acted on unlinking. */
 static void
 await_unlink(struct eventdev *ed, unsigned int port)
@@ -64,7 +52,7 @@ eventdev_set_link(struct weir_sched *sched, unsigned int port, uint8_t queue, bo
 int
 eventdev_link_queue(struct weir_sched *sched, unsigned int queue)
 {
-	uint64_t ports = eventdev_consumers(sched, queue);
+	uint64_t ports = weir_sched_queue_ports(sched, queue);
 	int rc = 0;
 
 	for (unsigned int i = 0; i < 2 * sched->config.nb_ports && rc == 0; i++) {
@@ -81,12 +69,13 @@ eventdev_link_queue(struct weir_sched *sched, unsigned int queue)
 static int
 check_pipeline(const struct weir_sched *sched)
 {
-	unsigned int nb[WEIR_SCHED_PORTS_MAX] = {0};
+	unsigned int nb[WEIR_SCHED_PORTS_MAX] = {0}, nb_producers = 0;
 
 	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
 		for (unsigned int port = 0; port < sched->config.nb_ports; port++)
-			nb[port] += eventdev_consumers(sched, queue) >> port & 1;
-	for (unsigned int port = 0; port < sched->config.nb_ports; port++)
+			nb[port] += weir_sched_queue_ports(sched, queue) >> port & 1;
+	for (unsigned int port = 0; port < sched->config.nb_ports; port++) {
+		nb_producers += sched->ports_config[port].producer;
 		if (!sched->ports_config[port].producer && nb[port] != 1) {
 			SCHED_LOG(ERROR,
 				"%s: port %u gets events of %u queues; with event_opdl it must be "
@@ -95,6 +84,14 @@ check_pipeline(const struct weir_sched *sched)
 				sched->name, port, nb[port]);
 			return -ENOTSUP;
 		}
+	}
+	/* one for reserved credit alone would do as well */
+	if (nb_producers == 0 && sched->config.nb_reserved == 0) {
+		SCHED_LOG(ERROR,
+			"%s: no port is a producer; with event_opdl others cannot send NEW",
+			sched->name);
+		return -ENOTSUP;
+	}
 	return 0;
 }
 
@@ -104,7 +101,7 @@ eventdev_check_links(const struct weir_sched *sched)
 	const struct eventdev *ed = sched->own;
 
 	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
-		if (eventdev_consumers(sched, queue) == 0 &&
+		if (weir_sched_queue_ports(sched, queue) == 0 &&
 			!eventdev_can(ed, RTE_EVENT_DEV_CAP_RUNTIME_PORT_LINK)) {
 			SCHED_LOG(ERROR, "%s: queue %u has no ports; the event device wants one",
 				sched->name, queue);

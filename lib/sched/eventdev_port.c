@@ -270,10 +270,8 @@ enqueue_new(struct eventdev_port *port, const struct rte_event *events, uint16_t
 	}
 	if (taken < admitted)
 		give_credits(port, admitted - taken);
-	if (taken < run) {
-		eventdev_count(&port->stats.nb_refused, run - taken);
+	if (taken < run)
 		*error = ENOSPC;
-	}
 	eventdev_count(&port->stats.nb_new, taken);
 	return taken;
 }
@@ -302,6 +300,8 @@ enqueue(struct weir_sched_port *base, const struct rte_event *events, uint16_t n
 		}
 	}
 	flush(port);
+	if (error == ENOSPC)
+		eventdev_count(&port->stats.nb_refused, nb - i);
 	if (error != 0)
 		rte_errno = error;
 	return i;

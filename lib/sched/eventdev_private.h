@@ -5,9 +5,10 @@
 /*
  * What the files of the backend over DPDK's event devices share.
  *
- *   eventdev.c         what the device can do, start, stop, statistics
- *   eventdev_config.c  configuration of the device, links
- *   eventdev_port.c    per event: credits, what ports hold, reserved credit
+ *   eventdev.c          what the device can do, start, stop
+ *   eventdev_config.c   configuration of the device, links
+ *   eventdev_inspect.c  statistics
+ *   eventdev_port.c     per event: credits, what ports hold, reserved credit
  *
  * Events inside are counted here, not by the device: devices round to what their ports take on loan, do not know reserved
  * credit, and event_dsw gives credits back at dequeue. The device is configured with room to spare, so that it does not
@@ -106,9 +107,6 @@ eventdev_can(const struct eventdev *ed, uint32_t cap)
 	return (ed->caps & cap) != 0;
 }
 
-/* Ports that get a queue's events. */
-uint64_t eventdev_consumers(const struct weir_sched *sched, unsigned int queue);
-
 /* Can the device have these links? 0, or -ENOTSUP with a log. */
 int eventdev_check_links(const struct weir_sched *sched);
 
@@ -141,6 +139,11 @@ uint32_t eventdev_nb_inside(const struct eventdev *ed);
 uint32_t eventdev_reserve(struct weir_sched *sched, uint32_t nb);
 void eventdev_unreserve(struct weir_sched *sched, uint32_t nb);
 int eventdev_enqueue_reserved(struct weir_sched *sched, const struct rte_event *event);
+
+void eventdev_stats(const struct weir_sched *sched, struct weir_sched_stats *sum);
+void eventdev_xstats(const struct weir_sched *sched, enum weir_sched_part part, unsigned int which,
+	struct sched_xstats *to);
+void eventdev_dump(struct weir_sched *sched, FILE *file);
 
 /* Send what the device had no room for; and the maintenance of its port. */
 void eventdev_reserved_push(struct eventdev *ed);

@@ -83,6 +83,17 @@ check(const char *name, const struct weir_sched_config *config)
 	return 0;
 }
 
+/* Somebody must dequeue. */
+static int
+check_consumers(const struct weir_sched *sched)
+{
+	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
+		if (!sched->ports_config[i].producer)
+			return 0;
+	SCHED_LOG(ERROR, "%s: all ports are producers, nobody would dequeue", sched->name);
+	return -EINVAL;
+}
+
 static struct weir_sched *
 fail(struct weir_sched *sched, int error)
 {
@@ -118,7 +129,8 @@ weir_sched_create(const char *name, const struct weir_sched_config *config)
 			sched->config.backend);
 		return fail(sched, EINVAL);
 	}
-	sched->config.backend = sched->backend->name;
+	snprintf(sched->backend_name, sizeof(sched->backend_name), "%s", sched->config.backend);
+	sched->config.backend = sched->backend_name;
 	for (unsigned int group = 0; group < WEIR_SCHED_GROUPS_MAX; group++)
 		sched->groups[group] = group == 0 ? UINT64_MAX >> (64 - config->nb_ports) : 0;
 	for (unsigned int queue = 0; queue < config->nb_queues; queue++)
@@ -220,7 +232,9 @@ weir_sched_start(struct weir_sched *sched)
 		return -EINVAL;
 	if (sched->running)
 		return -EALREADY;
-	rc = sched->backend->start(sched);
+	rc = check_consumers(sched);
+	if (rc == 0)
+		rc = sched->backend->start(sched);
 	if (rc < 0)
 		return rc;
 	sched->running = sched->started = true;
@@ -284,23 +298,4 @@ weir_sched_enqueue_reserved(struct weir_sched *sched, const struct rte_event *ev
 	if (sched == NULL || event == NULL || !sched->running)
 		return -EINVAL;
 	return sched->backend->enqueue_reserved(sched, event);
-}
-
-void
-weir_sched_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)
-{
-	if (stats == NULL)
-		return;
-	memset(stats, 0, sizeof(*stats));
-	if (sched == NULL)
-		return;
-	sched->backend->stats(sched, stats);
-	stats->nb_drained = sched->nb_drained;
-}
-
-void
-weir_sched_dump(struct weir_sched *sched, FILE *file)
-{
-	if (sched != NULL && file != NULL)
-		sched->backend->dump(sched, file);
 }

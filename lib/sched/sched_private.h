@@ -6,6 +6,7 @@
  * What the files of this library share.
  *
  *   sched.c     configuration, checked once for all backends
+ *   inspect.c   what is configured and counted
  *   builtin.c   our own scheduler                 eventdev.c  a device of DPDK's
  */
 
@@ -13,6 +14,17 @@
 #include "weir_sched.h"
 
 #define SCHED_LOG(level, ...) weir_base_log(WEIR_BASE_LOG_##level, "sched", __VA_ARGS__)
+
+/* Where xstats go. */
+struct sched_xstats {
+	struct weir_sched_xstat *xstats;
+	unsigned int nb, room; /* nb: of those that there are, also beyond the room */
+};
+
+void sched_xstats_put(struct sched_xstats *to, const char *name, uint64_t value);
+
+/* A port's own, by the names that they have everywhere; read while its thread writes them. */
+void sched_xstats_put_port(struct sched_xstats *to, const struct weir_sched_stats *stats);
 
 /* What a scheduler is made of. Its functions are called with arguments that sched.c has checked. */
 struct sched_backend {
@@ -32,13 +44,16 @@ struct sched_backend {
 	void (*unreserve)(struct weir_sched *sched, uint32_t nb);
 	int (*enqueue_reserved)(struct weir_sched *sched, const struct rte_event *event);
 	void (*stats)(const struct weir_sched *sched, struct weir_sched_stats *stats);
+	/* Of a part that is there; besides what stats() tells of all. May be NULL. */
+	void (*xstats)(const struct weir_sched *sched, enum weir_sched_part part,
+		unsigned int which, struct sched_xstats *to);
 	void (*dump)(struct weir_sched *sched, FILE *file);
 };
 
 extern const struct sched_backend sched_builtin, sched_eventdev;
 
 struct weir_sched {
-	char name[64];
+	char name[64], backend_name[64];
 	struct weir_sched_config config; /* defaults filled in */
 	const struct sched_backend *backend;
 	void *own;             /* the backend's */

@@ -76,7 +76,8 @@ struct weir_sched_config {
 	uint32_t nb_events;     /**< most events inside at a time, a power of two: 4,096 */
 	uint32_t nb_reserved;   /**< of these, kept for weir_sched_reserve(): 0 */
 	uint32_t
-		new_threshold; /**< NEW is refused while so many are inside: nb_events - nb_reserved */
+		new_threshold; /**< NEW is refused while so many are inside: nb_events - nb_reserved. A
+				    device may have less room: weir_sched_config_get() */
 	unsigned int
 		starvation_bound; /**< so many events of higher priority pass a lower one at most; 0: strict */
 	int socket_id;            /**< NUMA node of the memory; -1: any */
@@ -102,7 +103,8 @@ struct weir_sched_stats {
 	uint64_t nb_forwarded; /**< gone on */
 	uint64_t nb_released;  /**< gone out, implicitly too */
 	uint64_t nb_dequeued;  /**< handed to a port */
-	uint64_t nb_refused;   /**< NEW at the threshold */
+	uint64_t
+		nb_refused; /**< not taken, from a NEW at the threshold on to the end of its call */
 	uint64_t
 		nb_invalid; /**< events with a queue that is not there, or an operation on an event that is not held */
 	uint64_t nb_stolen;  /**< builtin: of those dequeued, taken over from another port */
@@ -165,6 +167,54 @@ int weir_sched_enqueue_reserved(struct weir_sched *sched, const struct rte_event
 
 /** Sum over all ports, at about one moment. Any thread. */
 void weir_sched_stats(const struct weir_sched *sched, struct weir_sched_stats *stats);
+
+/** What xstats are of. */
+enum weir_sched_part {
+	WEIR_SCHED_PART_ALL,   /**< the whole: struct weir_sched_stats, and the backend's own */
+	WEIR_SCHED_PART_PORT,  /**< a port */
+	WEIR_SCHED_PART_QUEUE, /**< a queue */
+};
+
+/** A counter with a name. */
+struct weir_sched_xstat {
+	char name[64];
+	uint64_t value; /**< events, where the name does not say otherwise */
+};
+
+/**
+ * Counters of the whole, a port or a queue: ours, and what an event device has of its own, whose names begin with "dev_". A port's
+ * are "new", "forwarded", "released", "dequeued", "refused", "invalid", "stolen", as in struct weir_sched_stats. What there is stays
+ * the same, in the same order, from one start to the next stop. Any thread, not beside start and stop.
+ *
+ * @param which   the port's or queue's number; 0 for the whole
+ * @param xstats  filled in up to @p nb; NULL if that is 0
+ * @return how many there are, maybe more than @p nb; -EINVAL
+ */
+int weir_sched_xstats(const struct weir_sched *sched, enum weir_sched_part part, unsigned int which,
+	struct weir_sched_xstat *xstats, unsigned int nb);
+
+/**
+ * The configuration that is in force: defaults filled in, new_threshold as the device has room for it. The backend's name is the
+ * scheduler's. Any thread. @return 0, -EINVAL
+ */
+int weir_sched_config_get(const struct weir_sched *sched, struct weir_sched_config *config);
+
+/** A queue's configuration, as it is in force. Any thread, not beside weir_sched_queue_setup(). @return 0, -EINVAL */
+int weir_sched_queue_get(
+	const struct weir_sched *sched, unsigned int queue, struct weir_sched_queue_config *config);
+
+/** A port's configuration, as it is in force. Any thread, not beside weir_sched_port_setup(). @return 0, -EINVAL */
+int weir_sched_port_get(
+	const struct weir_sched *sched, unsigned int port, struct weir_sched_port_config *config);
+
+/** A group's ports. Any thread. @return 0, -EINVAL */
+int weir_sched_group_get(const struct weir_sched *sched, unsigned int group, uint64_t *ports);
+
+/** Links: the ports that a queue's events may go to now, a bit each, without producers; 0: none, or no such queue. Any thread. */
+uint64_t weir_sched_queue_ports(const struct weir_sched *sched, unsigned int queue);
+
+/** Was it started, and not stopped since? Any thread. */
+bool weir_sched_running(const struct weir_sched *sched);
 
 /** What is inside where, for people. While running it is about so. */
 void weir_sched_dump(struct weir_sched *sched, FILE *file);

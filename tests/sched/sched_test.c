@@ -185,7 +185,7 @@ st_make_two(unsigned int nb_ports, uint8_t first, uint8_t second)
 	st_make(config);
 	st_queue(0, first, 0, 0);
 	st_queue(1, second, 0, 0);
-	st_keep_all();
+	st_keep_if_possible();
 	st_start();
 }
 
@@ -199,7 +199,7 @@ st_make_credits(unsigned int nb_ports, unsigned int nb_queues, uint32_t events, 
 		.nb_flows = 64,
 		.nb_reserved = reserved,
 		.new_threshold = threshold});
-	st_keep_all();
+	st_keep_if_possible();
 }
 
 void
@@ -232,9 +232,55 @@ st_keep_all(void)
 		st_keep(port);
 }
 
+bool
+st_keep_if_possible(void)
+{
+	const struct weir_sched_port_config config = {.no_implicit_release = true};
+
+	if (weir_sched_port_setup(st_sched, 0, &config) < 0)
+		return false;
+	st_keep_all();
+	return true;
+}
+
+void
+st_needs_keep(void)
+{
+	struct weir_sched_port_config config;
+
+	assert_int_equal(weir_sched_port_get(st_sched, 0, &config), 0);
+	if (!config.no_implicit_release)
+		st_skip("the device cannot do without implicit release");
+}
+
+unsigned int
+st_threshold(void)
+{
+	struct weir_sched_config config;
+
+	assert_int_equal(weir_sched_config_get(st_sched, &config), 0);
+	return config.new_threshold;
+}
+
+void
+st_producer_on_device(unsigned int port)
+{
+	const struct weir_sched_port_config config = {.producer = true};
+
+	if (!st_is_builtin())
+		done(weir_sched_port_setup(st_sched, port, &config));
+}
+
 void
 st_start(void)
 {
+	struct weir_sched_port_config config;
+	bool produced = false;
+
+	for (unsigned int port = 0; weir_sched_port_get(st_sched, port, &config) == 0; port++)
+		produced |= config.producer;
+	if (!produced && st_is_driver("event_opdl"))
+		st_skip("event_opdl takes NEW of producers only");
 	done(weir_sched_start(st_sched));
 }
 

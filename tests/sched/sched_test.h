@@ -73,10 +73,10 @@ void st_make(struct weir_sched_config config);
 /* So many ports and queues, of 64 flows, 4,096 events. */
 struct weir_sched_config st_config(unsigned int nb_ports, unsigned int nb_queues);
 
-/* Started, of two queues of these types; ports hold what they have until it is released. */
+/* Started, of two queues of these types; ports hold what they have until it is released, where the device can. */
 void st_make_two(unsigned int nb_ports, uint8_t first, uint8_t second);
 
-/* Not started yet, of atomic queues; ports hold what they have until it is released. */
+/* Not started yet, of atomic queues; ports hold what they have until it is released, where the device can. */
 void st_make_credits(unsigned int nb_ports, unsigned int nb_queues, uint32_t events,
 	uint32_t reserved, uint32_t threshold);
 
@@ -86,6 +86,14 @@ void st_group(unsigned int group, uint64_t ports);
 /* What the port holds stays held until it is released. */
 void st_keep(unsigned int port);
 void st_keep_all(void);
+/* The same where the device can. @return can it? */
+bool st_keep_if_possible(void);
+/* Skip unless st_keep_if_possible() was: what is held must outlive a dequeue. */
+void st_needs_keep(void);
+/* NEW is refused from so many on, as the device has room. */
+unsigned int st_threshold(void);
+/* A port that only enqueues, if it is a device: who gets an event is its choice, and it should not be this one. */
+void st_producer_on_device(unsigned int port);
 void st_start(void);
 
 /* Ends st_sched, for cmocka. */

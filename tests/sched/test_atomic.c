@@ -19,7 +19,8 @@ new_comes(void **state)
 	assert_int_equal(weir_sched_enqueue(st_port(0), &event, 1), 1);
 	event = st_get_one(0);
 	assert_int_equal(event.queue_id, 1);
-	assert_int_equal(event.flow_id, 13);
+	if (!st_is_driver("event_dsw")) /* puts its own there, where the type is parallel */
+		assert_int_equal(event.flow_id, 13);
 	assert_int_equal(event.sub_event_type, 0xa5);
 	assert_int_equal(event.event_type, RTE_EVENT_TYPE_CPU);
 	assert_int_equal(event.sched_type, PARALLEL);
@@ -49,9 +50,9 @@ empty_calls(void **state)
 static void
 long_bursts(void **state)
 {
-	enum { NB = 65535, HELD = 255 };
-	struct rte_event *events = calloc(NB, sizeof(*events));
-	unsigned int got = 0, idle = 0;
+	enum { MOST = 65535, HELD = 255 };
+	struct rte_event *events = calloc(MOST, sizeof(*events));
+	unsigned int got = 0, idle = 0, nb_in;
 
 	st_make((struct weir_sched_config){.nb_ports = 1, .nb_queues = 1, .nb_events = 1 << 16});
 	st_queue(0, PARALLEL, 0, 0);
@@ -59,17 +60,18 @@ long_bursts(void **state)
 				 st_sched, 0, &(struct weir_sched_port_config){.nb_held = HELD}),
 		0);
 	st_start();
-	for (unsigned int i = 0; i < NB; i++)
+	nb_in = RTE_MIN(st_threshold(), (unsigned int)MOST);
+	for (unsigned int i = 0; i < MOST; i++)
 		events[i] = st_event(RTE_EVENT_OP_NEW, 0, i, i);
-	assert_int_equal(weir_sched_enqueue(st_port(0), events, NB), NB);
-	while (got < NB && idle < 100000) {
-		uint16_t nb = weir_sched_dequeue(st_port(0), events, NB);
+	assert_int_equal(weir_sched_enqueue(st_port(0), events, MOST), nb_in);
+	while (got < nb_in && idle < 100000) {
+		uint16_t nb = weir_sched_dequeue(st_port(0), events, MOST);
 
 		got += nb;
 		idle = nb > 0 ? 0 : idle + 1;
 	}
 	free(events);
-	assert_int_equal(got, NB);
+	assert_int_equal(got, nb_in);
 }
 
 static void

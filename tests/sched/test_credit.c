@@ -55,6 +55,7 @@ forward_at_limit(void **state)
 	struct rte_event held[3], burst[3];
 
 	st_make_credits(1, 2, 8, 0, 8);
+	st_needs_keep();
 	st_queue(0, PARALLEL, 0, 0);
 	st_queue(1, PARALLEL, 0, 0);
 	st_start();
@@ -75,18 +76,23 @@ forward_at_limit(void **state)
 	assert_int_equal(weir_sched_enqueue(st_port(0), &burst[2], 1), 1);
 	assert_int_equal(weir_sched_enqueue(st_port(0), &burst[2], 1), 0);
 	assert_int_equal(rte_errno, EINVAL);
+	/* Devices see what is given up in the order in which it came. */
+	if (!st_is_builtin())
+		st_forward(0, held[2], 1);
 	for (unsigned int i = 0; i < 1000; i++) {
 		struct rte_event event = st_get_one(0);
 
 		st_forward(0, event, (uint8_t)(i % 2));
 	}
 	/* Whatever leaves makes room for as much. */
+	if (!st_is_builtin())
+		held[2] = st_get_one(0);
 	st_release(0, held[2]);
 	assert_int_equal(st_fill(0, 0, 100), 1);
 	assert_int_equal(st_get(0, held, 1), 1);
 	st_release(0, held[0]);
 	assert_int_equal(st_fill(0, 0, 100), 1);
-	assert_int_equal(st_stats().nb_forwarded, 1002);
+	assert_int_equal(st_stats().nb_forwarded, st_is_builtin() ? 1002 : 1003);
 }
 
 /* What one port releases, another one can have: with the smallest of thresholds, too. */
@@ -96,6 +102,7 @@ credits_go_round(uint32_t threshold, unsigned int nb_ports)
 	struct rte_event event;
 
 	st_make_credits(nb_ports, 1, 1024, 0, threshold);
+	st_producer_on_device(0);
 	st_start();
 	for (uint64_t i = 0; i < 200; i++) {
 		unsigned int out = 1 + (unsigned int)(i % (nb_ports - 1));
@@ -200,8 +207,9 @@ reserved_forwarded(void **state)
 		event = st_get_one(0);
 		st_forward(0, event, 0);
 		event = st_get_one(0);
-		assert_int_equal(weir_sched_reserve(st_sched, 1), 0);
-		assert_int_equal(weir_sched_reserve(st_sched, 1), 0);
+		/* a device has room for all of them as long as others leave some */
+		if (st_is_builtin())
+			assert_int_equal(weir_sched_reserve(st_sched, 1), 0);
 		st_release(0, event);
 	}
 	assert_int_equal(st_fill(0, 0, 100), 7);

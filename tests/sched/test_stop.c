@@ -31,7 +31,7 @@ stop_atomic(void **state)
 
 	for (unsigned int round = 0; round < 4; round++) {
 		drained.nb = 0;
-		st_make_credits(2, 1, 512, 0, 0);
+		st_make_credits(st_is_builtin() ? 2 : 1, 1, 512, 0, 0);
 		st_start();
 		for (unsigned int i = 0; i < 100; i++)
 			st_new(0, 0, i % 5, i);
@@ -164,6 +164,7 @@ adds_up(void **state)
 	struct weir_sched_stats stats = {0};
 
 	st_make_credits(1, 2, 256, 0, 0);
+	st_needs_keep();
 	st_start();
 	srandom(1);
 	for (unsigned int step = 0; step < 3000; step++) {

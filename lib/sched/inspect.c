@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What a scheduler is, and what it has done so far: configuration as it is in force, counters, for people. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "sched_private.h"
+
+int
+weir_sched_config_get(const struct weir_sched *sched, struct weir_sched_config *config)
+{
+	if (sched == NULL || config == NULL)
+		return -EINVAL;
+	*config = sched->config;
+	config->backend = sched->backend_name;
+	return 0;
+}
+
+int
+weir_sched_queue_get(
+	const struct weir_sched *sched, unsigned int queue, struct weir_sched_queue_config *config)
+{
+	if (sched == NULL || config == NULL || queue >= sched->config.nb_queues)
+		return -EINVAL;
+	*config = sched->queues[queue];
+	return 0;
+}
+
+int
+weir_sched_port_get(
+	const struct weir_sched *sched, unsigned int port, struct weir_sched_port_config *config)
+{
+	if (sched == NULL || config == NULL || port >= sched->config.nb_ports)
+		return -EINVAL;
+	*config = sched->ports_config[port];
+	return 0;
+}
+
+int
+weir_sched_group_get(const struct weir_sched *sched, unsigned int group, uint64_t *ports)
+{
+	if (sched == NULL || ports == NULL || group >= WEIR_SCHED_GROUPS_MAX)
+		return -EINVAL;
+	*ports = __atomic_load_n(&sched->groups[group], __ATOMIC_RELAXED);
+	return 0;
+}
+
+uint64_t
+weir_sched_queue_ports(const struct weir_sched *sched, unsigned int queue)
+{
+	uint64_t ports;
+
+	if (sched == NULL || queue >= sched->config.nb_queues)
+		return 0;
+	ports = sched_queue_ports(sched, queue);
+	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
+		if (sched->ports_config[i].producer)
+			ports &= ~(UINT64_C(1) << i);
+	return ports;
+}
+
+bool
+weir_sched_running(const struct weir_sched *sched)
+{
+	return sched != NULL && __atomic_load_n(&sched->running, __ATOMIC_RELAXED);
+}
+
+void
+weir_sched_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)
+{
+	if (stats == NULL)
+		return;
+	memset(stats, 0, sizeof(*stats));
+	if (sched == NULL)
+		return;
+	sched->backend->stats(sched, stats);
+	stats->nb_drained = sched->nb_drained;
+}
+
+void
+sched_xstats_put(struct sched_xstats *to, const char *name, uint64_t value)
+{
+	struct weir_sched_xstat *xstat;
+
+	if (to->nb++ >= to->room)
+		return;
+	xstat = &to->xstats[to->nb - 1];
+	strncpy(xstat->name, name, sizeof(xstat->name) - 1);
+	xstat->name[sizeof(xstat->name) - 1] = '\0';
+	xstat->value = value;
+}
+
+void
+sched_xstats_put_port(struct sched_xstats *to, const struct weir_sched_stats *stats)
+{
+	sched_xstats_put(to, "new", __atomic_load_n(&stats->nb_new, __ATOMIC_RELAXED));
+	sched_xstats_put(to, "forwarded", __atomic_load_n(&stats->nb_forwarded, __ATOMIC_RELAXED));
+	sched_xstats_put(to, "released", __atomic_load_n(&stats->nb_released, __ATOMIC_RELAXED));
+	sched_xstats_put(to, "dequeued", __atomic_load_n(&stats->nb_dequeued, __ATOMIC_RELAXED));
+	sched_xstats_put(to, "refused", __atomic_load_n(&stats->nb_refused, __ATOMIC_RELAXED));
+	sched_xstats_put(to, "invalid", __atomic_load_n(&stats->nb_invalid, __ATOMIC_RELAXED));
+	sched_xstats_put(to, "stolen", __atomic_load_n(&stats->nb_stolen, __ATOMIC_RELAXED));
+}
+
+static bool
+is_part(const struct weir_sched *sched, enum weir_sched_part part, unsigned int which)
+{
+	switch (part) {
+	case WEIR_SCHED_PART_ALL:
+		return which == 0;
+	case WEIR_SCHED_PART_PORT:
+		return which < sched->config.nb_ports;
+	case WEIR_SCHED_PART_QUEUE:
+		return which < sched->config.nb_queues;
+	}
+	return false;
+}
+
+int
+weir_sched_xstats(const struct weir_sched *sched, enum weir_sched_part part, unsigned int which,
+	struct weir_sched_xstat *xstats, unsigned int nb)
+{
+	struct sched_xstats to = {.xstats = xstats, .room = nb};
+	struct weir_sched_stats stats;
+
+	if (sched == NULL || (xstats == NULL && nb > 0) || !is_part(sched, part, which))
+		return -EINVAL;
+	if (part == WEIR_SCHED_PART_ALL) {
+		weir_sched_stats(sched, &stats);
+		sched_xstats_put_port(&to, &stats);
+		sched_xstats_put(&to, "drained", stats.nb_drained);
+	}
+	if (sched->backend->xstats != NULL)
+		sched->backend->xstats(sched, part, which, &to);
+	return (int)to.nb;
+}
+
+void
+weir_sched_dump(struct weir_sched *sched, FILE *file)
+{
+	if (sched != NULL && file != NULL)
+		sched->backend->dump(sched, file);
+}
