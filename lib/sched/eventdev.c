@@ -10,7 +10,7 @@
  *   event_dsw          a port that is not called holds up the migration of flows, and keeps the events of those that it
  *                      served; a parallel queue puts numbers of its own in flow_id
  *   event_sw           a port that is taken out of a group gets what was scheduled to it before, and the flows that it holds
- *                      events of
+ *                      events of. The groups of ordered queues cannot change while it runs: it would forget whose turn it is
  *   event_opdl         queues are passed in the order of their numbers, a port has one of them, or is a producer; of what is
  *                      forwarded only flow_id and u64 are sure to be changed
  */
@@ -35,7 +35,7 @@ static const struct eventdev_traits traits[] = {
 		.out_of_order = true,
 		.no_ordered = true,
 		.no_ports = true},
-	{.driver = "event_sw", .credits_per_port = 96},
+	{.driver = "event_sw", .credits_per_port = 96, .fixed_ordered = true},
 	{.driver = "event_opdl", .pipeline = true, .no_restart = true},
 	{.driver = "", .credits_per_port = 64}, /* any other */
 };
@@ -241,6 +241,15 @@ group_set(struct weir_sched *sched, unsigned int group)
 	}
 	if (!sched->running) /* start() links */
 		return 0;
+	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
+		if (sched->queues[queue].group == group && ed->traits->fixed_ordered &&
+			sched->queues[queue].type == RTE_SCHED_TYPE_ORDERED) {
+			SCHED_LOG(ERROR,
+				"%s: group %u: %s cannot change the ports of an ordered queue, %u, "
+				"while it runs",
+				sched->name, group, ed->traits->driver, queue);
+			return -ENOTSUP;
+		}
 	for (unsigned int queue = 0; queue < sched->config.nb_queues && rc == 0; queue++)
 		if (sched->queues[queue].group == group)
 			rc = eventdev_link_queue(sched, queue);

@@ -402,6 +402,7 @@ hold(struct eventdev_port *port, struct rte_event *events, uint16_t nb)
 				continue;
 			}
 			event->queue_id = queue;
+			event->sched_type = port->port.sched->queues[queue].type;
 			event->impl_opaque = 0;
 		}
 		port->slots[slot] = (struct eventdev_slot){.held = true,

@@ -31,8 +31,9 @@
 struct eventdev_traits {
 	const char *driver;
 	unsigned int credits_per_port; /* on loan to a port, though no event has them */
-	bool out_of_order; /* FORWARD and RELEASE in any order; others take the oldest held */
-	bool no_ordered;   /* no ordered queues */
+	bool out_of_order;  /* FORWARD and RELEASE in any order; others take the oldest held */
+	bool no_ordered;    /* no ordered queues */
+	bool fixed_ordered; /* ports of ordered queues are for good */
 	bool pipeline; /* event_opdl: one queue per port, in order of their numbers, all of a dequeue at once */
 	bool no_ports;   /* event_dsw: port_setup() leaves behind what makes the next one fail */
 	bool no_restart; /* must be configured anew after it was stopped */

@@ -70,6 +70,7 @@ model_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte_e
 		i++) {
 		struct model_port *port = &model->ports[i];
 
+		model->stats.nb_released += port->nb_held;
 		for (unsigned int n = 0; n < 256; n++) {
 			free(port->held[n].item);
 			port->held[n].item = NULL;
