@@ -87,7 +87,6 @@ enum weir_em_drop {
 	WEIR_EM_DROP_DETACHED, /**< its queue belonged to no object */
 	WEIR_EM_DROP_UNKNOWN,  /**< it was not sent by this instance: no such queue */
 	WEIR_EM_DROP_OUTPUT,   /**< an output function did not take it */
-	WEIR_EM_DROP_OVERFLOW, /**< it was forwarded to a ring that was full */
 	WEIR_EM_DROP_STOPPED,  /**< it was inside when the instance was destroyed */
 	WEIR_EM_DROPS
 };
@@ -156,9 +155,10 @@ typedef int (*weir_em_start_t)(
 	struct weir_em_core *core, void *context, weir_em_object object, void *arg);
 
 /**
- * What an output queue does with events.
+ * What an output queue does with events. Those forwarded from ordered queues come in order, on one core at a time; all
+ * others at once, on the core that sends them, so it may run on several.
  *
- * @return how many it took, from the first on; what is left is dropped, and counted
+ * @return how many it took, from the first on. What is left stays the sender's; what came in order is dropped, and counted
  */
 typedef uint16_t (*weir_em_output_t)(struct weir_em_core *core, void *context,
 	struct rte_event *events, uint16_t nb, weir_em_queue queue);
@@ -305,8 +305,8 @@ struct weir_em_object_info {
 /**
  * Make an instance, with a scheduler of its own, which runs when this returns. EAL must be up.
  *
- * @param name  for logs; copied; unique among those of the process that are there
- * @return NULL with rte_errno: EINVAL, ENOTSUP (the scheduler cannot), ENODEV, ENOMEM, EEXIST; the log says why
+ * @param name  for logs; copied
+ * @return NULL with rte_errno: EINVAL, ENOTSUP (the scheduler cannot), ENODEV, ENOMEM; the log says why
  */
 struct weir_em *weir_em_create(const char *name, const struct weir_em_config *config);
 
@@ -465,7 +465,7 @@ weir_em_queue_group weir_em_queue_group_default(const struct weir_em *em);
 weir_em_queue_group weir_em_queue_group_create(
 	struct weir_em *em, const char *name, uint64_t cores);
 
-/** End a queue group that no queue is in. Events of queues deleted before must be gone. @return 0; -EBUSY; -ESTALE, -EINVAL (the default group too) */
+/** End a queue group that no queue is in. @return 0; -EBUSY; -ESTALE, -EINVAL (the default group too) */
 int weir_em_queue_group_delete(struct weir_em *em, weir_em_queue_group group);
 
 /**

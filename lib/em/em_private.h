@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef EM_PRIVATE_H
+#define EM_PRIVATE_H
+
+/*
+ * What the files of this library share.
+ *
+ *   em.c           an instance is made and ended        core.c         threads become cores, what each is to do
+ *   handle.c       numbers that are never used again    call.c         a function runs on every core; events that wait
+ *   object.c       objects                              start.c        they are started and stopped
+ *   queue.c        queues                               queue_group.c  cores of queues
+ *   send.c         per event: send, forward             dispatch.c     per event: receive
+ *   local.c        queues of one core                   ring.c         queues that are not scheduled
+ *   pool.c         buffers                              error.c        error handlers, what is dropped
+ *   stats.c        counters                             dump.c, ctl.c  for people, for programs
+ *
+ * A queue's number is its flow in the scheduler. The number of a queue that was deleted is not given to another one while
+ * there may be events of it: each core counts what it sends to a queue, before it looks whether the queue is there, and what it
+ * received. Once the queue is gone for all to see, the sums only meet when nothing is left. So that senders need no fence between
+ * counting and looking, who deletes has all threads run one (em_barrier()).
+ *
+ * em->lock is held for short, never while a function of the application runs, and never when waiting.
+ */
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
+#include <rte_ring.h>
+
+#include "weir_base.h"
+#include "weir_em.h"
+#include "weir_em_pool.h"
+
+#define EM_LOG(level, ...) weir_base_log(WEIR_BASE_LOG_##level, "em", __VA_ARGS__)
+
+#define EM_LINE __attribute__((aligned(64)))
+
+/* handle.c: kind (8 bits), generation (32), number (24). */
+enum em_kind {
+	EM_KIND_OBJECT = 1,
+	EM_KIND_QUEUE,
+	EM_KIND_QUEUE_GROUP,
+	EM_KIND_EVENT_GROUP,
+	EM_KIND_TIMER,
+	EM_KIND_TIMEOUT,
+	EM_KIND_POOL,
+};
+
+#define EM_NUMBER_MAX (1u << 24)
+
+/* Numbers that are free: the one given back first is given out first. */
+struct em_numbers {
+	enum em_kind kind;
+	uint32_t nb, nb_free, first; /* first: of the free ones */
+	uint32_t *generation;
+	uint32_t *free; /* a ring of nb */
+};
+
+int em_numbers_init(struct em_numbers *numbers, enum em_kind kind, uint32_t nb);
+void em_numbers_fini(struct em_numbers *numbers);
+/* A handle with a generation of its own; 0: none is free. */
+uint64_t em_numbers_get(struct em_numbers *numbers);
+/* Its handle is dead for ever. */
+void em_numbers_put(struct em_numbers *numbers, uint32_t number);
+
+static inline uint32_t
+em_handle_number(uint64_t handle)
+{
+	return (uint32_t)handle & (EM_NUMBER_MAX - 1);
+}
+
+/* Why a handle is none: it never can have been one, or it was. */
+static inline int
+em_handle_errno(uint64_t handle, enum em_kind kind, uint32_t nb)
+{
+	return handle >> 56 == kind && em_handle_number(handle) < nb &&
+			       (uint32_t)(handle >> 24) != 0
+		       ? -ESTALE
+		       : -EINVAL;
+}
+
+/* ---- what belongs to instances ---- */
+
+struct em_object;
+
+/* Written under the lock; read by senders and receivers where it says "any". */
+struct em_queue {
+	weir_em_queue handle; /* any: 0 when there is none; written last */
+	uint64_t lead;        /* any: first word of its events: NEW, queue, flow, priority, type */
+	struct em_object *target; /* any: who gets its events now */
+	void *context;            /* any */
+	struct em_ring *ring;     /* of an unscheduled one */
+	weir_em_output_t output;
+	uint8_t type; /* enum weir_em_queue_type */
+	uint8_t priority;
+	uint8_t group; /* number of its queue group */
+	bool enabled;
+	bool dying;                       /* deleted, and its number is not free yet */
+	uint16_t alias;                   /* see em->aliases */
+	uint64_t last_handle;             /* for messages, when it is gone */
+	struct em_object *object;         /* whose it is */
+	struct em_queue *next, *previous; /* of the object's queues, or of the dying ones */
+	char name[WEIR_EM_NAME_SIZE];
+	/* Any thread, by atomic instructions. */
+	uint64_t dropped, foreign_sent, foreign_received;
+	/* What the counters were when it was made. */
+	struct weir_em_queue_stats before;
+} EM_LINE;
+
+enum em_object_phase {
+	EM_OBJECT_CREATED,
+	EM_OBJECT_STARTING,       /* its start function runs */
+	EM_OBJECT_STARTING_CORES, /* cores have been told */
+	EM_OBJECT_RUNNING,
+	EM_OBJECT_STOPPING,
+	EM_OBJECT_DELETING,
+};
+
+struct em_object {
+	weir_em_receive_t receive;
+	void *context;
+	uint16_t burst;
+	weir_em_object handle; /* any */
+	uint32_t number;
+	enum em_object_phase phase;
+	struct weir_em_object_config config;   /* its name points to name */
+	weir_em_error_handler_t error_handler; /* under error_lock */
+	void *error_arg;
+	struct em_queue *queues;
+	unsigned int nb_queues;
+	struct weir_em_queue_stats before; /* received: events, sent: calls */
+	char name[WEIR_EM_NAME_SIZE];
+} EM_LINE;
+
+struct em_queue_group {
+	weir_em_queue_group handle;
+	uint64_t cores; /* as asked for */
+	unsigned int nb_queues;
+	char name[WEIR_EM_NAME_SIZE];
+};
+
+struct em_pool {
+	weir_em_pool handle; /* any */
+	struct rte_mempool *mempool;
+	uint16_t room; /* bytes that fit */
+	bool adopted;
+	uint64_t before_allocated, before_failed;
+};
+
+/* What a core counts of each queue; objects: received, sent is calls; pools: received is allocated, sent is failed. */
+struct em_count {
+	uint64_t sent, received;
+};
+
+/* Something that each core is to do, at the beginning of a round. call.c */
+struct em_call;
+
+struct em_local_event {
+	uint32_t queue;
+	struct rte_event event;
+};
+
+/* Of a core, one for each priority. */
+struct em_local {
+	uint32_t head, tail;
+	struct em_local_event *events; /* nb_local_events */
+};
+
+struct weir_em_core {
+	struct weir_em *em;
+	struct weir_sched_port *port;
+	unsigned int id;
+	bool producer;
+	uint8_t local_priorities; /* bits: there are events in local queues */
+	bool dispatching;         /* others look */
+	uint32_t attention;       /* others set it: there are calls, or events that wait */
+	uint32_t stop;            /* others set it */
+
+	/* The receive function that runs. */
+	struct em_queue *queue;
+	struct em_object *object;
+	uint64_t event_group;    /* of its events */
+	struct rte_event *batch; /* its events */
+	uint8_t *slots;          /* rte_event::impl_opaque of each, as it came */
+	uint16_t nb_batch;
+	bool has_context; /* they came from the scheduler */
+	bool ended;       /* released early */
+	uint32_t serial;  /* of the call */
+	struct em_op *op; /* a start function runs: events that it sends are kept */
+
+	struct em_count *queues, *objects, *pools;
+	uint64_t *started; /* by object: the handle of the one that was started here */
+	struct weir_em_stats stats;
+
+	uint32_t held[256]; /* by impl_opaque: serial of the call that holds it */
+	struct em_local local[WEIR_EM_PRIORITIES];
+	struct rte_event events[WEIR_EM_BURST_MAX];
+	uint8_t event_slots[WEIR_EM_BURST_MAX];
+
+	/* Under the lock. */
+	bool attached, leaving;
+	struct em_call_node *calls, **calls_end;
+} EM_LINE;
+
+/* An event that the machine itself is to send, when there is room. call.c */
+struct em_deferred {
+	struct em_deferred *next;
+	weir_em_queue queue;
+	struct rte_event event;
+};
+
+struct em_deferred_list {
+	struct em_deferred *first, **end;
+};
+
+#define EM_CALLBACKS 8
+#define EM_POLLS     4
+
+struct em_callback {
+	weir_em_dispatch_callback_t function; /* any */
+	void *arg;
+};
+
+struct em_callbacks {
+	unsigned int nb;
+	struct em_callback list[EM_CALLBACKS];
+};
+
+typedef void (*em_poll_t)(struct weir_em_core *core, void *arg);
+
+struct weir_em {
+	/* Read per event. */
+	struct em_queue *queues;
+	unsigned int nb_queues;
+	int meta_offset;  /* of struct em_meta in mbufs */
+	bool needs_fence; /* there is no em_barrier() */
+	bool uses_groups; /* any: event groups have been made */
+	uint32_t stop;    /* any */
+	unsigned int nb_polls;
+	const struct em_callbacks *enter, *leave; /* any; NULL: none */
+	uint32_t (*aliases)
+		[256]; /* [sched queue][priority]: event_dsw changes flows of parallel events */
+	/* Event groups: nb events of a group have been processed, or dropped. Set once, before uses_groups. */
+	void (*group_processed)(struct weir_em_core *core, weir_em_event_group group, uint32_t nb);
+
+	struct weir_em_core *cores; /* workers, producers, and one for who has none */
+	unsigned int nb_cores, nb_producers, nb_ports;
+	struct weir_sched *sched;
+	struct weir_em_config config; /* defaults filled in */
+	bool by_event;                /* a sched queue has all types and priorities of a group */
+	unsigned int nb_types, nb_priorities;
+	char name[WEIR_EM_NAME_SIZE];
+
+	pthread_mutex_t control_lock; /* recursive: has cores[nb_ports - 1] */
+	pthread_mutex_t lock;
+	uint64_t attached; /* mask of workers */
+	struct em_object *objects;
+	struct em_queue_group *groups;
+	struct em_pool *pools;
+	struct em_numbers object_numbers, queue_numbers, group_numbers, pool_numbers;
+	struct em_queue *dying, *dying_last; /* queues that were deleted, the first one first */
+	unsigned int nb_dying;
+	unsigned int nb_queues_ever;
+	struct weir_em_queue_stats
+		retired[WEIR_EM_QUEUE_TYPES]; /* of queues whose numbers are free */
+	struct em_deferred_list deferred;     /* events that wait to be sent */
+	bool flushing;
+	struct {
+		em_poll_t function;
+		void *arg;
+	} polls[EM_POLLS];
+	struct em_callbacks callbacks[2][2]; /* enter, leave; two versions of each */
+
+	pthread_mutex_t error_lock; /* handlers and their args; not held when they run */
+	weir_em_error_handler_t error_handler;
+	void *error_arg;
+	uint64_t error_logged_ns, nb_foreign_errors, nb_unlogged;
+	uint64_t foreign_sent; /* without a core: atomic */
+	uint64_t foreign_dropped[WEIR_EM_DROPS];
+
+	/* Event groups' and timers' own. They are told when the instance ends. */
+	void *event_groups, *timers;
+	void (*event_groups_fini)(struct weir_em *em);
+	void (*timers_fini)(struct weir_em *em);
+};
+
+/* One writer, any readers. */
+static inline void
+em_count(uint64_t *counter, uint64_t nb)
+{
+	__atomic_store_n(counter, *counter + nb, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t
+em_read(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static inline void
+em_add(uint64_t *counter, uint64_t nb)
+{
+	__atomic_fetch_add(counter, nb, __ATOMIC_SEQ_CST);
+}
+
+/* ---- per event ---- */
+
+/* In an mbuf. */
+struct em_meta {
+	uint64_t group; /* event group */
+#ifdef WEIR_EM_CHECKS
+	uint32_t state; /* enum em_buffer_state */
+	uint32_t owner; /* number of the queue it was sent to last */
+#endif
+};
+
+static inline struct em_meta *
+em_meta(const struct weir_em *em, const struct rte_mbuf *mbuf)
+{
+	return RTE_MBUF_DYNFIELD(mbuf, em->meta_offset, struct em_meta *);
+}
+
+/* The event group of an event, 0: none. */
+static inline uint64_t
+em_event_group(const struct weir_em *em, const struct rte_event *event)
+{
+	return event->event_type == WEIR_EM_EVENT_BUFFER ? em_meta(em, event->mbuf)->group : 0;
+}
+
+/* The queue of a handle, live or not; NULL: no such number. */
+static inline struct em_queue *
+em_queue_at(const struct weir_em *em, weir_em_queue handle)
+{
+	uint32_t number = em_handle_number(handle);
+
+	return likely(number < em->nb_queues) ? &em->queues[number] : NULL;
+}
+
+static inline bool
+em_queue_is(const struct em_queue *queue, weir_em_queue handle)
+{
+	return __atomic_load_n(&queue->handle, __ATOMIC_ACQUIRE) == handle;
+}
+
+/*
+ * As weir_em_send() and weir_em_forward_burst(); the events are in @group from now on, or in none (0). In one only if they are
+ * WEIR_EM_EVENT_BUFFER: else none is taken, EINVAL.
+ */
+uint16_t em_send(struct weir_em_core *core, weir_em_queue queue, struct rte_event *events,
+	uint16_t nb, weir_em_event_group group);
+uint16_t em_forward(struct weir_em_core *core, weir_em_queue queue, struct rte_event *events,
+	uint16_t nb, weir_em_event_group group);
+
+/*
+ * Send an event with a credit that weir_sched_reserve() gave, by any thread, to a scheduled queue. 0: it is gone, with the credit; else
+ * both stay: -ESTALE, -EINVAL, -ENOTSUP (not a scheduled queue).
+ */
+int em_send_reserved(struct weir_em *em, weir_em_queue queue, struct rte_event *event);
+
+/* Send it whatever is inside: now, or when there is room; by any thread (@core NULL: it is none). -ENOMEM, -ESTALE, -EINVAL. */
+int em_send_deferred(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue,
+	const struct rte_event *event);
+
+/* Have a function called by each dispatching core in each round. Before there are cores that dispatch, or while: -ENOSPC. */
+int em_poll_add(struct weir_em *em, em_poll_t function, void *arg);
+
+/* Events that came from a queue, or would have: with receive, callbacks, groups. dispatch.c */
+void em_deliver(struct weir_em_core *core, struct em_queue *queue, struct rte_event *events,
+	uint16_t nb, const uint8_t *slots);
+/* One round. @return events */
+uint16_t em_round(struct weir_em_core *core, uint16_t burst);
+
+/* Count them, tell error handlers, free what has buffers. error.c. @core NULL: a thread that is none */
+void em_drop(struct weir_em *em, struct weir_em_core *core, struct em_queue *queue,
+	struct rte_event *events, uint16_t nb, enum weir_em_drop reason);
+/* Give payload back, if it is a buffer. */
+void em_event_free(struct weir_em *em, struct weir_em_core *core, struct rte_event *event);
+
+/* Tell error handlers. @return what came of it. error.c */
+int em_error(struct weir_em *em, struct weir_em_core *core, const struct weir_em_error *error);
+/* Of a wrong argument or handle. */
+int em_error_argument(struct weir_em *em, struct weir_em_core *core, int code, weir_em_queue queue,
+	struct rte_event *event, const char *where);
+
+/* ---- control ---- */
+
+/* All threads of the process execute a fence. em.c */
+void em_barrier(const struct weir_em *em);
+
+/* The other side of em_barrier(): between what is counted and what is looked at. */
+static inline void
+em_light_fence(const struct weir_em *em)
+{
+	if (unlikely(em->needs_fence))
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	else
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void
+em_lock(const struct weir_em *em)
+{
+	pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)&em->lock);
+}
+
+static inline void
+em_unlock(const struct weir_em *em)
+{
+	pthread_mutex_unlock((pthread_mutex_t *)(uintptr_t)&em->lock);
+}
+
+/* NULL with rte_errno. */
+#define em_fail(error) (rte_errno = (error), WEIR_EM_NONE)
+
+/* A name that fits, copied; NULL is "". */
+int em_copy_name(char *to, const char *name, const char *what);
+
+/* call.c: what each core does at the beginning of a round. */
+struct em_call_node {
+	struct em_call_node *next;
+	struct em_call *call;
+};
+
+struct em_call {
+	/* On each core; NULL: nothing, it is only that receive functions have ended. */
+	int (*run)(struct weir_em_core *core, struct em_call *call);
+	/* After the last one, by its thread, or the caller's if there were no cores (@core NULL then, or the caller's). */
+	void (*done)(struct weir_em *em, struct weir_em_core *core, struct em_call *call);
+	struct weir_em *em;
+	struct em_object *object;                 /* for run and done */
+	void *arg;                                /* likewise */
+	struct em_op *op;                         /* likewise */
+	struct weir_em_notification notification; /* queue WEIR_EM_NONE: nobody is told */
+	uint64_t left;                            /* cores that have not done it yet */
+	int32_t nb_left;
+	int32_t nb_users; /* what still has a pointer to it */
+	int result;       /* the first that failed */
+	uint32_t finished;
+	struct em_call_node nodes[WEIR_EM_CORES_MAX];
+};
+
+struct em_call *em_call_make(struct weir_em *em, const struct weir_em_notification *notification);
+/* Under the lock: all cores that are attached get it. em_call_start() follows without the lock. */
+void em_call_post(struct em_call *call);
+/* Done here by now, if there were no cores. */
+void em_call_start(struct em_call *call, struct weir_em_core *core);
+/* Until it is finished. @return its result. The caller's pointer is gone then. */
+int em_call_wait(struct em_call *call, struct weir_em_core *core);
+/* Likewise, but does not wait. */
+void em_call_put(struct em_call *call);
+/* Until no core but the caller's is in a receive function that it was in before. */
+int em_quiesce(struct weir_em *em, struct weir_em_core *core);
+/* Wake cores: look into calls and deferred events. */
+void em_attention(struct weir_em *em);
+/* What core->attention asks for. */
+void em_attend(struct weir_em_core *core);
+/* Is this notification's queue there? 0 or negative errno */
+int em_notification_check(struct weir_em *em, const struct weir_em_notification *notification);
+
+/* call.c: events that the machine sends for others */
+int em_defer(struct em_deferred_list *list, weir_em_queue queue, const struct rte_event *event);
+/* What is in the list is sent, or waits. */
+void em_deferred_move(struct weir_em *em, struct weir_em_core *core, struct em_deferred_list *list);
+/* What is in the list is dropped. */
+void em_deferred_drop(struct weir_em *em, struct weir_em_core *core, struct em_deferred_list *list);
+void em_deferred_flush(struct weir_em *em, struct weir_em_core *core);
+
+/* start.c: events that a start function sends */
+struct em_op {
+	struct weir_em *em;
+	pthread_mutex_t lock; /* start functions of all cores */
+	struct em_deferred_list list;
+};
+uint16_t em_op_send(
+	struct em_op *op, weir_em_queue queue, const struct rte_event *events, uint16_t nb);
+/* A core comes, or goes: start or stop functions of what runs. */
+void em_start_core(struct weir_em_core *core);
+void em_stop_core(struct weir_em_core *core);
+
+/* core.c: the core for who has none; between these two it is the caller's */
+struct weir_em_core *em_control_get(struct weir_em *em, struct weir_em_core *core);
+void em_control_put(struct weir_em *em, struct weir_em_core *core);
+
+/* object.c, under the lock: the object of a handle; NULL with *error */
+struct em_object *em_object_of(struct weir_em *em, weir_em_object handle, int *error);
+
+/* queue.c, under the lock */
+struct em_queue *em_queue_of(struct weir_em *em, weir_em_queue handle, int *error);
+void em_queue_retarget(struct em_queue *queue); /* who gets its events now? */
+void em_queue_link(struct em_queue *queue, struct em_object *object);
+void em_queue_unlink(struct em_queue *queue);
+void em_queue_sums(
+	const struct weir_em *em, const struct em_queue *queue, struct weir_em_queue_stats *sums);
+void em_queue_reclaim(struct weir_em *em);
+void em_queues_fini(struct weir_em *em);
+
+/* queue_group.c */
+int em_groups_init(struct weir_em *em);
+/* Under the lock: the scheduler's masks, by which cores are attached. */
+int em_group_apply(struct weir_em *em, unsigned int group);
+int em_groups_apply(struct weir_em *em);
+struct em_queue_group *em_group_of(struct weir_em *em, weir_em_queue_group handle, int *error);
+/* The scheduler's queue for these; it has been checked that there is one. */
+uint8_t em_sched_queue(
+	const struct weir_em *em, enum weir_em_queue_type type, uint8_t priority, uint8_t group);
+
+/* ring.c: any thread */
+struct em_ring;
+struct em_ring *em_ring_create(uint32_t size, int socket_id);
+void em_ring_free(struct em_ring *ring);
+uint16_t em_ring_put(struct em_ring *ring, const struct rte_event *events, uint16_t nb);
+uint16_t em_ring_get(struct em_ring *ring, struct rte_event *events, uint16_t nb);
+/* Between these, it is not freed. */
+void em_ring_use(struct em_ring *ring);
+void em_ring_leave(struct em_ring *ring);
+bool em_ring_in_use(const struct em_ring *ring);
+
+/* local.c: by the core */
+int em_local_init(struct weir_em_core *core);
+void em_local_fini(struct weir_em_core *core);
+uint16_t em_local_send(struct weir_em_core *core, const struct em_queue *queue,
+	const struct rte_event *events, uint16_t nb);
+uint16_t em_local_dispatch(struct weir_em_core *core, uint16_t burst);
+
+/* pool.c */
+int em_meta_register(struct weir_em *em);
+void em_pools_fini(struct weir_em *em);
+
+#endif
