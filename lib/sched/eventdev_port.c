@@ -200,9 +200,12 @@ release_slot(struct eventdev_port *port, uint8_t slot)
 		.flow_id = port->slots[slot].flow,
 	};
 
-	/* event_opdl has no release: the event runs through as a dead one. It writes an event's first word only if the flow is another. */
-	if (port->pipeline)
+	/* event_opdl has no release: the event runs through as a dead one, by the next queue. It writes an event's first word only if the flow
+	 * is another. */
+	if (port->pipeline) {
 		event.flow_id ^= 1;
+		event.queue_id++;
+	}
 	give_up(port, slot, &event);
 }
 
@@ -398,6 +401,7 @@ hold(struct eventdev_port *port, struct rte_event *events, uint16_t nb)
 			if (event->op == RTE_EVENT_OP_RELEASE) {
 				port->out[slot] = *event;
 				port->out[slot].impl_opaque = 0;
+				port->out[slot].queue_id = queue + 1;
 				port->out_state[slot] = OUT_DEAD;
 				continue;
 			}

@@ -271,7 +271,8 @@ attack_switched(struct attack_worker *worker, const struct rte_event *event)
 	enters(worker, event);
 }
 
-/* Drained events are out. They come in the order of their flows, as far as each has one: parallel ones have none. */
+/* Drained events are out. They come in the order of their flows, as far as each has one: parallel ones have none,
+ * and devices keep that of atomic ones only. */
 struct drained {
 	uint32_t *next; /* by stage, switched, and flow */
 	uint64_t nb;
@@ -285,17 +286,18 @@ drain(void *arg, const struct rte_event *event)
 	unsigned int stage = event->queue_id;
 	bool switched = is_switched(event);
 	struct place *place;
+	uint8_t type;
 
 	CHECK(event->u64 < ATTACK_EVENTS_MAX && stage < attack.nb_stages);
 	flow = event_flow[number];
 	place = place_of(flow, stage, switched);
 	next = &drained->next[place - places];
 	CHECK(stages_seen[number] == seen_before(stage, switched));
-	if (ordered_until(flow, stage) && type_of(flow, stage, switched) != PARALLEL) {
+	type = type_of(flow, stage, switched);
+	if (ordered_until(flow, stage) && (type == ATOMIC || (type == ORDERED && st_is_builtin()))) {
 		CHECK(event_seq[number] >= *next);
 		*next = event_seq[number] + 1;
-		if (type_of(flow, stage, switched) == ATOMIC)
-			CHECK(event_seq[number] >= place->next);
+		CHECK(type != ATOMIC || event_seq[number] >= place->next);
 	}
 	attack_out(number);
 	drained->nb++;

@@ -232,7 +232,9 @@ work(struct attack_worker *worker)
 static void
 pause_here(struct attack_worker *worker)
 {
-	unsigned int nb = attack_roll(worker, 2) == 0 ? worker->nb_held : 0;
+	/* event_opdl takes it from its own thread only */
+	bool all = st_is_driver("event_opdl") || attack_roll(worker, 2) == 0;
+	unsigned int nb = all ? worker->nb_held : 0;
 
 	give_up(worker, nb);
 	for (unsigned int i = 0; i < worker->nb_held; i++) {
