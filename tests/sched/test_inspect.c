@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What is told of a scheduler: its configuration as it is in force, links, xstats, dump. */
+
+#include "sched_test.h"
+
+static void
+configuration(void **state)
+{
+	struct weir_sched_config config;
+
+	st_make((struct weir_sched_config){.nb_ports = 3, .nb_queues = 2, .nb_events = 512});
+	memset(&config, 0xff, sizeof(config));
+	assert_int_equal(weir_sched_config_get(st_sched, &config), 0);
+	assert_string_equal(config.backend, st_backend());
+	assert_int_equal(config.nb_ports, 3);
+	assert_int_equal(config.nb_queues, 2);
+	assert_int_equal(config.nb_flows, 1024);
+	assert_int_equal(config.nb_events, 512);
+	assert_int_equal(config.nb_reserved, 0);
+	assert_int_equal(config.new_threshold, 512);
+	assert_int_equal(config.starvation_bound, 0);
+}
+
+static void
+queues_and_ports(void **state)
+{
+	struct weir_sched_queue_config queue;
+	struct weir_sched_port_config port;
+
+	st_make((struct weir_sched_config){.nb_ports = 3, .nb_queues = 2});
+	assert_int_equal(weir_sched_queue_get(st_sched, 1, &queue), 0);
+	assert_int_equal(queue.type, ATOMIC);
+	assert_int_equal(queue.priority, 0);
+	assert_int_equal(queue.group, 0);
+	assert_int_equal(weir_sched_port_get(st_sched, 2, &port), 0);
+	assert_false(port.producer);
+	assert_false(port.no_implicit_release);
+	assert_int_equal(port.nb_held, 128);
+	st_queue(1, PARALLEL, 0, 3);
+	assert_int_equal(weir_sched_queue_get(st_sched, 1, &queue), 0);
+	assert_int_equal(queue.type, PARALLEL);
+	assert_int_equal(queue.group, 3);
+	/* what is refused is not in force */
+	assert_int_equal(weir_sched_queue_setup(st_sched, 1,
+				 &(struct weir_sched_queue_config){.type = ATOMIC, .group = 64}),
+		-EINVAL);
+	assert_int_equal(weir_sched_queue_get(st_sched, 1, &queue), 0);
+	assert_int_equal(queue.type, PARALLEL);
+	assert_int_equal(weir_sched_port_setup(st_sched, 2,
+				 &(struct weir_sched_port_config){.producer = true, .nb_held = 7}),
+		0);
+	assert_int_equal(weir_sched_port_get(st_sched, 2, &port), 0);
+	assert_true(port.producer);
+	assert_int_equal(port.nb_held, 7);
+}
+
+static void
+links(void **state)
+{
+	uint64_t ports = 99;
+
+	st_make((struct weir_sched_config){.nb_ports = 3, .nb_queues = 2});
+	st_queue(1, ATOMIC, 0, 3);
+	assert_int_equal(weir_sched_group_get(st_sched, 0, &ports), 0);
+	assert_int_equal(ports, 7);
+	assert_int_equal(weir_sched_group_get(st_sched, 3, &ports), 0);
+	assert_int_equal(ports, 0);
+	assert_int_equal(weir_sched_queue_ports(st_sched, 0), 7);
+	assert_int_equal(weir_sched_queue_ports(st_sched, 1), 0);
+	st_group(3, 6);
+	assert_int_equal(weir_sched_group_get(st_sched, 3, &ports), 0);
+	assert_int_equal(ports, 6);
+	assert_int_equal(weir_sched_queue_ports(st_sched, 1), 6);
+	/* nothing goes to a producer */
+	assert_int_equal(weir_sched_port_setup(
+				 st_sched, 2, &(struct weir_sched_port_config){.producer = true}),
+		0);
+	assert_int_equal(weir_sched_queue_ports(st_sched, 0), 3);
+	assert_int_equal(weir_sched_queue_ports(st_sched, 1), 2);
+	assert_int_equal(weir_sched_group_get(st_sched, 3, &ports), 0);
+	assert_int_equal(ports, 6);
+}
+
+static void
+running(void **state)
+{
+	assert_false(weir_sched_running(NULL));
+	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 1});
+	st_producer_on_device(1);
+	assert_false(weir_sched_running(st_sched));
+	st_start();
+	assert_true(weir_sched_running(st_sched));
+	assert_int_equal(weir_sched_stop(st_sched, NULL, NULL), 0);
+	assert_false(weir_sched_running(st_sched));
+}
+
+static void
+arguments(void **state)
+{
+	struct weir_sched_config config;
+	struct weir_sched_queue_config queue;
+	struct weir_sched_port_config port;
+	struct weir_sched_xstat xstat;
+	uint64_t ports;
+
+	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 1});
+	assert_int_equal(weir_sched_config_get(NULL, &config), -EINVAL);
+	assert_int_equal(weir_sched_config_get(st_sched, NULL), -EINVAL);
+	assert_int_equal(weir_sched_queue_get(NULL, 0, &queue), -EINVAL);
+	assert_int_equal(weir_sched_queue_get(st_sched, 0, NULL), -EINVAL);
+	assert_int_equal(weir_sched_queue_get(st_sched, 1, &queue), -EINVAL);
+	assert_int_equal(weir_sched_port_get(NULL, 0, &port), -EINVAL);
+	assert_int_equal(weir_sched_port_get(st_sched, 0, NULL), -EINVAL);
+	assert_int_equal(weir_sched_port_get(st_sched, 2, &port), -EINVAL);
+	assert_int_equal(weir_sched_group_get(NULL, 0, &ports), -EINVAL);
+	assert_int_equal(weir_sched_group_get(st_sched, 0, NULL), -EINVAL);
+	assert_int_equal(weir_sched_group_get(st_sched, 64, &ports), -EINVAL);
+	assert_int_equal(weir_sched_queue_ports(NULL, 0), 0);
+	assert_int_equal(weir_sched_queue_ports(st_sched, 1), 0);
+	assert_int_equal(weir_sched_xstats(NULL, WEIR_SCHED_PART_ALL, 0, &xstat, 1), -EINVAL);
+	assert_int_equal(weir_sched_xstats(st_sched, WEIR_SCHED_PART_ALL, 0, NULL, 1), -EINVAL);
+	assert_int_equal(weir_sched_xstats(st_sched, WEIR_SCHED_PART_ALL, 1, &xstat, 1), -EINVAL);
+	assert_int_equal(weir_sched_xstats(st_sched, WEIR_SCHED_PART_PORT, 2, &xstat, 1), -EINVAL);
+	assert_int_equal(weir_sched_xstats(st_sched, WEIR_SCHED_PART_QUEUE, 1, &xstat, 1), -EINVAL);
+	assert_int_equal(
+		weir_sched_xstats(st_sched, (enum weir_sched_part)3, 0, &xstat, 1), -EINVAL);
+}
+
+/* Of a name, by the two calls that it takes. */
+static uint64_t
+xstat_of(enum weir_sched_part part, unsigned int which, const char *name)
+{
+	int nb = weir_sched_xstats(st_sched, part, which, NULL, 0);
+	struct weir_sched_xstat *xstats;
+	uint64_t value = UINT64_MAX;
+
+	assert_true(nb > 0);
+	xstats = calloc((size_t)nb + 1, sizeof(*xstats));
+	assert_int_equal(weir_sched_xstats(st_sched, part, which, xstats, (unsigned int)nb), nb);
+	assert_int_equal(xstats[nb].name[0], 0);
+	for (int i = 0; i < nb; i++) {
+		assert_true(xstats[i].name[0] != '\0');
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(xstats[i].name, xstats[k].name);
+		if (strcmp(xstats[i].name, name) == 0)
+			value = xstats[i].value;
+	}
+	free(xstats);
+	if (value == UINT64_MAX)
+		fail_msg("no counter '%s'", name);
+	return value;
+}
+
+static void
+xstats(void **state)
+{
+	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 1});
+	st_producer_on_device(1);
+	st_start();
+	for (unsigned int i = 0; i < 10; i++)
+		st_new(1, 0, i, i);
+	for (unsigned int i = 0; i < 8; i++)
+		st_release(0, st_get_one(0));
+	assert_int_equal(xstat_of(WEIR_SCHED_PART_ALL, 0, "new"), 10);
+	assert_int_equal(xstat_of(WEIR_SCHED_PART_ALL, 0, "released"), 8);
+	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 1, "new"), 10);
+	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 1, "dequeued"), 0);
+	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 0, "new"), 0);
+	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 0, "released"), 8);
+	/* the device's own, where it has some */
+	if (st_is_driver("event_sw"))
+		assert_int_equal(xstat_of(WEIR_SCHED_PART_QUEUE, 0, "dev_qid_0_rx"), 10);
+	if (st_is_driver("event_dsw"))
+		assert_true(xstat_of(WEIR_SCHED_PART_PORT, 1, "dev_port_1_new_enqueued") == 10);
+	assert_int_equal(weir_sched_stop(st_sched, NULL, NULL), 0);
+	assert_int_equal(xstat_of(WEIR_SCHED_PART_ALL, 0, "drained"), 2);
+	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 1, "new"), 10);
+}
+
+/* Room for some only: those, and how many there are. */
+static void
+xstats_room(void **state)
+{
+	struct weir_sched_xstat all[256], some[3];
+	int nb;
+
+	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 1});
+	memset(some, 0xff, sizeof(some));
+	nb = weir_sched_xstats(st_sched, WEIR_SCHED_PART_ALL, 0, all, RTE_DIM(all));
+	assert_in_range(nb, 8, RTE_DIM(all));
+	assert_int_equal(weir_sched_xstats(st_sched, WEIR_SCHED_PART_ALL, 0, some, 2), nb);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_string_equal(some[i].name, all[i].name);
+	assert_int_equal((unsigned char)some[2].name[0], 0xff);
+}
+
+static void
+dump(void **state)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 1});
+	st_producer_on_device(1);
+	weir_sched_dump(st_sched, file);
+	st_start();
+	st_new(1, 0, 0, 0);
+	weir_sched_dump(st_sched, file);
+	assert_int_equal(weir_sched_stop(st_sched, NULL, NULL), 0);
+	weir_sched_dump(st_sched, file);
+	fclose(file);
+	assert_non_null(strstr(text, "test"));
+	free(text);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(configuration),
+		TEST(queues_and_ports),
+		TEST(links),
+		TEST(running),
+		TEST(arguments),
+		TEST(xstats),
+		TEST(xstats_room),
+		TEST(dump),
+	};
+
+	return ST_RUN("sched-inspect", tests);
+}

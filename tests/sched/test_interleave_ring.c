@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The builtin scheduler's ring of events, with a tail that is published when a burst is complete: in every order of its steps. */
+
+#include "interleave.h"
+
+#include "builtin.h"
+
+#define NB_SLOTS 4
+
+static struct builtin builtin = {.event_mask = NB_SLOTS - 1};
+static struct rte_event slots[NB_SLOTS];
+static struct ring ring;
+static uint64_t nb_sent, nb_got;
+static uint32_t start; /* of the ring's counters: they wrap */
+
+static void
+init(void)
+{
+	memset(slots, 0xff, sizeof(slots));
+	ring = (struct ring){.tail = start, .fill = start, .head = start, .slots = slots};
+	nb_sent = nb_got = 0;
+}
+
+static void
+send(unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		const struct rte_event event = st_event(RTE_EVENT_OP_NEW, 0, 0, nb_sent++);
+
+		ring_put(&builtin, &ring, &event);
+	}
+	ring_publish(&ring);
+}
+
+/* Bursts of 2, 1 and 1: as many as there is room for. */
+static void
+produce(void)
+{
+	send(2);
+	send(1);
+	send(1);
+}
+
+/* Some of what is there, or all. */
+static void
+take(unsigned int most)
+{
+	uint32_t tail = __atomic_load_n(&ring.tail, __ATOMIC_ACQUIRE), head = ring.head;
+
+	for (unsigned int n = 0; head != tail && n < most; head++, n++)
+		CHECK(slots[head & builtin.event_mask].u64 == nb_got++);
+	CHECK(nb_got <= nb_sent);
+	ring_advance(&ring, head);
+}
+
+static void
+produce_twice(void)
+{
+	send(3);
+	send(1);
+}
+
+static void
+consume_quickly(void)
+{
+	for (take(2); nb_got < 4; take(4))
+		rte_pause();
+}
+
+static void
+consume(void)
+{
+	take(1);
+	take(4);
+	take(2);
+	for (take(4); nb_got < 4; take(4))
+		rte_pause();
+}
+
+/* Who looks from outside how many there are: at two moments, so it may be fewer than none. */
+static void
+watch(void)
+{
+	uint32_t tail = __atomic_load_n(&ring.tail, __ATOMIC_RELAXED);
+	uint32_t head = __atomic_load_n(&ring.head, __ATOMIC_RELAXED);
+
+	CHECK((int32_t)(tail - head) <= NB_SLOTS && (int32_t)(tail - head) >= -NB_SLOTS);
+}
+
+static void
+check(void)
+{
+	CHECK(nb_got == 4);
+	CHECK(ring.head == start + 4 && ring.tail == start + 4);
+}
+
+static void
+two(void **state)
+{
+	const struct interleave interleave = {
+		.init = init, .nb_actors = 2, .actors = {produce, consume}, .check = check};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		start = i == 0 ? 0 : UINT32_MAX - 1;
+		assert_true(interleave_all(&interleave) > 20);
+	}
+}
+
+static void
+three(void **state)
+{
+	const struct interleave interleave = {.init = init,
+		.nb_actors = 3,
+		.actors = {produce_twice, consume_quickly, watch},
+		.check = check};
+
+	start = UINT32_MAX - 2;
+	assert_true(interleave_all(&interleave) > 1000);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(two), cmocka_unit_test(three)};
+
+	return cmocka_run_group_tests_name("sched-interleave-ring", tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Promises about time, of threads that do nothing: an event is where others can get it when the enqueue returns, whoever is idle
+ * takes it within microseconds, and who does not come delays nobody. Times are tried until a try had the machine to itself.
+ */
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <rte_lcore.h>
+#include <rte_pause.h>
+
+#include "sched_test.h"
+
+#define TRIES        200000
+#define ENOUGH       100   /* good tries are enough */
+#define SOON_NS      50000 /* "within microseconds" */
+#define GIVE_UP_NS   5000000000
+#define NB_RESERVERS 3
+#define NB_RESERVED  4000
+
+static bool quit;
+static uint64_t seen_at; /* when the consumer had the last event */
+static uint64_t nb_seen;
+
+/* Dequeues and releases; yields now and then, for CPUs may be fewer than threads. */
+static void *
+consume(void *arg)
+{
+	unsigned int port = (unsigned int)(uintptr_t)arg, idle = 0;
+	bool registered = rte_thread_register() == 0;
+	struct rte_event events[8];
+
+	while (!__atomic_load_n(&quit, __ATOMIC_RELAXED)) {
+		uint16_t nb = weir_sched_dequeue(st_port(port), events, RTE_DIM(events));
+
+		if (nb == 0) {
+			if (++idle % 256 == 0)
+				sched_yield();
+			continue;
+		}
+		__atomic_store_n(&seen_at, weir_base_time_ns(), __ATOMIC_RELAXED);
+		__atomic_fetch_add(&nb_seen, nb, __ATOMIC_RELEASE);
+		for (uint16_t i = 0; i < nb; i++)
+			events[i].op = RTE_EVENT_OP_RELEASE;
+		CHECK(weir_sched_enqueue(st_port(port), events, nb) == nb);
+	}
+	if (registered)
+		rte_thread_unregister();
+	return NULL;
+}
+
+static void
+start_consumer(pthread_t *thread, unsigned int port)
+{
+	__atomic_store_n(&quit, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&nb_seen, 0, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_create(thread, NULL, consume, (void *)(uintptr_t)port), 0);
+}
+
+static void
+end_consumer(pthread_t thread)
+{
+	__atomic_store_n(&quit, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+}
+
+/* Since @since, until @nb were seen; UINT64_MAX: never. The producer's port is left alone meanwhile. */
+static uint64_t
+time_until_seen(uint64_t since, uint64_t nb)
+{
+	while (__atomic_load_n(&nb_seen, __ATOMIC_ACQUIRE) < nb) {
+		if (weir_base_time_ns() - since > GIVE_UP_NS)
+			return UINT64_MAX;
+		rte_pause();
+	}
+	return __atomic_load_n(&seen_at, __ATOMIC_RELAXED) - since;
+}
+
+/* One event, enqueued by port 0, which does nothing any more: an idle port has it at once. */
+static void
+visible(unsigned int nb_ports, uint8_t type)
+{
+	unsigned int good = 0, tries;
+	uint64_t best = UINT64_MAX;
+	pthread_t consumer;
+
+	st_make(st_config(nb_ports, 1));
+	st_queue(0, type, 0, 0);
+	st_producer_on_device(0);
+	st_start();
+	start_consumer(&consumer, nb_ports - 1);
+	for (tries = 0; tries < TRIES && good < ENOUGH; tries++) {
+		uint64_t since = weir_base_time_ns(), took;
+
+		st_new(0, 0, tries, tries);
+		took = time_until_seen(since, tries + 1);
+		if (took == UINT64_MAX)
+			break;
+		best = RTE_MIN(best, took);
+		good += took < SOON_NS;
+		if (took >= SOON_NS && tries > ENOUGH)
+			usleep(100); /* others want to run */
+	}
+	end_consumer(consumer);
+	if (good < ENOUGH)
+		fail_msg("%u ports, type %u: %u of %u events were seen in time; the fastest after "
+			 "%" PRIu64 " ns",
+			nb_ports, type, good, tries, best);
+	st_teardown(NULL);
+}
+
+static void
+visible_at_once(void **state)
+{
+	for (uint8_t type = 0; type < 3; type++)
+		if (type != ORDERED || st_is_builtin())
+			visible(2, type);
+}
+
+/* Ports 1 to 6 are nobody's. */
+static void
+visible_beside_idle_ports(void **state)
+{
+	st_builtin_only();
+	for (uint8_t type = 0; type < 3; type++)
+		visible(8, type);
+}
+
+/* Forwarded ones, too. */
+static void
+forwarded_visible(void **state)
+{
+	unsigned int good = 0, tries;
+	pthread_t consumer;
+
+	st_builtin_only();
+	st_make(st_config(3, 2));
+	st_queue(0, ATOMIC, 0, 1);
+	st_queue(1, ATOMIC, 0, 2);
+	st_group(1, 1);
+	st_group(2, 4);
+	st_keep(0);
+	st_start();
+	start_consumer(&consumer, 2);
+	for (tries = 0; tries < TRIES && good < ENOUGH; tries++) {
+		struct rte_event event;
+		uint64_t since, took;
+
+		st_new(1, 0, tries, tries);
+		event = st_get_one(0);
+		since = weir_base_time_ns();
+		st_forward(0, event, 1);
+		took = time_until_seen(since, tries + 1);
+		if (took == UINT64_MAX)
+			break;
+		good += took < SOON_NS;
+	}
+	end_consumer(consumer);
+	assert_int_equal(good, ENOUGH);
+}
+
+static double
+pass_rate(unsigned int nb_ports)
+{
+	struct rte_event events[16];
+	uint64_t began, best = UINT64_MAX;
+
+	st_make(st_config(nb_ports, 1));
+	st_start();
+	for (unsigned int round = 0; round < 30; round++) {
+		began = weir_base_time_ns();
+		for (unsigned int i = 0; i < 200; i++) {
+			for (unsigned int n = 0; n < 16; n++)
+				events[n] = st_event(RTE_EVENT_OP_NEW, 0, i + n, n);
+			assert_int_equal(weir_sched_enqueue(st_port(0), events, 16), 16);
+			for (unsigned int got = 0; got < 16;)
+				got += weir_sched_dequeue(st_port(0), events, 16);
+		}
+		best = RTE_MIN(best, weir_base_time_ns() - began);
+	}
+	st_teardown(NULL);
+	return 200 * 16 * 1e9 / (double)best;
+}
+
+/* Whose threads sleep, and who never come: the one that works is about as fast as alone. */
+static void
+idle_ports_cost_nothing(void **state)
+{
+	double alone = 0, among = 0;
+
+	st_builtin_only();
+	for (unsigned int tries = 0; tries < 20; tries++) {
+		alone = pass_rate(1);
+		among = pass_rate(16);
+		/* Others have flows that nobody but this one serves: looking for these is a share of it. */
+		if (among > alone / 4)
+			return;
+	}
+	fail_msg("%.1f Mev/s alone, %.1f with 15 idle ports", alone / 1e6, among / 1e6);
+}
+
+static void *
+send_reserved(void *arg)
+{
+	uint32_t flow = (uint32_t)(uintptr_t)arg;
+
+	for (unsigned int sent = 0; sent < NB_RESERVED;) {
+		const struct rte_event event = st_event(RTE_EVENT_OP_NEW, 0, flow, sent);
+
+		if (weir_sched_reserve(st_sched, 1) == 0) {
+			sched_yield();
+			continue;
+		}
+		/* Whatever is inside by now: it is not refused. */
+		CHECK(weir_sched_enqueue_reserved(st_sched, &event) == 0);
+		sent++;
+	}
+	return NULL;
+}
+
+/* Of threads that have no port, while ports fill the scheduler up. */
+static void
+reserved_by_any_thread(void **state)
+{
+	uint64_t next[NB_RESERVERS] = {0}, until = weir_base_time_ns() + GIVE_UP_NS * 4;
+	unsigned int got = 0, nb_ports = 2;
+	pthread_t threads[NB_RESERVERS];
+	struct rte_event event;
+
+	st_make((struct weir_sched_config){.nb_ports = nb_ports,
+		.nb_queues = 1,
+		.nb_events = 64,
+		.nb_reserved = 8,
+		.nb_flows = 64});
+	st_producer_on_device(0);
+	st_start();
+	for (uintptr_t i = 0; i < NB_RESERVERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, send_reserved, (void *)i), 0);
+	while (got < NB_RESERVERS * NB_RESERVED) {
+		if (weir_base_time_ns() > until)
+			st_abort();
+		while (st_try_new(0, 0, NB_RESERVERS, 0)) /* up to the threshold */
+			;
+		if (weir_sched_dequeue(st_port(1), &event, 1) == 0 || event.flow_id == NB_RESERVERS)
+			continue;
+		assert_int_equal(event.u64, next[event.flow_id]++);
+		got++;
+	}
+	for (unsigned int i = 0; i < NB_RESERVERS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(visible_at_once),
+		TEST(visible_beside_idle_ports),
+		TEST(forwarded_visible),
+		TEST(idle_ports_cost_nothing),
+		TEST(reserved_by_any_thread),
+	};
+
+	return ST_RUN("sched-promise", tests);
+}
