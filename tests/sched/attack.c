@@ -294,7 +294,8 @@ drain(void *arg, const struct rte_event *event)
 	next = &drained->next[place - places];
 	CHECK(stages_seen[number] == seen_before(stage, switched));
 	type = type_of(flow, stage, switched);
-	if (ordered_until(flow, stage) && (type == ATOMIC || (type == ORDERED && st_is_builtin()))) {
+	if (ordered_until(flow, stage) &&
+		(type == ATOMIC || (type == ORDERED && st_is_builtin()))) {
 		CHECK(event_seq[number] >= *next);
 		*next = event_seq[number] + 1;
 		CHECK(type != ATOMIC || event_seq[number] >= place->next);

@@ -9,7 +9,7 @@
  *   atomic          who has a flow's events has the flow's word, in which no one else may be. What a flow has beside it is not
  *                   atomic: the thread sanitizer sees when its last holder did not happen before the next one
  *   order           a flow's numbers rise at each atomic stage; by one, where nothing was dropped before
- *   no deadlock     something happens each 10 s, or the scheduler is dumped, and the program ends
+ *   no deadlock     something happens each 10 s, or the scheduler is dumped, and the program aborts
  *
  *   attack.c         what is known of events and flows, and checked
  *   attack_worker.c  threads that produce and work
