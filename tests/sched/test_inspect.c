@@ -164,6 +164,8 @@ xstats(void **state)
 		st_release(0, st_get_one(0));
 	assert_int_equal(xstat_of(WEIR_SCHED_PART_ALL, 0, "new"), 10);
 	assert_int_equal(xstat_of(WEIR_SCHED_PART_ALL, 0, "released"), 8);
+	if (weir_sched_xstats(st_sched, WEIR_SCHED_PART_PORT, 0, NULL, 0) == 0)
+		st_skip("the backend counts nothing by port");
 	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 1, "new"), 10);
 	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 1, "dequeued"), 0);
 	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 0, "new"), 0);

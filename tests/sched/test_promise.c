@@ -176,8 +176,10 @@ pass_rate(unsigned int nb_ports)
 			for (unsigned int n = 0; n < 16; n++)
 				events[n] = st_event(RTE_EVENT_OP_NEW, 0, i + n, n);
 			assert_int_equal(weir_sched_enqueue(st_port(0), events, 16), 16);
-			for (unsigned int got = 0; got < 16;)
+			for (unsigned int got = 0, idle = 0; got < 16; idle++) {
 				got += weir_sched_dequeue(st_port(0), events, 16);
+				assert_true(idle < 1000000);
+			}
 		}
 		best = RTE_MIN(best, weir_base_time_ns() - began);
 	}
