@@ -94,7 +94,7 @@ struct em_queue {
 	uint64_t lead;        /* any: first word of its events: NEW, queue, flow, priority, type */
 	struct em_object *target; /* any: who gets its events now */
 	void *context;            /* any */
-	struct em_ring *ring;     /* of an unscheduled one */
+	struct rte_ring *ring;    /* of an unscheduled one */
 	weir_em_output_t output;
 	uint8_t type; /* enum weir_em_queue_type */
 	uint8_t priority;
@@ -107,7 +107,7 @@ struct em_queue {
 	struct em_queue *next, *previous; /* of the object's queues, or of the dying ones */
 	char name[WEIR_EM_NAME_SIZE];
 	/* Any thread, by atomic instructions. */
-	uint64_t dropped, foreign_sent, foreign_received;
+	uint64_t dropped, foreign_sent, foreign_received, foreign_users;
 	/* What the counters were when it was made. */
 	struct weir_em_queue_stats before;
 } EM_LINE;
@@ -128,8 +128,9 @@ struct em_object {
 	weir_em_object handle; /* any */
 	uint32_t number;
 	enum em_object_phase phase;
-	struct weir_em_object_config config;   /* its name points to name */
-	weir_em_error_handler_t error_handler; /* under error_lock */
+	uint64_t start;                      /* number of the last start, unique in the instance */
+	struct weir_em_object_config config; /* its name points to name */
+	weir_em_error_handler_t error_handler; /* under the lock, but when it runs */
 	void *error_arg;
 	struct em_queue *queues;
 	unsigned int nb_queues;
@@ -184,9 +185,8 @@ struct weir_em_core {
 	/* The receive function that runs. */
 	struct em_queue *queue;
 	struct em_object *object;
-	uint64_t event_group;    /* of its events */
-	struct rte_event *batch; /* its events */
-	uint8_t *slots;          /* rte_event::impl_opaque of each, as it came */
+	uint64_t event_group; /* of its events */
+	const uint8_t *slots; /* rte_event::impl_opaque of each, as it came */
 	uint16_t nb_batch;
 	bool has_context; /* they came from the scheduler */
 	bool ended;       /* released early */
@@ -194,7 +194,7 @@ struct weir_em_core {
 	struct em_op *op; /* a start function runs: events that it sends are kept */
 
 	struct em_count *queues, *objects, *pools;
-	uint64_t *started; /* by object: the handle of the one that was started here */
+	uint64_t *started; /* by object: which of its starts was done here */
 	struct weir_em_stats stats;
 
 	uint32_t held[256]; /* by impl_opaque: serial of the call that holds it */
@@ -211,6 +211,7 @@ struct weir_em_core {
 struct em_deferred {
 	struct em_deferred *next;
 	weir_em_queue queue;
+	weir_em_event_group group;
 	struct rte_event event;
 };
 
@@ -221,14 +222,14 @@ struct em_deferred_list {
 #define EM_CALLBACKS 8
 #define EM_POLLS     4
 
-struct em_callback {
-	weir_em_dispatch_callback_t function; /* any */
-	void *arg;
-};
-
+/* Never changed, but replaced: cores may be calling those of an older list. They are freed when the instance ends. */
 struct em_callbacks {
+	struct em_callbacks *older;
 	unsigned int nb;
-	struct em_callback list[EM_CALLBACKS];
+	struct {
+		weir_em_dispatch_callback_t function;
+		void *arg;
+	} list[EM_CALLBACKS];
 };
 
 typedef void (*em_poll_t)(struct weir_em_core *core, void *arg);
@@ -242,7 +243,7 @@ struct weir_em {
 	bool uses_groups; /* any: event groups have been made */
 	uint32_t stop;    /* any */
 	unsigned int nb_polls;
-	const struct em_callbacks *enter, *leave; /* any; NULL: none */
+	struct em_callbacks *callbacks[2]; /* any: before and after receive functions; NULL: none */
 	uint32_t (*aliases)
 		[256]; /* [sched queue][priority]: event_dsw changes flows of parallel events */
 	/* Event groups: nb events of a group have been processed, or dropped. Set once, before uses_groups. */
@@ -265,7 +266,7 @@ struct weir_em {
 	struct em_numbers object_numbers, queue_numbers, group_numbers, pool_numbers;
 	struct em_queue *dying, *dying_last; /* queues that were deleted, the first one first */
 	unsigned int nb_dying;
-	unsigned int nb_queues_ever;
+	uint64_t nb_starts;
 	struct weir_em_queue_stats
 		retired[WEIR_EM_QUEUE_TYPES]; /* of queues whose numbers are free */
 	struct em_deferred_list deferred;     /* events that wait to be sent */
@@ -274,32 +275,33 @@ struct weir_em {
 		em_poll_t function;
 		void *arg;
 	} polls[EM_POLLS];
-	struct em_callbacks callbacks[2][2]; /* enter, leave; two versions of each */
 
-	pthread_mutex_t error_lock; /* handlers and their args; not held when they run */
-	weir_em_error_handler_t error_handler;
+	weir_em_error_handler_t error_handler; /* under the lock, but when it runs */
 	void *error_arg;
 	uint64_t error_logged_ns, nb_foreign_errors, nb_unlogged;
-	uint64_t foreign_sent; /* without a core: atomic */
+	uint64_t foreign_sent, foreign_received; /* without a core: atomic */
 	uint64_t foreign_dropped[WEIR_EM_DROPS];
 
 	/* Event groups' and timers' own. They are told when the instance ends. */
 	void *event_groups, *timers;
 	void (*event_groups_fini)(struct weir_em *em);
 	void (*timers_fini)(struct weir_em *em);
+	/* By weir_em_destroy(): who takes what is left; NULL: buffers are freed. */
+	void (*drain)(void *arg, weir_em_queue queue, struct rte_event *event);
+	void *drain_arg;
 };
 
-/* One writer, any readers. */
+/* One writer, any readers. Who reads that something was received, sees what was done with it. */
 static inline void
 em_count(uint64_t *counter, uint64_t nb)
 {
-	__atomic_store_n(counter, *counter + nb, __ATOMIC_RELAXED);
+	__atomic_store_n(counter, *counter + nb, __ATOMIC_RELEASE);
 }
 
 static inline uint64_t
 em_read(const uint64_t *counter)
 {
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+	return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
 }
 
 static inline void
@@ -341,6 +343,17 @@ em_queue_at(const struct weir_em *em, weir_em_queue handle)
 	return likely(number < em->nb_queues) ? &em->queues[number] : NULL;
 }
 
+/* The queue of an event that came from the scheduler; NULL: it is none of this instance's. */
+static inline struct em_queue *
+em_event_queue(const struct weir_em *em, const struct rte_event *event)
+{
+	uint32_t number = event->flow_id;
+
+	if (unlikely(em->aliases != NULL) && event->sched_type == RTE_SCHED_TYPE_PARALLEL)
+		number = em->aliases[event->queue_id][event->priority] - 1; /* 0: none */
+	return likely(number < em->nb_queues) ? &em->queues[number] : NULL;
+}
+
 static inline bool
 em_queue_is(const struct em_queue *queue, weir_em_queue handle)
 {
@@ -362,6 +375,9 @@ uint16_t em_forward(struct weir_em_core *core, weir_em_queue queue, struct rte_e
  */
 int em_send_reserved(struct weir_em *em, weir_em_queue queue, struct rte_event *event);
 
+/* As a new one, of which all has been checked. 0, -ENOSPC, -ESTALE; -EAGAIN: another core could. */
+int em_resend(struct weir_em_core *core, const struct em_deferred *deferred);
+
 /* Send it whatever is inside: now, or when there is room; by any thread (@core NULL: it is none). -ENOMEM, -ESTALE, -EINVAL. */
 int em_send_deferred(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue,
 	const struct rte_event *event);
@@ -369,8 +385,8 @@ int em_send_deferred(struct weir_em *em, struct weir_em_core *core, weir_em_queu
 /* Have a function called by each dispatching core in each round. Before there are cores that dispatch, or while: -ENOSPC. */
 int em_poll_add(struct weir_em *em, em_poll_t function, void *arg);
 
-/* Events that came from a queue, or would have: with receive, callbacks, groups. dispatch.c */
-void em_deliver(struct weir_em_core *core, struct em_queue *queue, struct rte_event *events,
+/* Give events of a queue to its object. @slots: the scheduler's numbers; NULL: they are not from there. dispatch.c */
+void em_serve(struct weir_em_core *core, struct em_queue *queue, struct rte_event *events,
 	uint16_t nb, const uint8_t *slots);
 /* One round. @return events */
 uint16_t em_round(struct weir_em_core *core, uint16_t burst);
@@ -378,6 +394,9 @@ uint16_t em_round(struct weir_em_core *core, uint16_t burst);
 /* Count them, tell error handlers, free what has buffers. error.c. @core NULL: a thread that is none */
 void em_drop(struct weir_em *em, struct weir_em_core *core, struct em_queue *queue,
 	struct rte_event *events, uint16_t nb, enum weir_em_drop reason);
+/* Likewise of one that did not get to a queue: it counts as sent, too. */
+void em_drop_unsent(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue,
+	struct rte_event *event, enum weir_em_drop reason);
 /* Give payload back, if it is a buffer. */
 void em_event_free(struct weir_em *em, struct weir_em_core *core, struct rte_event *event);
 
@@ -438,8 +457,11 @@ struct em_call {
 	struct weir_em_notification notification; /* queue WEIR_EM_NONE: nobody is told */
 	uint64_t left;                            /* cores that have not done it yet */
 	int32_t nb_left;
-	int32_t nb_users; /* what still has a pointer to it */
-	int result;       /* the first that failed */
+	bool quiesce; /* cores that are in no receive function need not come */
+	bool strict;  /* of the object: they must not be in it while they wait, either */
+	const struct weir_em_core *caller; /* it may be in the object all the same */
+	int32_t nb_users;                  /* what still has a pointer to it */
+	int result;                        /* the first that failed */
 	uint32_t finished;
 	struct em_call_node nodes[WEIR_EM_CORES_MAX];
 };
@@ -454,7 +476,7 @@ int em_call_wait(struct em_call *call, struct weir_em_core *core);
 /* Likewise, but does not wait. */
 void em_call_put(struct em_call *call);
 /* Until no core but the caller's is in a receive function that it was in before. */
-int em_quiesce(struct weir_em *em, struct weir_em_core *core);
+int em_quiesce(struct weir_em *em, struct weir_em_core *core, struct em_object *strict);
 /* Wake cores: look into calls and deferred events. */
 void em_attention(struct weir_em *em);
 /* What core->attention asks for. */
@@ -463,7 +485,8 @@ void em_attend(struct weir_em_core *core);
 int em_notification_check(struct weir_em *em, const struct weir_em_notification *notification);
 
 /* call.c: events that the machine sends for others */
-int em_defer(struct em_deferred_list *list, weir_em_queue queue, const struct rte_event *event);
+int em_defer(struct em_deferred_list *list, weir_em_queue queue, const struct rte_event *event,
+	weir_em_event_group group);
 /* What is in the list is sent, or waits. */
 void em_deferred_move(struct weir_em *em, struct weir_em_core *core, struct em_deferred_list *list);
 /* What is in the list is dropped. */
@@ -476,8 +499,8 @@ struct em_op {
 	pthread_mutex_t lock; /* start functions of all cores */
 	struct em_deferred_list list;
 };
-uint16_t em_op_send(
-	struct em_op *op, weir_em_queue queue, const struct rte_event *events, uint16_t nb);
+uint16_t em_op_send(struct em_op *op, weir_em_queue queue, const struct rte_event *events,
+	uint16_t nb, weir_em_event_group group);
 /* A core comes, or goes: start or stop functions of what runs. */
 void em_start_core(struct weir_em_core *core);
 void em_stop_core(struct weir_em_core *core);
@@ -505,27 +528,31 @@ int em_groups_init(struct weir_em *em);
 int em_group_apply(struct weir_em *em, unsigned int group);
 int em_groups_apply(struct weir_em *em);
 struct em_queue_group *em_group_of(struct weir_em *em, weir_em_queue_group handle, int *error);
+/* In the scheduler's words, of a scheduled one. */
+uint8_t em_sched_type(enum weir_em_queue_type type);
 /* The scheduler's queue for these; it has been checked that there is one. */
 uint8_t em_sched_queue(
 	const struct weir_em *em, enum weir_em_queue_type type, uint8_t priority, uint8_t group);
 
 /* ring.c: any thread */
-struct em_ring;
-struct em_ring *em_ring_create(uint32_t size, int socket_id);
-void em_ring_free(struct em_ring *ring);
-uint16_t em_ring_put(struct em_ring *ring, const struct rte_event *events, uint16_t nb);
-uint16_t em_ring_get(struct em_ring *ring, struct rte_event *events, uint16_t nb);
-/* Between these, it is not freed. */
-void em_ring_use(struct em_ring *ring);
-void em_ring_leave(struct em_ring *ring);
-bool em_ring_in_use(const struct em_ring *ring);
+struct rte_ring *em_ring_create(uint32_t size, int socket_id);
+void em_ring_free(struct rte_ring *ring);
+uint16_t em_ring_put(struct rte_ring *ring, const struct rte_event *events, uint16_t nb);
+uint16_t em_ring_get(struct rte_ring *ring, struct rte_event *events, uint16_t nb);
 
 /* local.c: by the core */
 int em_local_init(struct weir_em_core *core);
 void em_local_fini(struct weir_em_core *core);
 uint16_t em_local_send(struct weir_em_core *core, const struct em_queue *queue,
 	const struct rte_event *events, uint16_t nb);
+void em_local_drop(struct weir_em_core *core);
 uint16_t em_local_dispatch(struct weir_em_core *core, uint16_t burst);
+
+/* dump.c, for ctl.c too */
+const char *em_state_name(enum weir_em_object_state state);
+const char *em_core_doing(const struct weir_em *em, unsigned int id);
+uint64_t em_next(struct weir_em *em, enum em_kind kind, uint32_t *at);
+int em_group_look(struct weir_em *em, weir_em_queue_group handle, struct em_queue_group *copy);
 
 /* pool.c */
 int em_meta_register(struct weir_em *em);

@@ -100,6 +100,7 @@ enum weir_em_error_kind {
 	WEIR_EM_ERROR_DOUBLE_FREE, /**< only with -Dem_checks=true: an event was freed twice */
 	WEIR_EM_ERROR_SEND_FREED,  /**< likewise: an event was sent after it had been freed */
 	WEIR_EM_ERROR_SEND_TWICE,  /**< likewise: an event was sent that was sent already */
+	WEIR_EM_ERROR_FREE_SENT,   /**< likewise: an event was freed after it had been sent */
 	WEIR_EM_ERROR_APPLICATION, /**< weir_em_error_raise() */
 	WEIR_EM_ERRORS
 };
@@ -179,8 +180,11 @@ struct weir_em_config {
 	unsigned int nb_queues;    /**< up to WEIR_EM_QUEUES_MAX: 1,024 */
 	unsigned int nb_objects;   /**< 256 */
 	unsigned int
-		nb_queue_groups; /**< with the default one, up to 63: 8 (on a device with queues of one type and priority: 2) */
-	unsigned int nb_pools; /**< 16 */
+		nb_queue_groups; /**< with the default one, up to 63: 8, or as many as an event device has queues for */
+	unsigned int nb_pools;        /**< 16 */
+	unsigned int nb_event_groups; /**< up to WEIR_EM_EVENT_GROUPS_MAX: 1,024 */
+	unsigned int nb_timers;       /**< up to WEIR_EM_TIMERS_MAX: 8 */
+	unsigned int nb_timeouts;     /**< of all timers, up to WEIR_EM_TIMEOUTS_MAX: 1,024 */
 	uint8_t types; /**< bit mask of scheduled queue types: 0: all that the scheduler has */
 	uint8_t priorities; /**< bit mask of scheduled priorities: 0: all that the scheduler has. One alone is cheaper */
 	uint32_t nb_events;   /**< most events in the scheduler, a power of two: 4,096 */

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Calls: each core does something at the beginning of a round. Deferred events: what the machine sends for others, without loss. */
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "em_private.h"
+
+struct em_call *
+em_call_make(struct weir_em *em, const struct weir_em_notification *notification)
+{
+	struct em_call *call = calloc(1, sizeof(*call));
+
+	if (call == NULL)
+		return NULL;
+	call->em = em;
+	call->nb_users = call->nb_left = 1;
+	if (notification != NULL)
+		call->notification = *notification;
+	return call;
+}
+
+void
+em_call_put(struct em_call *call)
+{
+	if (__atomic_sub_fetch(&call->nb_users, 1, __ATOMIC_ACQ_REL) == 0)
+		free(call);
+}
+
+void
+em_attention(struct weir_em *em)
+{
+	for (unsigned int id = 0; id < em->nb_cores; id++)
+		__atomic_store_n(&em->cores[id].attention, 1, __ATOMIC_RELEASE);
+}
+
+void
+em_call_post(struct em_call *call)
+{
+	struct weir_em *em = call->em;
+
+	for (unsigned int id = 0; id < em->nb_cores; id++) {
+		struct weir_em_core *core = &em->cores[id];
+		struct em_call_node *node = &call->nodes[id];
+
+		if (!core->attached)
+			continue;
+		call->left |= (uint64_t)1 << id;
+		call->nb_left++;
+		call->nb_users++;
+		node->call = call;
+		*core->calls_end = node;
+		core->calls_end = &node->next;
+		__atomic_store_n(&core->attention, 1, __ATOMIC_RELEASE);
+	}
+}
+
+/* One less has to do it. */
+static void
+one_done(struct em_call *call, struct weir_em_core *core)
+{
+	struct weir_em *em = call->em;
+
+	if (__atomic_sub_fetch(&call->nb_left, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	if (call->done != NULL)
+		call->done(em, core, call);
+	if (call->notification.queue != WEIR_EM_NONE)
+		em_send_deferred(em, core, call->notification.queue, &call->notification.event);
+	__atomic_store_n(&call->finished, 1, __ATOMIC_RELEASE);
+}
+
+void
+em_call_start(struct em_call *call, struct weir_em_core *core)
+{
+	one_done(call, core);
+}
+
+/* The first call that the core may do now. */
+static struct em_call *
+take_call(struct weir_em_core *core)
+{
+	struct em_call_node **at = &core->calls, *node;
+
+	em_lock(core->em);
+	while ((node = *at) != NULL && node->call->strict && node->call->caller != core &&
+		core->object != NULL && core->object == node->call->object) {
+		__atomic_store_n(&core->attention, 1, __ATOMIC_RELAXED);
+		at = &node->next;
+	}
+	if (node != NULL) {
+		*at = node->next;
+		if (node->next == NULL)
+			core->calls_end = at;
+	}
+	em_unlock(core->em);
+	return node == NULL ? NULL : node->call;
+}
+
+void
+em_attend(struct weir_em_core *core)
+{
+	struct em_call *call;
+
+	if (__atomic_load_n(&core->attention, __ATOMIC_RELAXED) == 0 ||
+		__atomic_exchange_n(&core->attention, 0, __ATOMIC_ACQUIRE) == 0)
+		return;
+	while ((call = take_call(core)) != NULL) {
+		int none = 0;
+		int rc = call->run != NULL ? call->run(core, call) : 0;
+
+		if (rc < 0)
+			__atomic_compare_exchange_n(&call->result, &none, rc, false,
+				__ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		__atomic_fetch_and(&call->left, ~((uint64_t)1 << core->id), __ATOMIC_RELEASE);
+		one_done(call, core);
+		em_call_put(call);
+	}
+	em_deferred_flush(core->em, core);
+}
+
+/* All that have not come are in no receive function. */
+static bool
+rest_is_quiet(const struct em_call *call)
+{
+	uint64_t left = __atomic_load_n(&call->left, __ATOMIC_ACQUIRE);
+
+	for (; left != 0; left &= left - 1)
+		if (__atomic_load_n(
+			    &call->em->cores[__builtin_ctzll(left)].dispatching, __ATOMIC_ACQUIRE))
+			return false;
+	return true;
+}
+
+int
+em_call_wait(struct em_call *call, struct weir_em_core *core)
+{
+	int result;
+
+	if (call->quiesce) {
+		em_barrier(call->em);
+		/* The caller's own core need not come to itself. */
+		if (core != NULL && !core->producer)
+			em_attend(core);
+	}
+	while (__atomic_load_n(&call->finished, __ATOMIC_ACQUIRE) == 0) {
+		if (core != NULL && !core->producer)
+			em_attend(core);
+		if (call->quiesce && rest_is_quiet(call))
+			break;
+		sched_yield();
+	}
+	result = __atomic_load_n(&call->result, __ATOMIC_RELAXED);
+	em_call_put(call);
+	return result;
+}
+
+int
+em_quiesce(struct weir_em *em, struct weir_em_core *core, struct em_object *strict)
+{
+	struct em_call *call = em_call_make(em, NULL);
+
+	if (call == NULL)
+		return -ENOMEM;
+	call->quiesce = true;
+	call->object = strict;
+	call->strict = strict != NULL;
+	em_lock(em);
+	em_call_post(call);
+	/* The caller may be in that object: it knows. */
+	if (core != NULL && !core->producer && call->nodes[core->id].call != NULL)
+		call->left &= ~((uint64_t)1 << core->id);
+	em_unlock(em);
+	em_call_start(call, core);
+	return em_call_wait(call, core);
+}
+
+int
+em_notification_check(struct weir_em *em, const struct weir_em_notification *notification)
+{
+	int rc = 0;
+
+	if (notification == NULL)
+		return -EINVAL;
+	em_lock(em);
+	em_queue_of(em, notification->queue, &rc);
+	em_unlock(em);
+	return rc;
+}
+
+int
+em_defer(struct em_deferred_list *list, weir_em_queue queue, const struct rte_event *event,
+	weir_em_event_group group)
+{
+	struct em_deferred *deferred = malloc(sizeof(*deferred));
+
+	if (deferred == NULL)
+		return -ENOMEM;
+	*deferred = (struct em_deferred){.queue = queue, .group = group, .event = *event};
+	*list->end = deferred;
+	list->end = &deferred->next;
+	return 0;
+}
+
+static void
+list_init(struct em_deferred_list *list)
+{
+	list->first = NULL;
+	list->end = &list->first;
+}
+
+/* All of @from behind what is in @to. */
+static void
+list_append(struct em_deferred_list *to, struct em_deferred_list *from)
+{
+	if (from->first == NULL)
+		return;
+	*to->end = from->first;
+	to->end = from->end;
+	list_init(from);
+}
+
+/* Send what can be sent now; @rest is what cannot. */
+static void
+send_list(struct weir_em_core *core, struct em_deferred_list *list, struct em_deferred_list *rest)
+{
+	struct em_deferred *deferred;
+	bool full = false;
+
+	while ((deferred = list->first) != NULL) {
+		int rc = full ? -ENOSPC : em_resend(core, deferred);
+
+		list->first = deferred->next;
+		deferred->next = NULL;
+		if (rc == -ENOSPC || rc == -EAGAIN) {
+			full |= rc == -ENOSPC;
+			*rest->end = deferred;
+			rest->end = &deferred->next;
+			continue;
+		}
+		if (rc < 0)
+			em_drop_unsent(core->em, core, deferred->queue, &deferred->event,
+				WEIR_EM_DROP_DELETED);
+		free(deferred);
+	}
+	list_init(list);
+}
+
+void
+em_deferred_flush(struct weir_em *em, struct weir_em_core *core)
+{
+	struct em_deferred_list list, rest, blocked;
+	bool again = true;
+
+	list_init(&list);
+	list_init(&rest);
+	list_init(&blocked);
+	em_lock(em);
+	/* One at a time: their order is kept. */
+	if (em->flushing) {
+		em_unlock(em);
+		return;
+	}
+	em->flushing = true;
+	while (again && em->deferred.first != NULL) {
+		list_append(&list, &em->deferred);
+		em_unlock(em);
+		send_list(core, &list, &rest);
+		em_lock(em);
+		again = rest.first == NULL;
+		list_append(&blocked, &rest);
+	}
+	/* in front of those that have come meanwhile */
+	list_append(&blocked, &em->deferred);
+	list_append(&em->deferred, &blocked);
+	em->flushing = false;
+	if (em->deferred.first != NULL)
+		em_attention(em);
+	em_unlock(em);
+}
+
+void
+em_deferred_move(struct weir_em *em, struct weir_em_core *core, struct em_deferred_list *list)
+{
+	struct weir_em_core *sender;
+
+	if (list->first == NULL)
+		return;
+	em_lock(em);
+	list_append(&em->deferred, list);
+	em_unlock(em);
+	sender = em_control_get(em, core);
+	em_deferred_flush(em, sender);
+	em_control_put(em, core);
+}
+
+int
+em_send_deferred(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue,
+	const struct rte_event *event)
+{
+	struct em_deferred_list list;
+	int rc = 0;
+
+	list_init(&list);
+	em_lock(em);
+	em_queue_of(em, queue, &rc);
+	em_unlock(em);
+	if (rc == 0)
+		rc = em_defer(&list, queue, event, WEIR_EM_NONE);
+	if (rc == 0)
+		em_deferred_move(em, core, &list);
+	return rc;
+}
+
+void
+em_deferred_drop(struct weir_em *em, struct weir_em_core *core, struct em_deferred_list *list)
+{
+	struct em_deferred *deferred;
+
+	while ((deferred = list->first) != NULL) {
+		list->first = deferred->next;
+		em_drop_unsent(em, core, deferred->queue, &deferred->event, WEIR_EM_DROP_DISABLED);
+		free(deferred);
+	}
+	list_init(list);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Threads become cores of an instance, and leave. */
+
+#include <sched.h>
+
+#include <rte_pause.h>
+
+#include "em_private.h"
+
+#define QUIET_ROUNDS 64     /* without an event: there will be none for who is in no group */
+#define LEAVE_ROUNDS 100000 /* at most, or a local queue that feeds itself would keep the core */
+
+struct weir_em_core *
+em_control_get(struct weir_em *em, struct weir_em_core *core)
+{
+	if (core != NULL)
+		return core;
+	pthread_mutex_lock(&em->control_lock);
+	return &em->cores[em->nb_ports - 1];
+}
+
+void
+em_control_put(struct weir_em *em, struct weir_em_core *core)
+{
+	if (core == NULL)
+		pthread_mutex_unlock(&em->control_lock);
+}
+
+/* Under the lock. */
+static int
+join_groups(struct weir_em *em, unsigned int id)
+{
+	uint64_t bit = (uint64_t)1 << id;
+	int rc;
+
+	__atomic_fetch_or(&em->attached, bit, __ATOMIC_RELAXED);
+	rc = em_groups_apply(em);
+	if (rc < 0) {
+		__atomic_fetch_and(&em->attached, ~bit, __ATOMIC_RELAXED);
+		em_groups_apply(em);
+	}
+	return rc;
+}
+
+struct weir_em_core *
+weir_em_core_attach(struct weir_em *em, unsigned int id)
+{
+	struct weir_em_core *core;
+	int rc = 0;
+
+	if (em == NULL || id >= em->nb_cores) {
+		rte_errno = EINVAL;
+		return NULL;
+	}
+	core = &em->cores[id];
+	em_lock(em);
+	if (core->attached)
+		rc = -EBUSY;
+	else
+		rc = join_groups(em, id);
+	if (rc == 0) {
+		core->attached = true;
+		__atomic_store_n(&core->stop, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&core->attention, 1, __ATOMIC_RELAXED);
+	}
+	em_unlock(em);
+	if (rc < 0) {
+		EM_LOG(ERROR, "%s: core %u: %s", em->name, id,
+			rc == -EBUSY ? "it is attached already" : strerror(-rc));
+		rte_errno = -rc;
+		return NULL;
+	}
+	em_start_core(core);
+	return core;
+}
+
+struct weir_em_core *
+weir_em_producer_attach(struct weir_em *em)
+{
+	struct weir_em_core *core = NULL;
+
+	if (em == NULL) {
+		rte_errno = EINVAL;
+		return NULL;
+	}
+	em_lock(em);
+	for (unsigned int i = 0; i < em->nb_producers && core == NULL; i++)
+		if (!em->cores[em->nb_cores + i].attached)
+			core = &em->cores[em->nb_cores + i];
+	if (core != NULL)
+		core->attached = true;
+	em_unlock(em);
+	if (core == NULL) {
+		EM_LOG(ERROR, "%s: there are %u producers already", em->name, em->nb_producers);
+		rte_errno = ENOSPC;
+	}
+	return core;
+}
+
+/* What was on its way to it. Others get what comes now. */
+static void
+empty(struct weir_em_core *core)
+{
+	unsigned int quiet = 0;
+
+	__atomic_store_n(&core->dispatching, true, __ATOMIC_RELAXED);
+	em_light_fence(core->em);
+	for (unsigned int i = 0; i < LEAVE_ROUNDS && quiet < QUIET_ROUNDS; i++)
+		quiet = em_round(core, 32) == 0 ? quiet + 1 : 0;
+	weir_sched_dequeue(core->port, core->events, 0); /* what it held */
+	em_local_drop(core);
+	__atomic_store_n(&core->dispatching, false, __ATOMIC_RELEASE);
+}
+
+static void
+leave(struct weir_em_core *core)
+{
+	struct weir_em *em = core->em;
+	bool gone;
+
+	em_lock(em);
+	__atomic_fetch_and(&em->attached, ~((uint64_t)1 << core->id), __ATOMIC_RELAXED);
+	em_groups_apply(em);
+	em_unlock(em);
+	empty(core);
+	/* What starts from now on, does not start here. */
+	em_lock(em);
+	core->leaving = true;
+	em_unlock(em);
+	em_stop_core(core);
+	do {
+		em_attend(core);
+		em_lock(em);
+		gone = core->calls == NULL;
+		if (gone)
+			core->attached = core->leaving = false;
+		em_unlock(em);
+	} while (!gone);
+}
+
+int
+weir_em_core_detach(struct weir_em_core *core)
+{
+	struct weir_em *em;
+
+	if (core == NULL || !core->attached)
+		return -EINVAL;
+	if (core->dispatching || core->object != NULL || core->op != NULL)
+		return -EBUSY;
+	em = core->em;
+	if (!core->producer) {
+		leave(core);
+		em_attention(em); /* what waits for others */
+		return 0;
+	}
+	em_lock(em);
+	core->attached = false;
+	em_unlock(em);
+	return 0;
+}
+
+unsigned int
+weir_em_core_id(const struct weir_em_core *core)
+{
+	return core->id;
+}
+
+struct weir_em *
+weir_em_core_em(const struct weir_em_core *core)
+{
+	return core->em;
+}
+
+uint64_t
+weir_em_core_mask(const struct weir_em *em)
+{
+	return em != NULL ? __atomic_load_n(&em->attached, __ATOMIC_RELAXED) : 0;
+}
+
+void
+weir_em_stop(struct weir_em *em)
+{
+	if (em != NULL)
+		__atomic_store_n(&em->stop, 1, __ATOMIC_RELAXED);
+}
+
+void
+weir_em_resume(struct weir_em *em)
+{
+	if (em != NULL)
+		__atomic_store_n(&em->stop, 0, __ATOMIC_RELAXED);
+}
+
+void
+weir_em_core_stop(struct weir_em_core *core)
+{
+	if (core != NULL)
+		__atomic_store_n(&core->stop, 1, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Pools of buffers. */
+
+#include <rte_mempool.h>
+
+#include "check.h"
+#include "weir_base_pool.h"
+
+int
+em_meta_register(struct weir_em *em)
+{
+	static const struct rte_mbuf_dynfield field = {
+		.name = "weir_em",
+		.size = sizeof(struct em_meta),
+		.align = __alignof__(struct em_meta),
+	};
+
+	/* All instances have the same place. */
+	em->meta_offset = rte_mbuf_dynfield_register(&field);
+	if (em->meta_offset >= 0)
+		return 0;
+	EM_LOG(ERROR, "%s: mbufs have no room for %zu bytes: %s", em->name, field.size,
+		rte_strerror(rte_errno));
+	return -rte_errno;
+}
+
+static struct em_pool *
+pool_of(struct weir_em *em, weir_em_pool handle, int *error)
+{
+	uint32_t number = em_handle_number(handle);
+
+	if (handle != WEIR_EM_NONE && number < em->config.nb_pools &&
+		__atomic_load_n(&em->pools[number].handle, __ATOMIC_ACQUIRE) == handle)
+		return &em->pools[number];
+	*error = em_handle_errno(handle, EM_KIND_POOL, em->config.nb_pools);
+	return NULL;
+}
+
+/* Buffers handed out, and calls that found none; ever. */
+static struct em_count
+count_pool(const struct weir_em *em, uint32_t number)
+{
+	struct em_count sums = {0};
+
+	for (unsigned int id = 0; id < em->nb_ports; id++) {
+		sums.received += em_read(&em->cores[id].pools[number].received);
+		sums.sent += em_read(&em->cores[id].pools[number].sent);
+	}
+	return sums;
+}
+
+static weir_em_pool
+add(struct weir_em *em, struct rte_mempool *mempool, bool adopted)
+{
+	uint16_t room = rte_pktmbuf_data_room_size(mempool);
+	struct em_count before;
+	struct em_pool *pool;
+	weir_em_pool handle;
+
+	em_lock(em);
+	handle = em_numbers_get(&em->pool_numbers);
+	if (handle != WEIR_EM_NONE) {
+		pool = &em->pools[em_handle_number(handle)];
+		before = count_pool(em, em_handle_number(handle));
+		pool->mempool = mempool;
+		pool->room = room > RTE_PKTMBUF_HEADROOM ? room - RTE_PKTMBUF_HEADROOM : 0;
+		pool->adopted = adopted;
+		pool->before_allocated = before.received;
+		pool->before_failed = before.sent;
+		__atomic_store_n(&pool->handle, handle, __ATOMIC_RELEASE);
+	}
+	em_unlock(em);
+	if (handle != WEIR_EM_NONE)
+		return handle;
+	EM_LOG(ERROR, "%s: there are %u pools already", em->name, em->config.nb_pools);
+	return em_fail(ENOSPC);
+}
+
+weir_em_pool
+weir_em_pool_create(struct weir_em *em, const struct weir_em_pool_config *config)
+{
+	struct rte_mempool *mempool;
+	weir_em_pool handle;
+	uint16_t room;
+
+	if (em == NULL || config == NULL || config->name == NULL || config->name[0] == '\0' ||
+		config->nb == 0 || strlen(config->name) >= RTE_MEMPOOL_NAMESIZE - 4) {
+		EM_LOG(ERROR, "a pool must have a name of up to %d characters, and buffers",
+			(int)RTE_MEMPOOL_NAMESIZE - 5);
+		return em_fail(EINVAL);
+	}
+	room = config->data_room != 0 ? config->data_room : RTE_MBUF_DEFAULT_BUF_SIZE;
+	mempool = weir_base_pool_create(config->name, config->nb, config->cache, room,
+		config->socket_id < 0 ? SOCKET_ID_ANY : config->socket_id, config->ops);
+	if (mempool == NULL) {
+		EM_LOG(ERROR, "%s: pool '%s' of %u buffers of %u bytes: %s", em->name, config->name,
+			config->nb, room, rte_strerror(rte_errno));
+		return WEIR_EM_NONE;
+	}
+	handle = add(em, mempool, false);
+	if (handle == WEIR_EM_NONE) {
+		weir_base_pool_free(mempool);
+		rte_errno = ENOSPC;
+	}
+	return handle;
+}
+
+weir_em_pool
+weir_em_pool_adopt(struct weir_em *em, struct rte_mempool *mempool)
+{
+	if (em == NULL || mempool == NULL ||
+		mempool->private_data_size < sizeof(struct rte_pktmbuf_pool_private)) {
+		EM_LOG(ERROR, "only pools of mbufs can be adopted");
+		return em_fail(EINVAL);
+	}
+	return add(em, mempool, true);
+}
+
+/* Under the lock. */
+static int
+forget(struct weir_em *em, struct em_pool *pool)
+{
+	if (!pool->adopted && rte_mempool_in_use_count(pool->mempool) > 0)
+		return -EBUSY;
+	__atomic_store_n(&pool->handle, WEIR_EM_NONE, __ATOMIC_RELEASE);
+	em_numbers_put(&em->pool_numbers, (uint32_t)(pool - em->pools));
+	return 0;
+}
+
+int
+weir_em_pool_delete(struct weir_em *em, weir_em_pool handle)
+{
+	struct rte_mempool *mempool = NULL;
+	struct em_pool *pool;
+	int rc = 0;
+
+	if (em == NULL)
+		return -EINVAL;
+	em_lock(em);
+	pool = pool_of(em, handle, &rc);
+	if (pool != NULL)
+		rc = forget(em, pool);
+	if (rc == 0 && !pool->adopted)
+		mempool = pool->mempool;
+	em_unlock(em);
+	if (mempool != NULL)
+		weir_base_pool_free(mempool);
+	return rc;
+}
+
+void
+em_pools_fini(struct weir_em *em)
+{
+	for (unsigned int i = 0; i < em->config.nb_pools; i++) {
+		struct em_pool *pool = &em->pools[i];
+
+		if (pool->handle == WEIR_EM_NONE || pool->adopted)
+			continue;
+		if (rte_mempool_in_use_count(pool->mempool) > 0)
+			EM_LOG(WARNING, "%s: %u buffers of pool '%s' are in use still: it stays",
+				em->name, rte_mempool_in_use_count(pool->mempool),
+				pool->mempool->name);
+		else
+			weir_base_pool_free(pool->mempool);
+	}
+}
+
+int
+weir_em_pool_info(struct weir_em *em, weir_em_pool handle, struct weir_em_pool_info *info)
+{
+	const struct em_pool *pool;
+	struct em_count sums;
+	int rc = 0;
+
+	if (em == NULL || info == NULL)
+		return -EINVAL;
+	em_lock(em);
+	pool = pool_of(em, handle, &rc);
+	if (pool != NULL) {
+		sums = count_pool(em, em_handle_number(handle));
+		*info = (struct weir_em_pool_info){
+			.mempool = pool->mempool,
+			.adopted = pool->adopted,
+			.nb = pool->mempool->size,
+			.nb_free = rte_mempool_avail_count(pool->mempool),
+			.nb_allocated = sums.received - pool->before_allocated,
+			.nb_failed = sums.sent - pool->before_failed,
+		};
+		strcpy(info->name, pool->mempool->name);
+	}
+	em_unlock(em);
+	return rc;
+}
+
+weir_em_pool
+weir_em_pool_find(struct weir_em *em, const char *name)
+{
+	weir_em_pool found = WEIR_EM_NONE;
+
+	if (em == NULL || name == NULL)
+		return WEIR_EM_NONE;
+	em_lock(em);
+	for (unsigned int i = 0; i < em->config.nb_pools && found == WEIR_EM_NONE; i++)
+		if (em->pools[i].handle != WEIR_EM_NONE &&
+			strcmp(em->pools[i].mempool->name, name) == 0)
+			found = em->pools[i].handle;
+	em_unlock(em);
+	return found;
+}
+
+/* ---- per event ---- */
+
+static void
+hand_out(const struct weir_em *em, struct rte_mbuf *mbuf, uint16_t size)
+{
+	em_meta(em, mbuf)->group = WEIR_EM_NONE;
+	em_check_own(em, mbuf);
+	mbuf->data_len = size;
+	mbuf->pkt_len = size;
+}
+
+int
+weir_em_alloc_burst(struct weir_em_core *core, weir_em_pool handle, uint16_t size,
+	struct rte_mbuf **buffers, uint16_t nb)
+{
+	struct em_pool *pool;
+	int rc = 0;
+
+	pool = pool_of(core->em, handle, &rc);
+	if (unlikely(pool == NULL))
+		return rc;
+	if (unlikely(size > pool->room))
+		return -EMSGSIZE;
+	if (unlikely(rte_pktmbuf_alloc_bulk(pool->mempool, buffers, nb) != 0)) {
+		em_count(&core->pools[em_handle_number(handle)].sent, 1);
+		return -ENOMEM;
+	}
+	for (uint16_t i = 0; i < nb; i++)
+		hand_out(core->em, buffers[i], size);
+	em_count(&core->pools[em_handle_number(handle)].received, nb);
+	return 0;
+}
+
+struct rte_mbuf *
+weir_em_alloc(struct weir_em_core *core, weir_em_pool handle, uint16_t size)
+{
+	struct rte_mbuf *mbuf;
+	int rc = weir_em_alloc_burst(core, handle, size, &mbuf, 1);
+
+	if (likely(rc == 0))
+		return mbuf;
+	rte_errno = -rc;
+	return NULL;
+}
+
+void
+weir_em_free(struct weir_em *em, struct weir_em_core *core, struct rte_mbuf *buffer)
+{
+	if (buffer != NULL && em_check_free(em, core, buffer))
+		rte_pktmbuf_free(buffer);
+}
+
+void
+em_event_free(struct weir_em *em, struct weir_em_core *core, struct rte_event *event)
+{
+	if (event->event_type != WEIR_EM_EVENT_BUFFER || event->mbuf == NULL)
+		return;
+	em_check_own(em, event->mbuf);
+	weir_em_free(em, core, event->mbuf);
+}
+
+struct rte_event
+weir_em_event_from_mbuf(const struct weir_em *em, struct rte_mbuf *mbuf)
+{
+	em_meta(em, mbuf)->group = WEIR_EM_NONE;
+	em_check_own(em, mbuf);
+	return weir_em_event_buffer(mbuf);
+}
+
+void
+weir_em_event_to_mbuf(const struct weir_em *em, struct rte_mbuf *mbuf)
+{
+	em_check_forget(em, mbuf);
+}
