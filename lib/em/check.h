@@ -46,6 +46,13 @@ em_check_own_events(const struct weir_em *em, const struct rte_event *events, ui
 uint16_t em_check_send(struct weir_em_core *core, weir_em_queue queue, struct rte_event *events,
 	uint16_t nb, const char *where);
 
+/* The event machine keeps it, until it is sent or given back. */
+static inline void
+em_check_keep(const struct weir_em *em, struct rte_mbuf *mbuf)
+{
+	__atomic_store_n(&em_meta(em, mbuf)->state, EM_BUFFER_SENT, __ATOMIC_RELEASE);
+}
+
 /* May it be freed? It is marked so; error handlers were told if not. */
 bool em_check_free(struct weir_em *em, struct weir_em_core *core, struct rte_mbuf *mbuf);
 
@@ -75,6 +82,11 @@ em_check_send(struct weir_em_core *core, weir_em_queue queue, struct rte_event *
 	return nb;
 }
 
+static inline void
+em_check_keep(const struct weir_em *em, struct rte_mbuf *mbuf)
+{
+}
+
 static inline bool
 em_check_free(struct weir_em *em, struct weir_em_core *core, struct rte_mbuf *mbuf)
 {
@@ -87,5 +99,15 @@ em_check_forget(const struct weir_em *em, struct rte_mbuf *mbuf)
 }
 
 #endif
+
+/* An event that is to be sent later, in no group. */
+static inline void
+em_keep(const struct weir_em *em, const struct rte_event *event)
+{
+	if (event->event_type != WEIR_EM_EVENT_BUFFER || event->mbuf == NULL)
+		return;
+	em_meta(em, event->mbuf)->group = WEIR_EM_NONE;
+	em_check_keep(em, event->mbuf);
+}
 
 #endif

@@ -82,6 +82,7 @@ receive(struct weir_em_core *core, struct em_queue *queue, struct em_object *obj
 	em_count(&core->stats.nb_received, nb);
 	em_count(&core->stats.nb_calls, 1);
 	end(core);
+	group = core->event_group; /* it may have been assigned, or ended */
 	core->event_group = WEIR_EM_NONE;
 	if (unlikely(group != WEIR_EM_NONE) && em->group_processed != NULL)
 		em->group_processed(core, group, nb);

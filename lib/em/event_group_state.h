@@ -42,15 +42,14 @@
 
 struct event_group {
 	uint64_t word;
-	uint64_t generation; /* its handle's; 0: there is none */
+	uint64_t handle; /* 0: there is none */
 	uint64_t nb_notifications;
 	struct weir_em_notification notifications[WEIR_EM_NOTIFICATIONS_MAX];
-	uint64_t generations; /* so many were created in this place */
-	struct event_group *next_free;
 } __attribute__((aligned(64)));
 
-/* What a cycle ends with. */
+/* What a cycle ends with, and how many events counted just now. */
 struct event_group_end {
+	uint32_t nb_counted;
 	uint32_t nb;
 	struct weir_em_notification notifications[WEIR_EM_NOTIFICATIONS_MAX];
 };
@@ -89,27 +88,27 @@ event_group_swap(struct event_group *group, uint64_t *word, uint64_t cycle, uint
 }
 
 /*
- * Is it still the one that was created with @generation? Asked after the word was loaded, which is swapped then: a deletion in
+ * Is it still the one that was created with @handle? Asked after the word was loaded, which is swapped then: a deletion in
  * between changes the word.
  */
 static inline bool
-event_group_is(const struct event_group *group, uint64_t generation)
+event_group_is(const struct event_group *group, uint64_t handle)
 {
 	EM_STEP();
-	return __atomic_load_n(&group->generation, __ATOMIC_ACQUIRE) == generation;
+	return __atomic_load_n(&group->handle, __ATOMIC_ACQUIRE) == handle;
 }
 
-/* A member of a notification, which may be read while the next cycle's is written; the copy is of no use then. */
+/* Part of what may be read while the next cycle's is written; the copy is of no use then. */
 static inline void
 event_group_copy64(uint64_t *to, const uint64_t *from)
 {
-	EM_STEP();
 	__atomic_store_n(to, __atomic_load_n(from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
 static inline void
 event_group_copy(struct weir_em_notification *to, const struct weir_em_notification *from)
 {
+	EM_STEP();
 	event_group_copy64(&to->queue, &from->queue);
 	event_group_copy64(&to->event.event, &from->event.event);
 	event_group_copy64(&to->event.u64, &from->event.u64);
@@ -120,6 +119,7 @@ event_group_copy_end(struct event_group_end *end, const struct event_group *grou
 {
 	uint64_t nb;
 
+	EM_STEP();
 	event_group_copy64(&nb, &group->nb_notifications);
 	end->nb = nb <= WEIR_EM_NOTIFICATIONS_MAX ? (uint32_t)nb : 0;
 	for (uint32_t i = 0; i < end->nb; i++)
@@ -128,12 +128,12 @@ event_group_copy_end(struct event_group_end *end, const struct event_group *grou
 
 /* Keep others away, for another cycle, or the end. @return 0 with the new cycle; -ESTALE; -EBUSY: one is under way */
 static inline int
-event_group_claim(struct event_group *group, uint64_t generation, uint64_t *cycle)
+event_group_claim(struct event_group *group, uint64_t handle, uint64_t *cycle)
 {
 	uint64_t word = event_group_load(group);
 
 	do {
-		if (!event_group_is(group, generation))
+		if (!event_group_is(group, handle))
 			return -ESTALE;
 		if (event_group_count(word) != 0)
 			return -EBUSY;
@@ -152,14 +152,15 @@ event_group_publish(struct event_group *group, uint64_t cycle, uint64_t count)
 
 /* @return 0; -ESTALE; -EBUSY: the last cycle is under way */
 static inline int
-event_group_apply(struct event_group *group, uint64_t generation, uint64_t count,
+event_group_apply(struct event_group *group, uint64_t handle, uint64_t count,
 	const struct weir_em_notification *notifications, uint32_t nb)
 {
 	uint64_t cycle, nb64 = nb;
-	int rc = event_group_claim(group, generation, &cycle);
+	int rc = event_group_claim(group, handle, &cycle);
 
 	if (rc < 0)
 		return rc;
+	EM_STEP();
 	event_group_copy64(&group->nb_notifications, &nb64);
 	for (uint32_t i = 0; i < nb; i++)
 		event_group_copy(&group->notifications[i], &notifications[i]);
@@ -169,11 +170,11 @@ event_group_apply(struct event_group *group, uint64_t generation, uint64_t count
 
 /* The cycle under way, for events to be tagged with. @return 0; -ESTALE; -ENOENT: none is */
 static inline int
-event_group_running(const struct event_group *group, uint64_t generation, uint64_t *cycle)
+event_group_running(const struct event_group *group, uint64_t handle, uint64_t *cycle)
 {
 	uint64_t word = event_group_load(group), count = event_group_count(word);
 
-	if (!event_group_is(group, generation))
+	if (!event_group_is(group, handle))
 		return -ESTALE;
 	*cycle = event_group_cycle(word);
 	return count != 0 && count != EVENT_GROUP_SETUP ? 0 : -ENOENT;
@@ -206,6 +207,7 @@ event_group_processed(
 		if (rc < 0)
 			return rc;
 		left = event_group_count(word) > nb ? event_group_count(word) - nb : 0;
+		end->nb_counted = (uint32_t)(event_group_count(word) - left);
 		if (left == 0)
 			event_group_copy_end(end, group);
 	} while (!event_group_swap(group, &word, cycle, left));
@@ -229,15 +231,15 @@ event_group_increment(struct event_group *group, uint64_t cycle, uint32_t nb)
 	return 0;
 }
 
-/* @return 0: @end will not be sent by anybody; -ESTALE; -EALREADY: no cycle is under way; -ENOSPC: more than @room */
+/* @return 0: nobody will send @end; -ESTALE; -EALREADY: no cycle is under way; -ENOSPC: more than @room */
 static inline int
 event_group_abort(
-	struct event_group *group, uint64_t generation, uint32_t room, struct event_group_end *end)
+	struct event_group *group, uint64_t handle, uint32_t room, struct event_group_end *end)
 {
 	uint64_t word = event_group_load(group), next;
 
 	do {
-		if (!event_group_is(group, generation))
+		if (!event_group_is(group, handle))
 			return -ESTALE;
 		if (event_group_count(word) == 0 || event_group_count(word) == EVENT_GROUP_SETUP)
 			return -EALREADY;

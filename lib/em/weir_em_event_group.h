@@ -19,12 +19,12 @@
  * While a receive function runs with events of a group, that is the core's current group. It may be assigned to others, and
  * incremented: what it forks then is waited for, too.
  *
- * An event carries the group and the cycle in its buffer; so only buffers (WEIR_EM_EVENT_BUFFER) can be tagged. It is gone from there
- * when the event is received: what is sent on does not count, unless it is tagged again. An event that is dropped, for example because its
- * queue was disabled, was not processed and does not count: such a cycle waits until it is aborted.
+ * An event carries the group and the cycle in its buffer; so only buffers (WEIR_EM_EVENT_BUFFER) can be sent with a group. Where it is
+ * sent on by weir_em_send() or weir_em_forward(), it is in no group any more. An event that is dropped, for example because its
+ * queue was disabled, counts, too: nobody would wait for it in vain. Whoever cares looks at the counters of what was dropped.
  *
  * Events that come after their cycle was aborted, or that are more than the count, are delivered all the same, without a
- * current group; they are counted (weir_em_event_group_stats) and count nothing down, in later cycles neither.
+ * current group; they are told apart in weir_em_event_group_stats, and count nothing down, in later cycles neither.
  *
  * Threads: as weir_em.h has it.
  */
@@ -35,15 +35,13 @@
 extern "C" {
 #endif
 
-struct rte_mbuf;
-
 /** Most notifications of a cycle. */
 #define WEIR_EM_NOTIFICATIONS_MAX 8
 
 /** Most events that a cycle can wait for at a time. */
 #define WEIR_EM_EVENT_GROUP_COUNT_MAX ((UINT32_C(1) << 24) - 2)
 
-/** Most event groups of an instance. */
+/** Most event groups of an instance: weir_em_config::nb_event_groups. */
 #define WEIR_EM_EVENT_GROUPS_MAX (1u << 20)
 
 /** What is known of an event group. */
@@ -65,7 +63,8 @@ struct weir_em_event_group_stats {
 		nb_stale; /**< events of cycles that had been aborted, or that others had followed */
 	uint64_t nb_excess;        /**< events more than the count */
 	uint64_t nb_notifications; /**< sent */
-	uint64_t nb_undeliverable; /**< notifications that found their queue deleted */
+	uint64_t
+		nb_undeliverable; /**< notifications that found their queue deleted: dropped, the error handler was told */
 };
 
 /** Make an event group. @return WEIR_EM_NONE with rte_errno: ENOSPC, ENOMEM, EINVAL */
@@ -81,7 +80,7 @@ int weir_em_event_group_delete(struct weir_em *em, weir_em_event_group group);
  * @param notifications  what to send after that: the events belong to the group, until they are sent or handed back
  * @param nb             how many, up to WEIR_EM_NOTIFICATIONS_MAX; 0: just count
  * @return 0; -EBUSY: a cycle is under way; -ENOSPC: no reserved credit is left for the notifications (weir_em_config::nb_reserved);
- *   -ESTALE: no such group, or a notification's queue; -EINVAL. The events stay the caller's then
+ *   -ENOTSUP: a notification's queue is not scheduled; -ESTALE, -EINVAL: no such group, or queue, or other arguments are wrong. The events stay the caller's then
  */
 int weir_em_event_group_apply(struct weir_em *em, weir_em_event_group group, uint32_t count,
 	const struct weir_em_notification *notifications, unsigned int nb);
@@ -91,7 +90,7 @@ int weir_em_event_group_apply(struct weir_em *em, weir_em_event_group group, uin
  * begin. There is a race with the last event, and one of them wins: after 0 the notifications are the caller's; after -EALREADY they
  * have been sent, or are about to be.
  *
- * @param notifications  where they are put; NULL: their buffers are freed (other payload is left alone)
+ * @param notifications  where they are put; NULL: their buffers are freed, and other payload is forgotten
  * @param room           how many may be put there
  * @param nb             how many there were; may be NULL
  * @return 0; -EALREADY: no cycle is under way (any more); -ENOSPC: more than @p room, nothing was done; -ESTALE, -EINVAL
@@ -100,27 +99,24 @@ int weir_em_event_group_abort(struct weir_em *em, weir_em_event_group group,
 	struct weir_em_notification *notifications, unsigned int room, unsigned int *nb);
 
 /**
- * Tag buffers: the next time that each is sent and received it counts in the cycle that is under way now.
+ * As weir_em_send(), of buffers, that count in the group's cycle which is under way now.
  *
- * @return 0; -ENOENT: no cycle is under way; -EINVAL: one is no buffer; -ESTALE. None is tagged then
- */
-int weir_em_event_group_tag(struct weir_em *em, weir_em_event_group group,
-	const struct rte_event *events, unsigned int nb);
-
-/**
- * Tag and send buffers as new events.
- *
- * @return how many were taken, as weir_em_send(); the others are not tagged. 0 also with rte_errno as weir_em_event_group_tag()
+ * @return how many were taken; fewer with rte_errno, as weir_em_send(); ENOENT: no cycle is under way; ENOTSUP: to an unscheduled or output queue; ESTALE, EINVAL: also no such
+ *   group, or one is no buffer: none was taken
  */
 uint16_t weir_em_event_group_send(struct weir_em_core *core, weir_em_queue queue,
 	struct rte_event *events, uint16_t nb, weir_em_event_group group);
 
-/** The current group; WEIR_EM_NONE: none is, or its cycle has been aborted meanwhile and the group deleted. */
+/** As weir_em_forward_burst(), otherwise as weir_em_event_group_send(). */
+uint16_t weir_em_event_group_forward(struct weir_em_core *core, weir_em_queue queue,
+	struct rte_event *events, uint16_t nb, weir_em_event_group group);
+
+/** The current group; WEIR_EM_NONE: there is none, or its cycle is over: aborted, or more events came than were counted. */
 weir_em_event_group weir_em_event_group_current(const struct weir_em_core *core);
 
 /**
- * Make a group the current one, within a receive function: the call that it is in (all of its events together) is one
- * event of the cycle that is under way.
+ * Make a group the current one, within a receive function: the events that it was called with count in the cycle that is
+ * under way, as if they had been sent with the group.
  *
  * @return 0; -EBUSY: there is a current one; -ENOENT: no cycle is under way; -ESTALE; -EINVAL: outside of a receive function
  */
