@@ -16,7 +16,7 @@
 #include "bench.h"
 #include "harness.h"
 
-static const struct bench *const benches[] = {&bench_graph, &bench_forward, &bench_coro};
+static const struct bench *const benches[] = {&bench_graph, &bench_forward, &bench_coro, &bench_sched};
 
 #define NB_BENCHES (sizeof(benches) / sizeof(benches[0]))
 
@@ -25,7 +25,7 @@ print_usage(FILE *out, const struct bench *bench)
 {
 	fprintf(out,
 		"Usage: weir bench %s [--case PATTERN] [--burst N] [--seconds S] [--rounds N] "
-		"[--cpu N] [--routes FILE] [--json] [--list]\n",
+		"[--cpu N] [--routes FILE] [--ours] [--json] [--list]\n",
 		bench != NULL ? bench->name : "[NAME]");
 }
 
@@ -47,6 +47,7 @@ print_help(const struct bench *bench)
 	       "  --rounds N      slices of each side per case, instead\n"
 	       "  --cpu N         run on this CPU (default: the last one allowed)\n"
 	       "  --routes FILE   routing table to forward by\n"
+	       "  --ours          of sched: without peers, for a profiler to look at\n"
 	       "  --json          one JSON object instead of tables\n"
 	       "  --list          name the cases\n"
 	       "\nExit code: 0 done, 1 failed, 2 wrong use.\n");
@@ -77,6 +78,7 @@ enum {
 	OPTION_ROUNDS,
 	OPTION_CPU,
 	OPTION_ROUTES,
+	OPTION_OURS,
 	OPTION_JSON,
 	OPTION_LIST,
 	OPTION_HELP,
@@ -118,6 +120,9 @@ take_option(const struct bench *bench, struct bench_options *options, int option
 	case OPTION_ROUTES:
 		options->routes = optarg;
 		return -1;
+	case OPTION_OURS:
+		options->ours = true;
+		return -1;
 	case OPTION_JSON:
 		options->json = true;
 		return -1;
@@ -142,6 +147,7 @@ run_bench(const struct bench *bench, int argc, char **argv)
 		{"rounds", required_argument, NULL, OPTION_ROUNDS},
 		{"cpu", required_argument, NULL, OPTION_CPU},
 		{"routes", required_argument, NULL, OPTION_ROUTES},
+		{"ours", no_argument, NULL, OPTION_OURS},
 		{"json", no_argument, NULL, OPTION_JSON}, {"list", no_argument, NULL, OPTION_LIST},
 		{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
 	struct bench_options options = {.seconds = bench->seconds, .cpu = -1};

@@ -26,6 +26,7 @@ struct bench_options {
 	unsigned int rounds;      /* slices of each side; 0: as many as fit into seconds */
 	unsigned int burst;       /* 0: the benchmark's own */
 	int cpu;                  /* to pin to; -1: the last one allowed */
+	bool ours;                /* without peers, where a benchmark can */
 	bool json;
 	bool list;
 };
@@ -42,6 +43,7 @@ struct bench {
 extern const struct bench bench_graph;
 extern const struct bench bench_forward;
 extern const struct bench bench_coro;
+extern const struct bench bench_sched;
 
 /* One side of a case. */
 struct bench_side {
@@ -98,6 +100,7 @@ struct bench_report {
 	const char *work,
 		*object; /* what a piece of work and an object are called: "walk", "object" */
 	const char *peer;
+	const char *cores; /* on how many it all runs; NULL: one */
 	json_t *root, *cases;
 	unsigned int nb_rows, nb_targets, nb_missed;
 	bool failed; /* a case could not be run or its check did not hold */

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Workers on CPUs of their own, and slices of work for them. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_lcore.h>
+#include <rte_pause.h>
+
+#include "sched_bench.h"
+
+#define WARM_PART   4          /* of a slice, before it is measured */
+#define PATIENCE_NS 2000000000 /* that what is inside has to come out */
+
+static struct {
+	pthread_t threads[SCHED_THREADS];
+	unsigned int nb, nb_spare;
+	struct sched_side *side; /* NULL: end */
+	unsigned int turn __attribute__((aligned(64)));
+	unsigned int nb_done __attribute__((aligned(64)));
+} pool;
+
+static void
+relax(void)
+{
+	if (sched_crowded)
+		sched_yield();
+	else
+		rte_pause();
+}
+
+static void *
+thread_main(void *arg)
+{
+	const unsigned int id = (unsigned int)(uintptr_t)arg;
+	unsigned int turn = 0;
+
+	rte_thread_register();
+	for (;;) {
+		while (__atomic_load_n(&pool.turn, __ATOMIC_ACQUIRE) == turn)
+			relax();
+		turn++;
+		if (pool.side == NULL)
+			break;
+		sched_worker_run(&pool.side->workers[id]);
+		__atomic_fetch_add(&pool.nb_done, 1, __ATOMIC_RELEASE);
+	}
+	rte_thread_unregister();
+	return NULL;
+}
+
+static int
+start_thread(unsigned int id, int cpu)
+{
+	pthread_attr_t attr;
+	cpu_set_t set;
+	int rc;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	pthread_attr_init(&attr);
+	pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
+	rc = pthread_create(&pool.threads[id], &attr, thread_main, (void *)(uintptr_t)id);
+	pthread_attr_destroy(&attr);
+	if (rc != 0)
+		fprintf(stderr, "weir bench sched: no thread: %s\n", strerror(rc));
+	else
+		pool.nb++;
+	return -rc;
+}
+
+int
+sched_threads_start(const cpu_set_t *allowed)
+{
+	int cpus[CPU_SETSIZE], nb = 0, own = sched_getcpu(), rc = 0;
+
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (cpu != own && CPU_ISSET(cpu, allowed))
+			cpus[nb++] = cpu;
+	sched_crowded = nb < SCHED_WORKERS;
+	pool.nb_spare = nb > SCHED_WORKERS ? nb - SCHED_WORKERS : 0;
+	if (nb == 0)
+		cpus[nb++] = own;
+	for (int i = 0; i < SCHED_WORKERS + (pool.nb_spare > 0) && rc == 0; i++)
+		rc = start_thread(i, cpus[i % nb]);
+	if (rc < 0)
+		sched_threads_stop();
+	return rc;
+}
+
+unsigned int
+sched_threads_spare(void)
+{
+	return pool.nb_spare;
+}
+
+static void
+start_turn(struct sched_side *side)
+{
+	pool.side = side;
+	__atomic_store_n(&pool.nb_done, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&pool.turn, 1, __ATOMIC_RELEASE);
+}
+
+void
+sched_threads_stop(void)
+{
+	start_turn(NULL);
+	for (unsigned int i = 0; i < pool.nb; i++)
+		pthread_join(pool.threads[i], NULL);
+	pool.nb = 0;
+}
+
+struct counts {
+	uint64_t in, out, hops, polls, empty, refused, disorder, at;
+};
+
+static struct counts
+count(const struct sched_side *side)
+{
+	struct counts counts = {.in = side->producer.nb_in, .at = weir_base_cycles()};
+
+	for (unsigned int i = 0; i < SCHED_THREADS; i++) {
+		counts.in += __atomic_load_n(&side->workers[i].nb_in, __ATOMIC_RELAXED);
+		counts.out += __atomic_load_n(&side->workers[i].nb_out, __ATOMIC_RELAXED);
+		counts.hops += __atomic_load_n(&side->workers[i].nb_hops, __ATOMIC_RELAXED);
+	}
+	return counts;
+}
+
+/* What workers may be asked only when they are done. */
+static void
+count_rest(const struct sched_side *side, struct counts *counts)
+{
+	for (unsigned int i = 0; i < SCHED_THREADS; i++) {
+		counts->polls += side->workers[i].nb_polls;
+		counts->empty += side->workers[i].nb_empty;
+		counts->disorder += side->workers[i].nb_disorder;
+	}
+	counts->refused = side->producer.nb_refused;
+}
+
+static void
+begin(struct sched_side *side)
+{
+	for (unsigned int i = 0; i < SCHED_THREADS; i++) {
+		struct sched_worker *worker = &side->workers[i];
+
+		worker->nb_polls = worker->nb_empty = worker->nb_disorder = worker->nb_refused = 0;
+		worker->nb_in = worker->nb_out = worker->nb_hops = 0;
+		if (side->shape.mode == SCHED_OPEN)
+			memset(worker->waits, 0, sizeof(worker->waits));
+	}
+	side->producer.nb_in = side->producer.nb_refused = 0;
+	if (side->shape.mode == SCHED_INSIDE || side->shape.mode == SCHED_OPEN)
+		memset(side->flows, 0, sizeof(side->flows));
+	side->base = weir_base_cycles();
+	side->phase = SCHED_RUN;
+}
+
+/* Let time pass: with events from outside, or without. */
+static uint64_t
+pass(struct sched_side *side, uint64_t cycles)
+{
+	uint64_t end = weir_base_cycles() + cycles;
+
+	if (side->shape.mode == SCHED_PRODUCED || side->shape.mode == SCHED_OPEN)
+		return sched_producer_run(side, end);
+	while (weir_base_cycles() < end) {
+		sched_producer_flush(side);
+		usleep(50);
+	}
+	return 0;
+}
+
+/* Everything out, workers back. */
+static bool
+drain(struct sched_side *side)
+{
+	const uint64_t patience = weir_base_ns_to_cycles(PATIENCE_NS);
+	uint64_t end = weir_base_cycles() + patience;
+	struct counts counts;
+
+	__atomic_store_n(&side->phase, SCHED_DRAIN, __ATOMIC_RELAXED);
+	do {
+		sched_producer_flush(side);
+		relax();
+		counts = count(side);
+	} while (counts.in != counts.out && counts.at < end);
+	/* once more: what was seen out last is given up by the next dequeue, and nothing may come twice */
+	usleep(50);
+	__atomic_store_n(&side->phase, SCHED_STOP, __ATOMIC_RELAXED);
+	while (__atomic_load_n(&pool.nb_done, __ATOMIC_ACQUIRE) < pool.nb)
+		relax();
+	counts = count(side);
+	return counts.in == counts.out;
+}
+
+static void
+percentiles(const struct sched_side *side, struct sched_slice *slice)
+{
+	static struct weir_base_hist all, one;
+
+	memset(&all, 0, sizeof(all));
+	for (unsigned int c = 0; c <= SCHED_CLASSES; c++) {
+		memset(&one, 0, sizeof(one));
+		for (unsigned int i = 0; i < SCHED_THREADS && c < SCHED_CLASSES; i++)
+			weir_base_hist_merge(&one, &side->workers[i].waits[c]);
+		weir_base_hist_merge(&all, &one);
+		if (c == SCHED_CLASSES)
+			one = all;
+		slice->p50[c] = (double)weir_base_hist_percentile(&one, 50);
+		slice->p99[c] = (double)weir_base_hist_percentile(&one, 99);
+		slice->p999[c] = (double)weir_base_hist_percentile(&one, 99.9);
+	}
+}
+
+bool
+sched_slice_run(
+	struct sched_side *side, uint64_t ns, struct sched_slice *slice, char *why, size_t size)
+{
+	const uint64_t cycles = weir_base_ns_to_cycles(ns);
+	struct counts first, last, end;
+	uint64_t behind;
+	double nb, took;
+	bool ok;
+
+	begin(side);
+	/* before anybody works: those that go round must not meet those that come in */
+	if (side->shape.mode == SCHED_INSIDE)
+		sched_producer_fill(side);
+	start_turn(side);
+	if (side->shape.mode != SCHED_OPEN)
+		pass(side, cycles / WARM_PART);
+	first = count(side);
+	behind = pass(side, cycles);
+	last = count(side);
+	ok = drain(side);
+	end = count(side);
+	count_rest(side, &end);
+	nb = (double)(side->shape.mode == SCHED_INSIDE ? last.hops - first.hops
+						       : last.out - first.out);
+	took = (double)(last.at - first.at);
+	*slice = (struct sched_slice){
+		.cycles = took * side->nb_cpus / nb,
+		.rate = nb * (double)weir_base_cycles_hz() / took,
+		.empty = (double)end.empty / (double)end.polls,
+		.refused = (double)end.refused / (double)end.in,
+		.behind_ns = (double)weir_base_cycles_to_ns(behind),
+	};
+	if (side->shape.mode == SCHED_OPEN)
+		percentiles(side, slice);
+	if (!ok)
+		snprintf(why, size, "%s: %" PRIu64 " events went in, %" PRIu64 " came out",
+			side->name, end.in, end.out);
+	else if (end.disorder > 0)
+		snprintf(why, size, "%s: %" PRIu64 " events out of order in the flows looked at",
+			side->name, end.disorder);
+	else if (nb == 0)
+		snprintf(why, size, "%s: nothing came out", side->name);
+	return ok && end.disorder == 0 && nb > 0;
+}
