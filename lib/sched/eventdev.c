@@ -256,6 +256,22 @@ group_set(struct weir_sched *sched, unsigned int group)
 	return rc;
 }
 
+void
+eventdev_run_service(struct eventdev *ed)
+{
+	if (rte_lcore_id() != LCORE_ID_ANY) {
+		/* one thread at a time: others get EBUSY and need not wait */
+		rte_service_run_iter_on_app_lcore(ed->service, 1);
+		return;
+	}
+	if (!__atomic_exchange_n(&ed->warned, true, __ATOMIC_RELAXED))
+		SCHED_LOG(WARNING,
+			"device %u: a thread that is not an lcore of EAL's cannot run its "
+			"scheduler; "
+			"register the thread, or give EAL a service core",
+			ed->device);
+}
+
 /* A service core, or ports that run it themselves. */
 static void
 start_service(struct eventdev *ed)

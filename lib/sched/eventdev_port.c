@@ -9,27 +9,11 @@
 
 #include <rte_errno.h>
 #include <rte_lcore.h>
-#include <rte_service.h>
 
 #include "eventdev_private.h"
+#include "weir_base_sanitizer.h"
 
 #define DEQUEUES_PER_CARE 64 /* then a busy port looks after the reserved one */
-
-void
-eventdev_run_service(struct eventdev *ed)
-{
-	if (rte_lcore_id() != LCORE_ID_ANY) {
-		/* one thread at a time: others get EBUSY and need not wait */
-		rte_service_run_iter_on_app_lcore(ed->service, 1);
-		return;
-	}
-	if (!__atomic_exchange_n(&ed->warned, true, __ATOMIC_RELAXED))
-		SCHED_LOG(WARNING,
-			"device %u: a thread that is not an lcore of EAL's cannot run its "
-			"scheduler; "
-			"register the thread, or give EAL a service core",
-			ed->device);
-}
 
 /* Take up to @nb credits. */
 static uint32_t
@@ -165,6 +149,7 @@ push(struct eventdev_port *port)
 		nb = nb_ready(port);
 		if (nb == 0 || (port->pipeline && !port->last && nb < port->nb_out))
 			return true;
+		weir_base_happens_before(port->ed);
 		taken = port->last ? nb
 				   : rte_event_enqueue_burst(port->device, port->id,
 					     &port->out[port->out_tail], nb);
@@ -265,6 +250,7 @@ enqueue_new(struct eventdev_port *port, const struct rte_event *events, uint16_t
 	/* what was forwarded before is before these */
 	admitted = push(port) && may_call(port->ed) ? take_credits(port, run) : 0;
 	while (taken < admitted) {
+		weir_base_happens_before(port->ed);
 		n = rte_event_enqueue_new_burst(
 			port->device, port->id, copies + taken, admitted - taken);
 		if (n == 0)
@@ -447,7 +433,7 @@ look_after(struct eventdev_port *port, bool idle)
 	if (idle)
 		eventdev_port_return_credits(port);
 	if (ed->nb_reserved > 0 && (idle || ++port->nb_dequeues >= DEQUEUES_PER_CARE) &&
-		(port->maintain || ed->reserved.head !=
+		(port->maintain || __atomic_load_n(&ed->reserved.head, __ATOMIC_RELAXED) !=
 					   __atomic_load_n(&ed->reserved.tail, __ATOMIC_RELAXED)) &&
 		rte_spinlock_trylock(&ed->reserved.lock)) {
 		port->nb_dequeues = 0;
@@ -475,6 +461,7 @@ dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t nb)
 			got = rte_event_dequeue_burst(port->device, port->id, events, nb, 0);
 	}
 	look_after(port, got == 0);
+	weir_base_happens_after(port->ed);
 	if (got > 0)
 		got = hold(port, events, got);
 	if (port->maintain)
@@ -566,6 +553,7 @@ eventdev_reserved_push(struct eventdev *ed)
 
 	if (!may_call(ed)) /* a port that is called will */
 		return;
+	weir_base_happens_before(ed);
 	while (tail != reserved->head && rte_event_enqueue_burst(ed->device, reserved->port,
 						 &reserved->ring[tail & reserved->mask], 1) == 1)
 		tail++;

@@ -54,7 +54,8 @@ restart_now(void)
 	uint64_t nb;
 
 	__atomic_store_n(&attack_order, ATTACK_PAUSE, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&attack_nb_paused, __ATOMIC_ACQUIRE) < nb_ports()) {
+	while (__atomic_load_n(&attack_nb_paused, __ATOMIC_ACQUIRE) <
+		nb_ports() + (attack.reserved ? ATTACK_SENDERS : 0)) {
 		watch();
 		usleep(100);
 	}

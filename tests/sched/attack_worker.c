@@ -228,6 +228,16 @@ work(struct attack_worker *worker)
 			nb == 0 ? worker->nb_held : 1 + attack_roll(worker, worker->nb_held));
 }
 
+/* While it is stopped. */
+static void
+rest(void)
+{
+	__atomic_fetch_add(&attack_nb_paused, 1, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&attack_order, __ATOMIC_ACQUIRE) == ATTACK_PAUSE)
+		usleep(100);
+	__atomic_fetch_sub(&attack_nb_paused, 1, __ATOMIC_RELEASE);
+}
+
 /* Some are abandoned: stop takes them from their port. */
 static void
 pause_here(struct attack_worker *worker)
@@ -243,10 +253,7 @@ pause_here(struct attack_worker *worker)
 		worker->nb_abandoned++;
 	}
 	worker->nb_held = 0;
-	__atomic_fetch_add(&attack_nb_paused, 1, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&attack_order, __ATOMIC_ACQUIRE) == ATTACK_PAUSE)
-		usleep(100);
-	__atomic_fetch_sub(&attack_nb_paused, 1, __ATOMIC_RELEASE);
+	rest();
 }
 
 /* Builtin does not need a producer to come; devices may want its port to be looked after. */
@@ -293,7 +300,13 @@ attack_send_reserved(void *arg)
 	struct attack_worker *worker = arg;
 
 	while (__atomic_load_n(&attack_producing, __ATOMIC_RELAXED)) {
-		uint32_t nb = weir_sched_reserve(st_sched, 1 + attack_roll(worker, 8));
+		uint32_t nb;
+
+		if (__atomic_load_n(&attack_order, __ATOMIC_ACQUIRE) == ATTACK_PAUSE) {
+			rest();
+			continue;
+		}
+		nb = weir_sched_reserve(st_sched, 1 + attack_roll(worker, 8));
 
 		CHECK(nb <= 8);
 		for (; nb > 0; nb--) {
