@@ -140,7 +140,8 @@ struct em_object {
 
 struct em_queue_group {
 	weir_em_queue_group handle;
-	uint64_t cores; /* as asked for */
+	uint64_t cores;   /* as asked for */
+	uint64_t applied; /* ports of the scheduler's group; stays when the group goes */
 	unsigned int nb_queues;
 	char name[WEIR_EM_NAME_SIZE];
 };

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Queue groups: which cores serve queues. A core is in the scheduler's group while it is attached. */
+/*
+ * Queue groups: which cores serve queues. With the builtin scheduler, a core is in the scheduler's groups while it is attached. Event
+ * devices want queues to have ports from the beginning, and some cannot change them: there it always is.
+ */
 
 #include "em_private.h"
 
@@ -33,15 +36,29 @@ em_sched_queue(
 			 rank(em->config.priorities, priority));
 }
 
+static uint64_t
+all_cores(const struct weir_em *em)
+{
+	return UINT64_MAX >> (64 - em->nb_cores);
+}
+
 int
 em_group_apply(struct weir_em *em, unsigned int group)
 {
 	uint64_t cores = em->groups[group].cores;
+	int rc;
 
 	/* of a group that is gone, events of deleted queues may be there: anybody may have them */
 	if (em->groups[group].handle == WEIR_EM_NONE)
-		cores = UINT64_MAX;
-	return weir_sched_group_set(em->sched, group + 1, cores & em->attached);
+		cores = all_cores(em);
+	if (em->by_event)
+		cores &= em->attached;
+	if (cores == em->groups[group].applied)
+		return 0;
+	rc = weir_sched_group_set(em->sched, group + 1, cores);
+	if (rc == 0)
+		em->groups[group].applied = cores;
+	return rc;
 }
 
 int
@@ -56,12 +73,6 @@ em_groups_apply(struct weir_em *em)
 			result = rc;
 	}
 	return result;
-}
-
-static uint64_t
-all_cores(const struct weir_em *em)
-{
-	return UINT64_MAX >> (64 - em->nb_cores);
 }
 
 int
@@ -110,7 +121,9 @@ weir_em_queue_group_create(struct weir_em *em, const char *name, uint64_t cores)
 		return em_fail(ENOSPC);
 	}
 	group = &em->groups[em_handle_number(handle)];
-	*group = (struct em_queue_group){.handle = handle, .cores = cores};
+	group->handle = handle;
+	group->cores = cores;
+	group->nb_queues = 0;
 	strcpy(group->name, copy);
 	rc = em_group_apply(em, em_handle_number(handle));
 	if (rc < 0) {
