@@ -25,7 +25,8 @@ new_comes(void **state)
 	assert_int_equal(event.event_type, RTE_EVENT_TYPE_CPU);
 	assert_int_equal(event.sched_type, PARALLEL);
 	assert_true(event.u64 == 0x123456789abcdef0);
-	st_get_none(0);
+	if (!st_is_driver("event_dsw")) /* releases it at a dequeue */
+		st_get_none(0);
 	st_release(0, event);
 	st_get_none(0);
 	assert_int_equal(st_stats().nb_new, 1);
