@@ -27,6 +27,19 @@ em_control_put(struct weir_em *em, struct weir_em_core *core)
 		pthread_mutex_unlock(&em->control_lock);
 }
 
+void
+em_look_after_ports(struct weir_em_core *core)
+{
+	struct weir_em *em = core->em;
+
+	if (pthread_mutex_trylock(&em->control_lock) != 0)
+		return;
+	for (unsigned int id = 0; id < em->nb_ports; id++)
+		if (!em->cores[id].attached)
+			weir_sched_dequeue(em->cores[id].port, em->cores[id].events, 0);
+	pthread_mutex_unlock(&em->control_lock);
+}
+
 /* Under the lock. */
 static int
 join_groups(struct weir_em *em, unsigned int id)
@@ -54,6 +67,7 @@ weir_em_core_attach(struct weir_em *em, unsigned int id)
 		return NULL;
 	}
 	core = &em->cores[id];
+	pthread_mutex_lock(&em->control_lock);
 	em_lock(em);
 	if (core->attached)
 		rc = -EBUSY;
@@ -65,6 +79,7 @@ weir_em_core_attach(struct weir_em *em, unsigned int id)
 		__atomic_store_n(&core->attention, 1, __ATOMIC_RELAXED);
 	}
 	em_unlock(em);
+	pthread_mutex_unlock(&em->control_lock);
 	if (rc < 0) {
 		EM_LOG(ERROR, "%s: core %u: %s", em->name, id,
 			rc == -EBUSY ? "it is attached already" : strerror(-rc));
@@ -84,6 +99,7 @@ weir_em_producer_attach(struct weir_em *em)
 		rte_errno = EINVAL;
 		return NULL;
 	}
+	pthread_mutex_lock(&em->control_lock);
 	em_lock(em);
 	for (unsigned int i = 0; i < em->nb_producers && core == NULL; i++)
 		if (!em->cores[em->nb_cores + i].attached)
@@ -91,6 +107,7 @@ weir_em_producer_attach(struct weir_em *em)
 	if (core != NULL)
 		core->attached = true;
 	em_unlock(em);
+	pthread_mutex_unlock(&em->control_lock);
 	if (core == NULL) {
 		EM_LOG(ERROR, "%s: there are %u producers already", em->name, em->nb_producers);
 		rte_errno = ENOSPC;

@@ -14,6 +14,7 @@
 #define SLEEP_US     50
 #define AWAKE_ROUNDS 64 /* with nothing to do, before a core sleeps */
 #define PAUSES       16
+#define CARE_ROUNDS  64
 
 /* What events have to know while they are received. */
 static inline void
@@ -195,6 +196,8 @@ em_round(struct weir_em_core *core, uint16_t burst)
 		em_attend(core);
 	for (unsigned int i = 0; i < nb_polls; i++)
 		em->polls[i].function(core, em->polls[i].arg);
+	if (unlikely(!em->by_event) && core->stats.nb_rounds % CARE_ROUNDS == 0)
+		em_look_after_ports(core);
 	if (core->local_priorities != 0)
 		nb = em_local_dispatch(core, burst);
 	got = weir_sched_dequeue(core->port, core->events, burst);

@@ -508,6 +508,8 @@ void em_stop_core(struct weir_em_core *core);
 
 /* core.c: the core for who has none; between these two it is the caller's */
 struct weir_em_core *em_control_get(struct weir_em *em, struct weir_em_core *core);
+/* Event devices wait for ports that nobody calls: this is for those that are nobody's. */
+void em_look_after_ports(struct weir_em_core *core);
 void em_control_put(struct weir_em *em, struct weir_em_core *core);
 
 /* object.c, under the lock: the object of a handle; NULL with *error */
