@@ -8,17 +8,17 @@
 
 #include "sched_bench.h"
 
-#define SLICE_NS   10000000
-#define ROUNDS_MIN 9
-#define ROUNDS_MAX 10000
-#define SECONDS    1.0
-#define MEGABYTES  512
+#define SLICE_NS        10000000
+#define ROUNDS_MIN      9
+#define SECONDS         1.0
+#define LEAST_OF_ATOMIC 0.7
+#define MEGABYTES       512
 
 #define A RTE_SCHED_TYPE_ATOMIC
 #define O RTE_SCHED_TYPE_ORDERED
 #define P RTE_SCHED_TYPE_PARALLEL
 
-/* An array of "inside" has the same shape as the one before it. */
+/* With "inside" a fixed number of events goes round for ever: it is the workers' speed, whatever a producer can do. */
 struct sched_case {
 	const char *name;
 	struct sched_shape shape;
@@ -51,95 +51,6 @@ static const struct sched_case cases[] = {
 
 #define NB_CASES (sizeof(cases) / sizeof(cases[0]))
 
-int
-sched_turns_add(struct sched_turns *turns, enum sched_kind kind, const struct sched_shape *shape)
-{
-	struct sched_side *side = aligned_alloc(64, sizeof(*side));
-	struct sched_slice *slices = calloc(ROUNDS_MAX, sizeof(*slices));
-	int rc = -ENOMEM;
-
-	if (side != NULL && slices != NULL)
-		rc = sched_side_create(side, kind, shape);
-	if (rc < 0) {
-		free(side);
-		free(slices);
-		if (rc != -ENOTSUP)
-			bench_report_failure(turns->report, turns->name, "%s: %s",
-				sched_kind_name(kind), strerror(-rc));
-		return rc;
-	}
-	turns->sides[turns->nb_sides] = side;
-	turns->slices[turns->nb_sides] = slices;
-	return (int)turns->nb_sides++;
-}
-
-void
-sched_turns_end(struct sched_turns *turns)
-{
-	for (unsigned int s = 0; s < turns->nb_sides; s++) {
-		sched_side_destroy(turns->sides[s]);
-		free(turns->sides[s]);
-		free(turns->slices[s]);
-	}
-}
-
-double
-sched_turns_median(const struct sched_turns *turns, unsigned int side, size_t offset)
-{
-	static double samples[ROUNDS_MAX];
-
-	for (unsigned int r = 0; r < turns->nb_rounds; r++)
-		samples[r] = *(const double *)((const char *)&turns->slices[side][r] + offset);
-	return bench_figure_of(samples, turns->nb_rounds).median;
-}
-
-static void
-take_figures(struct sched_turns *turns)
-{
-	static double samples[ROUNDS_MAX];
-
-	for (unsigned int s = 0; s < turns->nb_sides; s++) {
-		for (unsigned int r = 0; r < turns->nb_rounds; r++)
-			samples[r] = turns->slices[s][r].cycles;
-		turns->figures[s] = bench_figure_of(samples, turns->nb_rounds);
-	}
-}
-
-bool
-sched_turns_run(struct sched_turns *turns, uint64_t slice_ns, unsigned int rounds_min)
-{
-	const struct bench_options *options = turns->options;
-	const uint64_t limit_ns = (uint64_t)(options->seconds * 1e9);
-	const unsigned int warm_up = 2;
-	uint64_t start_ns = 0;
-	unsigned int rounds_max = options->rounds != 0
-					  ? RTE_MIN(options->rounds, ROUNDS_MAX - warm_up)
-					  : ROUNDS_MAX - warm_up;
-	char why[256];
-
-	for (unsigned int r = 0; r < rounds_max + warm_up; r++) {
-		unsigned int at = r < warm_up ? 0 : r - warm_up;
-
-		if (r == warm_up)
-			start_ns = weir_base_time_ns();
-		if (options->rounds == 0 && at >= rounds_min &&
-			weir_base_time_ns() - start_ns >= limit_ns)
-			break;
-		for (unsigned int i = 0; i < turns->nb_sides; i++) {
-			unsigned int s = r % 2 == 0 ? i : turns->nb_sides - 1 - i;
-
-			if (!sched_slice_run(turns->sides[s], slice_ns, &turns->slices[s][at], why,
-				    sizeof(why))) {
-				bench_report_failure(turns->report, turns->name, "%s", why);
-				return false;
-			}
-		}
-		turns->nb_rounds = at + 1;
-	}
-	take_figures(turns);
-	return true;
-}
-
 static json_t *
 side_json(const struct sched_turns *turns, unsigned int s)
 {
@@ -158,7 +69,7 @@ say_head(const struct bench_report *report)
 {
 	bench_say(report, "\n%-20s |%27s |%45s |\n", "", "ours", "peer");
 	bench_say(report, "%-20s |%8s%12s%7s |%-20s%7s%11s%7s |%6s  %s\n", "case", "Mev/s",
-		"cycles/ev", "idle", " ", "Mev/s", "cycles/ev", "idle", "ratio", "to reach");
+		"cycles/ev", "empty", " ", "Mev/s", "cycles/ev", "empty", "ratio", "to reach");
 }
 
 /* One peer's row; the first one has the case's name. */
@@ -226,7 +137,7 @@ report_peers(struct sched_turns *turns, const struct sched_case *sc)
 		enum sched_kind kind;
 
 		for (unsigned int s = 1; s < turns->nb_sides; s++)
-			if (!told[s] && turns->sides[s]->kind > SCHED_LAYER &&
+			if (!told[s] && turns->sides[s]->kind >= SCHED_DSW &&
 				(best == 0 ||
 					turns->figures[s].median < turns->figures[best].median))
 				best = s;
@@ -242,23 +153,69 @@ report_peers(struct sched_turns *turns, const struct sched_case *sc)
 	}
 }
 
+/* Ordered beside atomic, both ours. */
+static void
+report_order(struct sched_turns *turns, unsigned int atomic, const char *name)
+{
+	double share = turns->figures[atomic].median / turns->figures[0].median;
+	bool reached = share >= LEAST_OF_ATOMIC;
+
+	bench_say(turns->report, "%-20s   %.2f of what atomic does; to reach: %.2f  %s\n", "",
+		share, LEAST_OF_ATOMIC, reached ? "reached" : "short");
+	bench_report_array(turns->report, "ordered_beside_atomic");
+	json_array_append_new(turns->report->cases,
+		json_pack("{s:s, s:f, s:f, s:f, s:b}", "name", name, "cycles_per_event_atomic",
+			turns->figures[atomic].median, "share", share, "target", LEAST_OF_ATOMIC,
+			"reached", reached));
+	turns->report->nb_targets++;
+	turns->report->nb_missed += !reached;
+}
+
+/* Our layer over event_dsw beside the device itself. */
+static void
+report_layer(struct sched_turns *turns, unsigned int layer, const char *name)
+{
+	for (unsigned int s = 1; s < turns->nb_sides; s++) {
+		double ratio = turns->figures[layer].median / turns->figures[s].median;
+
+		if (turns->sides[s]->kind != SCHED_DSW)
+			continue;
+		bench_say(turns->report,
+			"%-20s   eventdev:event_dsw by our API: %.1f cycles/ev, %.2f times "
+			"event_dsw's\n",
+			"", turns->figures[layer].median, ratio);
+		bench_report_array(turns->report, "layer");
+		json_array_append_new(turns->report->cases,
+			json_pack("{s:s, s:f, s:f}", "name", name, "cycles_per_event",
+				turns->figures[layer].median, "times_event_dsw", ratio));
+	}
+}
+
 static void
 run_case(const struct bench_options *options, struct bench_report *report,
 	const struct sched_case *sc)
 {
 	struct sched_turns turns = {.options = options, .report = report, .name = sc->name};
-	bool ok = sched_turns_add(&turns, SCHED_OURS, &sc->shape) == 0;
-	int rc;
+	bool ok = sched_turns_add_all(&turns, &sc->shape);
+	struct sched_shape atomic = sc->shape;
+	int beside = 0, layer = 0;
 
-	for (enum sched_kind kind = SCHED_DSW; kind <= SCHED_OPDL && ok && !options->ours; kind++) {
-		rc = sched_turns_add(&turns, kind, &sc->shape);
-		ok = rc >= 0 || rc == -ENOTSUP;
-	}
-	if (ok && sched_turns_run(&turns, SLICE_NS, ROUNDS_MIN)) {
+	atomic.types[0] = RTE_SCHED_TYPE_ATOMIC;
+	if (ok && sc->shape.types[0] == RTE_SCHED_TYPE_ORDERED)
+		beside = sched_turns_add(&turns, SCHED_ATOMIC, &atomic);
+	if (ok && sc->layer && !options->ours)
+		layer = sched_turns_add(&turns, SCHED_LAYER, &sc->shape);
+	if (ok && beside >= 0 && layer >= 0 && sched_turns_run(&turns, SLICE_NS, ROUNDS_MIN)) {
+		report->work = "event";
+		report->object = "hop";
 		if (options->ours)
 			say_alone(&turns, sc->name);
 		else
 			report_peers(&turns, sc);
+		if (beside > 0)
+			report_order(&turns, beside, sc->name);
+		if (layer > 0)
+			report_layer(&turns, layer, sc->name);
 	}
 	sched_turns_end(&turns);
 }
@@ -272,6 +229,18 @@ any_wanted(const struct bench_options *options)
 	return false;
 }
 
+static void
+say_machine(struct bench_report *report)
+{
+	bench_say(report,
+		"A producer and %u workers, bursts as named, %u flows, %u credits, two queues "
+		"unless said otherwise; peers by rte_event_* calls.\n",
+		SCHED_WORKERS, SCHED_FLOWS, SCHED_EVENTS);
+	json_object_set_new(report->root, "crowded", json_boolean(sched_crowded));
+	if (sched_crowded)
+		bench_say(report, "There are fewer CPUs than threads: the figures mean little.\n");
+}
+
 static int
 run_sched(const struct bench *bench, const struct bench_options *options)
 {
@@ -281,9 +250,11 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 	if (options->list) {
 		for (size_t i = 0; i < NB_CASES; i++)
 			printf("%s\n", cases[i].name);
+		sched_open_list();
+		sched_scaling_list();
 		return 0;
 	}
-	if (!any_wanted(options))
+	if (!any_wanted(options) && !sched_open_wanted(options) && !sched_scaling_wanted(options))
 		return bench_no_case(bench, options);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	if (bench_eal_start(options, MEGABYTES) < 0 || sched_threads_start(&allowed) < 0)
@@ -293,10 +264,14 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 	report.cores = "several cores";
 	bench_report_array(&report, "cases");
 	bench_report_machine(&report);
-	say_head(&report);
+	say_machine(&report);
+	if (any_wanted(options))
+		say_head(&report);
 	for (size_t i = 0; i < NB_CASES; i++)
 		if (bench_wanted(options, cases[i].name))
 			run_case(options, &report, &cases[i]);
+	sched_open_run(options, &report);
+	sched_scaling_run(options, &report);
 	sched_threads_stop();
 	return bench_report_end(&report);
 }
@@ -304,7 +279,20 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 const struct bench bench_sched = {
 	.name = "sched",
 	.summary = "The event scheduler beside DPDK's software event devices",
-	.help = "One producer and three workers, each on a CPU.\n",
+	.help = "A producer and three workers, each on a CPU of its own, through two queues or "
+		"four, as DPDK's "
+		"dpdk-test-eventdev has it,\n"
+		"with lib/sched's builtin scheduler and with event_dsw, event_sw and event_opdl as "
+		"they are; what cannot do a "
+		"case is left out.\n"
+		"Cases called -inside have a fixed number of events go round instead. Cycles are "
+		"those of all "
+		"workers, and of the device's\n"
+		"scheduler, per event that leaves, or that goes round by one queue. All events are "
+		"counted in and "
+		"out, and the order of\n"
+		"some flows is looked at: a side that loses or swaps any fails.\n"
+		"--ours runs ours only.\n",
 	.seconds = SECONDS,
 	.run = run_sched,
 };

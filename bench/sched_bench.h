@@ -6,6 +6,9 @@
  * What `weir bench sched` is made of: threads, schedulers behind which they meet, and slices of work in turns.
  *
  *     sched.c            the cases
+ *     sched_open.c       those in which events come at their times, and wait
+ *     sched_scaling.c    those with one to three workers
+ *     sched_turns.c      sides in turns
  *     sched_device.c     schedulers: ours, and DPDK's event devices as they are
  *     sched_threads.c    workers on CPUs of their own, slices
  *     sched_loop.c       what producer and workers do in a slice
@@ -50,8 +53,9 @@
 
 enum sched_kind {
 	SCHED_OURS,
-	SCHED_LAYER, /* our layer over event_dsw */
-	SCHED_DSW,   /* the rest: devices as they are */
+	SCHED_ATOMIC, /* ours, beside ours that is ordered */
+	SCHED_LAYER,  /* our layer over event_dsw */
+	SCHED_DSW,    /* the rest: devices as they are */
 	SCHED_SW,
 	SCHED_OPDL,
 };
@@ -188,11 +192,21 @@ struct sched_turns {
 /* A further side, if it can do it. Its number, or negative errno. */
 int sched_turns_add(
 	struct sched_turns *turns, enum sched_kind kind, const struct sched_shape *shape);
+/* Ours, and every device that can do it, unless ours is wanted alone. False: failed, reported. */
+bool sched_turns_add_all(struct sched_turns *turns, const struct sched_shape *shape);
 /* All of them in turns, in slices of so many ns. False: failed, reported. */
 bool sched_turns_run(struct sched_turns *turns, uint64_t slice_ns, unsigned int rounds_min);
 /* Median over a side's slices of one of their numbers. */
 double sched_turns_median(const struct sched_turns *turns, unsigned int side, size_t offset);
 void sched_turns_end(struct sched_turns *turns);
+
+/* The cases of sched_open.c, and of sched_scaling.c. */
+void sched_open_list(void);
+bool sched_open_wanted(const struct bench_options *options);
+void sched_open_run(const struct bench_options *options, struct bench_report *report);
+void sched_scaling_list(void);
+bool sched_scaling_wanted(const struct bench_options *options);
+void sched_scaling_run(const struct bench_options *options, struct bench_report *report);
 
 #define SCHED_MEDIAN(turns, side, member)                                                          \
 	sched_turns_median(turns, side, offsetof(struct sched_slice, member))

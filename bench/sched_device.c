@@ -21,6 +21,7 @@ static const struct {
 	const char *name, *driver;
 } kinds[] = {
 	[SCHED_OURS] = {"ours", NULL},
+	[SCHED_ATOMIC] = {"ours, atomic", NULL},
 	[SCHED_LAYER] = {"ours over event_dsw", "event_dsw"},
 	[SCHED_DSW] = {"event_dsw", "event_dsw"},
 	[SCHED_SW] = {"event_sw", "event_sw"},
@@ -312,7 +313,7 @@ sched_side_create(struct sched_side *side, enum sched_kind kind, const struct sc
 			side->workers[i].service_cycles[c] =
 				weir_base_ns_to_cycles((uint64_t)shape->class_ns[c]);
 	}
-	rc = kind == SCHED_OURS || kind == SCHED_LAYER ? create_ours(side) : create_theirs(side);
+	rc = kind <= SCHED_LAYER ? create_ours(side) : create_theirs(side);
 	if (rc < 0)
 		sched_side_destroy(side);
 	return rc;

@@ -389,10 +389,10 @@ flush(const struct sched_worker *producer, enum api api)
 void
 sched_producer_flush(struct sched_side *side)
 {
-	const struct rte_event none = {0};
+	struct rte_event none;
 
 	if (side->kind == SCHED_LAYER)
-		weir_sched_enqueue(side->producer.port, &none, 0);
+		weir_sched_dequeue(side->producer.port, &none, 1);
 	flush(&side->producer, side->producer.port != NULL ? API_OURS : API_DEVICE);
 }
 

@@ -14,8 +14,8 @@
 
 #include "sched_bench.h"
 
-#define WARM_PART   4          /* of a slice, before it is measured */
-#define PATIENCE_NS 2000000000 /* that what is inside has to come out */
+#define WARM_PART   4           /* of a slice, before it is measured */
+#define PATIENCE_NS 10000000000 /* that what is inside has to come out */
 
 static struct {
 	pthread_t threads[SCHED_THREADS];
@@ -220,11 +220,19 @@ percentiles(const struct sched_side *side, struct sched_slice *slice)
 	}
 }
 
+/* Events that left, or, where none does, hops. */
+static uint64_t
+progress(const struct sched_side *side, const struct counts *from, const struct counts *to)
+{
+	return side->shape.mode == SCHED_INSIDE ? to->hops - from->hops : to->out - from->out;
+}
+
 bool
 sched_slice_run(
 	struct sched_side *side, uint64_t ns, struct sched_slice *slice, char *why, size_t size)
 {
 	const uint64_t cycles = weir_base_ns_to_cycles(ns);
+	const uint64_t patience = weir_base_ns_to_cycles(PATIENCE_NS);
 	struct counts first, last, end;
 	uint64_t behind;
 	double nb, took;
@@ -238,13 +246,14 @@ sched_slice_run(
 	if (side->shape.mode != SCHED_OPEN)
 		pass(side, cycles / WARM_PART);
 	first = count(side);
-	behind = pass(side, cycles);
-	last = count(side);
+	do { /* longer, while others have all the workers' CPUs */
+		behind = pass(side, cycles);
+		last = count(side);
+	} while (progress(side, &first, &last) == 0 && last.at - first.at < patience);
 	ok = drain(side);
 	end = count(side);
 	count_rest(side, &end);
-	nb = (double)(side->shape.mode == SCHED_INSIDE ? last.hops - first.hops
-						       : last.out - first.out);
+	nb = (double)progress(side, &first, &last);
 	took = (double)(last.at - first.at);
 	*slice = (struct sched_slice){
 		.cycles = took * side->nb_cpus / nb,

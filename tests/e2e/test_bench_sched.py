@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir bench sched: what it prints is what it did. How fast that is depends on the machine, and is not looked at."""
+import pytest
+
+from program import OK, USAGE, weir
+
+THROUGHPUT = [f"{kind}-{burst}{inside}" for kind in ("atomic", "parallel", "ordered") for burst in ("b1", "b16")
+              for inside in ("", "-inside")] + ["stages-4", "stages-4-inside"]
+LATENCY = ["hot-flow", "mixed-service", "latency-high"]
+SCALING = ["scaling", "scaling-own"]
+# event_dsw has no ordered queues; by event_opdl events pass each queue once.
+PEERS = {"atomic-b16": {"event_dsw", "event_sw", "event_opdl"}, "ordered-b16": {"event_sw", "event_opdl"},
+         "parallel-b1-inside": {"event_dsw", "event_sw"}}
+
+
+def bench(pattern, *arguments):
+    done = weir("bench", "sched", "--case", pattern, "--rounds", 1, *arguments)
+    assert done.code == OK and not done.stderr, done.text
+    return done
+
+
+def test_list():
+    assert weir("bench", "sched", "--list").stdout.split() == THROUGHPUT + LATENCY + SCALING
+    assert "sched" in weir("bench", "--list").stdout
+
+
+def test_unknown_case():
+    done = weir("bench", "sched", "--case", "automatic-b1")
+    assert done.code == USAGE and "automatic-b1" in done.stderr
+
+
+@pytest.mark.parametrize("case", PEERS)
+def test_throughput(case):
+    report = bench(case, "--json").json()
+    [best] = report["cases"]
+    rows = [best, *report.get("other_peers", [])]
+    assert {row["peer"]["name"] for row in rows} == PEERS[case]
+    for row in rows:
+        hops = 1 if case.endswith("inside") else 2
+        assert row["name"] == case
+        assert row["ratio"] == pytest.approx(row["peer"]["cycles_per_event"] / row["ours"]["cycles_per_event"], rel=1e-3)
+        for side in row["ours"], row["peer"]:
+            assert side["mev_per_s"] > 0 and 0 <= side["empty_share"] <= 1
+            assert side["cycles_per_event"] == pytest.approx(hops * side["cycles_per_hop"], rel=1e-3)
+            assert side["cycles_per_event"] * side["mev_per_s"] * 1e6 == pytest.approx(
+                side["worker_cpus"] * report["machine"]["cycles_hz"], rel=1e-3)
+        assert best["peer"]["cycles_per_event"] <= row["peer"]["cycles_per_event"]
+    targets = {row["peer"]["name"]: row["target"] for row in rows if "target" in row}
+    assert targets == ({"event_sw": 2} if case.startswith("ordered") else {"event_dsw": 1.2})
+    assert len(report.get("ordered_beside_atomic", [])) == case.startswith("ordered")
+    assert len(report.get("layer", [])) == case.startswith("atomic")
+
+
+def test_ours_alone():
+    report = bench("stages-4", "--ours", "--json").json()
+    [row] = report["cases"]
+    assert row["ours"]["cycles_per_event"] > 0 and "peer" not in row
+
+
+def test_latency():
+    report = bench("latency-high", "--json").json()
+    rows = [*report["latency"], *report.get("other_latency", [])]
+    assert {row["peer"]["name"] for row in rows} == {"event_dsw", "event_sw"}
+    # 80 % of what three workers can do in 1 us each
+    assert all(row["offered_mev_per_s"] == pytest.approx(2.4) for row in rows)
+    assert [row["target"] for row in rows if row["peer"]["name"] == "event_dsw"] == [10]
+    for side in [rows[0]["ours"], *(row["peer"] for row in rows)]:
+        assert len(side["classes"]) == 8
+        for wait in [*side["classes"], side["all"]]:
+            assert 0 < wait["p50_ns"] <= wait["p99_ns"] <= wait["p999_ns"]
+        assert side["ns_per_p99"] == pytest.approx(side["classes"][0]["p99_ns"], rel=1e-3)
+
+
+@pytest.mark.parametrize("case", SCALING)
+def test_scaling(case):
+    [row] = bench(case, "--json").json()["scaling"]
+    assert [side["name"] for side in row["sides"]] == ["ours", "event_dsw", "event_sw"]
+    for side in row["sides"]:
+        one, two, three = side["mev_per_s"]
+        assert side["least_added"] == pytest.approx(min(two - one, three - two) / one, abs=1e-3)
+    assert row["reached"] == (row["sides"][0]["least_added"] >= row["target"] == 0.85)
+
+
+def test_for_people():
+    text = bench("atomic-b1").stdout
+    assert "\natomic-b1 " in text and "event_dsw" in text and "targets reached" in text
+    assert "Success" not in text  # event_opdl's own words
