@@ -16,7 +16,8 @@
 #include "bench.h"
 #include "harness.h"
 
-static const struct bench *const benches[] = {&bench_graph, &bench_forward, &bench_coro, &bench_sched};
+static const struct bench *const benches[] = {
+	&bench_graph, &bench_forward, &bench_coro, &bench_sched};
 
 #define NB_BENCHES (sizeof(benches) / sizeof(benches[0]))
 
@@ -147,9 +148,9 @@ run_bench(const struct bench *bench, int argc, char **argv)
 		{"rounds", required_argument, NULL, OPTION_ROUNDS},
 		{"cpu", required_argument, NULL, OPTION_CPU},
 		{"routes", required_argument, NULL, OPTION_ROUTES},
-		{"ours", no_argument, NULL, OPTION_OURS},
-		{"json", no_argument, NULL, OPTION_JSON}, {"list", no_argument, NULL, OPTION_LIST},
-		{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
+		{"ours", no_argument, NULL, OPTION_OURS}, {"json", no_argument, NULL, OPTION_JSON},
+		{"list", no_argument, NULL, OPTION_LIST}, {"help", no_argument, NULL, OPTION_HELP},
+		{NULL, 0, NULL, 0}};
 	struct bench_options options = {.seconds = bench->seconds, .cpu = -1};
 	int option, code;
 

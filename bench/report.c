@@ -72,7 +72,8 @@ bench_report_machine(struct bench_report *report)
 	json_object_set_new(report->root, "machine",
 		json_pack("{s:s, s:f, s:s}", "cpu", model, "cycles_hz", hz, "memory", memory));
 	bench_say(report, "weir bench %s: on %s of %s, cycles of %.3f GHz, %s\n",
-		report->bench->name, report->cores != NULL ? report->cores : "one core", model, hz / 1e9, memory);
+		report->bench->name, report->cores != NULL ? report->cores : "one core", model,
+		hz / 1e9, memory);
 }
 
 void

@@ -104,8 +104,9 @@ struct sched_worker {
 	uint8_t device;                  /* theirs */
 	uint8_t ports[SCHED_QUEUES + 1]; /* of the device; one, unless a port has one queue only */
 	unsigned int nb_ports;
-	bool works, serves;            /* has ports; runs the device's service */
-	uint32_t flow;                 /* SCHED_OWN: next */
+	bool works, serves; /* has ports; runs the device's service */
+	bool maintains;     /* a port wants to be called, whether there is something or not */
+	uint32_t flow;      /* SCHED_OWN: next */
 	uint64_t numbers[SCHED_FLOWS]; /* of the events that it makes, by flow */
 	uint64_t service_cycles[SCHED_CLASSES];
 	struct weir_base_hist waits[SCHED_CLASSES];

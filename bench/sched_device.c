@@ -277,6 +277,7 @@ create_theirs(struct sched_side *side)
 	if (rc < 0)
 		return rc;
 	rte_event_dev_info_get(side->device, &info);
+	side->producer.maintains = (info.event_dev_cap & RTE_EVENT_DEV_CAP_MAINTENANCE_FREE) == 0;
 	place_service(side);
 	nb_ports = side->nb_consumers + 1;
 	if (side->kind == SCHED_OPDL)

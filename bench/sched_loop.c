@@ -377,11 +377,12 @@ produce(struct sched_side *side, enum api api, uint64_t end)
 	} while (weir_base_cycles() < end);
 }
 
-/* Nothing waits in a device's buffers, and what it asks of its ports is done. */
+/* Nothing waits in a device's buffers, and what it asks of its ports is done. Only where it must: a device that has the number of one
+ * that is gone may be called by that one's functions. */
 static void
 flush(const struct sched_worker *producer, enum api api)
 {
-	if (api == API_DEVICE)
+	if (api == API_DEVICE && producer->maintains)
 		rte_event_maintain(
 			producer->device, producer->ports[0], RTE_EVENT_DEV_MAINT_OP_FLUSH);
 }
