@@ -6,6 +6,7 @@
 
 #include "em_private.h"
 
+#define NB_FREED     64   /* numbers, when one is needed */
 #define NB_DYING_MAX 1024 /* then it is looked whether their numbers are free */
 
 static bool
@@ -122,27 +123,48 @@ empty_ring(struct weir_em *em, struct em_queue *queue)
 		em_drop(em, NULL, queue, &event, 1, WEIR_EM_DROP_DELETED);
 }
 
-/* Under the lock. Rings that got something after they had been emptied stay. */
+static struct em_queue *
+first_dying(struct weir_em *em)
+{
+	struct em_queue *queue = em->dying;
+
+	em->dying = queue->next;
+	if (em->dying == NULL)
+		em->dying_last = NULL;
+	return queue;
+}
+
+static void
+append_dying(struct weir_em *em, struct em_queue *queue)
+{
+	queue->next = NULL;
+	if (em->dying_last != NULL)
+		em->dying_last->next = queue;
+	else
+		em->dying = queue;
+	em->dying_last = queue;
+}
+
+/* Under the lock. Some numbers become free, if there are; it is not looked at all of them each time. */
 void
 em_queue_reclaim(struct weir_em *em)
 {
-	struct em_queue **at = &em->dying, *last = NULL, *queue;
+	unsigned int nb_freed = 0;
 
 	em_barrier(em);
-	while ((queue = *at) != NULL) {
+	for (unsigned int left = em->nb_dying; left > 0 && nb_freed < NB_FREED; left--) {
+		struct em_queue *queue = first_dying(em);
 		struct weir_em_queue_stats sums;
 
 		em_queue_sums(em, queue, &sums);
 		if (sums.nb_sent == sums.nb_received + sums.nb_dropped &&
 			em_read(&queue->foreign_users) == 0) {
-			*at = queue->next;
 			bury(em, queue, &sums);
+			nb_freed++;
 		} else {
-			last = queue;
-			at = &queue->next;
+			append_dying(em, queue);
 		}
 	}
-	em->dying_last = last;
 }
 
 void
@@ -352,12 +374,7 @@ begin_to_die(struct weir_em *em, struct em_queue *queue)
 	if (is_scheduled((enum weir_em_queue_type)queue->type))
 		em->groups[queue->group].nb_queues--;
 	queue->dying = true;
-	queue->next = NULL;
-	if (em->dying_last != NULL)
-		em->dying_last->next = queue;
-	else
-		em->dying = queue;
-	em->dying_last = queue;
+	append_dying(em, queue);
 	if (queue->ring != NULL) /* until it has been emptied */
 		em_add(&queue->foreign_users, 1);
 	if (++em->nb_dying % NB_DYING_MAX == 0)
