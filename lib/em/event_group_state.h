@@ -204,6 +204,7 @@ event_group_processed(
 
 	do {
 		rc = event_group_check(word, cycle);
+		end->nb_counted = 0;
 		if (rc < 0)
 			return rc;
 		left = event_group_count(word) > nb ? event_group_count(word) - nb : 0;

@@ -51,7 +51,8 @@ process(uint64_t cycle, uint32_t nb)
 
 	if (rc == 1)
 		take(sent, &end);
-	counted += rc >= 0;
+	assert_int_equal(end.nb_counted > 0, rc >= 0);
+	counted += end.nb_counted;
 	stale += rc == -ESTALE;
 	excess += rc == -EALREADY;
 }
