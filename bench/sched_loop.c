@@ -341,8 +341,11 @@ void
 sched_worker_run(struct sched_worker *worker)
 {
 	if (!worker->works) {
-		while (worker->serves && phase_of(worker->side) != SCHED_STOP)
+		while (worker->serves && phase_of(worker->side) != SCHED_STOP) {
 			run_service(worker->side);
+			if (sched_crowded)
+				sched_yield();
+		}
 		return;
 	}
 	if (worker->port != NULL)
