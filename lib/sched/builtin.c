@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The builtin scheduler is made, started, stopped; threads without a port. See builtin.h. */
+/* The builtin scheduler is made, configured, started, stopped. See builtin.h. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +9,16 @@
 
 #include "builtin.h"
 
-#define QUANTUM_MAX 32
+/* Credits that a port takes at a time, at most. */
+#define QUANTUM_MAX 64
 
-/* Memory that is there when it is touched. */
+/* Rings that give much are looked at so far apart. */
+#define GAP_NS 2000
+
+/* Events of a port that has not come for so long are taken over. */
+#define AWAY_NS 2000
+
+/* Memory that is there when it is touched, zeroed. */
 static void *
 reserve_memory(size_t bytes)
 {
@@ -26,6 +33,15 @@ free_memory(void *memory, size_t bytes)
 {
 	if (memory != NULL)
 		munmap(memory, bytes);
+}
+
+/* Whole cache lines, zeroed. */
+static void *
+allocate(size_t bytes)
+{
+	void *memory;
+
+	return posix_memalign(&memory, 64, bytes) == 0 ? memset(memory, 0, bytes) : NULL;
 }
 
 static size_t
@@ -43,10 +59,10 @@ lanes_of(const struct builtin *builtin)
 static void
 shard_fini(struct shard *shard)
 {
-	size_t nb = events_of(shard->builtin);
+	size_t slots = events_of(shard->builtin), nb = slots + 1;
 
 	for (unsigned int i = 0; shard->rings != NULL && i < shard->nb_rings; i++)
-		free_memory(shard->rings[i].slots, nb * sizeof(*shard->rings[i].slots));
+		free_memory(shard->rings[i].slots, slots * sizeof(*shard->rings[i].slots));
 	free(shard->rings);
 	free_memory(shard->events, nb * sizeof(*shard->events));
 	free_memory(shard->next, nb * sizeof(*shard->next));
@@ -54,25 +70,31 @@ shard_fini(struct shard *shard)
 }
 
 static int
+rings_init(struct shard *shard)
+{
+	shard->rings = allocate(shard->nb_rings * sizeof(*shard->rings));
+	if (shard->rings == NULL)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < shard->nb_rings; i++) {
+		struct ring *ring = &shard->rings[i];
+
+		struct rte_event *slots =
+			reserve_memory(events_of(shard->builtin) * sizeof(*slots));
+
+		if (slots == NULL)
+			return -ENOMEM;
+		ring_init(ring, slots, (uint32_t)events_of(shard->builtin));
+	}
+	return 0;
+}
+
+static int
 shard_init(struct shard *shard)
 {
-	size_t nb = events_of(shard->builtin);
+	size_t nb = events_of(shard->builtin) + 1;
 
-	shard->free = shard->free_place = NONE;
-	for (unsigned int p = 0; p < WEIR_SCHED_PRIORITIES; p++)
-		for (unsigned int g = 0; g < WEIR_SCHED_GROUPS_MAX; g++)
-			shard->ready[p][g].first = NONE;
-	if (posix_memalign((void **)&shard->rings, 64, shard->nb_rings * sizeof(*shard->rings)) !=
-		0) {
-		shard->rings = NULL;
+	if (rings_init(shard) < 0)
 		return -ENOMEM;
-	}
-	memset(shard->rings, 0, shard->nb_rings * sizeof(*shard->rings));
-	for (unsigned int i = 0; i < shard->nb_rings; i++) {
-		shard->rings[i].slots = reserve_memory(nb * sizeof(*shard->rings[i].slots));
-		if (shard->rings[i].slots == NULL)
-			return -ENOMEM;
-	}
 	shard->events = reserve_memory(nb * sizeof(*shard->events));
 	shard->next = reserve_memory(nb * sizeof(*shard->next));
 	shard->places = reserve_memory(nb * sizeof(*shard->places));
@@ -102,11 +124,9 @@ shards_init(struct builtin *builtin)
 			builtin->sched->name);
 		return -EINVAL;
 	}
-	if (posix_memalign((void **)&builtin->shards, 64, nb * sizeof(*builtin->shards)) != 0) {
-		builtin->shards = NULL;
+	builtin->shards = allocate(nb * sizeof(*builtin->shards));
+	if (builtin->shards == NULL)
 		return -ENOMEM;
-	}
-	memset(builtin->shards, 0, nb * sizeof(*builtin->shards));
 	builtin->nb_shards = nb;
 	for (unsigned int i = 0; i < nb; i++) {
 		builtin->shards[i].builtin = builtin;
@@ -125,7 +145,6 @@ static void
 divide_flows(struct builtin *builtin, unsigned int queue)
 {
 	uint64_t ports = sched_queue_ports(builtin->sched, queue);
-	size_t nb_flows = builtin->sched->config.nb_flows;
 	uint8_t ids[WEIR_SCHED_PORTS_MAX];
 	unsigned int nb = 0;
 
@@ -133,51 +152,59 @@ divide_flows(struct builtin *builtin, unsigned int queue)
 		for (unsigned int i = 0; i < builtin->sched->config.nb_ports; i++)
 			if (builtin->ports[i].own != NULL && (all || (ports >> i & 1)))
 				ids[nb++] = (uint8_t)builtin->ports[i].own->id;
-	for (size_t flow = 0; flow < nb_flows; flow++)
-		builtin->shard_of[queue * nb_flows + flow] = ids[(flow + queue) % nb];
+	for (unsigned int class = 0; class < NB_CLASSES; class ++)
+		builtin->shard_of[queue][class] = ids[(class + queue) % nb];
 }
 
 static void
 builtin_destroy(struct weir_sched *sched)
 {
 	struct builtin *builtin = sched->own;
-	size_t flows = (size_t)sched->config.nb_queues * sched->config.nb_flows;
 
 	if (builtin == NULL)
 		return;
 	shards_fini(builtin);
 	free_memory(builtin->lanes, lanes_of(builtin) * sizeof(*builtin->lanes));
-	free_memory(builtin->shard_of, flows);
+	free(builtin->shard_of);
 	free(builtin->port_groups);
 	free(builtin->ports);
 	free(builtin);
 	sched->own = NULL;
 }
 
+static void
+divide_into_classes(struct builtin *builtin)
+{
+	uint32_t nb_flows = builtin->sched->config.nb_flows;
+	uint32_t nb_classes =
+		RTE_MIN(RTE_MAX(nb_flows / LANES_PER_CLASS, 1u), (uint32_t)NB_CLASSES);
+
+	builtin->flow_mask = nb_flows - 1;
+	builtin->class_mask = nb_classes - 1;
+	builtin->class_bits = (uint32_t)__builtin_ctz(nb_classes);
+	builtin->in_class_bits = (uint32_t)__builtin_ctz(nb_flows) - builtin->class_bits;
+}
+
 static int
 builtin_create(struct weir_sched *sched, const char *device)
 {
-	size_t flows = (size_t)sched->config.nb_queues * sched->config.nb_flows;
 	struct builtin *builtin;
-	void *memory;
 
 	if (device != NULL) {
 		SCHED_LOG(ERROR, "%s: builtin has no devices: '%s'", sched->name, device);
 		return -EINVAL;
 	}
-	if (posix_memalign(&memory, 64, sizeof(*builtin)) != 0)
+	builtin = allocate(sizeof(*builtin));
+	if (builtin == NULL)
 		return -ENOMEM;
-	builtin = memset(memory, 0, sizeof(*builtin));
 	sched->own = builtin;
 	builtin->sched = sched;
-	builtin->flow_mask = sched->config.nb_flows - 1;
-	builtin->event_mask = sched->config.nb_events - 1;
+	divide_into_classes(builtin);
+	memset(builtin->queues, NO_TYPE, sizeof(builtin->queues));
 	builtin->lanes = reserve_memory(lanes_of(builtin) * sizeof(*builtin->lanes));
-	builtin->shard_of = reserve_memory(flows);
+	builtin->shard_of = calloc(sched->config.nb_queues, sizeof(*builtin->shard_of));
 	builtin->port_groups = calloc(sched->config.nb_ports, sizeof(*builtin->port_groups));
-	if (posix_memalign(&memory, 64, sched->config.nb_ports * sizeof(*builtin->ports)) == 0)
-		builtin->ports =
-			memset(memory, 0, sched->config.nb_ports * sizeof(*builtin->ports));
+	builtin->ports = allocate(sched->config.nb_ports * sizeof(*builtin->ports));
 	if (builtin->lanes == NULL || builtin->shard_of == NULL || builtin->port_groups == NULL ||
 		builtin->ports == NULL) {
 		builtin_destroy(sched);
@@ -219,16 +246,6 @@ builtin_group_set(struct weir_sched *sched, unsigned int group)
 	return 0;
 }
 
-static bool
-have_several_priorities(const struct weir_sched *sched)
-{
-	for (unsigned int i = 0; i < sched->config.nb_queues; i++)
-		if (sched->queues[i].priority != sched->queues[0].priority ||
-			sched->queues[i].priority == WEIR_SCHED_PRIORITY_BY_EVENT)
-			return true;
-	return false;
-}
-
 /* As if nobody had held anything. */
 static void
 reset_ports(struct builtin *builtin)
@@ -240,11 +257,16 @@ reset_ports(struct builtin *builtin)
 		const struct weir_sched_port_config *config = &sched->ports_config[i];
 		struct builtin_port *port = &builtin->ports[i];
 
-		port->own = config->producer ? NULL : &builtin->shards[shard++];
-		port->victim = i;
+		port->own = config->producer ? NULL : &builtin->shards[shard];
+		port->own_id = shard;
+		if (port->own != NULL)
+			builtin->shards[shard++].owner = i;
+		port->victim = 0;
+		for (unsigned int s = 0; s < builtin->nb_shards; s++)
+			port->rings[s] = &builtin->shards[s].rings[i];
 		port->implicit = !config->no_implicit_release;
 		port->nb_max = config->nb_held;
-		port->nb_held = 0;
+		port->nb_held = port->nb_ending = 0;
 		port->credits = 0;
 		memset(port->held, 0, sizeof(port->held));
 		port->nb_free = config->nb_held;
@@ -254,7 +276,9 @@ reset_ports(struct builtin *builtin)
 		builtin->port_groups[i] |= 1;
 	}
 	builtin->inside = 0;
+	builtin->granted = 0;
 	builtin->reserved = (int32_t)sched->config.nb_reserved;
+	builtin->priorities_used = 0;
 }
 
 static int
@@ -265,21 +289,46 @@ builtin_start(struct weir_sched *sched)
 	int rc;
 
 	builtin->quantum = RTE_MAX(1, RTE_MIN(quantum, QUANTUM_MAX));
-	builtin->several_priorities = have_several_priorities(sched);
+	builtin->gap = (uint32_t)weir_base_ns_to_cycles(GAP_NS);
+	builtin->away = (uint32_t)weir_base_ns_to_cycles(AWAY_NS);
 	if (builtin->shards == NULL) {
 		rc = shards_init(builtin);
 		if (rc < 0)
 			return rc;
 		reset_ports(builtin);
-		for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
+		for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++) {
+			const struct weir_sched_queue_config *config = &sched->queues[queue];
+
 			divide_flows(builtin, queue);
-		for (size_t i = 0; i < lanes_of(builtin); i++)
-			builtin->lanes[i].first = NONE;
+			builtin->queues[queue] =
+				(struct queue_info){config->type, config->priority, config->group};
+		}
 	}
 	reset_ports(builtin);
 	return 0;
 }
 
+/* Of all flows, what waits in their lanes. */
+static void
+empty_lanes(struct builtin *builtin, uint8_t type,
+	void (*empty)(struct shard *shard, struct lane *lane,
+		void (*drain)(void *arg, const struct rte_event *event), void *arg),
+	void (*drain)(void *arg, const struct rte_event *event), void *arg)
+{
+	for (unsigned int queue = 0; queue < builtin->sched->config.nb_queues; queue++)
+		for (uint32_t flow = 0; flow <= builtin->flow_mask; flow++) {
+			struct rte_event event = {
+				.queue_id = (uint8_t)queue, .flow_id = flow & 0xfffff};
+
+			empty(&builtin->shards[event_shard(builtin, &event)],
+				event_lane(builtin, &event, type), drain, arg);
+		}
+}
+
+/*
+ * Of a flow, what is ready was before what waits in its lane. What waits for its turn in an ordered flow would have gone to some shard
+ * after all that is there.
+ */
 static void
 builtin_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte_event *event),
 	void *arg)
@@ -287,100 +336,29 @@ builtin_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte
 	struct builtin *builtin = sched->own;
 
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
-		shard_drain(&builtin->shards[i]);
+		shard_drain_all(&builtin->shards[i]);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
-		shard_empty(&builtin->shards[i], drain, arg);
-}
-
-static uint32_t
-builtin_reserve(struct weir_sched *sched, uint32_t nb)
-{
-	struct builtin *builtin = sched->own;
-	int32_t left = __atomic_load_n(&builtin->reserved, __ATOMIC_RELAXED), granted;
-
-	do {
-		granted = RTE_MIN(left, (int32_t)RTE_MIN(nb, (uint32_t)INT32_MAX));
-		if (granted <= 0)
-			return 0;
-	} while (!__atomic_compare_exchange_n(&builtin->reserved, &left, left - granted, true,
-		__ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	return (uint32_t)granted;
-}
-
-static void
-builtin_unreserve(struct weir_sched *sched, uint32_t nb)
-{
-	struct builtin *builtin = sched->own;
-
-	__atomic_fetch_add(&builtin->reserved, (int32_t)nb, __ATOMIC_RELAXED);
+		shard_empty_ready(&builtin->shards[i], drain, arg);
+	empty_lanes(builtin, RTE_SCHED_TYPE_ATOMIC, shard_empty_lane, drain, arg);
+	empty_lanes(builtin, RTE_SCHED_TYPE_ORDERED, shard_empty_places, drain, arg);
+	for (unsigned int i = 0; i < builtin->nb_shards; i++)
+		shard_reset(&builtin->shards[i]);
 }
 
 static int
 builtin_enqueue_reserved(struct weir_sched *sched, const struct rte_event *wish)
 {
 	struct builtin *builtin = sched->own;
-	struct rte_event event;
-	struct shard *shard;
+	struct rte_event event = *wish;
 
-	if (!sched->running || wish == NULL || wish->queue_id >= sched->config.nb_queues ||
-		event_type(builtin, wish) > RTE_SCHED_TYPE_PARALLEL)
+	if (!is_valid(builtin, wish) || !credit_use_reserved(builtin))
 		return -EINVAL;
-	event = *wish;
 	event.rsvd = RESERVED_MARK;
-	shard = event_shard(builtin, &event);
-	shard_lock(shard);
-	shard_drain(shard);
-	shard_arrive(shard, &event);
-	shard_unlock(shard);
+	__atomic_fetch_or(
+		&builtin->priorities_used, 1u << event_priority(builtin, &event), __ATOMIC_RELAXED);
 	__atomic_fetch_add(&builtin->nb_new, 1, __ATOMIC_RELAXED);
+	builtin_insert(builtin, &event);
 	return 0;
-}
-
-static void
-builtin_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)
-{
-	const struct builtin *builtin = sched->own;
-
-	*stats = (struct weir_sched_stats){
-		.nb_new = __atomic_load_n(&builtin->nb_new, __ATOMIC_RELAXED)};
-	for (unsigned int i = 0; i < sched->config.nb_ports; i++) {
-		const struct weir_sched_stats *port = &builtin->ports[i].stats;
-
-		stats->nb_new += __atomic_load_n(&port->nb_new, __ATOMIC_RELAXED);
-		stats->nb_forwarded += __atomic_load_n(&port->nb_forwarded, __ATOMIC_RELAXED);
-		stats->nb_released += __atomic_load_n(&port->nb_released, __ATOMIC_RELAXED);
-		stats->nb_dequeued += __atomic_load_n(&port->nb_dequeued, __ATOMIC_RELAXED);
-		stats->nb_refused += __atomic_load_n(&port->nb_refused, __ATOMIC_RELAXED);
-		stats->nb_invalid += __atomic_load_n(&port->nb_invalid, __ATOMIC_RELAXED);
-		stats->nb_stolen += __atomic_load_n(&port->nb_stolen, __ATOMIC_RELAXED);
-	}
-}
-
-static void
-builtin_dump(struct weir_sched *sched, FILE *file)
-{
-	struct builtin *builtin = sched->own;
-
-	fprintf(file, "%s: builtin, %u ports, %u queues, %u shards\n", sched->name,
-		sched->config.nb_ports, sched->config.nb_queues, builtin->nb_shards);
-	fprintf(file, "  credits: %d of %u taken, %d of %u reserved ones left\n",
-		__atomic_load_n(&builtin->inside, __ATOMIC_RELAXED), sched->config.new_threshold,
-		__atomic_load_n(&builtin->reserved, __ATOMIC_RELAXED), sched->config.nb_reserved);
-	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
-		const struct shard *shard = &builtin->shards[i];
-		uint32_t in_rings = 0;
-
-		for (unsigned int r = 0; r < shard->nb_rings; r++)
-			in_rings += __atomic_load_n(&shard->rings[r].tail, __ATOMIC_RELAXED) -
-				    __atomic_load_n(&shard->rings[r].head, __ATOMIC_RELAXED);
-		fprintf(file, "  shard %u: %u in rings, %u ready, priorities %#x\n", i, in_rings,
-			__atomic_load_n(&shard->hint, __ATOMIC_RELAXED) >> 8,
-			__atomic_load_n(&shard->hint, __ATOMIC_RELAXED) & 0xff);
-	}
-	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
-		fprintf(file, "  port %u: holds %u, %d credits\n", i,
-			__atomic_load_n(&builtin->ports[i].nb_held, __ATOMIC_RELAXED),
-			__atomic_load_n(&builtin->ports[i].credits, __ATOMIC_RELAXED));
 }
 
 const struct sched_backend sched_builtin = {

@@ -6,12 +6,11 @@
 
 #include "builtin.h"
 
-/* An idle port looks at another one's shard each time, and into its rings so rarely: that takes lines from those who write them. */
-#define RINGS_PERIOD 8
+/* Also when there is work, so rarely a port looks elsewhere: where nobody else may come. */
+#define CALLS_PER_LOOK 64
 
-/* When to take another one's events. */
-#define MANY_READY     64
-#define UNSERVED_LOOKS 16
+/* A port that found nothing so often gives credits back, and may sleep. */
+#define IDLE_CALLS 16
 
 static struct builtin_port *
 port_of(struct weir_sched_port *port)
@@ -19,454 +18,346 @@ port_of(struct weir_sched_port *port)
 	return (struct builtin_port *)port;
 }
 
-/* There is always room: dequeue asks for no more. */
-uint8_t
-port_hold(struct builtin_port *port, struct held held)
-{
-	uint8_t number = port->free[--port->nb_free];
-
-	port->held[number] = held;
-	port->nb_held++;
-	return number;
-}
-
-static void
-forget(struct builtin_port *port, uint8_t number)
+void
+port_forget(struct builtin_port *port, uint8_t number)
 {
 	port->held[number].kind = HELD_NOT;
 	port->free[port->nb_free++] = number;
 	port->nb_held--;
 }
 
-/* A credit for a NEW event. */
-static bool
-credit_get(struct builtin_port *port)
+bool
+port_holds(const struct builtin_port *port, uint8_t number)
 {
-	struct builtin *builtin = port->builtin;
-	int32_t limit = (int32_t)builtin->sched->config.new_threshold;
-	int32_t inside, want;
+	return port->held[number].kind != HELD_NOT && !port->held[number].ending;
+}
 
-	if (port->credits > 0) {
-		port->credits--;
-		return true;
+/* Into its shard, after all that is in the rings there. Any thread. */
+void
+builtin_insert(struct builtin *builtin, const struct rte_event *event)
+{
+	struct shard *shard = &builtin->shards[event_shard(builtin, event)];
+
+	shard_lock(shard);
+	shard_drain_all(shard);
+	shard_arrive(shard, event);
+	shard_unlock(shard);
+	announce(builtin, shard->id, 0);
+}
+
+/* Parallel events stay on their core, where idle ones find them; flows go where they belong. */
+static inline unsigned int
+destination(const struct builtin_port *port, const struct rte_event *event)
+{
+	if (port->own != NULL && event_type(port->builtin, event) == RTE_SCHED_TYPE_PARALLEL)
+		return port->own_id;
+	return event_shard(port->builtin, event);
+}
+
+static inline void
+note_priority(struct builtin *builtin, uint8_t priority)
+{
+	if ((__atomic_load_n(&builtin->priorities_used, __ATOMIC_RELAXED) >> priority & 1) == 0)
+		__atomic_fetch_or(&builtin->priorities_used, 1u << priority, __ATOMIC_RELAXED);
+}
+
+static inline void
+publish_one(struct builtin_port *port, unsigned int shard, uint32_t priorities)
+{
+	ring_publish(port->rings[shard]);
+	if (has_several_priorities(port->builtin) ||
+		__atomic_load_n(&port->builtin->asleep, __ATOMIC_RELAXED) != 0)
+		announce(port->builtin, shard, priorities);
+}
+
+static void
+publish(struct builtin_port *port)
+{
+	for (; port->touched != 0; port->touched &= port->touched - 1) {
+		unsigned int shard = (unsigned int)__builtin_ctzll(port->touched);
+
+		publish_one(port, shard, port->sent_priorities[shard]);
+		port->sent_priorities[shard] = 0;
 	}
-	inside = __atomic_load_n(&builtin->inside, __ATOMIC_RELAXED);
-	do {
-		want = limit - inside;
-		if (want <= 0)
-			return false;
-		want = want < builtin->quantum ? want : builtin->quantum;
-	} while (!__atomic_compare_exchange_n(&builtin->inside, &inside, inside + want, true,
-		__ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	port->credits = want - 1;
-	return true;
 }
 
-/* Events have left. */
-static void
-credit_put(struct builtin_port *port, bool reserved)
+/* Into the ring to its shard, to be published. @return the shard */
+static inline unsigned int
+put(struct builtin_port *port, struct rte_event event)
 {
-	struct builtin *builtin = port->builtin;
+	unsigned int shard = destination(port, &event);
 
-	if (reserved) {
-		__atomic_fetch_add(&builtin->reserved, 1, __ATOMIC_RELAXED);
-		return;
-	}
-	if (++port->credits < 2 * builtin->quantum)
-		return;
-	__atomic_fetch_sub(&builtin->inside, builtin->quantum, __ATOMIC_RELAXED);
-	port->credits -= builtin->quantum;
+	note_priority(port->builtin, event_priority(port->builtin, &event));
+	ring_put(port->rings[shard], event);
+	return shard;
 }
 
-/* Its context is given back, under the shard's lock; what it was is sent on already. */
-static void
-give_up_locked(struct builtin_port *port, uint8_t number)
+static inline void
+put_into_burst(struct builtin_port *port, struct rte_event event)
 {
-	struct held *held = &port->held[number];
+	unsigned int shard = put(port, event);
 
-	if (held->kind == HELD_ATOMIC)
-		shard_release(&port->builtin->shards[held->shard], held);
-	forget(port, number);
+	port->touched |= (uint64_t)1 << shard;
+	if (has_several_priorities(port->builtin))
+		port->sent_priorities[shard] |=
+			(uint8_t)(1u << event_priority(port->builtin, &event));
 }
 
+/* To the end of this call, when what it became can be seen. */
 static void
-release_locked(struct builtin_port *port, uint8_t number)
+end_later(struct builtin_port *port, uint8_t number)
 {
-	struct held *held = &port->held[number];
-
-	credit_put(port, held->reserved);
-	count(&port->stats.nb_released, 1);
-	if (held->kind == HELD_ORDERED)
-		shard_complete(&port->builtin->shards[held->shard], held, NULL);
-	give_up_locked(port, number);
+	port->held[number].ending = true;
+	port->ending[port->nb_ending++] = number;
 }
 
-/* Do it for each of some numbers; neighbours of one shard under one lock. */
-static void
-for_each_held(struct builtin_port *port, const uint8_t *numbers, unsigned int nb,
-	void (*act)(struct builtin_port *port, uint8_t number))
+/*
+ * A context is given back; what the event became is published before. Neighbours of one shard under one lock: @locked, which
+ * may be NULL.
+ *
+ * @return the shard that is locked now, or NULL
+ */
+static inline struct shard *
+give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
 {
-	struct shard *locked = NULL;
+	const struct held *held = &port->held[number];
 
-	for (unsigned int i = 0; i < nb; i++) {
-		const struct held *held = &port->held[numbers[i]];
+	if (held->kind != HELD_PARALLEL) {
 		struct shard *shard = &port->builtin->shards[held->shard];
 
-		if (held->kind != HELD_PARALLEL && shard != locked) {
+		if (shard != locked) {
 			if (locked != NULL)
 				shard_unlock(locked);
 			shard_lock(shard);
 			locked = shard;
 		}
-		act(port, numbers[i]);
+		if (held->kind == HELD_ATOMIC)
+			shard_release(shard, held->lane);
+		else
+			shard_complete(shard, held);
 	}
+	if (!held->forwarded)
+		credit_put(port, held->reserved);
+	port_forget(port, number);
+	return locked;
+}
+
+static void
+give_up_ending(struct builtin_port *port)
+{
+	struct shard *locked = NULL;
+
+	for (unsigned int i = 0; i < port->nb_ending; i++)
+		locked = give_up(port, port->ending[i], locked);
+	port->nb_ending = 0;
 	if (locked != NULL)
 		shard_unlock(locked);
 }
 
-/* Into a shard, after all that is in its rings. */
 static void
-insert(struct shard *shard, const struct rte_event *event)
-{
-	shard_lock(shard);
-	shard_drain(shard);
-	shard_arrive(shard, event);
-	shard_unlock(shard);
-}
-
-static void
-put_into_ring(struct builtin_port *port, struct shard *shard, const struct rte_event *event)
-{
-	ring_put(port->builtin, &shard->rings[port->base.id], event);
-}
-
-/* Parallel events stay on their core, where idle ones find them; flows go where they belong. */
-static struct shard *
-destination(struct builtin_port *port, const struct rte_event *event)
-{
-	struct builtin *builtin = port->builtin;
-
-	if (port->own != NULL && event_type(builtin, event) == RTE_SCHED_TYPE_PARALLEL)
-		return port->own;
-	return event_shard(builtin, event);
-}
-
-static bool
-is_valid(const struct builtin *builtin, const struct rte_event *event)
-{
-	return event->queue_id < builtin->sched->config.nb_queues &&
-	       (builtin->sched->queues[event->queue_id].type != WEIR_SCHED_TYPE_BY_EVENT ||
-		       event->sched_type <= RTE_SCHED_TYPE_PARALLEL);
-}
-
-static bool
-is_held(const struct builtin_port *port, const struct rte_event *event)
-{
-	return port->held[event->impl_opaque].kind != HELD_NOT;
-}
-
-/* What a call of enqueue has put into rings, and what it gives up when these are published. */
-struct batch {
-	uint64_t shards; /* whose ring got some */
-	uint16_t nb_given_up;
-	uint8_t given_up[256];
-	uint32_t priorities[WEIR_SCHED_PORTS_MAX]; /* by shard, where there are several */
-};
-
-static void
-batch_put(struct builtin_port *port, struct batch *batch, const struct rte_event *event)
-{
-	struct builtin *builtin = port->builtin;
-	struct shard *shard = destination(port, event);
-
-	put_into_ring(port, shard, event);
-	if (builtin->several_priorities) {
-		if ((batch->shards >> shard->id & 1) == 0)
-			batch->priorities[shard->id] = 0;
-		batch->priorities[shard->id] |= 1u << event_priority(builtin, event);
-	}
-	batch->shards |= (uint64_t)1 << shard->id;
-}
-
-static void
-batch_publish(struct builtin_port *port, struct batch *batch)
-{
-	struct builtin *builtin = port->builtin;
-
-	for (; batch->shards != 0; batch->shards &= batch->shards - 1) {
-		struct shard *shard = &builtin->shards[__builtin_ctzll(batch->shards)];
-
-		ring_publish(&shard->rings[port->base.id]);
-		if (builtin->several_priorities &&
-			(__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) &
-				batch->priorities[shard->id]) != batch->priorities[shard->id])
-			__atomic_fetch_or(
-				&shard->arrived, batch->priorities[shard->id], __ATOMIC_RELAXED);
-	}
-	for_each_held(port, batch->given_up, batch->nb_given_up, give_up_locked);
-	batch->nb_given_up = 0;
-}
-
-static void
-forward(struct builtin_port *port, struct batch *batch, struct rte_event event)
+forward(struct builtin_port *port, struct rte_event event)
 {
 	uint8_t number = event.impl_opaque;
 	struct held *held = &port->held[number];
-	struct shard *shard = &port->builtin->shards[held->shard];
 
 	event.rsvd = held->reserved ? RESERVED_MARK : 0;
-	count(&port->stats.nb_forwarded, 1);
+	held->forwarded = true;
 	if (held->kind == HELD_ORDERED) {
-		shard_lock(shard);
-		shard_complete(shard, held, &event);
-		shard_unlock(shard);
-		forget(port, number);
+		/* Its place is this port's until it is completed. */
+		note_priority(port->builtin, event_priority(port->builtin, &event));
+		event_write(&port->builtin->shards[held->shard].places[held->place].event, event);
+		end_later(port, number);
 		return;
 	}
-	if (held->foreign)
-		insert(event_shard(port->builtin, &event), &event);
+	if (held->foreign) {
+		publish(port);
+		note_priority(port->builtin, event_priority(port->builtin, &event));
+		builtin_insert(port->builtin, &event);
+	} else {
+		put_into_burst(port, event);
+	}
+	if (held->kind == HELD_PARALLEL)
+		port_forget(port, number);
 	else
-		batch_put(port, batch, &event);
-	if (held->kind == HELD_ATOMIC)
-		batch->given_up[batch->nb_given_up++] = number;
-	else
-		forget(port, number);
+		end_later(port, number);
 }
 
+/* What one call did. */
+struct tally {
+	uint16_t nb_new, nb_forwarded, nb_released;
+};
+
+/* @return 0, or what is wrong */
+static inline int
+enqueue_one(struct builtin_port *port, struct rte_event event, struct tally *tally)
+{
+	if (event.op == RTE_EVENT_OP_NEW) {
+		if (!is_valid(port->builtin, &event))
+			return EINVAL;
+		if (--port->credits < 0 && !credit_take(port))
+			return ENOSPC;
+		event.rsvd = 0;
+		put_into_burst(port, event);
+		tally->nb_new++;
+		return 0;
+	}
+	if (event.op > RTE_EVENT_OP_RELEASE || !port_holds(port, event.impl_opaque))
+		return EINVAL;
+	if (event.op == RTE_EVENT_OP_RELEASE) {
+		end_later(port, event.impl_opaque);
+		tally->nb_released++;
+		return 0;
+	}
+	if (!is_valid(port->builtin, &event))
+		return EINVAL;
+	forward(port, event);
+	tally->nb_forwarded++;
+	return 0;
+}
+
+static void
+count_enqueued(struct builtin_port *port, const struct tally *tally)
+{
+	if (tally->nb_new > 0)
+		count(&port->counts.nb_new, tally->nb_new);
+	if (tally->nb_forwarded > 0)
+		count(&port->counts.nb_forwarded, tally->nb_forwarded);
+	if (tally->nb_released > 0)
+		count(&port->counts.nb_released, tally->nb_released);
+}
+
+static void
+count_error(struct builtin_port *port, int error, uint16_t nb_left)
+{
+	if (error == ENOSPC)
+		count(&port->counts.nb_refused, nb_left);
+	else
+		count(&port->counts.nb_invalid, 1);
+	rte_errno = error;
+}
+
+static uint16_t
+enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
+{
+	struct tally tally = {0};
+	uint16_t i;
+
+	for (i = 0; i < nb; i++) {
+		int error = enqueue_one(port, event_read(&events[i]), &tally);
+
+		if (unlikely(error != 0)) {
+			count_error(port, error, (uint16_t)(nb - i));
+			break;
+		}
+	}
+	publish(port);
+	if (port->nb_ending > 0)
+		give_up_ending(port);
+	count_enqueued(port, &tally);
+	return i;
+}
+
+/* What producers do most: a single new event, which needs none of a burst's bookkeeping. */
 static uint16_t
 builtin_enqueue(struct weir_sched_port *base, const struct rte_event *events, uint16_t nb)
 {
 	struct builtin_port *port = port_of(base);
-	struct builtin *builtin = port->builtin;
-	struct batch batch;
-	uint16_t i;
+	struct rte_event event;
+	unsigned int shard;
 
-	batch.shards = 0;
-	batch.nb_given_up = 0;
-	for (i = 0; i < nb; i++) {
-		struct rte_event event = events[i];
+	if (nb != 1 || events->op != RTE_EVENT_OP_NEW)
+		return enqueue_burst(port, events, nb);
+	event = event_read(events);
+	if (!is_valid(port->builtin, &event) || port->credits <= 0)
+		return enqueue_burst(port, events, nb);
+	port->credits--;
+	event.rsvd = 0;
+	shard = put(port, event);
+	publish_one(port, shard, 1u << event_priority(port->builtin, &event));
+	count(&port->counts.nb_new, 1);
+	return 1;
+}
 
-		if (event.op == RTE_EVENT_OP_FORWARD && is_held(port, &event) &&
-			is_valid(builtin, &event)) {
-			/* Not twice in a burst either. */
-			if (port->held[event.impl_opaque].kind == HELD_ATOMIC)
-				for (uint16_t g = 0; g < batch.nb_given_up; g++)
-					if (batch.given_up[g] == event.impl_opaque)
-						goto invalid;
-			forward(port, &batch, event);
-		} else if (event.op == RTE_EVENT_OP_RELEASE && is_held(port, &event)) {
-			batch_publish(port, &batch);
-			if (!is_held(port, &event))
-				goto invalid;
-			for_each_held(port, &event.impl_opaque, 1, release_locked);
-		} else if (event.op == RTE_EVENT_OP_NEW && is_valid(builtin, &event)) {
-			if (!credit_get(port)) {
-				count(&port->stats.nb_refused, nb - i);
-				rte_errno = ENOSPC;
-				break;
-			}
-			event.rsvd = 0;
-			count(&port->stats.nb_new, 1);
-			batch_put(port, &batch, &event);
-		} else {
-			goto invalid;
-		}
+/* All that is held is given up. @return the shard that is locked, or NULL */
+static struct shard *
+release_all(struct builtin_port *port)
+{
+	struct shard *locked = NULL;
+
+	count(&port->counts.nb_released, port->nb_held);
+	for (unsigned int number = 0; port->nb_held > 0; number++)
+		if (port->held[number].kind != HELD_NOT)
+			locked = give_up(port, (uint8_t)number, locked);
+	return locked;
+}
+
+/* Of its own shard, which may be locked. */
+static uint16_t
+take_own(struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
+{
+	struct shard *shard = port->own;
+	uint16_t got;
+
+	if (locked != shard) {
+		if (locked != NULL)
+			shard_unlock(locked);
+		shard_lock(shard);
 	}
-	batch_publish(port, &batch);
-	return i;
-
-invalid:
-	batch_publish(port, &batch);
-	count(&port->stats.nb_invalid, 1);
-	rte_errno = EINVAL;
-	return i;
+	look_at_rings(shard, nb);
+	got = shard->nb_ready > 0 ? shard_take(shard, port, events, nb, UINT32_MAX) : 0;
+	shard->nb_since_look += got;
+	if (got < nb && shard->nb_in_rings > 0 && !has_several_priorities(port->builtin))
+		got += take_from_rings(shard, port, &events[got], (uint16_t)(nb - got));
+	__atomic_store_n(&shard->nb_polls, shard->nb_polls + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&shard->nb_taken, shard->nb_taken + got, __ATOMIC_RELAXED);
+	shard_unlock(shard);
+	return got;
 }
 
 static void
-release_all(struct builtin_port *port)
+idle(struct builtin_port *port)
 {
-	uint8_t numbers[256];
-	unsigned int nb = 0;
-
-	for (unsigned int number = 0; nb < port->nb_held; number++)
-		if (port->held[number].kind != HELD_NOT)
-			numbers[nb++] = (uint8_t)number;
-	for_each_held(port, numbers, nb, release_locked);
-}
-
-/* Of its own shard. */
-static uint16_t
-take_own(struct builtin_port *port, struct rte_event *events, uint16_t nb)
-{
-	struct shard *shard = port->own;
-	uint16_t got = 0;
-
-	shard_lock(shard);
-	if (port->builtin->several_priorities) {
-		shard_drain(shard);
-		got = shard_take(shard, port, events, nb);
-	} else {
-		if (shard->nb_ready > 0)
-			got = shard_take(shard, port, events, nb);
-		if (got < nb)
-			got += shard_take_from_rings(
-				shard, port, &events[got], (uint16_t)(nb - got));
-	}
-	if (got > 0)
-		__atomic_store_n(&shard->served, shard->served + 1, __ATOMIC_RELAXED);
-	shard_unlock(shard);
-	return got;
-}
-
-/* Half of what another one has at most: its owner may be there soon. */
-static uint16_t
-steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb)
-{
-	uint16_t got, most;
-
-	if (!shard_trylock(shard))
-		return 0;
-	shard_drain(shard);
-	most = (uint16_t)RTE_MIN(nb, (shard->nb_ready + 1) / 2);
-	got = most > 0 ? shard_take(shard, port, events, most) : 0;
-	shard_unlock(shard);
-	count(&port->stats.nb_stolen, got);
-	return got;
-}
-
-/* Is there something in another shard of a higher priority than what this one has? */
-static struct shard *
-higher_elsewhere(struct builtin_port *port)
-{
-	struct builtin *builtin = port->builtin;
-	struct shard *best = NULL;
-	uint32_t own = (__atomic_load_n(&port->own->hint, __ATOMIC_RELAXED) & 0xff) |
-		       __atomic_load_n(&port->own->arrived, __ATOMIC_RELAXED);
-	uint32_t least = own != 0 ? own & -own : 1u << WEIR_SCHED_PRIORITIES;
-
-	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
-		struct shard *shard = &builtin->shards[i];
-		uint32_t there = (__atomic_load_n(&shard->hint, __ATOMIC_RELAXED) & 0xff) |
-				 __atomic_load_n(&shard->arrived, __ATOMIC_RELAXED);
-
-		if (shard != port->own && there != 0 && (there & -there) < least) {
-			least = there & -there;
-			best = shard;
-		}
-	}
-	return best;
-}
-
-/*
- * Idle: does somebody else have more than he comes to? His events are warm where they are, so they are left to him, unless
- * they are many, or he has not come for some looks.
- */
-static uint16_t
-look_elsewhere(struct builtin_port *port, struct rte_event *events, uint16_t nb)
-{
-	struct shard *shard = &port->builtin->shards[port->victim];
-	uint32_t served = __atomic_load_n(&shard->served, __ATOMIC_RELAXED);
-	uint32_t nb_ready = __atomic_load_n(&shard->hint, __ATOMIC_RELAXED) >> 8;
-	uint16_t got = 0;
-
-	port->idle++;
-	if (shard != port->own &&
-		(nb_ready > 0 || (port->idle % RINGS_PERIOD == 0 && !shard_rings_empty(shard)))) {
-		if (served != port->served) {
-			port->served = served;
-			port->unserved = 0;
-		}
-		if (nb_ready < MANY_READY && port->unserved++ < UNSERVED_LOOKS)
-			return 0;
-		got = steal(port, shard, events, nb);
-	}
-	port->victim = port->victim + 1 < port->builtin->nb_shards ? port->victim + 1 : 0;
-	port->unserved = 0;
-	return got;
+	if (port->own->is_busy || ++port->nb_idle % IDLE_CALLS != 0)
+		return;
+	credit_flush(port);
+	if (port->builtin->sched->config.idle_sleep_us != 0)
+		port_sleep(port);
 }
 
 static uint16_t
 builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t nb)
 {
 	struct builtin_port *port = port_of(base);
-	struct shard *higher;
+	struct shard *locked = NULL;
 	uint16_t got = 0;
 
 	if (port->implicit && port->nb_held > 0)
-		release_all(port);
-	if (port->own == NULL)
-		return 0;
+		locked = release_all(port);
 	nb = RTE_MIN(nb, (uint16_t)(port->nb_max - port->nb_held));
-	if (nb == 0)
+	if (port->own == NULL || nb == 0) {
+		if (locked != NULL)
+			shard_unlock(locked);
 		return 0;
-	if (port->builtin->several_priorities && (higher = higher_elsewhere(port)) != NULL)
-		got = steal(port, higher, events, nb);
-	if (got == 0)
-		got = take_own(port, events, nb);
-	/* Now and then also when there is work: groups may be such that nobody else comes there. */
-	if (got == 0 || (++port->calls % 32 == 0 && got < nb))
-		got += look_elsewhere(port, &events[got], (uint16_t)(nb - got));
-	if (got > 0)
-		port->idle = 0;
-	count(&port->stats.nb_dequeued, got);
+	}
+	if (has_several_priorities(port->builtin) || ++port->nb_calls % CALLS_PER_LOOK == 0) {
+		if (locked != NULL)
+			shard_unlock(locked);
+		locked = NULL;
+		got = port->nb_calls % CALLS_PER_LOOK == 0 ? look_elsewhere(port, events, nb, false)
+							   : look_for_higher(port, events, nb);
+	}
+	if (got == 0 && (locked != NULL || !look_is_vain(port->own)))
+		got = take_own(port, locked, events, nb);
+	/* While its rings give something, if seldom, it has enough to do. */
+	if (got == 0 && !port->own->is_busy)
+		got = look_elsewhere(port, events, nb, true);
+	if (got == 0) {
+		idle(port);
+		return 0;
+	}
+	port->nb_idle = 0;
+	count(&port->counts.nb_dequeued, got);
 	return got;
-}
-
-/* In place, if nobody has the new flow. */
-static bool
-move_to_lane(struct builtin_port *port, struct held *held, struct rte_event *event, uint8_t type)
-{
-	struct builtin *builtin = port->builtin;
-	struct shard *shard = event_shard(builtin, event);
-	struct lane *lane = event_lane(builtin, event, type);
-	bool idle;
-
-	shard_lock(shard);
-	shard_drain(shard);
-	idle = lane->state == LANE_IDLE;
-	if (idle) {
-		lane->state = LANE_HELD;
-		lane->port = (uint8_t)port->base.id;
-		lane->nb_held = 1;
-	}
-	shard_unlock(shard);
-	if (idle)
-		*held = (struct held){.kind = HELD_ATOMIC,
-			.shard = (uint8_t)shard->id,
-			.reserved = held->reserved,
-			.foreign = shard != port->own,
-			.lane = lane};
-	return idle;
-}
-
-static int
-builtin_switch(struct weir_sched_port *base, struct rte_event *event, uint32_t flow, uint8_t type)
-{
-	struct builtin_port *port = port_of(base);
-	struct rte_event changed = *event;
-	struct held *held = &port->held[event->impl_opaque], before = *held;
-	struct shard *shard = &port->builtin->shards[held->shard];
-
-	changed.flow_id = flow & 0xfffff;
-	changed.sched_type = type;
-	changed.op = RTE_EVENT_OP_FORWARD;
-	if (!is_held(port, event) || !is_valid(port->builtin, event) ||
-		type > RTE_SCHED_TYPE_PARALLEL || event_type(port->builtin, &changed) != type) {
-		count(&port->stats.nb_invalid, 1);
-		return -EINVAL;
-	}
-	if (before.kind != HELD_ORDERED && type == RTE_SCHED_TYPE_ATOMIC &&
-		move_to_lane(port, held, &changed, type)) {
-		if (before.kind == HELD_ATOMIC) {
-			shard_lock(shard);
-			shard_release(shard, &before);
-			shard_unlock(shard);
-		}
-		changed.op = event->op;
-		*event = changed;
-		return 0;
-	}
-	return builtin_enqueue(base, &changed, 1) == 1 ? -EINPROGRESS : -EINVAL;
 }
 
 const struct weir_sched_port_ops builtin_ops = {

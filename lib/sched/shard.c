@@ -2,9 +2,19 @@
 
 /* A shard: what comes in, what is ready, who holds what. All under its lock. */
 
+#include <sched.h>
+#include <string.h>
+
 #include <rte_pause.h>
+#include <rte_prefetch.h>
 
 #include "builtin.h"
+
+/* Who has the lock may have lost its CPU, where there are fewer of these than threads. */
+#define SPINS 1000
+
+#define EVENTS_PER_LINE (64 / sizeof(struct rte_event))
+#define PREFETCH_MAX    (12 * EVENTS_PER_LINE)
 
 bool
 shard_trylock(struct shard *shard)
@@ -16,18 +26,48 @@ shard_trylock(struct shard *shard)
 void
 shard_lock(struct shard *shard)
 {
-	while (!shard_trylock(shard))
-		rte_pause();
+	for (unsigned int spins = 1; !shard_trylock(shard); spins++) {
+		if (spins % SPINS == 0)
+			sched_yield();
+		else
+			rte_pause();
+	}
+}
+
+/* What this shard sent can be seen by those it was sent to. */
+static void
+publish_sent(struct shard *shard)
+{
+	struct builtin *builtin = shard->builtin;
+	unsigned int ring = builtin->sched->config.nb_ports + shard->id;
+
+	for (; shard->sent_to != 0; shard->sent_to &= shard->sent_to - 1) {
+		struct shard *to = &builtin->shards[__builtin_ctzll(shard->sent_to)];
+
+		ring_publish(&to->rings[ring]);
+		announce(builtin, to->id, shard->sent_priorities);
+	}
+	shard->sent_priorities = 0;
 }
 
 /* Others see what is left; it is written only when it changes. */
 void
 shard_unlock(struct shard *shard)
 {
-	uint32_t hint = shard->nb_ready << 8 | shard->ready_priorities;
+	if (shard->sent_to != 0)
+		publish_sent(shard);
+	if (shard->nb_hint != shard->nb_ready + shard->nb_in_rings)
+		__atomic_store_n(
+			&shard->nb_hint, shard->nb_ready + shard->nb_in_rings, __ATOMIC_RELAXED);
+	if (shard->priorities_hint != shard->ready_priorities) {
+		uint64_t groups = 0;
 
-	if (shard->hint != hint)
-		__atomic_store_n(&shard->hint, hint, __ATOMIC_RELAXED);
+		for (uint32_t left = shard->ready_priorities; left != 0; left &= left - 1)
+			groups |= shard->ready_groups[__builtin_ctz(left)];
+		__atomic_store_n(&shard->groups_hint, groups, __ATOMIC_RELAXED);
+		__atomic_store_n(
+			&shard->priorities_hint, shard->ready_priorities, __ATOMIC_RELAXED);
+	}
 	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 }
 
@@ -39,17 +79,10 @@ node_get(struct shard *shard, const struct rte_event *event)
 	if (node != NONE)
 		shard->free = shard->next[node];
 	else
-		node = shard->nb_used++;
-	shard->events[node] = *event;
+		node = ++shard->nb_used;
+	event_copy(&shard->events[node], event);
 	shard->next[node] = NONE;
 	return node;
-}
-
-static void
-node_put(struct shard *shard, uint32_t node)
-{
-	shard->next[node] = shard->free;
-	shard->free = node;
 }
 
 static void
@@ -58,7 +91,7 @@ make_ready(struct shard *shard, uint32_t node)
 	struct builtin *builtin = shard->builtin;
 	const struct rte_event *event = &shard->events[node];
 	uint8_t priority = event_priority(builtin, event);
-	uint8_t group = builtin->sched->queues[event->queue_id].group;
+	uint8_t group = builtin->queues[event->queue_id].group;
 	struct ready *ready = &shard->ready[priority][group];
 
 	if (ready->first == NONE)
@@ -69,22 +102,6 @@ make_ready(struct shard *shard, uint32_t node)
 	shard->ready_groups[priority] |= (uint64_t)1 << group;
 	shard->ready_priorities |= 1u << priority;
 	shard->nb_ready++;
-}
-
-static uint32_t
-pop_ready(struct shard *shard, unsigned int priority, unsigned int group)
-{
-	struct ready *ready = &shard->ready[priority][group];
-	uint32_t node = ready->first;
-
-	ready->first = shard->next[node];
-	if (ready->first == NONE) {
-		shard->ready_groups[priority] &= ~((uint64_t)1 << group);
-		if (shard->ready_groups[priority] == 0)
-			shard->ready_priorities &= ~(1u << priority);
-	}
-	shard->nb_ready--;
-	return node;
 }
 
 void
@@ -111,199 +128,71 @@ shard_arrive(struct shard *shard, const struct rte_event *event)
 	lane->last = node;
 }
 
+/* They are in another core's cache: to ask for several lines at a time takes little more than for one. */
 static void
-drain_ring(struct shard *shard, struct ring *ring)
+prefetch(const struct ring *ring)
 {
-	uint32_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	uint32_t nb = RTE_MIN(ring_count(ring), PREFETCH_MAX);
 
-	uint32_t head = ring->head;
+	for (uint32_t i = 0; i < nb; i += EVENTS_PER_LINE)
+		rte_prefetch0(ring_peek(ring, i));
+}
 
-	for (; head != tail; head++)
-		shard_arrive(shard, &ring->slots[head & shard->builtin->event_mask]);
-	ring_advance(ring, head);
+uint32_t
+shard_look_at_ring(struct shard *shard, unsigned int ring)
+{
+	uint32_t more = ring_look(&shard->rings[ring]);
+
+	if (more > 0) {
+		prefetch(&shard->rings[ring]);
+		shard->nb_in_rings += more;
+	}
+	return more;
+}
+
+uint32_t
+shard_look(struct shard *shard)
+{
+	uint32_t more = 0;
+
+	for (unsigned int i = 0; i < shard->nb_rings; i++)
+		more += shard_look_at_ring(shard, i);
+	return more;
 }
 
 void
-shard_drain(struct shard *shard)
+shard_drain(struct shard *shard, uint32_t most)
+{
+	for (unsigned int i = 0; i < shard->nb_rings && shard->nb_in_rings > 0; i++) {
+		struct ring *ring = &shard->rings[i];
+		uint32_t nb = RTE_MIN(ring_count(ring), most);
+
+		if (nb == 0)
+			continue;
+		for (uint32_t e = 0; e < nb; e++)
+			shard_arrive(shard, ring_peek(ring, e));
+		ring_take(ring, nb);
+		shard->nb_in_rings -= nb;
+	}
+}
+
+void
+shard_drain_all(struct shard *shard)
 {
 	if (__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0)
-		__atomic_exchange_n(&shard->arrived, 0, __ATOMIC_ACQ_REL);
-	for (unsigned int i = 0; i < shard->nb_rings; i++)
-		drain_ring(shard, &shard->rings[i]);
+		__atomic_exchange_n(&shard->arrived, 0, __ATOMIC_SEQ_CST);
+	shard_look(shard);
+	shard_drain(shard, UINT32_MAX);
 }
 
-bool
-shard_rings_empty(const struct shard *shard)
-{
-	for (unsigned int i = 0; i < shard->nb_rings; i++)
-		if (__atomic_load_n(&shard->rings[i].tail, __ATOMIC_RELAXED) !=
-			__atomic_load_n(&shard->rings[i].head, __ATOMIC_RELAXED))
-			return false;
-	return true;
-}
-
-static uint32_t
-place_get(struct shard *shard, struct lane *lane)
-{
-	uint32_t place = shard->free_place;
-
-	if (place != NONE)
-		shard->free_place = shard->places[place].next;
-	else
-		place = shard->nb_places++;
-	shard->places[place].next = NONE;
-	shard->places[place].state = PLACE_OUT;
-	if (lane->first == NONE)
-		lane->first = place;
-	else
-		shard->places[lane->last].next = place;
-	lane->last = place;
-	return place;
-}
-
-/* It goes to a port, with its context. */
-static void
-hand_out(struct shard *shard, struct builtin_port *port, struct lane *lane, uint8_t type,
-	struct rte_event *event)
-{
-	struct held held = {.kind = HELD_PARALLEL,
-		.shard = (uint8_t)shard->id,
-		.reserved = event->rsvd == RESERVED_MARK,
-		.lane = lane};
-
-	if (type == RTE_SCHED_TYPE_ATOMIC) {
-		held.kind = HELD_ATOMIC;
-		held.foreign = shard != port->own;
-		lane->state = LANE_HELD;
-		lane->port = (uint8_t)port->base.id;
-		lane->nb_held++;
-	} else if (type == RTE_SCHED_TYPE_ORDERED) {
-		held.kind = HELD_ORDERED;
-		held.place = place_get(shard, lane);
-	}
-	event->rsvd = 0;
-	event->sched_type = type;
-	event->impl_opaque = port_hold(port, held);
-}
-
-/* The first event of those that wait in a lane that is held by this port goes along. */
-static bool
-take_next_of_lane(struct shard *shard, struct builtin_port *port, struct lane *lane,
-	unsigned int priority, struct rte_event *event)
+/* A flow's atomic context is given back, by one event of those that were handed out with it. */
+void
+shard_release(struct shard *shard, struct lane *lane)
 {
 	uint32_t node = lane->first;
 
-	if (node == NONE || event_priority(shard->builtin, &shard->events[node]) > priority)
-		return false;
-	lane->first = shard->next[node];
-	*event = shard->events[node];
-	node_put(shard, node);
-	hand_out(shard, port, lane, RTE_SCHED_TYPE_ATOMIC, event);
-	return true;
-}
-
-/* Which priority is next, of those in @ready? The highest, but now and then the lowest one. */
-static unsigned int
-choose(struct shard *shard, uint32_t ready)
-{
-	unsigned int bound = shard->builtin->sched->config.starvation_bound;
-	unsigned int highest = (unsigned int)__builtin_ctz(ready);
-	unsigned int lowest = 31 - (unsigned int)__builtin_clz(ready);
-
-	if (bound == 0 || highest == lowest) {
-		shard->nb_passed = 0;
-		return highest;
-	}
-	if (shard->nb_passed++ < bound)
-		return highest;
-	shard->nb_passed = 0;
-	return lowest;
-}
-
-uint16_t
-shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
-{
-	struct builtin *builtin = shard->builtin;
-	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
-	uint32_t usable = 0;
-	uint16_t got = 0;
-
-	for (uint32_t left = shard->ready_priorities; left != 0; left &= left - 1)
-		if (shard->ready_groups[__builtin_ctz(left)] & groups)
-			usable |= left & -left;
-	while (got < nb && usable != 0) {
-		unsigned int priority = choose(shard, usable);
-		uint64_t mine = shard->ready_groups[priority] & groups;
-		uint32_t node = pop_ready(shard, priority, (unsigned int)__builtin_ctzll(mine));
-		struct rte_event *event = &events[got];
-		struct lane *lane;
-		uint8_t type;
-
-		if ((shard->ready_groups[priority] & groups) == 0)
-			usable &= ~(1u << priority);
-		*event = shard->events[node];
-		node_put(shard, node);
-		type = event_type(builtin, event);
-		lane = event_lane(builtin, event, type);
-		hand_out(shard, port, lane, type, event);
-		got++;
-		while (type == RTE_SCHED_TYPE_ATOMIC && got < nb &&
-			take_next_of_lane(shard, port, lane, priority, &events[got]))
-			got++;
-	}
-	return got;
-}
-
-/* Straight from a ring: nothing is ready, and all is of one priority. */
-static uint16_t
-take_from_ring(struct shard *shard, struct ring *ring, struct builtin_port *port,
-	struct rte_event *events, uint16_t nb)
-{
-	struct builtin *builtin = shard->builtin;
-	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
-	uint32_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE), head = ring->head;
-	uint16_t got = 0;
-
-	for (; head != tail && got < nb; head++) {
-		const struct rte_event *event = &ring->slots[head & builtin->event_mask];
-		uint8_t type = event_type(builtin, event);
-		struct lane *lane = event_lane(builtin, event, type);
-
-		if ((groups >> builtin->sched->queues[event->queue_id].group & 1) == 0 ||
-			(type == RTE_SCHED_TYPE_ATOMIC && lane->state != LANE_IDLE &&
-				(lane->state != LANE_HELD || lane->port != port->base.id ||
-					lane->first != NONE))) {
-			shard_arrive(shard, event);
-			continue;
-		}
-		events[got] = *event;
-		hand_out(shard, port, lane, type, &events[got++]);
-	}
-	ring_advance(ring, head);
-	return got;
-}
-
-uint16_t
-shard_take_from_rings(
-	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
-{
-	uint16_t got = 0;
-
-	for (unsigned int i = 0; i < shard->nb_rings && got < nb; i++)
-		got += take_from_ring(
-			shard, &shard->rings[i], port, &events[got], (uint16_t)(nb - got));
-	return got;
-}
-
-void
-shard_release(struct shard *shard, struct held *held)
-{
-	struct lane *lane = held->lane;
-	uint32_t node;
-
 	if (--lane->nb_held > 0)
 		return;
-	node = lane->first;
 	if (node == NONE) {
 		lane->state = LANE_IDLE;
 		return;
@@ -319,84 +208,102 @@ static void
 send(struct shard *shard, const struct rte_event *event)
 {
 	struct builtin *builtin = shard->builtin;
-	struct shard *to = event_shard(builtin, event);
-	struct ring *ring = &to->rings[builtin->sched->config.nb_ports + shard->id];
+	struct shard *to = &builtin->shards[event_shard(builtin, event)];
 
 	if (to == shard) {
 		shard_arrive(shard, event);
 		return;
 	}
-	ring_put(builtin, ring, event);
-	ring_publish(ring);
-	if (builtin->several_priorities)
-		__atomic_fetch_or(
-			&to->arrived, 1u << event_priority(builtin, event), __ATOMIC_RELAXED);
+	ring_put(&to->rings[builtin->sched->config.nb_ports + shard->id], *event);
+	shard->sent_to |= (uint64_t)1 << to->id;
+	shard->sent_priorities |= 1u << event_priority(builtin, event);
 }
 
-void
-shard_complete(struct shard *shard, struct held *held, const struct rte_event *event)
+static void
+place_remove(struct shard *shard, struct lane *lane, uint32_t number)
 {
-	struct place *place = &shard->places[held->place];
+	struct place *place = &shard->places[number];
+
+	if (lane->first == number)
+		lane->first = place->next;
+	else
+		shard->places[place->previous].next = place->next;
+	if (lane->last == number)
+		lane->last = place->previous;
+	else
+		shard->places[place->next].previous = place->previous;
+	place->next = shard->free_place;
+	shard->free_place = number;
+}
+
+/* An ordered event was forwarded, or released, which gives its place up: those behind it need not wait for that. */
+void
+shard_complete(struct shard *shard, const struct held *held)
+{
 	struct lane *lane = held->lane;
 
-	place->state = event != NULL ? PLACE_FORWARDED : PLACE_RELEASED;
-	if (event != NULL)
-		place->event = *event;
-	while (lane->first != NONE) {
-		uint32_t first = lane->first;
-
-		place = &shard->places[first];
-		if (place->state == PLACE_OUT)
-			break;
-		if (place->state == PLACE_FORWARDED)
-			send(shard, &place->event);
-		lane->first = place->next;
-		place->next = shard->free_place;
-		shard->free_place = first;
+	if (held->forwarded)
+		shard->places[held->place].state = PLACE_FORWARDED;
+	else
+		place_remove(shard, lane, held->place);
+	while (lane->first != NONE && shard->places[lane->first].state == PLACE_FORWARDED) {
+		send(shard, &shard->places[lane->first].event);
+		place_remove(shard, lane, lane->first);
 	}
 }
 
 static void
-empty_lane(struct shard *shard, struct lane *lane, bool ordered,
+drain_list(struct shard *shard, uint32_t node,
 	void (*drain)(void *arg, const struct rte_event *event), void *arg)
 {
-	for (uint32_t node = lane->first; node != NONE;) {
-		if (ordered) {
-			if (shard->places[node].state == PLACE_FORWARDED)
-				drain(arg, &shard->places[node].event);
-			node = shard->places[node].next;
-		} else {
-			drain(arg, &shard->events[node]);
-			node = shard->next[node];
-		}
-	}
-	*lane = (struct lane){.first = NONE};
+	for (; node != NONE; node = shard->next[node])
+		drain(arg, &shard->events[node]);
 }
 
-/* Of a flow, what is ready was before what waits in its lane. */
+/* What waits in an atomic lane; nobody holds it any more. */
 void
-shard_empty(struct shard *shard, void (*drain)(void *arg, const struct rte_event *event), void *arg)
+shard_empty_lane(struct shard *shard, struct lane *lane,
+	void (*drain)(void *arg, const struct rte_event *event), void *arg)
 {
-	struct builtin *builtin = shard->builtin;
-	size_t nb_flows = (size_t)builtin->flow_mask + 1;
+	drain_list(shard, lane->first, drain, arg);
+	if (lane->state != LANE_IDLE)
+		*lane = (struct lane){0};
+}
 
+/* What was forwarded and waited for its turn. */
+void
+shard_empty_places(struct shard *shard, struct lane *lane,
+	void (*drain)(void *arg, const struct rte_event *event), void *arg)
+{
+	for (uint32_t place = lane->first; place != NONE; place = shard->places[place].next)
+		if (shard->places[place].state == PLACE_FORWARDED)
+			drain(arg, &shard->places[place].event);
+	if (lane->first != NONE)
+		*lane = (struct lane){0};
+}
+
+void
+shard_empty_ready(
+	struct shard *shard, void (*drain)(void *arg, const struct rte_event *event), void *arg)
+{
 	for (unsigned int priority = 0; priority < WEIR_SCHED_PRIORITIES; priority++)
-		while (shard->ready_groups[priority] != 0) {
-			uint32_t node = pop_ready(shard, priority,
-				(unsigned int)__builtin_ctzll(shard->ready_groups[priority]));
+		for (unsigned int group = 0; group < WEIR_SCHED_GROUPS_MAX; group++)
+			drain_list(shard, shard->ready[priority][group].first, drain, arg);
+}
 
-			drain(arg, &shard->events[node]);
-			node_put(shard, node);
-		}
-	for (size_t queue = 0; queue < builtin->sched->config.nb_queues; queue++)
-		for (size_t flow = 0; flow < nb_flows; flow++) {
-			if (&builtin->shards[builtin->shard_of[queue * nb_flows + flow]] != shard)
-				continue;
-			empty_lane(shard, &builtin->lanes[queue * 2 * nb_flows + flow], false,
-				drain, arg);
-			empty_lane(shard, &builtin->lanes[(queue * 2 + 1) * nb_flows + flow], true,
-				drain, arg);
-		}
+/* As if nothing had ever come. */
+void
+shard_reset(struct shard *shard)
+{
+	memset(shard->ready, 0, sizeof(shard->ready));
+	memset(shard->ready_groups, 0, sizeof(shard->ready_groups));
+	memset(shard->nb_passed, 0, sizeof(shard->nb_passed));
 	shard->free = shard->free_place = NONE;
 	shard->nb_used = shard->nb_places = 0;
+	shard->nb_ready = shard->nb_in_rings = shard->ready_priorities = 0;
+	shard->nb_hint = shard->priorities_hint = shard->arrived = 0;
+	shard->groups_hint = 0;
+	shard->look_at = shard->found_at = 0;
+	shard->is_busy = false;
+	shard->nb_since_look = 0;
 }

@@ -80,7 +80,9 @@ struct weir_sched_config {
 				    device may have less room: weir_sched_config_get() */
 	unsigned int
 		starvation_bound; /**< so many events of higher priority pass a lower one at most; 0: strict */
-	int socket_id;            /**< NUMA node of the memory; -1: any */
+	/** A port that found nothing for a while sleeps in dequeue until it is woken, up to so long; 0: never. builtin only */
+	unsigned int idle_sleep_us;
+	int socket_id; /**< NUMA node of the memory; -1: any */
 };
 
 /** What a queue is to be. All zero: ordered by eventdev's numbers, priority 0, for all ports. */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What can be counted and shown of the builtin scheduler. */
+
+#include "builtin.h"
+
+void
+builtin_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)
+{
+	const struct builtin *builtin = sched->own;
+
+	*stats = (struct weir_sched_stats){
+		.nb_new = __atomic_load_n(&builtin->nb_new, __ATOMIC_RELAXED)};
+	for (unsigned int i = 0; i < sched->config.nb_ports; i++) {
+		const struct weir_sched_stats *port = &builtin->ports[i].counts;
+
+		stats->nb_new += __atomic_load_n(&port->nb_new, __ATOMIC_RELAXED);
+		stats->nb_forwarded += __atomic_load_n(&port->nb_forwarded, __ATOMIC_RELAXED);
+		stats->nb_released += __atomic_load_n(&port->nb_released, __ATOMIC_RELAXED);
+		stats->nb_dequeued += __atomic_load_n(&port->nb_dequeued, __ATOMIC_RELAXED);
+		stats->nb_refused += __atomic_load_n(&port->nb_refused, __ATOMIC_RELAXED);
+		stats->nb_invalid += __atomic_load_n(&port->nb_invalid, __ATOMIC_RELAXED);
+		stats->nb_stolen += __atomic_load_n(&port->nb_stolen, __ATOMIC_RELAXED);
+	}
+}
+
+void
+builtin_dump(struct weir_sched *sched, FILE *file)
+{
+	struct builtin *builtin = sched->own;
+
+	fprintf(file, "%s: builtin, %u ports, %u queues, %u shards\n", sched->name,
+		sched->config.nb_ports, sched->config.nb_queues, builtin->nb_shards);
+	fprintf(file, "  credits: %d of %u taken, %d of %u reserved ones left\n",
+		__atomic_load_n(&builtin->inside, __ATOMIC_RELAXED), sched->config.new_threshold,
+		__atomic_load_n(&builtin->reserved, __ATOMIC_RELAXED), sched->config.nb_reserved);
+	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
+		const struct shard *shard = &builtin->shards[i];
+		uint32_t in_rings = 0;
+
+		for (unsigned int r = 0; r < shard->nb_rings; r++)
+			in_rings += __atomic_load_n(&shard->rings[r].tail, __ATOMIC_RELAXED) -
+				    __atomic_load_n(&shard->rings[r].head, __ATOMIC_RELAXED);
+		fprintf(file, "  shard %u: %u in rings, %u ready, priorities %#x\n", i, in_rings,
+			__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED),
+			__atomic_load_n(&shard->priorities_hint, __ATOMIC_RELAXED));
+	}
+	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
+		fprintf(file, "  port %u: holds %u, %d credits\n", i,
+			__atomic_load_n(&builtin->ports[i].nb_held, __ATOMIC_RELAXED),
+			__atomic_load_n(&builtin->ports[i].credits, __ATOMIC_RELAXED));
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * When to look where. A line that another core has just written costs 100 ns and more to look at, and as much again to who writes it
+ * next: looking often makes everybody slow, looking seldom makes events wait. So:
+ *
+ *   - rings of one's own shard: at once when they gave nothing lately, up to a microsecond apart while they give a few events each
+ *     time. With work at hand, after some events at the latest.
+ *   - other shards: when idle, one after the other, a microsecond apart. Their events are left to their owner, whose lines they
+ *     are in, unless it has not come for a while, or has more than it gets through soon.
+ */
+
+#include <rte_pause.h>
+
+#include "builtin.h"
+
+/* Rings are looked at after so many events at the latest. */
+#define EVENTS_PER_LOOK 256
+
+/* Of each ring at one time: others may wait for the lock. */
+#define DRAIN_MAX 256
+
+/* Looks that give so many can be rarer yet. */
+#define MANY 16
+
+/* Events that come by less than the gap are taken in bunches, others as they come. */
+static void
+look_now(struct shard *shard, uint64_t now)
+{
+	uint32_t nb = shard_look(shard);
+	uint64_t gap = shard->builtin->gap;
+
+	shard->is_busy = nb > 0 && now - shard->found_at < nb * gap;
+	shard->look_at = shard->is_busy ? now + (nb < MANY ? gap : 2 * gap) : 0;
+	if (nb > 0)
+		shard->found_at = now;
+}
+
+/* There are higher priorities in the rings than what is ready, or may be. */
+static bool
+higher_arrived(const struct shard *shard)
+{
+	uint32_t arrived = __atomic_load_n(&shard->arrived, __ATOMIC_RELAXED);
+	uint32_t ready = shard->ready_priorities;
+
+	return arrived != 0 && ready != 0 && (arrived & -arrived) < (ready & -ready);
+}
+
+/* By the owner, without the lock: there is nothing, and its rings are not to be looked at yet. */
+bool
+look_is_vain(const struct shard *shard)
+{
+	if (!shard->is_busy || __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) != 0 ||
+		!ring_seems_empty(&shard->rings[shard->owner]) ||
+		__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0 ||
+		weir_base_cycles() >= shard->look_at)
+		return false;
+	rte_pause();
+	return true;
+}
+
+static void
+look_if_due(struct shard *shard)
+{
+	uint64_t now = weir_base_cycles();
+
+	if (now >= shard->look_at)
+		look_now(shard, now);
+}
+
+/* By the owner, under the lock, who wants some events: are the rings to be looked at? */
+void
+look_at_rings(struct shard *shard, uint16_t wanted)
+{
+	/* What it sent to itself costs nothing to look at. */
+	shard_look_at_ring(shard, shard->owner);
+	if (has_several_priorities(shard->builtin)) {
+		if (higher_arrived(shard))
+			shard_drain_all(shard);
+		else if (shard->nb_ready < wanted || shard->nb_since_look >= EVENTS_PER_LOOK)
+			look_if_due(shard);
+		shard_drain(shard, DRAIN_MAX);
+		return;
+	}
+	if (shard->nb_ready + shard->nb_in_rings < wanted)
+		look_if_due(shard);
+	if (shard->nb_since_look >= EVENTS_PER_LOOK) {
+		shard_look(shard);
+		shard_drain(shard, DRAIN_MAX);
+		shard->nb_since_look = 0;
+	}
+}
+
+/* Half of what another one has at most: its owner may be there soon. */
+static uint16_t
+steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb,
+	uint32_t priorities)
+{
+	uint16_t got, most;
+
+	if (!shard_trylock(shard))
+		return 0;
+	if (priorities != UINT32_MAX) {
+		shard_drain_all(shard);
+	} else if (shard->nb_ready == 0) {
+		shard_look(shard);
+		shard_drain(shard, nb);
+	}
+	most = (uint16_t)RTE_MIN(nb, (shard->nb_ready + 1) / 2);
+	got = most > 0 ? shard_take(shard, port, events, most, priorities) : 0;
+	shard_unlock(shard);
+	count(&port->counts.nb_stolen, got);
+	return got;
+}
+
+/* The highest one that is ready in a shard, or on its way there, as a bit; beyond all: none. */
+static uint32_t
+highest(const struct shard *shard, uint64_t groups)
+{
+	uint32_t there = __atomic_load_n(&shard->arrived, __ATOMIC_RELAXED);
+
+	if (__atomic_load_n(&shard->groups_hint, __ATOMIC_RELAXED) & groups)
+		there |= __atomic_load_n(&shard->priorities_hint, __ATOMIC_RELAXED);
+	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
+}
+
+/* Is there something in another shard of a higher priority than what this one has? */
+uint16_t
+look_for_higher(struct builtin_port *port, struct rte_event *events, uint16_t nb)
+{
+	struct builtin *builtin = port->builtin;
+	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	unsigned int bound = builtin->sched->config.starvation_bound;
+	uint32_t own = highest(port->own, groups), best = own;
+	struct shard *shard = NULL;
+	uint16_t got;
+
+	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
+		uint32_t there = highest(&builtin->shards[i], groups);
+
+		if (there < best) {
+			best = there;
+			shard = &builtin->shards[i];
+		}
+	}
+	if (shard == NULL)
+		return 0;
+	if (bound != 0 && own < 1u << WEIR_SCHED_PRIORITIES) {
+		if (port->nb_elsewhere >= bound) {
+			port->nb_elsewhere = 0;
+			return 0;
+		}
+		nb = (uint16_t)RTE_MIN(nb, bound - port->nb_elsewhere);
+	}
+	got = steal(port, shard, events, nb, own - 1);
+	port->nb_elsewhere += got;
+	return got;
+}
+
+/* Is something in a shard that its owner does not come to; or, for who has nothing to do, not soon? */
+static bool
+wants_help(struct builtin_port *port, struct shard *shard, uint64_t now, bool idle)
+{
+	struct builtin *builtin = port->builtin;
+	struct seen *seen = &port->seen[shard->id];
+	uint32_t nb_polls = __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
+	uint32_t nb_taken = __atomic_load_n(&shard->nb_taken, __ATOMIC_RELAXED);
+	uint32_t nb_ready = __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED);
+	uint64_t owners = __atomic_load_n(&builtin->port_groups[shard->owner], __ATOMIC_RELAXED);
+	uint64_t since = now - seen->at;
+	uint32_t taken = nb_taken - seen->nb_taken;
+
+	if (nb_ready > 0 && (__atomic_load_n(&shard->groups_hint, __ATOMIC_RELAXED) & ~owners) != 0)
+		return true;
+	if (nb_polls == seen->nb_polls)
+		return since > builtin->away && (nb_ready > 0 || since > 2 * builtin->away);
+	*seen = (struct seen){now, nb_polls, nb_taken};
+	/* At its pace, when would it be through? */
+	return idle && since < 64 * builtin->away && nb_ready > 1 &&
+	       nb_ready * since > builtin->away * (uint64_t)RTE_MAX(taken, 1u);
+}
+
+static bool
+rings_seem_empty(const struct shard *shard)
+{
+	for (unsigned int i = 0; i < shard->nb_rings; i++)
+		if (!ring_seems_empty(&shard->rings[i]))
+			return false;
+	return true;
+}
+
+/* One other shard. By a port that has nothing to do, and now and then by others. */
+uint16_t
+look_elsewhere(struct builtin_port *port, struct rte_event *events, uint16_t nb, bool idle)
+{
+	struct builtin *builtin = port->builtin;
+	struct shard *shard = &builtin->shards[port->victim];
+	uint64_t now;
+
+	if (builtin->nb_shards == 1)
+		return 0;
+	now = weir_base_cycles();
+	if (now < port->look_at)
+		return 0;
+	port->look_at = now + builtin->gap;
+	port->victim = port->victim + 1 < builtin->nb_shards ? port->victim + 1 : 0;
+	if (shard == port->own)
+		shard = &builtin->shards[port->victim];
+	count(&port->nb_looks, 1);
+	if (!wants_help(port, shard, now, idle))
+		return 0;
+	if (__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) == 0 && rings_seem_empty(shard))
+		return 0;
+	return steal(port, shard, events, nb, UINT32_MAX);
+}

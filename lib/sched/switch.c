@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A held event changes its flow or type, as by an SSO's tag switch. */
+
+#include "builtin.h"
+
+/* The lane of the new flow, if nobody has it and nothing waits for it. */
+static bool
+take_lane(const struct builtin_port *port, struct shard *shard, struct lane *lane)
+{
+	bool idle;
+
+	shard_lock(shard);
+	shard_drain_all(shard);
+	idle = lane->state == LANE_IDLE;
+	if (idle) {
+		lane->state = LANE_HELD;
+		lane->port = (uint16_t)port->base.id;
+		lane->nb_held = 1;
+	}
+	shard_unlock(shard);
+	return idle;
+}
+
+static void
+leave_lane(struct builtin *builtin, const struct held *held)
+{
+	struct shard *shard = &builtin->shards[held->shard];
+
+	if (held->kind != HELD_ATOMIC)
+		return;
+	shard_lock(shard);
+	shard_release(shard, held->lane);
+	shard_unlock(shard);
+}
+
+/* Without leaving the port: @return false when others are before it. */
+static bool
+switch_in_place(
+	struct builtin_port *port, struct held *held, const struct rte_event *changed, uint8_t type)
+{
+	struct builtin *builtin = port->builtin;
+	struct held before = *held;
+
+	if (before.kind == HELD_ORDERED)
+		return false; /* its place in the order is kept by forwarding */
+	if (type == RTE_SCHED_TYPE_PARALLEL) {
+		held->kind = HELD_PARALLEL;
+	} else if (type == RTE_SCHED_TYPE_ATOMIC) {
+		struct lane *lane = event_lane(builtin, changed, type);
+		struct shard *shard = &builtin->shards[event_shard(builtin, changed)];
+
+		if (before.kind == HELD_ATOMIC && before.lane == lane)
+			return true;
+		if (!take_lane(port, shard, lane))
+			return false;
+		held->kind = HELD_ATOMIC;
+		held->shard = (uint8_t)shard->id;
+		held->foreign = shard != port->own;
+		held->lane = lane;
+	} else {
+		return false;
+	}
+	leave_lane(builtin, &before);
+	return true;
+}
+
+int
+builtin_switch(struct weir_sched_port *base, struct rte_event *event, uint32_t flow, uint8_t type)
+{
+	struct builtin_port *port = (struct builtin_port *)base;
+	struct rte_event changed = *event;
+
+	changed.flow_id = flow & 0xfffff;
+	changed.sched_type = type;
+	changed.op = RTE_EVENT_OP_FORWARD;
+	if (!port_holds(port, event->impl_opaque) || type > RTE_SCHED_TYPE_PARALLEL ||
+		!is_valid(port->builtin, &changed) || event_type(port->builtin, &changed) != type) {
+		count(&port->counts.nb_invalid, 1);
+		return -EINVAL;
+	}
+	if (switch_in_place(port, &port->held[event->impl_opaque], &changed, type)) {
+		changed.op = event->op;
+		*event = changed;
+		return 0;
+	}
+	return base->ops->enqueue(base, &changed, 1) == 1 ? -EINPROGRESS : -EINVAL;
+}

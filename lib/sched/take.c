@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* From a shard's ready lists to a port, under the shard's lock: which one is next, and with which context. */
+
+#include "builtin.h"
+
+static void
+node_put(struct shard *shard, uint32_t node)
+{
+	shard->next[node] = shard->free;
+	shard->free = node;
+}
+
+static uint32_t
+pop_ready(struct shard *shard, unsigned int priority, unsigned int group)
+{
+	struct ready *ready = &shard->ready[priority][group];
+	uint32_t node = ready->first;
+
+	ready->first = shard->next[node];
+	if (ready->first == NONE) {
+		shard->ready_groups[priority] &= ~((uint64_t)1 << group);
+		if (shard->ready_groups[priority] == 0)
+			shard->ready_priorities &= ~(1u << priority);
+	}
+	shard->nb_ready--;
+	return node;
+}
+
+static uint32_t
+place_get(struct shard *shard, struct lane *lane)
+{
+	uint32_t number = shard->free_place;
+	struct place *place;
+
+	if (number != NONE)
+		shard->free_place = shard->places[number].next;
+	else
+		number = ++shard->nb_places;
+	place = &shard->places[number];
+	place->next = NONE;
+	place->previous = NONE;
+	place->state = PLACE_OUT;
+	if (lane->first == NONE) {
+		lane->first = number;
+	} else {
+		place->previous = lane->last;
+		shard->places[lane->last].next = number;
+	}
+	lane->last = number;
+	return number;
+}
+
+/* It goes to a port, with its context. */
+static void
+hand_out(struct shard *shard, struct builtin_port *port, struct lane *lane, uint8_t type,
+	struct rte_event event, struct rte_event *to)
+{
+	uint8_t number = port_hold(port);
+	struct held *held = &port->held[number];
+
+	*held = (struct held){.kind = HELD_PARALLEL,
+		.shard = (uint8_t)shard->id,
+		.reserved = event.rsvd == RESERVED_MARK,
+		.foreign = shard != port->own,
+		.lane = lane};
+	if (type == RTE_SCHED_TYPE_ATOMIC) {
+		held->kind = HELD_ATOMIC;
+		lane->state = LANE_HELD;
+		lane->port = (uint16_t)port->base.id;
+		lane->nb_held++;
+	} else if (type == RTE_SCHED_TYPE_ORDERED) {
+		held->kind = HELD_ORDERED;
+		held->place = place_get(shard, lane);
+	}
+	event.rsvd = 0;
+	event.sched_type = type & 3;
+	event.impl_opaque = number;
+	event_write(to, event);
+}
+
+/* Those that wait in a lane which this port just got go along. */
+static uint16_t
+take_rest_of_lane(struct shard *shard, struct builtin_port *port, struct lane *lane,
+	unsigned int priority, struct rte_event *events, uint16_t nb)
+{
+	uint16_t got = 0;
+
+	while (got < nb && lane->first != NONE) {
+		uint32_t node = lane->first;
+
+		if (event_priority(shard->builtin, &shard->events[node]) > priority)
+			break;
+		lane->first = shard->next[node];
+		hand_out(shard, port, lane, RTE_SCHED_TYPE_ATOMIC, event_load(&shard->events[node]),
+			&events[got++]);
+		node_put(shard, node);
+	}
+	return got;
+}
+
+/* Of some priorities the highest, but for those of lower priority that too many have passed. */
+static unsigned int
+choose_priority(const struct shard *shard, uint32_t ready)
+{
+	unsigned int bound = shard->builtin->sched->config.starvation_bound;
+	unsigned int highest = (unsigned int)__builtin_ctz(ready);
+
+	if (bound == 0)
+		return highest;
+	for (uint32_t lower = ready & (ready - 1); lower != 0; lower &= lower - 1)
+		if (shard->nb_passed[__builtin_ctz(lower)] >= bound)
+			return (unsigned int)__builtin_ctz(lower);
+	return highest;
+}
+
+static void
+count_passed(struct shard *shard, unsigned int priority, uint16_t nb)
+{
+	if (shard->builtin->sched->config.starvation_bound == 0)
+		return;
+	for (unsigned int lower = priority + 1; lower < WEIR_SCHED_PRIORITIES; lower++)
+		if (shard->ready_priorities >> lower & 1)
+			shard->nb_passed[lower] += nb;
+	shard->nb_passed[priority] = 0;
+}
+
+static unsigned int
+choose_group(struct shard *shard, unsigned int priority, uint64_t groups)
+{
+	uint64_t later;
+	unsigned int group = (unsigned int)__builtin_ctzll(groups);
+
+	if ((groups & (groups - 1)) == 0)
+		return group;
+	later = groups & ~(((uint64_t)2 << shard->last_group[priority]) - 1);
+	if (later != 0)
+		group = (unsigned int)__builtin_ctzll(later);
+	shard->last_group[priority] = (uint8_t)group;
+	return group;
+}
+
+/* One event, and those of its flow that wait behind it. */
+static uint16_t
+take_flow(struct shard *shard, struct builtin_port *port, unsigned int priority, unsigned int group,
+	struct rte_event *events, uint16_t nb)
+{
+	uint32_t node = pop_ready(shard, priority, group);
+	struct rte_event event = event_load(&shard->events[node]);
+	uint8_t type = event_type(shard->builtin, &event);
+	struct lane *lane = event_lane(shard->builtin, &event, type);
+
+	node_put(shard, node);
+	hand_out(shard, port, lane, type, event, events);
+	if (type != RTE_SCHED_TYPE_ATOMIC || lane->first == NONE)
+		return 1;
+	return (uint16_t)(1 + take_rest_of_lane(
+				      shard, port, lane, priority, events + 1, (uint16_t)(nb - 1)));
+}
+
+/* Which groups the port serves is read once: who changes them waits for the lock then. */
+uint16_t
+shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb,
+	uint32_t priorities)
+{
+	uint64_t groups =
+		__atomic_load_n(&shard->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	uint32_t usable = 0;
+	uint16_t got = 0;
+
+	for (uint32_t left = shard->ready_priorities & priorities; left != 0; left &= left - 1)
+		if (shard->ready_groups[__builtin_ctz(left)] & groups)
+			usable |= left & -left;
+	while (got < nb && usable != 0) {
+		unsigned int priority = choose_priority(shard, usable);
+		unsigned int group =
+			choose_group(shard, priority, shard->ready_groups[priority] & groups);
+		/* A bound of starvation goes by single events. */
+		bool bounded = shard->builtin->sched->config.starvation_bound != 0;
+		uint16_t most = bounded ? 1 : (uint16_t)(nb - got);
+		uint16_t taken = take_flow(shard, port, priority, group, &events[got], most);
+
+		count_passed(shard, priority, taken);
+		got += taken;
+		if ((shard->ready_groups[priority] & groups) == 0)
+			usable &= ~(1u << priority);
+	}
+	return got;
+}
+
+/* Nobody has the flow; or this port has, and nothing waits for it. */
+static bool
+can_have_flow(const struct lane *lane, const struct builtin_port *port)
+{
+	return lane->state == LANE_IDLE ||
+	       (lane->state == LANE_HELD && lane->port == port->base.id && lane->first == NONE);
+}
+
+/*
+ * Straight from the rings: what the port cannot have goes to the lists. Only when nothing is ready for it there, which came before, and
+ * where all is of one priority.
+ */
+uint16_t
+take_from_rings(
+	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
+{
+	struct builtin *builtin = shard->builtin;
+	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	uint16_t got = 0;
+
+	while (got < nb && shard->nb_in_rings > 0) {
+		struct ring *ring = &shard->rings[shard->ring];
+		uint32_t count = ring_count(ring), i;
+
+		for (i = 0; i < count && got < nb; i++) {
+			const struct rte_event *slot = ring_peek(ring, i);
+			uint8_t type = event_type(builtin, slot);
+			struct lane *lane = event_lane(builtin, slot, type);
+
+			if ((groups >> builtin->queues[slot->queue_id].group & 1) != 0 &&
+				(type != RTE_SCHED_TYPE_ATOMIC || can_have_flow(lane, port)))
+				hand_out(shard, port, lane, type, event_load(slot), &events[got++]);
+			else
+				shard_arrive(shard, slot);
+		}
+		if (i > 0) {
+			ring_take(ring, i);
+			shard->nb_in_rings -= i;
+		}
+		if (i == count)
+			shard->ring = shard->ring + 1 < shard->nb_rings ? shard->ring + 1 : 0;
+	}
+	return got;
+}
