@@ -135,6 +135,9 @@ shards_init(struct builtin *builtin)
 	}
 	for (unsigned int i = 0; i < nb && rc == 0; i++)
 		rc = shard_init(&builtin->shards[i]);
+	for (unsigned int i = 0; i < nb && rc == 0; i++)
+		for (unsigned int to = 0; to < nb; to++)
+			builtin->shards[i].rings_out[to] = &builtin->shards[to].rings[nb_ports + i];
 	if (rc < 0)
 		shards_fini(builtin);
 	return rc;
@@ -262,8 +265,8 @@ reset_ports(struct builtin *builtin)
 		if (port->own != NULL)
 			builtin->shards[shard++].owner = i;
 		port->victim = 0;
-		for (unsigned int s = 0; s < builtin->nb_shards; s++)
-			port->rings[s] = &builtin->shards[s].rings[i];
+		for (unsigned int to = 0; to < builtin->nb_shards; to++)
+			port->rings[to] = &builtin->shards[to].rings[i];
 		port->implicit = !config->no_implicit_release;
 		port->nb_max = config->nb_held;
 		port->nb_held = port->nb_ending = 0;

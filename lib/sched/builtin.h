@@ -95,7 +95,8 @@ struct shard {
 	uint32_t free_place, nb_places;
 	uint32_t nb_passed
 		[WEIR_SCHED_PRIORITIES]; /* events of higher priority since one of this was taken */
-	uint8_t last_group[WEIR_SCHED_PRIORITIES]; /* groups take turns */
+	uint8_t last_group[WEIR_SCHED_PRIORITIES];    /* groups take turns */
+	struct ring *rings_out[WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
 	uint64_t ready_groups[WEIR_SCHED_PRIORITIES];
 	struct ready ready[WEIR_SCHED_PRIORITIES][WEIR_SCHED_GROUPS_MAX];
 };

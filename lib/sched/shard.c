@@ -38,14 +38,11 @@ shard_lock(struct shard *shard)
 static void
 publish_sent(struct shard *shard)
 {
-	struct builtin *builtin = shard->builtin;
-	unsigned int ring = builtin->sched->config.nb_ports + shard->id;
-
 	for (; shard->sent_to != 0; shard->sent_to &= shard->sent_to - 1) {
-		struct shard *to = &builtin->shards[__builtin_ctzll(shard->sent_to)];
+		unsigned int to = (unsigned int)__builtin_ctzll(shard->sent_to);
 
-		ring_publish(&to->rings[ring]);
-		announce(builtin, to->id, shard->sent_priorities);
+		ring_publish(shard->rings_out[to]);
+		announce(shard->builtin, to, shard->sent_priorities);
 	}
 	shard->sent_priorities = 0;
 }
@@ -208,14 +205,14 @@ static void
 send(struct shard *shard, const struct rte_event *event)
 {
 	struct builtin *builtin = shard->builtin;
-	struct shard *to = &builtin->shards[event_shard(builtin, event)];
+	unsigned int to = event_shard(builtin, event);
 
-	if (to == shard) {
+	if (to == shard->id) {
 		shard_arrive(shard, event);
 		return;
 	}
-	ring_put(&to->rings[builtin->sched->config.nb_ports + shard->id], *event);
-	shard->sent_to |= (uint64_t)1 << to->id;
+	ring_put(shard->rings_out[to], event_load(event));
+	shard->sent_to |= (uint64_t)1 << to;
 	shard->sent_priorities |= 1u << event_priority(builtin, event);
 }
 
