@@ -377,5 +377,6 @@ const struct sched_backend sched_builtin = {
 	.unreserve = builtin_unreserve,
 	.enqueue_reserved = builtin_enqueue_reserved,
 	.stats = builtin_stats,
+	.xstats = builtin_xstats,
 	.dump = builtin_dump,
 };

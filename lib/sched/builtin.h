@@ -312,6 +312,8 @@ bool credit_use_reserved(struct builtin *builtin);
 
 /* builtin_stats.c */
 void builtin_stats(const struct weir_sched *sched, struct weir_sched_stats *stats);
+void builtin_xstats(const struct weir_sched *sched, enum weir_sched_part part, unsigned int which,
+	struct sched_xstats *to);
 void builtin_dump(struct weir_sched *sched, FILE *file);
 
 /* Something was published for a shard: of which priorities. */

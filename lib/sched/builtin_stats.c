@@ -50,3 +50,43 @@ builtin_dump(struct weir_sched *sched, FILE *file)
 			__atomic_load_n(&builtin->ports[i].nb_held, __ATOMIC_RELAXED),
 			__atomic_load_n(&builtin->ports[i].credits, __ATOMIC_RELAXED));
 }
+
+/* By who has the lock as a rule; here, about so. */
+static uint64_t
+about(const uint32_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static void
+xstats_of_port(const struct builtin_port *port, struct sched_xstats *to)
+{
+	sched_xstats_put_port(to, &port->counts);
+	sched_xstats_put(to, "looks_elsewhere", __atomic_load_n(&port->nb_looks, __ATOMIC_RELAXED));
+	sched_xstats_put(to, "sleeps", __atomic_load_n(&port->nb_sleeps, __ATOMIC_RELAXED));
+	sched_xstats_put(to, "held", __atomic_load_n(&port->nb_held, __ATOMIC_RELAXED));
+	sched_xstats_put(to, "shard_waiting", port->own != NULL ? about(&port->own->nb_hint) : 0);
+	sched_xstats_put(to, "shard_polls", port->own != NULL ? about(&port->own->nb_polls) : 0);
+}
+
+void
+builtin_xstats(const struct weir_sched *sched, enum weir_sched_part part, unsigned int which,
+	struct sched_xstats *to)
+{
+	const struct builtin *builtin = sched->own;
+
+	switch (part) {
+	case WEIR_SCHED_PART_ALL:
+		sched_xstats_put(to, "credits_used",
+			(uint64_t)__atomic_load_n(&builtin->inside, __ATOMIC_RELAXED));
+		sched_xstats_put(to, "reserved_left",
+			(uint64_t)__atomic_load_n(&builtin->reserved, __ATOMIC_RELAXED));
+		sched_xstats_put(to, "shards", builtin->nb_shards);
+		break;
+	case WEIR_SCHED_PART_PORT:
+		xstats_of_port(&builtin->ports[which], to);
+		break;
+	case WEIR_SCHED_PART_QUEUE:
+		break;
+	}
+}

@@ -4,11 +4,10 @@
 
 #include "interleave.h"
 
-#include "builtin.h"
+#include "ring.h"
 
 #define NB_SLOTS 4
 
-static struct builtin builtin = {.event_mask = NB_SLOTS - 1};
 static struct rte_event slots[NB_SLOTS];
 static struct ring ring;
 static uint64_t nb_sent, nb_got;
@@ -18,7 +17,8 @@ static void
 init(void)
 {
 	memset(slots, 0xff, sizeof(slots));
-	ring = (struct ring){.tail = start, .fill = start, .head = start, .slots = slots};
+	ring_init(&ring, slots, NB_SLOTS);
+	ring.tail = ring.fill = ring.head = ring.seen = start;
 	nb_sent = nb_got = 0;
 }
 
@@ -26,9 +26,7 @@ static void
 send(unsigned int nb)
 {
 	for (unsigned int i = 0; i < nb; i++) {
-		const struct rte_event event = st_event(RTE_EVENT_OP_NEW, 0, 0, nb_sent++);
-
-		ring_put(&builtin, &ring, &event);
+		ring_put(&ring, st_event(RTE_EVENT_OP_NEW, 0, 0, nb_sent++));
 	}
 	ring_publish(&ring);
 }
@@ -46,12 +44,13 @@ produce(void)
 static void
 take(unsigned int most)
 {
-	uint32_t tail = __atomic_load_n(&ring.tail, __ATOMIC_ACQUIRE), head = ring.head;
+	uint32_t n = 0;
 
-	for (unsigned int n = 0; head != tail && n < most; head++, n++)
-		CHECK(slots[head & builtin.event_mask].u64 == nb_got++);
+	ring_look(&ring);
+	for (; n < ring_count(&ring) && n < most; n++)
+		CHECK(ring_peek(&ring, n)->u64 == nb_got++);
 	CHECK(nb_got <= nb_sent);
-	ring_advance(&ring, head);
+	ring_take(&ring, n);
 }
 
 static void
