@@ -338,6 +338,8 @@ builtin_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte
 {
 	struct builtin *builtin = sched->own;
 
+	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
+		count(&builtin->ports[i].counts.nb_released, builtin->ports[i].nb_held);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		shard_drain_all(&builtin->shards[i]);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)

@@ -293,6 +293,7 @@ void builtin_insert(struct builtin *builtin, const struct rte_event *event);
 
 /* look.c */
 bool look_is_vain(const struct shard *shard);
+void look_if_due(struct shard *shard);
 void look_at_rings(struct shard *shard, uint16_t wanted);
 uint16_t look_for_higher(struct builtin_port *port, struct rte_event *events, uint16_t nb);
 uint16_t look_elsewhere(

@@ -14,6 +14,9 @@
 
 #include "builtin.h"
 
+/* So many times the time after which it is away, and a port may not be there at all. */
+#define ABANDONED 50
+
 /* Rings are looked at after so many events at the latest. */
 #define EVENTS_PER_LOOK 256
 
@@ -59,7 +62,8 @@ look_is_vain(const struct shard *shard)
 	return true;
 }
 
-static void
+/* By the owner, under the lock. */
+void
 look_if_due(struct shard *shard)
 {
 	uint64_t now = weir_base_cycles();
@@ -79,7 +83,7 @@ look_at_rings(struct shard *shard, uint16_t wanted)
 			shard_drain_all(shard);
 		else if (shard->nb_ready < wanted || shard->nb_since_look >= EVENTS_PER_LOOK)
 			look_if_due(shard);
-		shard_drain(shard, DRAIN_MAX);
+		shard_drain(shard, UINT32_MAX);
 		return;
 	}
 	if (shard->nb_ready + shard->nb_in_rings < wanted)
@@ -91,23 +95,31 @@ look_at_rings(struct shard *shard, uint16_t wanted)
 	}
 }
 
-/* Half of what another one has at most: its owner may be there soon. */
+/* Half of what is ready there at most: its owner may be there soon. */
+static uint16_t
+take_half(struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb,
+	uint32_t priorities)
+{
+	uint16_t most = (uint16_t)RTE_MIN(nb, (shard->nb_ready + 1) / 2);
+
+	return most > 0 ? shard_take(shard, port, events, most, priorities) : 0;
+}
+
+/* From another one's shard. Its rings are left alone while its lists have something. */
 static uint16_t
 steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb,
 	uint32_t priorities)
 {
-	uint16_t got, most;
+	uint16_t got = 0;
 
 	if (!shard_trylock(shard))
 		return 0;
-	if (priorities != UINT32_MAX) {
+	if (!has_several_priorities(port->builtin))
+		got = take_half(port, shard, events, nb, priorities);
+	if (got == 0) {
 		shard_drain_all(shard);
-	} else if (shard->nb_ready == 0) {
-		shard_look(shard);
-		shard_drain(shard, nb);
+		got = take_half(port, shard, events, nb, priorities);
 	}
-	most = (uint16_t)RTE_MIN(nb, (shard->nb_ready + 1) / 2);
-	got = most > 0 ? shard_take(shard, port, events, most, priorities) : 0;
 	shard_unlock(shard);
 	count(&port->counts.nb_stolen, got);
 	return got;
@@ -189,27 +201,58 @@ rings_seem_empty(const struct shard *shard)
 	return true;
 }
 
-/* One other shard. By a port that has nothing to do, and now and then by others. */
-uint16_t
-look_elsewhere(struct builtin_port *port, struct rte_event *events, uint16_t nb, bool idle)
+/* The next one after the last; never its own. */
+static struct shard *
+next_victim(struct builtin_port *port)
 {
 	struct builtin *builtin = port->builtin;
-	struct shard *shard = &builtin->shards[port->victim];
-	uint64_t now;
 
-	if (builtin->nb_shards == 1)
-		return 0;
-	now = weir_base_cycles();
-	if (now < port->look_at)
-		return 0;
-	port->look_at = now + builtin->gap;
-	port->victim = port->victim + 1 < builtin->nb_shards ? port->victim + 1 : 0;
-	if (shard == port->own)
-		shard = &builtin->shards[port->victim];
+	do
+		port->victim = port->victim + 1 < builtin->nb_shards ? port->victim + 1 : 0;
+	while (port->victim == port->own_id);
+	return &builtin->shards[port->victim];
+}
+
+/* One look at one other shard. @return events taken */
+static uint16_t
+look_at_shard(struct builtin_port *port, struct shard *shard, uint64_t now, bool idle,
+	struct rte_event *events, uint16_t nb)
+{
+	uint64_t groups =
+		__atomic_load_n(&port->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+
 	count(&port->nb_looks, 1);
 	if (!wants_help(port, shard, now, idle))
 		return 0;
 	if (__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) == 0 && rings_seem_empty(shard))
 		return 0;
-	return steal(port, shard, events, nb, UINT32_MAX);
+	/* Nothing of lower priority than its own. */
+	return steal(port, shard, events, nb, 2 * highest(port->own, groups) - 1);
+}
+
+/*
+ * By a port that has nothing to do, and now and then by others. One other shard at a time, for looking costs its owner; but all of
+ * those that nobody has come to for long, who may not be there at all.
+ */
+uint16_t
+look_elsewhere(struct builtin_port *port, struct rte_event *events, uint16_t nb, bool idle)
+{
+	struct builtin *builtin = port->builtin;
+	uint64_t now = weir_base_cycles();
+	uint16_t got = 0;
+
+	for (unsigned int i = 1; i < builtin->nb_shards && got < nb; i++) {
+		struct shard *shard = next_victim(port);
+		const struct seen *seen = &port->seen[shard->id];
+		bool is_left =
+			now - seen->at > ABANDONED * (uint64_t)builtin->away &&
+			seen->nb_polls == __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
+
+		if (!is_left && now < port->look_at)
+			continue;
+		if (!is_left)
+			port->look_at = now + builtin->gap;
+		got += look_at_shard(port, shard, now, idle, &events[got], (uint16_t)(nb - got));
+	}
+	return got;
 }

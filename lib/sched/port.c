@@ -291,6 +291,23 @@ release_all(struct builtin_port *port)
 	return locked;
 }
 
+/* What came first first. */
+static uint16_t
+take_ready(struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
+{
+	uint16_t got = shard->nb_ready > 0 ? shard_take(shard, port, events, nb, UINT32_MAX) : 0;
+
+	shard->nb_since_look += got;
+	if (shard->nb_in_rings == 0 || got == nb)
+		return got;
+	if (!has_several_priorities(port->builtin))
+		return (uint16_t)(got +
+				  take_from_rings(shard, port, &events[got], (uint16_t)(nb - got)));
+	shard_drain(shard, UINT32_MAX);
+	return (uint16_t)(got +
+			  shard_take(shard, port, &events[got], (uint16_t)(nb - got), UINT32_MAX));
+}
+
 /* Of its own shard, which may be locked. */
 static uint16_t
 take_own(struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
@@ -304,10 +321,12 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 		shard_lock(shard);
 	}
 	look_at_rings(shard, nb);
-	got = shard->nb_ready > 0 ? shard_take(shard, port, events, nb, UINT32_MAX) : 0;
-	shard->nb_since_look += got;
-	if (got < nb && shard->nb_in_rings > 0 && !has_several_priorities(port->builtin))
-		got += take_from_rings(shard, port, &events[got], (uint16_t)(nb - got));
+	got = take_ready(shard, port, events, nb);
+	if (got == 0 && shard->nb_ready > 0) {
+		/* All of that is for others. */
+		look_if_due(shard);
+		got = take_ready(shard, port, events, nb);
+	}
 	__atomic_store_n(&shard->nb_polls, shard->nb_polls + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&shard->nb_taken, shard->nb_taken + got, __ATOMIC_RELAXED);
 	shard_unlock(shard);
@@ -322,6 +341,25 @@ idle(struct builtin_port *port)
 	credit_flush(port);
 	if (port->builtin->sched->config.idle_sleep_us != 0)
 		port_sleep(port);
+}
+
+/* Before its own events: is there something of higher priority elsewhere; and now and then, something that nobody comes to? */
+static uint16_t
+look_around(struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
+{
+	bool is_time = ++port->nb_calls % CALLS_PER_LOOK == 0;
+	uint16_t got = 0;
+
+	if (!is_time && !has_several_priorities(port->builtin))
+		return 0;
+	if (*locked != NULL)
+		shard_unlock(*locked);
+	*locked = NULL;
+	if (has_several_priorities(port->builtin))
+		got = look_for_higher(port, events, nb);
+	if (got == 0 && is_time)
+		got = look_elsewhere(port, events, nb, false);
+	return got;
 }
 
 static uint16_t
@@ -339,13 +377,7 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 			shard_unlock(locked);
 		return 0;
 	}
-	if (has_several_priorities(port->builtin) || ++port->nb_calls % CALLS_PER_LOOK == 0) {
-		if (locked != NULL)
-			shard_unlock(locked);
-		locked = NULL;
-		got = port->nb_calls % CALLS_PER_LOOK == 0 ? look_elsewhere(port, events, nb, false)
-							   : look_for_higher(port, events, nb);
-	}
+	got = look_around(port, &locked, events, nb);
 	if (got == 0 && (locked != NULL || !look_is_vain(port->own)))
 		got = take_own(port, locked, events, nb);
 	/* While its rings give something, if seldom, it has enough to do. */

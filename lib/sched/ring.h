@@ -60,8 +60,8 @@ event_read(const struct rte_event *event)
 static inline void
 event_write(struct rte_event *to, struct rte_event event)
 {
-	__atomic_store_n(&to->event, event.event, __ATOMIC_RELAXED);
-	__atomic_store_n(&to->u64, event.u64, __ATOMIC_RELAXED);
+	((volatile uint64_t *)to)[0] = event.event;
+	((volatile uint64_t *)to)[1] = event.u64;
 }
 
 static inline struct rte_event
@@ -69,17 +69,9 @@ event_load(const struct rte_event *from)
 {
 	struct rte_event event;
 
-	event.event = __atomic_load_n(&from->event, __ATOMIC_RELAXED);
-	event.u64 = __atomic_load_n(&from->u64, __ATOMIC_RELAXED);
+	event.event = ((const volatile uint64_t *)from)[0];
+	event.u64 = ((const volatile uint64_t *)from)[1];
 	return event;
-}
-
-static inline void
-event_copy(struct rte_event *to, const struct rte_event *from)
-{
-	__atomic_store_n(
-		&to->event, __atomic_load_n(&from->event, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-	__atomic_store_n(&to->u64, __atomic_load_n(&from->u64, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
 /* By the producer. Who uses the ring sees to it that there is room. */

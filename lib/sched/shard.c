@@ -77,7 +77,7 @@ node_get(struct shard *shard, const struct rte_event *event)
 		shard->free = shard->next[node];
 	else
 		node = ++shard->nb_used;
-	event_copy(&shard->events[node], event);
+	event_write(&shard->events[node], event_load(event));
 	shard->next[node] = NONE;
 	return node;
 }
@@ -152,6 +152,8 @@ shard_look(struct shard *shard)
 {
 	uint32_t more = 0;
 
+	if (__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0)
+		__atomic_exchange_n(&shard->arrived, 0, __ATOMIC_SEQ_CST);
 	for (unsigned int i = 0; i < shard->nb_rings; i++)
 		more += shard_look_at_ring(shard, i);
 	return more;
@@ -176,8 +178,6 @@ shard_drain(struct shard *shard, uint32_t most)
 void
 shard_drain_all(struct shard *shard)
 {
-	if (__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0)
-		__atomic_exchange_n(&shard->arrived, 0, __ATOMIC_SEQ_CST);
 	shard_look(shard);
 	shard_drain(shard, UINT32_MAX);
 }

@@ -131,7 +131,7 @@ small_thresholds(void **state)
 			credits_go_round(threshold, nb_ports);
 }
 
-/* So many are taken, wherever credits were before; and never more. */
+/* So many are taken, wherever credits were before, once ports that released some found nothing to do; and never more. */
 static void
 threshold_exact_of(uint32_t threshold)
 {
@@ -146,6 +146,8 @@ threshold_exact_of(uint32_t threshold)
 
 			st_release(out, st_get_one(out));
 		}
+		for (unsigned int port = 0; port < 3; port++)
+			st_get_none(port);
 	}
 }
 
