@@ -148,11 +148,13 @@ leave(struct weir_em_core *core)
 	em_stop_core(core);
 	do {
 		em_attend(core);
+		pthread_mutex_lock(&em->control_lock); /* its port is anybody's from now on */
 		em_lock(em);
 		gone = core->calls == NULL;
 		if (gone)
 			core->attached = core->leaving = false;
 		em_unlock(em);
+		pthread_mutex_unlock(&em->control_lock);
 	} while (!gone);
 }
 
@@ -171,9 +173,11 @@ weir_em_core_detach(struct weir_em_core *core)
 		em_attention(em); /* what waits for others */
 		return 0;
 	}
+	pthread_mutex_lock(&em->control_lock);
 	em_lock(em);
 	core->attached = false;
 	em_unlock(em);
+	pthread_mutex_unlock(&em->control_lock);
 	return 0;
 }
 

@@ -489,7 +489,7 @@ numbers_are_not_mixed_up(enum weir_em_queue_type type, bool ring)
 		assert_int_equal(weir_em_queue_delete(et_em, queue), 0);
 		round++;
 	}
-	producers_over = true;
+	__atomic_store_n(&producers_over, true, __ATOMIC_RELEASE);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	if (!ring)
