@@ -379,6 +379,12 @@ weir_node_stop_waiting(bool stop)
 	__atomic_store_n(&weir_node_waiting_stopped, stop, __ATOMIC_RELAXED);
 }
 
+bool
+weir_node_waiting_is_stopped(void)
+{
+	return __atomic_load_n(&weir_node_waiting_stopped, __ATOMIC_RELAXED);
+}
+
 int
 weir_node_rx_name(uint16_t id, uint16_t queue, char *name)
 {

@@ -141,6 +141,9 @@ int weir_node_port_flush(uint16_t port);
 /** Transmit nodes that wait on a full device give up and drop from now on (true), or wait again (false). Any thread. */
 void weir_node_stop_waiting(bool stop);
 
+/** Do they? For nodes of others that wait. Any thread. */
+bool weir_node_waiting_is_stopped(void);
+
 /**
  * Make sure that the nodes of all ports added so far are registered, and that
  * the rewrite nodes lead to all transmit nodes. Called before graphs are created.

@@ -57,7 +57,9 @@ extern "C" {
 	X(IP6_MULTICAST, "ip6_multicast", 'p', "multicast destination")                            \
 	X(IP6_HOP_LIMIT, "ip6_hop_limit", 'p', "hop limit would reach zero")                       \
 	X(IP6_TOO_BIG, "ip6_too_big", 'p', "over the egress MTU (routers do not fragment IPv6)")   \
-	X(ARP, "arp", 'p', "ARP")
+	X(ARP, "arp", 'p', "ARP")                                                                  \
+	X(SCHED_FULL, "sched_full", 'd', "the scheduler took no more new events")                  \
+	X(SCHED_CLOSED, "sched_closed", 'd', "the queue of events is gone, or not this graph's")
 
 /** Reasons, in the order of WEIR_NODE_REASONS(). */
 enum weir_node_reason {
