@@ -219,6 +219,7 @@ stalled_over_an_abort(void **state)
 {
 	uint64_t nb_back = 0, cycle = 0, nb_sent = 0;
 
+	st_builtin_only();
 	make();
 	for (unsigned int round = 0; round < 50; round++) {
 		uint64_t begun = __atomic_load_n(&nb_stalled, __ATOMIC_ACQUIRE);
