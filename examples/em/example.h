@@ -23,13 +23,17 @@ struct example {
 	struct weir_em_core *core; /* its core 0: this thread */
 	unsigned int nb_cores;     /* of it */
 	double seconds;            /* how long to run */
-	const char *file;          /* what the command line names besides; NULL: nothing */
+	uint16_t burst; /* events that a core takes at a time, set before example_begin(); 0: 32 */
+	const char *file; /* what the command line names besides; NULL: nothing */
 };
 
 /* All that can fail at the beginning ends the program, with a message. */
 void example_begin(struct example *ex, int argc, char **argv, struct weir_em_config config);
 void example_run(struct example *ex);
 int example_end(struct example *ex);
+
+/* The other half of example_run(): the time is up, until nothing is inside. */
+void example_stop(struct example *ex);
 
 /* The time is up: receive functions let events go that they would have forwarded. */
 bool example_over(void);
