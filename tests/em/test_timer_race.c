@@ -300,7 +300,7 @@ periods(void **state)
 	}
 	et_workers_begin(NB_WORKERS);
 	/* for a while, and until the last one is where it should be by then */
-	while (weir_em_timer_now_ns() - period_start < 200 * MS)
+	while (weir_em_timer_now_ns() < period_start + 200 * MS)
 		step();
 	wanted = (weir_em_timer_now_ns() - period_start) / PERIOD;
 	for (unsigned int i = 0; i < 8; i++) {
