@@ -104,6 +104,8 @@ bury(struct weir_em *em, struct em_queue *queue, const struct weir_em_queue_stat
 	retired->nb_sent += sums->nb_sent - queue->before.nb_sent;
 	retired->nb_received += sums->nb_received - queue->before.nb_received;
 	retired->nb_dropped += sums->nb_dropped - queue->before.nb_dropped;
+	queue->before =
+		*sums; /* later, somebody may be counting what he finds that he may not send */
 	if (has_alias(em, queue))
 		set_alias(em, queue, 0);
 	em_ring_free(queue->ring);
@@ -174,12 +176,12 @@ em_queues_fini(struct weir_em *em)
 		em_ring_free(em->queues[i].ring);
 }
 
-/* Under the lock: those that have a ring, and something came to it late. @return one, in use */
+/* Under the lock: what came late to one of those that have a ring. It is in use then. */
 static struct em_queue *
-find_late(struct weir_em *em)
+take_late(struct weir_em *em, struct rte_event *event)
 {
 	for (struct em_queue *queue = em->dying; queue != NULL; queue = queue->next)
-		if (queue->ring != NULL && !rte_ring_empty(queue->ring)) {
+		if (queue->ring != NULL && em_ring_get(queue->ring, event, 1) == 1) {
 			em_add(&queue->foreign_users, 1);
 			return queue;
 		}
@@ -188,16 +190,17 @@ find_late(struct weir_em *em)
 
 /* Without the lock. */
 static void
-empty_late_rings(struct weir_em *em)
+drop_late(struct weir_em *em)
 {
 	struct em_queue *queue;
+	struct rte_event event;
 
 	do {
 		em_lock(em);
-		queue = find_late(em);
+		queue = take_late(em, &event);
 		em_unlock(em);
 		if (queue != NULL) {
-			empty_ring(em, queue);
+			em_drop(em, NULL, queue, &event, 1, WEIR_EM_DROP_DELETED);
 			em_add(&queue->foreign_users, -(uint64_t)1);
 		}
 	} while (queue != NULL);
@@ -306,7 +309,6 @@ set_up(struct weir_em *em, struct em_queue *queue, const struct weir_em_queue_co
 	queue->context = config->context;
 	queue->output = config->output;
 	queue->lead = lead_of(em, queue, number);
-	em_queue_sums(em, queue, &queue->before);
 	if (config->type == WEIR_EM_QUEUE_UNSCHEDULED) {
 		queue->ring = em_ring_create(size == 0 ? 1024 : size, em->config.socket_id);
 		if (queue->ring == NULL)
@@ -403,7 +405,7 @@ weir_em_queue_delete(struct weir_em *em, weir_em_queue handle)
 		em_barrier(em);
 		empty_ring(em, queue);
 		em_add(&queue->foreign_users, -(uint64_t)1);
-		empty_late_rings(em);
+		drop_late(em);
 	}
 	return rc;
 }

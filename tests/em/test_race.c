@@ -4,6 +4,7 @@
  * deleted with their queues, and numbers are used again. Each event is told from all others.
  */
 #include <sched.h>
+#include <unistd.h>
 
 #include "em_test.h"
 
@@ -399,6 +400,43 @@ objects_die_with_events_in_flight(void **state)
 	et_check_sums();
 }
 
+/* It stops itself, and stays for a while: who deletes it waits for that. */
+static uint64_t has_stopped, has_left;
+
+static void
+stop_and_stay(struct weir_em_core *core, void *context, struct rte_event *events, uint16_t nb,
+	weir_em_queue queue, void *queue_context)
+{
+	CHECK(weir_em_object_stop(et_em, core, weir_em_current_object(core), NULL) == 0);
+	__atomic_store_n(&has_stopped, 1, __ATOMIC_RELEASE);
+	usleep(20000);
+	__atomic_store_n(&has_left, 1, __ATOMIC_RELEASE);
+}
+
+static void
+who_stopped_itself_is_waited_for(void **state)
+{
+	weir_em_queue_group group;
+	weir_em_object object;
+	weir_em_queue queue;
+	struct rte_event event = weir_em_event_u64(0);
+
+	st_builtin_only(); /* a group of one worker */
+	et_make((struct weir_em_config){.nb_cores = WORKERS + 1});
+	has_stopped = has_left = 0;
+	et_workers_begin(WORKERS);
+	group = weir_em_queue_group_create(et_em, "one", 2);
+	object = make_stage("self", stop_and_stay, 1);
+	queue = make_queue(object, WEIR_EM_QUEUE_ATOMIC, 0, group);
+	assert_int_equal(weir_em_object_start(et_em, et_core, object, NULL), 0);
+	assert_int_equal(weir_em_send(et_core, queue, &event, 1), 1);
+	et_wait(&has_stopped, 1, "stopped");
+	assert_int_equal(weir_em_object_delete(et_em, et_core, object, WEIR_EM_REMOVE_QUEUES), 0);
+	assert_int_equal(__atomic_load_n(&has_left, __ATOMIC_ACQUIRE), 1);
+	et_workers_end();
+	et_check_sums();
+}
+
 /* ---- senders of queues that go ---- */
 
 static weir_em_queue target;
@@ -537,6 +575,7 @@ main(void)
 		ET_TEST(cores_leave),
 		ET_TEST(cores_leave_ordered),
 		ET_TEST(objects_die_with_events_in_flight),
+		ET_TEST(who_stopped_itself_is_waited_for),
 		ET_TEST(numbers_of_atomic_queues),
 		ET_TEST(numbers_of_parallel_queues),
 		ET_TEST(numbers_of_rings),
