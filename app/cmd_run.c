@@ -158,8 +158,10 @@ wait_for_end(struct instance *instance, bool progress)
 			stopped = now;
 		}
 		/* A device that takes no more must not hold up the end for ever. */
-		if (stopped != 0 && (nb_signals > 1 || now - stopped > WAIT_GRACE_NS))
+		if (stopped != 0 && (nb_signals > 1 || now - stopped > WAIT_GRACE_NS)) {
 			weir_node_stop_waiting(true);
+			instance_stop_now(instance);
+		}
 		if (progress && now - shown >= PROGRESS_NS) {
 			show_progress(instance);
 			shown = now;

@@ -95,8 +95,8 @@ name_after_file(struct config *config)
 		memcpy(config->name, "weir", 5);
 }
 
-static bool
-all_input_from_files(const struct config *config)
+bool
+config_input_is_files(const struct config *config)
 {
 	unsigned int i, j;
 
@@ -112,7 +112,7 @@ config_read_run(struct config *config, const struct weir_base_doc_value *run)
 {
 	const struct weir_base_doc_value *until = weir_base_doc_get(run, "until");
 	const char *name = weir_base_doc_str(weir_base_doc_get(run, "name"));
-	bool files = all_input_from_files(config);
+	bool files = config_input_is_files(config);
 
 	config->duration_ns = weir_base_doc_u64(weir_base_doc_get(run, "duration"));
 	if (until != NULL)
@@ -164,10 +164,12 @@ config_read(struct config *config, const struct weir_base_doc_value *root)
 		(enum schema_idle)weir_base_doc_u64(weir_base_doc_get(config->platform, "idle"));
 	config->burst = (uint16_t)weir_base_doc_u64(weir_base_doc_get(config->platform, "burst"));
 	if (config_read_ports(config, config->platform) < 0 ||
+		config_read_em(config, config->platform) < 0 ||
 		config_read_workers(config, config->platform) < 0 ||
 		config_read_hops(config, config->application) < 0)
 		return -ENOMEM;
 	config_read_routes(config, config->application);
+	config_check_em(config, config->platform);
 	wiring_check(config);
 	config_read_run(config, run);
 	config_check_outputs(config, run);
@@ -213,6 +215,7 @@ config_free(struct config *config)
 	free(config->ports);
 	free(config->workers);
 	free(config->hops);
+	config_free_em(&config->em);
 	weir_base_doc_free(config->doc);
 	free(config);
 }

@@ -10,6 +10,7 @@
 
 #include <rte_ether.h>
 
+#include "config_em.h"
 #include "schema.h"
 
 #define CONFIG_NAME_SIZE 64 /**< longest instance name, with its ending zero */
@@ -49,7 +50,7 @@ struct config_worker {
 	const struct weir_base_doc_value
 		*value;       /**< where it stands; NULL: the worker that nobody named */
 	int lcore;            /**< CPU, or -1: next */
-	struct config_rx *rx; /**< what it polls */
+	struct config_rx *rx; /**< what it polls; NULL: nothing */
 	unsigned int nb_rx;   /**< entries in rx */
 };
 
@@ -82,6 +83,7 @@ struct config {
 	unsigned int nb_workers;
 	struct config_hops *hops;
 	unsigned int nb_hops;
+	struct config_em em;                           /**< queues of events, and who gets them */
 	const struct weir_base_doc_value *application; /**< for routes and wiring */
 	const struct weir_base_doc_value *platform;    /**< for memory, mbufs, limits */
 	uint32_t nb_next_hops;                         /**< limit: ids are below this */
@@ -117,6 +119,9 @@ int config_port_find(const struct config *config, const char *name);
 
 /** Index of the neighbour entry that holds hop @p id, or -1. */
 int config_hop_find(const struct config *config, uint32_t id);
+
+/** Does all that is received come from files? */
+bool config_input_is_files(const struct config *config);
 
 /** "a, b and c": names of all ports, for error messages. Valid until the next call. */
 const char *config_port_names(const struct config *config);

@@ -85,10 +85,27 @@ count_queues(struct config *config, const struct weir_base_doc_value *workers)
 	}
 }
 
-static int
-prepare_queues(struct config *config)
+/* Each graph needs a transmit queue of each port: a worker has one for its ports, one for its events. */
+static unsigned int
+count_graphs(const struct config *config, const struct weir_base_doc_value *workers)
 {
-	unsigned int i;
+	unsigned int nb = 0, i;
+
+	for (i = 0; i < config->nb_workers; i++) {
+		if (weir_base_doc_count(workers) == 0 ||
+			weir_base_doc_count(
+				weir_base_doc_get(weir_base_doc_at(workers, i), "receive")) > 0)
+			nb++;
+		if (config_worker_has_event_graph(config, i))
+			nb++;
+	}
+	return nb > 0 ? nb : 1;
+}
+
+static int
+prepare_queues(struct config *config, const struct weir_base_doc_value *workers)
+{
+	unsigned int nb_graphs = count_graphs(config, workers), i;
 
 	for (i = 0; i < config->nb_ports; i++) {
 		struct config_port *port = &config->ports[i];
@@ -96,14 +113,13 @@ prepare_queues(struct config *config)
 		if (port->nb_rx_queues == 0)
 			port->nb_rx_queues = 1;
 		if (port->nb_tx_queues == 0)
-			port->nb_tx_queues =
-				(uint16_t)(config->nb_workers > 0 ? config->nb_workers : 1);
-		else if (port->nb_tx_queues < config->nb_workers)
+			port->nb_tx_queues = (uint16_t)nb_graphs;
+		else if (port->nb_tx_queues < nb_graphs)
 			weir_base_doc_error_add(config->doc,
 				weir_base_doc_get(port->value, "tx_queues"),
-				"%u transmit queues are not enough; expected one for each of %u "
-				"workers",
-				port->nb_tx_queues, config->nb_workers);
+				"%u transmit queues are not enough; expected one for each of %u %s",
+				port->nb_tx_queues, nb_graphs,
+				nb_graphs == config->nb_workers ? "workers" : "graphs of workers");
 		port->polled = calloc(port->nb_rx_queues, sizeof(*port->polled));
 		if (port->polled == NULL)
 			return -ENOMEM;
@@ -177,9 +193,12 @@ read_worker(struct config *config, struct config_worker *worker,
 			return -ENOMEM;
 	}
 	if (worker->nb_rx == 0 && config_nb_errors(config) == before &&
-		weir_base_doc_count(list) == 0)
-		weir_base_doc_error_add(config->doc, list,
-			"this worker polls nothing; expected ports, for example [uplink]");
+		weir_base_doc_count(list) == 0 &&
+		!config_worker_dispatches(config, (unsigned int)(worker - config->workers)))
+		weir_base_doc_error_add(config->doc, list != NULL ? list : value,
+			"this worker polls nothing%s; expected a key 'receive' with ports, for "
+			"example [uplink]",
+			config->em.nb_queues > 0 ? " and serves no queue" : "");
 	return 0;
 }
 
@@ -192,12 +211,12 @@ read_default_worker(struct config *config, const struct weir_base_doc_value *pla
 
 	config->nb_workers = 1;
 	worker->lcore = -1;
-	if (prepare_queues(config) < 0)
+	if (prepare_queues(config, NULL) < 0)
 		return -ENOMEM;
 	for (i = 0; i < config->nb_ports; i++)
 		if (receives(&config->ports[i]) && take_port(config, worker, NULL, i, -1) < 0)
 			return -ENOMEM;
-	if (worker->nb_rx == 0)
+	if (worker->nb_rx == 0 && !config_worker_dispatches(config, 0))
 		weir_base_doc_error_add(config->doc, platform,
 			"no port to receive from; expected one in platform.ports with 'pcap_in' or "
 			"'device'");
@@ -266,7 +285,7 @@ config_read_workers(struct config *config, const struct weir_base_doc_value *pla
 	config->nb_workers = nb_workers;
 	before = config_nb_errors(config);
 	count_queues(config, workers);
-	if (prepare_queues(config) < 0)
+	if (prepare_queues(config, workers) < 0)
 		return -ENOMEM;
 	for (i = 0; i < nb_workers; i++)
 		if (read_worker(config, &config->workers[i], weir_base_doc_at(workers, i)) < 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <weir_coro_ctl.h>
+#include <weir_em_ctl.h>
 #include <weir_graph.h>
 #include <weir_node.h>
 
@@ -128,6 +129,8 @@ control_register(struct instance *instance)
 		error = weir_node_ctl_register(instance->ctl);
 	if (error == 0)
 		error = weir_coro_ctl_register(instance->ctl);
+	if (error == 0 && instance->em.em != NULL)
+		error = weir_em_ctl_register(instance->em.em, instance->ctl);
 	for (i = 0; error == 0 && i < sizeof(commands) / sizeof(commands[0]); i++)
 		error = weir_base_ctl_register(instance->ctl, commands[i].name, commands[i].help,
 			commands[i].flags, commands[i].handler, instance);

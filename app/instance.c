@@ -53,42 +53,62 @@ open_control(struct instance *instance)
 	return -EIO;
 }
 
-static int
-create_graph(struct instance *instance, unsigned int index)
+/* Names of what begins the graph of a worker's ports, or of its events. */
+static unsigned int
+name_sources(const struct instance *instance, unsigned int index, bool events,
+	char (*names)[WEIR_GRAPH_NAME_SIZE])
 {
-	const struct config_worker *worker = &instance->config->workers[index];
+	const struct config *config = instance->config;
+	const struct config_worker *worker = &config->workers[index];
+	unsigned int nb = 0, i;
+
+	for (i = 0; !events && i < worker->nb_rx; i++)
+		weir_node_rx_name(
+			instance->port_ids[worker->rx[i].port], worker->rx[i].queue, names[nb++]);
+	for (i = 0; events && i < config->em.nb_nodes; i++)
+		if (config_worker_has_node(config, index, i))
+			snprintf(names[nb++], WEIR_GRAPH_NAME_SIZE, "sched_rx-%s",
+				config->em.nodes[i].name);
+	return nb;
+}
+
+/* A graph, if there is anything in it. */
+static int
+create_graph(struct instance *instance, unsigned int index, bool events, uint32_t *id)
+{
+	const struct config *config = instance->config;
+	const struct config_worker *worker = &config->workers[index];
 	struct weir_graph_param param = {
 		.socket_id = -1,
-		.burst = instance->config->burst,
-		.clock_period = instance->config->clock_period,
-		.nb_node_patterns = worker->nb_rx,
+		.burst = config->burst,
+		.clock_period = config->clock_period,
 	};
-	char(*names)[WEIR_GRAPH_NAME_SIZE] = calloc(worker->nb_rx, sizeof(*names));
-	const char **patterns = calloc(worker->nb_rx, sizeof(*patterns)), *why;
+	unsigned int most = RTE_MAX(worker->nb_rx, config->em.nb_nodes), i;
+	char(*names)[WEIR_GRAPH_NAME_SIZE] = calloc(most + 1, sizeof(*names));
+	const char **patterns = calloc(most + 1, sizeof(*patterns)), *why = NULL;
 	char graph[WEIR_GRAPH_NAME_SIZE];
-	unsigned int i;
 
 	if (names == NULL || patterns == NULL) {
 		free(names);
 		free(patterns);
 		return -ENOMEM;
 	}
-	for (i = 0; i < worker->nb_rx; i++) {
-		weir_node_rx_name(
-			instance->port_ids[worker->rx[i].port], worker->rx[i].queue, names[i]);
+	param.nb_node_patterns = name_sources(instance, index, events, names);
+	for (i = 0; i < param.nb_node_patterns; i++)
 		patterns[i] = names[i];
-	}
 	param.node_patterns = patterns;
-	snprintf(graph, sizeof(graph), "worker-%u", index);
-	reason_log_begin();
-	instance->graph_ids[index] = weir_graph_create(graph, &param);
-	why = reason_log_end(rte_strerror(rte_errno));
+	snprintf(graph, sizeof(graph), "worker-%u%s", index, events ? "-events" : "");
+	if (param.nb_node_patterns > 0) {
+		reason_log_begin();
+		*id = weir_graph_create(graph, &param);
+		why = reason_log_end(rte_strerror(rte_errno));
+	}
 	free(names);
 	free(patterns);
-	if (instance->graph_ids[index] != WEIR_GRAPH_ID_INVALID)
+	if (param.nb_node_patterns == 0 || *id != WEIR_GRAPH_ID_INVALID)
 		return 0;
-	weir_base_doc_error_add(instance->config->doc,
-		worker->value != NULL ? worker->value : instance->config->platform,
+	weir_base_doc_error_add(config->doc,
+		worker->value != NULL ? worker->value : config->platform,
 		"the graph of worker %u could not be made: %s", index, why);
 	return -EINVAL;
 }
@@ -103,8 +123,11 @@ create_graphs(struct instance *instance)
 	error = weir_node_prepare();
 	if (error == 0)
 		error = wiring_apply(instance->config, instance->port_ids);
-	for (i = 0; error == 0 && i < instance->config->nb_workers; i++)
-		error = create_graph(instance, i);
+	for (i = 0; error == 0 && i < instance->config->nb_workers; i++) {
+		error = create_graph(instance, i, false, &instance->graph_ids[i]);
+		if (error == 0)
+			error = create_graph(instance, i, true, &instance->event_graph_ids[i]);
+	}
 	if (error < 0)
 		return error;
 	instance->cluster = weir_graph_cluster_create(&pattern, 1);
@@ -119,11 +142,15 @@ prepare_workers(struct instance *instance)
 
 	for (i = 0; i < config->nb_workers; i++) {
 		struct worker *worker = &instance->workers[i];
-		uint16_t *ports = calloc(config->workers[i].nb_rx, sizeof(*ports));
+		uint16_t *ports = calloc(config->workers[i].nb_rx + 1, sizeof(*ports));
 
 		if (ports == NULL)
 			return -ENOMEM;
 		worker->graph = weir_graph_get(instance->graph_ids[i]);
+		worker->event_graph = weir_graph_get(instance->event_graph_ids[i]);
+		worker->em = instance->em.em;
+		worker->em_core = instance->em.em != NULL ? instance->em.cores[i] : -1;
+		worker->burst = RTE_MIN(config->burst, (uint16_t)WEIR_EM_BURST_MAX);
 		worker->rx_ports = ports;
 		worker->nb_rx_ports = config->workers[i].nb_rx;
 		worker->ends = true;
@@ -149,15 +176,17 @@ allocate(struct instance *instance)
 
 	instance->port_ids = calloc(config->nb_ports + 1, sizeof(*instance->port_ids));
 	instance->graph_ids = calloc(config->nb_workers, sizeof(*instance->graph_ids));
+	instance->event_graph_ids = calloc(config->nb_workers, sizeof(*instance->event_graph_ids));
 	instance->workers =
 		aligned_alloc(RTE_CACHE_LINE_SIZE, config->nb_workers * sizeof(*instance->workers));
-	if (instance->port_ids == NULL || instance->graph_ids == NULL || instance->workers == NULL)
+	if (instance->port_ids == NULL || instance->graph_ids == NULL ||
+		instance->event_graph_ids == NULL || instance->workers == NULL)
 		return -ENOMEM;
 	memset(instance->workers, 0, config->nb_workers * sizeof(*instance->workers));
 	for (i = 0; i < config->nb_ports; i++)
 		instance->port_ids[i] = WEIR_NODE_PORT_INVALID;
 	for (i = 0; i < config->nb_workers; i++)
-		instance->graph_ids[i] = WEIR_GRAPH_ID_INVALID;
+		instance->graph_ids[i] = instance->event_graph_ids[i] = WEIR_GRAPH_ID_INVALID;
 	return 0;
 }
 
@@ -219,6 +248,8 @@ instance_open(
 	if (error == 0)
 		error = open_tables(instance, options);
 	if (error == 0)
+		error = em_run_open(&instance->em, config, options->stand_ins);
+	if (error == 0)
 		error = create_graphs(instance);
 	if (error == 0)
 		error = prepare_workers(instance);
@@ -248,15 +279,37 @@ instance_start(struct instance *instance)
 	return 0;
 }
 
-bool
-instance_is_finished(const struct instance *instance)
+static bool
+nothing_comes(const struct instance *instance)
 {
 	unsigned int i;
 
 	for (i = 0; i < instance->nb_started; i++)
+		if (!worker_has_received(&instance->workers[i]))
+			return false;
+	return true;
+}
+
+bool
+instance_is_finished(struct instance *instance)
+{
+	unsigned int i;
+
+	if (instance->em.em != NULL && nothing_comes(instance) && em_run_is_empty(&instance->em))
+		instance_stop_now(instance);
+	for (i = 0; i < instance->nb_started; i++)
 		if (!worker_is_finished(&instance->workers[i]))
 			return false;
 	return true;
+}
+
+void
+instance_stop_now(struct instance *instance)
+{
+	unsigned int i;
+
+	for (i = 0; i < instance->nb_started; i++)
+		worker_stop(&instance->workers[i]);
 }
 
 void
@@ -266,7 +319,7 @@ instance_stop(struct instance *instance)
 
 	__atomic_store_n(&instance->state, "stopping", __ATOMIC_RELAXED);
 	for (i = 0; i < instance->nb_started; i++)
-		worker_stop(&instance->workers[i]);
+		worker_quiet(&instance->workers[i]);
 }
 
 int
@@ -281,6 +334,9 @@ instance_join(struct instance *instance)
 		end_ns = RTE_MAX(end_ns, instance->workers[i].end_ns);
 	}
 	__atomic_store_n(&instance->end_ns, end_ns, __ATOMIC_RELAXED);
+	for (i = 0; i < instance->nb_started; i++)
+		if (instance->workers[i].failed)
+			error = -EIO;
 	if (instance->nb_started > 0)
 		__atomic_store_n(&instance->state, "finished", __ATOMIC_RELAXED);
 	for (i = 0; i < instance->config->nb_ports; i++)
@@ -298,9 +354,14 @@ instance_close(struct instance *instance)
 
 	control_silence(instance);
 	weir_graph_cluster_destroy(instance->cluster);
-	for (i = 0; instance->graph_ids != NULL && i < instance->config->nb_workers; i++)
+	em_run_stop(&instance->em, instance->config);
+	for (i = 0; instance->event_graph_ids != NULL && i < instance->config->nb_workers; i++) {
 		if (instance->graph_ids[i] != WEIR_GRAPH_ID_INVALID)
 			weir_graph_destroy(instance->graph_ids[i]);
+		if (instance->event_graph_ids[i] != WEIR_GRAPH_ID_INVALID)
+			weir_graph_destroy(instance->event_graph_ids[i]);
+	}
+	em_run_close(&instance->em, instance->config);
 	if (instance->eal.started) {
 		if (weir_node_punt_capture(NULL) < 0)
 			error = -EIO;
@@ -315,6 +376,7 @@ instance_close(struct instance *instance)
 	eal_stop(&instance->eal);
 	free(instance->workers);
 	free(instance->graph_ids);
+	free(instance->event_graph_ids);
 	free(instance->port_ids);
 	pthread_mutex_destroy(&instance->look_lock);
 	return error;

@@ -15,22 +15,26 @@
 
 #include "config.h"
 #include "eal.h"
+#include "em_run.h"
 #include "routes.h"
 #include "worker.h"
 
 /** What `weir run` and `weir graph` set up. */
 struct instance {
-	struct config *config;              /**< owned by the caller */
-	struct eal eal;                     /**< DPDK's environment */
-	struct rte_mempool *pool;           /**< mbufs */
-	uint16_t *port_ids;                 /**< per port of config */
-	uint32_t *graph_ids;                /**< per worker */
-	struct worker *workers;             /**< per worker of config */
-	unsigned int nb_started;            /**< workers that were started */
-	struct routes_loaded routes;        /**< what was loaded */
-	struct weir_base_ctl *ctl;          /**< control socket; NULL: none */
+	struct config *config;       /**< owned by the caller */
+	struct eal eal;              /**< DPDK's environment */
+	struct rte_mempool *pool;    /**< mbufs */
+	uint16_t *port_ids;          /**< per port of config */
+	uint32_t *graph_ids;         /**< per worker: of its ports; or WEIR_GRAPH_ID_INVALID */
+	uint32_t *event_graph_ids;   /**< per worker: of its events; or WEIR_GRAPH_ID_INVALID */
+	struct em_run em;            /**< the event machine, if there is one */
+	struct worker *workers;      /**< per worker of config */
+	unsigned int nb_started;     /**< workers that were started */
+	struct routes_loaded routes; /**< what was loaded */
+	struct weir_base_ctl *ctl;   /**< control socket; NULL: none */
 	struct weir_graph_cluster *cluster; /**< all graphs */
 	pthread_mutex_t look_lock; /**< of cluster: the control thread and the socket's both look */
+	bool quiet;                /**< told workers to receive no more */
 	bool stop_asked;           /**< over the control socket; atomic */
 	const char *state;         /**< "starting", "running", "stopping", "finished" */
 	uint64_t
@@ -56,11 +60,14 @@ int instance_open(
 /** Start the workers. @return 0 or a negative errno */
 int instance_start(struct instance *instance);
 
-/** Have all workers stopped? */
-bool instance_is_finished(const struct instance *instance);
+/** Have all workers stopped? Those that serve events are told to here, once nothing comes any more and nothing is inside. */
+bool instance_is_finished(struct instance *instance);
 
 /** Ask the workers to stop after what they have received. */
 void instance_stop(struct instance *instance);
+
+/** Likewise, but events that are inside stay there. */
+void instance_stop_now(struct instance *instance);
 
 /** Wait for the workers, and write out the files. @return 0, or -EIO when a file could not be written */
 int instance_join(struct instance *instance);

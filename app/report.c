@@ -37,8 +37,8 @@ per(double value, uint64_t count)
 static bool
 is_io_node(const char *name)
 {
-	static const char *const io[] = {
-		"ethdev_rx", "ethdev_tx", "pcap_rx", "pcap_tx", "punt", "drop", "null"};
+	static const char *const io[] = {"ethdev_rx", "ethdev_tx", "pcap_rx", "pcap_tx", "sched_rx",
+		"sched_tx", "punt", "drop", "null"};
 	size_t length, i;
 
 	for (i = 0; i < sizeof(io) / sizeof(io[0]); i++) {
@@ -50,12 +50,15 @@ is_io_node(const char *name)
 	return false;
 }
 
+/* What went from graph to graph as events is one of these: em_report_add() looks into that. */
 static json_t *
-totals_json(const struct weir_node_totals *totals)
+totals_json(const struct report_counts *counts)
 {
+	const struct weir_node_totals *totals = &counts->totals;
 	int64_t difference =
 		(int64_t)(totals->received + totals->fragments - totals->fragmented - totals->sent -
-			  totals->dropped - totals->punted - totals->discarded);
+			  totals->dropped - totals->punted - totals->discarded) -
+		(int64_t)(counts->to_queues - counts->from_queues);
 
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "in",
 		as_int(totals->received), "out", as_int(totals->sent), "dropped",
@@ -199,7 +202,7 @@ add_counters(struct instance *instance, json_t *report)
 	error = weir_graph_cluster_get(instance->cluster, &stats);
 	if (error == 0) {
 		report_counts_sum(stats, counts);
-		json_object_set_new(report, "packets", totals_json(&counts->totals));
+		json_object_set_new(report, "packets", totals_json(counts));
 		json_object_set_new(
 			report, "nodes", nodes_json(instance, stats, &forwarding_cycles));
 		json_object_set_new(report, "cycles",
@@ -207,6 +210,9 @@ add_counters(struct instance *instance, json_t *report)
 		json_object_set_new(report, "ports", ports_json(instance, counts));
 		json_object_set_new(report, "dropped", reasons_json(counts->dropped));
 		json_object_set_new(report, "punted", reasons_json(counts->punted));
+		if (instance->em.em != NULL)
+			em_report_add(&instance->em, instance->config, counts,
+				__atomic_load_n(&instance->end_ns, __ATOMIC_RELAXED) != 0, report);
 	}
 	pthread_mutex_unlock(&instance->look_lock);
 	free(counts);

@@ -86,6 +86,10 @@ add_node(struct report_counts *counts, const struct weir_graph_node_stats *node)
 	} else if (suffix(node->name, "punt") != NULL) {
 		counts->totals.punted += node->objs;
 		add_reasons(counts->punted, node);
+	} else if (suffix(node->name, "sched_rx") != NULL) {
+		counts->from_queues += node->objs;
+	} else if (suffix(node->name, "sched_tx") != NULL) {
+		counts->to_queues += xstat(node, "packets");
 	} else if (suffix(node->name, "null") != NULL) {
 		counts->totals.discarded += node->objs;
 	} else if (suffix(node->name, "ip4_frag") != NULL) {

@@ -20,10 +20,12 @@ struct report_port_counts {
 	uint64_t tx_full;      /**< dropped because it took no more */
 };
 
-/** All of it. `received + fragments - fragmented == sent + dropped + punted + discarded`. */
+/** All of it. `received + fragments - fragmented + from_queues == sent + dropped + punted + discarded + to_queues`. */
 struct report_counts {
 	struct weir_node_totals totals;                      /**< of all graphs */
 	struct report_port_counts ports[WEIR_NODE_PORT_MAX]; /**< by port id */
+	uint64_t to_queues;                                  /**< sent to queues of events */
+	uint64_t from_queues;                                /**< brought in from there */
 	uint64_t dropped[WEIR_NODE_REASON_COUNT];            /**< by reason */
 	uint64_t punted[WEIR_NODE_REASON_COUNT];             /**< by reason */
 };

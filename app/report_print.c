@@ -143,10 +143,38 @@ print_sum(const json_t *packets, FILE *out)
 		grouped(get_int(packets, "punted")));
 	if (get_int(packets, "discarded") != 0)
 		fprintf(out, " + %s discarded", grouped(get_int(packets, "discarded")));
+	if (get_int(packets, "taken") != 0)
+		fprintf(out, " + %s taken by objects", grouped(get_int(packets, "taken")));
+	if (get_int(packets, "queued") != 0)
+		fprintf(out, " + %s in queues", grouped(get_int(packets, "queued")));
 	if (!json_is_true(json_object_get(packets, "adds_up")))
 		fprintf(out, ": %s packets are unaccounted for",
 			grouped(get_int(packets, "difference")));
 	fprintf(out, "\n");
+}
+
+static void
+print_queues(const json_t *queues, const json_t *objects, FILE *out)
+{
+	const json_t *item;
+	size_t index;
+
+	if (json_array_size(queues) > 0)
+		fprintf(out, "\n  %-30s %-9s %12s %14s %14s\n", "queue", "type", "packets",
+			"received", "queued");
+	json_array_foreach (queues, index, item) {
+		fprintf(out, "  %-30s %-9s %12s %14s %14s\n", get_text(item, "name"),
+			get_text(item, "type"), grouped(get_int(item, "sent")),
+			grouped(get_int(item, "received")), grouped(get_int(item, "queued")));
+	}
+	if (json_array_size(objects) > 0)
+		fprintf(out, "\n  %-30s %-9s %12s %14s %14s\n", "object", "receive", "packets",
+			"forwarded", "bytes");
+	json_array_foreach (objects, index, item) {
+		fprintf(out, "  %-30s %-9s %12s %14s %14s\n", get_text(item, "name"),
+			get_text(item, "receive"), grouped(get_int(item, "packets")),
+			grouped(get_int(item, "forwarded")), grouped(get_int(item, "bytes")));
+	}
 }
 
 static void
@@ -220,6 +248,7 @@ report_print(const json_t *report, FILE *out)
 	print_reasons(json_object_get(report, "punted"), "punted", out);
 	print_port_lines(ports, out);
 	print_sum(packets, out);
+	print_queues(json_object_get(report, "queues"), json_object_get(report, "objects"), out);
 	print_cycles(cycles, out);
 	print_nodes(json_object_get(report, "nodes"), out);
 	if (get_int(cycles, "idle_walks") > get_int(cycles, "walks") / 2)

@@ -16,6 +16,12 @@ extern const struct weir_base_doc_section schema_root;
 extern const struct weir_base_doc_section schema_application;
 /** What it runs on: ports, workers, memory. */
 extern const struct weir_base_doc_section schema_platform;
+/** A queue of events. */
+extern const struct weir_base_doc_section schema_queue;
+/** An execution object. */
+extern const struct weir_base_doc_section schema_object;
+/** The scheduler of events. */
+extern const struct weir_base_doc_section schema_scheduler;
 /** How long, and what is written. */
 extern const struct weir_base_doc_section schema_run;
 
@@ -23,6 +29,8 @@ extern const struct weir_base_doc_section schema_run;
 enum schema_accept { SCHEMA_ACCEPT_OWN, SCHEMA_ACCEPT_ANY };
 /** Indices into the choices of ports.*.on_full. */
 enum schema_on_full { SCHEMA_ON_FULL_DROP, SCHEMA_ON_FULL_WAIT };
+/** Indices into the choices of queues.*.type: as enum weir_em_queue_type. */
+enum schema_queue_type { SCHEMA_QUEUE_ATOMIC, SCHEMA_QUEUE_PARALLEL, SCHEMA_QUEUE_ORDERED };
 /** Indices into the choices of platform.idle. */
 enum schema_idle { SCHEMA_IDLE_POLL, SCHEMA_IDLE_PAUSE, SCHEMA_IDLE_SLEEP };
 /** Indices into the choices of platform.memory.huge. */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir_bridge.h>
+
 #include "hops.h"
 #include "schema.h"
 #include "wiring.h"
@@ -102,13 +104,46 @@ static const struct weir_base_doc_section route_section = {
 	.keys = route_keys,
 };
 
+static const char *const on_full_choices[] = {"drop", "wait", NULL};
+
 static const struct weir_base_doc_key node_keys[] = {
 	{
 		.name = "type",
 		.kind = WEIR_BASE_DOC_STRING,
 		.flags = WEIR_BASE_DOC_REQUIRED,
 		.help = "The registered node that it is a clone of, for example `null` or "
-			"`classify`.",
+			"`classify`. `sched_tx` makes events of packets, for other workers, and "
+			"`sched_rx` packets of events.",
+	},
+	{
+		.name = "queues",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.help = "Of `sched_rx`: the queues whose packets it brings in. It has an edge for "
+			"each, of the queue's name; until that is led elsewhere it leads to "
+			"`drop`.",
+	},
+	{
+		.name = "queue",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Of `sched_tx`: the queue to send to.",
+	},
+	{
+		.name = "flow",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = weir_bridge_flow_names,
+		.help = "Of `sched_tx`: what tells flows apart, if the queue has several: the "
+			"device's RSS hash (where a packet has none, as the next), `five_tuple` "
+			"(addresses, protocol, ports; of other packets than IP, Ethernet addresses "
+			"and type), `source` or `destination` address. By default `rss`.",
+	},
+	{
+		.name = "on_full",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = on_full_choices,
+		.help = "Of `sched_tx`: when the scheduler takes no more new events: drop and "
+			"count as `sched_full`, or wait. By default `wait` when all that is "
+			"received comes from files, else `drop`.",
 	},
 	{.name = NULL},
 };
@@ -148,6 +183,20 @@ static const struct weir_base_doc_key keys[] = {
 			"port's name on the left stands for its receive nodes, on the right for "
 			"its "
 			"transmit node.",
+	},
+	{
+		.name = "queues",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &schema_queue,
+		.help = "Queues of events, by name: packets on their way from worker to worker.",
+	},
+	{
+		.name = "objects",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &schema_object,
+		.help = "Execution objects, by name.",
 	},
 	{
 		.name = "neighbours",

@@ -152,15 +152,23 @@ static const struct weir_base_doc_key worker_keys[] = {
 		.name = "receive",
 		.kind = WEIR_BASE_DOC_LIST,
 		.item = WEIR_BASE_DOC_STRING,
-		.flags = WEIR_BASE_DOC_REQUIRED,
-		.help = "What it polls: a port's name (all its queues), or PORT.QUEUE.",
+		.help = "What it polls: a port's name (all its queues), or PORT.QUEUE. Required "
+			"unless it serves queues of events.",
+	},
+	{
+		.name = "groups",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.help = "Groups that it is in: it serves queues of events whose `group` is one of "
+			"these. By default `[default]`; `[]`: it serves none.",
 	},
 	{.name = NULL},
 };
 
 static const struct weir_base_doc_section worker_section = {
 	.name = "worker",
-	.help = "A thread on a CPU of its own that walks a graph of its own.",
+	.help = "A thread on a CPU of its own that walks graphs of its own: one for its ports, one "
+		"for its queues of events.",
 	.keys = worker_keys,
 };
 
@@ -289,6 +297,14 @@ static const struct weir_base_doc_key keys[] = {
 		.item = WEIR_BASE_DOC_MAP,
 		.section = &worker_section,
 		.help = "Workers. Without any, one polls all ports.",
+	},
+	{
+		.name = "scheduler",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &schema_scheduler,
+		.def = "{}",
+		.help = "What decides which worker gets which event next; of use with "
+			"`application.queues`.",
 	},
 	{
 		.name = "memory",

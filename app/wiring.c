@@ -128,6 +128,21 @@ wiring_edge_names(uint32_t node)
 	return names;
 }
 
+uint16_t
+wiring_find_queue_edge(const struct config *config, const char *node, const char *name, int *queue)
+{
+	int index = config_queue_find(config, name);
+	const struct config_sched_node *owner;
+
+	if (index == CONFIG_NONE || config->em.queues[index].node == CONFIG_NONE)
+		return WEIR_GRAPH_EDGE_INVALID;
+	owner = &config->em.nodes[config->em.queues[index].node];
+	if (strcmp(owner->name, node) != 0)
+		return WEIR_GRAPH_EDGE_INVALID;
+	*queue = index;
+	return (uint16_t)config->em.queues[index].edge;
+}
+
 /* A change that waits until all are resolved. */
 struct change {
 	uint32_t node;
@@ -146,7 +161,7 @@ resolve_edge(struct config *config, const uint16_t *port_ids,
 {
 	struct wiring_edge edge;
 	char from[WEIR_GRAPH_NAME_SIZE], name[WEIR_GRAPH_NAME_SIZE];
-	int port;
+	int port, events;
 	uint16_t nb_queues, queue;
 	unsigned int nb_found;
 	struct change *list, *change;
@@ -165,7 +180,9 @@ resolve_edge(struct config *config, const uint16_t *port_ids,
 		graph_name(config, port_ids, edge.edge, false, 0, name);
 		graph_name(config, port_ids, edge.to, false, 0, change->to);
 		change->node = weir_graph_node_from_name(from);
-		change->edge = wiring_find_edge(change->node, name, &nb_found);
+		change->edge = wiring_find_queue_edge(config, edge.from, edge.edge, &events);
+		if (change->edge == WEIR_GRAPH_EDGE_INVALID)
+			change->edge = wiring_find_edge(change->node, name, &nb_found);
 		if (change->edge == WEIR_GRAPH_EDGE_INVALID) {
 			weir_base_doc_error_add(config->doc, value,
 				"node '%s' has no edge to '%s'; expected one of: %s", from, name,
@@ -188,6 +205,8 @@ make_nodes(struct config *config)
 	for (i = 0; i < weir_base_doc_count(nodes); i++) {
 		node = weir_base_doc_at(nodes, i);
 		type = weir_base_doc_str(weir_base_doc_get(node, "type"));
+		if (config_sched_node_find(config, weir_base_doc_name(node)) != NULL)
+			continue; /* made with its queues, see em_run.c */
 		if (weir_graph_node_clone(weir_graph_node_from_name(type),
 			    weir_base_doc_name(node)) == WEIR_GRAPH_NODE_INVALID) {
 			weir_base_doc_error_add(config->doc, node,

@@ -40,6 +40,10 @@ void wiring_check(struct config *config);
  */
 int wiring_apply(struct config *config, const uint16_t *port_ids);
 
+/** Number of the edge of sched_rx node @p node that is for queue @p name; WEIR_GRAPH_EDGE_INVALID: it has no such queue. */
+uint16_t wiring_find_queue_edge(
+	const struct config *config, const char *node, const char *name, int *queue);
+
 /** The type of an own node, or NULL. */
 const char *wiring_own_node_type(const struct config *config, const char *name);
 
@@ -57,12 +61,14 @@ const char *wiring_edge_names(uint32_t node);
 
 /** "FROM.EDGE -> TO", resolved as far as one can before there are ports. */
 struct wiring_arc {
-	const char *from_type;   /**< registered node that the left one is, or is a clone of */
-	uint32_t node;           /**< its id */
-	uint16_t edge;           /**< number, unless it is one to a port */
-	const char *edge_name;   /**< of the next node in the built-in graph; NULL: a port */
-	int from_port;           /**< index, or -1 */
-	int edge_port;           /**< index of the port that the edge leads to at first, or -1 */
+	const char *from_type; /**< registered node that the left one is, or is a clone of */
+	uint32_t node;         /**< its id */
+	uint16_t edge;         /**< number, unless it is one to a port */
+	const char
+		*edge_name; /**< of the next node in the built-in graph; NULL: a port, or a queue */
+	int from_port;      /**< index, or -1 */
+	int edge_port;      /**< index of the port that the edge leads to at first, or -1 */
+	int edge_queue;     /**< index of the queue whose packets take the edge, or -1 */
 	const char *to_type;     /**< of the right one */
 	int to_port;             /**< index, or -1 */
 	struct wiring_edge text; /**< as written */

@@ -23,6 +23,7 @@ type_names(const struct wiring_arc *arc)
 	for (id = 0; id < weir_graph_node_max_count(); id++) {
 		name = weir_graph_node_name(id);
 		if (name == NULL || wiring_flow_is_receive(name) || wiring_flow_is_transmit(name) ||
+			(arc != NULL && wiring_flow_is_sched_rx(name)) ||
 			used + strlen(name) + 3 > sizeof(names) ||
 			(arc != NULL && wiring_flow_lacks(arc->from_type, arc->edge_name, name,
 						&what, &from)))
@@ -37,6 +38,14 @@ static bool
 belongs_to_port(const char *type)
 {
 	return wiring_flow_is_receive(type) || wiring_flow_is_transmit(type);
+}
+
+/* Of these only own nodes are any use. */
+static bool
+is_pattern(const char *type)
+{
+	return belongs_to_port(type) || wiring_flow_is_sched_rx(type) ||
+	       wiring_flow_is_sched_tx(type);
 }
 
 static void
@@ -77,7 +86,7 @@ resolve_from(struct config *config, struct wiring_arc *arc)
 	if (arc->from_port >= 0)
 		type = config->ports[arc->from_port].device != NULL ? "ethdev_rx" : "pcap_rx";
 	else if (type == NULL)
-		type = belongs_to_port(arc->text.from) ? "" : arc->text.from;
+		type = is_pattern(arc->text.from) ? "" : arc->text.from;
 	arc->node = weir_graph_node_from_name(type);
 	if (arc->node == WEIR_GRAPH_NODE_INVALID)
 		return false;
@@ -91,6 +100,12 @@ resolve_edge(struct config *config, struct wiring_arc *arc, unsigned int *nb_fou
 	*nb_found = 0;
 	arc->edge_name = NULL;
 	arc->edge_port = -1;
+	arc->edge_queue = -1;
+	if (wiring_flow_is_sched_rx(arc->from_type)) {
+		arc->edge = wiring_find_queue_edge(
+			config, arc->text.from, arc->text.edge, &arc->edge_queue);
+		return arc->edge != WEIR_GRAPH_EDGE_INVALID;
+	}
 	if (wiring_flow_has_port_edges(arc->from_type))
 		arc->edge_port = config_port_find(config, arc->text.edge);
 	if (arc->edge_port >= 0)
@@ -111,7 +126,7 @@ resolve_to(struct config *config, struct wiring_arc *arc)
 	if (arc->to_port >= 0)
 		type = config->ports[arc->to_port].device != NULL ? "ethdev_tx" : "pcap_tx";
 	else if (type == NULL)
-		type = belongs_to_port(arc->text.to) ? "" : arc->text.to;
+		type = is_pattern(arc->text.to) ? "" : arc->text.to;
 	arc->to_type = type;
 	return weir_graph_node_from_name(type) != WEIR_GRAPH_NODE_INVALID;
 }
@@ -137,7 +152,10 @@ wiring_resolve(struct config *config, const struct weir_base_doc_value *value,
 			weir_base_doc_error_add(config->doc, value,
 				"%s '%s' of node '%s'; expected one of: %s%s",
 				nb_found > 1 ? "several edges begin with" : "unknown edge",
-				arc->text.edge, arc->text.from, wiring_edge_names(arc->node),
+				arc->text.edge, arc->text.from,
+				wiring_flow_is_sched_rx(arc->from_type)
+					? "its queues"
+					: wiring_edge_names(arc->node),
 				wiring_flow_has_port_edges(arc->from_type) ? ", or a port" : "");
 	}
 	if (!resolve_to(config, arc)) {
@@ -155,8 +173,16 @@ check_edge(struct config *config, const struct weir_base_doc_value *value)
 	struct wiring_arc arc;
 	const char *what, *from;
 
-	if (wiring_resolve(config, value, &arc, true) &&
-		wiring_flow_lacks(arc.from_type, arc.edge_name, arc.to_type, &what, &from))
+	if (!wiring_resolve(config, value, &arc, true))
+		return;
+	if (wiring_flow_is_sched_rx(arc.to_type)) {
+		weir_base_doc_error_add(config->doc, value,
+			"'%s' gets its packets from queues; expected an edge to a node of type "
+			"sched_tx, or to another node",
+			arc.text.to);
+		return;
+	}
+	if (wiring_flow_lacks(arc.from_type, arc.edge_name, arc.to_type, &what, &from))
 		weir_base_doc_error_add(config->doc, value,
 			"'%s' needs %s, which only %s gives, not %s.%s; expected a port, or a node "
 			"of type: %s",

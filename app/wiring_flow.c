@@ -93,6 +93,18 @@ wiring_flow_is_receive(const char *type)
 }
 
 bool
+wiring_flow_is_sched_rx(const char *type)
+{
+	return strcmp(type, "sched_rx") == 0;
+}
+
+bool
+wiring_flow_is_sched_tx(const char *type)
+{
+	return strcmp(type, "sched_tx") == 0;
+}
+
+bool
 wiring_flow_is_transmit(const char *type)
 {
 	return strcmp(type, "pcap_tx") == 0 || strcmp(type, "ethdev_tx") == 0;

@@ -23,6 +23,12 @@ bool wiring_flow_ages(const char *type, const char *edge);
 /** Nodes that belong to a port, and begin a graph. */
 bool wiring_flow_is_receive(const char *type);
 
+/** Nodes that bring in packets from queues of events, an edge for each queue, and begin a graph. */
+bool wiring_flow_is_sched_rx(const char *type);
+
+/** Nodes that send packets to a queue of events. */
+bool wiring_flow_is_sched_tx(const char *type);
+
 /** Nodes that belong to a port, and end a graph. */
 bool wiring_flow_is_transmit(const char *type);
 

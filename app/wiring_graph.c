@@ -22,12 +22,17 @@ struct link {
 	const struct weir_base_doc_value *value; /* where the description changes it, or NULL */
 };
 
-/* Nodes by number: ports as they receive, ports as they transmit, registered ones, own ones. */
+/*
+ * Nodes by number: ports as they receive, ports as they transmit, registered ones, own ones, and queues of events. A queue's link is
+ * the edge of the sched_rx node that it is for, or where its object sends to; a sched_tx node has one more link, to its queue.
+ */
 struct plan {
 	struct config *config;
 	const struct weir_base_doc_value *own;
 	unsigned int nb_ports;
 	unsigned int nb_registered;
+	unsigned int first_own;
+	unsigned int first_queue;
 	unsigned int nb_nodes;
 	unsigned int *first; /* link of each node, and one more */
 	struct link *links;
@@ -45,11 +50,12 @@ node_id(const struct plan *plan, unsigned int node)
 			plan->config->ports[node].device != NULL ? "ethdev_rx" : "pcap_rx");
 	if (node < 2 * plan->nb_ports)
 		return WEIR_GRAPH_NODE_INVALID;
-	if (node < 2 * plan->nb_ports + plan->nb_registered)
+	if (node < plan->first_own)
 		return node - 2 * plan->nb_ports;
-	name = weir_base_doc_str(weir_base_doc_get(
-		weir_base_doc_at(plan->own, node - 2 * plan->nb_ports - plan->nb_registered),
-		"type"));
+	if (node >= plan->first_queue)
+		return WEIR_GRAPH_NODE_INVALID;
+	name = weir_base_doc_str(
+		weir_base_doc_get(weir_base_doc_at(plan->own, node - plan->first_own), "type"));
 	return weir_graph_node_from_name(name);
 }
 
@@ -58,10 +64,11 @@ node_name(const struct plan *plan, unsigned int node)
 {
 	if (node < 2 * plan->nb_ports)
 		return plan->config->ports[node % plan->nb_ports].name;
-	if (node < 2 * plan->nb_ports + plan->nb_registered)
+	if (node < plan->first_own)
 		return weir_graph_node_name(node - 2 * plan->nb_ports);
-	return weir_base_doc_name(
-		weir_base_doc_at(plan->own, node - 2 * plan->nb_ports - plan->nb_registered));
+	if (node >= plan->first_queue)
+		return plan->config->em.queues[node - plan->first_queue].name;
+	return weir_base_doc_name(weir_base_doc_at(plan->own, node - plan->first_own));
 }
 
 static unsigned int
@@ -73,8 +80,35 @@ find_node(const struct plan *plan, const char *name, int port, bool left)
 		return (unsigned int)port + (left ? 0 : plan->nb_ports);
 	for (i = 0; i < weir_base_doc_count(plan->own); i++)
 		if (strcmp(weir_base_doc_name(weir_base_doc_at(plan->own, i)), name) == 0)
-			return 2 * plan->nb_ports + plan->nb_registered + i;
+			return plan->first_own + i;
 	return 2 * plan->nb_ports + weir_graph_node_from_name(name);
+}
+
+/* The queue that an own node sends to, as a node, or 0. */
+static unsigned int
+queue_of_node(const struct plan *plan, unsigned int node)
+{
+	const struct config_sched_node *sched = NULL;
+
+	if (node >= plan->first_own && node < plan->first_queue)
+		sched = config_sched_node_find(plan->config, node_name(plan, node));
+	return sched != NULL && sched->queue != CONFIG_NONE
+		       ? plan->first_queue + (unsigned int)sched->queue
+		       : 0;
+}
+
+/* Where the packets of a queue go to at first, as a node; 0: nobody knows. */
+static unsigned int
+target_of_queue(const struct plan *plan, unsigned int node)
+{
+	const struct config_em *em = &plan->config->em;
+	const struct config_queue *queue = &em->queues[node - plan->first_queue];
+
+	if (queue->node != CONFIG_NONE)
+		return find_node(plan, "drop", -1, false);
+	if (queue->object != CONFIG_NONE && em->objects[queue->object].to != CONFIG_NONE)
+		return plan->first_queue + (unsigned int)em->objects[queue->object].to;
+	return 0;
 }
 
 static unsigned int
@@ -83,10 +117,13 @@ count_links(const struct plan *plan, unsigned int node)
 	uint32_t id = node_id(plan, node);
 	const char *type = weir_graph_node_name(id);
 
+	if (node >= plan->first_queue)
+		return target_of_queue(plan, node) != 0;
 	if (type == NULL)
 		return 0;
 	return weir_graph_node_edge_count(id) +
-	       (wiring_flow_has_port_edges(type) ? plan->nb_ports : 0);
+	       (wiring_flow_has_port_edges(type) ? plan->nb_ports : 0) +
+	       (queue_of_node(plan, node) != 0);
 }
 
 /* The links of a node as they are in the built-in graph. */
@@ -99,6 +136,14 @@ make_links(struct plan *plan, unsigned int node)
 	const char *type = weir_graph_node_name(id), *edge;
 	struct link *link = &plan->links[plan->first[node]];
 
+	if (nb > 0 && node >= plan->first_queue) {
+		*link = (struct link){.from = node, .to = target_of_queue(plan, node)};
+		return;
+	}
+	if (queue_of_node(plan, node) != 0) {
+		nb--;
+		link[nb] = (struct link){.from = node, .to = queue_of_node(plan, node)};
+	}
 	for (i = 0; i < nb; i++, link++) {
 		edge = i < nb_own ? weir_graph_node_edge_name(id, (uint16_t)i) : NULL;
 		link->from = node;
@@ -116,6 +161,8 @@ find_link(const struct plan *plan, const struct wiring_arc *arc)
 							  (unsigned int)arc->edge_port
 						: arc->edge;
 
+	if (arc->edge_queue >= 0)
+		return &plan->links[plan->first[plan->first_queue + (unsigned int)arc->edge_queue]];
 	return &plan->links[plan->first[from] + edge];
 }
 
@@ -165,7 +212,9 @@ plan_make(struct plan *plan, struct config *config)
 	plan->own = weir_base_doc_get(config->application, "nodes");
 	plan->nb_ports = config->nb_ports;
 	plan->nb_registered = weir_graph_node_max_count();
-	plan->nb_nodes = 2 * plan->nb_ports + plan->nb_registered + weir_base_doc_count(plan->own);
+	plan->first_own = 2 * plan->nb_ports + plan->nb_registered;
+	plan->first_queue = plan->first_own + weir_base_doc_count(plan->own);
+	plan->nb_nodes = plan->first_queue + config->em.nb_queues;
 	plan->first = calloc(plan->nb_nodes + 1, sizeof(*plan->first));
 	plan->before = calloc(plan->nb_nodes + 1, sizeof(*plan->before));
 	plan->queue = calloc(plan->nb_nodes + 1, sizeof(*plan->queue));
@@ -242,20 +291,47 @@ check_circle(struct plan *plan, struct link *link)
 	link->ages = true; /* said once, and not again of the circle's other edges */
 }
 
+/* A plug-in may send to any queue. */
+static unsigned int
+list_sources(struct plan *plan)
+{
+	const struct config_em *em = &plan->config->em;
+	unsigned int nb = 0, i;
+
+	for (i = 0; i < plan->nb_ports; i++)
+		plan->queue[nb++] = i;
+	for (i = 0; i < em->nb_objects; i++)
+		if (em->objects[i].plugin != NULL)
+			break;
+	for (; i < em->nb_objects && nb < plan->nb_ports + em->nb_queues; nb++)
+		plan->queue[nb] = plan->first_queue + nb - plan->nb_ports;
+	return nb;
+}
+
 static void
 check_reached(struct plan *plan)
 {
-	unsigned int first_own = 2 * plan->nb_ports + plan->nb_registered, i;
+	unsigned int nb = list_sources(plan), i;
+	const bool any_queue = nb > plan->nb_ports;
 
-	for (i = 0; i < plan->nb_ports; i++)
-		plan->queue[i] = i;
-	search(plan, plan->nb_ports, true);
-	for (i = first_own; i < plan->nb_nodes; i++)
-		if (plan->before[i] == 0)
+	search(plan, nb, true);
+	for (i = plan->first_own; i < plan->first_queue; i++) {
+		const struct config_sched_node *node =
+			config_sched_node_find(plan->config, node_name(plan, i));
+
+		if (plan->before[i] == 0 && (node == NULL || !node->is_rx))
 			weir_base_doc_error_add(plan->config->doc,
-				weir_base_doc_at(plan->own, i - first_own),
+				weir_base_doc_at(plan->own, i - plan->first_own),
 				"nothing leads to node '%s'; expected an edge to it in "
 				"application.edges, that packets can come by",
+				node_name(plan, i));
+	}
+	for (; !any_queue && i < plan->nb_nodes; i++)
+		if (plan->before[i] == 0)
+			weir_base_doc_error_add(plan->config->doc,
+				plan->config->em.queues[i - plan->first_queue].value,
+				"no packet comes to queue '%s'; expected a node of type sched_tx "
+				"that it can come by, or an object",
 				node_name(plan, i));
 }
 
@@ -270,7 +346,7 @@ wiring_graph_check(struct config *config)
 		for (i = 0; i < plan.first[plan.nb_nodes]; i++)
 			if (plan.links[i].value != NULL && !plan.links[i].ages)
 				check_circle(&plan, &plan.links[i]);
-		if (plan.nb_ports > 0)
+		if (plan.nb_ports > 0 || config->em.nb_queues > 0)
 			check_reached(&plan);
 	}
 	free(plan.first);

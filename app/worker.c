@@ -3,10 +3,12 @@
 #include <sched.h>
 #include <time.h>
 
+#include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_pause.h>
 
 #include <weir_base.h>
+#include <weir_bridge.h>
 #include <weir_graph_fast.h>
 #include <weir_node.h>
 
@@ -44,28 +46,98 @@ rest(const struct worker *worker, uint64_t *sleep_ns)
 	}
 }
 
+/* Become a core of the event machine, and have graphs send and receive as that one. */
+static int
+join(struct worker *worker, struct weir_em_core **core)
+{
+	int error = 0;
+
+	*core = NULL;
+	if (worker->em == NULL)
+		return 0;
+	*core = worker->em_core >= 0
+			? weir_em_core_attach(worker->em, (unsigned int)worker->em_core)
+			: weir_em_producer_attach(worker->em);
+	if (*core == NULL)
+		return -rte_errno;
+	if (worker->graph != NULL)
+		error = weir_bridge_bind(worker->graph, *core);
+	if (error == 0 && worker->event_graph != NULL)
+		error = weir_bridge_bind(worker->event_graph, *core);
+	return error;
+}
+
+static void
+leave(struct worker *worker, struct weir_em_core *core)
+{
+	if (core == NULL)
+		return;
+	weir_em_core_detach(core); /* what is on its way to it comes now */
+	weir_bridge_unbind(worker->graph);
+	weir_bridge_unbind(worker->event_graph);
+}
+
+/* Nothing more comes from its ports, or is to. @busy: the last walk brought something in */
+static bool
+has_received(struct worker *worker, bool busy)
+{
+	if (likely(!__atomic_load_n(&worker->quiet, __ATOMIC_RELAXED) &&
+		    (busy || !worker->ends || !input_ended(worker))))
+		return false;
+	/* what it sent before is seen by who sees this */
+	__atomic_store_n(&worker->received, true, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* One walk. @return whether it brought anything in */
+static bool
+walk(struct weir_graph *graph)
+{
+	uint64_t idle_walks = graph->nb_idle_walks;
+
+	weir_graph_walk(graph);
+	return graph->nb_idle_walks == idle_walks;
+}
+
+static void
+loop(struct worker *worker, struct weir_em_core *core)
+{
+	const struct weir_em_dispatch_options round = {.nb_rounds = 1, .burst = worker->burst};
+	const bool dispatches = worker->em_core >= 0;
+	bool receives = true, busy;
+	uint64_t sleep_ns = SLEEP_MIN_NS;
+
+	while (!__atomic_load_n(&worker->stop, __ATOMIC_RELAXED)) {
+		busy = receives && worker->graph != NULL && walk(worker->graph);
+		if (receives && has_received(worker, busy))
+			receives = false;
+		if (dispatches)
+			busy |= weir_em_dispatch(core, &round) > 0;
+		else if (!receives)
+			break;
+		if (likely(busy))
+			sleep_ns = SLEEP_MIN_NS;
+		else
+			rest(worker, &sleep_ns);
+	}
+}
+
 static int
 worker_main(void *arg)
 {
 	struct worker *worker = arg;
-	struct weir_graph *graph = worker->graph;
-	uint64_t idle_walks = graph->nb_idle_walks, sleep_ns = SLEEP_MIN_NS;
+	struct weir_em_core *core;
+	int error = join(worker, &core);
 
 	worker->start_ns = weir_base_time_ns();
-	while (!__atomic_load_n(&worker->stop, __ATOMIC_RELAXED)) {
-		weir_graph_walk(graph);
-		if (likely(graph->nb_idle_walks == idle_walks)) {
-			sleep_ns = SLEEP_MIN_NS;
-			continue;
-		}
-		idle_walks = graph->nb_idle_walks;
-		if (worker->ends && input_ended(worker))
-			break;
-		rest(worker, &sleep_ns);
-	}
+	if (error == 0)
+		loop(worker, core);
+	worker->failed = error < 0;
+	leave(worker, core);
 	worker->end_ns = weir_base_time_ns();
+	__atomic_store_n(&worker->received, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&worker->finished, true, __ATOMIC_RELEASE);
-	return 0;
+	return error;
 }
 
 int
@@ -78,6 +150,18 @@ void
 worker_stop(struct worker *worker)
 {
 	__atomic_store_n(&worker->stop, true, __ATOMIC_RELAXED);
+}
+
+void
+worker_quiet(struct worker *worker)
+{
+	__atomic_store_n(&worker->quiet, true, __ATOMIC_RELAXED);
+}
+
+bool
+worker_has_received(const struct worker *worker)
+{
+	return __atomic_load_n(&worker->received, __ATOMIC_ACQUIRE);
 }
 
 bool

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_APP_CONFIG_EM_H
+#define WEIR_APP_CONFIG_EM_H
+
+/**
+ * @file
+ * The event machine of a description file: queues, objects, the nodes that join them to graphs, and the groups of workers.
+ */
+
+#include <weir_bridge_object.h>
+
+#include "schema.h"
+
+struct config;
+
+#define CONFIG_NAMED_MAX 23 /**< longest name of a queue, a group or an object */
+#define CONFIG_NONE      (-1)
+
+/** Workers that serve queues. */
+struct config_group {
+	const char *name;
+	uint64_t workers; /**< a bit for each worker */
+};
+
+/** A queue. */
+struct config_queue {
+	const struct weir_base_doc_value *value; /**< where it stands */
+	const char *name;
+	enum schema_queue_type type;
+	uint8_t priority;
+	unsigned int group;    /**< index into groups */
+	unsigned int nb_flows; /**< at least 1 */
+	int object;            /**< index of the object that has it, or CONFIG_NONE */
+	int node;              /**< index of the sched_rx node that has it, or CONFIG_NONE */
+	unsigned int edge;     /**< of that node */
+};
+
+/** An execution object. */
+struct config_object {
+	const struct weir_base_doc_value *value; /**< where it stands */
+	const char *name;
+	char *plugin;       /**< path of a shared object; NULL: built in */
+	const char *symbol; /**< in it */
+	enum weir_bridge_builtin builtin;
+	int to; /**< index of a queue, or CONFIG_NONE */
+	enum weir_bridge_flow flow;
+	const char *argument; /**< or NULL */
+};
+
+/** A node of type sched_rx or sched_tx. */
+struct config_sched_node {
+	const struct weir_base_doc_value *value; /**< where it stands */
+	const char *name;
+	bool is_rx;
+	int queue; /**< of sched_tx: index */
+	enum weir_bridge_flow flow;
+	bool wait;
+};
+
+/** All of it. */
+struct config_em {
+	struct config_group *groups; /**< the first one is "default" */
+	unsigned int nb_groups;
+	struct config_queue *queues;
+	unsigned int nb_queues; /**< 0: there is no event machine */
+	struct config_object *objects;
+	unsigned int nb_objects;
+	struct config_sched_node *nodes;
+	unsigned int nb_nodes;
+	const char *backend;
+	uint32_t nb_events, nb_flows, nb_reserved, threshold, starvation_bound, idle_sleep_us;
+};
+
+/** Read it, before workers are; errors go to the document. @return 0, or -ENOMEM */
+int config_read_em(struct config *config, const struct weir_base_doc_value *platform);
+
+/** What can only be checked when ports and workers are known; and defaults that depend on these. */
+void config_check_em(struct config *config, const struct weir_base_doc_value *platform);
+
+/** Free it. */
+void config_free_em(struct config_em *em);
+
+/** Index of a queue, or CONFIG_NONE. */
+int config_queue_find(const struct config *config, const char *name);
+
+/** The sched_rx or sched_tx node of that name among application.nodes, or NULL. */
+const struct config_sched_node *config_sched_node_find(
+	const struct config *config, const char *name);
+
+/** "a, b and c": what queues there are, for error messages. Valid until the next call. */
+const char *config_queue_names(const struct config *config);
+
+/** Is a worker in the group of any queue? */
+bool config_worker_dispatches(const struct config *config, unsigned int worker);
+
+/** Does a worker serve a sched_rx node? */
+bool config_worker_has_node(const struct config *config, unsigned int worker, unsigned int node);
+
+/** Does it serve any, so that it has a graph for events? */
+bool config_worker_has_event_graph(const struct config *config, unsigned int worker);
+
+#endif
