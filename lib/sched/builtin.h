@@ -62,16 +62,15 @@ struct ready {
 struct shard {
 	uint32_t lock __attribute__((aligned(64)));
 
-	/* What others may know without the lock. */
-	uint32_t nb_hint __attribute__((
-		aligned(64)));    /* events that are ready, or in its rings when it looked last */
+	/* What others may know without the lock, and priorities that were sent since it was looked at, where there are several. */
+	uint32_t arrived __attribute__((aligned(64)));
+	uint32_t nb_hint;         /* events that are ready, or in its rings when it looked last */
 	uint32_t priorities_hint; /* that are ready */
 	uint64_t groups_hint;     /* that are ready */
-	uint32_t nb_polls;        /* how often its owner came */
-	uint32_t nb_taken;        /* events that it took */
 
-	/* Priorities that were sent since it was drained, where there are several. */
-	uint32_t arrived __attribute__((aligned(64)));
+	/* What its owner did: for who has nothing to do. */
+	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
+	uint32_t nb_taken;                              /* events that it took */
 
 	struct builtin *builtin __attribute__((aligned(64)));
 	struct ring *rings; /* nb_ports + nb_shards: in */
@@ -85,6 +84,9 @@ struct shard {
 	uint32_t nb_in_rings; /* when they were looked at last */
 	unsigned int ring;    /* that is taken from */
 	uint32_t ready_priorities;
+	uint32_t
+		next_of_owner; /* event of the flow that the owner had last, whose lines are in its cache */
+	uint32_t nb_next;       /* events that it got so, in a row */
 	uint64_t look_at;       /* cycles: not before */
 	uint64_t found_at;      /* cycles: when the rings gave something */
 	bool is_busy;           /* they give more often than they are looked at */
@@ -266,7 +268,9 @@ uint32_t shard_look(struct shard *shard);                            /* at all r
 void shard_drain(struct shard *shard,
 	uint32_t most);                    /* of each ring so many that were seen go to the lists */
 void shard_drain_all(struct shard *shard); /* look, and drain */
-void shard_release(struct shard *shard, struct lane *lane);
+void shard_release(struct shard *shard, struct lane *lane, bool by_owner);
+void shard_share_next(struct shard *shard); /* it can go to others, too */
+uint32_t shard_waiting(const struct shard *shard);
 void shard_complete(struct shard *shard, const struct held *held);
 void shard_empty_ready(
 	struct shard *shard, void (*drain)(void *arg, const struct rte_event *event), void *arg);
@@ -280,6 +284,8 @@ void shard_reset(struct shard *shard);
 uint16_t shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *events,
 	uint16_t nb, uint32_t priorities);
 
+uint16_t take_next_of_owner(
+	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb);
 uint16_t take_from_rings(
 	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb);
 

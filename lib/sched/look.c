@@ -18,10 +18,7 @@
 #define ABANDONED 50
 
 /* Rings are looked at after so many events at the latest. */
-#define EVENTS_PER_LOOK 256
-
-/* Of each ring at one time: others may wait for the lock. */
-#define DRAIN_MAX 256
+#define EVENTS_PER_LOOK 16
 
 /* Looks that give so many can be rarer yet. */
 #define MANY 16
@@ -86,14 +83,17 @@ look_at_rings(struct shard *shard, uint16_t wanted)
 		shard_drain(shard, UINT32_MAX);
 		return;
 	}
-	if (shard->nb_ready + shard->nb_in_rings < wanted)
+	if (shard_waiting(shard) < wanted || shard->nb_since_look >= EVENTS_PER_LOOK) {
 		look_if_due(shard);
-	if (shard->nb_since_look >= EVENTS_PER_LOOK) {
-		shard_look(shard);
-		shard_drain(shard, DRAIN_MAX);
+		/* What is ready may have come from itself: others have their turn, too. */
+		if (shard->nb_since_look >= EVENTS_PER_LOOK)
+			shard_drain(shard, EVENTS_PER_LOOK);
 		shard->nb_since_look = 0;
 	}
 }
+
+/* What a port may take over from another one: what it does not get to soon, or everything. */
+enum help { HELP_NOT, HELP_SOME, HELP_ALL };
 
 /* Half of what is ready there at most: its owner may be there soon. */
 static uint16_t
@@ -108,12 +108,14 @@ take_half(struct builtin_port *port, struct shard *shard, struct rte_event *even
 /* From another one's shard. Its rings are left alone while its lists have something. */
 static uint16_t
 steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb,
-	uint32_t priorities)
+	uint32_t priorities, enum help help)
 {
 	uint16_t got = 0;
 
 	if (!shard_trylock(shard))
 		return 0;
+	if (help == HELP_ALL)
+		shard_share_next(shard);
 	if (!has_several_priorities(port->builtin))
 		got = take_half(port, shard, events, nb, priorities);
 	if (got == 0) {
@@ -164,13 +166,13 @@ look_for_higher(struct builtin_port *port, struct rte_event *events, uint16_t nb
 		}
 		nb = (uint16_t)RTE_MIN(nb, bound - port->nb_elsewhere);
 	}
-	got = steal(port, shard, events, nb, own - 1);
+	got = steal(port, shard, events, nb, own - 1, HELP_SOME);
 	port->nb_elsewhere += got;
 	return got;
 }
 
 /* Is something in a shard that its owner does not come to; or, for who has nothing to do, not soon? */
-static bool
+static enum help
 wants_help(struct builtin_port *port, struct shard *shard, uint64_t now, bool idle)
 {
 	struct builtin *builtin = port->builtin;
@@ -183,13 +185,17 @@ wants_help(struct builtin_port *port, struct shard *shard, uint64_t now, bool id
 	uint32_t taken = nb_taken - seen->nb_taken;
 
 	if (nb_ready > 0 && (__atomic_load_n(&shard->groups_hint, __ATOMIC_RELAXED) & ~owners) != 0)
-		return true;
+		return HELP_ALL;
 	if (nb_polls == seen->nb_polls)
-		return since > builtin->away && (nb_ready > 0 || since > 2 * builtin->away);
+		return since > builtin->away && (nb_ready > 0 || since > 2 * builtin->away)
+			       ? HELP_ALL
+			       : HELP_NOT;
 	*seen = (struct seen){now, nb_polls, nb_taken};
 	/* At its pace, when would it be through? */
 	return idle && since < 64 * builtin->away && nb_ready > 1 &&
-	       nb_ready * since > builtin->away * (uint64_t)RTE_MAX(taken, 1u);
+			       nb_ready * since > builtin->away * (uint64_t)RTE_MAX(taken, 1u)
+		       ? HELP_SOME
+		       : HELP_NOT;
 }
 
 static bool
@@ -201,16 +207,13 @@ rings_seem_empty(const struct shard *shard)
 	return true;
 }
 
-/* The next one after the last; never its own. */
-static struct shard *
+/* Never its own. */
+static void
 next_victim(struct builtin_port *port)
 {
-	struct builtin *builtin = port->builtin;
-
 	do
-		port->victim = port->victim + 1 < builtin->nb_shards ? port->victim + 1 : 0;
+		port->victim = port->victim + 1 < port->builtin->nb_shards ? port->victim + 1 : 0;
 	while (port->victim == port->own_id);
-	return &builtin->shards[port->victim];
 }
 
 /* One look at one other shard. @return events taken */
@@ -221,19 +224,28 @@ look_at_shard(struct builtin_port *port, struct shard *shard, uint64_t now, bool
 	uint64_t groups =
 		__atomic_load_n(&port->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 
+	enum help help = wants_help(port, shard, now, idle);
+
 	count(&port->nb_looks, 1);
-	if (!wants_help(port, shard, now, idle))
+	if (help == HELP_NOT)
 		return 0;
 	if (__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) == 0 && rings_seem_empty(shard))
 		return 0;
 	/* Nothing of lower priority than its own. */
-	return steal(port, shard, events, nb, 2 * highest(port->own, groups) - 1);
+	return steal(port, shard, events, nb, 2 * highest(port->own, groups) - 1, help);
 }
 
-/*
- * By a port that has nothing to do, and now and then by others. One other shard at a time, for looking costs its owner; but all of
- * those that nobody has come to for long, who may not be there at all.
- */
+/* Nobody has come to it for long: its owner may not be there at all. */
+static bool
+is_abandoned(const struct builtin_port *port, const struct shard *shard, uint64_t now)
+{
+	const struct seen *seen = &port->seen[shard->id];
+
+	return now - seen->at > ABANDONED * (uint64_t)port->builtin->away && shard != port->own &&
+	       seen->nb_polls == __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
+}
+
+/* By a port that has nothing to do, and now and then by others. Looking costs a shard's owner, so they take turns. */
 uint16_t
 look_elsewhere(struct builtin_port *port, struct rte_event *events, uint16_t nb, bool idle)
 {
@@ -241,18 +253,19 @@ look_elsewhere(struct builtin_port *port, struct rte_event *events, uint16_t nb,
 	uint64_t now = weir_base_cycles();
 	uint16_t got = 0;
 
-	for (unsigned int i = 1; i < builtin->nb_shards && got < nb; i++) {
-		struct shard *shard = next_victim(port);
-		const struct seen *seen = &port->seen[shard->id];
-		bool is_left =
-			now - seen->at > ABANDONED * (uint64_t)builtin->away &&
-			seen->nb_polls == __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
-
-		if (!is_left && now < port->look_at)
-			continue;
-		if (!is_left)
-			port->look_at = now + builtin->gap;
-		got += look_at_shard(port, shard, now, idle, &events[got], (uint16_t)(nb - got));
+	for (unsigned int i = 0; i < builtin->nb_shards && got < nb; i++)
+		if (is_abandoned(port, &builtin->shards[i], now))
+			got += look_at_shard(port, &builtin->shards[i], now, idle, &events[got],
+				(uint16_t)(nb - got));
+	if (got > 0 || builtin->nb_shards == 1 || now < port->look_at)
+		return got;
+	if (port->victim == port->own_id)
+		next_victim(port);
+	got = look_at_shard(port, &builtin->shards[port->victim], now, idle, events, nb);
+	/* Where there was something there may be more. */
+	if (got == 0) {
+		port->look_at = now + builtin->gap;
+		next_victim(port);
 	}
 	return got;
 }

@@ -132,7 +132,7 @@ give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
 			locked = shard;
 		}
 		if (held->kind == HELD_ATOMIC)
-			shard_release(shard, held->lane);
+			shard_release(shard, held->lane, shard == port->own);
 		else
 			shard_complete(shard, held);
 	}
@@ -295,8 +295,12 @@ release_all(struct builtin_port *port)
 static uint16_t
 take_ready(struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
-	uint16_t got = shard->nb_ready > 0 ? shard_take(shard, port, events, nb, UINT32_MAX) : 0;
+	uint16_t got = 0;
 
+	if (shard->next_of_owner != NONE)
+		got = take_next_of_owner(shard, port, events, nb);
+	if (got < nb && shard->nb_ready > 0)
+		got += shard_take(shard, port, &events[got], (uint16_t)(nb - got), UINT32_MAX);
 	shard->nb_since_look += got;
 	if (shard->nb_in_rings == 0 || got == nb)
 		return got;

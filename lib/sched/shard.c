@@ -13,6 +13,9 @@
 /* Who has the lock may have lost its CPU, where there are fewer of these than threads. */
 #define SPINS 1000
 
+/* Events of one flow that a shard's owner goes on with, before others have their turn. */
+#define NEXT_MAX 64
+
 #define EVENTS_PER_LINE (64 / sizeof(struct rte_event))
 #define PREFETCH_MAX    (12 * EVENTS_PER_LINE)
 
@@ -45,6 +48,12 @@ publish_sent(struct shard *shard)
 		announce(shard->builtin, to, shard->sent_priorities);
 	}
 	shard->sent_priorities = 0;
+}
+
+uint32_t
+shard_waiting(const struct shard *shard)
+{
+	return shard->nb_ready + shard->nb_in_rings + (shard->next_of_owner != NONE);
 }
 
 /* Others see what is left; it is written only when it changes. */
@@ -182,9 +191,17 @@ shard_drain_all(struct shard *shard)
 	shard_drain(shard, UINT32_MAX);
 }
 
+/* Who had a flow and goes on with it leaves the others to those who have nothing to do; but not for ever. */
+static bool
+can_go_on(struct shard *shard)
+{
+	return shard->next_of_owner == NONE && !has_several_priorities(shard->builtin) &&
+	       ++shard->nb_next % NEXT_MAX != 0;
+}
+
 /* A flow's atomic context is given back, by one event of those that were handed out with it. */
 void
-shard_release(struct shard *shard, struct lane *lane)
+shard_release(struct shard *shard, struct lane *lane, bool by_owner)
 {
 	uint32_t node = lane->first;
 
@@ -197,7 +214,18 @@ shard_release(struct shard *shard, struct lane *lane)
 	lane->first = shard->next[node];
 	shard->next[node] = NONE;
 	lane->state = LANE_READY;
-	make_ready(shard, node);
+	if (by_owner && can_go_on(shard))
+		shard->next_of_owner = node;
+	else
+		make_ready(shard, node);
+}
+
+void
+shard_share_next(struct shard *shard)
+{
+	if (shard->next_of_owner != NONE)
+		make_ready(shard, shard->next_of_owner);
+	shard->next_of_owner = NONE;
 }
 
 /* By the shard's own ring, which has one order; to itself, straight. */
@@ -283,6 +311,7 @@ void
 shard_empty_ready(
 	struct shard *shard, void (*drain)(void *arg, const struct rte_event *event), void *arg)
 {
+	shard_share_next(shard);
 	for (unsigned int priority = 0; priority < WEIR_SCHED_PRIORITIES; priority++)
 		for (unsigned int group = 0; group < WEIR_SCHED_GROUPS_MAX; group++)
 			drain_list(shard, shard->ready[priority][group].first, drain, arg);
@@ -300,6 +329,7 @@ shard_reset(struct shard *shard)
 	shard->nb_ready = shard->nb_in_rings = shard->ready_priorities = 0;
 	shard->nb_hint = shard->priorities_hint = shard->arrived = 0;
 	shard->groups_hint = 0;
+	shard->next_of_owner = NONE;
 	shard->look_at = shard->found_at = 0;
 	shard->is_busy = false;
 	shard->nb_since_look = 0;

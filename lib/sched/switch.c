@@ -30,7 +30,7 @@ leave_lane(struct builtin *builtin, const struct held *held)
 	if (held->kind != HELD_ATOMIC)
 		return;
 	shard_lock(shard);
-	shard_release(shard, held->lane);
+	shard_release(shard, held->lane, false);
 	shard_unlock(shard);
 }
 

@@ -142,10 +142,9 @@ choose_group(struct shard *shard, unsigned int priority, uint64_t groups)
 
 /* One event, and those of its flow that wait behind it. */
 static uint16_t
-take_flow(struct shard *shard, struct builtin_port *port, unsigned int priority, unsigned int group,
+take_flow(struct shard *shard, struct builtin_port *port, unsigned int priority, uint32_t node,
 	struct rte_event *events, uint16_t nb)
 {
-	uint32_t node = pop_ready(shard, priority, group);
 	struct rte_event event = event_load(&shard->events[node]);
 	uint8_t type = event_type(shard->builtin, &event);
 	struct lane *lane = event_lane(shard->builtin, &event, type);
@@ -156,6 +155,25 @@ take_flow(struct shard *shard, struct builtin_port *port, unsigned int priority,
 		return 1;
 	return (uint16_t)(1 + take_rest_of_lane(
 				      shard, port, lane, priority, events + 1, (uint16_t)(nb - 1)));
+}
+
+/* Of the flow that the owner had last. */
+uint16_t
+take_next_of_owner(
+	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
+{
+	uint32_t node = shard->next_of_owner;
+	const struct rte_event *event = &shard->events[node];
+	uint64_t groups =
+		__atomic_load_n(&shard->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+
+	if (has_several_priorities(shard->builtin) ||
+		(groups >> shard->builtin->queues[event->queue_id].group & 1) == 0) {
+		shard_share_next(shard);
+		return 0;
+	}
+	shard->next_of_owner = NONE;
+	return take_flow(shard, port, event_priority(shard->builtin, event), node, events, nb);
 }
 
 /* Which groups the port serves is read once: who changes them waits for the lock then. */
@@ -178,7 +196,8 @@ shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *eve
 		/* A bound of starvation goes by single events. */
 		bool bounded = shard->builtin->sched->config.starvation_bound != 0;
 		uint16_t most = bounded ? 1 : (uint16_t)(nb - got);
-		uint16_t taken = take_flow(shard, port, priority, group, &events[got], most);
+		uint16_t taken = take_flow(shard, port, priority, pop_ready(shard, priority, group),
+			&events[got], most);
 
 		count_passed(shard, priority, taken);
 		got += taken;
