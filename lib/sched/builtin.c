@@ -293,6 +293,7 @@ builtin_start(struct weir_sched *sched)
 
 	builtin->quantum = RTE_MAX(1, RTE_MIN(quantum, QUANTUM_MAX));
 	builtin->gap = (uint32_t)weir_base_ns_to_cycles(GAP_NS);
+	builtin->slack = weir_base_ns_to_cycles(sched->config.priority_slack_ns);
 	builtin->away = (uint32_t)weir_base_ns_to_cycles(AWAY_NS);
 	if (builtin->shards == NULL) {
 		rc = shards_init(builtin);

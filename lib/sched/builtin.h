@@ -137,10 +137,13 @@ struct builtin_port {
 	uint32_t nb_idle;  /* dequeues that got nothing, in a row */
 	uint32_t
 		nb_elsewhere; /* events taken elsewhere since the last ones of its own, for their priority */
-	unsigned int victim; /* shard that is looked at next */
-	uint64_t look_at;    /* cycles: not before */
-	uint64_t touched;    /* shards whose rings got events that are not published yet */
-	uint64_t groups;     /* that it serves, read under the lock it takes events under */
+	const struct shard *higher;  /* that has something of higher priority than its own, */
+	uint32_t higher_polls;       /* had been polled so often */
+	uint64_t look_for_higher_at; /* cycles: not before, where there is slack */
+	unsigned int victim;         /* shard that is looked at next */
+	uint64_t look_at;            /* cycles: not before */
+	uint64_t touched;            /* shards whose rings got events that are not published yet */
+	uint64_t groups;             /* that it serves, read under the lock it takes events under */
 	struct weir_sched_stats counts __attribute__((aligned(64))); /* its thread writes */
 	uint64_t nb_looks, nb_sleeps;
 	uint32_t asleep __attribute__((aligned(64))); /* others wake it */
@@ -183,6 +186,8 @@ struct builtin {
 	int32_t quantum;        /* credits that a port takes at a time */
 	uint32_t gap;           /* cycles between looks at rings that give much */
 	uint32_t away; /* cycles without a poll after which a port's events are taken over */
+	uint64_t
+		slack; /* cycles that a shard's owner has for what is of higher priority than others' */
 	uint32_t priorities_used; /* ever, since it was started */
 	struct queue_info queues[256];
 	int32_t inside __attribute__((aligned(64)));   /* credits taken, ports' own included */

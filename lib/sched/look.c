@@ -76,9 +76,10 @@ look_at_rings(struct shard *shard, uint16_t wanted)
 	/* What it sent to itself costs nothing to look at. */
 	shard_look_at_ring(shard, shard->owner);
 	if (has_several_priorities(shard->builtin)) {
-		if (higher_arrived(shard))
-			shard_drain_all(shard);
-		else if (shard->nb_ready < wanted || shard->nb_since_look >= EVENTS_PER_LOOK)
+		if (shard->builtin->slack == 0 && higher_arrived(shard))
+			shard_look(shard);
+		else if (shard->nb_ready < wanted || higher_arrived(shard) ||
+			 shard->nb_since_look >= EVENTS_PER_LOOK)
 			look_if_due(shard);
 		shard_drain(shard, UINT32_MAX);
 		return;
@@ -138,6 +139,33 @@ highest(const struct shard *shard, uint64_t groups)
 	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
 }
 
+/* Where owners are given time for what is theirs, it is enough to look as often: at lines that all write. */
+static bool
+is_too_early(struct builtin_port *port)
+{
+	uint64_t now;
+
+	if (port->builtin->slack == 0)
+		return false;
+	now = weir_base_cycles();
+	if (now < port->look_for_higher_at)
+		return true;
+	port->look_for_higher_at = now + port->builtin->slack / 2;
+	return false;
+}
+
+/* Has it been there the last time, too, and its owner has not come since? */
+static bool
+is_overdue(struct builtin_port *port, const struct shard *shard)
+{
+	uint32_t nb_polls = __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
+	bool was_there = port->higher == shard && port->higher_polls == nb_polls;
+
+	port->higher = shard;
+	port->higher_polls = nb_polls;
+	return was_there || port->builtin->slack == 0;
+}
+
 /* Is there something in another shard of a higher priority than what this one has? */
 uint16_t
 look_for_higher(struct builtin_port *port, struct rte_event *events, uint16_t nb)
@@ -149,6 +177,8 @@ look_for_higher(struct builtin_port *port, struct rte_event *events, uint16_t nb
 	struct shard *shard = NULL;
 	uint16_t got;
 
+	if (is_too_early(port))
+		return 0;
 	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
 		uint32_t there = highest(&builtin->shards[i], groups);
 
@@ -157,7 +187,7 @@ look_for_higher(struct builtin_port *port, struct rte_event *events, uint16_t nb
 			shard = &builtin->shards[i];
 		}
 	}
-	if (shard == NULL)
+	if (shard == NULL || !is_overdue(port, shard))
 		return 0;
 	if (bound != 0 && own < 1u << WEIR_SCHED_PRIORITIES) {
 		if (port->nb_elsewhere >= bound) {

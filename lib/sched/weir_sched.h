@@ -80,6 +80,9 @@ struct weir_sched_config {
 				    device may have less room: weir_sched_config_get() */
 	unsigned int
 		starvation_bound; /**< so many events of higher priority pass a lower one at most; 0: strict */
+	/** An event of high priority whose flow belongs to a busy port is left to that so long, before others take it in front of what
+	 * they have: 0: not at all, priorities are strict among all ports. builtin only */
+	unsigned int priority_slack_ns;
 	/** A port that found nothing for a while sleeps in dequeue until it is woken, up to so long; 0: never. builtin only */
 	unsigned int idle_sleep_us;
 	int socket_id; /**< NUMA node of the memory; -1: any */
