@@ -62,9 +62,8 @@ shard_unlock(struct shard *shard)
 {
 	if (shard->sent_to != 0)
 		publish_sent(shard);
-	if (shard->nb_hint != shard->nb_ready + shard->nb_in_rings)
-		__atomic_store_n(
-			&shard->nb_hint, shard->nb_ready + shard->nb_in_rings, __ATOMIC_RELAXED);
+	if (shard->nb_hint != shard_waiting(shard))
+		__atomic_store_n(&shard->nb_hint, shard_waiting(shard), __ATOMIC_RELAXED);
 	if (shard->priorities_hint != shard->ready_priorities) {
 		uint64_t groups = 0;
 
