@@ -12,15 +12,13 @@ static int
 write_graph(struct instance *instance, int worker, FILE *out)
 {
 	return worker < 0 ? dot_write_all(instance, out, 0)
-			  : dot_write_worker(instance, instance->graph_ids[worker], out, 0);
+			  : dot_write_worker(instance, (unsigned int)worker, out, 0);
 }
 
 static int
 print_graph_json(struct instance *instance, int worker)
 {
-	const char *name =
-		worker < 0 ? instance->config->name : weir_graph_name(instance->graph_ids[worker]);
-	char *text = NULL;
+	char name[CONFIG_NAME_SIZE], *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 	json_t *json;
@@ -28,6 +26,9 @@ print_graph_json(struct instance *instance, int worker)
 
 	if (stream == NULL)
 		return app_error(&cmd_graph, "out of memory");
+	snprintf(name, sizeof(name), "%s", instance->config->name);
+	if (worker >= 0)
+		snprintf(name, sizeof(name), "worker-%d", worker);
 	error = write_graph(instance, worker, stream);
 	fclose(stream);
 	json = error == 0 ? json_pack("{s:[{s:s, s:s}]}", "graphs", "name", name, "dot", text)

@@ -48,6 +48,34 @@ answer_stop(void *arg, const json_t *args, json_t **result)
 	return 0;
 }
 
+static int
+answer_no_em(void *arg, const json_t *args, json_t **result)
+{
+	(void)arg;
+	(void)args;
+	*result = json_string("this run has no queues of events: its description has no "
+			      "application.queues");
+	return -ENOENT;
+}
+
+/* Who asks for what is not there is told so. */
+static int
+register_em(struct instance *instance)
+{
+	static const char *const names[] = {
+		"em/stats", "em/cores", "em/objects", "em/queues", "em/groups", "em/pools"};
+	size_t i;
+	int error = 0;
+
+	if (instance->em.em != NULL)
+		return weir_em_ctl_register(instance->em.em, instance->ctl);
+	for (i = 0; error == 0 && i < sizeof(names) / sizeof(names[0]); i++)
+		error = weir_base_ctl_register(instance->ctl, names[i],
+			"event machine: there is none", WEIR_BASE_CTL_READ_ONLY, answer_no_em,
+			NULL);
+	return error;
+}
+
 /* Closed when the program ends. */
 static struct weir_base_ctl *held;
 
@@ -129,8 +157,8 @@ control_register(struct instance *instance)
 		error = weir_node_ctl_register(instance->ctl);
 	if (error == 0)
 		error = weir_coro_ctl_register(instance->ctl);
-	if (error == 0 && instance->em.em != NULL)
-		error = weir_em_ctl_register(instance->em.em, instance->ctl);
+	if (error == 0)
+		error = register_em(instance);
 	for (i = 0; error == 0 && i < sizeof(commands) / sizeof(commands[0]); i++)
 		error = weir_base_ctl_register(instance->ctl, commands[i].name, commands[i].help,
 			commands[i].flags, commands[i].handler, instance);

@@ -69,8 +69,34 @@ write_lines(const struct instance *instance, char *text, size_t size, FILE *out)
 	return ferror(out) ? -EIO : 0;
 }
 
+/* A worker has a graph for its ports, one for its events, or both: these are one picture. */
+static int
+export_worker(const struct instance *instance, unsigned int worker, FILE *out, uint32_t flags)
+{
+	const uint32_t graph = instance->graph_ids[worker];
+	const uint32_t events = instance->event_graph_ids[worker];
+	char names[2][WEIR_GRAPH_NAME_SIZE];
+	const char *const patterns[2] = {names[0], names[1]};
+	struct weir_graph_cluster *cluster;
+	int error;
+
+	snprintf(names[0], sizeof(names[0]), "worker-%u", worker);
+	snprintf(names[1], sizeof(names[1]), "worker-%u-events", worker);
+	if (graph == WEIR_GRAPH_ID_INVALID && events == WEIR_GRAPH_ID_INVALID)
+		return fprintf(out, "digraph \"%s\" {\n}\n", names[0]) < 0 ? -EIO : 0;
+	if (graph == WEIR_GRAPH_ID_INVALID || events == WEIR_GRAPH_ID_INVALID)
+		return weir_graph_export(
+			graph == WEIR_GRAPH_ID_INVALID ? events : graph, out, flags);
+	cluster = weir_graph_cluster_create(patterns, 2);
+	if (cluster == NULL)
+		return -ENOMEM;
+	error = weir_graph_cluster_export(cluster, names[0], out, flags);
+	weir_graph_cluster_destroy(cluster);
+	return error;
+}
+
 int
-dot_write_worker(const struct instance *instance, uint32_t graph, FILE *out, uint32_t flags)
+dot_write_worker(const struct instance *instance, unsigned int worker, FILE *out, uint32_t flags)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -79,7 +105,7 @@ dot_write_worker(const struct instance *instance, uint32_t graph, FILE *out, uin
 
 	if (stream == NULL)
 		return -ENOMEM;
-	error = weir_graph_export(graph, stream, flags);
+	error = export_worker(instance, worker, stream, flags);
 	fclose(stream);
 	if (error == 0)
 		return write_lines(instance, text, size, out);

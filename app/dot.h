@@ -20,7 +20,8 @@ const char *dot_port_of_node(const struct instance *instance, const char *node);
  * @param flags  as for weir_graph_export()
  * @return 0 or a negative errno
  */
-int dot_write_worker(const struct instance *instance, uint32_t graph, FILE *out, uint32_t flags);
+int dot_write_worker(
+	const struct instance *instance, unsigned int worker, FILE *out, uint32_t flags);
 
 /**
  * The graphs of all workers as one picture, with their counts added up. Once

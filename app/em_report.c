@@ -74,6 +74,24 @@ object_json(const struct em_run *run, const struct config *config, unsigned int 
 		as_int(stats.nb_freed));
 }
 
+/* How the work was spread. */
+static json_t *
+cores_json(const struct em_run *run, const struct config *config)
+{
+	json_t *list = json_array();
+	struct weir_em_stats stats;
+	unsigned int i;
+
+	for (i = 0; i < config->nb_workers; i++)
+		if (run->cores[i] >= 0 &&
+			weir_em_core_stats(run->em, (unsigned int)run->cores[i], &stats) == 0)
+			json_array_append_new(list,
+				json_pack("{s:i, s:i, s:I, s:I}", "core", run->cores[i], "worker",
+					(int)i, "received", as_int(stats.nb_received), "calls",
+					as_int(stats.nb_calls)));
+	return list;
+}
+
 static uint64_t
 add_reason(json_t *dropped, const char *reason, uint64_t packets, const char *meaning)
 {
@@ -154,4 +172,5 @@ em_report_add(const struct em_run *run, const struct config *config,
 		json_boolean(json_integer_value(json_object_get(packets, "difference")) == 0));
 	json_object_set_new(report, "queues", queues);
 	json_object_set_new(report, "objects", objects);
+	json_object_set_new(report, "cores", cores_json(run, config));
 }

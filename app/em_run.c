@@ -10,6 +10,7 @@
 
 #include <weir_base.h>
 #include <weir_em.h>
+#include <weir_em_pool.h>
 
 #include "config.h"
 #include "eal_log.h"
@@ -354,7 +355,7 @@ allocate(struct em_run *run, const struct config *config)
 }
 
 int
-em_run_open(struct em_run *run, struct config *config, bool stand_ins)
+em_run_open(struct em_run *run, struct config *config, struct rte_mempool *pool, bool stand_ins)
 {
 	unsigned int i;
 	int error;
@@ -364,6 +365,8 @@ em_run_open(struct em_run *run, struct config *config, bool stand_ins)
 	error = allocate(run, config);
 	if (error == 0)
 		error = make_machine(run, config, stand_ins);
+	if (error == 0 && weir_em_pool_adopt(run->em, pool) == WEIR_EM_NONE)
+		error = -rte_errno;
 	if (error == 0)
 		error = make_groups(run, config);
 	for (i = 0; error == 0 && i < config->em.nb_queues; i++)

@@ -16,6 +16,7 @@
 
 struct config;
 struct report_counts;
+struct rte_mempool;
 
 /** It. All zero where the description has no queues. */
 struct em_run {
@@ -30,11 +31,12 @@ struct em_run {
 };
 
 /**
- * Make it, with nodes and objects; before the graph is wired. For a look at the graph (@p stand_ins) without devices and plug-ins.
+ * Make it, with nodes and objects, and packets of @p pool; before the graph is wired. For a look at the graph (@p stand_ins) without devices and plug-ins.
  *
  * @return 0, or a negative errno with the reason in the document or printed
  */
-int em_run_open(struct em_run *run, struct config *config, bool stand_ins);
+int em_run_open(
+	struct em_run *run, struct config *config, struct rte_mempool *pool, bool stand_ins);
 
 /** Has it been empty since the last look? By one thread, when nothing new comes from ports any more. */
 bool em_run_is_empty(struct em_run *run);

@@ -248,7 +248,7 @@ instance_open(
 	if (error == 0)
 		error = open_tables(instance, options);
 	if (error == 0)
-		error = em_run_open(&instance->em, config, options->stand_ins);
+		error = em_run_open(&instance->em, config, instance->pool, options->stand_ins);
 	if (error == 0)
 		error = create_graphs(instance);
 	if (error == 0)

@@ -9,6 +9,7 @@ const struct app_command *const app_commands[] = {
 	&cmd_check,
 	&cmd_graph,
 	&cmd_stats,
+	&cmd_em,
 	&cmd_route,
 	&cmd_neighbour,
 	&cmd_bench,

@@ -154,9 +154,11 @@ print_sum(const json_t *packets, FILE *out)
 }
 
 static void
-print_queues(const json_t *queues, const json_t *objects, FILE *out)
+print_queues(const json_t *report, FILE *out)
 {
-	const json_t *item;
+	const json_t *queues = json_object_get(report, "queues"),
+		     *objects = json_object_get(report, "objects"),
+		     *cores = json_object_get(report, "cores"), *item;
 	size_t index;
 
 	if (json_array_size(queues) > 0)
@@ -174,6 +176,15 @@ print_queues(const json_t *queues, const json_t *objects, FILE *out)
 		fprintf(out, "  %-30s %-9s %12s %14s %14s\n", get_text(item, "name"),
 			get_text(item, "receive"), grouped(get_int(item, "packets")),
 			grouped(get_int(item, "forwarded")), grouped(get_int(item, "bytes")));
+	}
+	if (json_array_size(cores) > 0)
+		fprintf(out, "\n  %-40s %12s %14s\n", "worker", "events", "events/call");
+	json_array_foreach (cores, index, item) {
+		fprintf(out, "  %-40" JSON_INTEGER_FORMAT " %12s %14.1f\n", get_int(item, "worker"),
+			grouped(get_int(item, "received")),
+			get_int(item, "calls") == 0 ? 0
+						    : (double)get_int(item, "received") /
+							      (double)get_int(item, "calls"));
 	}
 }
 
@@ -248,7 +259,7 @@ report_print(const json_t *report, FILE *out)
 	print_reasons(json_object_get(report, "punted"), "punted", out);
 	print_port_lines(ports, out);
 	print_sum(packets, out);
-	print_queues(json_object_get(report, "queues"), json_object_get(report, "objects"), out);
+	print_queues(report, out);
 	print_cycles(cycles, out);
 	print_nodes(json_object_get(report, "nodes"), out);
 	if (get_int(cycles, "idle_walks") > get_int(cycles, "walks") / 2)

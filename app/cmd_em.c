@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* weir em: the event machine of a running instance. */
+#include <stdint.h>
+#include <string.h>
+
+#include "app.h"
+#include "remote.h"
+
+static json_int_t
+number(const json_t *item, const char *key)
+{
+	return json_integer_value(json_object_get(item, key));
+}
+
+static const char *
+text(const json_t *item, const char *key)
+{
+	const char *value = json_string_value(json_object_get(item, key));
+
+	return value != NULL ? value : "-";
+}
+
+static json_int_t
+sum_of_drops(const json_t *item)
+{
+	json_t *dropped = json_object_get(item, "dropped"), *value;
+	json_int_t sum = 0;
+	const char *key;
+
+	json_object_foreach (dropped, key, value) {
+		sum += json_integer_value(value);
+	}
+	return sum;
+}
+
+static void
+print_objects(const json_t *answer)
+{
+	const json_t *item;
+	size_t index;
+
+	printf("%-24s %-10s %8s %16s %14s\n", "object", "state", "queues", "events", "calls");
+	json_array_foreach (json_object_get(answer, "objects"), index, item) {
+		printf("%-24s %-10s %8" JSON_INTEGER_FORMAT " %16" JSON_INTEGER_FORMAT
+		       " %14" JSON_INTEGER_FORMAT "\n",
+			text(item, "name"), text(item, "state"), number(item, "queues"),
+			number(item, "received"), number(item, "calls"));
+	}
+}
+
+static void
+print_queues(const json_t *answer)
+{
+	const json_t *item;
+	size_t index;
+
+	printf("%-31s %-9s %4s %-16s %-20s %14s %14s %10s %8s\n", "queue", "type", "prio", "group",
+		"object", "sent", "received", "dropped", "inside");
+	json_array_foreach (json_object_get(answer, "queues"), index, item) {
+		printf("%-31s %-9s %4" JSON_INTEGER_FORMAT " %-16s %-20s %14" JSON_INTEGER_FORMAT
+		       " %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
+		       " %8" JSON_INTEGER_FORMAT "\n",
+			text(item, "name"), text(item, "type"), number(item, "priority"),
+			text(item, "group"), text(item, "object"), number(item, "sent"),
+			number(item, "received"), number(item, "dropped"),
+			number(item, "sent") - number(item, "received") - number(item, "dropped"));
+	}
+	if (number(answer, "left") > 0)
+		printf("and %" JSON_INTEGER_FORMAT " more\n", number(answer, "left"));
+}
+
+static void
+print_groups(const json_t *answer)
+{
+	const json_t *item, *core;
+	size_t index, i;
+
+	printf("%-24s %8s  %s\n", "group", "queues", "cores");
+	json_array_foreach (json_object_get(answer, "groups"), index, item) {
+		printf("%-24s %8" JSON_INTEGER_FORMAT " ", text(item, "name"),
+			number(item, "queues"));
+		json_array_foreach (json_object_get(item, "cores"), i, core) {
+			printf(" %" JSON_INTEGER_FORMAT, json_integer_value(core));
+		}
+		printf("\n");
+	}
+}
+
+static void
+print_cores(const json_t *answer)
+{
+	const json_t *item;
+	size_t index;
+
+	printf("%4s %-12s %14s %14s %14s %14s %10s %10s\n", "core", "state", "received", "calls",
+		"sent", "forwarded", "refused", "dropped");
+	json_array_foreach (json_object_get(answer, "cores"), index, item) {
+		printf("%4" JSON_INTEGER_FORMAT " %-12s %14" JSON_INTEGER_FORMAT
+		       " %14" JSON_INTEGER_FORMAT " %14" JSON_INTEGER_FORMAT
+		       " %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
+		       " %10" JSON_INTEGER_FORMAT "\n",
+			number(item, "core"), text(item, "state"), number(item, "received"),
+			number(item, "calls"), number(item, "sent"), number(item, "forwarded"),
+			number(item, "refused"), sum_of_drops(item));
+	}
+}
+
+static void
+print_pools(const json_t *answer)
+{
+	const json_t *item;
+	size_t index;
+
+	printf("%-26s %10s %10s %14s %10s\n", "pool", "buffers", "free", "allocated", "failed");
+	json_array_foreach (json_object_get(answer, "pools"), index, item) {
+		printf("%-26s %10" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
+		       " %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT "\n",
+			text(item, "name"), number(item, "buffers"), number(item, "free"),
+			number(item, "allocated"), number(item, "failed"));
+	}
+}
+
+/* Of the machine, then of the scheduler below: names and numbers as they come. */
+static void
+print_counters(const char *title, const json_t *counters)
+{
+	json_t *value, *all = (json_t *)(uintptr_t)
+			       counters; /* jansson iterates over what may change only */
+	const char *key;
+
+	json_object_foreach (all, key, value) {
+		if (json_is_integer(value))
+			printf("%-16s %-16s %16" JSON_INTEGER_FORMAT "\n", title, key,
+				json_integer_value(value));
+	}
+}
+
+static void
+print_stats(const json_t *answer)
+{
+	print_counters("event machine", answer);
+	print_counters("dropped", json_object_get(answer, "dropped"));
+	print_counters("scheduler", json_object_get(answer, "scheduler"));
+}
+
+/* Queues of one object, if it is named. */
+static int
+queue_arguments(int argc, char **argv, json_t **args)
+{
+	if (argc > 2)
+		*args = json_pack("{s:s}", "object", argv[2]);
+	return APP_OK;
+}
+
+static int
+em_run(int argc, char **argv)
+{
+	static const struct remote_verb verbs[] = {
+		{"objects", 0, 0, "em/objects", NULL, print_objects},
+		{"queues", 0, 1, "em/queues", queue_arguments, print_queues},
+		{"groups", 0, 0, "em/groups", NULL, print_groups},
+		{"cores", 0, 0, "em/cores", NULL, print_cores},
+		{"pools", 0, 0, "em/pools", NULL, print_pools},
+		{"stats", 0, 0, "em/stats", NULL, print_stats},
+		{.name = NULL},
+	};
+
+	return remote_run_verb(&cmd_em, verbs,
+		"'objects', 'queues [OBJECT]', 'groups', 'cores', 'pools' or 'stats'", argc, argv);
+}
+
+const struct app_command cmd_em = {
+	.name = "em",
+	.arguments =
+		"objects | queues [OBJECT] | groups | cores | pools | stats  [--instance NAME] "
+		"[--json]",
+	.summary = "Show queues of events, and who gets them, of a running instance.",
+	.help = "  weir em objects          execution objects: nodes of type sched_rx, and those "
+		"of "
+		"application.objects\n"
+		"  weir em queues [OBJECT]  queues, all or one object's; of several flows each is "
+		"one\n"
+		"  weir em groups           groups of workers, and which serve each\n"
+		"  weir em cores            workers that serve queues, then those that only send\n"
+		"  weir em pools            pools of packets and events\n"
+		"  weir em stats            totals of the event machine and of its scheduler\n",
+	.run = em_run,
+};
