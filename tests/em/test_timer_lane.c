@@ -16,9 +16,10 @@
 static struct timer_lane lanes[2];
 static struct timeout timeout;
 
-/* How often each event, 1 or 2, was sent, and handed back. */
-static unsigned int sent[3], back[3];
+/* How often each event, 1 up to 3, was sent, and handed back. */
+static unsigned int sent[4], back[4];
 static int arm_rc, cancel_rc[2], delete_rc;
+static unsigned int nb_armed; /* after the first time */
 static unsigned int overtaken;
 
 static void
@@ -31,6 +32,7 @@ arm(struct timer_lane *lane, uint64_t event, uint64_t tick)
 		return;
 	timeout.event.u64 = event;
 	timeout_launch(&timeout, GENERATION, lane, tick, 0, 0);
+	nb_armed++;
 }
 
 static void
@@ -46,6 +48,7 @@ begin(void)
 	arm(&lanes[0], 1, 5);
 	assert_int_equal(arm_rc, 0);
 	arm_rc = cancel_rc[0] = cancel_rc[1] = delete_rc = 1;
+	nb_armed = 0;
 }
 
 static void
@@ -65,7 +68,7 @@ poll(struct timer_lane *lane)
 		return;
 	while ((due = timer_lane_pop(lane, 5, &steps)) != NULL) {
 		assert_ptr_equal(due, &timeout);
-		assert_in_range(due->event.u64, 1, 2);
+		assert_in_range(due->event.u64, 1, 3);
 		sent[due->event.u64]++;
 		timeout_fired(due);
 	}
@@ -125,6 +128,7 @@ an_ack(void)
 		return;
 	timeout.event.u64 = 2;
 	timeout_launch(&timeout, GENERATION, &lanes[1], 15, 0, 0);
+	nb_armed++;
 }
 
 static void
@@ -136,26 +140,25 @@ a_deletion(void)
 	if (delete_rc < 0)
 		return;
 	timeout_store(&timeout, GENERATION, TIMEOUT_FREE);
-	/* and created anew in the same place */
-	timeout_store(&timeout, GENERATION + 1, TIMEOUT_IDLE);
+	/* and created anew in the same place, and armed */
+	timeout_store(&timeout, GENERATION + 1, TIMEOUT_SETUP);
+	timeout.event.u64 = 2;
+	timeout_launch(&timeout, GENERATION + 1, &lanes[1], 15, 0, 0);
+	nb_armed++;
 }
 
-static uint64_t
-explore(void (*start)(void), void (*end)(void), unsigned int most_interruptions, unsigned int nb,
-	void (*const *threads)(void))
+static void
+explore(uint64_t least, void (*start)(void), void (*end)(void), unsigned int most_interruptions,
+	unsigned int nb, void (*const *threads)(void))
 {
-	uint64_t runs;
-
 	il = (struct il){
 		.nb = nb, .begin = start, .end = end, .most_interruptions = most_interruptions};
 	memcpy(il.run, threads, nb * sizeof(*threads));
-	runs = il_all();
-	print_message("%lu interleavings\n", (unsigned long)runs);
-	return runs;
+	il_all(least);
 }
 
-#define EXPLORE(begin, end, most, ...)                                                             \
-	explore(begin, end, most,                                                                  \
+#define EXPLORE(least, begin, end, most, ...)                                                      \
+	explore(least, begin, end, most,                                                           \
 		sizeof((void (*[])(void)){__VA_ARGS__}) / sizeof(void (*)(void)),                  \
 		(void (*[])(void)){__VA_ARGS__})
 
@@ -163,11 +166,13 @@ explore(void (*start)(void), void (*end)(void), unsigned int most_interruptions,
 static void
 accounted(void)
 {
-	unsigned int armed = lanes[0].wheel.nb + lanes[1].wheel.nb;
+	unsigned int armed = lanes[0].wheel.nb + lanes[1].wheel.nb, nb = 0;
 
-	for (unsigned int event = 1; event <= 2; event++)
+	for (unsigned int event = 1; event <= 3; event++) {
 		assert_true(sent[event] + back[event] <= 1);
-	assert_int_equal(sent[1] + back[1] + sent[2] + back[2] + armed, 1 + (arm_rc == 0));
+		nb += sent[event] + back[event];
+	}
+	assert_int_equal(nb + armed, 1 + nb_armed);
 	assert_int_equal(timeout_state(timeout.word) == TIMEOUT_ARMED, armed == 1);
 	assert_true(timeout_state(timeout.word) != TIMEOUT_SETUP);
 	for (unsigned int i = 0; i < 2; i++) {
@@ -194,7 +199,7 @@ fired_or_cancelled(void)
 static void
 cancel_test(void **state)
 {
-	assert_true(EXPLORE(begin, fired_or_cancelled, 0, poll_first, a_cancel) > 50);
+	EXPLORE(50, begin, fired_or_cancelled, 0, poll_first, a_cancel);
 }
 
 static void
@@ -209,7 +214,7 @@ one_cancel_wins(void)
 static void
 two_cancels_test(void **state)
 {
-	assert_true(EXPLORE(begin, one_cancel_wins, 0, a_cancel, another_cancel) > 100);
+	EXPLORE(100, begin, one_cancel_wins, 0, a_cancel, another_cancel);
 }
 
 static void
@@ -227,7 +232,7 @@ static void
 rearm_test(void **state)
 {
 	overtaken = 0;
-	assert_true(EXPLORE(begin, armed_anew, 6, poll_first, a_cancel, an_arm) > 10000);
+	EXPLORE(10000, begin, armed_anew, 6, poll_first, a_cancel, an_arm);
 	/* also: the timeout that it went for had fired, and it got the next one, in the other lane */
 	assert_true(overtaken > 0);
 }
@@ -241,7 +246,34 @@ acknowledged(void)
 	/* it was cancelled: it is not armed, whatever came first */
 	assert_int_equal(lanes[0].wheel.nb + lanes[1].wheel.nb, 0);
 	assert_int_equal(timeout_state(timeout.word), TIMEOUT_IDLE);
-	overtaken += cancel_rc[0] == -EALREADY;
+	overtaken += nb_armed;
+}
+
+/* It fires and is armed elsewhere, and again, where it was at first. */
+static void
+poll_and_arm_twice(void)
+{
+	poll(&lanes[0]);
+	arm(&lanes[1], 2, 5);
+	poll(&lanes[1]);
+	arm(&lanes[0], 3, 5);
+}
+
+static void
+the_right_lane(void)
+{
+	accounted();
+	assert_true(cancel_rc[0] == 0 || cancel_rc[0] == -EALREADY);
+	assert_int_equal(cancel_rc[0] == 0, back[1] + back[2] + back[3] == 1);
+	overtaken += back[3];
+}
+
+static void
+two_lanes_test(void **state)
+{
+	overtaken = 0;
+	EXPLORE(1000, begin, the_right_lane, 5, poll_and_arm_twice, a_cancel);
+	assert_true(overtaken > 0);
 }
 
 /* Fires, and then is given back, while it is cancelled. */
@@ -256,7 +288,7 @@ static void
 periodic_test(void **state)
 {
 	overtaken = 0;
-	assert_true(EXPLORE(begin_periodic, acknowledged, 8, poll_and_ack, a_cancel) > 100);
+	EXPLORE(100, begin_periodic, acknowledged, 8, poll_and_ack, a_cancel);
 	assert_true(overtaken > 0);
 }
 
@@ -268,15 +300,15 @@ deleted(void)
 	assert_true(cancel_rc[0] == 0 || cancel_rc[0] == -EALREADY || cancel_rc[0] == -ESTALE);
 	if (delete_rc == 0) {
 		/* the next one in this place is not touched */
-		assert_int_equal(timeout.word, timeout_word(GENERATION + 1, TIMEOUT_IDLE));
-		assert_int_equal(lanes[0].wheel.nb, 0);
+		assert_int_equal(timeout.word, timeout_word(GENERATION + 1, TIMEOUT_ARMED));
+		assert_int_equal(lanes[1].wheel.nb, 1);
 	}
 }
 
 static void
 deletion_test(void **state)
 {
-	assert_true(EXPLORE(begin, deleted, 6, poll_first, a_cancel, a_deletion) > 1000);
+	EXPLORE(1000, begin, deleted, 6, poll_first, a_cancel, a_deletion);
 }
 
 static void
@@ -289,7 +321,7 @@ polled_by_two(void)
 static void
 two_polls_test(void **state)
 {
-	assert_true(EXPLORE(begin, polled_by_two, 0, poll_first, poll_both) > 10);
+	EXPLORE(10, begin, polled_by_two, 0, poll_first, poll_both);
 }
 
 int
@@ -299,6 +331,7 @@ main(void)
 		cmocka_unit_test(cancel_test),
 		cmocka_unit_test(two_cancels_test),
 		cmocka_unit_test(two_polls_test),
+		cmocka_unit_test(two_lanes_test),
 		cmocka_unit_test(periodic_test),
 		cmocka_unit_test(deletion_test),
 		cmocka_unit_test(rearm_test),
