@@ -13,6 +13,7 @@
  *   local.c        queues of one core                   ring.c         queues that are not scheduled
  *   pool.c         buffers                              error.c        error handlers, what is dropped
  *   stats.c        counters                             dump.c, ctl.c  for people, for programs
+ *   event_group.c  events that are counted together     timer.c, timer_*.c  events that are sent at their time
  *
  * A queue's number is its flow in the scheduler. The number of a queue that was deleted is not given to another one while
  * there may be events of it: each core counts what it sends to a queue, before it looks whether the queue is there, and what it
