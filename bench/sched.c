@@ -33,18 +33,20 @@ struct sched_case {
 	}
 
 static const struct sched_case cases[] = {
-	{"atomic-b1", SHAPE(1, SCHED_PRODUCED, 2, A, A), 1.2, 0, true},
+	{"atomic-b1", SHAPE(1, SCHED_PRODUCED, 1, A), 1.2, 0, true},
 	{"atomic-b1-inside", SHAPE(1, SCHED_INSIDE, 2, A, A), 1.2, 0, true},
-	{"atomic-b16", SHAPE(16, SCHED_PRODUCED, 2, A, A), 1.2, 0, true},
+	{"atomic-b16", SHAPE(16, SCHED_PRODUCED, 1, A), 1.2, 0, true},
 	{"atomic-b16-inside", SHAPE(16, SCHED_INSIDE, 2, A, A), 1.2, 0, true},
-	{"parallel-b1", SHAPE(1, SCHED_PRODUCED, 2, P, P), 1.2, 0, false},
+	{"parallel-b1", SHAPE(1, SCHED_PRODUCED, 1, P), 1.2, 0, false},
 	{"parallel-b1-inside", SHAPE(1, SCHED_INSIDE, 2, P, P), 1.2, 0, false},
-	{"parallel-b16", SHAPE(16, SCHED_PRODUCED, 2, P, P), 1.2, 0, false},
+	{"parallel-b16", SHAPE(16, SCHED_PRODUCED, 1, P), 1.2, 0, false},
 	{"parallel-b16-inside", SHAPE(16, SCHED_INSIDE, 2, P, P), 1.2, 0, false},
 	{"ordered-b1", SHAPE(1, SCHED_PRODUCED, 2, O, A), 0, 5, false},
 	{"ordered-b1-inside", SHAPE(1, SCHED_INSIDE, 2, O, A), 0, 5, false},
 	{"ordered-b16", SHAPE(16, SCHED_PRODUCED, 2, O, A), 0, 2, false},
 	{"ordered-b16-inside", SHAPE(16, SCHED_INSIDE, 2, O, A), 0, 2, false},
+	{"stages-2-b1", SHAPE(1, SCHED_PRODUCED, 2, A, A), 0, 0, false},
+	{"stages-2-b16", SHAPE(16, SCHED_PRODUCED, 2, A, A), 0, 0, false},
 	{"stages-4", SHAPE(16, SCHED_PRODUCED, 4, A, A, A, A), 0, 0, false},
 	{"stages-4-inside", SHAPE(16, SCHED_INSIDE, 4, A, A, A, A), 0, 0, false},
 };

@@ -45,6 +45,7 @@
 #define SCHED_EVENTS      4096 /* credits */
 #define SCHED_POPULATION  2048 /* that goes round for ever */
 #define SCHED_BURST       16
+#define SCHED_SLACK_NS    5000 /* of priorities, ours: see struct weir_sched_config */
 #define SCHED_CLASSES     8
 #define SCHED_SIDES       12
 

@@ -70,6 +70,7 @@ create_ours(struct sched_side *side)
 		.nb_queues = shape->nb_queues,
 		.nb_flows = SCHED_FLOWS,
 		.nb_events = SCHED_EVENTS,
+		.priority_slack_ns = shape->priorities ? SCHED_SLACK_NS : 0,
 		.socket_id = -1,
 	};
 	const struct weir_sched_port_config producer = {.producer = true};

@@ -57,7 +57,7 @@ static const struct open_case cases[] = {
 		.target = 2},
 	{.name = "latency-high",
 		.what = "a queue for each priority, with an eighth of the events each; each takes "
-			"1 us; atomic flows",
+			"1 us; atomic flows; ours with a slack of 5 us",
 		.shape = {.nb_workers = SCHED_WORKERS,
 			.burst = 1,
 			.nb_queues = SCHED_CLASSES,

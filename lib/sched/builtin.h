@@ -87,6 +87,7 @@ struct shard {
 	uint32_t
 		next_of_owner; /* event of the flow that the owner had last, whose lines are in its cache */
 	uint32_t nb_next;       /* events that it got so, in a row */
+	uint64_t now;           /* cycles: when the clock was read last */
 	uint64_t look_at;       /* cycles: not before */
 	uint64_t found_at;      /* cycles: when the rings gave something */
 	bool is_busy;           /* they give more often than they are looked at */
@@ -260,6 +261,13 @@ has_several_priorities(const struct builtin *builtin)
 	return (used & (used - 1)) != 0;
 }
 
+/* Who publishes tells of which priority it was: where these are strict, somebody may have to come for it at once. */
+static inline bool
+tells_priorities(const struct builtin *builtin)
+{
+	return has_several_priorities(builtin) && builtin->slack == 0;
+}
+
 /* rte_event::rsvd, while an event is inside: its credit is a reserved one. */
 #define RESERVED_MARK 1
 
@@ -332,7 +340,7 @@ void builtin_dump(struct weir_sched *sched, FILE *file);
 static inline void
 announce(struct builtin *builtin, unsigned int shard, uint32_t priorities)
 {
-	if (has_several_priorities(builtin)) {
+	if (tells_priorities(builtin)) {
 		uint32_t *arrived = &builtin->shards[shard].arrived;
 
 		/* Who clears the word looks at the rings then: what was published is there, or the word is set again. */

@@ -63,10 +63,9 @@ look_is_vain(const struct shard *shard)
 void
 look_if_due(struct shard *shard)
 {
-	uint64_t now = weir_base_cycles();
-
-	if (now >= shard->look_at)
-		look_now(shard, now);
+	shard->now = weir_base_cycles();
+	if (shard->now >= shard->look_at)
+		look_now(shard, shard->now);
 }
 
 /* By the owner, under the lock, who wants some events: are the rings to be looked at? */
@@ -76,9 +75,9 @@ look_at_rings(struct shard *shard, uint16_t wanted)
 	/* What it sent to itself costs nothing to look at. */
 	shard_look_at_ring(shard, shard->owner);
 	if (has_several_priorities(shard->builtin)) {
-		if (shard->builtin->slack == 0 && higher_arrived(shard))
+		if (higher_arrived(shard))
 			shard_look(shard);
-		else if (shard->nb_ready < wanted || higher_arrived(shard) ||
+		else if (shard->nb_ready < wanted || shard->builtin->slack != 0 ||
 			 shard->nb_since_look >= EVENTS_PER_LOOK)
 			look_if_due(shard);
 		shard_drain(shard, UINT32_MAX);
@@ -139,18 +138,18 @@ highest(const struct shard *shard, uint64_t groups)
 	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
 }
 
-/* Where owners are given time for what is theirs, it is enough to look as often: at lines that all write. */
+/*
+ * Where owners are given time for what is theirs, it is enough to look as often: at lines that all write. The time is that of the last
+ * dequeue.
+ */
 static bool
 is_too_early(struct builtin_port *port)
 {
-	uint64_t now;
-
 	if (port->builtin->slack == 0)
 		return false;
-	now = weir_base_cycles();
-	if (now < port->look_for_higher_at)
+	if (port->own->now < port->look_for_higher_at)
 		return true;
-	port->look_for_higher_at = now + port->builtin->slack / 2;
+	port->look_for_higher_at = port->own->now + port->builtin->slack;
 	return false;
 }
 
@@ -173,12 +172,13 @@ look_for_higher(struct builtin_port *port, struct rte_event *events, uint16_t nb
 	struct builtin *builtin = port->builtin;
 	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 	unsigned int bound = builtin->sched->config.starvation_bound;
-	uint32_t own = highest(port->own, groups), best = own;
 	struct shard *shard = NULL;
+	uint32_t own, best;
 	uint16_t got;
 
 	if (is_too_early(port))
 		return 0;
+	own = best = highest(port->own, groups);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
 		uint32_t there = highest(&builtin->shards[i], groups);
 

@@ -65,7 +65,7 @@ static inline void
 publish_one(struct builtin_port *port, unsigned int shard, uint32_t priorities)
 {
 	ring_publish(port->rings[shard]);
-	if (has_several_priorities(port->builtin) ||
+	if (tells_priorities(port->builtin) ||
 		__atomic_load_n(&port->builtin->asleep, __ATOMIC_RELAXED) != 0)
 		announce(port->builtin, shard, priorities);
 }
@@ -98,7 +98,7 @@ put_into_burst(struct builtin_port *port, struct rte_event event)
 	unsigned int shard = put(port, event);
 
 	port->touched |= (uint64_t)1 << shard;
-	if (has_several_priorities(port->builtin))
+	if (tells_priorities(port->builtin))
 		port->sent_priorities[shard] |=
 			(uint8_t)(1u << event_priority(port->builtin, &event));
 }
