@@ -159,6 +159,7 @@ join(struct weir_em_core *core, void *context, struct rte_event *events, uint16_
 int
 main(int argc, char **argv)
 {
+	struct weir_em_event_group_stats stats;
 	struct example ex = {.burst = 1}; /* what a core has taken, idle ones cannot have */
 
 	example_begin(&ex, argc, argv,
@@ -177,7 +178,11 @@ main(int argc, char **argv)
 	example_must(pool != WEIR_EM_NONE && group != WEIR_EM_NONE, "a pool and a group");
 	begin(ex.core);
 	example_run(&ex);
-	example_expect(nb_pictures > 0, "no picture");
+	weir_em_event_group_stats(ex.em, &stats);
+	example_expect(
+		nb_pictures > 0 && stats.nb_completed == nb_pictures, "not all are complete");
+	example_expect(stats.nb_events == nb_pieces && stats.nb_excess + stats.nb_stale == 0,
+		"%" PRIu64 " pieces, of which %" PRIu64 " counted", nb_pieces, stats.nb_events);
 	printf("%s: %" PRIu64 " pieces, hash %016" PRIx64 "\n", file, nb_pieces / nb_pictures,
 		first_hash);
 	printf("painted %" PRIu64 " times, in %.2f ms each\n", nb_pictures,
