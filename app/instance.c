@@ -123,11 +123,11 @@ create_graphs(struct instance *instance)
 	error = weir_node_prepare();
 	if (error == 0)
 		error = wiring_apply(instance->config, instance->port_ids);
-	for (i = 0; error == 0 && i < instance->config->nb_workers; i++) {
+	/* A look takes graphs in this order: what has come out of queues by then, has gone in by the time the others are looked at. */
+	for (i = 0; error == 0 && i < instance->config->nb_workers; i++)
+		error = create_graph(instance, i, true, &instance->event_graph_ids[i]);
+	for (i = 0; error == 0 && i < instance->config->nb_workers; i++)
 		error = create_graph(instance, i, false, &instance->graph_ids[i]);
-		if (error == 0)
-			error = create_graph(instance, i, true, &instance->event_graph_ids[i]);
-	}
 	if (error < 0)
 		return error;
 	instance->cluster = weir_graph_cluster_create(&pattern, 1);
