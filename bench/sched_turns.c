@@ -48,7 +48,8 @@ sched_turns_median(const struct sched_turns *turns, unsigned int side, size_t of
 	static double samples[ROUNDS_MAX];
 
 	for (unsigned int r = 0; r < turns->nb_rounds; r++)
-		samples[r] = *(const double *)((const char *)&turns->slices[side][r] + offset);
+		memcpy(&samples[r], (const char *)&turns->slices[side][r] + offset,
+			sizeof(samples[r]));
 	return bench_figure_of(samples, turns->nb_rounds).median;
 }
 

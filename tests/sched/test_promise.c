@@ -206,17 +206,21 @@ idle_ports_cost_nothing(void **state)
 	fail_msg("%.1f Mev/s alone, %.1f with 15 idle ports", alone / 1e6, among / 1e6);
 }
 
-/* Of 16 ports one is polled: 15 of 16 flows are others', and are served all the same, a microsecond for each at most. */
+/* Of 16 ports one is polled: 15 of 16 flows are others', and are served all the same, if slower: each of their shards is locked for it. */
 static void
 one_port_does_for_all(void **state)
 {
-	double rate = 0;
+	double alone = 0, all = 0;
 
 	st_builtin_only();
-	for (unsigned int tries = 0; tries < 20 && rate < 1e6; tries++)
-		rate = pass_rate(16, 0xffff);
-	if (rate < 1e6)
-		fail_msg("%.1f Mev/s where 15 of 16 ports are not polled", rate / 1e6);
+	for (unsigned int tries = 0; tries < 20; tries++) {
+		alone = pass_rate(1, 1);
+		all = pass_rate(16, 0xffff);
+		if (all > alone / 20)
+			return;
+	}
+	fail_msg("%.1f Mev/s alone, %.1f where 15 of 16 ports are not polled", alone / 1e6,
+		all / 1e6);
 }
 
 static void *
