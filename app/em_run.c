@@ -46,7 +46,10 @@ make_device(struct config *config, const char *name)
 	weir_base_doc_error_add(config->doc, scheduler_value(config),
 		"event device '%s' could not be made: %s; expected a driver of DPDK's and a "
 		"number, for example event_sw0",
-		name, error < 0 ? rte_strerror(-error) : "it is no event device");
+		name,
+		error == 0         ? "it is no event device"
+		: error == -EFAULT ? "no driver of DPDK has that name"
+				   : rte_strerror(-error));
 	return error < 0 ? error : -ENODEV;
 }
 
