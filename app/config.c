@@ -154,6 +154,7 @@ config_read(struct config *config, const struct weir_base_doc_value *root)
 {
 	const struct weir_base_doc_value *run = weir_base_doc_get(root, "run");
 	const struct weir_base_doc_value *limits;
+	unsigned int nb_errors;
 
 	config->application = weir_base_doc_get(root, "application");
 	config->platform = weir_base_doc_get(root, "platform");
@@ -163,9 +164,13 @@ config_read(struct config *config, const struct weir_base_doc_value *root)
 	config->idle =
 		(enum schema_idle)weir_base_doc_u64(weir_base_doc_get(config->platform, "idle"));
 	config->burst = (uint16_t)weir_base_doc_u64(weir_base_doc_get(config->platform, "burst"));
-	if (config_read_ports(config, config->platform) < 0 ||
-		config_read_em(config, config->platform) < 0 ||
-		config_read_workers(config, config->platform) < 0 ||
+	if (config_read_ports(config, config->platform) < 0)
+		return -ENOMEM;
+	nb_errors = config_nb_errors(config);
+	if (config_read_em(config, config->platform) < 0)
+		return -ENOMEM;
+	config->em.is_bad = config_nb_errors(config) > nb_errors;
+	if (config_read_workers(config, config->platform) < 0 ||
 		config_read_hops(config, config->application) < 0)
 		return -ENOMEM;
 	config_read_routes(config, config->application);

@@ -67,6 +67,7 @@ struct config_em {
 	unsigned int nb_objects;
 	struct config_sched_node *nodes;
 	unsigned int nb_nodes;
+	bool is_bad; /**< there are errors in it: what it leads to cannot be known */
 	const char *backend;
 	uint32_t nb_events, nb_flows, nb_reserved, threshold, starvation_bound, idle_sleep_us;
 };

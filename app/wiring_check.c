@@ -201,6 +201,7 @@ wiring_check(struct config *config)
 		check_node(config, weir_base_doc_at(nodes, i));
 	for (i = 0; i < weir_base_doc_count(edges); i++)
 		check_edge(config, weir_base_doc_at(edges, i));
-	if (config_nb_errors(config) == nb_errors && wiring_graph_check(config) < 0)
+	if (config_nb_errors(config) == nb_errors && !config->em.is_bad &&
+		wiring_graph_check(config) < 0)
 		weir_base_doc_error_add(config->doc, edges, "out of memory");
 }

@@ -111,6 +111,16 @@ target_of_queue(const struct plan *plan, unsigned int node)
 	return 0;
 }
 
+/* Where the description says so. */
+static const struct weir_base_doc_value *
+value_of_queue(const struct plan *plan, unsigned int node)
+{
+	const struct config_em *em = &plan->config->em;
+	int object = em->queues[node - plan->first_queue].object;
+
+	return object != CONFIG_NONE ? weir_base_doc_get(em->objects[object].value, "to") : NULL;
+}
+
 static unsigned int
 count_links(const struct plan *plan, unsigned int node)
 {
@@ -137,7 +147,9 @@ make_links(struct plan *plan, unsigned int node)
 	struct link *link = &plan->links[plan->first[node]];
 
 	if (nb > 0 && node >= plan->first_queue) {
-		*link = (struct link){.from = node, .to = target_of_queue(plan, node)};
+		*link = (struct link){.from = node,
+			.to = target_of_queue(plan, node),
+			.value = value_of_queue(plan, node)};
 		return;
 	}
 	if (queue_of_node(plan, node) != 0) {
