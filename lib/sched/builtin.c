@@ -3,6 +3,7 @@
 /* The builtin scheduler is made, configured, started, stopped. See builtin.h. */
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -159,6 +160,37 @@ divide_flows(struct builtin *builtin, unsigned int queue)
 		builtin->shard_of[queue][class] = ids[(class + queue) % nb];
 }
 
+/* Whoever puts the first event in waits until its flows are divided, and that is for good. */
+bool
+queue_use(struct builtin *builtin, uint8_t queue)
+{
+	uint8_t *state = &builtin->queues[queue].state, unused = QUEUE_UNUSED;
+
+	while (!__atomic_compare_exchange_n(
+		state, &unused, QUEUE_USED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		if (unused == QUEUE_NONE)
+			return false;
+		if (unused == QUEUE_USED)
+			return true;
+		unused = QUEUE_UNUSED;
+		sched_yield();
+	}
+	return true;
+}
+
+/* Nobody has used it yet: its ports may be others than they were. */
+static void
+divide_again(struct builtin *builtin, unsigned int queue)
+{
+	uint8_t *state = &builtin->queues[queue].state, unused = QUEUE_UNUSED;
+
+	if (!__atomic_compare_exchange_n(
+		    state, &unused, QUEUE_DIVIDED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	divide_flows(builtin, queue);
+	__atomic_store_n(state, QUEUE_UNUSED, __ATOMIC_RELEASE);
+}
+
 static void
 builtin_destroy(struct weir_sched *sched)
 {
@@ -203,7 +235,6 @@ builtin_create(struct weir_sched *sched, const char *device)
 	sched->own = builtin;
 	builtin->sched = sched;
 	divide_into_classes(builtin);
-	memset(builtin->queues, NO_TYPE, sizeof(builtin->queues));
 	builtin->lanes = reserve_memory(lanes_of(builtin) * sizeof(*builtin->lanes));
 	builtin->shard_of = calloc(sched->config.nb_queues, sizeof(*builtin->shard_of));
 	builtin->port_groups = calloc(sched->config.nb_ports, sizeof(*builtin->port_groups));
@@ -242,6 +273,9 @@ builtin_group_set(struct weir_sched *sched, unsigned int group)
 			__atomic_fetch_and(&builtin->port_groups[i], ~((uint64_t)1 << group),
 				__ATOMIC_RELAXED);
 	}
+	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
+		if (sched->queues[queue].group == group)
+			divide_again(builtin, queue);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
 		shard_lock(&builtin->shards[i]);
 		shard_unlock(&builtin->shards[i]);
@@ -300,15 +334,15 @@ builtin_start(struct weir_sched *sched)
 		if (rc < 0)
 			return rc;
 		reset_ports(builtin);
-		for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++) {
-			const struct weir_sched_queue_config *config = &sched->queues[queue];
-
-			divide_flows(builtin, queue);
-			builtin->queues[queue] =
-				(struct queue_info){config->type, config->priority, config->group};
-		}
 	}
 	reset_ports(builtin);
+	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++) {
+		const struct weir_sched_queue_config *config = &sched->queues[queue];
+
+		divide_flows(builtin, queue);
+		builtin->queues[queue] = (struct queue_info){
+			config->type, config->priority, config->group, QUEUE_UNUSED};
+	}
 	return 0;
 }
 

@@ -163,14 +163,16 @@ struct builtin_port {
 #define NB_CLASSES      256
 #define LANES_PER_CLASS 4 /* at least: a line */
 
+/* Its flows are divided anew when its group changes, until there was an event in it. */
+enum queue_state { QUEUE_NONE, QUEUE_UNUSED, QUEUE_DIVIDED, QUEUE_USED };
+
 /* What has to be known of a queue for each event. */
 struct queue_info {
-	uint8_t type; /* NO_TYPE: there is no such queue */
+	uint8_t type;
 	uint8_t priority;
 	uint8_t group;
+	uint8_t state;
 };
-
-#define NO_TYPE 0xfe
 
 struct builtin {
 	struct weir_sched *sched;
@@ -247,9 +249,17 @@ event_shard(const struct builtin *builtin, const struct rte_event *event)
 				[flow_class(builtin, event->flow_id & builtin->flow_mask)];
 }
 
+/* builtin.c: from now on it is used. @return false: there is no such queue */
+bool queue_use(struct builtin *builtin, uint8_t queue);
+
 static inline bool
-is_valid(const struct builtin *builtin, const struct rte_event *event)
+is_valid(struct builtin *builtin, const struct rte_event *event)
 {
+	const struct queue_info *queue = &builtin->queues[event->queue_id];
+
+	if (unlikely(__atomic_load_n(&queue->state, __ATOMIC_ACQUIRE) != QUEUE_USED) &&
+		!queue_use(builtin, event->queue_id))
+		return false;
 	return event_type(builtin, event) <= RTE_SCHED_TYPE_PARALLEL;
 }
 

@@ -453,6 +453,8 @@ dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t nb)
 	else if (port->nb_held > 0 || port->nb_out > 0)
 		release_slots(port, port->first, port->nb_last);
 	nb = room(port, nb);
+	/* The device may release what this port held: who gets it next sees what was done with it. */
+	weir_base_happens_before(port->ed);
 	if (nb > 0)
 		got = rte_event_dequeue_burst(port->device, port->id, events, nb, 0);
 	if (got == 0 && port->ed->runs_service) {
