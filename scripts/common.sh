@@ -101,7 +101,7 @@ build_installed() {
 }
 
 # Options of the build directories that the tests use beside build/.
-OPTIONS_ASAN="-Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false"
+OPTIONS_ASAN="-Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false -Dem_checks=true"
 OPTIONS_TSAN="-Db_sanitize=thread -Doptimization=1 -Db_lundef=false"
 OPTIONS_FUZZ="-Dfuzz=true -Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false"
 
