@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* CPU sets */
+#endif
 
 #include <inttypes.h>
 #include <pthread.h>
