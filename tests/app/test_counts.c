@@ -33,6 +33,8 @@ all_kinds(void **state)
 	static const uint64_t frag[] = {2, 7};
 	uint64_t dropped[WEIR_NODE_REASON_COUNT] = {0}, mine[WEIR_NODE_REASON_COUNT] = {0};
 	uint64_t punted[WEIR_NODE_REASON_COUNT] = {0};
+	static const char *const event_names[] = {"packets", "forwarded"};
+	static const uint64_t events[] = {11, 5};
 	struct weir_graph_node_stats nodes[] = {
 		node("ethdev_rx-0-0", 64, rx_names, rx0, 2),
 		node("ethdev_rx-0-1", 10, rx_names, rx1, 2),
@@ -44,6 +46,8 @@ all_kinds(void **state)
 		node("drop-mine", 4, reason_names, mine, WEIR_NODE_REASON_COUNT),
 		node("punt", 6, reason_names, punted, WEIR_NODE_REASON_COUNT),
 		node("null-sink", 3, NULL, NULL, 0),
+		node("sched_rx-in", 9, NULL, NULL, 0),
+		node("sched_tx-out", 12, event_names, events, 2),
 		node("classify", 104, NULL, NULL, 0),
 		node("dropper", 1000, NULL, NULL, 0),
 		node("nullify-3", 1000, NULL, NULL, 0),
@@ -57,7 +61,7 @@ all_kinds(void **state)
 	dropped[WEIR_NODE_REASON_IP4_NO_ROUTE] = 12;
 	mine[WEIR_NODE_REASON_IP4_NO_ROUTE] = 4;
 	punted[WEIR_NODE_REASON_ARP] = 6;
-	nodes[10].overflow = 1;
+	nodes[12].overflow = 1;
 	report_counts_sum(&stats, &counts);
 	assert_int_equal(counts.totals.received, 104);
 	assert_int_equal(counts.totals.sent, 80);
@@ -66,6 +70,8 @@ all_kinds(void **state)
 	assert_int_equal(counts.totals.discarded, 4);
 	assert_int_equal(counts.totals.fragmented, 2);
 	assert_int_equal(counts.totals.fragments, 7);
+	assert_int_equal(counts.from_queues, 9);
+	assert_int_equal(counts.to_queues, 11);
 	assert_int_equal(
 		counts.totals.received + counts.totals.fragments - counts.totals.fragmented,
 		counts.totals.sent + counts.totals.dropped + counts.totals.punted +

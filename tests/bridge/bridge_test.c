@@ -17,6 +17,8 @@ static unsigned int turn;
 static uint32_t graphs[8], nodes[8];
 static unsigned int nb_graphs, nb_nodes;
 
+#define IN_A_ROW 4 /* packets of a flow */
+
 struct frame {
 	struct rte_ether_hdr ether;
 	struct rte_ipv4_hdr ip;
@@ -71,8 +73,8 @@ source_process(
 
 		if (m == NULL)
 			break;
-		bt_next[turn]++;
-		turn = (turn + 1) % BT_FLOWS;
+		if (++bt_next[turn] % IN_A_ROW == 0)
+			turn = (turn + 1) % BT_FLOWS;
 		bt_left--;
 		weir_graph_enqueue_x1(graph, node, 0, m);
 	}
@@ -122,6 +124,29 @@ static struct weir_graph_node_register bt_work = {
 	.next_nodes = (const char *const[]){"drop"},
 };
 WEIR_GRAPH_NODE_REGISTER(bt_work);
+
+/* A copy is a packet of its own: it came by no queue. */
+static uint16_t
+copy_process(struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs)
+{
+	for (uint16_t i = 0; i < nb_objs; i++) {
+		struct rte_mbuf *m = bt_packet(bt_flow(objs[i]), bt_number(objs[i]));
+
+		weir_graph_enqueue_x1(graph, node, 0, objs[i]);
+		if (m != NULL)
+			weir_graph_enqueue_x1(graph, node, 0, m);
+	}
+	return nb_objs;
+}
+
+static struct weir_graph_node_register bt_copy = {
+	WEIR_GRAPH_NODE_HEADER,
+	.name = "bt_copy",
+	.process = copy_process,
+	.nb_edges = 1,
+	.next_nodes = (const char *const[]){"drop"},
+};
+WEIR_GRAPH_NODE_REGISTER(bt_copy);
 
 static void
 look(const struct rte_mbuf *m)

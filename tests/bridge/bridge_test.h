@@ -33,7 +33,7 @@ unsigned int bt_flow(const struct rte_mbuf *m);
 uint32_t bt_number(const struct rte_mbuf *m);
 
 /*
- * Node "bt_source" brings in packets of all flows in turns, so many that bt_left says; "bt_work" takes some time over each, and passes
+ * Node "bt_source" brings in packets of all flows in turns, so many that bt_left says; "bt_copy" makes two of each; "bt_work" takes some time over each, and passes
  * it on by edge 0; "bt_sink" counts and frees them, and looks whether two threads have one flow, and whether its numbers go up one by one.
  */
 extern uint64_t bt_left;           /* of bt_source: to be brought in yet. Of one thread */

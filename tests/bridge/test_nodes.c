@@ -200,6 +200,43 @@ test_forward(void **state)
 	assert_int_equal(stats.nb_invalid, 0);
 }
 
+/* What the graph makes itself is new: an event is not forwarded twice. */
+static void
+test_copies(void **state)
+{
+	weir_em_queue second;
+	struct weir_sched_stats stats;
+	struct weir_graph *both;
+
+	bt_make((struct weir_em_config){.nb_cores = 1});
+	queue = bt_queue("q", WEIR_EM_QUEUE_ATOMIC);
+	second = bt_queue("p", WEIR_EM_QUEUE_ATOMIC);
+	bt_tx("t", &queue, 1, false);
+	bt_tx("on", &second, 1, false);
+	bt_rx("r", &queue, 1, "bt_copy");
+	bt_rx("s", &second, 1, "bt_sink");
+	lead("bt_source", "sched_tx-t");
+	lead("bt_copy", "sched_tx-on");
+	in = bt_graph("in", "bt_source");
+	both = bt_graph("both", "sched_rx-*");
+	core = weir_em_core_attach(bt_em, 0);
+	assert_int_equal(weir_bridge_bind(in, core), 0);
+	assert_int_equal(weir_bridge_bind(both, core), 0);
+	for (unsigned int i = 1; i <= 20; i++) {
+		bt_left = 320;
+		while (bt_left > 0)
+			weir_graph_walk(in);
+		assert_true(bt_serve(core, 640 * i));
+	}
+	assert_int_equal(bt_xstat(both, "sched_tx-on", BRIDGE_TX_FORWARDED), 6400);
+	assert_int_equal(bt_xstat(both, "sched_tx-on", BRIDGE_TX_PACKETS), 12800);
+	weir_em_dispatch(core, &(struct weir_em_dispatch_options){.nb_rounds = 1});
+	weir_sched_stats(weir_em_sched(bt_em), &stats);
+	assert_int_equal(stats.nb_invalid, 0);
+	assert_int_equal(stats.nb_forwarded, 6400);
+	assert_int_equal(stats.nb_new, stats.nb_released);
+}
+
 /* A queue that is gone takes nothing, neither new nor forwarded. */
 static void
 test_closed(void **state)
@@ -332,6 +369,7 @@ main(void)
 		cmocka_unit_test_teardown(test_wait, teardown),
 		cmocka_unit_test_teardown(test_wait_stopped, teardown),
 		cmocka_unit_test_teardown(test_forward, teardown),
+		cmocka_unit_test_teardown(test_copies, teardown),
 		cmocka_unit_test_teardown(test_closed, teardown),
 		cmocka_unit_test_teardown(test_queues_and_flows, teardown),
 		cmocka_unit_test_teardown(test_bad_arguments, teardown),
