@@ -323,6 +323,8 @@ read_scheduler(struct config *config, const struct weir_base_doc_value *value)
 	em->threshold = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "threshold"));
 	em->starvation_bound =
 		(uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "starvation_bound"));
+	em->priority_slack_ns =
+		(uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "priority_slack"));
 	em->idle_sleep_us =
 		(uint32_t)(weir_base_doc_u64(weir_base_doc_get(value, "idle_sleep")) / 1000);
 	if (em->nb_flows != 0)

@@ -69,7 +69,8 @@ struct config_em {
 	unsigned int nb_nodes;
 	bool is_bad; /**< there are errors in it: what it leads to cannot be known */
 	const char *backend;
-	uint32_t nb_events, nb_flows, nb_reserved, threshold, starvation_bound, idle_sleep_us;
+	uint32_t nb_events, nb_flows, nb_reserved, threshold, starvation_bound, priority_slack_ns,
+		idle_sleep_us;
 };
 
 /** Read it, before workers are; errors go to the document. @return 0, or -ENOMEM */

@@ -152,6 +152,10 @@ check_scheduler(struct config *config, const struct weir_base_doc_value *schedul
 		weir_base_doc_error_add(config->doc, key_or_map(scheduler, "threshold"),
 			"threshold %u is more than there is room for; expected at most %u",
 			em->threshold, em->nb_events - em->nb_reserved);
+	if (em->priority_slack_ns != 0 && strcmp(em->backend, "builtin") != 0)
+		weir_base_doc_error_add(config->doc, key_or_map(scheduler, "priority_slack"),
+			"'priority_slack' means nothing for event devices; expected it with "
+			"'builtin'");
 	if (em->idle_sleep_us != 0 && strcmp(em->backend, "builtin") != 0)
 		weir_base_doc_error_add(config->doc, key_or_map(scheduler, "idle_sleep"),
 			"'idle_sleep' means nothing for event devices; expected it with 'builtin'");

@@ -77,6 +77,8 @@ make_machine(struct em_run *run, struct config *config, bool stand_ins)
 		.nb_reserved = em->nb_reserved,
 		.new_threshold = em->threshold,
 		.starvation_bound = em->starvation_bound,
+		.priority_slack_ns = em->priority_slack_ns,
+		.idle_sleep_us = em->idle_sleep_us,
 		.socket_id = -1,
 	};
 	unsigned int i;

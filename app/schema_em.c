@@ -198,6 +198,18 @@ static const struct weir_base_doc_key scheduler_keys[] = {
 			"number, priorities are strict.",
 	},
 	{
+		.name = "priority_slack",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 1,
+		.def = "0",
+		.help = "An event of high priority whose flow belongs to a busy worker is left to "
+			"it "
+			"so long, before others take it in front of what they have, which is "
+			"cheaper; 0: not "
+			"at all, priorities are strict among all workers. Only `builtin`.",
+	},
+	{
 		.name = "idle_sleep",
 		.kind = WEIR_BASE_DOC_DURATION,
 		.min = 0,

@@ -223,6 +223,7 @@ make_sched(struct weir_em *em, const struct ability *ability)
 				  .nb_reserved = config->nb_reserved,
 				  .new_threshold = config->new_threshold,
 				  .starvation_bound = config->starvation_bound,
+				  .priority_slack_ns = config->priority_slack_ns,
 				  .idle_sleep_us = config->idle_sleep_us,
 				  .socket_id = config->socket_id,
 			  });

@@ -75,6 +75,11 @@ check_numbers(struct weir_sched *sched, struct eventdev *ed, const struct rte_ev
 		SCHED_LOG(ERROR, "%s: %s has no starvation bound", sched->name, info->driver_name);
 		return -ENOTSUP;
 	}
+	if (config->priority_slack_ns != 0 || config->idle_sleep_us != 0) {
+		SCHED_LOG(ERROR, "%s: %s has no slack of priorities, and does not sleep when idle",
+			sched->name, info->driver_name);
+		return -ENOTSUP;
+	}
 	ed->nb_events = config->nb_events;
 	ed->nb_reserved = config->nb_reserved;
 	ed->threshold = config->new_threshold;

@@ -127,6 +127,7 @@ def test_one_worker_alone_does_all(tmp_path, alone, workers, events):
 
 @pytest.mark.parametrize("scheduler", [
     {"backend": "eventdev:event_sw0"}, {"threshold": 100}, {"starvation_bound": 4, "reserved": 64}, {"idle_sleep": "50us"},
+    {"priority_slack": "5us"},
     {"flows": 100, "events": 256}], ids=str)
 def test_schedulers(tmp_path, alone, scheduler):
     assert_as_alone(run(tmp_path, description(ORDERED, READER_AND_TWO, 20, **scheduler)), tmp_path, alone(20))
@@ -295,6 +296,7 @@ BAD = [
     ("{events: 1024}", "{events: 1024, threshold: 2000}", "threshold 2000 is more than there is room for"),
     ("{events: 1024}", "{flows: 1}", "the queues have 2 flows together; expected at most 1"),
     ("{events: 1024}", "{backend: 'eventdev:event_sw0', idle_sleep: 50us}", "'idle_sleep' means nothing"),
+    ("{events: 1024}", "{backend: 'eventdev:event_sw0', priority_slack: 5us}", "'priority_slack' means nothing"),
     ("{events: 1024}", "{speed: 7}", "unknown key 'speed'"),
 ]
 
