@@ -31,7 +31,8 @@ struct weir_em_pool_info {
 	char name[RTE_MEMPOOL_NAMESIZE]; /**< of the memory pool */
 	struct rte_mempool *mempool;     /**< it */
 	bool adopted;                    /**< it is somebody else's */
-	uint32_t nb, nb_free;            /**< buffers; of these free, about */
+	uint32_t nb;                     /**< buffers */
+	uint32_t nb_free;                /**< of these free, about */
 	uint64_t nb_allocated;           /**< by weir_em_alloc(), ever */
 	uint64_t nb_failed;              /**< calls of it that found none */
 };

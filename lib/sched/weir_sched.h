@@ -182,7 +182,7 @@ enum weir_sched_part {
 
 /** A counter with a name. */
 struct weir_sched_xstat {
-	char name[64];
+	char name[64];  /**< as DPDK names xstats: lower case, with underscores */
 	uint64_t value; /**< events, where the name does not say otherwise */
 };
 

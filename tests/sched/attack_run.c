@@ -250,7 +250,9 @@ round_of(uint64_t until)
 	attack_moved();
 	make();
 	begin();
-	while (weir_base_time_ns() < until) {
+	/* On a busy machine threads may only begin when the time is over. */
+	while (weir_base_time_ns() < until ||
+		__atomic_load_n(&attack_nb_made, __ATOMIC_RELAXED) == 0) {
 		usleep(1000);
 		watch();
 		if (attack.group_changes)
