@@ -223,6 +223,100 @@ one_port_does_for_all(void **state)
 		all / 1e6);
 }
 
+/* UINT64_MAX: it is not counted. */
+static uint64_t
+port_xstat(unsigned int port, const char *name)
+{
+	struct weir_sched_xstat xstats[64];
+	int nb = weir_sched_xstats(st_sched, WEIR_SCHED_PART_PORT, port, xstats, RTE_DIM(xstats));
+
+	for (int i = 0; i < nb; i++)
+		if (strcmp(xstats[i].name, name) == 0)
+			return xstats[i].value;
+	return UINT64_MAX;
+}
+
+static void
+wait_for_sleep(unsigned int port)
+{
+	uint64_t before = port_xstat(port, "sleeps"), since = weir_base_time_ns();
+
+	while (port_xstat(port, "sleeps") == before) {
+		assert_true(weir_base_time_ns() - since < GIVE_UP_NS);
+		usleep(500);
+	}
+}
+
+/* Who found nothing sleeps, and is woken long before its sleep would end. */
+static void
+sleepers_are_woken(void **state)
+{
+	struct weir_sched_config config = st_config(2, 1);
+	unsigned int good = 0, tries;
+	pthread_t consumer;
+
+	st_builtin_only();
+	config.idle_sleep_us = 500000;
+	st_make(config);
+	st_start();
+	if (port_xstat(1, "sleeps") == UINT64_MAX)
+		st_skip("nobody sleeps here");
+	start_consumer(&consumer, 1);
+	for (tries = 0; tries < 50 && good < 5; tries++) {
+		uint64_t since;
+
+		wait_for_sleep(1);
+		usleep(2000);
+		since = weir_base_time_ns();
+		st_new(0, 0, tries, tries);
+		good += time_until_seen(since, tries + 1) < 100000000;
+	}
+	end_consumer(consumer);
+	assert_int_equal(good, 5);
+}
+
+/* 200 low ones and 16 high ones of many flows; how many high ones are among the next @nb that port 0 gets. */
+static unsigned int
+high_among(unsigned int slack_ns, unsigned int nb)
+{
+	struct weir_sched_config config = st_config(2, 2);
+	unsigned int nb_high = 0;
+
+	config.priority_slack_ns = slack_ns;
+	st_make(config);
+	st_queue(0, ATOMIC, 0, 0);
+	st_queue(1, ATOMIC, 7, 0);
+	st_start();
+	for (uint32_t i = 0; i < 200; i++)
+		st_new(0, 1, i, i);
+	for (uint32_t i = 0; i < 16; i++)
+		st_new(0, 0, i, i);
+	for (unsigned int i = 0; i < nb; i++)
+		nb_high += st_get_one(0).queue_id == 0;
+	return nb_high;
+}
+
+/* High ones whose flows are another port's are left to it for as long as was said. */
+static void
+slack_is_kept(void **state)
+{
+	unsigned int nb_high;
+
+	st_builtin_only();
+	assert_int_equal(high_among(0, 16), 16);
+	st_teardown(NULL);
+	nb_high = high_among(4000000000, 32);
+	if (port_xstat(0, "sleeps") == UINT64_MAX)
+		st_skip("priorities have no slack here");
+	assert_in_range(nb_high, 1, 15);
+	for (; nb_high < 16; nb_high++)
+		assert_int_equal(st_get_one(1).queue_id, 0);
+	assert_int_equal(st_get_one(1).queue_id, 1);
+	st_teardown(NULL);
+	/* It is over before the low ones are. */
+	assert_int_equal(high_among(1000, 200), 16);
+}
+
 static void *
 send_reserved(void *arg)
 {
@@ -283,6 +377,8 @@ main(void)
 		TEST(forwarded_visible),
 		TEST(idle_ports_cost_nothing),
 		TEST(one_port_does_for_all),
+		TEST(sleepers_are_woken),
+		TEST(slack_is_kept),
 		TEST(reserved_by_any_thread),
 	};
 
