@@ -200,11 +200,24 @@ struct builtin {
 	uint64_t asleep __attribute__((aligned(64))); /* ports that are, about so */
 };
 
+/* By the port's thread; others read both, to tell people. */
+static inline void
+port_set_held(struct builtin_port *port, unsigned int nb)
+{
+	__atomic_store_n(&port->nb_held, (uint16_t)nb, __ATOMIC_RELAXED);
+}
+
+static inline void
+port_set_credits(struct builtin_port *port, int32_t nb)
+{
+	__atomic_store_n(&port->credits, nb, __ATOMIC_RELAXED);
+}
+
 /* A number to hold an event by. There is always one: dequeue asks for no more. */
 static inline uint8_t
 port_hold(struct builtin_port *port)
 {
-	port->nb_held++;
+	port_set_held(port, port->nb_held + 1u);
 	return port->free[--port->nb_free];
 }
 

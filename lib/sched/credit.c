@@ -15,13 +15,11 @@ credit_take(struct builtin_port *port)
 	inside = __atomic_load_n(&builtin->inside, __ATOMIC_RELAXED);
 	do {
 		want = RTE_MIN(limit - inside, builtin->quantum);
-		if (want <= 0) {
-			port->credits = 0;
+		if (want <= 0)
 			return false;
-		}
 	} while (!__atomic_compare_exchange_n(&builtin->inside, &inside, inside + want, true,
 		__ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
-	port->credits = want - 1;
+	port_set_credits(port, want - 1);
 	return true;
 }
 
@@ -29,7 +27,7 @@ static void
 give_back(struct builtin_port *port, int32_t nb)
 {
 	__atomic_fetch_sub(&port->builtin->inside, nb, __ATOMIC_RELEASE);
-	port->credits -= nb;
+	port_set_credits(port, port->credits - nb);
 }
 
 /* An event has left. */
@@ -42,7 +40,7 @@ credit_put(struct builtin_port *port, bool reserved)
 		__atomic_fetch_add(&builtin->reserved, 1, __ATOMIC_RELEASE);
 		return;
 	}
-	port->credits++;
+	port_set_credits(port, port->credits + 1);
 	if (builtin->quantum == 1)
 		give_back(port, 1); /* there are so few that none can lie with a port */
 	else if (port->credits >= 2 * builtin->quantum)

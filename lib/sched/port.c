@@ -23,7 +23,7 @@ port_forget(struct builtin_port *port, uint8_t number)
 {
 	port->held[number].kind = HELD_NOT;
 	port->free[port->nb_free++] = number;
-	port->nb_held--;
+	port_set_held(port, port->nb_held - 1u);
 }
 
 bool
@@ -182,6 +182,16 @@ forward(struct builtin_port *port, struct rte_event event)
 		end_later(port, number);
 }
 
+/* For a NEW event. */
+static inline bool
+credit_get(struct builtin_port *port)
+{
+	if (unlikely(port->credits <= 0))
+		return credit_take(port);
+	port_set_credits(port, port->credits - 1);
+	return true;
+}
+
 /* What one call did. */
 struct tally {
 	uint16_t nb_new, nb_forwarded, nb_released;
@@ -194,7 +204,7 @@ enqueue_one(struct builtin_port *port, struct rte_event event, struct tally *tal
 	if (event.op == RTE_EVENT_OP_NEW) {
 		if (!is_valid(port->builtin, &event))
 			return EINVAL;
-		if (--port->credits < 0 && !credit_take(port))
+		if (!credit_get(port))
 			return ENOSPC;
 		event.rsvd = 0;
 		put_into_burst(port, event);
@@ -270,7 +280,7 @@ builtin_enqueue(struct weir_sched_port *base, const struct rte_event *events, ui
 	event = event_read(events);
 	if (!is_valid(port->builtin, &event) || port->credits <= 0)
 		return enqueue_burst(port, events, nb);
-	port->credits--;
+	port_set_credits(port, port->credits - 1);
 	event.rsvd = 0;
 	shard = put(port, event);
 	publish_one(port, shard, 1u << event_priority(port->builtin, &event));
