@@ -366,38 +366,38 @@ current_tag(const struct weir_em *em, weir_em_event_group handle, int *error)
 	return *error == 0 ? tag_of(handle, cycle) : 0;
 }
 
-uint16_t
-weir_em_event_group_send(struct weir_em_core *core, weir_em_queue queue, struct rte_event *events,
-	uint16_t nb, weir_em_event_group group)
+/* What events to a queue are tagged with; 0 with rte_errno: they cannot be. */
+static uint64_t
+tag_for(struct weir_em_core *core, weir_em_queue queue, weir_em_event_group group)
 {
-	uint64_t tag;
 	int rc = -EINVAL;
+	uint64_t tag = core != NULL ? current_tag(core->em, group, &rc) : 0;
 
-	tag = core != NULL ? current_tag(core->em, group, &rc) : 0;
 	if (tag != 0 && !counts(core->em, queue)) {
 		tag = 0;
 		rc = -ENOTSUP;
 	}
 	if (tag == 0)
-		return (uint16_t)em_fail(-rc); /* 0 */
-	return em_send(core, queue, events, nb, tag);
+		rte_errno = -rc;
+	return tag;
+}
+
+uint16_t
+weir_em_event_group_send(struct weir_em_core *core, weir_em_queue queue, struct rte_event *events,
+	uint16_t nb, weir_em_event_group group)
+{
+	uint64_t tag = tag_for(core, queue, group);
+
+	return tag != 0 ? em_send(core, queue, events, nb, tag) : 0;
 }
 
 uint16_t
 weir_em_event_group_forward(struct weir_em_core *core, weir_em_queue queue,
 	struct rte_event *events, uint16_t nb, weir_em_event_group group)
 {
-	uint64_t tag;
-	int rc = -EINVAL;
+	uint64_t tag = tag_for(core, queue, group);
 
-	tag = core != NULL ? current_tag(core->em, group, &rc) : 0;
-	if (tag != 0 && !counts(core->em, queue)) {
-		tag = 0;
-		rc = -ENOTSUP;
-	}
-	if (tag == 0)
-		return (uint16_t)em_fail(-rc); /* 0 */
-	return em_forward(core, queue, events, nb, tag);
+	return tag != 0 ? em_forward(core, queue, events, nb, tag) : 0;
 }
 
 weir_em_event_group

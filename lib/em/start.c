@@ -187,21 +187,25 @@ start(struct weir_em *em, struct weir_em_core *core, weir_em_object handle, void
 	return call;
 }
 
-int
-weir_em_object_start(
-	struct weir_em *em, struct weir_em_core *core, weir_em_object handle, void *arg)
+/* Starting and stopping: what begins it, and how its caller hears of the end. */
+typedef struct em_call *(*begin_fn)(struct weir_em *em, struct weir_em_core *core,
+	weir_em_object handle, void *arg, const struct weir_em_notification *done, int *error);
+
+static int
+and_wait(begin_fn begin, struct weir_em *em, struct weir_em_core *core, weir_em_object handle,
+	void *arg)
 {
 	struct em_call *call;
 	int error;
 
 	if (em == NULL || (core != NULL && core->em != em))
 		return -EINVAL;
-	call = start(em, core, handle, arg, NULL, &error);
+	call = begin(em, core, handle, arg, NULL, &error);
 	return call == NULL ? error : em_call_wait(call, core);
 }
 
-int
-weir_em_object_start_async(struct weir_em *em, struct weir_em_core *core, weir_em_object handle,
+static int
+and_notify(begin_fn begin, struct weir_em *em, struct weir_em_core *core, weir_em_object handle,
 	void *arg, const struct weir_em_notification *done)
 {
 	struct em_call *call;
@@ -212,11 +216,25 @@ weir_em_object_start_async(struct weir_em *em, struct weir_em_core *core, weir_e
 	error = em_notification_check(em, done);
 	if (error < 0)
 		return error;
-	call = start(em, core, handle, arg, done, &error);
+	call = begin(em, core, handle, arg, done, &error);
 	if (call == NULL)
 		return error;
 	em_call_put(call);
 	return 0;
+}
+
+int
+weir_em_object_start(
+	struct weir_em *em, struct weir_em_core *core, weir_em_object handle, void *arg)
+{
+	return and_wait(start, em, core, handle, arg);
+}
+
+int
+weir_em_object_start_async(struct weir_em *em, struct weir_em_core *core, weir_em_object handle,
+	void *arg, const struct weir_em_notification *done)
+{
+	return and_notify(start, em, core, handle, arg, done);
 }
 
 /* ---- stop ---- */
@@ -279,32 +297,14 @@ stop(struct weir_em *em, struct weir_em_core *core, weir_em_object handle, void 
 int
 weir_em_object_stop(struct weir_em *em, struct weir_em_core *core, weir_em_object handle, void *arg)
 {
-	struct em_call *call;
-	int error;
-
-	if (em == NULL || (core != NULL && core->em != em))
-		return -EINVAL;
-	call = stop(em, core, handle, arg, NULL, &error);
-	return call == NULL ? error : em_call_wait(call, core);
+	return and_wait(stop, em, core, handle, arg);
 }
 
 int
 weir_em_object_stop_async(struct weir_em *em, struct weir_em_core *core, weir_em_object handle,
 	void *arg, const struct weir_em_notification *done)
 {
-	struct em_call *call;
-	int error;
-
-	if (em == NULL || (core != NULL && core->em != em))
-		return -EINVAL;
-	error = em_notification_check(em, done);
-	if (error < 0)
-		return error;
-	call = stop(em, core, handle, arg, done, &error);
-	if (call == NULL)
-		return error;
-	em_call_put(call);
-	return 0;
+	return and_notify(stop, em, core, handle, arg, done);
 }
 
 /* ---- cores that come and go ---- */

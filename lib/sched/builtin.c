@@ -120,11 +120,6 @@ shards_init(struct builtin *builtin)
 
 	for (unsigned int i = 0; i < nb_ports; i++)
 		nb += !builtin->sched->ports_config[i].producer;
-	if (nb == 0) {
-		SCHED_LOG(ERROR, "%s: all ports are producers, nobody would dequeue",
-			builtin->sched->name);
-		return -EINVAL;
-	}
 	builtin->shards = allocate(nb * sizeof(*builtin->shards));
 	if (builtin->shards == NULL)
 		return -ENOMEM;

@@ -13,8 +13,8 @@
  * rule, idle ports when it is busy. Events come to a shard by rings, one for each port and for each shard: nobody waits to
  * enqueue. Each ring has room for as many events as may be inside: it is never full.
  *
- * A line that two cores use costs 100 ns and more each time it changes hands. So rings are looked at seldom while they give little
- * (look.c): events that come one by one are taken in bunches.
+ * A line that two cores use costs 100 ns and more each time it changes hands. So rings are looked at seldom while they are busy
+ * (look.c): events that come one by one, close together, are taken in bunches.
  *
  * A lane is what is known of a flow in a queue. Atomic: idle, ready (its first event is in a ready list), or held by a port;
  * further events wait in it. Ordered: a list of places in the order of dispatch; who completes the first one sends on all that are

@@ -4,9 +4,9 @@
  * When to look where. A line that another core has just written costs 100 ns and more to look at, and as much again to who writes it
  * next: looking often makes everybody slow, looking seldom makes events wait. So:
  *
- *   - rings of one's own shard: at once when they gave nothing lately, up to a microsecond apart while they give a few events each
- *     time. With work at hand, after some events at the latest.
- *   - other shards: when idle, one after the other, a microsecond apart. Their events are left to their owner, whose lines they
+ *   - rings of one's own shard: at once while events come more seldom than the gap (builtin.c); otherwise a gap apart, or two while
+ *     each look gives many. With work at hand, after some events at the latest.
+ *   - other shards: when idle, one after the other, a gap apart; those that nobody comes to, all. Their events are left to their owner, whose lines they
  *     are in, unless it has not come for a while, or has more than it gets through soon.
  */
 
@@ -20,7 +20,7 @@
 /* Rings are looked at after so many events at the latest. */
 #define EVENTS_PER_LOOK 16
 
-/* Looks that give so many can be rarer yet. */
+/* Looks that give so many can be half as frequent. */
 #define MANY 16
 
 /* Events that come by less than the gap are taken in bunches, others as they come. */

@@ -77,7 +77,8 @@ struct weir_sched_config {
 	uint32_t nb_reserved;   /**< of these, kept for weir_sched_reserve(): 0 */
 	uint32_t
 		new_threshold; /**< NEW is refused while so many are inside: nb_events - nb_reserved. A
-				    device may have less room: weir_sched_config_get() */
+				    device may have less room: weir_sched_config_get(). builtin: ports keep up to a quarter of these credits
+				    among them, until they find nothing to dequeue */
 	unsigned int
 		starvation_bound; /**< so many events of higher priority pass a lower one at most; 0: strict */
 	/** An event of high priority whose flow belongs to a busy port is left to that so long, before others take it in front of what
