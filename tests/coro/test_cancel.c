@@ -2,8 +2,6 @@
 /* Ending coroutines from outside, at every point where that can happen; joining them. */
 #include "coro_test.h"
 
-#include <unistd.h>
-
 #include <pthread.h>
 
 #define HELD_MAX 16
@@ -491,51 +489,10 @@ joining_with_a_lock(void **state)
 	assert_int_equal(weir_coro_misuse(WEIR_CORO_MISUSE_HOLDING), 1);
 }
 
-static unsigned int steps;
-
-/* In a slice that is far from over, and that nobody looks at the clock in. */
-static void
-checks_for_ever(void)
-{
-	while (!weir_coro_maybe_yield())
-		;
-	steps = 1;
-}
-
-static void *
-resumes_once(void *coro)
-{
-	weir_coro_resume(coro);
-	return NULL;
-}
-
-static void
-running_ones_are_told_at_once(void **state)
-{
-	struct weir_coro *coro;
-	pthread_t thread;
-
-	start(1, INT64_MAX / 2, 0);
-	steps = 0;
-	coro = made(checks_for_ever);
-	assert_int_equal(pthread_create(&thread, NULL, resumes_once, coro), 0);
-	usleep(20000);
-	assert_int_equal(weir_coro_cancel(coro), 0);
-	alarm(60); /* it would go on for many years */
-	pthread_join(thread, NULL);
-	alarm(0);
-	/* The check yielded first, as each one does that says so. */
-	assert_false(weir_coro_has_exited(coro));
-	assert_int_equal(run_to_end(coro), 1);
-	assert_int_equal(steps, 1);
-	assert_int_equal(weir_coro_destroy(coro), 0);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(running_ones_are_told_at_once, finish),
 		cmocka_unit_test_teardown(at_every_point, finish),
 		cmocka_unit_test_teardown(not_at_all, finish),
 		cmocka_unit_test_teardown(with_one_within, finish),
