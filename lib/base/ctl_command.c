@@ -158,6 +158,30 @@ weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command)
 }
 
 int
+weir_base_ctl_register_all(
+	struct weir_base_ctl *ctl, const struct weir_base_ctl_entry *entries, size_t nb, void *arg)
+{
+	for (size_t i = 0; i < nb; i++) {
+		int rc = weir_base_ctl_register(ctl, entries[i].command, entries[i].help,
+			entries[i].flags, entries[i].handler, arg);
+
+		if (rc < 0) {
+			weir_base_ctl_unregister_all(ctl, entries, i);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+void
+weir_base_ctl_unregister_all(
+	struct weir_base_ctl *ctl, const struct weir_base_ctl_entry *entries, size_t nb)
+{
+	for (size_t i = 0; i < nb; i++)
+		weir_base_ctl_unregister(ctl, entries[i].command);
+}
+
+int
 weir_base_ctl_run(
 	struct weir_base_ctl *ctl, const char *command, const json_t *args, json_t **result)
 {

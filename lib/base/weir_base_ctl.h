@@ -30,6 +30,7 @@ extern "C" {
 #endif
 
 struct weir_base_ctl; /* a server */
+struct weir_base_hist;
 
 /** Most bytes of a request's line, its newline not among them, unless told otherwise. */
 #define WEIR_BASE_CTL_REQUEST_MAX (UINT32_C(64) << 20)
@@ -93,12 +94,41 @@ int weir_base_ctl_register(struct weir_base_ctl *ctl, const char *command, const
 /** Take a command back; returns after a running handler of it ended. -ENOENT when there is none. Not from a handler. */
 int weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command);
 
+/** A command, as weir_base_ctl_register() takes it. */
+struct weir_base_ctl_entry {
+	const char *command;             /**< its name */
+	const char *help;                /**< one line */
+	uint32_t flags;                  /**< WEIR_BASE_CTL_READ_ONLY or 0 */
+	weir_base_ctl_handler_t handler; /**< gets what all of them are registered with */
+};
+
+/**
+ * Offer several commands: all of them, or none.
+ *
+ * @return 0, or as for the one that could not be registered
+ */
+int weir_base_ctl_register_all(
+	struct weir_base_ctl *ctl, const struct weir_base_ctl_entry *entries, size_t nb, void *arg);
+
+/** Take several commands back, as weir_base_ctl_unregister(). */
+void weir_base_ctl_unregister_all(
+	struct weir_base_ctl *ctl, const struct weir_base_ctl_entry *entries, size_t nb);
+
 /**
  * Run a command in this process, as if it had come over the socket (serialised with those).
  * Used by the telemetry mirror and tests. Parameters and return as for a handler; -ENOENT: no such command.
  */
 int weir_base_ctl_run(
 	struct weir_base_ctl *ctl, const char *command, const json_t *args, json_t **result);
+
+/**
+ * A histogram for an answer: {"count", "p50", "p90", "p99", "max", "buckets": [[low, high, count], ...]}. Those in the middle are
+ * missing when nothing was recorded.
+ *
+ * @param value  how a value is told; NULL: as an integer
+ * @return owned by the caller
+ */
+json_t *weir_base_ctl_hist(const struct weir_base_hist *hist, json_t *(*value)(uint64_t));
 
 /** Call @p visit for each command, in order of names, under the server's lock: it must not register any. */
 void weir_base_ctl_foreach(struct weir_base_ctl *ctl,

@@ -219,23 +219,17 @@ ctl_nodes(void *arg, const json_t *args, json_t **result)
 int
 weir_graph_ctl_register(struct weir_base_ctl *ctl)
 {
-	static const struct {
-		const char *command;
-		const char *help;
-		weir_base_ctl_handler_t handler;
-	} commands[] = {
-		{"graph/list", "the graphs of this instance", ctl_list},
+	static const struct weir_base_ctl_entry commands[] = {
+		{"graph/list", "the graphs of this instance", WEIR_BASE_CTL_READ_ONLY, ctl_list},
 		{"graph/stats",
 			"counters per node, summed over the graphs whose names match the pattern "
 			"\"name\"",
-			ctl_stats},
-		{"graph/dot", "graph \"name\" in Graphviz DOT, with counts", ctl_dot},
-		{"graph/nodes", "all registered nodes and their edges", ctl_nodes},
+			WEIR_BASE_CTL_READ_ONLY, ctl_stats},
+		{"graph/dot", "graph \"name\" in Graphviz DOT, with counts",
+			WEIR_BASE_CTL_READ_ONLY, ctl_dot},
+		{"graph/nodes", "all registered nodes and their edges", WEIR_BASE_CTL_READ_ONLY,
+			ctl_nodes},
 	};
-	int rc = 0;
 
-	for (uint32_t i = 0; i < RTE_DIM(commands) && rc == 0; i++)
-		rc = weir_base_ctl_register(ctl, commands[i].command, commands[i].help,
-			WEIR_BASE_CTL_READ_ONLY, commands[i].handler, NULL);
-	return rc;
+	return weir_base_ctl_register_all(ctl, commands, RTE_DIM(commands), NULL);
 }

@@ -322,12 +322,7 @@ punt_capture_command(void *arg, const json_t *args, json_t **result)
 int
 weir_node_ctl_register(struct weir_base_ctl *ctl)
 {
-	static const struct {
-		const char *name;
-		const char *help;
-		uint32_t flags;
-		weir_base_ctl_handler_t handler;
-	} commands[] = {
+	static const struct weir_base_ctl_entry commands[] = {
 		{"node/ports", "all ports with their counters", WEIR_BASE_CTL_READ_ONLY,
 			ports_command},
 		{"node/reasons", "packets dropped and punted by reason", WEIR_BASE_CTL_READ_ONLY,
@@ -344,10 +339,6 @@ weir_node_ctl_register(struct weir_base_ctl *ctl)
 		{"punt/capture", "write punted packets to a capture file: file; without it, stop",
 			0, punt_capture_command},
 	};
-	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < RTE_DIM(commands); i++)
-		rc = weir_base_ctl_register(ctl, commands[i].name, commands[i].help,
-			commands[i].flags, commands[i].handler, NULL);
-	return rc;
+	return weir_base_ctl_register_all(ctl, commands, RTE_DIM(commands), NULL);
 }

@@ -59,7 +59,9 @@ extern "C" {
 	X(IP6_TOO_BIG, "ip6_too_big", 'p', "over the egress MTU (routers do not fragment IPv6)")   \
 	X(ARP, "arp", 'p', "ARP")                                                                  \
 	X(SCHED_FULL, "sched_full", 'd', "the scheduler took no more new events")                  \
-	X(SCHED_CLOSED, "sched_closed", 'd', "the queue of events is gone, or not this graph's")
+	X(SCHED_CLOSED, "sched_closed", 'd', "the queue of events is gone, or not this graph's")   \
+	X(JOBS_FULL, "jobs_full", 'd',                                                             \
+		"as many packets are in jobs as there may be, or no job could be begun")
 
 /** Reasons, in the order of WEIR_NODE_REASONS(). */
 enum weir_node_reason {

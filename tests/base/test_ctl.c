@@ -306,6 +306,24 @@ a_call_is_told_of_the_limit(void **state)
 }
 
 static void
+all_of_several_commands_or_none(void **state)
+{
+	static const struct weir_base_ctl_entry some[] = {
+		{"some/first", "first", 0, echo}, {"some/second", "second", 0, echo}};
+	static const struct weir_base_ctl_entry one_is_taken[] = {
+		{"other/first", "first", 0, echo}, {"some/second", "second", 0, echo}};
+	struct weir_base_ctl *ctl = open_server();
+
+	assert_int_equal(weir_base_ctl_register_all(ctl, some, 2, NULL), 0);
+	assert_int_equal(weir_base_ctl_register_all(ctl, one_is_taken, 2, NULL), -EEXIST);
+	assert_int_equal(weir_base_ctl_unregister(ctl, "other/first"), -ENOENT);
+	weir_base_ctl_unregister_all(ctl, some, 2);
+	assert_int_equal(weir_base_ctl_unregister(ctl, "some/first"), -ENOENT);
+	assert_int_equal(weir_base_ctl_unregister(ctl, "some/second"), -ENOENT);
+	weir_base_ctl_close(ctl);
+}
+
+static void
 commands_come_and_go(void **state)
 {
 	struct weir_base_ctl *ctl = open_server();
@@ -414,6 +432,7 @@ main(void)
 		cmocka_unit_test(a_request_may_be_as_long_as_the_limit),
 		cmocka_unit_test(a_line_without_end),
 		cmocka_unit_test(a_call_is_told_of_the_limit),
+		cmocka_unit_test(all_of_several_commands_or_none),
 		cmocka_unit_test(commands_come_and_go),
 		cmocka_unit_test(unregistering_waits_for_the_handler),
 		cmocka_unit_test(closing_waits_and_the_answer_arrives),

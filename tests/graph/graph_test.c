@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -7,56 +6,27 @@
 
 #include "graph_test.h"
 
-static char last_message[1024];
-static uint32_t nb_messages;
-static uint32_t visit_clock;
+#include "../base/eal_lcores.h"
+#include "../base/log_last.h"
 
-static void
-log_sink(void *arg, enum weir_base_log_level level, const char *module, const char *message)
-{
-	(void)arg;
-	(void)module;
-	if (level > WEIR_BASE_LOG_WARNING)
-		return;
-	snprintf(last_message, sizeof(last_message), "%s", message);
-	__atomic_add_fetch(&nb_messages, 1, __ATOMIC_RELAXED);
-}
+static uint32_t visit_clock;
 
 const char *
 gt_log_last(void)
 {
-	return last_message;
+	return log_message;
 }
 
 uint32_t
 gt_log_count(void)
 {
-	return __atomic_load_n(&nb_messages, __ATOMIC_RELAXED);
+	return log_count();
 }
 
 void
 gt_log_clear(void)
 {
-	last_message[0] = '\0';
-	__atomic_store_n(&nb_messages, 0, __ATOMIC_RELAXED);
-}
-
-/* "(0-2)@(0,1,3)": each lcore on any of the CPUs that we may run on, for they are shared with other tests. */
-static void
-lcore_map(char *text, size_t size, uint32_t lcores)
-{
-	size_t at = (size_t)snprintf(text, size, "(0-%u)@(", lcores - 1);
-	const char *comma = "";
-	cpu_set_t allowed;
-
-	sched_getaffinity(0, sizeof(allowed), &allowed);
-	for (int cpu = 0; cpu < CPU_SETSIZE && at + 8 < size; cpu++) {
-		if (!CPU_ISSET(cpu, &allowed))
-			continue;
-		at += (size_t)snprintf(text + at, size - at, "%s%d", comma, cpu);
-		comma = ",";
-	}
-	snprintf(text + at, size - at, ")");
+	log_forget();
 }
 
 void
@@ -67,13 +37,13 @@ gt_eal_init(uint32_t lcores, const char *memory_mb)
 		"--no-telemetry", "--log-level=lib.eal:4", "-m", memory_mb, "--lcores", map,
 		"--file-prefix", prefix};
 
-	lcore_map(map, sizeof(map), lcores);
+	eal_lcores(map, sizeof(map), lcores);
 	snprintf(prefix, sizeof(prefix), "graph-test-%ld", (long)getpid());
 	if (rte_eal_init(RTE_DIM(args), (char **)(uintptr_t)args) < 0) {
 		fprintf(stderr, "no EAL: %s\n", rte_strerror(rte_errno));
 		exit(1);
 	}
-	weir_base_log_set_sink(log_sink, NULL);
+	log_listen();
 }
 
 int

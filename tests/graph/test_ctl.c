@@ -2,42 +2,9 @@
 
 /* The library's commands on the control socket. */
 
-#include <unistd.h>
-
-#include <weir_base_ctl.h>
-
 #include "graph_test.h"
 
-static struct weir_base_ctl *ctl;
-
-/* Run a command with the arguments given as JSON text, NULL for none. */
-static json_t *
-ask(const char *command, const char *args, int rc)
-{
-	json_t *parsed = args == NULL ? NULL : json_loads(args, 0, NULL);
-	json_t *result = NULL;
-
-	assert_int_equal(weir_base_ctl_run(ctl, command, parsed, &result), rc);
-	json_decref(parsed);
-	return result;
-}
-
-static const char *
-text(const json_t *json, const char *key)
-{
-	const char *value = json_string_value(json_object_get(json, key));
-
-	return value == NULL ? "" : value;
-}
-
-static json_int_t
-number(const json_t *json, const char *key)
-{
-	const json_t *value = json_object_get(json, key);
-
-	assert_true(json_is_integer(value));
-	return json_integer_value(value);
-}
+#include "../base/ctl_ask.h"
 
 static void
 add_some(void)
@@ -61,7 +28,7 @@ test_list(void **state)
 	assert_int_equal(json_array_size(list), 0);
 	json_decref(list);
 	add_some();
-	list = ask("graph/list", "{\"name\": \"whatever\"}", 0);
+	list = ask("graph/list", "{'name': 'whatever'}", 0);
 	assert_int_equal(json_array_size(list), 2);
 	assert_string_equal(text(json_array_get(list, 0), "name"), "g");
 	assert_int_equal(number(json_array_get(list, 0), "nodes"), 3);
@@ -103,7 +70,7 @@ test_stats(void **state)
 	assert_int_equal(number(stats, "graphs"), 2);
 	assert_int_equal(number(stats, "walks"), 2);
 	json_decref(stats);
-	stats = ask("graph/stats", "{\"name\": \"h\"}", 0);
+	stats = ask("graph/stats", "{'name': 'h'}", 0);
 	assert_int_equal(number(stats, "graphs"), 1);
 	assert_int_equal(number(stats, "walks"), 0);
 	json_decref(stats);
@@ -112,12 +79,12 @@ test_stats(void **state)
 	gt_feed(weir_graph_lookup("h"), "s", 1, 20, 20);
 	weir_graph_walk(weir_graph_lookup("h"));
 	usleep(20000);
-	stats = ask("graph/stats", "{\"name\": \"h\"}", 0);
+	stats = ask("graph/stats", "{'name': 'h'}", 0);
 	assert_true(
 		json_number_value(json_object_get(
 			json_array_get(json_object_get(stats, "nodes"), 0), "objs_per_sec")) > 0);
 	json_decref(stats);
-	stats = ask("graph/stats", "{\"name\": 7}", -EINVAL);
+	stats = ask("graph/stats", "{'name': 7}", -EINVAL);
 	assert_non_null(strstr(json_string_value(stats), "string"));
 	json_decref(stats);
 }
@@ -129,16 +96,16 @@ test_dot(void **state)
 
 	(void)state;
 	add_some();
-	dot = ask("graph/dot", "{\"name\": \"g\"}", 0);
+	dot = ask("graph/dot", "{'name': 'g'}", 0);
 	assert_non_null(strstr(json_string_value(dot), "\"s\" -> \"f\" [label=\"40\""));
 	json_decref(dot);
-	dot = ask("graph/dot", "{\"name\": \"nobody\"}", -ENOENT);
+	dot = ask("graph/dot", "{'name': 'nobody'}", -ENOENT);
 	assert_non_null(strstr(json_string_value(dot), "'nobody'"));
 	json_decref(dot);
 	dot = ask("graph/dot", NULL, -EINVAL);
 	assert_non_null(strstr(json_string_value(dot), "name"));
 	json_decref(dot);
-	dot = ask("graph/dot", "{\"name\": []}", -EINVAL);
+	dot = ask("graph/dot", "{'name': []}", -EINVAL);
 	assert_non_null(strstr(json_string_value(dot), "string"));
 	json_decref(dot);
 }
@@ -155,31 +122,30 @@ test_shown_names(void **state)
 	gt_graph("worker-0", "s", 0);
 	gt_graph("other", "s", 0);
 	for (int i = 0; i < 2; i++) {
-		answer = ask("graph/stats",
-			i == 0 ? "{\"name\": \"worker_0\"}" : "{\"name\": \"worker-0\"}", 0);
+		answer = ask(
+			"graph/stats", i == 0 ? "{'name': 'worker_0'}" : "{'name': 'worker-0'}", 0);
 		assert_int_equal(number(answer, "graphs"), 1);
 		json_decref(answer);
 	}
-	answer = ask("graph/dot", "{\"name\": \"worker_0\"}", 0);
+	answer = ask("graph/dot", "{'name': 'worker_0'}", 0);
 	assert_non_null(strstr(json_string_value(answer), "worker-0"));
 	json_decref(answer);
 	/* A pattern stays one, and what nothing is shown as is not found. */
-	answer = ask("graph/stats", "{\"name\": \"*\"}", 0);
+	answer = ask("graph/stats", "{'name': '*'}", 0);
 	assert_int_equal(number(answer, "graphs"), 2);
 	json_decref(answer);
-	json_decref(ask("graph/dot", "{\"name\": \"worker_1\"}", -ENOENT));
-	json_decref(ask("graph/dot", "{\"name\": \"worker.0\"}", -ENOENT));
+	json_decref(ask("graph/dot", "{'name': 'worker_1'}", -ENOENT));
+	json_decref(ask("graph/dot", "{'name': 'worker.0'}", -ENOENT));
 
 	gt_graph("worker.0", "s", 0);
 	for (int i = 0; i < 2; i++) {
-		answer = ask(
-			i == 0 ? "graph/stats" : "graph/dot", "{\"name\": \"worker_0\"}", -EINVAL);
+		answer = ask(i == 0 ? "graph/stats" : "graph/dot", "{'name': 'worker_0'}", -EINVAL);
 		assert_non_null(strstr(json_string_value(answer), "'worker_0'"));
 		assert_non_null(strstr(json_string_value(answer), "worker-0, worker.0;"));
 		json_decref(answer);
 	}
 	gt_graph("worker_0", "s", 32);
-	answer = ask("graph/dot", "{\"name\": \"worker_0\"}", 0);
+	answer = ask("graph/dot", "{'name': 'worker_0'}", 0);
 	assert_non_null(strstr(json_string_value(answer), "\"worker_0\""));
 	json_decref(answer);
 }
@@ -187,18 +153,14 @@ test_shown_names(void **state)
 static int
 setup(void **state)
 {
-	char name[64];
-
 	gt_setup(state);
-	snprintf(name, sizeof(name), "graph-test-%ld", (long)getpid());
-	ctl = weir_base_ctl_open(name);
-	return ctl == NULL ? -1 : weir_graph_ctl_register(ctl);
+	return ctl_up("graph") ? weir_graph_ctl_register(ctl) : -1;
 }
 
 static int
 teardown(void **state)
 {
-	weir_base_ctl_close(ctl);
+	ctl_down();
 	return gt_teardown(state);
 }
 

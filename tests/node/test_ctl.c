@@ -3,57 +3,24 @@
 /* The commands on the control socket: what they answer, and what they refuse. */
 
 #include <errno.h>
-#include <unistd.h>
-
-#include <jansson.h>
 
 #include "node_test.h"
-#include "weir_base_ctl.h"
 
-static struct weir_base_ctl *ctl;
+#include "../base/ctl_ask.h"
+
 static struct frame frame;
 
 static int
 up(void **state)
 {
-	char name[64];
-
-	snprintf(name, sizeof(name), "node-test-%d", (int)getpid());
-	ctl = weir_base_ctl_open(name);
-	return ctl == NULL || weir_node_ctl_register(ctl) < 0 ? -1 : test_router_up(state);
+	return !ctl_up("node") || weir_node_ctl_register(ctl) < 0 ? -1 : test_router_up(state);
 }
 
 static int
 down(void **state)
 {
-	weir_base_ctl_close(ctl);
+	ctl_down();
 	return test_router_down(state);
-}
-
-/* Run a command; its arguments are JSON in single quotes. The caller owns the answer. */
-static json_t *
-ask(const char *command, const char *args, int expected_rc)
-{
-	char text[256];
-	json_t *json = NULL, *result = NULL;
-	size_t length = 0;
-	int rc;
-
-	for (; args != NULL && args[length] != '\0'; length++)
-		text[length] = args[length] == '\'' ? '"' : args[length];
-	text[length] = '\0';
-	if (args != NULL) {
-		json = json_loads(text, 0, NULL);
-		assert_non_null(json);
-	}
-	rc = weir_base_ctl_run(ctl, command, json, &result);
-	json_decref(json);
-	if (rc != expected_rc)
-		fail_msg("%s %s: %d, expected %d: %s", command, text, rc, expected_rc,
-			json_is_string(result) ? json_string_value(result) : "");
-	if (rc < 0)
-		assert_true(json_is_string(result));
-	return result;
 }
 
 static void

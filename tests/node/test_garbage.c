@@ -114,8 +114,8 @@ test_met(void **state)
 	assert_int_equal(weir_node_totals(&totals), 0);
 	print_message(
 		"sent %u, cut %u\n", (unsigned int)totals.sent, (unsigned int)totals.fragmented);
-	/* All but: none, no_memory, tx_full, tx_closed; sched_full, sched_closed: of a node that is not in this graph. */
-	assert_int_equal(met, WEIR_NODE_REASON_COUNT - 6);
+	/* All but: none, no_memory, tx_full, tx_closed; sched_full, sched_closed, jobs_full: of nodes that are not in this graph. */
+	assert_int_equal(met, WEIR_NODE_REASON_COUNT - 7);
 	assert_true(totals.sent > NB_FRAMES / 10);
 	assert_true(totals.fragmented > NB_FRAMES / 100);
 }

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_TESTS_BASE_INTERLEAVE_H
+#define WEIR_TESTS_BASE_INTERLEAVE_H
+
+/*
+ * Real code of a few actors, run in every order that their steps can have. To be included before the code: the compiler's atomic
+ * builtins become points at which another actor may go on. With INTERLEAVE_BY_HAND defined they do not, and the code says itself where
+ * its points are, by interleave_point(), and interleave_pause() where it waits.
+ *
+ * Actors are coroutines of one thread; a run follows a list of choices, the next run changes the last one that can be, until
+ * there are none left. Where these are too many: all runs in which at most so many times an actor is interrupted that could go on.
+ *
+ * It finds every error of logic, for all memory is seen in one order. What comes of too weak an order of memory it does not find;
+ * the thread sanitizer does, under load.
+ *
+ * Who spins (rte_pause()) looks once more, and is not asked again before somebody else made a step; when all spin, that is a deadlock.
+ */
+
+#include "cmocka_all.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_pause.h>
+
+#include "weir_base_sanitizer.h"
+#include "weir_coro.h"
+
+#define INTERLEAVE_ACTORS_MAX 4
+#define INTERLEAVE_DEPTH_MAX  1024
+
+/*
+ * How many interruptions at most, also where a test allows more; 0: as it says. The thread sanitizer takes a hundred times as long, and sees
+ * nothing here: these are no threads. The address sanitizer sees the same places in a few orders as in all of them, which are for when
+ * there is time: WEIR_TEST_LONG.
+ */
+static inline unsigned int
+interleave_few(void)
+{
+#if defined(WEIR_BASE_TSAN)
+	return 2;
+#elif defined(WEIR_BASE_ASAN)
+	return getenv("WEIR_TEST_LONG") != NULL ? 0 : 3;
+#else
+	return 0;
+#endif
+}
+
+struct interleave {
+	void (*init)(void); /* before each run */
+	unsigned int nb_actors;
+	void (*actors[INTERLEAVE_ACTORS_MAX])(void);
+	void (*check)(void);             /* after each run */
+	unsigned int most_interruptions; /* 0: any number */
+	uint64_t least;                  /* runs that there must be */
+};
+
+struct interleave_choice {
+	uint8_t taken; /* which one of those that could go on */
+	uint8_t nb;
+};
+
+static struct interleave_choice interleave_choices[INTERLEAVE_DEPTH_MAX];
+static bool interleave_spins[INTERLEAVE_ACTORS_MAX];
+/* Steps of all, of each, and of others when one spun last. */
+static unsigned int interleave_steps, interleave_own[INTERLEAVE_ACTORS_MAX],
+	interleave_others[INTERLEAVE_ACTORS_MAX];
+static unsigned int interleave_actor;
+/* Who made the last step did more than to look whether it still has to wait. Each: that is where it stands. */
+static bool interleave_moved, interleave_pauses[INTERLEAVE_ACTORS_MAX];
+
+/* Before an atomic operation. */
+static inline void
+interleave_point(void)
+{
+	if (weir_coro_self() == NULL)
+		return;
+	interleave_moved = true;
+	weir_coro_yield();
+}
+
+static inline void
+interleave_pause(void)
+{
+	unsigned int actor = interleave_actor, others = interleave_steps - interleave_own[actor];
+
+	interleave_spins[actor] = interleave_others[actor] == others;
+	interleave_others[actor] = others;
+	interleave_pauses[actor] = true;
+	if (weir_coro_self() != NULL)
+		weir_coro_yield();
+}
+
+/* Who can go on: the one that went last is the first, if it is among them. @return how many */
+static inline unsigned int
+interleave_who_can(const struct interleave *interleave, struct weir_coro *const *coros,
+	unsigned int *can, unsigned int *nb_alive)
+{
+	unsigned int nb = 0;
+
+	*nb_alive = 0;
+	for (unsigned int i = 0; i < interleave->nb_actors; i++) {
+		if (weir_coro_has_exited(coros[i]))
+			continue;
+		++*nb_alive;
+		if (interleave_spins[i])
+			continue;
+		can[nb++] = i;
+		if (i == interleave_actor) {
+			can[nb - 1] = can[0];
+			can[0] = i;
+		}
+	}
+	return nb;
+}
+
+static inline void
+interleave_begin(const struct interleave *interleave, struct weir_coro **coros)
+{
+	interleave->init();
+	interleave_steps = 0;
+	interleave_actor = UINT_MAX;
+	for (unsigned int i = 0; i < interleave->nb_actors; i++) {
+		coros[i] = weir_coro_create(interleave->actors[i]);
+		assert_non_null(coros[i]);
+		interleave_spins[i] = interleave_pauses[i] = false;
+		interleave_own[i] = 0;
+		interleave_others[i] = UINT_MAX;
+	}
+}
+
+/* A step of the actor whose turn it is. Others that spin look again if there is something new to see. */
+static inline void
+interleave_step(struct weir_coro *coro)
+{
+	bool spins[INTERLEAVE_ACTORS_MAX], spun;
+
+	memcpy(spins, interleave_spins, sizeof(spins));
+	memset(interleave_spins, 0, sizeof(interleave_spins));
+	interleave_steps++;
+	interleave_own[interleave_actor]++;
+	interleave_moved = !interleave_pauses[interleave_actor];
+	interleave_pauses[interleave_actor] = false;
+	weir_coro_resume(coro);
+	if (interleave_moved || weir_coro_has_exited(coro))
+		return;
+	spun = interleave_spins[interleave_actor];
+	memcpy(interleave_spins, spins, sizeof(spins));
+	interleave_spins[interleave_actor] = spun;
+}
+
+/* One run. @given: how many choices are given; @most: interruptions, 0: any number; returns how many choices there were */
+static inline unsigned int
+interleave_run(const struct interleave *interleave, unsigned int given, unsigned int most)
+{
+	struct weir_coro *coros[INTERLEAVE_ACTORS_MAX];
+	unsigned int can[INTERLEAVE_ACTORS_MAX], nb_alive, depth = 0, nb_interruptions = 0;
+
+	interleave_begin(interleave, coros);
+	for (;; depth++) {
+		unsigned int nb = interleave_who_can(interleave, coros, can, &nb_alive);
+		bool interrupted = nb > 0 && can[0] == interleave_actor;
+
+		if (nb_alive == 0)
+			break;
+		assert_int_not_equal(nb, 0); /* a deadlock */
+		assert_true(depth < INTERLEAVE_DEPTH_MAX);
+		if (interrupted && most > 0 && nb_interruptions == most)
+			nb = 1;
+		if (depth >= given)
+			interleave_choices[depth].taken = 0;
+		interleave_choices[depth].nb = (uint8_t)nb;
+		nb_interruptions += interrupted && interleave_choices[depth].taken > 0;
+		interleave_actor = can[interleave_choices[depth].taken];
+		interleave_step(coros[interleave_actor]);
+	}
+	for (unsigned int i = 0; i < interleave->nb_actors; i++)
+		weir_coro_destroy(coros[i]);
+	interleave->check();
+	return depth;
+}
+
+/* All runs. */
+static inline void
+interleave_all(const struct interleave *interleave)
+{
+	const unsigned int few = interleave_few(), allowed = interleave->most_interruptions;
+	const unsigned int most = few > 0 && (allowed == 0 || few < allowed) ? few : allowed;
+	unsigned int given = 0;
+	uint64_t nb = 0;
+
+	assert_int_equal(
+		weir_coro_init(64 * 1024, 0, 0, INTERLEAVE_ACTORS_MAX, INT64_MAX, 0, -1), 0);
+	do {
+		given = interleave_run(interleave, given, most);
+		nb++;
+		while (given > 0 && interleave_choices[given - 1].taken + 1u ==
+					    interleave_choices[given - 1].nb)
+			given--;
+		if (given > 0)
+			interleave_choices[given - 1].taken++;
+	} while (given > 0);
+	weir_coro_cleanup();
+	print_message("  %" PRIu64 " orders\n", nb);
+	assert_true(nb >= (few > 0 ? 2 : interleave->least));
+}
+
+#ifndef INTERLEAVE_BY_HAND
+/* A macro is not expanded within itself: these are the compiler's, after a point. */
+#define __atomic_load_n(...)     (interleave_point(), __atomic_load_n(__VA_ARGS__))
+#define __atomic_store_n(...)    (interleave_point(), __atomic_store_n(__VA_ARGS__))
+#define __atomic_exchange_n(...) (interleave_point(), __atomic_exchange_n(__VA_ARGS__))
+#define __atomic_compare_exchange_n(...)                                                           \
+	(interleave_point(), __atomic_compare_exchange_n(__VA_ARGS__))
+#define __atomic_fetch_add(...) (interleave_point(), __atomic_fetch_add(__VA_ARGS__))
+#define __atomic_fetch_sub(...) (interleave_point(), __atomic_fetch_sub(__VA_ARGS__))
+#define __atomic_fetch_or(...)  (interleave_point(), __atomic_fetch_or(__VA_ARGS__))
+#define __atomic_fetch_and(...) (interleave_point(), __atomic_fetch_and(__VA_ARGS__))
+#define __atomic_add_fetch(...) (interleave_point(), __atomic_add_fetch(__VA_ARGS__))
+#define __atomic_sub_fetch(...) (interleave_point(), __atomic_sub_fetch(__VA_ARGS__))
+#define rte_pause()             interleave_pause()
+#endif
+
+#endif
