@@ -54,7 +54,9 @@ weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
 	__atomic_store_n(&block->resumes, 0, __ATOMIC_RELAXED);
 	coro_slice_reset(block, class->param.time_slice);
 	memset(block->locals, 0, sizeof(block->locals));
-	memset(block->params, 0, class->memory.param_bytes);
+	/* Without any, it is a guard: masked stores of nothing to that cost an assist. */
+	if (class->memory.param_bytes > 0)
+		memset(block->params, 0, class->memory.param_bytes);
 	if (class->param.zero)
 		coro_memory_trim(&class->memory, (size_t)(block - class->blocks));
 	if (block->fp_control)
@@ -139,7 +141,7 @@ weir_coro_exit(void)
 	cache = coro_cache_of(&coro_classes[block->class_id]);
 	if (cache != NULL)
 		coro_count(&cache->counts.exited, 1);
-	coro_slice_end(block);
+	coro_pace_remember(block);
 	coro_check_canary(block);
 	block->held = 0;
 	block->word_after = (block->word_after & ~0xffffu) | WEIR_CORO_STATE_EXITED;

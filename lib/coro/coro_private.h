@@ -282,8 +282,67 @@ coro_slice_mark(uint64_t resumes)
 /* slice.c */
 void coro_slice_init(void);
 void coro_slice_reset(struct weir_coro_block *block, uint64_t slice);  /* a new coroutine's */
-void coro_slice_end(const struct weir_coro_block *block);              /* it exits */
 void coro_slice_change(struct weir_coro_block *block, uint64_t slice); /* from its next one on */
+
+/* Others may change it. */
+static inline uint64_t
+coro_slice_of(const struct weir_coro_block *block)
+{
+	return __atomic_load_n(&block->slice, __ATOMIC_RELAXED);
+}
+
+/* pace.c */
+bool coro_pace_recall(
+	struct weir_coro_block *block); /* a new coroutine's; @return is anything known? */
+void coro_pace_remember(const struct weir_coro_block *block); /* it exits */
+void coro_pace_learn(struct weir_coro_block *block, uint32_t nb,
+	uint64_t cycles);                           /* so many checks took so long */
+void coro_pace_draw(struct weir_coro_block *block); /* its slice is another one */
+
+/* Confirmed so often in a row: checks are regular. */
+#define CORO_PACE_REGULAR 3
+
+static inline bool
+coro_pace_is_regular(const struct weir_coro_block *block)
+{
+	return block->trust >= CORO_PACE_REGULAR;
+}
+
+/* How many slices may end by count? */
+static inline uint8_t
+coro_pace_blind(const struct weir_coro_block *block)
+{
+	return coro_pace_is_regular(block)
+		       ? (uint8_t)((1u << (block->trust - CORO_PACE_REGULAR)) - 1)
+		       : 0;
+}
+
+/* Checks are counted in 32 bits. */
+#define CORO_PACE_CHECKS_MAX 1000000000.0f
+
+/* Checks until the next look, when @left cycles are left. */
+static inline uint32_t
+coro_pace_skip(const struct weir_coro_block *block, float left)
+{
+	float nb = block->skip_least + block->skip_rate * left;
+
+	if (!(nb >= 1))
+		return 1;
+	return nb < CORO_PACE_CHECKS_MAX ? (uint32_t)nb : (uint32_t)CORO_PACE_CHECKS_MAX;
+}
+
+/*
+ * There were so many cycles between two checks. If that is more than the longest time known, this approaches it: once, the kernel may
+ * have run something else.
+ */
+static inline void
+coro_pace_was(struct weir_coro_block *block, float spacing)
+{
+	float more = spacing - block->longest;
+
+	if (more > 0)
+		block->longest += 0.25f * (more < block->longest ? more : block->longest);
+}
 
 /* tool.c: nothing in builds without them. A coroutine is made, ends, is entered, was entered, is left, was left. */
 int coro_tool_create(struct weir_coro_block *block);

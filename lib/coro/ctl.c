@@ -88,39 +88,6 @@ bytes(uint64_t value)
 	return as_integer(value);
 }
 
-/* [[low, high, count], ...] */
-static json_t *
-buckets(const struct weir_base_hist *hist)
-{
-	json_t *list = json_array();
-
-	for (unsigned int i = 0; i < WEIR_BASE_HIST_BUCKETS; i++) {
-		if (hist->bucket[i] == 0)
-			continue;
-		json_array_append_new(
-			list, json_pack("[o, o, o]", as_integer(weir_base_hist_bucket_low(i)),
-				      as_integer(weir_base_hist_bucket_high(i)),
-				      as_integer(hist->bucket[i])));
-	}
-	return list;
-}
-
-/* The lower ones are unknown of an empty histogram. */
-static json_t *
-distribution(const struct weir_base_hist *hist, json_t *(*value)(uint64_t))
-{
-	json_t *object = json_pack("{s:o}", "count", as_integer(hist->count));
-
-	if (hist->count > 0) {
-		json_object_set_new(object, "p50", value(weir_base_hist_percentile(hist, 50)));
-		json_object_set_new(object, "p90", value(weir_base_hist_percentile(hist, 90)));
-		json_object_set_new(object, "p99", value(weir_base_hist_percentile(hist, 99)));
-		json_object_set_new(object, "max", value(hist->max));
-	}
-	json_object_set_new(object, "buckets", buckets(hist));
-	return object;
-}
-
 static json_t *
 class_stats(unsigned int class_id, struct weir_base_hist *hist)
 {
@@ -135,13 +102,13 @@ class_stats(unsigned int class_id, struct weir_base_hist *hist)
 		as_integer(stats.created), "exited", as_integer(stats.exited), "destroyed",
 		as_integer(stats.destroyed), "switches", as_integer(stats.switches), "overruns",
 		as_integer(stats.overruns));
-	part = distribution(hist, bytes);
+	part = weir_base_ctl_hist(hist, bytes);
 	json_object_set_new(part, "size", bytes(stats.stack_size));
 	json_object_set_new(part, "high_water", bytes(stats.high_water));
 	json_object_set_new(part, "resident", bytes(stats.resident));
 	json_object_set_new(object, "stack_bytes", part);
 	weir_coro_class_slices(class_id, hist);
-	part = distribution(hist, length);
+	part = weir_base_ctl_hist(hist, length);
 	json_object_set_new(part, "configured", length(class->param.time_slice));
 	json_object_set_new(object, "slices", part);
 	return object;
@@ -203,15 +170,17 @@ ctl_trim(void *arg, const json_t *args, json_t **result)
 int
 weir_coro_ctl_register(struct weir_base_ctl *ctl)
 {
-	int rc = weir_base_ctl_register(ctl, "coro/stats",
-		"coroutines: counters, lengths of slices and use of stacks, of all classes or "
-		"\"class\"",
-		WEIR_BASE_CTL_READ_ONLY, ctl_stats, NULL);
-
-	if (rc == 0)
-		rc = weir_base_ctl_register(ctl, "coro/trim",
+	static const struct weir_base_ctl_entry commands[] = {
+		{"coro/stats",
+			"coroutines: counters, lengths of slices and use of stacks, of all classes "
+			"or \"class\"",
+			WEIR_BASE_CTL_READ_ONLY, ctl_stats},
+		{"coro/trim",
 			"give memory of idle stacks back, of all classes of coroutines or "
 			"\"class\"",
-			0, ctl_trim, NULL);
-	return rc;
+			0, ctl_trim},
+	};
+
+	return weir_base_ctl_register_all(
+		ctl, commands, sizeof(commands) / sizeof(commands[0]), NULL);
 }

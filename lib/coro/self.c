@@ -116,9 +116,9 @@ weir_coro_set_time_slice(struct weir_coro *coro, uint64_t time_slice)
 {
 	struct weir_coro_block *block = coro_block_checked(coro);
 
-	if (block == NULL)
-		return;
-	coro_slice_change(block, time_slice);
+	/* A change costs divisions and a root: who sets it each time to what it is shall not pay for that. */
+	if (block != NULL && coro_slice_of(block) != time_slice)
+		coro_slice_change(block, time_slice);
 }
 
 static unsigned int nb_locals;

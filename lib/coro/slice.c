@@ -2,40 +2,21 @@
 
 /*
  * When is a time slice over? A look at the clock costs as much as several switches, so checks are counted, and the clock is
- * looked at as rarely as what is known of their spacing allows: its mean m and its standard deviation s.
- *
- *     resumed, look                     look  look  deadline
- *       |--------------------------------|-----|--|--|
- *                   n checks
- *
- * With n = slice / m checks the deadline would be met on average, but missed by s sqrt(n) as a rule. So the next look is as
- * many checks ahead as come before it nearly always: n m + DEVIATIONS s sqrt(n) = slice. Regular checks have s = 0: the
- * next look is the end. Where spacings vary the next look comes at a part of what is left, and so on, and at last each check is
- * one. A slice that ends at the first check after the deadline is too long by what is left of a spacing at a moment,
- * (m + s^2 / m) / 2 on average; so where no more than that is missing it ends, a bit early, and the last looks are not made.
- *
- * Where slices came out as expected several times in a row, checks are taken to be regular, and their number alone ends
- * the next 1, 3, 7 and at last 15 slices; then the clock is looked at again. Who resumes another coroutine in such
- * a slice ends that, as its time runs on meanwhile.
+ * looked at as rarely as what is known of their spacing allows: see pace.c. Where slices came out as expected several times in a
+ * row, checks are taken to be regular, and their number alone ends the next 1, 3, 7 and at last 15 slices; then the
+ * clock is looked at again. Who resumes another coroutine in such a slice ends that, as its time runs on meanwhile.
  *
  * Time in which a coroutine does not run is not in any of this: both looks that learn are in the same resumption.
  */
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "coro_private.h"
 
-#define WEIGHT          0.25f   /* of the newest look in the mean */
-#define VARIANCE_WEIGHT 0.0625f /* and in the variance, of which one look tells less */
-#define DEVIATIONS      2.25f
-#define EARLY_LEAST     16 /* part of a slice: so much may be missing where checks are irregular */
-#define EARLY_MOST      8
-#define OUTLIER         16.0f  /* times the mean: as much more than it at most */
-#define AGREES          0.025f /* of the mean: what was seen confirms it; or half a check */
-#define REGULAR         3      /* confirmed so often in a row: regular */
-#define TRUST_MAX       (REGULAR + 4)
-#define SAMPLE          16 /* slices that a ticker ends: one is measured */
+#define EARLY        8   /* part of a slice: so much may be missing where checks are irregular */
+#define EARLY_TICKED 16  /* and so much where a ticker tells */
+#define SURVEY       256 /* slices that begin with a look: in one each check is looked at */
+#define SAMPLE       16  /* slices that a ticker ends: one is measured */
 
 /* Looks at the clock in a slice. */
 enum {
@@ -45,20 +26,6 @@ enum {
 };
 
 #define SLICE_MAX ((uint64_t)INT64_MAX / 2) /* cycles: times are compared by their difference */
-
-/* Checks are counted in 32 bits. */
-#define CHECKS_MAX 1000000000.0f
-
-/* Coroutines that run the same function, one after the other, are taken to be alike: what was learned last. */
-struct pace {
-	weir_coro_run_t run;
-	float spacing, variance;
-	uint8_t trust;
-};
-
-#define PACES 8 /* of which a thread keeps note */
-
-static __thread struct pace paces[PACES];
 
 static bool always;
 
@@ -76,13 +43,6 @@ coro_slice_init(void)
 	weir_coro_always_yield(wish != NULL && wish[0] == '1');
 }
 
-/* Others may change it. */
-static uint64_t
-slice_of(const struct weir_coro_block *block)
-{
-	return __atomic_load_n(&block->slice, __ATOMIC_RELAXED);
-}
-
 static void
 set_slice(struct weir_coro_block *block, uint64_t slice)
 {
@@ -95,35 +55,18 @@ give(struct weir_coro_block *block, uint32_t nb)
 	block->checks_given = block->checks_begin = block->checks_left = nb;
 }
 
-static struct pace *
-pace_of(weir_coro_run_t run)
-{
-	return &paces[(uintptr_t)run / 16 % PACES];
-}
-
 void
 coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 {
-	const struct pace *pace = pace_of(block->run);
-	bool known = pace->run == block->run;
+	bool known;
 
 	set_slice(block, slice);
+	known = coro_pace_recall(block);
 	block->checks = 0;
-	block->spacing = known ? pace->spacing : 0;
-	block->variance = known ? pace->variance : 0;
-	block->trust = known ? pace->trust : 0;
 	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
 	/* Who never checks has no use for looks. */
 	give(block, known ? WEIR_CORO_LOOK : 1);
-}
-
-void
-coro_slice_end(const struct weir_coro_block *block)
-{
-	if (block->spacing > 0)
-		*pace_of(block->run) =
-			(struct pace){block->run, block->spacing, block->variance, block->trust};
 }
 
 /* What was given was for the old one. If it runs on another thread, that one learns of it at its next look. */
@@ -138,81 +81,8 @@ coro_slice_change(struct weir_coro_block *block, uint64_t slice)
 	block->checks += block->checks_given - block->checks_left;
 	block->blind = 0;
 	block->looked_in = 0;
+	coro_pace_draw(block);
 	give(block, 1);
-}
-
-/* Would a slice have ended well by count, if checks took @observed instead of what was expected? */
-static bool
-agrees(const struct weir_coro_block *block, float observed)
-{
-	float off = fabsf(observed - block->spacing);
-	float least = observed < block->spacing ? observed : block->spacing;
-
-	return off <= AGREES * least || off * (float)slice_of(block) <= 0.5f * least * least;
-}
-
-/* @nb checks took @cycles. */
-static void
-learn(struct weir_coro_block *block, float nb, float cycles)
-{
-	float observed = cycles / nb, off = observed - block->spacing, square;
-
-	if (block->spacing == 0) {
-		block->spacing = observed;
-		block->variance = observed * observed;
-		return;
-	}
-	if (!agrees(block, observed)) {
-		/* The kernel ran something else, as a rule: only the next look tells if it is to last. */
-		if (block->trust > 0) {
-			block->trust = 0;
-			return;
-		}
-	} else if (block->trust < TRUST_MAX && 4 * cycles > (float)slice_of(block)) {
-		block->trust++; /* few checks do not tell */
-	}
-	off = fminf(off, OUTLIER * block->spacing);
-	/* The mean of nb of them varies nb times less than one. */
-	square = fminf(off * off * nb, OUTLIER * OUTLIER * block->spacing * block->spacing);
-	block->variance += VARIANCE_WEIGHT * (square - block->variance);
-	block->spacing += WEIGHT * off;
-}
-
-static bool
-is_regular(const struct weir_coro_block *block)
-{
-	return block->trust >= REGULAR;
-}
-
-/* How many slices may end by count? */
-static uint8_t
-blind_slices(const struct weir_coro_block *block)
-{
-	return is_regular(block) ? (uint8_t)((1u << (block->trust - REGULAR)) - 1) : 0;
-}
-
-/* Checks until the next look, when @left cycles are left. */
-static uint32_t
-checks_for(const struct weir_coro_block *block, float left)
-{
-	float nb, back;
-
-	if (block->spacing <= 0)
-		return 1;
-	if (is_regular(block)) {
-		nb = left / block->spacing + 0.5f; /* to the check next to the deadline */
-	} else {
-		/* n m + DEVIATIONS s sqrt(n) = left: for two at least? Near the end that is asked again and again. */
-		back = left - 2 * block->spacing;
-		if (back <= 0 || back * back < 2 * DEVIATIONS * DEVIATIONS * block->variance)
-			return 1;
-		back = 0.5f * DEVIATIONS * sqrtf(block->variance);
-		nb = sqrtf(back * back + block->spacing * left) - back;
-		nb = nb * nb / (block->spacing * block->spacing);
-	}
-	if (!(nb >= 1))
-		return 1;
-	return nb < CHECKS_MAX ? (uint32_t)nb : (uint32_t)CHECKS_MAX;
 }
 
 /* In case that the ticker is late: more checks than it lets come, unless they have become many more of late. */
@@ -236,12 +106,12 @@ is_ticking(void)
 static void
 plan(struct weir_coro_block *block, float left, uint32_t most)
 {
-	uint32_t nb = checks_for(block, left);
+	uint32_t nb = coro_pace_skip(block, left);
 
 	if (!is_ticking()) {
 		give(block, nb < most ? nb : most);
 		/* Nothing more is learned in this slice, and less is left at each look: each check will be one. */
-		if (nb == 1 && block->looks == LOOKS_SOME && !is_regular(block))
+		if (nb == 1 && block->looks == LOOKS_SOME && !coro_pace_is_regular(block))
 			block->looks = LOOKS_ALL;
 	} else if (block->checks_left == 0) /* they were too few */
 		give(block, checks_if_late(block, block->checks_given));
@@ -264,7 +134,7 @@ count_slice(const struct weir_coro_block *block, uint64_t cycles)
 	struct coro_cache *cache = coro_cache_of(&coro_classes[block->class_id]);
 
 	if (cache != NULL)
-		coro_counts_slice(&cache->counts, cycles, slice_of(block));
+		coro_counts_slice(&cache->counts, cycles, coro_slice_of(block));
 }
 
 void
@@ -272,31 +142,30 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 {
 	uint64_t now;
 
-	if (slice_of(block) == 0 || __atomic_load_n(&always, __ATOMIC_RELAXED)) {
+	if (coro_slice_of(block) == 0 || __atomic_load_n(&always, __ATOMIC_RELAXED)) {
 		give(block, 1);
 		return;
 	}
 	now = weir_base_cycles();
 	block->blind = 0;
-	block->deadline = now + slice_of(block);
+	block->deadline = now + coro_slice_of(block);
 	note_look(block, now, LOOKS_ONE);
-	plan(block, (float)slice_of(block), UINT32_MAX);
+	plan(block, (float)coro_slice_of(block), UINT32_MAX);
+	if (block->resumes % SURVEY == 0 && !coro_pace_is_regular(block) && !is_ticking()) {
+		block->looks = LOOKS_ALL;
+		give(block, 1);
+	}
 }
 
-/*
- * Is the deadline nearer to the next check than to this one? Half a spacing to that one is left on average; more where they vary, as a
- * moment is more likely to be in a long one than in a short one.
- */
-static bool
-is_worth_it(const struct weir_coro_block *block, int64_t left)
+/* So little may be missing. */
+static int64_t
+early(const struct weir_coro_block *block)
 {
-	const int64_t slice = (int64_t)slice_of(block);
-
-	if (block->spacing <= 0 || is_regular(block))
-		return (float)left > 0.5f * block->spacing;
-	if (left <= slice / EARLY_LEAST || left > slice / EARLY_MOST)
-		return left > slice / EARLY_LEAST;
-	return 2 * (float)left * block->spacing > block->spacing * block->spacing + block->variance;
+	/* The deadline is nearer to this check than to the next one. */
+	if (coro_pace_is_regular(block))
+		return (int64_t)(0.5f * block->spacing);
+	/* A ticker will tell in time: it makes no looks that could be spared. */
+	return (int64_t)(coro_slice_of(block) / (is_ticking() ? EARLY_TICKED : EARLY));
 }
 
 /* It was looked at the clock. Is the slice over? */
@@ -305,14 +174,15 @@ decide(struct weir_coro_block *block, uint64_t now, uint32_t most)
 {
 	int64_t left = (int64_t)(block->deadline - now);
 
-	if (is_worth_it(block, left)) {
+	if (left > early(block)) {
 		plan(block, (float)left, most);
 		return false;
 	}
-	block->blind = blind_slices(block);
-	count_slice(block, slice_of(block) - (uint64_t)left);
+	block->blind = coro_pace_blind(block);
+	count_slice(block, coro_slice_of(block) - (uint64_t)left);
 	/* The next one ends by count, or begins with a look. */
-	give(block, block->blind > 0 ? checks_for(block, (float)slice_of(block)) : WEIR_CORO_LOOK);
+	give(block, block->blind > 0 ? coro_pace_skip(block, (float)coro_slice_of(block))
+				     : WEIR_CORO_LOOK);
 	return true;
 }
 
@@ -323,7 +193,7 @@ look_first(struct weir_coro_block *block, uint32_t nb)
 	uint64_t now = weir_base_cycles();
 
 	block->blind = 0;
-	block->deadline = now + slice_of(block);
+	block->deadline = now + coro_slice_of(block);
 	/* A ticker knows when it began, and is only late; not to be outrun by a guess. */
 	if (!is_ticking())
 		block->deadline -= (uint64_t)((float)nb * block->spacing);
@@ -340,7 +210,7 @@ look_again(struct weir_coro_block *block, uint32_t nb)
 
 	/* Later looks are near each other: what they take themselves would be taken for spacing. */
 	if (block->looks == LOOKS_ONE)
-		learn(block, (float)nb, (float)(now - block->looked));
+		coro_pace_learn(block, nb, now - block->looked);
 	note_look(block, now, LOOKS_SOME);
 	return decide(block, now, UINT32_MAX);
 }
@@ -367,8 +237,8 @@ weir_coro_slice_waits(struct weir_coro_block *block)
 	block->checks += block->checks_given - block->checks_left;
 	if (block->looked_in != (uint32_t)block->resumes) {
 		note_look(block, weir_base_cycles(), LOOKS_SOME);
-		block->deadline =
-			block->looked - (uint64_t)((float)nb * block->spacing) + slice_of(block);
+		block->deadline = block->looked - (uint64_t)((float)nb * block->spacing) +
+				  coro_slice_of(block);
 	}
 	block->looks = LOOKS_SOME; /* what comes until the next one does not tell of spacing */
 	block->blind = 0;
@@ -380,7 +250,7 @@ static bool
 end_ticked(struct weir_coro_block *block, uint32_t nb)
 {
 	if (block->looked_in != (uint32_t)block->resumes)
-		learn(block, (float)nb, (float)slice_of(block));
+		coro_pace_learn(block, nb, coro_slice_of(block));
 	else if (block->looks == LOOKS_ONE)
 		count_slice(block, weir_base_cycles() - block->looked);
 	block->blind = 0;
@@ -409,7 +279,7 @@ is_over(struct weir_coro_block *block)
 	uint32_t nb = block->checks_begin - block->checks_left;
 
 	block->checks += block->checks_given - block->checks_left;
-	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || slice_of(block) == 0 ||
+	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || coro_slice_of(block) == 0 ||
 		__atomic_load_n(&always, __ATOMIC_RELAXED)) {
 		give(block, 1);
 		return true;
@@ -458,20 +328,42 @@ looks_on(const struct weir_coro_block *block)
 {
 	return block->looks == LOOKS_ALL && block->looked_in == (uint32_t)block->resumes &&
 	       !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) &&
-	       !__atomic_load_n(&always, __ATOMIC_RELAXED) && slice_of(block) != 0;
+	       !__atomic_load_n(&always, __ATOMIC_RELAXED) && coro_slice_of(block) != 0;
 }
 
-/* Where all checks are looks, most find that much is left: that shall cost little more than the look itself. */
+/* Do regular checks end this slice by their number, and the next one too, with nothing else to attend to? */
+static inline bool
+ends_by_count(const struct weir_coro_block *block)
+{
+	return block->blind > 1 && block->checks_left == 0 &&
+	       block->checks_begin == block->checks_given && block->held == 0 &&
+	       !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) &&
+	       !__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) &&
+	       !__atomic_load_n(&always, __ATOMIC_RELAXED);
+}
+
+/*
+ * The two that come most often go by themselves: most regular slices end by count; and where all checks are
+ * looks, most find that much is left, which shall cost little more than the look itself.
+ */
 bool
 weir_coro_slice_over(struct weir_coro_block *block)
 {
 	uint64_t now;
 
+	if (ends_by_count(block)) {
+		block->checks += block->checks_given;
+		block->blind--;
+		block->checks_left = block->checks_given;
+		return true;
+	}
 	if (!looks_on(block))
 		return ends_now(block);
 	now = weir_base_cycles();
 	block->checks++;
-	if ((int64_t)(block->deadline - now) <= (int64_t)(slice_of(block) / EARLY_MOST))
+	coro_pace_was(block, (float)(now - block->looked));
+	block->looked = now;
+	if ((int64_t)(block->deadline - now) <= (int64_t)(coro_slice_of(block) / EARLY))
 		return ends_at(block, now);
 	block->checks_left = 1; /* as given before */
 	return false;

@@ -3,45 +3,10 @@
 #include "coro_test.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include "coro_private.h"
-#include "weir_base_ctl.h"
+#include "ctl_ask.h"
 #include "weir_coro_ctl.h"
-
-static struct weir_base_ctl *ctl;
-static char name[64];
-
-/* Ask over the socket. The caller owns the answer, or what was said of the error. */
-static json_t *
-ask(const char *command, const char *args, int expected)
-{
-	json_t *json = args == NULL ? NULL : json_loads(args, 0, NULL), *result = NULL;
-
-	assert_true(args == NULL || json != NULL);
-	assert_int_equal(weir_base_ctl_call(name, command, json, 10000, &result), expected);
-	json_decref(json);
-	assert_non_null(result);
-	return result;
-}
-
-static long long
-number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	assert_true(json_is_integer(value));
-	return (long long)json_integer_value(value);
-}
-
-static const json_t *
-part(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	assert_non_null(value);
-	return value;
-}
 
 static long long
 bucket_sum(const json_t *distribution)
@@ -79,7 +44,7 @@ no_classes_yet(void **state)
 
 	assert_int_equal(json_array_size(part(answer, "classes")), 0);
 	json_decref(answer);
-	json_decref(ask("coro/stats", "{\"class\": 0}", -ENOENT));
+	json_decref(ask("coro/stats", "{'class': 0}", -ENOENT));
 	answer = ask("coro/trim", NULL, 0);
 	assert_int_equal(number(answer, "bytes"), 0);
 	json_decref(answer);
@@ -162,23 +127,22 @@ all_is_told(void **state)
 static void
 one_class_is_named(void **state)
 {
-	static const char *const second[] = {
-		"{\"class\": 1}", "{\"name\": \"1\"}", "{\"class\": \"1\"}"};
+	static const char *const second[] = {"{'class': 1}", "{'name': '1'}", "{'class': '1'}"};
 	static const struct {
 		const char *args;
 		int rc;
 	} wrong[] = {
-		{"{\"class\": 2}", -ENOENT},
-		{"{\"class\": -1}", -ENOENT},
-		{"{\"class\": 4294967296}", -ENOENT},
-		{"{\"class\": 9223372036854775807}", -ENOENT},
-		{"{\"name\": \"99999999999999999999\"}", -EINVAL},
-		{"{\"name\": \"x\"}", -EINVAL},
-		{"{\"name\": \"-1\"}", -EINVAL},
-		{"{\"name\": \" 1\"}", -EINVAL},
-		{"{\"class\": 1.0}", -EINVAL},
-		{"{\"class\": null}", -EINVAL},
-		{"{\"class\": [1]}", -EINVAL},
+		{"{'class': 2}", -ENOENT},
+		{"{'class': -1}", -ENOENT},
+		{"{'class': 4294967296}", -ENOENT},
+		{"{'class': 9223372036854775807}", -ENOENT},
+		{"{'name': '99999999999999999999'}", -EINVAL},
+		{"{'name': 'x'}", -EINVAL},
+		{"{'name': '-1'}", -EINVAL},
+		{"{'name': ' 1'}", -EINVAL},
+		{"{'class': 1.0}", -EINVAL},
+		{"{'class': null}", -EINVAL},
+		{"{'class': [1]}", -EINVAL},
 	};
 	json_t *answer;
 
@@ -189,7 +153,7 @@ one_class_is_named(void **state)
 		assert_int_equal(number(json_array_get(part(answer, "classes"), 0), "class"), 1);
 		json_decref(answer);
 	}
-	answer = ask("coro/stats", "{\"name\": \"\"}", 0);
+	answer = ask("coro/stats", "{'name': ''}", 0);
 	assert_int_equal(json_array_size(part(answer, "classes")), 2);
 	json_decref(answer);
 	for (size_t i = 0; i < LENGTH(wrong); i++) {
@@ -204,14 +168,14 @@ memory_is_given_back(void **state)
 	json_t *answer;
 
 	work();
-	answer = ask("coro/trim", "{\"class\": 0}", 0);
+	answer = ask("coro/trim", "{'class': 0}", 0);
 	assert_int_equal(number(answer, "bytes"), 0);
 	json_decref(answer);
 	/* Two are idle, in this thread's cache. */
 	answer = ask("coro/trim", NULL, 0);
 	assert_true(number(answer, "bytes") >= 2 * sysconf(_SC_PAGESIZE));
 	json_decref(answer);
-	answer = ask("coro/trim", "{\"class\": 1}", 0);
+	answer = ask("coro/trim", "{'class': 1}", 0);
 	assert_int_equal(number(answer, "bytes"), 0);
 	json_decref(answer);
 }
@@ -247,8 +211,8 @@ asks_on(void *arg)
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		json_t *answer = NULL;
 
-		CHECK(weir_base_ctl_call(name, nb_asked % 4 == 0 ? "coro/trim" : "coro/stats", NULL,
-			      10000, &answer) == 0);
+		CHECK(weir_base_ctl_call(ctl_name, nb_asked % 4 == 0 ? "coro/trim" : "coro/stats",
+			      NULL, 10000, &answer) == 0);
 		json_decref(answer);
 		__atomic_fetch_add(&nb_asked, 1, __ATOMIC_RELAXED);
 	}
@@ -275,15 +239,13 @@ begins_and_ends_meanwhile(void **state)
 static int
 open_it(void **state)
 {
-	snprintf(name, sizeof(name), "coro-test-%ld", (long)getpid());
-	ctl = weir_base_ctl_open(name);
-	return ctl == NULL ? -1 : weir_coro_ctl_register(ctl);
+	return ctl_up("coro") ? weir_coro_ctl_register(ctl) : -1;
 }
 
 static int
 close_it(void **state)
 {
-	weir_base_ctl_close(ctl);
+	ctl_down();
 	return 0;
 }
 

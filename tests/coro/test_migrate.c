@@ -21,12 +21,13 @@
 #define TURNS   60
 
 /*
- * ASan holds all of them. To TSan each is a fiber: clang's has no limit but memory and time, and takes 55 KB for each, 5.5 GB
- * and half a minute for all; gcc's ends at 8128 threads and fibers that live at a time.
+ * ASan holds all of them, and takes ten times as long. To TSan each is a fiber: clang's has no limit but memory and time, and takes 60 KB for each, 6 GB
+ * and a minute for all; gcc's ends at 8128 threads and fibers that live at a time.
  * valgrind goes through a list of all stacks at switches, so its time grows with their square: half an hour for all.
  */
 #define COROUTINES          100000
-#define COROUTINES_TSAN     16000 /* unless there is time: WEIR_TEST_LONG */
+#define COROUTINES_ASAN     20000 /* unless there is time: WEIR_TEST_LONG */
+#define COROUTINES_TSAN     16000 /* likewise */
 #define COROUTINES_GCC      2000
 #define COROUTINES_VALGRIND 4000
 
@@ -263,7 +264,9 @@ how_many(void)
 	if (RUNNING_ON_VALGRIND)
 		return COROUTINES_VALGRIND;
 #endif
-#if !defined(WEIR_BASE_TSAN)
+#if defined(WEIR_BASE_ASAN)
+	return getenv("WEIR_TEST_LONG") != NULL ? COROUTINES : COROUTINES_ASAN;
+#elif !defined(WEIR_BASE_TSAN)
 	return COROUTINES;
 #elif defined(__clang__)
 	return getenv("WEIR_TEST_LONG") != NULL ? COROUTINES : COROUTINES_TSAN;

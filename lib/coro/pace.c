@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * How far apart are checks, and how many may be counted before the clock must be looked at again?
+ *
+ * Who looks each time overshoots by one spacing at most, up to the longest one, L. The same is aimed at here, with as few
+ * looks as it allows: with R left the next look is so many checks ahead that it nearly always comes before R + L.
+ *
+ *     resumed, look               look      look  deadline
+ *       |--------------------------|---------|---|.........| L
+ *                 n checks
+ *
+ * Two reasons to believe that of n checks, and the one that allows more of them counts:
+ *
+ *     n L <= R + L                   however they are spaced
+ *     n m + 3 s sqrt(n) <= R + A     with their mean m and standard deviation s
+ *
+ * where A is less than L, because sums of a few spacings are further off than 3 s sqrt(n) more often than those of many: 2/3 of it;
+ * and no more than twice m + s^2/m, the spacing in which a moment is on average, as L may be known too long for a while.
+ *
+ * The first is a line over R, n = 1 + R/L. The second bends upwards, and is replaced by its tangent at half a slice, which is
+ * nowhere more. So a look has one multiplication to do. Of regular checks s = 0, and the end is the check next to the deadline.
+ *
+ * L is learned from slices in which each check is looked at, one of many, and forgotten slowly; m and s from the first two
+ * looks of each slice that has them. That s is of means of several checks: where long ones come in rows it is large, and it is
+ * the first reason that holds.
+ */
+
+#include <math.h>
+
+#include "coro_private.h"
+
+#define WEIGHT          0.25f         /* of the newest look in the mean */
+#define VARIANCE_WEIGHT 0.0625f       /* and in the variance, of which one look tells less */
+#define FORGET          (1 / 1024.0f) /* of the longest, at each look that learns */
+#define DEVIATIONS      3.0f
+#define SURPRISE        4.0f   /* deviations: seldom so much; or the kernel ran something else */
+#define OUTLIER         16.0f  /* times the mean: as much more than it at most */
+#define AGREES          0.025f /* of the mean: what was seen confirms it; or half a check */
+#define TRUST_MAX       (CORO_PACE_REGULAR + 4)
+
+/* Coroutines that run the same function, one after the other, are taken to be alike: what was learned last. */
+struct pace {
+	weir_coro_run_t run;
+	float spacing, variance, longest;
+	uint8_t trust;
+};
+
+#define PACES 8 /* of which a thread keeps note */
+
+static __thread struct pace paces[PACES];
+
+static struct pace *
+pace_of(weir_coro_run_t run)
+{
+	return &paces[(uintptr_t)run / 16 % PACES];
+}
+
+bool
+coro_pace_recall(struct weir_coro_block *block)
+{
+	const struct pace *pace = pace_of(block->run);
+	const bool known = pace->run == block->run;
+
+	block->spacing = known ? pace->spacing : 0;
+	block->variance = known ? pace->variance : 0;
+	block->longest = known ? pace->longest : 0;
+	block->trust = known ? pace->trust : 0;
+	block->surprised = false;
+	coro_pace_draw(block);
+	return known;
+}
+
+void
+coro_pace_remember(const struct weir_coro_block *block)
+{
+	if (block->spacing > 0)
+		*pace_of(block->run) = (struct pace){
+			block->run, block->spacing, block->variance, block->longest, block->trust};
+}
+
+/* The line that tells how many checks may be skipped. */
+void
+coro_pace_draw(struct weir_coro_block *block)
+{
+	const float half = 0.5f * (float)coro_slice_of(block), m = block->spacing;
+	float c, root, nb, over;
+
+	if (m <= 0) { /* nothing is known: each check */
+		block->skip_least = 1;
+		block->skip_rate = 0;
+		return;
+	}
+	if (coro_pace_is_regular(block)) { /* to the check next to the deadline */
+		block->skip_least = 0.5f;
+		block->skip_rate = 1 / m;
+		return;
+	}
+	/* n m + 2 c sqrt(n) = half + over */
+	c = 0.5f * DEVIATIONS * sqrtf(block->variance);
+	over = fminf(2 / 3.0f * block->longest, 2 * (m + block->variance / m));
+	root = (sqrtf(c * c + m * (half + over)) - c) / m;
+	nb = root * root;
+	if (nb * block->longest > half + block->longest) {
+		block->skip_rate = root / (m * root + c);
+		block->skip_least = nb - block->skip_rate * half;
+	} else {
+		block->skip_rate = 1 / block->longest;
+		block->skip_least = 1;
+	}
+}
+
+/* Would a slice have ended well by count, if checks took @observed instead of what was expected? */
+static bool
+agrees(const struct weir_coro_block *block, float observed)
+{
+	float off = fabsf(observed - block->spacing);
+	float least = observed < block->spacing ? observed : block->spacing;
+	float slice = (float)coro_slice_of(block);
+
+	return off <= AGREES * least || off * slice <= 0.5f * least * least;
+}
+
+/* Is the deviation of a slice of as many checks as expected no more than that? */
+static bool
+varies_little(const struct weir_coro_block *block)
+{
+	float slice = (float)coro_slice_of(block), m = block->spacing;
+	float variance = block->variance * slice; /* by m, as the limits are */
+
+	return variance <= AGREES * AGREES * slice * slice * m || variance <= 0.25f * m * m * m;
+}
+
+/*
+ * @square: of what a look is off, as the variance has it. One that is far off is the kernel's, which ran something else, as a rule: only
+ * the next one tells if it is to last. That it may be is allowed for.
+ */
+static bool
+is_surprise(struct weir_coro_block *block, float *square)
+{
+	const float most = OUTLIER * OUTLIER * block->spacing * block->spacing;
+	const float usual = SURPRISE * SURPRISE * block->variance;
+
+	block->surprised = !block->surprised && *square > usual;
+	*square = fminf(*square, block->surprised ? usual : most);
+	return block->surprised;
+}
+
+static void
+learn(struct weir_coro_block *block, float nb, float cycles)
+{
+	float observed = cycles / nb, off = observed - block->spacing;
+	float square = off * off * nb; /* the mean of nb of them varies nb times less than one */
+
+	if (block->spacing == 0) {
+		block->spacing = block->longest = observed;
+		block->variance = observed * observed / 16;
+		return;
+	}
+	if (!agrees(block, observed)) {
+		if (block->trust > 0) { /* likewise: it is not to last, as a rule */
+			block->trust = 0;
+			block->surprised = true;
+			return;
+		}
+	} else if (block->trust < TRUST_MAX && varies_little(block) &&
+		   4 * cycles > (float)coro_slice_of(block)) {
+		block->trust++; /* few checks do not tell */
+	}
+	block->longest -= FORGET * block->longest;
+	if (!is_surprise(block, &square)) {
+		block->longest = fmaxf(block->longest, observed);
+		block->spacing += WEIGHT * fminf(off, OUTLIER * block->spacing);
+	}
+	block->variance += VARIANCE_WEIGHT * (square - block->variance);
+}
+
+void
+coro_pace_learn(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
+{
+	learn(block, (float)nb, (float)cycles);
+	coro_pace_draw(block);
+}
