@@ -87,7 +87,8 @@ main(int argc, char **argv)
 {
 	struct rte_event event = weir_em_event_u64(0);
 	struct weir_em_stats stats;
-	struct example ex = {.burst = 0};
+	struct example ex = {
+		.about = "what goes wrong is told, first to the object, then to the instance."};
 
 	example_begin(&ex, argc, argv, (struct weir_em_config){.nb_queues = 3});
 	weir_em_error_handler_set(ex.em, handle, NULL);

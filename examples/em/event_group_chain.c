@@ -156,7 +156,11 @@ int
 main(int argc, char **argv)
 {
 	struct rte_event first = weir_em_event_u64(0);
-	struct example ex = {.burst = 1}; /* what a core has taken, idle ones cannot have */
+	struct example ex = {
+		.about = "a parallel sort: when all events of a step have been processed, the next "
+			 "is begun.",
+		.burst = 1, /* what a core has taken, idle ones cannot have */
+	};
 
 	example_begin(&ex, argc, argv,
 		(struct weir_em_config){.nb_queues = 2, .nb_reserved = 2, .nb_event_groups = 1});

@@ -33,25 +33,59 @@ static unsigned int nb_failed;
 
 /* ---- the command line ---- */
 
-static void
-usage(const char *program)
+/* What it is called, without the folder. */
+static const char *
+name_of(const char *program)
 {
-	fprintf(stderr,
-		"usage: %s [--seconds N] [--cores N] [--backend builtin|eventdev:DEVICE] [FILE] "
-		"[-- "
-		"EAL OPTIONS]\n",
-		program);
+	const char *slash = strrchr(program, '/');
+
+	return slash == NULL ? program : slash + 1;
+}
+
+static void
+help(const struct example *ex, const char *program)
+{
+	printf("%s: %s\n\n"
+	       "usage: %s [--seconds N] [--cores N] [--backend BACKEND]%s [-- OPTIONS]\n\n"
+	       "  --seconds N        how long to run (default: 2)\n"
+	       "  --cores N          threads that are cores, up to %d (default: %u, by CPUs)\n"
+	       "  --backend BACKEND  scheduler: builtin (default), or a device of DPDK's, as\n"
+	       "                     eventdev:event_dsw0 or eventdev:event_sw0\n",
+		program, ex->about, program, ex->file != NULL ? " [FILE]" : "", CORES_MAX,
+		ex->nb_cores);
+	if (ex->file != NULL)
+		printf("  FILE               where the result goes (default: %s)\n", ex->file);
+	printf("  -- OPTIONS         EAL's, instead of --no-huge --no-pci -m 256 and the like\n");
+	exit(0);
+}
+
+static void refuse(const char *program, const char *format, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+
+static void
+refuse(const char *program, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s: ", program);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "; see %s --help\n", program);
 	exit(2);
 }
 
+/* What comes behind an option. */
 static double
-number(const char *program, const char *text, double least, double most)
+number(const char *program, char *const *option, double least, double most)
 {
+	const char *text = option[1] != NULL ? option[1] : "";
 	char *end;
-	double value = strtod(text == NULL ? "" : text, &end);
+	double value = strtod(text, &end);
 
-	if (text == NULL || end == text || *end != '\0' || !(value >= least && value <= most))
-		usage(program);
+	if (end == text || *end != '\0' || !(value >= least && value <= most))
+		refuse(program, "%s: '%s' is not a number from %g to %g", option[0], text, least,
+			most);
 	return value;
 }
 
@@ -70,22 +104,32 @@ cpus(void)
 static int
 read_arguments(struct example *ex, int argc, char **argv)
 {
+	const char *program = name_of(argv[0]);
+	bool has_file = ex->file == NULL; /* or none is wanted */
+
 	/* Two at least, or there would be nothing to see. */
 	ex->nb_cores = RTE_MAX(2u, RTE_MIN(4u, cpus()));
 	ex->seconds = 2;
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--") == 0)
 			return i;
-		if (strcmp(argv[i], "--seconds") == 0)
-			ex->seconds = number(argv[0], argv[++i], 0.01, 1e6);
-		else if (strcmp(argv[i], "--cores") == 0)
-			ex->nb_cores = (unsigned int)number(argv[0], argv[++i], 1, CORES_MAX);
-		else if (strcmp(argv[i], "--backend") == 0 && i + 1 < argc)
-			backend = argv[++i];
-		else if (argv[i][0] != '-' && ex->file == NULL)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			help(ex, program);
+		if (strcmp(argv[i], "--seconds") == 0) {
+			ex->seconds = number(program, &argv[i++], 0.01, 1e6);
+		} else if (strcmp(argv[i], "--cores") == 0) {
+			ex->nb_cores = (unsigned int)number(program, &argv[i++], 1, CORES_MAX);
+		} else if (strcmp(argv[i], "--backend") == 0) {
+			if (argv[++i] == NULL)
+				refuse(program,
+					"--backend: builtin or eventdev:DEVICE is expected");
+			backend = argv[i];
+		} else if (argv[i][0] != '-' && !has_file) {
 			ex->file = argv[i];
-		else
-			usage(argv[0]);
+			has_file = true;
+		} else {
+			refuse(program, "'%s' was not expected", argv[i]);
+		}
 	}
 	return argc;
 }
@@ -143,16 +187,15 @@ work(void *arg)
 void
 example_begin(struct example *ex, int argc, char **argv, struct weir_em_config config)
 {
-	const char *slash = strrchr(argv[0], '/');
 	int eal;
 
-	*ex = (struct example){.burst = ex->burst};
+	*ex = (struct example){.burst = ex->burst, .about = ex->about, .file = ex->file};
 	eal = read_arguments(ex, argc, argv);
 	start_eal(argv[0], argc - eal, argv + eal);
 	config.backend = backend;
 	config.nb_cores = ex->nb_cores;
 	config.socket_id = -1;
-	ex->em = weir_em_create(slash == NULL ? argv[0] : slash + 1, &config);
+	ex->em = weir_em_create(name_of(argv[0]), &config);
 	example_must(ex->em != NULL, "an event machine");
 	ex->core = weir_em_core_attach(ex->em, 0);
 	example_must(ex->core != NULL, "core 0");

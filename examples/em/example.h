@@ -23,8 +23,11 @@ struct example {
 	struct weir_em_core *core; /* its core 0: this thread */
 	unsigned int nb_cores;     /* of it */
 	double seconds;            /* how long to run */
-	uint16_t burst; /* events that a core takes at a time, set before example_begin(); 0: 32 */
-	const char *file; /* what the command line names besides; NULL: nothing */
+	/* Set before example_begin(): */
+	const char *about; /* for --help: what it shows, in a sentence */
+	uint16_t burst;    /* events that a core takes at a time; 0: 32 */
+	const char *
+		file; /* where its result goes, if the command line names no other; NULL: it has none */
 };
 
 /* All that can fail at the beginning ends the program, with a message. */

@@ -160,11 +160,13 @@ int
 main(int argc, char **argv)
 {
 	struct weir_em_event_group_stats stats;
-	struct example ex = {.burst = 1}; /* what a core has taken, idle ones cannot have */
+	struct example ex = {.about = "a picture is painted by fork and join.",
+		.burst = 1, /* what a core has taken, idle ones cannot have */
+		.file = "fractal.pgm"};
 
 	example_begin(&ex, argc, argv,
 		(struct weir_em_config){.nb_queues = 2, .nb_reserved = 2, .nb_event_groups = 1});
-	file = ex.file != NULL ? ex.file : "fractal.pgm";
+	file = ex.file;
 	paint_queue = example_serve(&ex,
 		(struct weir_em_queue_config){.name = "paint", .type = WEIR_EM_QUEUE_PARALLEL},
 		(struct weir_em_object_config){.receive = paint});

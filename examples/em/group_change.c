@@ -101,7 +101,8 @@ make(struct example *ex)
 int
 main(int argc, char **argv)
 {
-	struct example ex = {.burst = 0};
+	struct example ex = {
+		.about = "the cores that serve some queues are changed all the time, under load."};
 	weir_em_queue_group group;
 	unsigned int nb_changes = 0;
 	uint64_t all;

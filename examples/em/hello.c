@@ -66,7 +66,7 @@ main(int argc, char **argv)
 	struct player ping = {.name = "ping"}, pong = {.name = "pong", .other = &ping};
 	struct rte_mbuf *buffer;
 	struct rte_event event;
-	struct example ex = {.burst = 0};
+	struct example ex = {.about = "two objects send one event to and fro."};
 	weir_em_pool pool;
 
 	example_begin(&ex, argc, argv, (struct weir_em_config){.nb_queues = 2});

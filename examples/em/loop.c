@@ -81,7 +81,10 @@ measure(struct example *ex, enum weir_em_queue_type type)
 int
 main(int argc, char **argv)
 {
-	struct example ex = {.burst = BURST};
+	struct example ex = {
+		.about = "what does each type of queue cost?",
+		.burst = BURST,
+	};
 
 	example_begin(&ex, argc, argv,
 		(struct weir_em_config){.nb_queues = NB_QUEUES * 2, .priorities = 1u << 0});

@@ -95,7 +95,11 @@ collect(struct weir_em_core *core, void *context, struct rte_event *events, uint
 int
 main(int argc, char **argv)
 {
-	struct example ex = {.burst = 1}; /* what a core has taken, idle ones cannot have */
+	struct example ex = {
+		.about = "work is done anywhere, in parallel, and what comes of it is in order "
+			 "again.",
+		.burst = 1, /* what a core has taken, idle ones cannot have */
+	};
 
 	example_begin(&ex, argc, argv, (struct weir_em_config){.nb_queues = 2});
 	collect_queue = example_serve(&ex,

@@ -83,7 +83,10 @@ make(struct example *ex)
 int
 main(int argc, char **argv)
 {
-	struct example ex = {.burst = BURST};
+	struct example ex = {
+		.about = "how fast do events go from queue to queue?",
+		.burst = BURST,
+	};
 	char what[32];
 
 	example_begin(&ex, argc, argv,

@@ -80,7 +80,10 @@ measure(struct example *ex, const weir_em_queue_group *groups, unsigned int nb_g
 int
 main(int argc, char **argv)
 {
-	struct example ex = {.burst = BURST};
+	struct example ex = {
+		.about = "does it pay to keep work on one core?",
+		.burst = BURST,
+	};
 	weir_em_queue_group all,
 		each[7] /* and the default one: 8, unless nb_queue_groups says otherwise */;
 

@@ -143,7 +143,8 @@ int
 main(int argc, char **argv)
 {
 	struct weir_em_queue_stats stats;
-	struct example ex = {.burst = 0};
+	struct example ex = {
+		.about = "all types of queues in one ring, and what each promises, checked."};
 
 	example_begin(&ex, argc, argv, (struct weir_em_config){.nb_queues = NB_STAGES + 2});
 	make(&ex);

@@ -95,7 +95,8 @@ int
 main(int argc, char **argv)
 {
 	struct weir_em_timer_stats stats;
-	struct example ex = {.burst = 0};
+	struct example ex = {
+		.about = "events that come at their time: once, periodically, cancelled."};
 	weir_em_queue queue;
 	weir_em_timer timer;
 	uint64_t nb_periods;

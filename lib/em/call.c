@@ -2,10 +2,14 @@
 
 /* Calls: each core does something at the beginning of a round. Deferred events: what the machine sends for others, without loss. */
 
+#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 
 #include "em_private.h"
+
+#define PATIENCE_NS       UINT64_C(1000000000) /* until it is said who is waited for */
+#define PATIENCE_AGAIN_NS UINT64_C(10000000000)
 
 struct em_call *
 em_call_make(struct weir_em *em, const struct weir_em_notification *notification)
@@ -133,10 +137,33 @@ rest_is_quiet(const struct em_call *call)
 	return true;
 }
 
+void
+em_wait_a_little(
+	const struct weir_em *em, struct em_patience *patience, uint64_t cores, const char *what)
+{
+	uint64_t now = weir_base_time_ns();
+
+	sched_yield();
+	if (patience->end_ns == 0)
+		patience->end_ns = now + PATIENCE_NS;
+	if (now < patience->end_ns)
+		return;
+	patience->end_ns = now + PATIENCE_AGAIN_NS;
+	EM_LOG(WARNING,
+		"%s: %s waits for cores %#" PRIx64
+		": each must be in weir_em_dispatch(), or come there",
+		em->name, what, cores);
+}
+
 int
 em_call_wait(struct em_call *call, struct weir_em_core *core)
 {
+	char what[WEIR_EM_NAME_SIZE + 16] = "a queue or a group";
+	struct em_patience patience = {0};
 	int result;
+
+	if (call->object != NULL)
+		snprintf(what, sizeof(what), "object '%s'", call->object->name);
 
 	if (call->quiesce) {
 		em_barrier(call->em);
@@ -149,7 +176,8 @@ em_call_wait(struct em_call *call, struct weir_em_core *core)
 			em_attend(core);
 		if (call->quiesce && rest_is_quiet(call))
 			break;
-		sched_yield();
+		em_wait_a_little(
+			call->em, &patience, __atomic_load_n(&call->left, __ATOMIC_RELAXED), what);
 	}
 	result = __atomic_load_n(&call->result, __ATOMIC_RELAXED);
 	em_call_put(call);

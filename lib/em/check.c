@@ -18,10 +18,10 @@ tell(struct weir_em *em, struct weir_em_core *core, enum weir_em_error_kind kind
 
 /* 0: it is marked as sent. */
 static int
-mark_sent(
-	struct weir_em_core *core, weir_em_queue queue, struct rte_event *event, const char *where)
+mark_sent(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue,
+	struct rte_event *event, const char *where)
 {
-	struct em_meta *meta = em_meta(core->em, event->mbuf);
+	struct em_meta *meta = em_meta(em, event->mbuf);
 	uint32_t before = EM_BUFFER_OWNED;
 	enum weir_em_error_kind kind = WEIR_EM_ERROR_SEND_FREED;
 
@@ -32,7 +32,7 @@ mark_sent(
 	}
 	if (before == EM_BUFFER_SENT)
 		kind = WEIR_EM_ERROR_SEND_TWICE;
-	tell(core->em, core, kind, queue, event, where);
+	tell(em, core, kind, queue, event, where);
 	rte_errno = EFAULT;
 	return -EFAULT;
 }
@@ -42,9 +42,19 @@ em_check_send(struct weir_em_core *core, weir_em_queue queue, struct rte_event *
 	const char *where)
 {
 	for (uint16_t i = 0; i < nb; i++)
-		if (em_check_is_buffer(&events[i]) && mark_sent(core, queue, &events[i], where) < 0)
+		if (em_is_buffer(&events[i]) &&
+			mark_sent(core->em, core, queue, &events[i], where) < 0)
 			return i;
 	return nb;
+}
+
+int
+em_check_keep(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue,
+	const struct rte_event *event, const char *where)
+{
+	struct rte_event copy = *event;
+
+	return mark_sent(em, core, queue, &copy, where);
 }
 
 bool

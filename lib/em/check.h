@@ -21,12 +21,6 @@ enum em_buffer_state {
 	EM_BUFFER_FREE = 0x66726565,
 };
 
-static inline bool
-em_check_is_buffer(const struct rte_event *event)
-{
-	return event->event_type == WEIR_EM_EVENT_BUFFER && event->mbuf != NULL;
-}
-
 /* It is the application's from now on. */
 static inline void
 em_check_own(const struct weir_em *em, struct rte_mbuf *mbuf)
@@ -38,7 +32,7 @@ static inline void
 em_check_own_events(const struct weir_em *em, const struct rte_event *events, uint16_t nb)
 {
 	for (uint16_t i = 0; i < nb; i++)
-		if (em_check_is_buffer(&events[i]))
+		if (em_is_buffer(&events[i]))
 			em_check_own(em, events[i].mbuf);
 }
 
@@ -46,12 +40,9 @@ em_check_own_events(const struct weir_em *em, const struct rte_event *events, ui
 uint16_t em_check_send(struct weir_em_core *core, weir_em_queue queue, struct rte_event *events,
 	uint16_t nb, const char *where);
 
-/* The event machine keeps it, until it is sent or given back. */
-static inline void
-em_check_keep(const struct weir_em *em, struct rte_mbuf *mbuf)
-{
-	__atomic_store_n(&em_meta(em, mbuf)->state, EM_BUFFER_SENT, __ATOMIC_RELEASE);
-}
+/* The event machine keeps it, until it is sent or given back. @return 0; -EFAULT: it is not the caller's, error handlers were told */
+int em_check_keep(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue,
+	const struct rte_event *event, const char *where);
 
 /* May it be freed? It is marked so; error handlers were told if not. */
 bool em_check_free(struct weir_em *em, struct weir_em_core *core, struct rte_mbuf *mbuf);
@@ -82,9 +73,11 @@ em_check_send(struct weir_em_core *core, weir_em_queue queue, struct rte_event *
 	return nb;
 }
 
-static inline void
-em_check_keep(const struct weir_em *em, struct rte_mbuf *mbuf)
+static inline int
+em_check_keep(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue,
+	const struct rte_event *event, const char *where)
 {
+	return 0;
 }
 
 static inline bool
@@ -100,14 +93,19 @@ em_check_forget(const struct weir_em *em, struct rte_mbuf *mbuf)
 
 #endif
 
-/* An event that is to be sent later, in no group. */
-static inline void
-em_keep(const struct weir_em *em, const struct rte_event *event)
+/* An event that is to be sent later, to a queue, in no group. @return 0; -EFAULT: as em_check_keep() */
+static inline int
+em_keep(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue,
+	const struct rte_event *event, const char *where)
 {
-	if (event->event_type != WEIR_EM_EVENT_BUFFER || event->mbuf == NULL)
-		return;
-	em_meta(em, event->mbuf)->group = WEIR_EM_NONE;
-	em_check_keep(em, event->mbuf);
+	int rc;
+
+	if (!em_is_buffer(event))
+		return 0;
+	rc = em_check_keep(em, core, queue, event, where);
+	if (rc == 0)
+		em_meta(em, event->mbuf)->group = WEIR_EM_NONE;
+	return rc;
 }
 
 #endif

@@ -2,6 +2,7 @@
 
 /* Threads become cores of an instance, and leave. */
 
+#include <limits.h>
 #include <sched.h>
 
 #include <rte_pause.h>
@@ -35,7 +36,7 @@ em_look_after_ports(struct weir_em_core *core)
 	if (pthread_mutex_trylock(&em->control_lock) != 0)
 		return;
 	for (unsigned int id = 0; id < em->nb_ports; id++)
-		if (!em->cores[id].attached)
+		if (id == em->nb_ports - 1 || !em->cores[id].attached)
 			weir_sched_dequeue(em->cores[id].port, em->cores[id].events, 0);
 	pthread_mutex_unlock(&em->control_lock);
 }
@@ -184,13 +185,13 @@ weir_em_core_detach(struct weir_em_core *core)
 unsigned int
 weir_em_core_id(const struct weir_em_core *core)
 {
-	return core->id;
+	return core != NULL ? core->id : UINT_MAX;
 }
 
 struct weir_em *
 weir_em_core_em(const struct weir_em_core *core)
 {
-	return core->em;
+	return core != NULL ? core->em : NULL;
 }
 
 uint64_t

@@ -2,12 +2,16 @@
 
 /* This library's commands on the control socket. */
 
+#include <stdlib.h>
+
 #include <weir_base_ctl.h>
 
 #include "em_private.h"
 #include "weir_em_ctl.h"
+#include "weir_em_event_group.h"
+#include "weir_em_timer.h"
 
-#define NB_QUEUES_MAX 1000 /* of an answer, if it was not asked for more */
+#define NB_MAX 1000 /* of an answer, if it was not asked for more */
 
 static json_t *
 as_integer(uint64_t value)
@@ -92,6 +96,56 @@ sched_counters(const struct weir_em *em)
 	return object;
 }
 
+/* Of the group that has this number, in the scheduler one more. */
+static void
+set_group(json_t *object, struct weir_em *em, unsigned int number)
+{
+	struct em_queue_group group;
+	uint64_t handle;
+
+	for (uint32_t at = 0; (handle = em_next(em, EM_KIND_QUEUE_GROUP, &at)) != 0;)
+		if (em_handle_number(handle) == number && em_group_look(em, handle, &group) == 0)
+			set_name(object, "group", group.name);
+}
+
+/* Counters of one queue of the scheduler, by their names there. */
+static json_t *
+sched_queue(struct weir_em *em, unsigned int queue)
+{
+	struct weir_sched_xstat xstats[64];
+	int nb =
+		weir_sched_xstats(em->sched, WEIR_SCHED_PART_QUEUE, queue, xstats, RTE_DIM(xstats));
+	struct weir_sched_queue_config config;
+	json_t *object = json_object();
+
+	set(object, "queue", queue);
+	if (weir_sched_queue_get(em->sched, queue, &config) == 0 && config.group > 0)
+		set_group(object, em, config.group - 1u);
+	for (int i = 0; i < nb && i < (int)RTE_DIM(xstats); i++)
+		set(object, xstats[i].name, xstats[i].value);
+	return object;
+}
+
+/* Those that were used. */
+static json_t *
+sched_queues(struct weir_em *em)
+{
+	struct weir_sched_config config;
+	json_t *list = json_array();
+
+	if (weir_sched_config_get(em->sched, &config) < 0)
+		return list;
+	for (unsigned int queue = 0; queue < config.nb_queues; queue++) {
+		json_t *object = sched_queue(em, queue);
+
+		if (json_integer_value(json_object_get(object, "enqueued")) > 0)
+			json_array_append_new(list, object);
+		else
+			json_decref(object);
+	}
+	return list;
+}
+
 static int
 ctl_stats(void *arg, const json_t *args, json_t **result)
 {
@@ -111,6 +165,7 @@ ctl_stats(void *arg, const json_t *args, json_t **result)
 	set_name(object, "name", em->name);
 	json_object_set_new(object, "types", types);
 	json_object_set_new(object, "scheduler", sched_counters(em));
+	json_object_set_new(object, "scheduler_queues", sched_queues(em));
 	return answer(object, result);
 }
 
@@ -177,33 +232,21 @@ queue_json(struct weir_em *em, weir_em_queue handle, const struct weir_em_queue_
 	return object;
 }
 
-/* Which queues are asked for? */
+/* Which of many are asked for? */
 struct wish {
-	weir_em_object object;
+	weir_em_object object; /* only its queues */
 	json_int_t first, max;
 };
 
 static int
-read_wish(struct weir_em *em, const json_t *args, struct wish *wish, json_t **result)
+read_part(const json_t *args, struct wish *wish, json_t **result)
 {
-	const json_t *object = json_object_get(args, "object"),
-		     *first = json_object_get(args, "first"), *max = json_object_get(args, "max");
+	const json_t *first = json_object_get(args, "first"), *max = json_object_get(args, "max");
 
-	*wish = (struct wish){.max = NB_QUEUES_MAX};
-	if (object == NULL)
-		object = json_object_get(args, "name");
-	if (object != NULL && json_string_length(object) > 0) {
-		wish->object = weir_em_object_find(em, json_string_value(object));
-		if (wish->object == WEIR_EM_NONE) {
-			*result = json_sprintf("no object '%s'", json_string_value(object));
-			return -ENOENT;
-		}
-	}
-	if ((object != NULL && !json_is_string(object)) ||
-		(first != NULL && (!json_is_integer(first) || json_integer_value(first) < 0)) ||
+	*wish = (struct wish){.max = NB_MAX};
+	if ((first != NULL && (!json_is_integer(first) || json_integer_value(first) < 0)) ||
 		(max != NULL && (!json_is_integer(max) || json_integer_value(max) < 0))) {
-		*result = json_string(
-			"expected \"object\": a name; \"first\", \"max\": numbers from 0");
+		*result = json_string("expected \"first\", \"max\": numbers from 0");
 		return -EINVAL;
 	}
 	if (first != NULL)
@@ -213,7 +256,42 @@ read_wish(struct weir_em *em, const json_t *args, struct wish *wish, json_t **re
 	return 0;
 }
 
-/* "left": there are more than were to be told. */
+static int
+read_wish(struct weir_em *em, const json_t *args, struct wish *wish, json_t **result)
+{
+	const json_t *object = json_object_get(args, "object");
+	int rc = read_part(args, wish, result);
+
+	if (rc < 0)
+		return rc;
+	if (object == NULL)
+		object = json_object_get(args, "name");
+	if (object != NULL && json_string_length(object) > 0) {
+		wish->object = weir_em_object_find(em, json_string_value(object));
+		if (wish->object == WEIR_EM_NONE) {
+			*result = json_sprintf("no object '%s'", json_string_value(object));
+			return -ENOENT;
+		}
+	}
+	if (object != NULL && !json_is_string(object)) {
+		*result = json_string("expected \"object\": a name");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Is the next one to be told? @left: how many there are behind those that are. */
+static bool
+is_wished(struct wish *wish, const json_t *list, uint64_t *left)
+{
+	if (wish->first-- > 0)
+		return false;
+	if ((json_int_t)json_array_size(list) < wish->max)
+		return true;
+	++*left;
+	return false;
+}
+
 static int
 ctl_queues(void *arg, const json_t *args, json_t **result)
 {
@@ -228,14 +306,10 @@ ctl_queues(void *arg, const json_t *args, json_t **result)
 		return rc;
 	list = json_array();
 	for (uint32_t at = 0; (handle = em_next(em, EM_KIND_QUEUE, &at)) != 0;) {
-		if (weir_em_queue_info(em, handle, &info) < 0 ||
-			(wish.object != WEIR_EM_NONE && info.object != wish.object) ||
-			wish.first-- > 0)
-			continue;
-		if ((json_int_t)json_array_size(list) < wish.max)
+		if (weir_em_queue_info(em, handle, &info) == 0 &&
+			(wish.object == WEIR_EM_NONE || info.object == wish.object) &&
+			is_wished(&wish, list, &left))
 			json_array_append_new(list, queue_json(em, handle, &info));
-		else
-			left++;
 	}
 	return answer(json_pack("{s:o, s:o}", "queues", list, "left", as_integer(left)), result);
 }
@@ -293,43 +367,125 @@ ctl_pools(void *arg, const json_t *args, json_t **result)
 	return answer(json_pack("{s:o}", "pools", list), result);
 }
 
-static const struct {
-	const char *name, *help;
-	weir_base_ctl_handler_t handler;
-} commands[] = {
+static json_t *
+event_group_totals(const struct weir_em *em)
+{
+	struct weir_em_event_group_stats stats;
+	json_t *object = json_object();
+
+	weir_em_event_group_stats(em, &stats);
+	set(object, "groups", stats.nb_groups);
+	set(object, "cycles", stats.nb_applied);
+	set(object, "completed", stats.nb_completed);
+	set(object, "aborted", stats.nb_aborted);
+	set(object, "events", stats.nb_events);
+	set(object, "stale", stats.nb_stale);
+	set(object, "excess", stats.nb_excess);
+	set(object, "notifications", stats.nb_notifications);
+	set(object, "undeliverable", stats.nb_undeliverable);
+	return object;
+}
+
+static int
+ctl_event_groups(void *arg, const json_t *args, json_t **result)
+{
+	struct weir_em *em = arg;
+	struct weir_em_event_group_info info;
+	weir_em_event_group handle = WEIR_EM_NONE;
+	uint64_t left = 0;
+	struct wish wish;
+	json_t *list;
+	int rc = read_part(args, &wish, result);
+
+	if (rc < 0)
+		return rc;
+	list = json_array();
+	while ((handle = weir_em_event_group_next(em, handle)) != WEIR_EM_NONE) {
+		json_t *object;
+
+		if (weir_em_event_group_info(em, handle, &info) < 0 ||
+			!is_wished(&wish, list, &left))
+			continue;
+		object = json_object();
+		set_handle(object, handle);
+		json_object_set_new(object, "state", json_string(em_event_group_state_name(&info)));
+		set(object, "count", info.count);
+		set(object, "notifications", info.nb_notifications);
+		set(object, "cycle", info.cycle);
+		json_array_append_new(list, object);
+	}
+	return answer(json_pack("{s:o, s:o, s:o}", "event_groups", list, "left", as_integer(left),
+			      "totals", event_group_totals(em)),
+		result);
+}
+
+static json_t *
+timer_json(weir_em_timer handle, const struct weir_em_timer_info *info,
+	const struct weir_em_timer_stats *stats)
+{
+	json_t *object = json_object();
+
+	set_name(object, "name", info->name);
+	set_handle(object, handle);
+	set(object, "resolution_ns", info->resolution_ns);
+	set(object, "timeouts", info->nb_timeouts);
+	set(object, "armed_now", info->nb_armed);
+	set(object, "armed", stats->nb_armed);
+	set(object, "fired", stats->nb_fired);
+	set(object, "cancelled", stats->nb_cancelled);
+	set(object, "overruns", stats->nb_overruns);
+	set(object, "undeliverable", stats->nb_undeliverable);
+	json_object_set_new(object, "late_ns", weir_base_ctl_hist(&stats->late_ns, NULL));
+	return object;
+}
+
+static int
+ctl_timers(void *arg, const json_t *args, json_t **result)
+{
+	struct weir_em *em = arg;
+	struct weir_em_timer_stats *stats = malloc(sizeof(*stats));
+	struct weir_em_timer_info info;
+	weir_em_timer handle = WEIR_EM_NONE;
+	json_t *list;
+
+	if (stats == NULL)
+		return -ENOMEM;
+	list = json_array();
+	while ((handle = weir_em_timer_next(em, handle)) != WEIR_EM_NONE)
+		if (weir_em_timer_info(em, handle, &info) == 0 &&
+			weir_em_timer_stats(em, handle, stats) == 0)
+			json_array_append_new(list, timer_json(handle, &info, stats));
+	free(stats);
+	return answer(json_pack("{s:o}", "timers", list), result);
+}
+
+static const struct weir_base_ctl_entry commands[] = {
 	{"em/stats", "event machine: counters of all cores, by type of queue, of the scheduler",
-		ctl_stats},
-	{"em/cores", "event machine: each core's counters", ctl_cores},
-	{"em/objects", "event machine: execution objects", ctl_objects},
+		WEIR_BASE_CTL_READ_ONLY, ctl_stats},
+	{"em/cores", "event machine: each core's counters", WEIR_BASE_CTL_READ_ONLY, ctl_cores},
+	{"em/objects", "event machine: execution objects", WEIR_BASE_CTL_READ_ONLY, ctl_objects},
 	{"em/queues",
 		"event machine: queues, of all objects or \"object\"; from \"first\" on, \"max\"",
-		ctl_queues},
-	{"em/groups", "event machine: queue groups", ctl_groups},
-	{"em/pools", "event machine: pools of buffers", ctl_pools},
+		WEIR_BASE_CTL_READ_ONLY, ctl_queues},
+	{"em/groups", "event machine: queue groups", WEIR_BASE_CTL_READ_ONLY, ctl_groups},
+	{"em/pools", "event machine: pools of buffers", WEIR_BASE_CTL_READ_ONLY, ctl_pools},
+	{"em/event_groups", "event machine: event groups; from \"first\" on, \"max\"",
+		WEIR_BASE_CTL_READ_ONLY, ctl_event_groups},
+	{"em/timers", "event machine: timers: timeouts armed, fired, cancelled, how late",
+		WEIR_BASE_CTL_READ_ONLY, ctl_timers},
 };
 
 int
 weir_em_ctl_register(struct weir_em *em, struct weir_base_ctl *ctl)
 {
-	size_t nb = 0;
-	int rc = 0;
-
 	if (em == NULL || ctl == NULL)
 		return -EINVAL;
-	for (size_t i = 0; i < RTE_DIM(commands) && rc == 0; i++) {
-		rc = weir_base_ctl_register(ctl, commands[i].name, commands[i].help,
-			WEIR_BASE_CTL_READ_ONLY, commands[i].handler, em);
-		if (rc < 0)
-			nb = i;
-	}
-	for (size_t i = 0; rc < 0 && i < nb; i++) /* none, then */
-		weir_base_ctl_unregister(ctl, commands[i].name);
-	return rc;
+	return weir_base_ctl_register_all(ctl, commands, RTE_DIM(commands), em);
 }
 
 void
 weir_em_ctl_unregister(struct weir_em *em, struct weir_base_ctl *ctl)
 {
-	for (size_t i = 0; em != NULL && ctl != NULL && i < RTE_DIM(commands); i++)
-		weir_base_ctl_unregister(ctl, commands[i].name);
+	if (em != NULL && ctl != NULL)
+		weir_base_ctl_unregister_all(ctl, commands, RTE_DIM(commands));
 }

@@ -39,15 +39,12 @@ begin(struct weir_em_core *core, struct em_queue *queue, struct em_object *objec
 static inline void
 end(struct weir_em_core *core)
 {
-	/* nobody holds them any more */
-	for (uint16_t i = 0; i < core->nb_batch && core->has_context; i++)
-		core->held[core->slots[i]] = 0;
 	core->queue = NULL;
 	core->object = NULL;
 	core->nb_batch = 0;
 }
 
-static void
+static __rte_noinline void
 call_back(struct weir_em_core *core, const struct em_callbacks *callbacks, weir_em_object object,
 	weir_em_queue queue, struct rte_event *events, uint16_t nb)
 {
@@ -91,7 +88,7 @@ receive(struct weir_em_core *core, struct em_queue *queue, struct em_object *obj
 }
 
 /* Events that an output queue got in order. */
-static void
+static __rte_noinline void
 output(struct weir_em_core *core, struct em_queue *queue, struct rte_event *events, uint16_t nb,
 	const uint8_t *slots)
 {
@@ -108,7 +105,7 @@ output(struct weir_em_core *core, struct em_queue *queue, struct rte_event *even
 		em_drop(core->em, core, queue, events + n, (uint16_t)(nb - n), WEIR_EM_DROP_OUTPUT);
 }
 
-static void
+static __rte_noinline void
 drop(struct weir_em_core *core, struct em_queue *queue, struct rte_event *events, uint16_t nb)
 {
 	enum weir_em_drop reason = WEIR_EM_DROP_DISABLED;
@@ -160,29 +157,124 @@ em_serve(struct weir_em_core *core, struct em_queue *queue, struct rte_event *ev
 	}
 }
 
-/* From the scheduler: runs of events of one queue. */
+/*
+ * Events of several queues are dequeued in any mixture. Of each queue they are received together, in their order: a batch is as
+ * large as it can be. What is of higher priority is not overtaken by that: queues are put together only among neighbours that
+ * have one priority.
+ */
+struct run {
+	struct em_queue *queue;
+	uint8_t at, nb; /* events of the queue, one after the other */
+	uint8_t next;   /* the queue's next run: index + 1; 0: no more */
+	uint8_t last;   /* of the first of them: the last one + 1; 0 in the others */
+};
+
+struct runs {
+	unsigned int nb; /* below UINT8_MAX, as WEIR_EM_BURST_MAX is */
+	struct run run[WEIR_EM_BURST_MAX];
+	/* By the queue's number: index + 1 of its first run. Of two that share a place, the later one has it. */
+	uint8_t first[64];
+};
+
+static inline uint8_t *
+first_run(struct runs *runs, const struct weir_em *em, const struct em_queue *queue)
+{
+	return &runs->first[(size_t)(queue - em->queues) % RTE_DIM(runs->first)];
+}
+
+/* A run behind those there are: of a queue of its own, or joined to its queue's others. */
+static inline void
+add_run(struct runs *runs, const struct weir_em *em, struct em_queue *queue, uint16_t at,
+	uint16_t nb)
+{
+	uint8_t *place = first_run(runs, em, queue), number = (uint8_t)++runs->nb;
+	struct run *run = &runs->run[number - 1], *first;
+
+	*run = (struct run){.queue = queue, .at = (uint8_t)at, .nb = (uint8_t)nb, .last = number};
+	if (*place == 0 || runs->run[*place - 1].queue != queue) {
+		*place = number;
+		return;
+	}
+	first = &runs->run[*place - 1];
+	runs->run[first->last - 1].next = number;
+	first->last = number;
+	run->last = 0; /* not a first one */
+}
+
+/* The runs of one queue. */
+static void
+serve_joined(struct weir_em_core *core, const struct runs *runs, const struct run *run)
+{
+	struct rte_event events[WEIR_EM_BURST_MAX];
+	uint8_t slots[WEIR_EM_BURST_MAX];
+	struct em_queue *queue = run->queue;
+	uint16_t nb = 0;
+
+	for (;; run = &runs->run[run->next - 1]) {
+		memcpy(&events[nb], &core->events[run->at], run->nb * sizeof(events[0]));
+		memcpy(&slots[nb], &core->event_slots[run->at], run->nb);
+		nb += run->nb;
+		if (run->next == 0)
+			break;
+	}
+	em_serve(core, queue, events, nb, slots);
+}
+
+/* They are of one priority. */
+static void
+serve_runs(struct weir_em_core *core, struct runs *runs)
+{
+	memset(runs->first, 0, sizeof(runs->first));
+	for (unsigned int i = 0; i < runs->nb; i++) {
+		const struct run *run = &runs->run[i];
+
+		if (run->last == i + 1)
+			em_serve(core, run->queue, core->events + run->at, run->nb,
+				core->event_slots + run->at);
+		else if (run->last != 0)
+			serve_joined(core, runs, run);
+	}
+	runs->nb = 0;
+}
+
+static inline bool
+is_known(const struct em_queue *queue)
+{
+	return queue != NULL && queue->last_handle != WEIR_EM_NONE;
+}
+
+/* From the scheduler. */
 static void
 serve_all(struct weir_em_core *core, uint16_t nb)
 {
-	const struct weir_em *em = core->em;
+	struct weir_em *em = core->em;
+	struct em_queue *queues[WEIR_EM_BURST_MAX];
 	struct rte_event *events = core->events;
+	struct runs runs;
 	uint16_t run;
 
-	for (uint16_t i = 0; i < nb; i++)
+	runs.nb = 0;
+	memset(runs.first, 0, sizeof(runs.first));
+	for (uint16_t i = 0; i < nb; i++) {
 		core->event_slots[i] = events[i].impl_opaque;
+		queues[i] = em_event_queue(em, &events[i]);
+		rte_prefetch0(queues[i]);
+	}
 	for (uint16_t i = 0; i < nb; i += run) {
-		struct em_queue *queue = em_event_queue(em, &events[i]);
+		struct em_queue *queue = queues[i];
 
 		run = 1;
-		if (unlikely(queue == NULL || queue->last_handle == WEIR_EM_NONE)) {
-			em_drop(core->em, core, NULL, &events[i], 1, WEIR_EM_DROP_UNKNOWN);
+		if (unlikely(!is_known(queue))) {
+			em_drop(em, core, NULL, &events[i], 1, WEIR_EM_DROP_UNKNOWN);
 			continue;
 		}
-		rte_prefetch0(queue);
-		while (i + run < nb && em_event_queue(em, &events[i + run]) == queue)
+		while (i + run < nb && queues[i + run] == queue)
 			run++;
-		em_serve(core, queue, events + i, run, core->event_slots + i);
+		if (runs.nb > 0 && runs.run[0].queue->priority != queue->priority)
+			serve_runs(core, &runs);
+		add_run(&runs, em, queue, i, run);
 	}
+	serve_runs(core, &runs);
 }
 
 uint16_t
@@ -194,8 +286,12 @@ em_round(struct weir_em_core *core, uint16_t burst)
 
 	if (unlikely(__atomic_load_n(&core->attention, __ATOMIC_RELAXED) != 0))
 		em_attend(core);
-	for (unsigned int i = 0; i < nb_polls; i++)
-		em->polls[i].function(core, em->polls[i].arg);
+	for (unsigned int i = 0; i < nb_polls; i++) {
+		const struct em_poll *poll = __atomic_load_n(&em->polls[i], __ATOMIC_ACQUIRE);
+
+		if (likely(poll != NULL))
+			poll->function(core, poll->arg);
+	}
 	if (unlikely(!em->by_event) && core->stats.nb_rounds % CARE_ROUNDS == 0)
 		em_look_after_ports(core);
 	if (core->local_priorities != 0)
@@ -284,10 +380,11 @@ weir_em_dispatch(struct weir_em_core *core, const struct weir_em_dispatch_option
 		options = &for_ever;
 	if (options->burst != 0)
 		burst = options->burst;
-	if (core->producer || core->dispatching || burst > WEIR_EM_BURST_MAX ||
+	if (core->producer || !core->attached || core->dispatching || burst > WEIR_EM_BURST_MAX ||
 		(unsigned int)options->idle > WEIR_EM_IDLE_SLEEP) {
 		rte_errno = EINVAL;
-		em_error_argument(core->em, core, -EINVAL, WEIR_EM_NONE, NULL, "weir_em_dispatch");
+		em_error_argument(core->em, core->attached ? core : NULL, -EINVAL, WEIR_EM_NONE,
+			NULL, "weir_em_dispatch");
 		return 0;
 	}
 	__atomic_store_n(&core->dispatching, true, __ATOMIC_RELAXED);

@@ -3,8 +3,13 @@
 /* What there is, for people. */
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "em_private.h"
+#include "weir_em_event_group.h"
+#include "weir_em_timer.h"
+
+#define NB_EVENT_GROUPS 20 /* printed */
 
 static const char *const phases[] = {
 	[WEIR_EM_OBJECT_CREATED] = "stopped",
@@ -23,8 +28,12 @@ const char *
 em_core_doing(const struct weir_em *em, unsigned int id)
 {
 	const struct weir_em_core *core = &em->cores[id];
+	bool attached;
 
-	if (!core->attached)
+	em_lock(em);
+	attached = core->attached;
+	em_unlock(em);
+	if (!attached)
 		return "detached";
 	if (core->producer)
 		return "producer";
@@ -141,6 +150,58 @@ dump_pools(struct weir_em *em, FILE *file)
 				info.nb, info.nb_free, info.nb_allocated, info.nb_failed);
 }
 
+const char *
+em_event_group_state_name(const struct weir_em_event_group_info *info)
+{
+	return info->count > 0 ? "counting" : "ready";
+}
+
+static void
+dump_event_groups(struct weir_em *em, FILE *file)
+{
+	struct weir_em_event_group_info info;
+	struct weir_em_event_group_stats stats;
+	weir_em_event_group handle = WEIR_EM_NONE;
+
+	weir_em_event_group_stats(em, &stats);
+	fprintf(file,
+		"event groups: %" PRIu64 "; cycles: %" PRIu64 " begun, %" PRIu64
+		" completed, %" PRIu64 " aborted; events: %" PRIu64 " counted, %" PRIu64
+		" stale, %" PRIu64 " too many\n",
+		stats.nb_groups, stats.nb_applied, stats.nb_completed, stats.nb_aborted,
+		stats.nb_events, stats.nb_stale, stats.nb_excess);
+	for (unsigned int nb = 0; nb < NB_EVENT_GROUPS; nb++) {
+		handle = weir_em_event_group_next(em, handle);
+		if (handle == WEIR_EM_NONE)
+			break;
+		if (weir_em_event_group_info(em, handle, &info) == 0)
+			fprintf(file, "  %#" PRIx64 " %-8s count %8u, %u notifications\n", handle,
+				em_event_group_state_name(&info), info.count,
+				info.nb_notifications);
+	}
+}
+
+static void
+dump_timers(struct weir_em *em, FILE *file)
+{
+	struct weir_em_timer_stats *stats = malloc(sizeof(*stats));
+	struct weir_em_timer_info info;
+	weir_em_timer handle = WEIR_EM_NONE;
+
+	fprintf(file, "timers                         timeouts  armed        fired    cancelled   "
+		      "overruns    late by ns: 99 %%, max\n");
+	while (stats != NULL && (handle = weir_em_timer_next(em, handle)) != WEIR_EM_NONE)
+		if (weir_em_timer_info(em, handle, &info) == 0 &&
+			weir_em_timer_stats(em, handle, stats) == 0)
+			fprintf(file,
+				"  %-28s %8u %6u %12" PRIu64 " %12" PRIu64 " %10" PRIu64
+				" %12" PRIu64 " %11" PRIu64 "\n",
+				info.name, info.nb_timeouts, info.nb_armed, stats->nb_fired,
+				stats->nb_cancelled, stats->nb_overruns,
+				weir_base_hist_percentile(&stats->late_ns, 99), stats->late_ns.max);
+	free(stats);
+}
+
 static void
 dump_queues(struct weir_em *em, FILE *file, unsigned int max)
 {
@@ -173,5 +234,7 @@ weir_em_dump(struct weir_em *em, FILE *file, unsigned int max_queues)
 	dump_groups(em, file);
 	dump_objects(em, file);
 	dump_pools(em, file);
+	dump_event_groups(em, file);
+	dump_timers(em, file);
 	dump_queues(em, file, max_queues);
 }

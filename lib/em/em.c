@@ -31,7 +31,7 @@
 static bool
 register_barrier(void)
 {
-#if defined(__linux__) && defined(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
+#ifdef SYS_membarrier
 	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0) == 0;
 #else
 	return false;
@@ -42,7 +42,7 @@ void
 em_barrier(const struct weir_em *em)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-#if defined(__linux__) && defined(MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+#ifdef SYS_membarrier
 	if (!em->needs_fence)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0);
 #endif
@@ -67,6 +67,7 @@ is_power_of_two(uint32_t value)
 /* What the scheduler has. Of an event device its own queues are to be had one by one. */
 struct ability {
 	bool by_event, changes_flows;
+	bool is_pipeline; /* each port has one queue: no core can serve all */
 	unsigned int types, priorities, nb_queues;
 };
 
@@ -93,6 +94,7 @@ ability_of(const char *backend)
 		ability.types &= ~(1u << WEIR_EM_QUEUE_ORDERED);
 		ability.changes_flows = true;
 	}
+	ability.is_pipeline = strcmp(info.driver_name, "event_opdl") == 0;
 	return ability;
 }
 
@@ -200,6 +202,14 @@ make_sched(struct weir_em *em, const struct ability *ability)
 	unsigned int nb_queues = config->nb_queue_groups;
 	int rc;
 
+	if (ability->is_pipeline) {
+		EM_LOG(ERROR,
+			"%s: an event machine cannot be had on event_opdl, whose ports get events "
+			"of one queue each; expected 'builtin', or a device whose ports serve any "
+			"queues, as event_dsw and event_sw",
+			em->name);
+		return -ENOTSUP;
+	}
 	em->nb_types = (unsigned int)__builtin_popcount(config->types);
 	em->nb_priorities = (unsigned int)__builtin_popcount(config->priorities);
 	em->by_event = ability->by_event;
@@ -252,6 +262,7 @@ make_core(struct weir_em *em, unsigned int id)
 	core->em = em;
 	core->id = id;
 	core->producer = id >= em->nb_cores;
+	core->attached = id == em->nb_ports - 1; /* to all */
 	core->port = weir_sched_port(em->sched, id);
 	core->calls_end = &core->calls;
 	core->queues = calloc(em->nb_queues, sizeof(*core->queues));
@@ -291,11 +302,14 @@ make_arrays(struct weir_em *em)
 	for (unsigned int id = 0; id < em->nb_ports; id++)
 		if (make_core(em, id) < 0)
 			return -ENOMEM;
-	if (em_numbers_init(&em->object_numbers, EM_KIND_OBJECT, config->nb_objects) < 0 ||
-		em_numbers_init(&em->queue_numbers, EM_KIND_QUEUE, config->nb_queues) < 0 ||
-		em_numbers_init(&em->group_numbers, EM_KIND_QUEUE_GROUP, config->nb_queue_groups) <
+	if (em_numbers_init(&em->object_numbers, EM_KIND_OBJECT, config->nb_objects, em->instance) <
 			0 ||
-		em_numbers_init(&em->pool_numbers, EM_KIND_POOL, config->nb_pools) < 0)
+		em_numbers_init(
+			&em->queue_numbers, EM_KIND_QUEUE, config->nb_queues, em->instance) < 0 ||
+		em_numbers_init(&em->group_numbers, EM_KIND_QUEUE_GROUP, config->nb_queue_groups,
+			em->instance) < 0 ||
+		em_numbers_init(&em->pool_numbers, EM_KIND_POOL, config->nb_pools, em->instance) <
+			0)
 		return -ENOMEM;
 	return 0;
 }
@@ -328,6 +342,8 @@ free_all(struct weir_em *em)
 			free(em->callbacks[i]);
 			em->callbacks[i] = older;
 		}
+	for (int i = 0; i < EM_POLLS; i++)
+		free(em->polls[i]);
 	free(em->aliases);
 	free(em->queues);
 	free(em->objects);
@@ -397,9 +413,13 @@ weir_em_create(const char *name, const struct weir_em_config *config)
 	}
 	strcpy(em->name, name);
 	em->config = *config;
+	em->instance = em_instance_number();
 	init_locks(em);
 	rc = build(em);
 	if (rc < 0) {
+		if (rc == -ENOMEM)
+			EM_LOG(ERROR, "%s: there is not enough memory for what was asked for",
+				em->name);
 		free_all(em);
 		rte_errno = -rc;
 		return NULL;
@@ -491,7 +511,7 @@ weir_em_destroy(struct weir_em *em,
 const char *
 weir_em_name(const struct weir_em *em)
 {
-	return em->name;
+	return em != NULL ? em->name : "";
 }
 
 struct weir_sched *
@@ -501,20 +521,12 @@ weir_em_sched(struct weir_em *em)
 }
 
 int
-em_poll_add(struct weir_em *em, em_poll_t function, void *arg)
+weir_em_config_get(const struct weir_em *em, struct weir_em_config *config)
 {
-	int rc = 0;
-
-	em_lock(em);
-	if (em->nb_polls < EM_POLLS) {
-		em->polls[em->nb_polls].function = function;
-		em->polls[em->nb_polls].arg = arg;
-		__atomic_store_n(&em->nb_polls, em->nb_polls + 1, __ATOMIC_RELEASE);
-	} else {
-		rc = -ENOSPC;
-	}
-	em_unlock(em);
-	return rc;
+	if (em == NULL || config == NULL)
+		return -EINVAL;
+	*config = em->config;
+	return 0;
 }
 
 int

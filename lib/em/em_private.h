@@ -14,6 +14,7 @@
  *   pool.c         buffers                              error.c        error handlers, what is dropped
  *   stats.c        counters                             dump.c, ctl.c  for people, for programs
  *   event_group.c  events that are counted together     timer.c, timer_*.c  events that are sent at their time
+ *   poll.c         what cores do in each round besides
  *
  * A queue's number is its flow in the scheduler. The number of a queue that was deleted is not given to another one while
  * there may be events of it: each core counts what it sends to a queue, before it looks whether the queue is there, and what it
@@ -53,6 +54,7 @@ enum em_kind {
 };
 
 #define EM_NUMBER_MAX (1u << 24)
+#define EM_INSTANCES  64 /* whose handles are told apart */
 
 /* Numbers that are free: the one given back first is given out first. */
 struct em_numbers {
@@ -62,7 +64,9 @@ struct em_numbers {
 	uint32_t *free; /* a ring of nb */
 };
 
-int em_numbers_init(struct em_numbers *numbers, enum em_kind kind, uint32_t nb);
+/* Of another instance than the last ones. */
+uint32_t em_instance_number(void);
+int em_numbers_init(struct em_numbers *numbers, enum em_kind kind, uint32_t nb, uint32_t instance);
 void em_numbers_fini(struct em_numbers *numbers);
 /* A handle with a generation of its own; 0: none is free. */
 uint64_t em_numbers_get(struct em_numbers *numbers);
@@ -179,6 +183,7 @@ struct weir_em_core {
 	struct weir_sched_port *port;
 	unsigned int id;
 	bool producer;
+	bool attached;            /* under the lock; the core itself, any time */
 	uint8_t local_priorities; /* bits: there are events in local queues */
 	bool dispatching;         /* others look */
 	uint32_t attention;       /* others set it: there are calls, or events that wait */
@@ -196,6 +201,8 @@ struct weir_em_core {
 	struct em_op *op; /* a start function runs: events that it sends are kept */
 
 	struct em_count *queues, *objects, *pools;
+	weir_em_pool
+		pool; /* buffers are taken from it just now, or it is looked for; others wait */
 	uint64_t *started; /* by object: which of its starts was done here */
 	struct weir_em_stats stats;
 
@@ -205,7 +212,7 @@ struct weir_em_core {
 	uint8_t event_slots[WEIR_EM_BURST_MAX];
 
 	/* Under the lock. */
-	bool attached, leaving;
+	bool leaving;
 	struct em_call_node *calls, **calls_end;
 } EM_LINE;
 
@@ -234,17 +241,21 @@ struct em_callbacks {
 	} list[EM_CALLBACKS];
 };
 
-typedef void (*em_poll_t)(struct weir_em_core *core, void *arg);
+/* Never changed, but replaced: a core may be calling it. */
+struct em_poll {
+	weir_em_poll_t function;
+	void *arg;
+};
 
 struct weir_em {
 	/* Read per event. */
 	struct em_queue *queues;
 	unsigned int nb_queues;
-	int meta_offset;  /* of struct em_meta in mbufs */
-	bool needs_fence; /* there is no em_barrier() */
-	bool uses_groups; /* any: event groups have been made */
-	uint32_t stop;    /* any */
-	unsigned int nb_polls;
+	int meta_offset;                   /* of struct em_meta in mbufs */
+	bool needs_fence;                  /* there is no em_barrier() */
+	bool uses_groups;                  /* any: event groups have been made */
+	uint32_t stop;                     /* any */
+	unsigned int nb_polls;             /* any: there is none from here on */
 	struct em_callbacks *callbacks[2]; /* any: before and after receive functions; NULL: none */
 	uint32_t (*aliases)
 		[256]; /* [sched queue][priority]: event_dsw changes flows of parallel events */
@@ -269,14 +280,12 @@ struct weir_em {
 	struct em_queue *dying, *dying_last; /* queues that were deleted, the first one first */
 	unsigned int nb_dying;
 	uint64_t nb_starts;
+	uint32_t instance; /* for handles */
 	struct weir_em_queue_stats
 		retired[WEIR_EM_QUEUE_TYPES]; /* of queues whose numbers are free */
 	struct em_deferred_list deferred;     /* events that wait to be sent */
 	bool flushing;
-	struct {
-		em_poll_t function;
-		void *arg;
-	} polls[EM_POLLS];
+	struct em_poll *polls[EM_POLLS]; /* any: NULL: none */
 
 	weir_em_error_handler_t error_handler; /* under the lock, but when it runs */
 	void *error_arg;
@@ -329,11 +338,18 @@ em_meta(const struct weir_em *em, const struct rte_mbuf *mbuf)
 	return RTE_MBUF_DYNFIELD(mbuf, em->meta_offset, struct em_meta *);
 }
 
+/* Has it a buffer, with a place for the machine's own? */
+static inline bool
+em_is_buffer(const struct rte_event *event)
+{
+	return event->event_type == WEIR_EM_EVENT_BUFFER && event->mbuf != NULL;
+}
+
 /* The event group of an event, 0: none. */
 static inline uint64_t
 em_event_group(const struct weir_em *em, const struct rte_event *event)
 {
-	return event->event_type == WEIR_EM_EVENT_BUFFER ? em_meta(em, event->mbuf)->group : 0;
+	return em_is_buffer(event) ? em_meta(em, event->mbuf)->group : 0;
 }
 
 /* The queue of a handle, live or not; NULL: no such number. */
@@ -383,9 +399,6 @@ int em_resend(struct weir_em_core *core, const struct em_deferred *deferred);
 /* Send it whatever is inside: now, or when there is room; by any thread (@core NULL: it is none). -ENOMEM, -ESTALE, -EINVAL. */
 int em_send_deferred(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue,
 	const struct rte_event *event);
-
-/* Have a function called by each dispatching core in each round. Before there are cores that dispatch, or while: -ENOSPC. */
-int em_poll_add(struct weir_em *em, em_poll_t function, void *arg);
 
 /* Give events of a queue to its object. @slots: the scheduler's numbers; NULL: they are not from there. dispatch.c */
 void em_serve(struct weir_em_core *core, struct em_queue *queue, struct rte_event *events,
@@ -473,6 +486,14 @@ struct em_call *em_call_make(struct weir_em *em, const struct weir_em_notificati
 void em_call_post(struct em_call *call);
 /* Done here by now, if there were no cores. */
 void em_call_start(struct em_call *call, struct weir_em_core *core);
+/* How long somebody has waited. */
+struct em_patience {
+	uint64_t end_ns;
+};
+
+/* Again in a loop that waits for @cores (bits); the log tells who waits so, when that takes long. */
+void em_wait_a_little(
+	const struct weir_em *em, struct em_patience *patience, uint64_t cores, const char *what);
 /* Until it is finished. @return its result. The caller's pointer is gone then. */
 int em_call_wait(struct em_call *call, struct weir_em_core *core);
 /* Likewise, but does not wait. */
@@ -552,7 +573,10 @@ uint16_t em_local_send(struct weir_em_core *core, const struct em_queue *queue,
 void em_local_drop(struct weir_em_core *core);
 uint16_t em_local_dispatch(struct weir_em_core *core, uint16_t burst);
 
+struct weir_em_event_group_info;
+
 /* dump.c, for ctl.c too */
+const char *em_event_group_state_name(const struct weir_em_event_group_info *info);
 const char *em_state_name(enum weir_em_object_state state);
 const char *em_core_doing(const struct weir_em *em, unsigned int id);
 uint64_t em_next(struct weir_em *em, enum em_kind kind, uint32_t *at);

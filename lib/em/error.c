@@ -106,13 +106,12 @@ em_error(struct weir_em *em, struct weir_em_core *core, const struct weir_em_err
 	error.queue_name = lookup.queue_name;
 	if (lookup.log)
 		EM_LOG(WARNING,
-			"%s: %s%s%s in %s: object '%s', queue '%s': %s (%" PRIu64
+			"%s: %s: %s in %s: object '%s', queue '%s' (%" PRIu64
 			" more since the last message)",
 			em->name, weir_em_error_name(error.kind),
-			error.kind == WEIR_EM_ERROR_DROP ? ": " : "",
-			error.kind == WEIR_EM_ERROR_DROP ? weir_em_drop_name(error.drop) : "",
-			error.where, error.object_name, error.queue_name, strerror(-error.code),
-			lookup.nb_unlogged);
+			error.kind == WEIR_EM_ERROR_DROP ? weir_em_drop_name(error.drop)
+							 : strerror(-error.code),
+			error.where, error.object_name, error.queue_name, lookup.nb_unlogged);
 	for (int i = 0; i < 2; i++) {
 		if (lookup.handlers[i] == NULL)
 			continue;
@@ -162,12 +161,28 @@ weir_em_error_handler_set(struct weir_em *em, weir_em_error_handler_t handler, v
 
 /* ---- events that are not delivered ---- */
 
+/* As enum weir_em_drop has it. */
+static int
+code_of(enum weir_em_drop reason)
+{
+	static const int codes[WEIR_EM_DROPS] = {
+		[WEIR_EM_DROP_DELETED] = -ESTALE,
+		[WEIR_EM_DROP_DISABLED] = -EPERM,
+		[WEIR_EM_DROP_DETACHED] = -ENOENT,
+		[WEIR_EM_DROP_UNKNOWN] = -EINVAL,
+		[WEIR_EM_DROP_OUTPUT] = -ENOSPC,
+		[WEIR_EM_DROP_STOPPED] = -ECANCELED,
+	};
+
+	return codes[reason];
+}
+
 static void
 tell(struct weir_em *em, struct weir_em_core *core, weir_em_object object, weir_em_queue queue,
 	struct rte_event *event, enum weir_em_drop reason)
 {
 	struct weir_em_error error = {.kind = WEIR_EM_ERROR_DROP,
-		.code = reason == WEIR_EM_DROP_DELETED ? -ESTALE : -ENOENT,
+		.code = code_of(reason),
 		.drop = reason,
 		.object = object,
 		.queue = queue,

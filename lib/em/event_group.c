@@ -135,20 +135,28 @@ groups_free(struct event_groups *groups)
 	free(groups);
 }
 
-/* They belong to the group, and are in none. */
-static void
-keep(const struct weir_em *em, const struct weir_em_notification *notifications, unsigned int nb)
-{
-	for (unsigned int i = 0; i < nb; i++)
-		em_keep(em, &notifications[i].event);
-}
-
 /* They are the application's again. */
 static void
 give_up(const struct weir_em *em, const struct weir_em_notification *notifications, unsigned int nb)
 {
 	for (unsigned int i = 0; i < nb; i++)
 		em_check_own_events(em, &notifications[i].event, 1);
+}
+
+/* They belong to the group, and are in none. @return 0; -EFAULT: not all were the caller's, so they stay as they were */
+static int
+keep(struct weir_em *em, const struct weir_em_notification *notifications, unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		int rc = em_keep(em, NULL, notifications[i].queue, &notifications[i].event,
+			"weir_em_event_group_apply");
+
+		if (rc < 0) {
+			give_up(em, notifications, i);
+			return rc;
+		}
+	}
+	return 0;
 }
 
 static void
@@ -197,7 +205,7 @@ groups_make(const struct weir_em *em)
 	if (posix_memalign(&memory, 64, groups->nb_counters * sizeof(*groups->counters)) == 0)
 		groups->counters =
 			memset(memory, 0, groups->nb_counters * sizeof(*groups->counters));
-	if (em_numbers_init(&groups->numbers, EM_KIND_EVENT_GROUP, nb) == 0 &&
+	if (em_numbers_init(&groups->numbers, EM_KIND_EVENT_GROUP, nb, em->instance) == 0 &&
 		groups->groups != NULL && groups->counters != NULL)
 		return groups;
 	groups_free(groups);
@@ -299,10 +307,11 @@ weir_em_event_group_apply(struct weir_em *em, weir_em_event_group handle, uint32
 	if (nb_events < 1 || nb_events > WEIR_EM_EVENT_GROUP_COUNT_MAX)
 		return -EINVAL;
 	rc = check_notifications(em, notifications, nb);
+	if (rc == 0)
+		rc = keep(em, notifications, nb);
 	if (rc < 0)
 		return rc;
 	granted = nb > 0 ? weir_sched_reserve(em->sched, nb) : 0;
-	keep(em, notifications, nb);
 	rc = granted == nb ? event_group_apply(group, handle, nb_events, notifications, nb)
 			   : -ENOSPC;
 	if (rc < 0) {
@@ -348,9 +357,12 @@ static bool
 counts(const struct weir_em *em, weir_em_queue handle)
 {
 	const struct em_queue *queue = em_queue_at(em, handle);
+	uint8_t type;
 
-	return queue == NULL ||
-	       (queue->type != WEIR_EM_QUEUE_UNSCHEDULED && queue->type != WEIR_EM_QUEUE_OUTPUT);
+	if (queue == NULL || !em_queue_is(queue, handle))
+		return true; /* who sends finds that there is none */
+	type = __atomic_load_n(&queue->type, __ATOMIC_RELAXED); /* it may be another one's by now */
+	return type != WEIR_EM_QUEUE_UNSCHEDULED && type != WEIR_EM_QUEUE_OUTPUT;
 }
 
 /* The tag for events that are to count now; 0 with *error. */

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Numbers for handles. A number with a generation is given out once only: one whose generations are used up is not used again. */
+/*
+ * Numbers for handles. A number with a generation is given out once only: one whose generations are used up is not used again.
+ * Generations of an instance are those that are congruent to it: handles of some other instance are none of its own.
+ */
 
 #include <stdlib.h>
 
 #include "em_private.h"
 
+uint32_t
+em_instance_number(void)
+{
+	static uint32_t nb_instances;
+
+	return __atomic_fetch_add(&nb_instances, 1, __ATOMIC_RELAXED) % EM_INSTANCES;
+}
+
 int
-em_numbers_init(struct em_numbers *numbers, enum em_kind kind, uint32_t nb)
+em_numbers_init(struct em_numbers *numbers, enum em_kind kind, uint32_t nb, uint32_t instance)
 {
 	*numbers = (struct em_numbers){.kind = kind, .nb = nb, .nb_free = nb};
 	numbers->generation = calloc(nb, sizeof(*numbers->generation));
@@ -16,8 +27,10 @@ em_numbers_init(struct em_numbers *numbers, enum em_kind kind, uint32_t nb)
 		em_numbers_fini(numbers);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < nb; i++)
+	for (uint32_t i = 0; i < nb; i++) {
 		numbers->free[i] = i;
+		numbers->generation[i] = instance;
+	}
 	return 0;
 }
 
@@ -39,7 +52,7 @@ em_numbers_get(struct em_numbers *numbers)
 	number = numbers->free[numbers->first];
 	numbers->first = numbers->first + 1 < numbers->nb ? numbers->first + 1 : 0;
 	numbers->nb_free--;
-	numbers->generation[number]++;
+	numbers->generation[number] += EM_INSTANCES;
 	return (uint64_t)numbers->kind << 56 | (uint64_t)numbers->generation[number] << 24 | number;
 }
 
@@ -48,7 +61,7 @@ em_numbers_put(struct em_numbers *numbers, uint32_t number)
 {
 	uint32_t last = numbers->first + numbers->nb_free;
 
-	if (numbers->generation[number] == UINT32_MAX)
+	if (numbers->generation[number] > UINT32_MAX - EM_INSTANCES)
 		return;
 	numbers->free[last < numbers->nb ? last : last - numbers->nb] = number;
 	numbers->nb_free++;

@@ -2,6 +2,8 @@
 
 /* Pools of buffers. */
 
+#include <sched.h>
+
 #include <rte_mempool.h>
 
 #include "check.h"
@@ -117,21 +119,25 @@ weir_em_pool_adopt(struct weir_em *em, struct rte_mempool *mempool)
 	return add(em, mempool, true);
 }
 
-/* Under the lock. */
-static int
-forget(struct weir_em *em, struct em_pool *pool)
+static bool
+is_used(const struct em_pool *pool)
 {
-	if (!pool->adopted && rte_mempool_in_use_count(pool->mempool) > 0)
-		return -EBUSY;
-	__atomic_store_n(&pool->handle, WEIR_EM_NONE, __ATOMIC_RELEASE);
-	em_numbers_put(&em->pool_numbers, (uint32_t)(pool - em->pools));
-	return 0;
+	return !pool->adopted && rte_mempool_in_use_count(pool->mempool) > 0;
+}
+
+/* No core takes buffers from what had this handle, any more: who began before, is through. */
+static void
+wait_for_takers(const struct weir_em *em, weir_em_pool handle)
+{
+	em_barrier(em);
+	for (unsigned int id = 0; id < em->nb_ports; id++)
+		while (em_read(&em->cores[id].pool) == handle)
+			sched_yield();
 }
 
 int
 weir_em_pool_delete(struct weir_em *em, weir_em_pool handle)
 {
-	struct rte_mempool *mempool = NULL;
 	struct em_pool *pool;
 	int rc = 0;
 
@@ -139,14 +145,24 @@ weir_em_pool_delete(struct weir_em *em, weir_em_pool handle)
 		return -EINVAL;
 	em_lock(em);
 	pool = pool_of(em, handle, &rc);
-	if (pool != NULL)
-		rc = forget(em, pool);
-	if (rc == 0 && !pool->adopted)
-		mempool = pool->mempool;
+	if (pool != NULL && is_used(pool))
+		rc = -EBUSY;
+	if (rc == 0)
+		__atomic_store_n(&pool->handle, WEIR_EM_NONE, __ATOMIC_RELEASE);
 	em_unlock(em);
-	if (mempool != NULL)
-		weir_base_pool_free(mempool);
-	return rc;
+	if (rc < 0)
+		return rc;
+	wait_for_takers(em, handle);
+	if (is_used(pool)) { /* by one of them: it stays */
+		__atomic_store_n(&pool->handle, handle, __ATOMIC_RELEASE);
+		return -EBUSY;
+	}
+	if (!pool->adopted)
+		weir_base_pool_free(pool->mempool);
+	em_lock(em);
+	em_numbers_put(&em->pool_numbers, em_handle_number(handle));
+	em_unlock(em);
+	return 0;
 }
 
 void
@@ -220,14 +236,14 @@ hand_out(const struct weir_em *em, struct rte_mbuf *mbuf, uint16_t size)
 	mbuf->pkt_len = size;
 }
 
-int
-weir_em_alloc_burst(struct weir_em_core *core, weir_em_pool handle, uint16_t size,
-	struct rte_mbuf **buffers, uint16_t nb)
+/* From a pool that nobody takes away meanwhile. */
+static inline int
+take(struct weir_em_core *core, weir_em_pool handle, uint16_t size, struct rte_mbuf **buffers,
+	uint16_t nb)
 {
-	struct em_pool *pool;
 	int rc = 0;
+	const struct em_pool *pool = pool_of(core->em, handle, &rc);
 
-	pool = pool_of(core->em, handle, &rc);
 	if (unlikely(pool == NULL))
 		return rc;
 	if (unlikely(size > pool->room))
@@ -240,6 +256,22 @@ weir_em_alloc_burst(struct weir_em_core *core, weir_em_pool handle, uint16_t siz
 		hand_out(core->em, buffers[i], size);
 	em_count(&core->pools[em_handle_number(handle)].received, nb);
 	return 0;
+}
+
+int
+weir_em_alloc_burst(struct weir_em_core *core, weir_em_pool handle, uint16_t size,
+	struct rte_mbuf **buffers, uint16_t nb)
+{
+	int rc;
+
+	if (unlikely(core == NULL || buffers == NULL))
+		return -EINVAL;
+	/* who deletes it sees this, or is seen */
+	__atomic_store_n(&core->pool, handle, __ATOMIC_RELAXED);
+	em_light_fence(core->em);
+	rc = take(core, handle, size, buffers, nb);
+	__atomic_store_n(&core->pool, WEIR_EM_NONE, __ATOMIC_RELEASE);
+	return rc;
 }
 
 struct rte_mbuf *
@@ -264,7 +296,7 @@ weir_em_free(struct weir_em *em, struct weir_em_core *core, struct rte_mbuf *buf
 void
 em_event_free(struct weir_em *em, struct weir_em_core *core, struct rte_event *event)
 {
-	if (event->event_type != WEIR_EM_EVENT_BUFFER || event->mbuf == NULL)
+	if (!em_is_buffer(event))
 		return;
 	em_check_own(em, event->mbuf);
 	weir_em_free(em, core, event->mbuf);
@@ -273,13 +305,16 @@ em_event_free(struct weir_em *em, struct weir_em_core *core, struct rte_event *e
 struct rte_event
 weir_em_event_from_mbuf(const struct weir_em *em, struct rte_mbuf *mbuf)
 {
-	em_meta(em, mbuf)->group = WEIR_EM_NONE;
-	em_check_own(em, mbuf);
+	if (mbuf != NULL) {
+		em_meta(em, mbuf)->group = WEIR_EM_NONE;
+		em_check_own(em, mbuf);
+	}
 	return weir_em_event_buffer(mbuf);
 }
 
 void
 weir_em_event_to_mbuf(const struct weir_em *em, struct rte_mbuf *mbuf)
 {
-	em_check_forget(em, mbuf);
+	if (mbuf != NULL)
+		em_check_forget(em, mbuf);
 }

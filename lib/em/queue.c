@@ -147,20 +147,43 @@ append_dying(struct weir_em *em, struct em_queue *queue)
 	em->dying_last = queue;
 }
 
-/* Under the lock. Some numbers become free, if there are; it is not looked at all of them each time. */
+/* All that was sent to it is out, and nobody is about to send: for sure only after a barrier. */
+static bool
+is_left(const struct weir_em *em, const struct em_queue *queue, struct weir_em_queue_stats *sums)
+{
+	em_queue_sums(em, queue, sums);
+	return sums->nb_sent == sums->nb_received + sums->nb_dropped &&
+	       em_read(&queue->foreign_users) == 0;
+}
+
+static bool
+any_seems_left(const struct weir_em *em)
+{
+	struct weir_em_queue_stats sums;
+
+	for (const struct em_queue *queue = em->dying; queue != NULL; queue = queue->next)
+		if (is_left(em, queue, &sums))
+			return true;
+	return false;
+}
+
+/*
+ * Under the lock. Some numbers become free, if there are; it is not looked at all of them each time. Who waits for one calls this over and
+ * over: all cores are disturbed only if that will be of use.
+ */
 void
 em_queue_reclaim(struct weir_em *em)
 {
 	unsigned int nb_freed = 0;
 
+	if (!any_seems_left(em))
+		return;
 	em_barrier(em);
 	for (unsigned int left = em->nb_dying; left > 0 && nb_freed < NB_FREED; left--) {
 		struct em_queue *queue = first_dying(em);
 		struct weir_em_queue_stats sums;
 
-		em_queue_sums(em, queue, &sums);
-		if (sums.nb_sent == sums.nb_received + sums.nb_dropped &&
-			em_read(&queue->foreign_users) == 0) {
+		if (is_left(em, queue, &sums)) {
 			bury(em, queue, &sums);
 			nb_freed++;
 		} else {
@@ -301,7 +324,7 @@ set_up(struct weir_em *em, struct em_queue *queue, const struct weir_em_queue_co
 	if (rc < 0)
 		return rc;
 	strcpy(queue->name, name);
-	queue->type = (uint8_t)config->type;
+	__atomic_store_n(&queue->type, (uint8_t)config->type, __ATOMIC_RELAXED);
 	queue->priority = config->priority;
 	queue->group = (uint8_t)(group - em->groups);
 	queue->enabled = true;

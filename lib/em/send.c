@@ -15,13 +15,23 @@ kept_bits(void)
 	return event.event;
 }
 
+/* Of one that is forwarded, also which one it is. */
 static inline uint64_t
-forward_bits(uint8_t slot)
+kept_bits_forward(void)
 {
-	struct rte_event event = {.event = 0};
+	struct rte_event event = {.event = kept_bits()};
+
+	event.impl_opaque = 0xff;
+	return event.event;
+}
+
+/* As lead, which is that of a new one. */
+static inline uint64_t
+lead_forward(uint64_t lead)
+{
+	struct rte_event event = {.event = lead};
 
 	event.op = RTE_EVENT_OP_FORWARD;
-	event.impl_opaque = slot;
 	return event.event;
 }
 
@@ -32,14 +42,14 @@ is_scheduled(const struct em_queue *queue)
 }
 
 /* The events are in a group from now on, or in none. False: they cannot be in one. */
-static bool
+static __rte_noinline bool
 set_group(const struct weir_em *em, struct rte_event *events, uint16_t nb, uint64_t group)
 {
 	for (uint16_t i = 0; i < nb && group != WEIR_EM_NONE; i++)
-		if (events[i].event_type != WEIR_EM_EVENT_BUFFER)
+		if (!em_is_buffer(&events[i]))
 			return false;
 	for (uint16_t i = 0; i < nb; i++)
-		if (events[i].event_type == WEIR_EM_EVENT_BUFFER)
+		if (em_is_buffer(&events[i]))
 			em_meta(em, events[i].mbuf)->group = group;
 	return true;
 }
@@ -117,7 +127,7 @@ give(struct weir_em_core *core, struct em_queue *queue, weir_em_queue handle,
 }
 
 /* Those that never were sent, and are not to be. */
-static uint16_t
+static __rte_noinline uint16_t
 refuse(struct weir_em_core *core, weir_em_queue handle, struct rte_event *events, uint16_t nb,
 	int code, const char *where)
 {
@@ -127,16 +137,30 @@ refuse(struct weir_em_core *core, weir_em_queue handle, struct rte_event *events
 	return 0;
 }
 
+/* No core, one that was detached, or no events. */
+static __rte_noinline uint16_t
+refuse_caller(struct weir_em_core *core, weir_em_queue handle, const char *where)
+{
+	if (core != NULL)
+		em_error_argument(
+			core->em, core->attached ? core : NULL, -EINVAL, handle, NULL, where);
+	rte_errno = EINVAL;
+	return 0;
+}
+
 uint16_t
 em_send(struct weir_em_core *core, weir_em_queue handle, struct rte_event *events, uint16_t nb,
 	weir_em_event_group group)
 {
-	struct weir_em *em = core->em;
 	struct em_queue *queue;
+	struct weir_em *em;
 	uint16_t n, good;
 
 	if (unlikely(nb == 0))
 		return 0;
+	if (unlikely(core == NULL || events == NULL || !core->attached))
+		return refuse_caller(core, handle, "weir_em_send");
+	em = core->em;
 	queue = enter(core, handle, nb, events, "weir_em_send");
 	if (unlikely(queue == NULL))
 		return 0;
@@ -184,7 +208,7 @@ em_resend(struct weir_em_core *core, const struct em_deferred *deferred)
 		em_count(sent, -(uint64_t)1);
 		return -EAGAIN;
 	}
-	if (event.event_type == WEIR_EM_EVENT_BUFFER && event.mbuf != NULL)
+	if (em_is_buffer(&event))
 		em_meta(core->em, event.mbuf)->group = deferred->group;
 	if (give(core, queue, deferred->queue, &event, 1) == 0) {
 		em_count(sent, -(uint64_t)1);
@@ -216,7 +240,7 @@ em_send_reserved(struct weir_em *em, weir_em_queue handle, struct rte_event *eve
 
 /* ---- forward ---- */
 
-static int
+static __rte_noinline int
 not_held(struct weir_em_core *core, weir_em_queue handle, struct rte_event *event)
 {
 	struct weir_em_error error = {.kind = WEIR_EM_ERROR_NOT_HELD,
@@ -241,11 +265,11 @@ let_go(struct weir_em_core *core, const struct rte_event *events, uint16_t nb)
 	return n;
 }
 
-static void
-hold_again(struct weir_em_core *core, const uint8_t *slots, uint16_t nb)
+static __rte_noinline void
+hold_again(struct weir_em_core *core, const struct rte_event *events, uint16_t nb)
 {
-	for (uint16_t i = 0; i < nb; i++)
-		core->held[slots[i]] = core->serial;
+	for (uint16_t i = 0; i < nb && core->has_context; i++)
+		core->held[events[i].impl_opaque] = core->serial;
 }
 
 /* Does it go on in the scheduler? */
@@ -258,8 +282,9 @@ goes_on(const struct weir_em_core *core, const struct em_queue *queue)
 	       (queue->type == WEIR_EM_QUEUE_OUTPUT && core->queue->type == WEIR_EM_QUEUE_ORDERED);
 }
 
-static uint16_t
-forward_some(struct weir_em_core *core, struct em_queue *queue, weir_em_queue handle,
+/* The scheduler releases what holds their places at the next round. */
+static __rte_noinline uint16_t
+forward_as_new(struct weir_em_core *core, struct em_queue *queue, weir_em_queue handle,
 	struct rte_event *events, uint16_t nb)
 {
 	uint8_t slots[WEIR_EM_BURST_MAX];
@@ -267,20 +292,28 @@ forward_some(struct weir_em_core *core, struct em_queue *queue, weir_em_queue ha
 
 	for (uint16_t i = 0; i < nb; i++)
 		slots[i] = events[i].impl_opaque;
+	n = give(core, queue, handle, events, nb);
+	for (uint16_t i = 0; i < nb; i++) /* of those that did not go it matters */
+		events[i].impl_opaque = slots[i];
+	return n;
+}
+
+static inline uint16_t
+forward_some(struct weir_em_core *core, struct em_queue *queue, weir_em_queue handle,
+	struct rte_event *events, uint16_t nb)
+{
+	uint64_t lead = lead_forward(queue->lead);
+	uint16_t n;
+
 	if (likely(goes_on(core, queue))) {
 		for (uint16_t i = 0; i < nb; i++)
-			events[i].event = (events[i].event & kept_bits()) | queue->lead |
-					  forward_bits(slots[i]);
+			events[i].event = (events[i].event & kept_bits_forward()) | lead;
 		n = weir_sched_enqueue(core->port, events, nb);
 	} else {
-		/* The scheduler releases it at the next round. */
-		n = give(core, queue, handle, events, nb);
+		n = forward_as_new(core, queue, handle, events, nb);
 	}
-	if (unlikely(n < nb)) {
-		hold_again(core, slots + n, (uint16_t)(nb - n));
-		for (uint16_t i = n; i < nb; i++)
-			events[i].impl_opaque = slots[i];
-	}
+	if (unlikely(n < nb))
+		hold_again(core, events + n, (uint16_t)(nb - n));
 	return n;
 }
 
@@ -288,12 +321,15 @@ uint16_t
 em_forward(struct weir_em_core *core, weir_em_queue handle, struct rte_event *events, uint16_t nb,
 	weir_em_event_group group)
 {
-	struct weir_em *em = core->em;
 	struct em_queue *queue;
+	struct weir_em *em;
 	uint16_t n, held, good;
 
 	if (unlikely(nb == 0))
 		return 0;
+	if (unlikely(core == NULL || events == NULL || !core->attached))
+		return refuse_caller(core, handle, "weir_em_forward");
+	em = core->em;
 	if (unlikely(core->nb_batch == 0 || nb > WEIR_EM_BURST_MAX)) {
 		not_held(core, handle, events);
 		return 0;
@@ -306,13 +342,12 @@ em_forward(struct weir_em_core *core, weir_em_queue handle, struct rte_event *ev
 	held = core->has_context ? let_go(core, events, nb) : nb;
 	if (unlikely(em->uses_groups || group != WEIR_EM_NONE) &&
 		!set_group(em, events, held, group)) {
-		for (uint16_t i = 0; i < held && core->has_context; i++)
-			core->held[events[i].impl_opaque] = core->serial;
+		hold_again(core, events, held);
 		return refuse(core, handle, events, nb, -EINVAL, "weir_em_forward");
 	}
 	good = em_check_send(core, handle, events, held, "weir_em_forward");
-	for (uint16_t i = good; i < held && core->has_context; i++)
-		core->held[events[i].impl_opaque] = core->serial;
+	if (unlikely(good < held))
+		hold_again(core, events + good, (uint16_t)(held - good));
 	n = forward_some(core, queue, handle, events, good);
 	em_count(&core->stats.nb_forwarded, n);
 	if (unlikely(n < nb)) {
@@ -367,11 +402,13 @@ end_early(struct weir_em_core *core, uint8_t type)
 void
 weir_em_atomic_end(struct weir_em_core *core)
 {
-	end_early(core, WEIR_EM_QUEUE_ATOMIC);
+	if (likely(core != NULL))
+		end_early(core, WEIR_EM_QUEUE_ATOMIC);
 }
 
 void
 weir_em_order_end(struct weir_em_core *core)
 {
-	end_early(core, WEIR_EM_QUEUE_ORDERED);
+	if (likely(core != NULL))
+		end_early(core, WEIR_EM_QUEUE_ORDERED);
 }

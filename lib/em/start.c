@@ -2,7 +2,6 @@
 
 /* Objects are started and stopped: once, and on every core. */
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "em_private.h"
@@ -314,6 +313,7 @@ static bool
 is_running(struct weir_em_core *core, struct em_object *object)
 {
 	struct weir_em *em = core->em;
+	struct em_patience patience = {0};
 	enum em_object_phase phase;
 
 	for (;;) {
@@ -323,7 +323,8 @@ is_running(struct weir_em_core *core, struct em_object *object)
 		if (phase != EM_OBJECT_STARTING && phase != EM_OBJECT_STARTING_CORES)
 			return phase == EM_OBJECT_RUNNING;
 		em_attend(core);
-		sched_yield();
+		em_wait_a_little(em, &patience, weir_em_core_mask(em) & ~((uint64_t)1 << core->id),
+			"a core that comes, for the start of an object,");
 	}
 }
 

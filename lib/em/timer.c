@@ -78,39 +78,46 @@ timers_make(const struct weir_em *em)
 	timers->timers = calloc(timers->nb, sizeof(*timers->timers));
 	timers->timeouts = lines(config->nb_timeouts, sizeof(*timers->timeouts));
 	timers->cores = lines(em->nb_ports, sizeof(*timers->cores));
-	if (em_numbers_init(&timers->timer_numbers, EM_KIND_TIMER, timers->nb) == 0 &&
-		em_numbers_init(&timers->timeout_numbers, EM_KIND_TIMEOUT, config->nb_timeouts) ==
-			0 &&
+	if (em_numbers_init(&timers->timer_numbers, EM_KIND_TIMER, timers->nb, em->instance) == 0 &&
+		em_numbers_init(&timers->timeout_numbers, EM_KIND_TIMEOUT, config->nb_timeouts,
+			em->instance) == 0 &&
 		timers->timers != NULL && timers->timeouts != NULL && timers->cores != NULL)
 		return timers;
 	timers_free(timers);
 	return NULL;
 }
 
-/* An instance has no memory for timers before there is one. @return 0 or negative errno */
-static int
-timers_get(struct weir_em *em, struct timers **timers)
+/* An instance has no memory for timers before there is one. NULL: no memory. */
+static struct timers *
+timers_get(struct weir_em *em)
 {
+	struct timers *timers = timers_of(em);
 	void *none = NULL;
-	int rc;
 
-	*timers = timers_of(em);
-	if (*timers != NULL)
-		return 0;
-	*timers = timers_make(em);
-	if (*timers == NULL)
-		return -ENOMEM;
-	if (!__atomic_compare_exchange_n(&em->timers, &none, (void *)*timers, false,
+	if (timers != NULL)
+		return timers;
+	timers = timers_make(em);
+	if (timers == NULL)
+		return NULL;
+	if (!__atomic_compare_exchange_n(&em->timers, &none, (void *)timers, false,
 		    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		/* another thread was here at the same time */
-		timers_free(*timers);
-		*timers = none;
-		return 0;
+		timers_free(timers);
+		return none;
 	}
 	em->timers_fini = timers_fini;
-	rc = em_poll_add(em, timers_poll, *timers);
-	if (rc < 0)
-		EM_LOG(ERROR, "%s: nobody would look after timers", weir_em_name(em));
+	return timers;
+}
+
+/* Cores look after timers from now on, if they do not already: there may have been no room for that before. */
+static int
+timers_begin(struct weir_em *em, struct timers *timers)
+{
+	int rc = weir_em_poll_add(em, timers_poll, timers);
+
+	if (rc == 0 || rc == -EEXIST)
+		return 0;
+	EM_LOG(ERROR, "%s: nobody would look after timers", weir_em_name(em));
 	return rc;
 }
 
@@ -168,7 +175,8 @@ weir_em_timer_create(struct weir_em *em, const struct weir_em_timer_config *conf
 			weir_em_name(em), name, config->resolution_ns);
 		return em_fail(EINVAL);
 	}
-	rc = timers_get(em, &timers);
+	timers = timers_get(em);
+	rc = timers != NULL ? timers_begin(em, timers) : -ENOMEM;
 	if (rc == 0) {
 		em_lock(em);
 		rc = timer_make(em, timers, config, &handle);

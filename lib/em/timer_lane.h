@@ -33,9 +33,8 @@
 #include <rte_pause.h>
 
 #include "weir_base_hist.h"
+#include "weir_base_wheel.h"
 #include "weir_em_timer.h"
-
-#include "timer_wheel.h"
 
 #ifndef EM_STEP
 #define EM_STEP()
@@ -47,7 +46,7 @@ enum timeout_state { TIMEOUT_FREE, TIMEOUT_IDLE, TIMEOUT_SETUP, TIMEOUT_ARMED, T
 #define TIMEOUT_BIT(state) (1u << TIMEOUT_##state)
 
 struct timeout {
-	struct timer_wheel_entry entry; /* first; under the lane's lock */
+	struct weir_base_wheel_entry entry; /* first; under the lane's lock */
 	uint64_t word;
 	struct timer_lane *lane; /* where it waits, or did */
 	/* Of who claimed it; while it is armed, under the lane's lock. */
@@ -66,7 +65,7 @@ struct timer_lane {
 	unsigned int shift; /* a tick is so many cycles, log2 */
 	uint64_t nb_armed, nb_fired, nb_cancelled, nb_overruns;
 	uint64_t nb_undeliverable; /* by atomic instructions */
-	struct timer_wheel wheel;
+	struct weir_base_wheel wheel;
 	struct weir_base_hist late_ns;
 } __attribute__((aligned(64)));
 
@@ -135,7 +134,7 @@ timer_lane_nb(struct timer_lane *lane)
 static inline void
 timer_lane_next(struct timer_lane *lane)
 {
-	uint64_t tick = timer_wheel_next(&lane->wheel);
+	uint64_t tick = weir_base_wheel_next(&lane->wheel);
 
 	__atomic_store_n(&lane->next,
 		tick <= UINT64_MAX >> lane->shift ? tick << lane->shift : UINT64_MAX,
@@ -210,9 +209,9 @@ timeout_launch(struct timeout *timeout, uint64_t generation, struct timer_lane *
 	uint64_t now, uint64_t overruns)
 {
 	timer_lane_lock(lane);
-	timer_wheel_skip(&lane->wheel, now);
+	weir_base_wheel_skip(&lane->wheel, now);
 	timeout->entry.tick = tick;
-	timer_wheel_add(&lane->wheel, &timeout->entry);
+	weir_base_wheel_add(&lane->wheel, &timeout->entry);
 	timer_lane_next(lane);
 	lane->nb_armed++;
 	lane->nb_overruns += overruns;
@@ -222,11 +221,11 @@ timeout_launch(struct timeout *timeout, uint64_t generation, struct timer_lane *
 	timer_lane_unlock(lane);
 }
 
-/* Under the lane's lock: the next that is due by the end of tick @now, which has fired then; NULL: see timer_wheel_advance(). */
+/* Under the lane's lock: the next that is due by the end of tick @now, which has fired then; NULL: see weir_base_wheel_advance(). */
 static inline struct timeout *
 timer_lane_pop(struct timer_lane *lane, uint64_t now, unsigned int *steps)
 {
-	struct timer_wheel_entry *entry = timer_wheel_advance(&lane->wheel, now, steps);
+	struct weir_base_wheel_entry *entry = weir_base_wheel_advance(&lane->wheel, now, steps);
 
 	if (entry != NULL)
 		lane->nb_fired++;
@@ -255,7 +254,7 @@ timeout_take_out(struct timeout *timeout, uint64_t generation, struct timer_lane
 	EM_STEP();
 	armed &= __atomic_load_n(&timeout->lane, __ATOMIC_RELAXED) == lane;
 	if (armed) {
-		timer_wheel_remove(&lane->wheel, &timeout->entry);
+		weir_base_wheel_remove(&lane->wheel, &timeout->entry);
 		timer_lane_next(lane);
 		lane->nb_cancelled++;
 		*event = timeout->event;

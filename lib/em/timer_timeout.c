@@ -111,7 +111,6 @@ launch(struct weir_em *em, struct weir_em_core *core, struct timeout *timeout, u
 	set(&timeout->due_ns, due_ns);
 	timeout->due_cycles = cycles_at(due_ns);
 	timeout->event = *event;
-	em_keep(em, event);
 	timeout_launch(timeout, timeout_generation(timeout->handle),
 		lane_for(em, core, timers, timer),
 		(timeout->due_cycles + tick_mask) >> timer->shift,
@@ -130,7 +129,8 @@ arm(struct weir_em *em, struct weir_em_core *core, weir_em_timeout handle, uint6
 	timeout = timeout_of(timers_of(em), handle, &rc);
 	if (timeout == NULL)
 		return rc;
-	if (event == NULL || (due_ns > now && due_ns - now > WEIR_EM_TIMEOUT_NS_MAX))
+	if (event == NULL || (core != NULL && core->em != em) ||
+		(due_ns > now && due_ns - now > WEIR_EM_TIMEOUT_NS_MAX))
 		return -EINVAL;
 	rc = weir_sched_reserve(em->sched, 1) == 1 ? 0 : -ENOSPC;
 	if (rc == 0) {
@@ -144,6 +144,12 @@ arm(struct weir_em *em, struct weir_em_core *core, weir_em_timeout handle, uint6
 	}
 	if (rc < 0)
 		return rc;
+	rc = em_keep(em, core, timeout->queue, event, "weir_em_timeout_arm");
+	if (rc < 0) {
+		timeout_store(timeout, timeout_generation(handle), TIMEOUT_IDLE);
+		weir_sched_unreserve(em->sched, 1);
+		return rc;
+	}
 	set(&timeout->period_ns, period_ns);
 	launch(em, core, timeout, due_ns, event, 0);
 	return 0;
@@ -188,14 +194,20 @@ weir_em_timeout_ack(struct weir_em *em, struct weir_em_core *core, weir_em_timeo
 	timeout = timeout_of(timers_of(em), handle, &rc);
 	if (timeout == NULL)
 		return rc;
-	if (event == NULL)
+	if (event == NULL || (core != NULL && core->em != em))
 		return -EINVAL;
 	rc = timeout_claim(timeout, timeout_generation(handle), TIMEOUT_BIT(ACK), &had);
 	if (rc < 0)
 		return rc == -EBUSY && had == TIMEOUT_IDLE ? -ECANCELED : rc;
-	if (weir_sched_reserve(em->sched, 1) != 1) {
+	rc = weir_sched_reserve(em->sched, 1) == 1 ? 0 : -ENOSPC;
+	if (rc == 0) {
+		rc = em_keep(em, core, timeout->queue, event, "weir_em_timeout_ack");
+		if (rc < 0)
+			weir_sched_unreserve(em->sched, 1);
+	}
+	if (rc < 0) {
 		timeout_store(timeout, timeout_generation(handle), TIMEOUT_ACK);
-		return -ENOSPC;
+		return rc;
 	}
 	now = weir_em_timer_now_ns();
 	next = timeout->due_ns + timeout->period_ns;

@@ -14,10 +14,14 @@
  *          v          v                                                      |
  *        queue (type, priority, queue group) --> scheduler --> core --> receive(object)
  *
- * An instance is a guest: it has no global state, starts no threads, and EAL belongs to the program. A thread becomes one of its
+ * An instance is a guest: there may be several, it starts no threads, and EAL belongs to the program. A thread becomes one of its
  * cores with weir_em_core_attach().
  *
- * Handles are numbers that are never used again: what was deleted is refused with -ESTALE for ever. 0 is no handle.
+ * Handles are numbers that are never used again: what was deleted is refused with -ESTALE for ever, and so are handles of any of the
+ * 63 instances that were made before or after this one. 0 is no handle.
+ *
+ * Errors: functions return 0 or a negative errno; those that make something, and return a pointer or a handle: NULL or WEIR_EM_NONE, with
+ * rte_errno; those that return how many events they took or gave: fewer than asked for, with rte_errno.
  *
  * Threads: all functions that take an instance may be called by any thread at any time, unless stated otherwise, by receive
  * functions too; those that take a core, by that core's thread only. Where a @p core may be NULL, it is the caller's
@@ -80,14 +84,14 @@ enum weir_em_queue_type {
 	WEIR_EM_QUEUE_TYPES
 };
 
-/** Why an event was not delivered. Each is counted. */
+/** Why an event was not delivered. Each is counted; error handlers are told, with the code that stands behind each. */
 enum weir_em_drop {
-	WEIR_EM_DROP_DELETED,  /**< its queue had been deleted */
-	WEIR_EM_DROP_DISABLED, /**< its queue was disabled, or its object not started */
-	WEIR_EM_DROP_DETACHED, /**< its queue belonged to no object */
-	WEIR_EM_DROP_UNKNOWN,  /**< it was not sent by this instance: no such queue */
-	WEIR_EM_DROP_OUTPUT,   /**< an output function did not take it */
-	WEIR_EM_DROP_STOPPED,  /**< it was inside when the instance was destroyed */
+	WEIR_EM_DROP_DELETED,  /**< its queue had been deleted: -ESTALE */
+	WEIR_EM_DROP_DISABLED, /**< its queue was disabled, or its object not started: -EPERM */
+	WEIR_EM_DROP_DETACHED, /**< its queue belonged to no object: -ENOENT */
+	WEIR_EM_DROP_UNKNOWN,  /**< it was not sent by this instance: no such queue: -EINVAL */
+	WEIR_EM_DROP_OUTPUT,   /**< an output function did not take it: -ENOSPC */
+	WEIR_EM_DROP_STOPPED, /**< it was inside when the instance was destroyed: who takes what is left gets it, error handlers do not */
 	WEIR_EM_DROPS
 };
 
@@ -136,6 +140,9 @@ typedef int (*weir_em_error_handler_t)(struct weir_em *em, struct weir_em_core *
 /**
  * An object's work. The events belong to it: each is forwarded, or its payload freed, kept or sent anew. What it did not forward is
  * released by the scheduler at the core's next round at the latest.
+ *
+ * Of the events of one round, a queue's come together, in their order, whatever other queues' events came between them; only those of
+ * other priorities part them.
  *
  * @param core     the core that runs it
  * @param context  the object's
@@ -312,7 +319,7 @@ struct weir_em_object_info {
  * Make an instance, with a scheduler of its own, which runs when this returns. EAL must be up.
  *
  * @param name  for logs; copied
- * @return NULL with rte_errno: EINVAL, ENOTSUP (the scheduler cannot), ENODEV, ENOMEM; the log says why
+ * @return NULL with rte_errno: EINVAL, ENOTSUP (the scheduler cannot; event_opdl never can), ENODEV, ENOMEM; the log says why
  */
 struct weir_em *weir_em_create(const char *name, const struct weir_em_config *config);
 
@@ -325,8 +332,11 @@ struct weir_em *weir_em_create(const char *name, const struct weir_em_config *co
 int weir_em_destroy(struct weir_em *em,
 	void (*drain)(void *arg, weir_em_queue queue, struct rte_event *event), void *arg);
 
-/** Its name. */
+/** Its name; "" of none. */
 const char *weir_em_name(const struct weir_em *em);
+
+/** The configuration that is in force: its own defaults filled in. The scheduler's (backend, events, credits) are as they were given; it knows. @return 0, -EINVAL */
+int weir_em_config_get(const struct weir_em *em, struct weir_em_config *config);
 
 /** Its scheduler, to look at. */
 struct weir_sched *weir_em_sched(struct weir_em *em);
@@ -351,10 +361,10 @@ struct weir_em_core *weir_em_producer_attach(struct weir_em *em);
  */
 int weir_em_core_detach(struct weir_em_core *core);
 
-/** Its number; producers have those after the cores'. */
+/** Its number; producers have those after the cores'. UINT_MAX of none. */
 unsigned int weir_em_core_id(const struct weir_em_core *core);
 
-/** Whose it is. */
+/** Whose it is; NULL of none. */
 struct weir_em *weir_em_core_em(const struct weir_em_core *core);
 
 /** Bits of the cores that are attached. */
@@ -382,9 +392,10 @@ int weir_em_object_delete(
  * Start an object: its start function here, its core_start on every core; then its queues are enabled, and events that were sent by
  * those functions are sent. If one fails, no queue is enabled, and nothing was sent; stop functions are not called.
  *
- * Waits for all cores that are attached: each must be in weir_em_dispatch(), or come there.
+ * Waits for all cores that are attached: each must be in weir_em_dispatch(), or come there. There is no end to that: after a second,
+ * and every ten seconds from then on, the log tells which cores are waited for.
  *
- * @param core  the caller's, or NULL: then functions that want one get a producer's
+ * @param core  the caller's, or NULL (never, if it is a core: it would wait for itself): then functions that want one get a producer's
  * @param arg   for the start functions
  * @return 0; -EBUSY: it is not stopped; what a start function returned; -ESTALE, -EINVAL
  */
@@ -476,9 +487,9 @@ int weir_em_queue_group_delete(struct weir_em *em, weir_em_queue_group group);
 
 /**
  * Change a group's cores. Returns when no core that is out of it is in a receive function with events of its queues, but for
- * the caller's. Atomic and ordered queues stay so throughout.
+ * the caller's; on event_sw such a core may still receive what the device had for it before. Atomic and ordered queues stay so throughout.
  *
- * @return 0; -ENOTSUP: the device cannot; -ESTALE, -EINVAL
+ * @return 0; -ENOTSUP: the device cannot, as event_dsw, and event_sw if there are ordered queues; -ESTALE, -EINVAL
  */
 int weir_em_queue_group_modify(
 	struct weir_em *em, struct weir_em_core *core, weir_em_queue_group group, uint64_t cores);
@@ -517,6 +528,24 @@ int weir_em_dispatch_enter_remove(
 int weir_em_dispatch_exit_remove(
 	struct weir_em *em, weir_em_dispatch_callback_t callback, void *arg);
 
+/** What cores do in each round, beside dispatching. Of a core's thread; it must be short. */
+typedef void (*weir_em_poll_t)(struct weir_em_core *core, void *arg);
+
+/**
+ * Have a function called by each core in each round of weir_em_dispatch(), before it looks for events: for what is not an event
+ * yet. Not in a receive function, so nothing can be forwarded. Up to 4, one of which timers take.
+ *
+ * @return 0, -ENOSPC, -ENOMEM, -EINVAL, -EEXIST
+ */
+int weir_em_poll_add(struct weir_em *em, weir_em_poll_t poll, void *arg);
+
+/** No more. Returns when no core is in it, but for the caller's. @param core  the caller's, or NULL @return 0, -ENOENT, -EINVAL, -ENOMEM */
+int weir_em_poll_remove(
+	struct weir_em *em, struct weir_em_core *core, weir_em_poll_t poll, void *arg);
+
+/** Returns when each core has been outside of receive functions and polls since it was called, but for the caller's. @return 0, -EINVAL, -ENOMEM */
+int weir_em_quiesce(struct weir_em *em, struct weir_em_core *core);
+
 /** All cores' weir_em_dispatch() return soon, also those called later, until weir_em_resume(). */
 void weir_em_stop(struct weir_em *em);
 
@@ -536,7 +565,7 @@ int weir_em_core_stats(const struct weir_em *em, unsigned int id, struct weir_em
 int weir_em_type_stats(
 	struct weir_em *em, enum weir_em_queue_type type, struct weir_em_queue_stats *stats);
 
-/** All that is there, for people: cores, groups, objects, pools, and up to @p max_queues queues. */
+/** All that is there, for people: cores, groups, objects, pools, the first event groups, timers, and up to @p max_queues queues. */
 void weir_em_dump(struct weir_em *em, FILE *file, unsigned int max_queues);
 
 /** "atomic", "parallel" ... */

@@ -23,6 +23,8 @@ struct weir_em;
  *  - "em/queues": each queue; {"object": NAME} or {"name": NAME}: of that object only; {"first": N, "max": N}: a part
  *  - "em/groups": queue groups, and their cores
  *  - "em/pools": pools of buffers
+ *  - "em/event_groups": each event group's cycle, and totals; {"first": N, "max": N}: a part
+ *  - "em/timers": each timer's timeouts: armed, fired, cancelled, how late
  *
  * @return 0; -EEXIST: another instance has them; -EINVAL, -ENOMEM
  */

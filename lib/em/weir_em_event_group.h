@@ -16,6 +16,10 @@
  * the group count it down, each when its receive function returns, or at weir_em_event_group_processing_end(). At 0 the notifications
  * are sent, exactly once, through reserved credits: they are not refused. The group is ready for another cycle before they are.
  *
+ * Credits are reserved when a cycle begins, one for each notification (weir_em_config::nb_reserved is how many there are), and given
+ * back when the receive function of the notification has ended. So one that begins the next cycle wants others, though the group is
+ * ready: a chain of cycles with one notification each takes two.
+ *
  * While a receive function runs with events of a group, that is the core's current group. It may be assigned to others, and
  * incremented: what it forks then is waited for, too.
  *
@@ -80,7 +84,8 @@ int weir_em_event_group_delete(struct weir_em *em, weir_em_event_group group);
  * @param notifications  what to send after that: the events belong to the group, until they are sent or handed back
  * @param nb             how many, up to WEIR_EM_NOTIFICATIONS_MAX; 0: just count
  * @return 0; -EBUSY: a cycle is under way; -ENOSPC: no reserved credit is left for the notifications (weir_em_config::nb_reserved);
- *   -ENOTSUP: a notification's queue is not scheduled; -ESTALE, -EINVAL: no such group, or queue, or other arguments are wrong. The events stay the caller's then
+ *   -ENOTSUP: a notification's queue is not scheduled; -ESTALE, -EINVAL: no such group, or queue, or other arguments are wrong;
+ *   -EFAULT: only with -Dem_checks=true: a notification's buffer is not the caller's. The events stay the caller's then
  */
 int weir_em_event_group_apply(struct weir_em *em, weir_em_event_group group, uint32_t count,
 	const struct weir_em_notification *notifications, unsigned int nb);

@@ -64,7 +64,7 @@ weir_em_event_buffer(struct rte_mbuf *buffer)
  * priority, type of scheduling) is written into them; their payload, event_type and sub_event_type stay.
  *
  * @return how many were taken, from the first on; the others stay the caller's, with rte_errno: ENOSPC: no credit or a full
- *   ring; ESTALE, EINVAL: there is no such queue; the error handler was told
+ *   ring; ESTALE, EINVAL: there is no such queue, or @p core was detached; the error handler was told. EINVAL, too: no core (NULL), no events
  */
 uint16_t weir_em_send(
 	struct weir_em_core *core, weir_em_queue queue, struct rte_event *events, uint16_t nb);
@@ -72,6 +72,10 @@ uint16_t weir_em_send(
 /**
  * Send an event on that the receive function got: with its credit, never refused; and from an ordered queue, in its place.
  * It may have another payload by now; impl_opaque must be as it came, in a copy too.
+ *
+ * With the event goes its context: once all events of the call have been forwarded that came from an atomic queue, another core may be in a
+ * receive function with that queue, though this one has not returned. What needs to be alone, is done before; likewise
+ * nothing of an ordered queue's place is left for events that are forwarded.
  *
  * An event that came from a local or unscheduled queue, or that was released early, has no credit: it is sent as weir_em_send() does.
  *

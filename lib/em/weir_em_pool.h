@@ -43,7 +43,7 @@ weir_em_pool weir_em_pool_create(struct weir_em *em, const struct weir_em_pool_c
 /** Take buffers from a pool of mbufs that is there, and stays its owner's. @return WEIR_EM_NONE with rte_errno: EINVAL, ENOSPC */
 weir_em_pool weir_em_pool_adopt(struct weir_em *em, struct rte_mempool *mempool);
 
-/** End a pool; one that was adopted is only forgotten. @return 0; -EBUSY: buffers are in use (of one that was made); -ESTALE, -EINVAL */
+/** End a pool; one that was adopted is only forgotten. No core takes buffers from it when this returns. @return 0; -EBUSY: buffers are in use (of one that was made); -ESTALE, -EINVAL */
 int weir_em_pool_delete(struct weir_em *em, weir_em_pool pool);
 
 /** Look at a pool. @return 0, -ESTALE, -EINVAL */

@@ -88,7 +88,7 @@ struct weir_em_timeout_info {
 /** The time, in nanoseconds: of the time base, since about when the machine was started. Any thread. */
 uint64_t weir_em_timer_now_ns(void);
 
-/** Make a timer. @return WEIR_EM_NONE with rte_errno: EINVAL, ENOSPC, ENOMEM */
+/** Make a timer. @return WEIR_EM_NONE with rte_errno: EINVAL; ENOSPC: there are as many already, or no room among polls (weir_em_poll_add()); ENOMEM */
 weir_em_timer weir_em_timer_create(struct weir_em *em, const struct weir_em_timer_config *config);
 
 /**
@@ -127,7 +127,8 @@ int weir_em_timeout_delete(struct weir_em *em, weir_em_timeout timeout);
  * @param when_ns  as weir_em_timer_now_ns(); what is over is due at once
  * @param event    its payload, event_type and sub_event_type
  * @return 0; -EBUSY: it is armed, waits for weir_em_timeout_ack(), or another thread is at it; -ENOSPC: no reserved credit is left; -ESTALE;
- *   -EINVAL, also: more than WEIR_EM_TIMEOUT_NS_MAX ahead. The event stays the caller's then
+ *   -EINVAL, also: more than WEIR_EM_TIMEOUT_NS_MAX ahead; -EFAULT: only with -Dem_checks=true: its buffer is not the caller's, the error
+ *   handler was told. The event stays the caller's then
  */
 int weir_em_timeout_arm_at(struct weir_em *em, struct weir_em_core *core, weir_em_timeout timeout,
 	uint64_t when_ns, const struct rte_event *event);
@@ -152,7 +153,7 @@ int weir_em_timeout_arm_periodic(struct weir_em *em, struct weir_em_core *core,
  * @param event     to be sent then: the same, or another one
  * @param overruns  NULL, or how many of its times have been missed since the last one
  * @return 0; -ECANCELED: it was cancelled after it had fired; -EBUSY: it is armed already; -ENOSPC: no reserved credit is left: it may be tried again;
- *   -ESTALE, -EINVAL. The event stays the caller's then
+ *   -ESTALE, -EINVAL, -EFAULT as weir_em_timeout_arm_at(). The event stays the caller's then
  */
 int weir_em_timeout_ack(struct weir_em *em, struct weir_em_core *core, weir_em_timeout timeout,
 	const struct rte_event *event, uint64_t *overruns);

@@ -9,8 +9,8 @@
  *      port 1 --ring---> shard 0 -----+---> lane                  +--> ready, by priority and group --> port 0
  *      shard 1 -ring--/   lock         \--> lane                 /                                      (or a thief)
  *
- * Flows are divided among shards for good; each port that dequeues owns one. Who has a shard's lock is its scheduler: its owner as a
- * rule, idle ports when it is busy. Events come to a shard by rings, one for each port and for each shard: nobody waits to
+ * Flows are divided among shards for good; each port that dequeues owns one, and those of ports that do not come (owner.c). Who has a
+ * shard's lock is its scheduler: its owner as a rule, idle ports when it is busy. Events come to a shard by rings, one for each port and for each shard: nobody waits to
  * enqueue. Each ring has room for as many events as may be inside: it is never full.
  *
  * A line that two cores use costs 100 ns and more each time it changes hands. So rings are looked at seldom while they are busy
@@ -20,14 +20,18 @@
  * further events wait in it. Ordered: a list of places in the order of dispatch; who completes the first one sends on all that are
  * complete, by the shard's own rings, so their order is that of one ring.
  *
- * Order between rings. Events of a flow come by several rings only if the flow before was held by several ports: by its
- * owner, which uses its ring, and by thieves. A thief's events are put into the shard of their flow under its lock, after all
- * that its rings hold: what the owner had sent before is there by then, and what it will send comes later.
+ * Order between rings. Events of a flow come by several rings only if the flow before was held by several ports: by its shard's
+ * sender, who is its owner and uses its ring, and by others. Their events are put into the shard of their flow under its lock, after all
+ * that its rings hold: what the sender had sent before is there by then, and what it will send comes later. How another port becomes
+ * the sender: owner.c.
+ *
+ * A flow that the port at home there gives back by a forward alone is not given back under the lock: it is written into another ring of the shard, and
+ * who has the lock next takes it back, before anything else.
  *
  * Locks never nest.
  *
- *      builtin.c  made, started, stopped      shard.c  lanes, ready lists, places      port.c  enqueue, dequeue
- *      look.c     when to look where          credit.c                                 switch.c, builtin_stats.c
+ *      builtin.c  made, started, stopped      shard.c  lanes, ready lists, places      port.c, plain.h, held.h  enqueue, dequeue
+ *      look.c     when to look where          owner.c  who serves which shard          credit.c, switch.c, builtin_stats.c
  */
 
 #include "ring.h"
@@ -64,25 +68,37 @@ struct shard {
 
 	/* What others may know without the lock, and priorities that were sent since it was looked at, where there are several. */
 	uint32_t arrived __attribute__((aligned(64)));
-	uint32_t nb_hint;         /* events that are ready, or in its rings when it looked last */
+	uint32_t nb_hint; /* about how many are ready, or in its rings when it looked last */
 	uint32_t priorities_hint; /* that are ready */
-	uint64_t groups_hint;     /* that are ready */
+	uint32_t next_hint;       /* is there an event of the flow that the owner had last? */
 
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
 	uint32_t nb_taken;                              /* events that it took */
 
-	struct builtin *builtin __attribute__((aligned(64)));
+	struct ring returned; /* lanes that its home port gave back, for who has the lock next */
+
+	/* What changes seldom, if ever: who looks at the shard reads this line each time, and who serves it, too. */
+	uint64_t used[2] __attribute__((aligned(64))); /* rings that ever got an event */
+	uint64_t groups;                               /* of queues that have flows here */
+	uint64_t all_groups;                           /* of all queues */
+	struct builtin *builtin;
 	struct ring *rings; /* nb_ports + nb_shards: in */
 	unsigned int nb_rings;
 	unsigned int id;
-	unsigned int owner;       /* port */
+	uint32_t home;  /* port that owns it if that comes */
+	uint32_t owner; /* port that serves it; others read it */
+
+	/* Of who has the lock; this and the lines that follow are in its cache, but for what thieves do. */
+	uint32_t sender __attribute__((
+		aligned(64)));    /* port by whose rings goes what follows from its atomic events */
 	struct rte_event *events; /* nodes of lists */
 	uint32_t *next;
 	uint32_t free, nb_used; /* nodes given back; ever taken */
 	uint32_t nb_ready;
 	uint32_t nb_in_rings; /* when they were looked at last */
-	unsigned int ring;    /* that is taken from */
+	unsigned int ring;    /* that is taken from, */
+	uint32_t nb_of_turn;  /* so many until now, before others have their turn */
 	uint32_t ready_priorities;
 	uint32_t
 		next_of_owner; /* event of the flow that the owner had last, whose lines are in its cache */
@@ -92,6 +108,8 @@ struct shard {
 	uint64_t found_at;      /* cycles: when the rings gave something */
 	bool is_busy;           /* they give more often than they are looked at */
 	uint32_t nb_since_look; /* events taken */
+	uint32_t gave;          /* ring that gave something when they were looked at last */
+	uint64_t known;         /* shards that know of its rings there */
 	uint64_t sent_to;       /* shards whose rings got events that are not published yet */
 	uint32_t sent_priorities;
 	struct place *places;
@@ -100,56 +118,91 @@ struct shard {
 		[WEIR_SCHED_PRIORITIES]; /* events of higher priority since one of this was taken */
 	uint8_t last_group[WEIR_SCHED_PRIORITIES];    /* groups take turns */
 	struct ring *rings_out[WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
-	uint64_t ready_groups[WEIR_SCHED_PRIORITIES];
+	/* Groups that have something ready of a priority. Others read it. */
+	uint64_t ready_groups[WEIR_SCHED_PRIORITIES] __attribute__((aligned(64)));
 	struct ready ready[WEIR_SCHED_PRIORITIES][WEIR_SCHED_GROUPS_MAX];
 };
 
+/* Instead of a port: what follows from a shard's atomic events goes to where it is for under the lock. */
+#define NO_SENDER UINT32_MAX
+
 enum held_kind { HELD_NOT, HELD_PARALLEL, HELD_ATOMIC, HELD_ORDERED };
+
+enum held_flag {
+	HELD_RESERVED = 1,  /* its credit is */
+	HELD_FOREIGN = 2,   /* atomic, of a shard whose sender is another one */
+	HELD_ENDING = 4,    /* it is in the list of those that are given up */
+	HELD_FORWARDED = 8, /* ordered: its place has what it became */
+};
 
 /* What a port holds. */
 struct held {
+	struct lane *lane;
+	uint32_t place;
 	uint8_t kind;
 	uint8_t shard;
-	bool reserved;  /* its credit is */
-	bool foreign;   /* atomic, of another one's shard */
-	bool ending;    /* it is in the list of those that are given up */
-	bool forwarded; /* ordered: its place has what it became */
-	uint32_t place;
-	struct lane *lane;
+	uint8_t flags;
 };
 
-/* What an idle port saw of another one's shard. */
+/* A port that found nothing so often gives credits back, and may sleep. */
+#define IDLE_CALLS 16
+
+/* What a port saw of another one's shard. */
 struct seen {
 	uint64_t at; /* cycles: since when it has not been polled */
 	uint32_t nb_polls, nb_taken;
+	uint32_t nb_quiet;  /* looks that saw nothing there, in a row */
+	uint32_t nb_absent; /* looks since then */
+	uint64_t look_at;   /* cycles: not before */
 };
+
+/* Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. */
+#define CALLS_PER_LOOK 64
 
 struct builtin_port {
 	struct weir_sched_port base;
 	struct builtin *builtin;
-	struct shard *own; /* NULL: a producer */
+	struct shard *own; /* whose turn it is; NULL: a producer */
 	unsigned int own_id;
+	uint32_t nb_of_turn; /* dequeues */
+	struct shard *home;  /* its own while it comes, */
+	uint64_t home_bit;   /* as a bit */
+	uint64_t served;     /* shards that are its own, but for those that others took since */
 	int32_t credits;
 	uint16_t nb_held, nb_max;
-	uint16_t nb_free; /* numbers in free[] */
 	uint16_t nb_ending;
+	uint8_t holder;           /* in the events that it holds */
+	uint8_t next_free;        /* in free[] */
+	uint8_t first_handed_out; /* since the last dequeue */
 	bool implicit;
-	uint32_t nb_calls; /* of dequeue */
-	uint32_t nb_idle;  /* dequeues that got nothing, in a row */
+	uint32_t nb_calls;     /* of dequeue, until it looks elsewhere, */
+	uint32_t nb_calls_max; /* of so many, */
+	uint64_t calls_since;  /* cycles: which began then */
+	uint32_t nb_idle;      /* dequeues that got nothing, in a row */
 	uint32_t
-		nb_elsewhere; /* events taken elsewhere since the last ones of its own, for their priority */
+		nb_elsewhere; /* events taken elsewhere, for their priority, since it took of its own */
+	uint32_t own_highest; /* of its own priorities when it looked, as a bit */
+	uint32_t
+		elsewhere_highest; /* likewise, of all other shards; beyond all: none, or not looked at */
 	const struct shard *higher;  /* that has something of higher priority than its own, */
 	uint32_t higher_polls;       /* had been polled so often */
 	uint64_t look_for_higher_at; /* cycles: not before, where there is slack */
-	unsigned int victim;         /* shard that is looked at next */
-	uint64_t look_at;            /* cycles: not before */
+	unsigned int last_shard;     /* that it looked at */
+	unsigned int unasked;        /* shard that is looked at next although nobody told of it, */
+	uint64_t unasked_at;         /* cycles: not before */
+	uint64_t known;              /* shards that know of its rings there */
 	uint64_t touched;            /* shards whose rings got events that are not published yet */
 	uint64_t groups;             /* that it serves, read under the lock it takes events under */
 	struct weir_sched_stats counts __attribute__((aligned(64))); /* its thread writes */
-	uint64_t nb_looks, nb_sleeps;
+	uint64_t nb_enqueued[WEIR_SCHED_QUEUES_MAX], nb_dequeued[WEIR_SCHED_QUEUES_MAX];
+	uint64_t nb_looks, nb_sleeps, nb_taken_over;
+	uint64_t idle_since;                          /* cycles: it found nothing since */
 	uint32_t asleep __attribute__((aligned(64))); /* others wake it */
+	uint64_t
+		idle_at; /* cycles: found nothing, and goes on looking; 0: it is at work, or asleep */
 	uint8_t free[256] __attribute__((aligned(64)));
-	uint8_t ending[256]; /* held numbers that are given up at the end of this call */
+	uint8_t handed_out[256]; /* held numbers, as free[] was */
+	uint8_t ending[256];     /* held numbers that are given up at the end of this call */
 	struct held held[256];
 	struct ring *rings[WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
 	struct seen seen[WEIR_SCHED_PORTS_MAX];
@@ -172,7 +225,10 @@ struct queue_info {
 	uint8_t priority;
 	uint8_t group;
 	uint8_t state;
-};
+	bool is_fixed;      /* events have no types and priorities of their own */
+	struct lane *lanes; /* atomic, ordered: of each flow */
+	uint8_t *shard_of;  /* by class */
+} __attribute__((aligned(32)));
 
 struct builtin {
 	struct weir_sched *sched;
@@ -188,7 +244,10 @@ struct builtin {
 	uint32_t in_class_bits; /* of a flow: the rest */
 	int32_t quantum;        /* credits that a port takes at a time */
 	uint32_t gap;           /* cycles between looks at rings that give much */
-	uint32_t away; /* cycles without a poll after which a port's events are taken over */
+	bool may_sleep;         /* ports that have nothing to do */
+	uint32_t away;     /* cycles without a poll after which a port's events are taken over, */
+	uint64_t patience; /* and its shards */
+	uint8_t nb_served[WEIR_SCHED_PORTS_MAX]; /* by port: shards, about so */
 	uint64_t
 		slack; /* cycles that a shard's owner has for what is of higher priority than others' */
 	uint32_t priorities_used; /* ever, since it was started */
@@ -196,8 +255,11 @@ struct builtin {
 	int32_t inside __attribute__((aligned(64)));   /* credits taken, ports' own included */
 	int32_t reserved __attribute__((aligned(64))); /* reserved credits that are left */
 	int32_t granted; /* reserved credits that were given out, and not used */
-	uint64_t nb_new __attribute__((aligned(64))); /* by threads without a port */
-	uint64_t asleep __attribute__((aligned(64))); /* ports that are, about so */
+	uint64_t nb_invalid __attribute__((aligned(64))); /* by threads without a port */
+	uint64_t nb_new[WEIR_SCHED_QUEUES_MAX];           /* likewise, by queue */
+	uint64_t asleep __attribute__((aligned(64)));     /* ports that are, about so */
+	uint64_t
+		waiting; /* shards that may have something: set by who put it there, cleared by who found nothing for long */
 };
 
 /* By the port's thread; others read both, to tell people. */
@@ -213,28 +275,20 @@ port_set_credits(struct builtin_port *port, int32_t nb)
 	__atomic_store_n(&port->credits, nb, __ATOMIC_RELAXED);
 }
 
-/* A number to hold an event by. There is always one: dequeue asks for no more. */
 static inline uint8_t
-port_hold(struct builtin_port *port)
+event_priority(const struct builtin *builtin, uint64_t word)
 {
-	port_set_held(port, port->nb_held + 1u);
-	return port->free[--port->nb_free];
+	uint8_t priority = builtin->queues[word_queue(word)].priority;
+
+	return priority == WEIR_SCHED_PRIORITY_BY_EVENT ? word_priority(word) / 32 : priority;
 }
 
 static inline uint8_t
-event_priority(const struct builtin *builtin, const struct rte_event *event)
+event_type(const struct builtin *builtin, uint64_t word)
 {
-	uint8_t priority = builtin->queues[event->queue_id].priority;
+	uint8_t type = builtin->queues[word_queue(word)].type;
 
-	return priority == WEIR_SCHED_PRIORITY_BY_EVENT ? event->priority / 32 : priority;
-}
-
-static inline uint8_t
-event_type(const struct builtin *builtin, const struct rte_event *event)
-{
-	uint8_t type = builtin->queues[event->queue_id].type;
-
-	return type == WEIR_SCHED_TYPE_BY_EVENT ? event->sched_type : type;
+	return type == WEIR_SCHED_TYPE_BY_EVENT ? word_type(word) : type;
 }
 
 static inline uint32_t
@@ -244,36 +298,46 @@ flow_class(const struct builtin *builtin, uint32_t flow)
 }
 
 static inline struct lane *
-event_lane(struct builtin *builtin, const struct rte_event *event, uint8_t type)
+event_lane(const struct builtin *builtin, uint64_t word, uint8_t type)
 {
-	size_t set = (size_t)event->queue_id * 2 + (type == RTE_SCHED_TYPE_ORDERED);
-	uint32_t flow = event->flow_id & builtin->flow_mask;
+	uint32_t flow = word_flow(word) & builtin->flow_mask;
+	uint32_t set = type == RTE_SCHED_TYPE_ORDERED ? builtin->flow_mask + 1 : 0;
 
-	return &builtin->lanes[set * (builtin->flow_mask + 1) +
-			       ((flow_class(builtin, flow) << builtin->in_class_bits) |
-				       flow >> builtin->class_bits)];
+	return &builtin->queues[word_queue(word)]
+			.lanes[set + ((flow_class(builtin, flow) << builtin->in_class_bits) |
+					     flow >> builtin->class_bits)];
 }
 
 /* The number of its flow's shard. */
 static inline unsigned int
-event_shard(const struct builtin *builtin, const struct rte_event *event)
+event_shard(const struct builtin *builtin, uint64_t word)
 {
-	return builtin->shard_of[event->queue_id]
-				[flow_class(builtin, event->flow_id & builtin->flow_mask)];
+	return builtin->queues[word_queue(word)]
+		.shard_of[flow_class(builtin, word_flow(word) & builtin->flow_mask)];
 }
 
 /* builtin.c: from now on it is used. @return false: there is no such queue */
 bool queue_use(struct builtin *builtin, uint8_t queue);
 
 static inline bool
-is_valid(struct builtin *builtin, const struct rte_event *event)
+is_valid(struct builtin *builtin, uint64_t word)
 {
-	const struct queue_info *queue = &builtin->queues[event->queue_id];
+	const struct queue_info *queue = &builtin->queues[word_queue(word)];
 
 	if (unlikely(__atomic_load_n(&queue->state, __ATOMIC_ACQUIRE) != QUEUE_USED) &&
-		!queue_use(builtin, event->queue_id))
+		!queue_use(builtin, word_queue(word)))
 		return false;
-	return event_type(builtin, event) <= RTE_SCHED_TYPE_PARALLEL;
+	return event_type(builtin, word) <= RTE_SCHED_TYPE_PARALLEL;
+}
+
+/* look.c: it is of a priority that was not used before */
+void priority_use(struct builtin *builtin, uint8_t priority);
+
+static inline void
+note_priority(struct builtin *builtin, uint8_t priority)
+{
+	if ((__atomic_load_n(&builtin->priorities_used, __ATOMIC_RELAXED) >> priority & 1) == 0)
+		priority_use(builtin, priority);
 }
 
 static inline bool
@@ -291,20 +355,27 @@ tells_priorities(const struct builtin *builtin)
 	return has_several_priorities(builtin) && builtin->slack == 0;
 }
 
-/* rte_event::rsvd, while an event is inside: its credit is a reserved one. */
-#define RESERVED_MARK 1
+static inline bool
+shard_trylock(struct shard *shard)
+{
+	return __atomic_load_n(&shard->lock, __ATOMIC_RELAXED) == 0 &&
+	       __atomic_exchange_n(&shard->lock, 1, __ATOMIC_ACQUIRE) == 0;
+}
 
-/* shard.c, all but the first two under the lock */
+/* shard.c, all but the first one under the lock */
 void shard_lock(struct shard *shard);
-bool shard_trylock(struct shard *shard);
 void shard_unlock(struct shard *shard);
+void shard_take_back(struct shard *shard,
+	bool by_owner); /* what its home port has returned; may leave the lock meanwhile */
 void shard_arrive(struct shard *shard, const struct rte_event *event);
-uint32_t shard_look_at_ring(struct shard *shard, unsigned int ring); /* how many more there are */
-uint32_t shard_look(struct shard *shard);                            /* at all rings */
+void shard_look_at_own(struct shard *shard);
+uint32_t shard_look(struct shard *shard); /* at all rings: how many more there are */
+void shard_drain_some(struct shard *shard, uint32_t most); /* of the ring whose turn it is */
 void shard_drain(struct shard *shard,
-	uint32_t most);                    /* of each ring so many that were seen go to the lists */
-void shard_drain_all(struct shard *shard); /* look, and drain */
-void shard_release(struct shard *shard, struct lane *lane, bool by_owner);
+	uint32_t most); /* of each ring so many that were seen go to the lists */
+void shard_drain_rings(struct shard *shard); /* look, and drain */
+void shard_drain_all(struct shard *shard);   /* take back, look, and drain */
+void shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner);
 void shard_share_next(struct shard *shard); /* it can go to others, too */
 uint32_t shard_waiting(const struct shard *shard);
 void shard_complete(struct shard *shard, const struct held *held);
@@ -316,7 +387,122 @@ void shard_empty_places(struct shard *shard, struct lane *lane,
 	void (*drain)(void *arg, const struct rte_event *event), void *arg);
 void shard_reset(struct shard *shard);
 
+/* Anybody. */
+static inline uint32_t
+shard_owner(const struct shard *shard)
+{
+	return __atomic_load_n(&shard->owner, __ATOMIC_RELAXED);
+}
+
+/* By who serves it: the lock keeps others from writing, but not from reading. */
+static inline bool
+shard_is_busy(const struct shard *shard)
+{
+	return __atomic_load_n(&shard->is_busy, __ATOMIC_RELAXED);
+}
+
+static inline void
+shard_polled(struct shard *shard)
+{
+	__atomic_store_n(&shard->nb_polls, __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED) + 1,
+		__ATOMIC_RELAXED);
+}
+
+/* A flow's atomic context is given back, by one event of those that were handed out with it. */
+static inline void
+shard_release(struct shard *shard, struct lane *lane, bool by_owner)
+{
+	if (--lane->nb_held > 0)
+		return;
+	if (likely(lane->first == NONE))
+		lane->state = LANE_IDLE;
+	else
+		shard_lane_goes_on(shard, lane, by_owner);
+}
+
+/* A ring may give so many before others have their turn. */
+#define EVENTS_PER_TURN 16
+
+/* So many can be taken from the ring whose turn it is. */
+static inline uint32_t
+shard_turn(const struct shard *shard, const struct ring *ring)
+{
+	uint32_t left = EVENTS_PER_TURN - shard->nb_of_turn, nb = ring_count(ring);
+
+	return nb < left ? nb : left;
+}
+
+/* Rings are looked at after so many events at the latest. */
+#define EVENTS_PER_LOOK 16
+
+/* More than a port can hold: what it returns always has room. */
+#define RETURNED_MAX 256
+
+#define RINGS_MAX (2 * WEIR_SCHED_PORTS_MAX)
+
+/* Of rings that nobody ever used there is nothing to look at. The first one from @from on that was; RINGS_MAX: none. */
+static inline unsigned int
+shard_ring_from(const struct shard *shard, unsigned int from)
+{
+	for (; from < RINGS_MAX; from = (from | 63) + 1) {
+		uint64_t left =
+			__atomic_load_n(&shard->used[from / 64], __ATOMIC_RELAXED) >> from % 64;
+
+		if (left != 0)
+			return from + (unsigned int)__builtin_ctzll(left);
+	}
+	return RINGS_MAX;
+}
+
+/* So many were taken from it: the next one, if that was all that it may give now. */
+static inline void
+shard_took(struct shard *shard, struct ring *ring, uint32_t nb)
+{
+	shard->nb_of_turn += nb;
+	if (nb > 0) {
+		ring_take(ring, nb);
+		shard->nb_in_rings -= nb;
+	}
+	if (shard->nb_of_turn == EVENTS_PER_TURN || ring_count(ring) == 0) {
+		shard->ring = shard_ring_from(shard, shard->ring + 1);
+		if (shard->ring == RINGS_MAX)
+			shard->ring = shard_ring_from(shard, 0);
+		shard->nb_of_turn = 0;
+	}
+}
+
+static inline void
+set_ready_groups(struct shard *shard, unsigned int priority, uint64_t groups)
+{
+	__atomic_store_n(&shard->ready_groups[priority], groups, __ATOMIC_RELAXED);
+}
+
+/* Does the shard seem to have something ready of this priority for these groups? Anybody. */
+static inline bool
+seems_ready(const struct shard *shard, unsigned int priority, uint64_t groups)
+{
+	return (__atomic_load_n(&shard->ready_groups[priority], __ATOMIC_RELAXED) & groups) != 0;
+}
+
+/* The priorities of what seems to be ready for these groups, from the highest one on. Anybody. */
+static inline uint32_t
+seem_ready(const struct shard *shard, uint64_t groups)
+{
+	uint32_t left = __atomic_load_n(&shard->priorities_hint, __ATOMIC_RELAXED);
+
+	/* Mostly a port serves the groups of all queues: one line less to read that the owner writes. */
+	if ((shard->all_groups & ~groups) == 0)
+		return left;
+	if ((shard->all_groups & groups) == 0)
+		return 0;
+	while (left != 0 && !seems_ready(shard, (unsigned int)__builtin_ctz(left), groups))
+		left &= left - 1;
+	return left;
+}
+
 /* take.c, under the lock; of @priorities only */
+void shard_passed(struct shard *shard, uint32_t nb);
+uint32_t shard_usable(const struct shard *shard, uint64_t groups); /* priorities for some groups */
 uint16_t shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *events,
 	uint16_t nb, uint32_t priorities);
 
@@ -324,26 +510,30 @@ uint16_t take_next_of_owner(
 	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb);
 uint16_t take_from_rings(
 	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb);
+uint16_t take_of_own_ring(
+	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb);
 
 /* port.c */
 extern const struct weir_sched_port_ops builtin_ops;
-void port_forget(struct builtin_port *port, uint8_t number);
-bool port_holds(const struct builtin_port *port, uint8_t number);
 int builtin_switch(
 	struct weir_sched_port *base, struct rte_event *event, uint32_t flow, uint8_t type);
 void builtin_insert(struct builtin *builtin, const struct rte_event *event);
 
 /* look.c */
-bool look_is_vain(const struct shard *shard);
-void look_if_due(struct shard *shard);
+bool look_is_vain(struct builtin_port *port);
+void look_soon(const struct shard *shard);
 void look_at_rings(struct shard *shard, uint16_t wanted);
-uint16_t look_for_higher(struct builtin_port *port, struct rte_event *events, uint16_t nb);
+uint16_t look_for_higher(
+	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb);
+bool look_is_due(struct builtin_port *port);
 uint16_t look_elsewhere(
 	struct builtin_port *port, struct rte_event *events, uint16_t nb, bool idle);
 
 /* sleep.c */
-void port_sleep(struct builtin_port *port);
+void port_may_sleep(struct builtin_port *port);
 void shard_wake(struct shard *shard);
+void shard_wake_helper(struct shard *shard);
+void wake_all(struct builtin *builtin);
 
 /* credit.c */
 bool credit_take(struct builtin_port *port);
@@ -354,15 +544,37 @@ void builtin_unreserve(struct weir_sched *sched, uint32_t nb);
 bool credit_use_reserved(struct builtin *builtin);
 
 /* builtin_stats.c */
+void builtin_queue_counts(
+	const struct weir_sched *sched, unsigned int queue, struct sched_queue_counts *counts);
 void builtin_stats(const struct weir_sched *sched, struct weir_sched_stats *stats);
 void builtin_xstats(const struct weir_sched *sched, enum weir_sched_part part, unsigned int which,
 	struct sched_xstats *to);
 void builtin_dump(struct weir_sched *sched, FILE *file);
 
+/* Before something is published in a ring for the first time. @known: the sender's */
+static inline void
+shard_know(struct builtin *builtin, unsigned int shard, unsigned int ring, uint64_t *known)
+{
+	if (likely((*known >> shard & 1) != 0))
+		return;
+	__atomic_fetch_or(&builtin->shards[shard].used[ring / 64], (uint64_t)1 << ring % 64,
+		__ATOMIC_RELAXED);
+	*known |= (uint64_t)1 << shard;
+}
+
+/* There is something in a shard: who has nothing to do finds it. The word changes seldom. */
+static inline void
+tell_waiting(struct builtin *builtin, unsigned int shard)
+{
+	if (unlikely((__atomic_load_n(&builtin->waiting, __ATOMIC_RELAXED) >> shard & 1) == 0))
+		__atomic_fetch_or(&builtin->waiting, (uint64_t)1 << shard, __ATOMIC_RELAXED);
+}
+
 /* Something was published for a shard: of which priorities. */
 static inline void
 announce(struct builtin *builtin, unsigned int shard, uint32_t priorities)
 {
+	tell_waiting(builtin, shard);
 	if (tells_priorities(builtin)) {
 		uint32_t *arrived = &builtin->shards[shard].arrived;
 
@@ -371,16 +583,8 @@ announce(struct builtin *builtin, unsigned int shard, uint32_t priorities)
 		if ((__atomic_load_n(arrived, __ATOMIC_RELAXED) & priorities) != priorities)
 			__atomic_fetch_or(arrived, priorities, __ATOMIC_SEQ_CST);
 	}
-	if (__atomic_load_n(&builtin->asleep, __ATOMIC_RELAXED) != 0)
+	if (builtin->may_sleep)
 		shard_wake(&builtin->shards[shard]);
-}
-
-/* Only one thread writes: no need of an instruction that locks. */
-static inline void
-count(uint64_t *counter, uint64_t more)
-{
-	__atomic_store_n(
-		counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + more, __ATOMIC_RELAXED);
 }
 
 #endif

@@ -10,7 +10,9 @@ builtin_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)
 	const struct builtin *builtin = sched->own;
 
 	*stats = (struct weir_sched_stats){
-		.nb_new = __atomic_load_n(&builtin->nb_new, __ATOMIC_RELAXED)};
+		.nb_invalid = __atomic_load_n(&builtin->nb_invalid, __ATOMIC_RELAXED)};
+	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
+		stats->nb_new += __atomic_load_n(&builtin->nb_new[queue], __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < sched->config.nb_ports; i++) {
 		const struct weir_sched_stats *port = &builtin->ports[i].counts;
 
@@ -21,6 +23,22 @@ builtin_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)
 		stats->nb_refused += __atomic_load_n(&port->nb_refused, __ATOMIC_RELAXED);
 		stats->nb_invalid += __atomic_load_n(&port->nb_invalid, __ATOMIC_RELAXED);
 		stats->nb_stolen += __atomic_load_n(&port->nb_stolen, __ATOMIC_RELAXED);
+	}
+}
+
+void
+builtin_queue_counts(
+	const struct weir_sched *sched, unsigned int queue, struct sched_queue_counts *counts)
+{
+	const struct builtin *builtin = sched->own;
+
+	*counts = (struct sched_queue_counts){
+		.nb_enqueued = __atomic_load_n(&builtin->nb_new[queue], __ATOMIC_RELAXED)};
+	for (unsigned int i = 0; i < sched->config.nb_ports; i++) {
+		const struct builtin_port *port = &builtin->ports[i];
+
+		counts->nb_dequeued += __atomic_load_n(&port->nb_dequeued[queue], __ATOMIC_RELAXED);
+		counts->nb_enqueued += __atomic_load_n(&port->nb_enqueued[queue], __ATOMIC_RELAXED);
 	}
 }
 
@@ -41,7 +59,10 @@ builtin_dump(struct weir_sched *sched, FILE *file)
 		for (unsigned int r = 0; r < shard->nb_rings; r++)
 			in_rings += __atomic_load_n(&shard->rings[r].tail, __ATOMIC_RELAXED) -
 				    __atomic_load_n(&shard->rings[r].head, __ATOMIC_RELAXED);
-		fprintf(file, "  shard %u: %u in rings, %u ready, priorities %#x\n", i, in_rings,
+		fprintf(file,
+			"  shard %u, of port %u, served by port %u: %u in rings, about %u ready, "
+			"priorities %#x\n",
+			i, shard->home, shard_owner(shard), in_rings,
 			__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED),
 			__atomic_load_n(&shard->priorities_hint, __ATOMIC_RELAXED));
 	}
@@ -65,8 +86,10 @@ xstats_of_port(const struct builtin_port *port, struct sched_xstats *to)
 	sched_xstats_put(to, "looks_elsewhere", __atomic_load_n(&port->nb_looks, __ATOMIC_RELAXED));
 	sched_xstats_put(to, "sleeps", __atomic_load_n(&port->nb_sleeps, __ATOMIC_RELAXED));
 	sched_xstats_put(to, "held", __atomic_load_n(&port->nb_held, __ATOMIC_RELAXED));
-	sched_xstats_put(to, "shard_waiting", port->own != NULL ? about(&port->own->nb_hint) : 0);
-	sched_xstats_put(to, "shard_polls", port->own != NULL ? about(&port->own->nb_polls) : 0);
+	sched_xstats_put(
+		to, "shards_taken_over", __atomic_load_n(&port->nb_taken_over, __ATOMIC_RELAXED));
+	sched_xstats_put(to, "shard_waiting", port->home != NULL ? about(&port->home->nb_hint) : 0);
+	sched_xstats_put(to, "shard_polls", port->home != NULL ? about(&port->home->nb_polls) : 0);
 }
 
 void

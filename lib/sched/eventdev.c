@@ -29,12 +29,15 @@
 
 #include "eventdev_private.h"
 
+/* event_dsw started again deals all flows to ports anew, but its ports remember which flows they had and move those: two ports
+ * have a flow then. So it is configured anew as well. */
 static const struct eventdev_traits traits[] = {
 	{.driver = "event_dsw",
 		.credits_per_port = 192,
 		.out_of_order = true,
 		.no_ordered = true,
-		.no_ports = true},
+		.no_ports = true,
+		.no_restart = true},
 	{.driver = "event_sw", .credits_per_port = 96, .fixed_ordered = true},
 	{.driver = "event_opdl", .pipeline = true, .no_restart = true},
 	{.driver = "", .credits_per_port = 64}, /* any other */
@@ -136,7 +139,7 @@ make_ports(struct weir_sched *sched, struct eventdev *ed, int socket)
 		if (port == NULL)
 			return -ENOMEM;
 		port->port = (struct weir_sched_port){
-			.ops = &eventdev_port_ops, .sched = sched, .id = i};
+			.ops = &sched_resting_ops, .sched = sched, .id = i};
 		port->ed = ed;
 		port->device = ed->device;
 		port->id = i;
@@ -358,8 +361,10 @@ drain_port(struct eventdev *ed, struct eventdev_port *port)
 
 	do {
 		n = eventdev_port_ops.dequeue(&port->port, events, EVENTDEV_BURST);
-		for (uint16_t i = 0; i < n; i++)
+		for (uint16_t i = 0; i < n; i++) {
 			ed->drain(ed->drain_arg, &events[i]);
+			port->queues[events[i].queue_id].nb_dequeued--; /* draining is no work */
+		}
 		nb += n;
 		eventdev_port_release(port);
 	} while (n > 0);
@@ -534,6 +539,8 @@ const struct sched_backend sched_eventdev = {
 	.unreserve = eventdev_unreserve,
 	.enqueue_reserved = eventdev_enqueue_reserved,
 	.stats = eventdev_stats,
+	.queue_counts = eventdev_queue_counts,
 	.xstats = eventdev_xstats,
 	.dump = eventdev_dump,
+	.port_ops = &eventdev_port_ops,
 };

@@ -23,8 +23,25 @@ eventdev_stats(const struct weir_sched *sched, struct weir_sched_stats *sum)
 		sum->nb_refused += __atomic_load_n(&port->nb_refused, __ATOMIC_RELAXED);
 		sum->nb_invalid += __atomic_load_n(&port->nb_invalid, __ATOMIC_RELAXED);
 	}
-	sum->nb_new += __atomic_load_n(&ed->reserved.nb_new, __ATOMIC_RELAXED);
+	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
+		sum->nb_new += __atomic_load_n(&ed->reserved.nb_new[queue], __ATOMIC_RELAXED);
 	sum->nb_invalid += __atomic_load_n(&ed->reserved.nb_invalid, __ATOMIC_RELAXED);
+}
+
+void
+eventdev_queue_counts(
+	const struct weir_sched *sched, unsigned int queue, struct sched_queue_counts *counts)
+{
+	const struct eventdev *ed = sched->own;
+
+	*counts = (struct sched_queue_counts){
+		.nb_enqueued = __atomic_load_n(&ed->reserved.nb_new[queue], __ATOMIC_RELAXED)};
+	for (unsigned int i = 0; i < sched->config.nb_ports; i++) {
+		const struct sched_queue_counts *port = &ed->ports[i]->queues[queue];
+
+		counts->nb_dequeued += __atomic_load_n(&port->nb_dequeued, __ATOMIC_RELAXED);
+		counts->nb_enqueued += __atomic_load_n(&port->nb_enqueued, __ATOMIC_RELAXED);
+	}
 }
 
 /* One thing's, by the name of the driver's; @put is called for each. Devices have xstats from their start on. */

@@ -132,7 +132,7 @@ sent(struct eventdev_port *port, uint16_t nb)
 	}
 	port->nb_out -= nb;
 	if (nb_released > 0) {
-		eventdev_count(&port->stats.nb_released, nb_released);
+		count(&port->stats.nb_released, nb_released);
 		give_credits(port, nb_released);
 	}
 }
@@ -170,6 +170,7 @@ give_up(struct eventdev_port *port, uint8_t slot, const struct rte_event *event)
 		place = port->out_tail + port->nb_out++;
 	port->out[place] = *event;
 	port->out[place].impl_opaque = port->slots[slot].opaque;
+	port->out[place].rsvd = port->slots[slot].rsvd & 15;
 	port->out_state[place] = OUT_READY;
 	port->slots[slot].held = false;
 	port->nb_held--;
@@ -203,7 +204,8 @@ forward(struct eventdev_port *port, uint8_t slot, const struct rte_event *event)
 		(port->pipeline && copy.queue_id != port->slots[slot].queue + 1))
 		return EINVAL;
 	give_up(port, slot, &copy);
-	eventdev_count(&port->stats.nb_forwarded, 1);
+	count(&port->stats.nb_forwarded, 1);
+	count(&port->queues[copy.queue_id].nb_enqueued, 1);
 	return 0;
 }
 
@@ -213,7 +215,7 @@ forward_or_release(struct eventdev_port *port, const struct rte_event *event)
 	uint8_t slot = event->impl_opaque;
 	int error = 0;
 
-	if (!port->slots[slot].held)
+	if (!port->slots[slot].held || !word_is_of(event->event, event_holder(port->port.id)))
 		error = EINVAL;
 	else if (event->op == RTE_EVENT_OP_FORWARD)
 		error = forward(port, slot, event);
@@ -222,7 +224,7 @@ forward_or_release(struct eventdev_port *port, const struct rte_event *event)
 	else
 		error = EINVAL;
 	if (error != 0)
-		eventdev_count(&port->stats.nb_invalid, 1);
+		count(&port->stats.nb_invalid, 1);
 	return error;
 }
 
@@ -237,13 +239,14 @@ enqueue_new(struct eventdev_port *port, const struct rte_event *events, uint16_t
 	for (; run < nb && events[run].op == RTE_EVENT_OP_NEW; run++) {
 		copies[run] = events[run];
 		copies[run].impl_opaque = 0;
+		copies[run].rsvd = 0;
 		if (!prepare(port->ed, port->port.sched, &copies[run]) ||
 			(port->pipeline && copies[run].queue_id != 0))
 			break;
 	}
 	if (run == 0 ||
 		(port->pipeline && !port->port.sched->ports_config[port->port.id].producer)) {
-		eventdev_count(&port->stats.nb_invalid, 1);
+		count(&port->stats.nb_invalid, 1);
 		*error = EINVAL;
 		return 0;
 	}
@@ -261,7 +264,9 @@ enqueue_new(struct eventdev_port *port, const struct rte_event *events, uint16_t
 		give_credits(port, admitted - taken);
 	if (taken < run)
 		*error = ENOSPC;
-	eventdev_count(&port->stats.nb_new, taken);
+	count(&port->stats.nb_new, taken);
+	for (uint16_t i = 0; i < taken; i++)
+		count(&port->queues[copies[i].queue_id].nb_enqueued, 1);
 	return taken;
 }
 
@@ -290,7 +295,7 @@ enqueue(struct weir_sched_port *base, const struct rte_event *events, uint16_t n
 	}
 	flush(port);
 	if (error == ENOSPC)
-		eventdev_count(&port->stats.nb_refused, nb - i);
+		count(&port->stats.nb_refused, nb - i);
 	if (error != 0)
 		rte_errno = error;
 	return i;
@@ -319,7 +324,7 @@ outlive_release(struct eventdev_port *port)
 	port->nb_out = kept;
 	if (port->in_order)
 		port->next_slot = port->out_tail + kept;
-	eventdev_count(&port->stats.nb_released, nb_released);
+	count(&port->stats.nb_released, nb_released);
 	give_credits(port, nb_released);
 }
 
@@ -345,7 +350,7 @@ release_slots(struct eventdev_port *port, uint8_t first, uint16_t nb)
 	}
 	all = push(port);
 	if (nb_freed > 0) {
-		eventdev_count(&port->stats.nb_released, nb_freed);
+		count(&port->stats.nb_released, nb_freed);
 		give_credits(port, nb_freed);
 	}
 	if (port->releases && port->nb_out > 0)
@@ -397,15 +402,18 @@ hold(struct eventdev_port *port, struct rte_event *events, uint16_t nb)
 		}
 		port->slots[slot] = (struct eventdev_slot){.held = true,
 			.opaque = event->impl_opaque,
+			.rsvd = event->rsvd,
 			.queue = event->queue_id,
 			.flow = event->flow_id};
 		event->impl_opaque = slot;
+		event->rsvd = event_holder(port->port.id) & 15;
 		event->op = RTE_EVENT_OP_FORWARD;
+		count(&port->queues[event->queue_id].nb_dequeued, 1);
 		events[kept++] = *event;
 	}
 	port->nb_last = nb;
 	port->nb_held += kept;
-	eventdev_count(&port->stats.nb_dequeued, kept);
+	count(&port->stats.nb_dequeued, kept);
 	return kept;
 }
 
@@ -486,7 +494,7 @@ tag_switch(struct weir_sched_port *base, struct rte_event *event, uint32_t flow,
 	queue_type = port->port.sched->queues[slot->queue].type;
 	if (type > RTE_SCHED_TYPE_PARALLEL ||
 		(queue_type != WEIR_SCHED_TYPE_BY_EVENT && queue_type != type)) {
-		eventdev_count(&port->stats.nb_invalid, 1);
+		count(&port->stats.nb_invalid, 1);
 		return -EINVAL;
 	}
 	if (forward_or_release(port, &copy) != 0)
@@ -573,6 +581,7 @@ eventdev_enqueue_reserved(struct weir_sched *sched, const struct rte_event *even
 
 	copy.op = RTE_EVENT_OP_NEW;
 	copy.impl_opaque = 0;
+	copy.rsvd = 0;
 	if (event->op != RTE_EVENT_OP_NEW || !prepare(ed, sched, &copy) ||
 		(ed->traits->pipeline && copy.queue_id != 0) || take_granted(ed, 1) == 0) {
 		__atomic_add_fetch(&reserved->nb_invalid, 1, __ATOMIC_RELAXED);
@@ -582,7 +591,7 @@ eventdev_enqueue_reserved(struct weir_sched *sched, const struct rte_event *even
 	/* there is room: whatever waits here has a credit */
 	reserved->ring[reserved->head & reserved->mask] = copy;
 	__atomic_store_n(&reserved->head, reserved->head + 1, __ATOMIC_RELAXED);
-	eventdev_count(&reserved->nb_new, 1);
+	count(&reserved->nb_new[copy.queue_id], 1);
 	eventdev_reserved_push(ed);
 	rte_spinlock_unlock(&reserved->lock);
 	return 0;

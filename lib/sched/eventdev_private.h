@@ -22,6 +22,7 @@
 
 #include <rte_spinlock.h>
 
+#include "event.h"
 #include "sched_private.h"
 
 #define EVENTDEV_SLOTS 256 /* rte_event::impl_opaque has 8 bits */
@@ -43,7 +44,7 @@ struct eventdev_traits {
 
 struct eventdev_slot {
 	bool held;
-	uint8_t opaque, queue; /* the device's value; whence it came */
+	uint8_t opaque, rsvd, queue; /* the device's values; whence it came */
 	uint32_t flow;
 };
 
@@ -67,6 +68,7 @@ struct eventdev_port {
 	uint16_t nb_dequeues;
 	uint32_t credits; /* taken from eventdev::used, not in use */
 	struct weir_sched_stats stats;
+	struct sched_queue_counts queues[WEIR_SCHED_QUEUES_MAX];
 	struct eventdev_slot slots[EVENTDEV_SLOTS];
 	uint8_t out_state[EVENTDEV_SLOTS]; /* enum eventdev_out */
 	struct rte_event out[EVENTDEV_SLOTS];
@@ -79,7 +81,7 @@ struct eventdev_reserved {
 	uint32_t mask;          /* of the ring: as many as can be inside */
 	uint32_t head, tail;    /* tail is read without lock */
 	struct rte_event *ring; /* what the device had no room for yet */
-	uint64_t nb_new, nb_invalid;
+	uint64_t nb_new[WEIR_SCHED_QUEUES_MAX], nb_invalid;
 };
 
 struct eventdev {
@@ -142,19 +144,13 @@ void eventdev_unreserve(struct weir_sched *sched, uint32_t nb);
 int eventdev_enqueue_reserved(struct weir_sched *sched, const struct rte_event *event);
 
 void eventdev_stats(const struct weir_sched *sched, struct weir_sched_stats *sum);
+void eventdev_queue_counts(
+	const struct weir_sched *sched, unsigned int queue, struct sched_queue_counts *counts);
 void eventdev_xstats(const struct weir_sched *sched, enum weir_sched_part part, unsigned int which,
 	struct sched_xstats *to);
 void eventdev_dump(struct weir_sched *sched, FILE *file);
 
 /* Send what the device had no room for; and the maintenance of its port. */
 void eventdev_reserved_push(struct eventdev *ed);
-
-static inline uint64_t
-eventdev_count(uint64_t *counter, uint64_t nb)
-{
-	/* one writer, any readers */
-	__atomic_store_n(counter, *counter + nb, __ATOMIC_RELAXED);
-	return nb;
-}
 
 #endif

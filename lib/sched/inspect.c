@@ -76,6 +76,7 @@ weir_sched_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)
 		return;
 	sched->backend->stats(sched, stats);
 	stats->nb_drained = sched->nb_drained;
+	stats->nb_invalid += __atomic_load_n(&sched->nb_resting, __ATOMIC_RELAXED);
 }
 
 void
@@ -101,6 +102,53 @@ sched_xstats_put_port(struct sched_xstats *to, const struct weir_sched_stats *st
 	sched_xstats_put(to, "refused", __atomic_load_n(&stats->nb_refused, __ATOMIC_RELAXED));
 	sched_xstats_put(to, "invalid", __atomic_load_n(&stats->nb_invalid, __ATOMIC_RELAXED));
 	sched_xstats_put(to, "stolen", __atomic_load_n(&stats->nb_stolen, __ATOMIC_RELAXED));
+}
+
+/* What is in a queue, and went through it. */
+struct passed {
+	uint64_t nb_enqueued, nb_dequeued, nb_drained, nb_waiting;
+};
+
+static void
+look_at_queue(const struct weir_sched *sched, unsigned int queue, struct passed *passed)
+{
+	struct sched_queue_counts counts;
+
+	sched->backend->queue_counts(sched, queue, &counts);
+	*passed = (struct passed){.nb_enqueued = counts.nb_enqueued,
+		.nb_dequeued = counts.nb_dequeued,
+		.nb_drained = sched->nb_drained_of[queue]};
+	/* Who dequeues may have counted an event before who enqueued it has. */
+	if (passed->nb_enqueued > passed->nb_dequeued + passed->nb_drained)
+		passed->nb_waiting = passed->nb_enqueued - passed->nb_dequeued - passed->nb_drained;
+}
+
+static void
+xstats_of_queue(const struct weir_sched *sched, unsigned int queue, struct sched_xstats *to)
+{
+	struct passed passed;
+
+	look_at_queue(sched, queue, &passed);
+	sched_xstats_put(to, "enqueued", passed.nb_enqueued);
+	sched_xstats_put(to, "dequeued", passed.nb_dequeued);
+	sched_xstats_put(to, "drained", passed.nb_drained);
+	sched_xstats_put(to, "waiting", passed.nb_waiting);
+}
+
+static void
+dump_queues(const struct weir_sched *sched, FILE *file)
+{
+	struct passed passed;
+
+	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++) {
+		look_at_queue(sched, queue, &passed);
+		if (passed.nb_enqueued != 0)
+			fprintf(file,
+				"  queue %u: %" PRIu64 " waiting of %" PRIu64 " enqueued, %" PRIu64
+				" dequeued, %" PRIu64 " drained\n",
+				queue, passed.nb_waiting, passed.nb_enqueued, passed.nb_dequeued,
+				passed.nb_drained);
+	}
 }
 
 static bool
@@ -131,6 +179,8 @@ weir_sched_xstats(const struct weir_sched *sched, enum weir_sched_part part, uns
 		sched_xstats_put_port(&to, &stats);
 		sched_xstats_put(&to, "drained", stats.nb_drained);
 	}
+	if (part == WEIR_SCHED_PART_QUEUE)
+		xstats_of_queue(sched, which, &to);
 	if (sched->backend->xstats != NULL)
 		sched->backend->xstats(sched, part, which, &to);
 	return (int)to.nb;
@@ -139,6 +189,8 @@ weir_sched_xstats(const struct weir_sched *sched, enum weir_sched_part part, uns
 void
 weir_sched_dump(struct weir_sched *sched, FILE *file)
 {
-	if (sched != NULL && file != NULL)
-		sched->backend->dump(sched, file);
+	if (sched == NULL || file == NULL)
+		return;
+	sched->backend->dump(sched, file);
+	dump_queues(sched, file);
 }

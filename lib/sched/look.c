@@ -5,20 +5,25 @@
  * next: looking often makes everybody slow, looking seldom makes events wait. So:
  *
  *   - rings of one's own shard: at once while events come more seldom than the gap (builtin.c); otherwise a gap apart, or two while
- *     each look gives many. With work at hand, after some events at the latest.
- *   - other shards: when idle, one after the other, a gap apart; those that nobody comes to, all. Their events are left to their owner, whose lines they
- *     are in, unless it has not come for a while, or has more than it gets through soon.
+ *     each look gives many. With work at hand, after some events at the latest. Where there are several priorities, the gap is half as
+ *     long, and there are looks in spite of work at hand.
+ *   - other shards: when idle, and now and then, those that somebody told of (builtin->waiting), each a gap apart, and one after the
+ *     other of all; those that nobody comes to, each time. Their events are left to their owner, whose lines they are in, unless it has
+ *     not come for a while, or has more than it gets through soon.
  */
 
 #include <rte_pause.h>
 
-#include "builtin.h"
+#include "owner.h"
 
 /* So many times the time after which it is away, and a port may not be there at all. */
 #define ABANDONED 50
 
-/* Rings are looked at after so many events at the latest. */
-#define EVENTS_PER_LOOK 16
+/* Other shards that are looked at in a call, at most, but for those nobody comes to. */
+#define LOOKS_MAX(idle) ((idle) ? 4u : 1u)
+
+/* After so many looks that saw nothing a shard is not looked at until somebody tells of it. */
+#define LOOKS_QUIET 64
 
 /* Looks that give so many can be half as frequent. */
 #define MANY 16
@@ -29,53 +34,129 @@ look_now(struct shard *shard, uint64_t now)
 {
 	uint32_t nb = shard_look(shard);
 	uint64_t gap = shard->builtin->gap;
+	bool is_busy;
 
-	shard->is_busy = nb > 0 && now - shard->found_at < nb * gap;
-	shard->look_at = shard->is_busy ? now + (nb < MANY ? gap : 2 * gap) : 0;
+	/* Work at hand may be of a lower priority than what is there. */
+	if (has_several_priorities(shard->builtin))
+		gap /= 2;
+	is_busy = nb > 0 && now - shard->found_at < nb * gap;
+	__atomic_store_n(&shard->is_busy, is_busy, __ATOMIC_RELAXED);
+	__atomic_store_n(
+		&shard->look_at, is_busy ? now + (nb < MANY ? gap : 2 * gap) : 0, __ATOMIC_RELAXED);
 	if (nb > 0)
 		shard->found_at = now;
 }
 
-/* There are higher priorities in the rings than what is ready, or may be. */
+/*
+ * There are higher priorities in the rings than what is ready, or may be; or any others, where events that are passed are counted as soon as
+ * they are there.
+ */
 static bool
-higher_arrived(const struct shard *shard)
+must_look(const struct shard *shard)
 {
 	uint32_t arrived = __atomic_load_n(&shard->arrived, __ATOMIC_RELAXED);
-	uint32_t ready = shard->ready_priorities;
+	uint32_t ready;
 
-	return arrived != 0 && ready != 0 && (arrived & -arrived) < (ready & -ready);
+	if (arrived == 0)
+		return false;
+	ready = shard_usable(
+		shard, __atomic_load_n(
+			       &shard->builtin->port_groups[shard_owner(shard)], __ATOMIC_RELAXED));
+	if (ready == 0)
+		return false;
+	return (arrived & -arrived) < (ready & -ready) ||
+	       shard->builtin->sched->config.starvation_bound != 0;
 }
 
-/* By the owner, without the lock: there is nothing, and its rings are not to be looked at yet. */
-bool
-look_is_vain(const struct shard *shard)
+/* What was sent before there were several priorities was not announced: it may be of any. */
+void
+priority_use(struct builtin *builtin, uint8_t priority)
 {
-	if (!shard->is_busy || __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) != 0 ||
-		!ring_seems_empty(&shard->rings[shard->owner]) ||
-		__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0 ||
-		weir_base_cycles() >= shard->look_at)
+	uint32_t bit = 1u << priority;
+	uint32_t before = __atomic_fetch_or(&builtin->priorities_used, bit, __ATOMIC_SEQ_CST);
+
+	if (before == 0 || (before & (before - 1)) != 0 || (before & bit) != 0)
+		return;
+	for (unsigned int i = 0; i < builtin->nb_shards; i++)
+		__atomic_fetch_or(&builtin->shards[i].arrived, UINT8_MAX, __ATOMIC_SEQ_CST);
+}
+
+static bool
+rings_seem_empty(const struct shard *shard)
+{
+	if (!ring_seems_empty(&shard->returned))
 		return false;
-	rte_pause();
+	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
+		i = shard_ring_from(shard, i + 1))
+		if (!ring_seems_empty(&shard->rings[i]))
+			return false;
 	return true;
 }
 
-/* By the owner, under the lock. */
+/*
+ * By the owner, without the lock, which others who have something to put in or to take would wait for: there is nothing for it, or its
+ * rings are not to be looked at yet.
+ */
+bool
+look_is_vain(struct builtin_port *port)
+{
+	struct shard *shard = port->own;
+	uint64_t groups =
+		__atomic_load_n(&port->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	uint32_t nb = __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED);
+
+	if (!ring_seems_empty(&shard->rings[port->base.id]) ||
+		!ring_seems_empty(&shard->returned) ||
+		__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0 ||
+		__atomic_load_n(&shard->next_hint, __ATOMIC_RELAXED) != 0 ||
+		(nb != 0 && seem_ready(shard, groups) != 0))
+		return false;
+	if (shard_is_busy(shard)) {
+		if (nb != 0 ||
+			weir_base_cycles() >= __atomic_load_n(&shard->look_at, __ATOMIC_RELAXED))
+			return false;
+		rte_pause();
+		return true;
+	}
+	if (!rings_seem_empty(shard))
+		return false;
+	__atomic_store_n(&shard->now, weir_base_cycles(), __ATOMIC_RELAXED);
+	shard_polled(shard);
+	return true;
+}
+
+/*
+ * By the owner, before it has the lock: what a look will probably read first comes from another core's cache. Tail and event are asked
+ * for at once, and while contexts are given back.
+ */
 void
+look_soon(const struct shard *shard)
+{
+	if (!has_several_priorities(shard->builtin) &&
+		(shard_is_busy(shard) || __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) > 0))
+		return;
+	ring_prefetch(&shard->rings[__atomic_load_n(&shard->gave, __ATOMIC_RELAXED)]);
+}
+
+/* By the owner, under the lock. */
+static void
 look_if_due(struct shard *shard)
 {
-	shard->now = weir_base_cycles();
-	if (shard->now >= shard->look_at)
-		look_now(shard, shard->now);
+	const uint64_t now = weir_base_cycles();
+
+	__atomic_store_n(&shard->now, now, __ATOMIC_RELAXED);
+	if (now >= shard->look_at)
+		look_now(shard, now);
 }
 
 /* By the owner, under the lock, who wants some events: are the rings to be looked at? */
 void
 look_at_rings(struct shard *shard, uint16_t wanted)
 {
-	/* What it sent to itself costs nothing to look at. */
-	shard_look_at_ring(shard, shard->owner);
+	shard_look_at_own(shard);
 	if (has_several_priorities(shard->builtin)) {
-		if (higher_arrived(shard))
+		shard_drain(shard, UINT32_MAX);
+		if (must_look(shard))
 			shard_look(shard);
 		else if (shard->nb_ready < wanted || shard->builtin->slack != 0 ||
 			 shard->nb_since_look >= EVENTS_PER_LOOK)
@@ -85,15 +166,16 @@ look_at_rings(struct shard *shard, uint16_t wanted)
 	}
 	if (shard_waiting(shard) < wanted || shard->nb_since_look >= EVENTS_PER_LOOK) {
 		look_if_due(shard);
-		/* What is ready may have come from itself: others have their turn, too. */
-		if (shard->nb_since_look >= EVENTS_PER_LOOK)
-			shard_drain(shard, EVENTS_PER_LOOK);
+		/* What is ready may have come from itself: others have their turn, too, but less than what is taken, so that the
+		 * straight way is gone again. */
+		if (shard->nb_since_look >= EVENTS_PER_LOOK && shard->nb_ready > 0)
+			shard_drain_some(shard, EVENTS_PER_LOOK / 2);
 		shard->nb_since_look = 0;
 	}
 }
 
-/* What a port may take over from another one: what it does not get to soon, or everything. */
-enum help { HELP_NOT, HELP_SOME, HELP_ALL };
+/* What a port may take over from another one: what it does not get to soon, likewise at once, or everything. */
+enum help { HELP_NOT, HELP_SOME, HELP_URGENT, HELP_ALL };
 
 /* Half of what is ready there at most: its owner may be there soon. */
 static uint16_t
@@ -112,8 +194,12 @@ steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, 
 {
 	uint16_t got = 0;
 
-	if (!shard_trylock(shard))
+	/* What is of higher priority is worth waiting for: what would be done instead may take long. */
+	if (help == HELP_URGENT)
+		shard_lock(shard);
+	else if (!shard_trylock(shard))
 		return 0;
+	shard_take_back(shard, false);
 	if (help == HELP_ALL)
 		shard_share_next(shard);
 	if (!has_several_priorities(port->builtin))
@@ -131,10 +217,9 @@ steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, 
 static uint32_t
 highest(const struct shard *shard, uint64_t groups)
 {
-	uint32_t there = __atomic_load_n(&shard->arrived, __ATOMIC_RELAXED);
+	uint32_t there =
+		__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) | seem_ready(shard, groups);
 
-	if (__atomic_load_n(&shard->groups_hint, __ATOMIC_RELAXED) & groups)
-		there |= __atomic_load_n(&shard->priorities_hint, __ATOMIC_RELAXED);
 	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
 }
 
@@ -145,11 +230,14 @@ highest(const struct shard *shard, uint64_t groups)
 static bool
 is_too_early(struct builtin_port *port)
 {
+	uint64_t now;
+
 	if (port->builtin->slack == 0)
 		return false;
-	if (port->own->now < port->look_for_higher_at)
+	now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
+	if (now < port->look_for_higher_at)
 		return true;
-	port->look_for_higher_at = port->own->now + port->builtin->slack;
+	port->look_for_higher_at = now + port->builtin->slack;
 	return false;
 }
 
@@ -162,42 +250,84 @@ is_overdue(struct builtin_port *port, const struct shard *shard)
 
 	port->higher = shard;
 	port->higher_polls = nb_polls;
-	return was_there || port->builtin->slack == 0;
+	return was_there || port->builtin->slack == 0 || (port->served >> shard->id & 1) != 0;
 }
 
-/* Is there something in another shard of a higher priority than what this one has? */
-uint16_t
-look_for_higher(struct builtin_port *port, struct rte_event *events, uint16_t nb)
+/* Its own, which nobody else has changed since while it has the lock. */
+static uint32_t
+highest_own(struct builtin_port *port, uint64_t groups)
+{
+	uint32_t there = shard_usable(port->own, groups) |
+			 __atomic_load_n(&port->own->arrived, __ATOMIC_RELAXED);
+
+	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
+}
+
+/* The shard that has the highest priority of all others, if that is higher than its own. @locked: it has its own one's lock. */
+static struct shard *
+highest_elsewhere(struct builtin_port *port, bool locked)
 {
 	struct builtin *builtin = port->builtin;
 	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
-	unsigned int bound = builtin->sched->config.starvation_bound;
+	uint32_t best = 1u << WEIR_SCHED_PRIORITIES;
 	struct shard *shard = NULL;
-	uint32_t own, best;
-	uint16_t got;
 
-	if (is_too_early(port))
-		return 0;
-	own = best = highest(port->own, groups);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
-		uint32_t there = highest(&builtin->shards[i], groups);
+		uint32_t there;
 
+		if (i == port->own_id && (port->served >> i & 1) != 0)
+			continue;
+		there = highest(&builtin->shards[i], groups);
 		if (there < best) {
 			best = there;
 			shard = &builtin->shards[i];
 		}
 	}
-	if (shard == NULL || !is_overdue(port, shard))
-		return 0;
-	if (bound != 0 && own < 1u << WEIR_SCHED_PRIORITIES) {
-		if (port->nb_elsewhere >= bound) {
-			port->nb_elsewhere = 0;
-			return 0;
-		}
+	port->elsewhere_highest = best;
+	port->own_highest = locked ? highest_own(port, groups) : highest(port->own, groups);
+	return best < port->own_highest ? shard : NULL;
+}
+
+/* Of that one, nothing lower. No lock is held. */
+static uint16_t
+take_higher(struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb)
+{
+	unsigned int bound = port->builtin->sched->config.starvation_bound;
+	uint16_t got;
+
+	if (bound != 0 && port->own_highest < 1u << WEIR_SCHED_PRIORITIES)
 		nb = (uint16_t)RTE_MIN(nb, bound - port->nb_elsewhere);
-	}
-	got = steal(port, shard, events, nb, own - 1, HELP_SOME);
+	got = steal(port, shard, events, nb, 2 * port->elsewhere_highest - 1, HELP_URGENT);
 	port->nb_elsewhere += got;
+	return got;
+}
+
+/*
+ * Before its own events: what is of a higher priority elsewhere. What seemed to be there may be for others, or be taken by now: then
+ * the next one. Its own shard stays locked if it is, unless something is to be taken.
+ */
+uint16_t
+look_for_higher(
+	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
+{
+	const struct builtin *builtin = port->builtin;
+	unsigned int bound = builtin->sched->config.starvation_bound;
+	uint16_t got = 0;
+
+	if (is_too_early(port) || (bound != 0 && port->nb_elsewhere >= bound))
+		return 0;
+	for (unsigned int tries = 0; tries < builtin->nb_shards && got == 0; tries++) {
+		struct shard *shard = highest_elsewhere(port, *locked == port->own);
+
+		if (shard == NULL || !is_overdue(port, shard))
+			break;
+		if (*locked != NULL)
+			shard_unlock(*locked);
+		*locked = NULL;
+		got = take_higher(port, shard, events, nb);
+		if (builtin->slack != 0)
+			break;
+	}
 	return got;
 }
 
@@ -210,40 +340,53 @@ wants_help(struct builtin_port *port, struct shard *shard, uint64_t now, bool id
 	uint32_t nb_polls = __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
 	uint32_t nb_taken = __atomic_load_n(&shard->nb_taken, __ATOMIC_RELAXED);
 	uint32_t nb_ready = __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED);
-	uint64_t owners = __atomic_load_n(&builtin->port_groups[shard->owner], __ATOMIC_RELAXED);
+	uint64_t owners =
+		__atomic_load_n(&builtin->port_groups[shard_owner(shard)], __ATOMIC_RELAXED);
 	uint64_t since = now - seen->at;
 	uint32_t taken = nb_taken - seen->nb_taken;
 
-	if (nb_ready > 0 && (__atomic_load_n(&shard->groups_hint, __ATOMIC_RELAXED) & ~owners) != 0)
+	if (nb_ready > 0 && seem_ready(shard, ~owners) != 0)
 		return HELP_ALL;
-	if (nb_polls == seen->nb_polls)
+	if (nb_polls == seen->nb_polls) {
+		seen->nb_absent++;
 		return since > builtin->away && (nb_ready > 0 || since > 2 * builtin->away)
 			       ? HELP_ALL
 			       : HELP_NOT;
-	*seen = (struct seen){now, nb_polls, nb_taken};
-	/* At its pace, when would it be through? */
-	return idle && since < 64 * builtin->away && nb_ready > 1 &&
+	}
+	seen->at = now;
+	seen->nb_absent = 0;
+	seen->nb_polls = nb_polls;
+	seen->nb_taken = nb_taken;
+	/* At its pace, when would it be through? A single one is left to it where it may be of the lowest priority. */
+	return idle && since < 64 * builtin->away &&
+			       nb_ready > (has_several_priorities(builtin) ? 1 : 0) &&
 			       nb_ready * since > builtin->away * (uint64_t)RTE_MAX(taken, 1u)
 		       ? HELP_SOME
 		       : HELP_NOT;
 }
 
-static bool
-rings_seem_empty(const struct shard *shard)
-{
-	for (unsigned int i = 0; i < shard->nb_rings; i++)
-		if (!ring_seems_empty(&shard->rings[i]))
-			return false;
-	return true;
-}
-
-/* Never its own. */
+/*
+ * It had nothing for long: nobody needs to look there, until somebody tells of it again. Who put something in meanwhile may not have
+ * seen that the word was cleared: then it is found in turn.
+ */
 static void
-next_victim(struct builtin_port *port)
+note_quiet(struct builtin *builtin, const struct shard *shard, struct seen *seen)
 {
-	do
-		port->victim = port->victim + 1 < port->builtin->nb_shards ? port->victim + 1 : 0;
-	while (port->victim == port->own_id);
+	const uint64_t bit = (uint64_t)1 << shard->id;
+
+	if (__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) != 0 ||
+		__atomic_load_n(&shard->nb_taken, __ATOMIC_RELAXED) != seen->nb_taken)
+		seen->nb_quiet = 0;
+	else if (++seen->nb_quiet >= LOOKS_QUIET) {
+		seen->nb_quiet = 0;
+		if ((__atomic_load_n(&builtin->waiting, __ATOMIC_RELAXED) & bit) == 0 ||
+			!rings_seem_empty(shard))
+			return;
+		__atomic_fetch_and(&builtin->waiting, ~bit, __ATOMIC_SEQ_CST);
+		if (!rings_seem_empty(shard) ||
+			__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) != 0)
+			tell_waiting(builtin, shard->id);
+	}
 }
 
 /* One look at one other shard. @return events taken */
@@ -254,15 +397,21 @@ look_at_shard(struct builtin_port *port, struct shard *shard, uint64_t now, bool
 	uint64_t groups =
 		__atomic_load_n(&port->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 
-	enum help help = wants_help(port, shard, now, idle);
+	enum help help;
+	uint32_t lowest;
 
+	note_quiet(port->builtin, shard, &port->seen[shard->id]);
+	help = wants_help(port, shard, now, idle);
 	count(&port->nb_looks, 1);
+	if (owner_adopt(port, shard, now))
+		help = HELP_ALL;
 	if (help == HELP_NOT)
 		return 0;
 	if (__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) == 0 && rings_seem_empty(shard))
 		return 0;
-	/* Nothing of lower priority than its own. */
-	return steal(port, shard, events, nb, 2 * highest(port->own, groups) - 1, help);
+	/* Nothing of lower priority than its own, or than what was seen of others. */
+	lowest = RTE_MIN(highest(port->own, groups), port->elsewhere_highest);
+	return steal(port, shard, events, nb, 2 * lowest - 1, help);
 }
 
 /* Nobody has come to it for long: its owner may not be there at all. */
@@ -271,31 +420,75 @@ is_abandoned(const struct builtin_port *port, const struct shard *shard, uint64_
 {
 	const struct seen *seen = &port->seen[shard->id];
 
-	return now - seen->at > ABANDONED * (uint64_t)port->builtin->away && shard != port->own &&
+	return now - seen->at > ABANDONED * (uint64_t)port->builtin->away &&
 	       seen->nb_polls == __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
 }
 
-/* By a port that has nothing to do, and now and then by others. Looking costs a shard's owner, so they take turns. */
+/* All that somebody told of; and one of all, in turn. */
+static uint64_t
+shards_to_look_at(struct builtin_port *port, uint64_t now)
+{
+	struct builtin *builtin = port->builtin;
+	uint64_t shards = __atomic_load_n(&builtin->waiting, __ATOMIC_RELAXED);
+
+	if (now >= port->unasked_at) {
+		port->unasked_at = now + builtin->gap;
+		port->unasked = port->unasked + 1 < builtin->nb_shards ? port->unasked + 1 : 0;
+		shards |= (uint64_t)1 << port->unasked;
+	}
+	return shards & ~port->served;
+}
+
+/* By a port that has work: elsewhere, too? Between two such looks there is always a call for its own events. */
+bool
+look_is_due(struct builtin_port *port)
+{
+	uint64_t now, since;
+
+	if (++port->nb_calls < port->nb_calls_max)
+		return false;
+	now = weir_base_cycles();
+	since = now - port->calls_since;
+	port->calls_since = now;
+	port->nb_calls = 0;
+	if (since > 32 * (uint64_t)port->builtin->away)
+		port->nb_calls_max = RTE_MAX(port->nb_calls_max / 2, 2u);
+	else if (since < 16 * (uint64_t)port->builtin->away)
+		port->nb_calls_max = RTE_MIN(port->nb_calls_max * 2, (uint32_t)CALLS_PER_LOOK);
+	return true;
+}
+
+/* By a port that has nothing to do, and now and then by others. They begin where they ended, so that none hides another one. */
 uint16_t
 look_elsewhere(struct builtin_port *port, struct rte_event *events, uint16_t nb, bool idle)
 {
 	struct builtin *builtin = port->builtin;
-	uint64_t now = weir_base_cycles();
+	unsigned int looks = 0, turn = port->last_shard + 1;
+	uint64_t now, left, nb_told;
 	uint16_t got = 0;
 
-	for (unsigned int i = 0; i < builtin->nb_shards && got < nb; i++)
-		if (is_abandoned(port, &builtin->shards[i], now))
-			got += look_at_shard(port, &builtin->shards[i], now, idle, &events[got],
-				(uint16_t)(nb - got));
-	if (got > 0 || builtin->nb_shards == 1 || now < port->look_at)
-		return got;
-	if (port->victim == port->own_id)
-		next_victim(port);
-	got = look_at_shard(port, &builtin->shards[port->victim], now, idle, events, nb);
-	/* Where there was something there may be more. */
-	if (got == 0) {
-		port->look_at = now + builtin->gap;
-		next_victim(port);
+	if (builtin->nb_shards == 1)
+		return 0;
+	now = weir_base_cycles();
+	left = shards_to_look_at(port, now);
+	nb_told = (uint64_t)__builtin_popcountll(left);
+	while (left != 0 && got < nb) {
+		uint64_t later = turn < 64 ? left >> turn << turn : 0;
+		unsigned int i = (unsigned int)__builtin_ctzll(later != 0 ? later : left);
+		struct seen *seen = &port->seen[i];
+		uint16_t taken;
+
+		turn = i + 1;
+		left &= ~((uint64_t)1 << i);
+		if (!is_abandoned(port, &builtin->shards[i], now) &&
+			(now < seen->look_at || ++looks > LOOKS_MAX(idle)))
+			continue;
+		taken = look_at_shard(
+			port, &builtin->shards[i], now, idle, &events[got], (uint16_t)(nb - got));
+		/* Where there was something there may be more. However many were told of, all looks together are a gap apart. */
+		seen->look_at = taken > 0 ? 0 : now + nb_told * builtin->gap;
+		port->last_shard = i;
+		got += taken;
 	}
 	return got;
 }

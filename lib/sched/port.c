@@ -4,13 +4,11 @@
 
 #include <rte_errno.h>
 
-#include "builtin.h"
+#include "owner.h"
+#include "plain.h"
 
-/* Also when there is work, so rarely a port looks elsewhere: where nobody else may come. */
-#define CALLS_PER_LOOK 64
-
-/* A port that found nothing so often gives credits back, and may sleep. */
-#define IDLE_CALLS 16
+/* Events left in rings that go to the lists at once. */
+#define FEW 8
 
 static struct builtin_port *
 port_of(struct weir_sched_port *port)
@@ -18,56 +16,17 @@ port_of(struct weir_sched_port *port)
 	return (struct builtin_port *)port;
 }
 
-void
-port_forget(struct builtin_port *port, uint8_t number)
-{
-	port->held[number].kind = HELD_NOT;
-	port->free[port->nb_free++] = number;
-	port_set_held(port, port->nb_held - 1u);
-}
-
-bool
-port_holds(const struct builtin_port *port, uint8_t number)
-{
-	return port->held[number].kind != HELD_NOT && !port->held[number].ending;
-}
-
 /* Into its shard, after all that is in the rings there. Any thread. */
 void
 builtin_insert(struct builtin *builtin, const struct rte_event *event)
 {
-	struct shard *shard = &builtin->shards[event_shard(builtin, event)];
+	struct shard *shard = &builtin->shards[event_shard(builtin, event->event)];
 
 	shard_lock(shard);
 	shard_drain_all(shard);
 	shard_arrive(shard, event);
 	shard_unlock(shard);
 	announce(builtin, shard->id, 0);
-}
-
-/* Parallel events stay on their core, where idle ones find them; flows go where they belong. */
-static inline unsigned int
-destination(const struct builtin_port *port, const struct rte_event *event)
-{
-	if (port->own != NULL && event_type(port->builtin, event) == RTE_SCHED_TYPE_PARALLEL)
-		return port->own_id;
-	return event_shard(port->builtin, event);
-}
-
-static inline void
-note_priority(struct builtin *builtin, uint8_t priority)
-{
-	if ((__atomic_load_n(&builtin->priorities_used, __ATOMIC_RELAXED) >> priority & 1) == 0)
-		__atomic_fetch_or(&builtin->priorities_used, 1u << priority, __ATOMIC_RELAXED);
-}
-
-static inline void
-publish_one(struct builtin_port *port, unsigned int shard, uint32_t priorities)
-{
-	ring_publish(port->rings[shard]);
-	if (tells_priorities(port->builtin) ||
-		__atomic_load_n(&port->builtin->asleep, __ATOMIC_RELAXED) != 0)
-		announce(port->builtin, shard, priorities);
 }
 
 static void
@@ -85,9 +44,9 @@ publish(struct builtin_port *port)
 static inline unsigned int
 put(struct builtin_port *port, struct rte_event event)
 {
-	unsigned int shard = destination(port, &event);
+	unsigned int shard = destination(port, event.event);
 
-	note_priority(port->builtin, event_priority(port->builtin, &event));
+	note_priority(port->builtin, event_priority(port->builtin, event.event));
 	ring_put(port->rings[shard], event);
 	return shard;
 }
@@ -100,15 +59,26 @@ put_into_burst(struct builtin_port *port, struct rte_event event)
 	port->touched |= (uint64_t)1 << shard;
 	if (tells_priorities(port->builtin))
 		port->sent_priorities[shard] |=
-			(uint8_t)(1u << event_priority(port->builtin, &event));
+			(uint8_t)(1u << event_priority(port->builtin, event.event));
 }
 
 /* To the end of this call, when what it became can be seen. */
-static void
+static inline void
 end_later(struct builtin_port *port, uint8_t number)
 {
-	port->held[number].ending = true;
+	port->held[number].flags |= HELD_ENDING;
 	port->ending[port->nb_ending++] = number;
+}
+
+static inline struct shard *
+lock_instead(struct shard *locked, struct shard *shard)
+{
+	if (shard != locked) {
+		if (locked != NULL)
+			shard_unlock(locked);
+		shard_lock(shard);
+	}
+	return shard;
 }
 
 /*
@@ -122,22 +92,15 @@ give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
 {
 	const struct held *held = &port->held[number];
 
-	if (held->kind != HELD_PARALLEL) {
-		struct shard *shard = &port->builtin->shards[held->shard];
-
-		if (shard != locked) {
-			if (locked != NULL)
-				shard_unlock(locked);
-			shard_lock(shard);
-			locked = shard;
-		}
-		if (held->kind == HELD_ATOMIC)
-			shard_release(shard, held->lane, shard == port->own);
-		else
-			shard_complete(shard, held);
+	if (held->kind == HELD_ATOMIC) {
+		locked = lock_instead(locked, &port->builtin->shards[held->shard]);
+		owner_release(port, locked, held);
+	} else if (held->kind == HELD_ORDERED) {
+		locked = lock_instead(locked, &port->builtin->shards[held->shard]);
+		shard_complete(locked, held);
 	}
-	if (!held->forwarded)
-		credit_put(port, held->reserved);
+	if ((held->flags & HELD_FORWARDED) == 0)
+		credit_put(port, held->flags & HELD_RESERVED);
 	port_forget(port, number);
 	return locked;
 }
@@ -145,33 +108,85 @@ give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
 static void
 give_up_ending(struct builtin_port *port)
 {
+	const unsigned int nb = port->nb_ending;
 	struct shard *locked = NULL;
 
-	for (unsigned int i = 0; i < port->nb_ending; i++)
+	for (unsigned int i = 0; i < nb; i++)
 		locked = give_up(port, port->ending[i], locked);
 	port->nb_ending = 0;
 	if (locked != NULL)
 		shard_unlock(locked);
 }
 
+static __rte_always_inline void
+put_plain_into_burst(
+	struct builtin_port *port, const struct queue_info *queue, struct rte_event event)
+{
+	unsigned int shard = put_plain(port, queue, event);
+
+	port->touched |= (uint64_t)1 << shard;
+	if (unlikely(tells_priorities(port->builtin)))
+		port->sent_priorities[shard] |= (uint8_t)(1u << queue->priority);
+}
+
+/* What producers do most. @return false: it is something else */
+static __rte_always_inline bool
+new_plain(struct builtin_port *port, struct rte_event event, uint32_t priorities)
+{
+	const struct queue_info *queue = &port->builtin->queues[word_queue(event.event)];
+
+	if (word_op(event.event) != RTE_EVENT_OP_NEW || port->credits <= 0 ||
+		!is_plain(queue, priorities))
+		return false;
+	port_set_credits(port, port->credits - 1);
+	event.event = word_mark(event.event, false);
+	put_plain_into_burst(port, queue, event);
+	return true;
+}
+
+/*
+ * What workers do most.
+ *
+ * @return false: it is something else
+ */
+static __rte_always_inline bool
+forward_plain(struct builtin_port *port, struct rte_event event, uint32_t priorities)
+{
+	const struct queue_info *queue = &port->builtin->queues[word_queue(event.event)];
+	uint8_t number = word_opaque(event.event);
+	struct held *held = &port->held[number];
+
+	if (!can_forward_plain(port, held, event, queue, priorities))
+		return false;
+	event.event = word_mark(event.event, false);
+	put_plain_into_burst(port, queue, event);
+	if (held->kind == HELD_PARALLEL) {
+		port_forget(port, number);
+	} else {
+		held->flags = HELD_FORWARDED | HELD_ENDING;
+		port->ending[port->nb_ending++] = number;
+	}
+	return true;
+}
+
 static void
 forward(struct builtin_port *port, struct rte_event event)
 {
-	uint8_t number = event.impl_opaque;
+	uint8_t number = word_opaque(event.event);
 	struct held *held = &port->held[number];
 
-	event.rsvd = held->reserved ? RESERVED_MARK : 0;
-	held->forwarded = true;
+	event.event = word_mark(event.event, held->flags & HELD_RESERVED);
+	held->flags |= HELD_FORWARDED;
 	if (held->kind == HELD_ORDERED) {
 		/* Its place is this port's until it is completed. */
-		note_priority(port->builtin, event_priority(port->builtin, &event));
+		note_priority(port->builtin, event_priority(port->builtin, event.event));
 		event_write(&port->builtin->shards[held->shard].places[held->place].event, event);
 		end_later(port, number);
 		return;
 	}
-	if (held->foreign) {
+	if (held->flags & HELD_FOREIGN) {
 		publish(port);
-		note_priority(port->builtin, event_priority(port->builtin, &event));
+		note_priority(port->builtin, event_priority(port->builtin, event.event));
 		builtin_insert(port->builtin, &event);
 	} else {
 		put_into_burst(port, event);
@@ -197,30 +212,40 @@ struct tally {
 	uint16_t nb_new, nb_forwarded, nb_released;
 };
 
+static inline void
+count_into_queue(struct builtin_port *port, struct rte_event event)
+{
+	count(&port->nb_enqueued[word_queue(event.event)], 1);
+}
+
 /* @return 0, or what is wrong */
 static inline int
 enqueue_one(struct builtin_port *port, struct rte_event event, struct tally *tally)
 {
-	if (event.op == RTE_EVENT_OP_NEW) {
-		if (!is_valid(port->builtin, &event))
+	uint8_t op = word_op(event.event), number = word_opaque(event.event);
+
+	if (op == RTE_EVENT_OP_NEW) {
+		if (!is_valid(port->builtin, event.event))
 			return EINVAL;
 		if (!credit_get(port))
 			return ENOSPC;
-		event.rsvd = 0;
+		event.event = word_mark(event.event, false);
 		put_into_burst(port, event);
+		count_into_queue(port, event);
 		tally->nb_new++;
 		return 0;
 	}
-	if (event.op > RTE_EVENT_OP_RELEASE || !port_holds(port, event.impl_opaque))
+	if (op > RTE_EVENT_OP_RELEASE || !port_holds(port, event.event))
 		return EINVAL;
-	if (event.op == RTE_EVENT_OP_RELEASE) {
-		end_later(port, event.impl_opaque);
+	if (op == RTE_EVENT_OP_RELEASE) {
+		end_later(port, number);
 		tally->nb_released++;
 		return 0;
 	}
-	if (!is_valid(port->builtin, &event))
+	if (!is_valid(port->builtin, event.event))
 		return EINVAL;
 	forward(port, event);
+	count_into_queue(port, event);
 	tally->nb_forwarded++;
 	return 0;
 }
@@ -246,15 +271,28 @@ count_error(struct builtin_port *port, int error, uint16_t nb_left)
 	rte_errno = error;
 }
 
-static uint16_t
+static __rte_noinline uint16_t
 enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
+	uint32_t priorities = __atomic_load_n(&port->builtin->priorities_used, __ATOMIC_RELAXED);
 	struct tally tally = {0};
 	uint16_t i;
 
 	for (i = 0; i < nb; i++) {
-		int error = enqueue_one(port, event_read(&events[i]), &tally);
+		struct rte_event event = event_read(&events[i]);
+		int error;
 
+		if (forward_plain(port, event, priorities)) {
+			tally.nb_forwarded++;
+			count_into_queue(port, event);
+			continue;
+		}
+		if (new_plain(port, event, priorities)) {
+			tally.nb_new++;
+			count_into_queue(port, event);
+			continue;
+		}
+		error = enqueue_one(port, event, &tally);
 		if (unlikely(error != 0)) {
 			count_error(port, error, (uint16_t)(nb - i));
 			break;
@@ -267,24 +305,64 @@ enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 	return i;
 }
 
-/* What producers do most: a single new event, which needs none of a burst's bookkeeping. */
+/*
+ * What became of it can be seen. To its home shard without the lock, where nobody sleeps or is in a hurry: who has that next takes the flow
+ * back.
+ */
+static inline void
+give_back(struct builtin_port *port, const struct held *held)
+{
+	struct shard *shard = &port->builtin->shards[held->shard];
+
+	if (likely(shard == port->home && !port->builtin->may_sleep &&
+		    !has_several_priorities(port->builtin))) {
+		ring_put(&shard->returned, (struct rte_event){.event_ptr = held->lane});
+		ring_publish(&shard->returned);
+		tell_waiting(port->builtin, held->shard);
+		return;
+	}
+	shard_lock(shard);
+	owner_release(port, shard, held);
+	shard_unlock(shard);
+}
+
+/*
+ * What producers and workers do most: a single event that is new, or goes on, as new_plain() and forward_plain() have it, and needs none
+ * of a burst's bookkeeping.
+ */
 static uint16_t
 builtin_enqueue(struct weir_sched_port *base, const struct rte_event *events, uint16_t nb)
 {
 	struct builtin_port *port = port_of(base);
+	struct builtin *builtin = port->builtin;
+	uint32_t priorities = __atomic_load_n(&builtin->priorities_used, __ATOMIC_RELAXED);
+	const struct queue_info *queue;
 	struct rte_event event;
+	struct held *held;
 	unsigned int shard;
 
-	if (nb != 1 || events->op != RTE_EVENT_OP_NEW)
+	if (nb != 1)
 		return enqueue_burst(port, events, nb);
 	event = event_read(events);
-	if (!is_valid(port->builtin, &event) || port->credits <= 0)
+	queue = &builtin->queues[word_queue(event.event)];
+	held = &port->held[word_opaque(event.event)];
+	if (word_op(event.event) == RTE_EVENT_OP_NEW
+			? port->credits <= 0 || !is_plain(queue, priorities)
+			: !can_forward_plain(port, held, event, queue, priorities))
 		return enqueue_burst(port, events, nb);
-	port_set_credits(port, port->credits - 1);
-	event.rsvd = 0;
-	shard = put(port, event);
-	publish_one(port, shard, 1u << event_priority(port->builtin, &event));
-	count(&port->counts.nb_new, 1);
+	shard = put_plain(port, queue,
+		(struct rte_event){.event = word_mark(event.event, false), .u64 = event.u64});
+	publish_one(port, shard, 1u << queue->priority);
+	count_into_queue(port, event);
+	if (word_op(event.event) == RTE_EVENT_OP_NEW) {
+		port_set_credits(port, port->credits - 1);
+		count(&port->counts.nb_new, 1);
+		return 1;
+	}
+	if (held->kind == HELD_ATOMIC)
+		give_back(port, held);
+	port_forget(port, word_opaque(event.event));
+	count(&port->counts.nb_forwarded, 1);
 	return 1;
 }
 
@@ -295,31 +373,57 @@ release_all(struct builtin_port *port)
 	struct shard *locked = NULL;
 
 	count(&port->counts.nb_released, port->nb_held);
-	for (unsigned int number = 0; port->nb_held > 0; number++)
+	for (uint8_t i = port->first_handed_out; port->nb_held > 0; i++) {
+		const uint8_t number = port->handed_out[i];
+
 		if (port->held[number].kind != HELD_NOT)
-			locked = give_up(port, (uint8_t)number, locked);
+			locked = give_up(port, number, locked);
+	}
 	return locked;
+}
+
+/*
+ * Under the lock of its own shard, which was looked at: a burst has nothing of lower priority than what others have, or what has been announced since;
+ * unless that could not be had.
+ */
+static inline uint32_t
+not_below_others(const struct builtin_port *port)
+{
+	uint32_t arrived = __atomic_load_n(&port->own->arrived, __ATOMIC_RELAXED);
+	uint32_t highest = port->elsewhere_highest;
+
+	if (highest < port->own_highest || port->builtin->sched->config.starvation_bound != 0)
+		return UINT32_MAX;
+	if (arrived != 0)
+		highest = RTE_MIN(highest, arrived & -arrived);
+	return 2 * highest - 1;
 }
 
 /* What came first first. */
 static uint16_t
 take_ready(struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
+	uint32_t priorities = not_below_others(port);
 	uint16_t got = 0;
 
 	if (shard->next_of_owner != NONE)
 		got = take_next_of_owner(shard, port, events, nb);
 	if (got < nb && shard->nb_ready > 0)
-		got += shard_take(shard, port, &events[got], (uint16_t)(nb - got), UINT32_MAX);
+		got += shard_take(shard, port, &events[got], (uint16_t)(nb - got), priorities);
+	if (shard->nb_in_rings > 0 && got < nb) {
+		if (!has_several_priorities(port->builtin)) {
+			got += take_from_rings(shard, port, &events[got], (uint16_t)(nb - got));
+			/* What is left of a line that its sender goes on writing to would have to be fetched once more. */
+			if (shard->nb_in_rings > 0 && shard->nb_in_rings < FEW)
+				shard_drain(shard, UINT32_MAX);
+		} else {
+			shard_drain(shard, UINT32_MAX);
+			got += shard_take(
+				shard, port, &events[got], (uint16_t)(nb - got), priorities);
+		}
+	}
 	shard->nb_since_look += got;
-	if (shard->nb_in_rings == 0 || got == nb)
-		return got;
-	if (!has_several_priorities(port->builtin))
-		return (uint16_t)(got +
-				  take_from_rings(shard, port, &events[got], (uint16_t)(nb - got)));
-	shard_drain(shard, UINT32_MAX);
-	return (uint16_t)(got +
-			  shard_take(shard, port, &events[got], (uint16_t)(nb - got), UINT32_MAX));
+	return got;
 }
 
 /* Of its own shard, which may be locked. */
@@ -334,14 +438,18 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 			shard_unlock(locked);
 		shard_lock(shard);
 	}
+	shard_take_back(shard, true);
 	look_at_rings(shard, nb);
+	if (port->nb_elsewhere > 0)
+		shard_passed(shard, port->nb_elsewhere);
+	port->nb_elsewhere = 0;
 	got = take_ready(shard, port, events, nb);
 	if (got == 0 && shard->nb_ready > 0) {
-		/* All of that is for others. */
-		look_if_due(shard);
+		/* All of that is for others, or not urgent enough. */
+		look_at_rings(shard, UINT16_MAX);
 		got = take_ready(shard, port, events, nb);
 	}
-	__atomic_store_n(&shard->nb_polls, shard->nb_polls + 1, __ATOMIC_RELAXED);
+	shard_polled(shard);
 	__atomic_store_n(&shard->nb_taken, shard->nb_taken + got, __ATOMIC_RELAXED);
 	shard_unlock(shard);
 	return got;
@@ -350,29 +458,108 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 static void
 idle(struct builtin_port *port)
 {
-	if (port->own->is_busy || ++port->nb_idle % IDLE_CALLS != 0)
+	if (shard_is_busy(port->own) || ++port->nb_idle % IDLE_CALLS != 0)
 		return;
 	credit_flush(port);
-	if (port->builtin->sched->config.idle_sleep_us != 0)
-		port_sleep(port);
+	if (port->builtin->may_sleep)
+		port_may_sleep(port);
 }
 
-/* Before its own events: is there something of higher priority elsewhere; and now and then, something that nobody comes to? */
+/* There is nothing in the one whose turn it was: the others that it serves. */
+static __rte_noinline uint16_t
+take_others_of_own(struct builtin_port *port, struct rte_event *events, uint16_t nb)
+{
+	unsigned int nb_turns = 0;
+	uint16_t got = 0;
+
+	while (got == 0 && owner_turn_to_next(port, &nb_turns))
+		if (!look_is_vain(port))
+			got = take_own(port, NULL, events, nb);
+	return got;
+}
+
+/* Before its own events: what is of higher priority elsewhere; and now and then, what nobody comes to. @locked: as look_for_higher() */
 static uint16_t
 look_around(struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
 {
-	bool is_time = ++port->nb_calls % CALLS_PER_LOOK == 0;
 	uint16_t got = 0;
 
-	if (!is_time && !has_several_priorities(port->builtin))
-		return 0;
+	port->elsewhere_highest = 1u << WEIR_SCHED_PRIORITIES;
+	if (has_several_priorities(port->builtin))
+		got = look_for_higher(port, locked, events, nb);
+	if (got > 0 || !look_is_due(port))
+		return got;
 	if (*locked != NULL)
 		shard_unlock(*locked);
 	*locked = NULL;
-	if (has_several_priorities(port->builtin))
-		got = look_for_higher(port, events, nb);
-	if (got == 0 && is_time)
-		got = look_elsewhere(port, events, nb, false);
+	return look_elsewhere(port, events, nb, false);
+}
+
+/* Most bursts are of one queue. */
+static inline void
+count_dequeued(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
+{
+	uint64_t differ = 0;
+
+	count(&port->counts.nb_dequeued, nb);
+	for (uint16_t i = 1; i < nb; i++)
+		differ |= events[i].event ^ events[0].event;
+	if (likely(word_queue(differ) == 0))
+		count(&port->nb_dequeued[events[0].queue_id], nb);
+	else
+		for (uint16_t i = 0; i < nb; i++)
+			count(&port->nb_dequeued[events[i].queue_id], 1);
+}
+
+/* @locked: its own shard, if it is locked. */
+static __rte_noinline uint16_t
+dequeue_anywhere(
+	struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
+{
+	uint16_t got = 0;
+	bool serves = true;
+
+	if (port->own != NULL) {
+		if (unlikely(owner_has_changed(port)))
+			serves = owner_turn(port);
+		look_soon(port->own);
+	}
+	if (port->implicit && port->nb_held > 0)
+		locked = release_all(port);
+	port->first_handed_out = port->next_free;
+	nb = RTE_MIN(nb, (uint16_t)(port->nb_max - port->nb_held));
+	if (port->own == NULL || nb == 0) {
+		if (locked != NULL)
+			shard_unlock(locked);
+		return 0;
+	}
+	if (unlikely(!serves && locked != NULL)) {
+		shard_unlock(locked);
+		locked = NULL;
+	}
+	got = look_around(port, &locked, events, nb);
+	if (got == 0 && (locked != NULL || (serves && !look_is_vain(port))))
+		got = take_own(port, locked, events, nb);
+	if (unlikely(got == 0 && port->served != port->home_bit))
+		got = take_others_of_own(port, events, nb);
+	/* What was announced to it was for others, and nothing else was taken as others seemed to have more urgent things. */
+	if (got == 0 && port->elsewhere_highest < 1u << WEIR_SCHED_PRIORITIES) {
+		locked = NULL;
+		got = look_for_higher(port, &locked, events, nb);
+		if (got == 0)
+			got = take_own(port, NULL, events, nb);
+	}
+	/* While its rings give something, if seldom, it has enough to do. What is announced was looked for already, in its order. */
+	if (got == 0 && !shard_is_busy(port->own) && !tells_priorities(port->builtin))
+		got = look_elsewhere(port, events, nb, true);
+	if (got == 0) {
+		idle(port);
+		return 0;
+	}
+	port->nb_idle = 0;
+	if (port->builtin->may_sleep)
+		__atomic_store_n(&port->idle_at, 0, __ATOMIC_RELAXED);
+	count_dequeued(port, events, got);
 	return got;
 }
 
@@ -383,26 +570,14 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 	struct shard *locked = NULL;
 	uint16_t got = 0;
 
-	if (port->implicit && port->nb_held > 0)
-		locked = release_all(port);
-	nb = RTE_MIN(nb, (uint16_t)(port->nb_max - port->nb_held));
-	if (port->own == NULL || nb == 0) {
-		if (locked != NULL)
-			shard_unlock(locked);
-		return 0;
+	if (port->own != NULL && port->nb_held == 0 && likely(!owner_has_changed(port))) {
+		port->first_handed_out = port->next_free;
+		got = take_of_own_ring(port, &locked, events, RTE_MIN(nb, port->nb_max));
 	}
-	got = look_around(port, &locked, events, nb);
-	if (got == 0 && (locked != NULL || !look_is_vain(port->own)))
-		got = take_own(port, locked, events, nb);
-	/* While its rings give something, if seldom, it has enough to do. */
-	if (got == 0 && !port->own->is_busy)
-		got = look_elsewhere(port, events, nb, true);
-	if (got == 0) {
-		idle(port);
-		return 0;
-	}
+	if (got == 0)
+		return dequeue_anywhere(port, locked, events, nb);
 	port->nb_idle = 0;
-	count(&port->counts.nb_dequeued, got);
+	count_dequeued(port, events, got);
 	return got;
 }
 

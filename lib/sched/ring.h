@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_eventdev.h>
+#include "event.h"
 
 /* Each line belongs to who writes it; the tail is what the other one waits for. */
 struct ring {
@@ -38,42 +38,6 @@ ring_init(struct ring *ring, struct rte_event *slots, uint32_t size)
 	ring->consumer_slots = slots;
 }
 
-/*
- * An event's first word, as its user left it. Field by field: what was just written as a part of a word cannot be read as a wider one
- * before it has reached the cache, after all that was stored earlier, into lines of other cores too.
- */
-static inline struct rte_event
-event_read(const struct rte_event *event)
-{
-	struct rte_event read = {.u64 = event->u64};
-
-	read.event = ((const volatile uint32_t *)event)[0];
-	read.op = event->op;
-	read.sched_type = event->sched_type;
-	read.queue_id = ((const volatile uint8_t *)event)[5];
-	read.priority = ((const volatile uint8_t *)event)[6];
-	read.impl_opaque = ((const volatile uint8_t *)event)[7];
-	return read;
-}
-
-/* Two words, for the same reason not a wider one. */
-static inline void
-event_write(struct rte_event *to, struct rte_event event)
-{
-	((volatile uint64_t *)to)[0] = event.event;
-	((volatile uint64_t *)to)[1] = event.u64;
-}
-
-static inline struct rte_event
-event_load(const struct rte_event *from)
-{
-	struct rte_event event;
-
-	event.event = ((const volatile uint64_t *)from)[0];
-	event.u64 = ((const volatile uint64_t *)from)[1];
-	return event;
-}
-
 /* By the producer. Who uses the ring sees to it that there is room. */
 static inline void
 ring_put(struct ring *ring, struct rte_event event)
@@ -94,8 +58,18 @@ ring_look(struct ring *ring)
 {
 	uint32_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE), more = tail - ring->seen;
 
-	ring->seen = tail;
+	__atomic_store_n(&ring->seen, tail, __ATOMIC_RELAXED);
 	return more;
+}
+
+/* By who will look, and may not be the consumer yet: the tail and the first event that it may tell of, at the same time. */
+static inline void
+ring_prefetch(const struct ring *ring)
+{
+	uint32_t seen = __atomic_load_n(&ring->seen, __ATOMIC_RELAXED);
+
+	__builtin_prefetch(&ring->tail);
+	__builtin_prefetch(&ring->consumer_slots[seen & ring->consumer_mask]);
 }
 
 /* By the consumer: how many can be taken, without looking. */
@@ -117,6 +91,15 @@ static inline void
 ring_take(struct ring *ring, uint32_t nb)
 {
 	__atomic_store_n(&ring->head, ring->head + nb, __ATOMIC_RELEASE);
+}
+
+/* By who can see what was published until some time: has all of that been taken? Who took it has done with it what is to be seen. */
+static inline bool
+ring_is_empty(const struct ring *ring)
+{
+	uint32_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+
+	return tail == __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 }
 
 /* By anybody, about so. */

@@ -223,6 +223,13 @@ weir_sched_group_set(struct weir_sched *sched, unsigned int group, uint64_t port
 	return rc;
 }
 
+static void
+set_port_ops(struct weir_sched *sched, const struct weir_sched_port_ops *ops)
+{
+	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
+		sched->ports[i]->ops = ops;
+}
+
 int
 weir_sched_start(struct weir_sched *sched)
 {
@@ -237,6 +244,7 @@ weir_sched_start(struct weir_sched *sched)
 		rc = sched->backend->start(sched);
 	if (rc < 0)
 		return rc;
+	set_port_ops(sched, sched->backend->port_ops);
 	sched->running = sched->started = true;
 	return 0;
 }
@@ -254,6 +262,8 @@ count_drained(void *arg, const struct rte_event *event)
 	struct drained *drained = arg;
 
 	drained->sched->nb_drained++;
+	if (event->queue_id < drained->sched->config.nb_queues)
+		drained->sched->nb_drained_of[event->queue_id]++;
 	if (drained->drain != NULL)
 		drained->drain(drained->arg, event);
 }
@@ -270,6 +280,7 @@ weir_sched_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct 
 	if (!sched->running)
 		return -EALREADY;
 	before = sched->nb_drained;
+	set_port_ops(sched, &sched_resting_ops);
 	sched->backend->stop(sched, count_drained, &drained);
 	sched->running = false;
 	if (drain == NULL && sched->nb_drained > before)
@@ -288,7 +299,7 @@ weir_sched_reserve(struct weir_sched *sched, uint32_t nb)
 void
 weir_sched_unreserve(struct weir_sched *sched, uint32_t nb)
 {
-	if (sched != NULL && sched->running)
+	if (sched != NULL && sched->started)
 		sched->backend->unreserve(sched, nb);
 }
 

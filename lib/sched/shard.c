@@ -8,7 +8,7 @@
 #include <rte_pause.h>
 #include <rte_prefetch.h>
 
-#include "builtin.h"
+#include "owner.h"
 
 /* Who has the lock may have lost its CPU, where there are fewer of these than threads. */
 #define SPINS 1000
@@ -18,13 +18,6 @@
 
 #define EVENTS_PER_LINE (64 / sizeof(struct rte_event))
 #define PREFETCH_MAX    (12 * EVENTS_PER_LINE)
-
-bool
-shard_trylock(struct shard *shard)
-{
-	return __atomic_load_n(&shard->lock, __ATOMIC_RELAXED) == 0 &&
-	       __atomic_exchange_n(&shard->lock, 1, __ATOMIC_ACQUIRE) == 0;
-}
 
 void
 shard_lock(struct shard *shard)
@@ -44,6 +37,8 @@ publish_sent(struct shard *shard)
 	for (; shard->sent_to != 0; shard->sent_to &= shard->sent_to - 1) {
 		unsigned int to = (unsigned int)__builtin_ctzll(shard->sent_to);
 
+		shard_know(shard->builtin, to, shard->builtin->sched->config.nb_ports + shard->id,
+			&shard->known);
 		ring_publish(shard->rings_out[to]);
 		announce(shard->builtin, to, shard->sent_priorities);
 	}
@@ -56,24 +51,34 @@ shard_waiting(const struct shard *shard)
 	return shard->nb_ready + shard->nb_in_rings + (shard->next_of_owner != NONE);
 }
 
-/* Others see what is left; it is written only when it changes. */
+/* Another power of two? A line that is written with each event is expensive to write where others look at it. */
+static inline bool
+differs_much(uint32_t was, uint32_t is)
+{
+	return (was ^ is) > (was & is);
+}
+
+/* Others see about how much is left; it is written only when that changes. */
 void
 shard_unlock(struct shard *shard)
 {
+	bool left;
+
 	if (shard->sent_to != 0)
 		publish_sent(shard);
-	if (shard->nb_hint != shard_waiting(shard))
+	if (differs_much(shard->nb_hint, shard_waiting(shard))) {
 		__atomic_store_n(&shard->nb_hint, shard_waiting(shard), __ATOMIC_RELAXED);
-	if (shard->priorities_hint != shard->ready_priorities) {
-		uint64_t groups = 0;
-
-		for (uint32_t left = shard->ready_priorities; left != 0; left &= left - 1)
-			groups |= shard->ready_groups[__builtin_ctz(left)];
-		__atomic_store_n(&shard->groups_hint, groups, __ATOMIC_RELAXED);
+		tell_waiting(shard->builtin, shard->id);
+	}
+	if (shard->next_hint != (shard->next_of_owner != NONE))
+		__atomic_store_n(&shard->next_hint, shard->next_of_owner != NONE, __ATOMIC_RELAXED);
+	if (shard->priorities_hint != shard->ready_priorities)
 		__atomic_store_n(
 			&shard->priorities_hint, shard->ready_priorities, __ATOMIC_RELAXED);
-	}
+	left = shard->builtin->may_sleep && shard_waiting(shard) > 0;
 	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
+	if (unlikely(left))
+		shard_wake_helper(shard);
 }
 
 static uint32_t
@@ -94,9 +99,9 @@ static void
 make_ready(struct shard *shard, uint32_t node)
 {
 	struct builtin *builtin = shard->builtin;
-	const struct rte_event *event = &shard->events[node];
-	uint8_t priority = event_priority(builtin, event);
-	uint8_t group = builtin->queues[event->queue_id].group;
+	uint64_t word = shard->events[node].event;
+	uint8_t priority = event_priority(builtin, word);
+	uint8_t group = builtin->queues[word_queue(word)].group;
 	struct ready *ready = &shard->ready[priority][group];
 
 	if (ready->first == NONE)
@@ -104,7 +109,7 @@ make_ready(struct shard *shard, uint32_t node)
 	else
 		shard->next[ready->last] = node;
 	ready->last = node;
-	shard->ready_groups[priority] |= (uint64_t)1 << group;
+	set_ready_groups(shard, priority, shard->ready_groups[priority] | (uint64_t)1 << group);
 	shard->ready_priorities |= 1u << priority;
 	shard->nb_ready++;
 }
@@ -112,7 +117,7 @@ make_ready(struct shard *shard, uint32_t node)
 void
 shard_arrive(struct shard *shard, const struct rte_event *event)
 {
-	uint8_t type = event_type(shard->builtin, event);
+	uint8_t type = event_type(shard->builtin, event->event);
 	uint32_t node = node_get(shard, event);
 	struct lane *lane;
 
@@ -120,7 +125,7 @@ shard_arrive(struct shard *shard, const struct rte_event *event)
 		make_ready(shard, node);
 		return;
 	}
-	lane = event_lane(shard->builtin, event, type);
+	lane = event_lane(shard->builtin, event->event, type);
 	if (lane->state == LANE_IDLE) {
 		lane->state = LANE_READY;
 		make_ready(shard, node);
@@ -143,13 +148,20 @@ prefetch(const struct ring *ring)
 		rte_prefetch0(ring_peek(ring, i));
 }
 
-uint32_t
-shard_look_at_ring(struct shard *shard, unsigned int ring)
+/* What its owner sent to itself costs nothing to look at. */
+void
+shard_look_at_own(struct shard *shard)
 {
-	uint32_t more = ring_look(&shard->rings[ring]);
+	shard->nb_in_rings += ring_look(&shard->rings[shard_owner(shard)]);
+}
+
+static uint32_t
+look_at_ring(struct shard *shard, struct ring *ring)
+{
+	uint32_t more = ring_look(ring);
 
 	if (more > 0) {
-		prefetch(&shard->rings[ring]);
+		prefetch(ring);
 		shard->nb_in_rings += more;
 	}
 	return more;
@@ -162,15 +174,22 @@ shard_look(struct shard *shard)
 
 	if (__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0)
 		__atomic_exchange_n(&shard->arrived, 0, __ATOMIC_SEQ_CST);
-	for (unsigned int i = 0; i < shard->nb_rings; i++)
-		more += shard_look_at_ring(shard, i);
+	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
+		i = shard_ring_from(shard, i + 1)) {
+		uint32_t nb = look_at_ring(shard, &shard->rings[i]);
+
+		if (nb > 0 && shard->gave != i)
+			__atomic_store_n(&shard->gave, i, __ATOMIC_RELAXED);
+		more += nb;
+	}
 	return more;
 }
 
 void
 shard_drain(struct shard *shard, uint32_t most)
 {
-	for (unsigned int i = 0; i < shard->nb_rings && shard->nb_in_rings > 0; i++) {
+	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX && shard->nb_in_rings > 0;
+		i = shard_ring_from(shard, i + 1)) {
 		struct ring *ring = &shard->rings[i];
 		uint32_t nb = RTE_MIN(ring_count(ring), most);
 
@@ -184,10 +203,31 @@ shard_drain(struct shard *shard, uint32_t most)
 }
 
 void
-shard_drain_all(struct shard *shard)
+shard_drain_some(struct shard *shard, uint32_t most)
+{
+	while (most > 0 && shard->nb_in_rings > 0) {
+		struct ring *ring = &shard->rings[shard->ring];
+		uint32_t nb = RTE_MIN(shard_turn(shard, ring), most);
+
+		for (uint32_t e = 0; e < nb; e++)
+			shard_arrive(shard, ring_peek(ring, e));
+		shard_took(shard, ring, nb);
+		most -= nb;
+	}
+}
+
+void
+shard_drain_rings(struct shard *shard)
 {
 	shard_look(shard);
 	shard_drain(shard, UINT32_MAX);
+}
+
+void
+shard_drain_all(struct shard *shard)
+{
+	shard_take_back(shard, false);
+	shard_drain_rings(shard);
 }
 
 /* Who had a flow and goes on with it leaves the others to those who have nothing to do; but not for ever. */
@@ -198,18 +238,12 @@ can_go_on(struct shard *shard)
 	       ++shard->nb_next % NEXT_MAX != 0;
 }
 
-/* A flow's atomic context is given back, by one event of those that were handed out with it. */
+/* Nobody holds it any more, and something waits in it. */
 void
-shard_release(struct shard *shard, struct lane *lane, bool by_owner)
+shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner)
 {
 	uint32_t node = lane->first;
 
-	if (--lane->nb_held > 0)
-		return;
-	if (node == NONE) {
-		lane->state = LANE_IDLE;
-		return;
-	}
 	lane->first = shard->next[node];
 	shard->next[node] = NONE;
 	lane->state = LANE_READY;
@@ -217,6 +251,29 @@ shard_release(struct shard *shard, struct lane *lane, bool by_owner)
 		shard->next_of_owner = node;
 	else
 		make_ready(shard, node);
+}
+
+/*
+ * What was returned by now. If who did that is not the sender any more, what it sent before goes to the lists that it is for
+ * first, where the lock has to be left for: others who get it may take some of this back.
+ */
+void
+shard_take_back(struct shard *shard, bool by_owner)
+{
+	struct ring *returned = &shard->returned;
+	uint32_t until;
+
+	ring_look(returned);
+	if (ring_count(returned) == 0)
+		return;
+	until = returned->seen;
+	if (unlikely(shard->sender != shard->home)) {
+		shard_unlock(shard);
+		owner_empty_rings(shard->builtin, shard->home);
+		shard_lock(shard);
+	}
+	for (; (int32_t)(until - returned->head) > 0; ring_take(returned, 1))
+		shard_release(shard, ring_peek(returned, 0)->event_ptr, by_owner);
 }
 
 void
@@ -232,7 +289,7 @@ static void
 send(struct shard *shard, const struct rte_event *event)
 {
 	struct builtin *builtin = shard->builtin;
-	unsigned int to = event_shard(builtin, event);
+	unsigned int to = event_shard(builtin, event->event);
 
 	if (to == shard->id) {
 		shard_arrive(shard, event);
@@ -240,7 +297,7 @@ send(struct shard *shard, const struct rte_event *event)
 	}
 	ring_put(shard->rings_out[to], event_load(event));
 	shard->sent_to |= (uint64_t)1 << to;
-	shard->sent_priorities |= 1u << event_priority(builtin, event);
+	shard->sent_priorities |= 1u << event_priority(builtin, event->event);
 }
 
 static void
@@ -266,7 +323,7 @@ shard_complete(struct shard *shard, const struct held *held)
 {
 	struct lane *lane = held->lane;
 
-	if (held->forwarded)
+	if (held->flags & HELD_FORWARDED)
 		shard->places[held->place].state = PLACE_FORWARDED;
 	else
 		place_remove(shard, lane, held->place);
@@ -326,10 +383,14 @@ shard_reset(struct shard *shard)
 	shard->free = shard->free_place = NONE;
 	shard->nb_used = shard->nb_places = 0;
 	shard->nb_ready = shard->nb_in_rings = shard->ready_priorities = 0;
-	shard->nb_hint = shard->priorities_hint = shard->arrived = 0;
-	shard->groups_hint = 0;
+	shard->nb_hint = shard->next_hint = shard->priorities_hint = shard->arrived = 0;
 	shard->next_of_owner = NONE;
-	shard->look_at = shard->found_at = 0;
+	ring_init(&shard->returned, shard->returned.slots, RETURNED_MAX);
+	shard->known = shard->used[0] = shard->used[1] = 0;
+	shard->groups = 0;
+	shard->ring = 0;
+	shard->look_at = shard->found_at = shard->now = 0;
 	shard->is_busy = false;
-	shard->nb_since_look = 0;
+	shard->gave = 0;
+	shard->nb_since_look = shard->nb_of_turn = 0;
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Ports that have nothing to do may sleep. Who publishes something wakes the one that it is for; as both look without a fence one may
- * miss the other, which costs no more than the time a sleep lasts at most.
+ * Ports that have nothing to do may sleep. Who publishes something wakes the one that it is for; or, when that is at work, another one,
+ * which takes what the owner does not come to. Who leaves something in a shard wakes somebody who may have it. Who was woken stays awake
+ * for a while: it has to see first that the owner does not come.
+ *
+ * One publishes, and then looks who sleeps; the other one says that it sleeps, and then looks what is there: with a fence between, one
+ * of them sees the other.
  */
 
 #include <linux/futex.h>
@@ -12,18 +16,37 @@
 
 #include "builtin.h"
 
+/* A port that found nothing is awake for so many times the time after which a port is away. */
+#define AWAKE 10
+
+/* Something that the port may have, or that nobody has looked at yet. */
 static bool
-has_something(const struct shard *shard)
+has_something(const struct shard *shard, uint64_t groups)
 {
-	if (__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) > 0)
+	if (__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) > 0 &&
+		(seem_ready(shard, groups) != 0 ||
+			__atomic_load_n(&shard->next_hint, __ATOMIC_RELAXED) != 0))
 		return true;
-	for (unsigned int i = 0; i < shard->nb_rings; i++)
+	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
+		i = shard_ring_from(shard, i + 1))
 		if (!ring_seems_empty(&shard->rings[i]))
 			return true;
 	return false;
 }
 
-void
+static bool
+any_has_something(const struct builtin_port *port)
+{
+	const struct builtin *builtin = port->builtin;
+	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+
+	for (unsigned int i = 0; i < builtin->nb_shards; i++)
+		if (has_something(&builtin->shards[i], groups))
+			return true;
+	return false;
+}
+
+static void
 port_sleep(struct builtin_port *port)
 {
 	struct builtin *builtin = port->builtin;
@@ -33,12 +56,29 @@ port_sleep(struct builtin_port *port)
 
 	__atomic_store_n(&port->asleep, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&builtin->asleep, bit, __ATOMIC_SEQ_CST);
-	if (!has_something(port->own)) {
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!any_has_something(port)) {
 		count(&port->nb_sleeps, 1);
 		syscall(SYS_futex, &port->asleep, FUTEX_WAIT_PRIVATE, 1, &timeout, NULL, 0);
 	}
 	__atomic_fetch_and(&builtin->asleep, ~bit, __ATOMIC_RELAXED);
-	__atomic_store_n(&port->asleep, 0, __ATOMIC_RELAXED);
+	if (__atomic_exchange_n(&port->asleep, 0, __ATOMIC_RELAXED) == 0)
+		port->nb_idle = 0;
+}
+
+/* A port that has found nothing for several times. */
+void
+port_may_sleep(struct builtin_port *port)
+{
+	uint64_t now = weir_base_cycles();
+
+	if (port->nb_idle == IDLE_CALLS)
+		port->idle_since = now;
+	__atomic_store_n(&port->idle_at, now, __ATOMIC_RELAXED);
+	if (now - port->idle_since < AWAKE * (uint64_t)port->builtin->away)
+		return;
+	__atomic_store_n(&port->idle_at, 0, __ATOMIC_RELAXED);
+	port_sleep(port);
 }
 
 static void
@@ -48,15 +88,60 @@ wake(struct builtin_port *port)
 		syscall(SYS_futex, &port->asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Its owner, or when that is at work, somebody who may take what the owner does not come to. */
+void
+wake_all(struct builtin *builtin)
+{
+	uint64_t asleep;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	asleep = __atomic_load_n(&builtin->asleep, __ATOMIC_RELAXED);
+	for (; asleep != 0; asleep &= asleep - 1)
+		wake(&builtin->ports[__builtin_ctzll(asleep)]);
+}
+
+/* It will see what is in its shard by itself. */
+static bool
+is_looking(const struct builtin_port *port)
+{
+	uint64_t at = __atomic_load_n(&port->idle_at, __ATOMIC_RELAXED);
+
+	return at != 0 && weir_base_cycles() - at < AWAKE * (uint64_t)port->builtin->away;
+}
+
+/* Something was published for a shard: its owner, or when that is at work, somebody else. */
 void
 shard_wake(struct shard *shard)
 {
 	struct builtin *builtin = shard->builtin;
-	uint64_t asleep = __atomic_load_n(&builtin->asleep, __ATOMIC_RELAXED);
+	const uint32_t owner = shard_owner(shard);
+	uint64_t asleep;
 
-	if (asleep >> shard->owner & 1)
-		wake(&builtin->ports[shard->owner]);
-	else if (asleep != 0 && __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) > 0)
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	asleep = __atomic_load_n(&builtin->asleep, __ATOMIC_RELAXED);
+	if (asleep == 0)
+		return;
+	if (asleep >> owner & 1)
+		wake(&builtin->ports[owner]);
+	else if (!is_looking(&builtin->ports[owner]))
 		wake(&builtin->ports[__builtin_ctzll(asleep)]);
+}
+
+/* Something was left in a shard's lists: somebody who may have it. */
+void
+shard_wake_helper(struct shard *shard)
+{
+	struct builtin *builtin = shard->builtin;
+	uint64_t asleep;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	asleep = __atomic_load_n(&builtin->asleep, __ATOMIC_RELAXED);
+	for (; asleep != 0; asleep &= asleep - 1) {
+		unsigned int i = (unsigned int)__builtin_ctzll(asleep);
+		uint64_t groups = __atomic_load_n(&builtin->port_groups[i], __ATOMIC_RELAXED);
+
+		if (has_something(shard, groups)) {
+			wake(&builtin->ports[i]);
+			return;
+		}
+	}
 }

@@ -2,11 +2,12 @@
 
 /* A held event changes its flow or type, as by an SSO's tag switch. */
 
-#include "builtin.h"
+#include "held.h"
+#include "owner.h"
 
 /* The lane of the new flow, if nobody has it and nothing waits for it. */
 static bool
-take_lane(const struct builtin_port *port, struct shard *shard, struct lane *lane)
+take_lane(const struct builtin_port *port, struct shard *shard, struct lane *lane, bool *is_foreign)
 {
 	bool idle;
 
@@ -17,20 +18,21 @@ take_lane(const struct builtin_port *port, struct shard *shard, struct lane *lan
 		lane->state = LANE_HELD;
 		lane->port = (uint16_t)port->base.id;
 		lane->nb_held = 1;
+		*is_foreign = shard->sender != port->base.id;
 	}
 	shard_unlock(shard);
 	return idle;
 }
 
 static void
-leave_lane(struct builtin *builtin, const struct held *held)
+leave_lane(struct builtin_port *port, const struct held *held)
 {
-	struct shard *shard = &builtin->shards[held->shard];
+	struct shard *shard = &port->builtin->shards[held->shard];
 
 	if (held->kind != HELD_ATOMIC)
 		return;
 	shard_lock(shard);
-	shard_release(shard, held->lane, false);
+	owner_release(port, shard, held);
 	shard_unlock(shard);
 }
 
@@ -46,22 +48,25 @@ switch_in_place(
 		return false; /* its place in the order is kept by forwarding */
 	if (type == RTE_SCHED_TYPE_PARALLEL) {
 		held->kind = HELD_PARALLEL;
+		held->flags &= (uint8_t)~HELD_FOREIGN;
 	} else if (type == RTE_SCHED_TYPE_ATOMIC) {
-		struct lane *lane = event_lane(builtin, changed, type);
-		struct shard *shard = &builtin->shards[event_shard(builtin, changed)];
+		struct lane *lane = event_lane(builtin, changed->event, type);
+		struct shard *shard = &builtin->shards[event_shard(builtin, changed->event)];
+		bool is_foreign;
 
 		if (before.kind == HELD_ATOMIC && before.lane == lane)
 			return true;
-		if (!take_lane(port, shard, lane))
+		if (!take_lane(port, shard, lane, &is_foreign))
 			return false;
 		held->kind = HELD_ATOMIC;
 		held->shard = (uint8_t)shard->id;
-		held->foreign = shard != port->own;
+		held->flags &= (uint8_t)~HELD_FOREIGN;
+		held->flags |= is_foreign ? HELD_FOREIGN : 0;
 		held->lane = lane;
 	} else {
 		return false;
 	}
-	leave_lane(builtin, &before);
+	leave_lane(port, &before);
 	return true;
 }
 
@@ -74,8 +79,9 @@ builtin_switch(struct weir_sched_port *base, struct rte_event *event, uint32_t f
 	changed.flow_id = flow & 0xfffff;
 	changed.sched_type = type;
 	changed.op = RTE_EVENT_OP_FORWARD;
-	if (!port_holds(port, event->impl_opaque) || type > RTE_SCHED_TYPE_PARALLEL ||
-		!is_valid(port->builtin, &changed) || event_type(port->builtin, &changed) != type) {
+	if (!port_holds(port, event->event) || type > RTE_SCHED_TYPE_PARALLEL ||
+		!is_valid(port->builtin, changed.event) ||
+		event_type(port->builtin, changed.event) != type) {
 		count(&port->counts.nb_invalid, 1);
 		return -EINVAL;
 	}

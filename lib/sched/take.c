@@ -2,7 +2,7 @@
 
 /* From a shard's ready lists to a port, under the shard's lock: which one is next, and with which context. */
 
-#include "builtin.h"
+#include "held.h"
 
 static void
 node_put(struct shard *shard, uint32_t node)
@@ -19,7 +19,8 @@ pop_ready(struct shard *shard, unsigned int priority, unsigned int group)
 
 	ready->first = shard->next[node];
 	if (ready->first == NONE) {
-		shard->ready_groups[priority] &= ~((uint64_t)1 << group);
+		set_ready_groups(
+			shard, priority, shard->ready_groups[priority] & ~((uint64_t)1 << group));
 		if (shard->ready_groups[priority] == 0)
 			shard->ready_priorities &= ~(1u << priority);
 	}
@@ -52,19 +53,18 @@ place_get(struct shard *shard, struct lane *lane)
 }
 
 /* It goes to a port, with its context. */
-static void
+static inline void
 hand_out(struct shard *shard, struct builtin_port *port, struct lane *lane, uint8_t type,
 	struct rte_event event, struct rte_event *to)
 {
 	uint8_t number = port_hold(port);
 	struct held *held = &port->held[number];
 
-	*held = (struct held){.kind = HELD_PARALLEL,
-		.shard = (uint8_t)shard->id,
-		.reserved = event.rsvd == RESERVED_MARK,
-		.foreign = shard != port->own,
-		.lane = lane};
+	held->lane = lane;
+	held->shard = (uint8_t)shard->id;
+	held->flags = (event.event & WORD_RESERVED) != 0 ? HELD_RESERVED : 0;
 	if (type == RTE_SCHED_TYPE_ATOMIC) {
+		held->flags |= shard->sender != port->base.id ? HELD_FOREIGN : 0;
 		held->kind = HELD_ATOMIC;
 		lane->state = LANE_HELD;
 		lane->port = (uint16_t)port->base.id;
@@ -72,10 +72,10 @@ hand_out(struct shard *shard, struct builtin_port *port, struct lane *lane, uint
 	} else if (type == RTE_SCHED_TYPE_ORDERED) {
 		held->kind = HELD_ORDERED;
 		held->place = place_get(shard, lane);
+	} else {
+		held->kind = HELD_PARALLEL;
 	}
-	event.rsvd = 0;
-	event.sched_type = type & 3;
-	event.impl_opaque = number;
+	event.event = word_hand_out(event.event, type, number, port->holder);
 	event_write(to, event);
 }
 
@@ -89,7 +89,7 @@ take_rest_of_lane(struct shard *shard, struct builtin_port *port, struct lane *l
 	while (got < nb && lane->first != NONE) {
 		uint32_t node = lane->first;
 
-		if (event_priority(shard->builtin, &shard->events[node]) > priority)
+		if (event_priority(shard->builtin, shard->events[node].event) > priority)
 			break;
 		lane->first = shard->next[node];
 		hand_out(shard, port, lane, RTE_SCHED_TYPE_ATOMIC, event_load(&shard->events[node]),
@@ -125,6 +125,14 @@ count_passed(struct shard *shard, unsigned int priority, uint16_t nb)
 	shard->nb_passed[priority] = 0;
 }
 
+/* A port took so many elsewhere, of higher priority than all that is ready here. */
+void
+shard_passed(struct shard *shard, uint32_t nb)
+{
+	for (uint32_t left = shard->ready_priorities; left != 0; left &= left - 1)
+		shard->nb_passed[__builtin_ctz(left)] += nb;
+}
+
 static unsigned int
 choose_group(struct shard *shard, unsigned int priority, uint64_t groups)
 {
@@ -146,8 +154,8 @@ take_flow(struct shard *shard, struct builtin_port *port, unsigned int priority,
 	struct rte_event *events, uint16_t nb)
 {
 	struct rte_event event = event_load(&shard->events[node]);
-	uint8_t type = event_type(shard->builtin, &event);
-	struct lane *lane = event_lane(shard->builtin, &event, type);
+	uint8_t type = event_type(shard->builtin, event.event);
+	struct lane *lane = event_lane(shard->builtin, event.event, type);
 
 	node_put(shard, node);
 	hand_out(shard, port, lane, type, event, events);
@@ -163,17 +171,28 @@ take_next_of_owner(
 	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
 	uint32_t node = shard->next_of_owner;
-	const struct rte_event *event = &shard->events[node];
+	uint64_t word = shard->events[node].event;
 	uint64_t groups =
 		__atomic_load_n(&shard->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 
 	if (has_several_priorities(shard->builtin) ||
-		(groups >> shard->builtin->queues[event->queue_id].group & 1) == 0) {
+		(groups >> shard->builtin->queues[word_queue(word)].group & 1) == 0) {
 		shard_share_next(shard);
 		return 0;
 	}
 	shard->next_of_owner = NONE;
-	return take_flow(shard, port, event_priority(shard->builtin, event), node, events, nb);
+	return take_flow(shard, port, event_priority(shard->builtin, word), node, events, nb);
+}
+
+uint32_t
+shard_usable(const struct shard *shard, uint64_t groups)
+{
+	uint32_t usable = 0;
+
+	for (uint32_t left = shard->ready_priorities; left != 0; left &= left - 1)
+		if (shard->ready_groups[__builtin_ctz(left)] & groups)
+			usable |= left & -left;
+	return usable;
 }
 
 /* Which groups the port serves is read once: who changes them waits for the lock then. */
@@ -183,12 +202,9 @@ shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *eve
 {
 	uint64_t groups =
 		__atomic_load_n(&shard->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
-	uint32_t usable = 0;
+	uint32_t usable = shard_usable(shard, groups) & priorities;
 	uint16_t got = 0;
 
-	for (uint32_t left = shard->ready_priorities & priorities; left != 0; left &= left - 1)
-		if (shard->ready_groups[__builtin_ctz(left)] & groups)
-			usable |= left & -left;
 	while (got < nb && usable != 0) {
 		unsigned int priority = choose_priority(shard, usable);
 		unsigned int group =
@@ -229,25 +245,89 @@ take_from_rings(
 
 	while (got < nb && shard->nb_in_rings > 0) {
 		struct ring *ring = &shard->rings[shard->ring];
-		uint32_t count = ring_count(ring), i;
+		uint32_t count = shard_turn(shard, ring), i;
 
 		for (i = 0; i < count && got < nb; i++) {
 			const struct rte_event *slot = ring_peek(ring, i);
-			uint8_t type = event_type(builtin, slot);
-			struct lane *lane = event_lane(builtin, slot, type);
+			struct rte_event event = event_load(slot);
+			uint8_t type = event_type(builtin, event.event);
+			struct lane *lane = event_lane(builtin, event.event, type);
+			uint8_t group = builtin->queues[word_queue(event.event)].group;
 
-			if ((groups >> builtin->queues[slot->queue_id].group & 1) != 0 &&
+			if ((groups >> group & 1) != 0 &&
 				(type != RTE_SCHED_TYPE_ATOMIC || can_have_flow(lane, port)))
-				hand_out(shard, port, lane, type, event_load(slot), &events[got++]);
+				hand_out(shard, port, lane, type, event, &events[got++]);
 			else
 				shard_arrive(shard, slot);
 		}
-		if (i > 0) {
-			ring_take(ring, i);
-			shard->nb_in_rings -= i;
-		}
-		if (i == count)
-			shard->ring = shard->ring + 1 < shard->nb_rings ? shard->ring + 1 : 0;
+		shard_took(shard, ring, i);
 	}
+	return got;
+}
+
+/* As can_have_flow(), for what may be handed out at once. */
+static inline bool
+can_go_at_once(const struct builtin_port *port, const struct lane *lane, uint8_t type)
+{
+	return type == RTE_SCHED_TYPE_PARALLEL ||
+	       (type == RTE_SCHED_TYPE_ATOMIC && can_have_flow(lane, port));
+}
+
+/* Of its own ring, whose turn it is, what can be handed out at once. */
+static inline uint16_t
+take_first_of_ring(struct shard *shard, struct builtin_port *port, struct ring *ring,
+	struct rte_event *events, uint32_t most)
+{
+	const struct builtin *builtin = shard->builtin;
+	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	uint16_t got = 0;
+
+	for (; got < most; got++) {
+		struct rte_event event = event_load(ring_peek(ring, got));
+		uint8_t type = event_type(builtin, event.event);
+		struct lane *lane = event_lane(builtin, event.event, type);
+		uint8_t group = builtin->queues[word_queue(event.event)].group;
+
+		if ((groups >> group & 1) == 0 || !can_go_at_once(port, lane, type))
+			break;
+		hand_out(shard, port, lane, type, event, &events[got]);
+	}
+	return got;
+}
+
+/*
+ * What a worker does most that forwards to itself: nothing is in its lists, nothing else is to be looked at yet, and what is next is in its own ring. The
+ * long way does the same.
+ *
+ * @param locked  its shard, if it had to be locked to see that it takes the long way
+ * @return 0: the long way
+ */
+uint16_t
+take_of_own_ring(
+	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
+{
+	struct shard *shard = port->own;
+	struct ring *ring = &shard->rings[port->base.id];
+	uint16_t got = 0;
+
+	if (port->nb_calls + 1 >= port->nb_calls_max || has_several_priorities(shard->builtin) ||
+		shard->builtin->may_sleep || ring_seems_empty(ring) || !shard_trylock(shard))
+		return 0;
+	shard_take_back(shard, true);
+	shard_look_at_own(shard);
+	if (shard->nb_ready == 0 && shard->next_of_owner == NONE && shard->ring == port->base.id &&
+		shard->nb_since_look < EVENTS_PER_LOOK)
+		got = take_first_of_ring(
+			shard, port, ring, events, RTE_MIN(shard_turn(shard, ring), nb));
+	if (got == 0) {
+		*locked = shard;
+		return 0;
+	}
+	shard_took(shard, ring, got);
+	shard->nb_since_look += got;
+	port->nb_calls++;
+	shard_polled(shard);
+	__atomic_store_n(&shard->nb_taken, shard->nb_taken + got, __ATOMIC_RELAXED);
+	shard_unlock(shard);
 	return got;
 }

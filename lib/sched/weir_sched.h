@@ -26,6 +26,8 @@
  *
  * There are 8 priorities, 0 the highest.
  *
+ * Ports that are not called for a while delay what they hold, nothing else; builtin: neither do they slow others down.
+ *
  * Two backends: "builtin", and "eventdev:NAME" for a device of DPDK's. What a device cannot do is refused when it is
  * configured, with a message that says so.
  *
@@ -80,7 +82,7 @@ struct weir_sched_config {
 				    device may have less room: weir_sched_config_get(). builtin: ports keep up to a quarter of these credits
 				    among them, until they find nothing to dequeue */
 	unsigned int
-		starvation_bound; /**< so many events of higher priority pass a lower one at most; 0: strict */
+		starvation_bound; /**< so many events of higher priority a port takes at most while a lower one that belongs to it waits; 0: strict */
 	/** An event of high priority whose flow belongs to a busy port is left to that so long, before others take it in front of what
 	 * they have: 0: not at all, priorities are strict among all ports. builtin only */
 	unsigned int priority_slack_ns;
@@ -140,11 +142,13 @@ int weir_sched_port_setup(
 struct weir_sched_port *weir_sched_port(struct weir_sched *sched, unsigned int port);
 
 /**
- * Which ports a group's queues are for, also while running. A port that is taken out keeps what it holds, and gets nothing of the
- * group any more once this returned. Events of a group without ports wait.
+ * Which ports a group's queues are for, also while running, where the backend can. A port that is taken out keeps what it holds. From
+ * builtin it gets nothing of the group any more once this returned; event_sw may still give it what was meant for it already, and more of
+ * the flows that it holds events of. Events of a group without ports wait.
  *
  * @param group  1 to WEIR_SCHED_GROUPS_MAX - 1
- * @return 0, -EINVAL, -ENOTSUP
+ * @return 0; -EINVAL; -ENOTSUP: while running, event_dsw and event_opdl at all, event_sw of a group with ordered queues: the log says so, and
+ *   the group is as it was
  */
 int weir_sched_group_set(struct weir_sched *sched, unsigned int group, uint64_t ports);
 
@@ -153,13 +157,14 @@ int weir_sched_start(struct weir_sched *sched);
 
 /**
  * No thread uses a port any more. Every event that is inside, but for those that ports hold, is handed to @p drain (NULL: dropped,
- * and told in the log), in the order of each flow; all contexts are gone then.
+ * and told in the log), in the order of each flow; all contexts are gone then. Until the next start ports take nothing and give nothing.
  */
 int weir_sched_stop(struct weir_sched *sched,
 	void (*drain)(void *arg, const struct rte_event *event), void *arg);
 
 /**
- * Reserve credits, so that so many NEW events can be enqueued later whatever is inside by then. Any thread, while running.
+ * Reserve credits, so that so many NEW events can be enqueued later whatever is inside by then. They stay reserved, over a stop and
+ * the next start too, until they are used or given back. Any thread, while running.
  *
  * @return how many were granted, up to @p nb
  */
@@ -168,7 +173,11 @@ uint32_t weir_sched_reserve(struct weir_sched *sched, uint32_t nb);
 /** Give reserved credits back that were not used. Any thread. */
 void weir_sched_unreserve(struct weir_sched *sched, uint32_t nb);
 
-/** Enqueue a NEW event against a credit that was reserved. Any thread, of a port or not. @return 0; -EINVAL */
+/**
+ * Enqueue a NEW event against a credit that was reserved. Any thread, of a port or not.
+ *
+ * @return 0; -EINVAL: nothing is reserved, no such queue or type, another operation than NEW, it does not run: counted, but for the last
+ */
 int weir_sched_enqueue_reserved(struct weir_sched *sched, const struct rte_event *event);
 
 /** Sum over all ports, at about one moment. Any thread. */
@@ -189,8 +198,10 @@ struct weir_sched_xstat {
 
 /**
  * Counters of the whole, a port or a queue: ours, and what an event device has of its own, whose names begin with "dev_". A port's
- * are "new", "forwarded", "released", "dequeued", "refused", "invalid", "stolen", as in struct weir_sched_stats. What there is stays
- * the same, in the same order, from one start to the next stop. Any thread, not beside start and stop.
+ * are "new", "forwarded", "released", "dequeued", "refused", "invalid", "stolen", as in struct weir_sched_stats. A queue's are "enqueued"
+ * (new, forwarded to it, or switched within it by being forwarded), "dequeued", "drained", and "waiting", which is what is left: at about one
+ * moment; over all queues they sum up to the whole's. What there is stays the same, in the same order, from one start to the next stop. Any thread, not
+ * beside start and stop.
  *
  * @param which   the port's or queue's number; 0 for the whole
  * @param xstats  filled in up to @p nb; NULL if that is 0

@@ -7,6 +7,11 @@
  * Enqueue and dequeue, per event.
  */
 
+#include <errno.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_errno.h>
+
 #include "weir_sched.h"
 
 #ifdef __cplusplus
@@ -35,15 +40,21 @@ struct weir_sched_port {
 /**
  * Enqueue events, each by its operation. They are where others can get them when this returns.
  *
- * An event that is forwarded or released must be one that this port holds, with impl_opaque as it was dequeued; everything else of it
- * may have been changed.
+ * An event that is forwarded or released must be one that this port holds, with impl_opaque as it was dequeued, and rsvd likewise or 0;
+ * everything else of it may have been changed. rsvd is what tells events of another port: up to 15 ports no two share its value. An event that is
+ * not held any more is told by impl_opaque: 128 or so others come before its number is used again.
  *
- * @return how many were taken, from the first on; fewer with rte_errno ENOSPC: NEW at the threshold; EINVAL: no such queue, type or operation, or
- *   not held by this port: counted
+ * @param port  NULL: no such port, EINVAL
+ * @return how many were taken, from the first on; fewer with rte_errno ENOSPC: NEW at the threshold; EINVAL: no such queue, type or operation,
+ *   not held by this port, or the scheduler does not run: counted
  */
 static inline uint16_t
 weir_sched_enqueue(struct weir_sched_port *port, const struct rte_event *events, uint16_t nb)
 {
+	if (unlikely(port == NULL)) {
+		rte_errno = EINVAL;
+		return 0;
+	}
 	return port->ops->enqueue(port, events, nb);
 }
 
@@ -55,7 +66,7 @@ weir_sched_enqueue(struct weir_sched_port *port, const struct rte_event *events,
 static inline uint16_t
 weir_sched_dequeue(struct weir_sched_port *port, struct rte_event *events, uint16_t nb)
 {
-	return port->ops->dequeue(port, events, nb);
+	return likely(port != NULL) ? port->ops->dequeue(port, events, nb) : 0;
 }
 
 /**
@@ -69,7 +80,7 @@ static inline int
 weir_sched_switch(
 	struct weir_sched_port *port, struct rte_event *event, uint32_t flow, uint8_t type)
 {
-	return port->ops->tag_switch(port, event, flow, type);
+	return likely(port != NULL) ? port->ops->tag_switch(port, event, flow, type) : -EINVAL;
 }
 
 #ifdef __cplusplus

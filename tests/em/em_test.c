@@ -82,7 +82,9 @@ et_sink_receive(struct weir_em_core *core, void *context, struct rte_event *even
 	CHECK(sink->nb + nb <= RTE_DIM(sink->values));
 	for (uint16_t i = 0; i < nb; i++) {
 		sink->queues[sink->nb] = queue;
-		sink->values[sink->nb++] = events[i].u64;
+		sink->values[sink->nb] = events[i].u64;
+		__atomic_store_n(
+			&sink->nb, sink->nb + 1, __ATOMIC_RELEASE); /* others may wait for it */
 	}
 	sink->sizes[sink->nb_calls++] = nb;
 }

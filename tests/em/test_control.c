@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What may be asked for, and what not: instances, cores, objects, queues, groups, callbacks, dispatch, error handlers. */
+/* What may be asked for, and what not: instances, cores, objects, queues, groups, callbacks, dispatch. */
 #include <unistd.h>
+
+#include <rte_dev.h>
 
 #include "em_test.h"
 #include "em_private.h"
@@ -48,30 +50,23 @@ instances(void **state)
 	assert_int_equal(weir_em_destroy(et_em, NULL, NULL), -EBUSY);
 }
 
-/* On a device two cannot share one. */
+/* Whatever is asked for: its ports get events of one queue each. */
 static void
-two_instances(void **state)
+pipelines_are_refused(void **state)
 {
-	struct weir_em *other;
-	struct rte_event event = weir_em_event_u64(3);
-	struct weir_em_core *core;
-
 	st_builtin_only();
-	et_make_small();
-	other = weir_em_create("other", &(struct weir_em_config){.socket_id = -1});
-	assert_non_null(other);
-	core = weir_em_core_attach(other, 0);
-	assert_non_null(core);
-	assert_ptr_equal(weir_em_core_em(core), other);
-	et_sink_make(&sink, WEIR_EM_QUEUE_ATOMIC, 0, 1);
-	/* a core of another instance */
-	assert_int_equal(weir_em_object_stop(et_em, core, sink.object, NULL), -EINVAL);
-	assert_int_equal(weir_em_send(core, sink.queue, &event, 1), 0);
-	assert_int_equal(weir_em_core_detach(core), 0);
-	assert_int_equal(weir_em_destroy(other, NULL, NULL), 0);
-	et_send(sink.queue, 1);
-	et_run();
-	assert_int_equal(sink.nb, 1);
+	if (rte_eal_hotplug_add("vdev", "event_opdl0", "") != 0)
+		st_skip("there is no event_opdl");
+	st_log_clear();
+	no_instance((struct weir_em_config){.backend = "eventdev:event_opdl0"}, ENOTSUP);
+	assert_non_null(strstr(st_log_last(), "event_opdl"));
+	assert_non_null(strstr(st_log_last(), "expected 'builtin'"));
+	no_instance((struct weir_em_config){.backend = "eventdev:event_opdl0",
+			    .types = 1 << WEIR_EM_QUEUE_ATOMIC,
+			    .priorities = 1,
+			    .nb_queue_groups = 1},
+		ENOTSUP);
+	assert_int_equal(rte_eal_hotplug_remove("vdev", "event_opdl0"), 0);
 }
 
 static void
@@ -113,7 +108,7 @@ handles(void **state)
 	bad[0] = WEIR_EM_NONE;
 	bad[1] = UINT64_MAX;
 	bad[2] = sink.queue | 0xffffff;
-	bad[3] = sink.queue + (1 << 24); /* a generation that is not there yet */
+	bad[3] = sink.queue + (EM_INSTANCES << 24); /* a generation that is not there yet */
 	bad[4] = sink.queue ^ sink.object ^ group;
 	for (int i = 0; i < 5; i++) {
 		int error = i == 3 ? ESTALE : EINVAL;
@@ -162,7 +157,7 @@ generations_end(void **state)
 	weir_em_queue_group group;
 
 	et_make((struct weir_em_config){.nb_queue_groups = 2});
-	et_em->group_numbers.generation[1] = UINT32_MAX - 2;
+	et_em->group_numbers.generation[1] = UINT32_MAX - 3 * EM_INSTANCES + 1;
 	group = weir_em_queue_group_create(et_em, "group", 1);
 	assert_int_not_equal(group, WEIR_EM_NONE);
 	assert_int_equal(weir_em_queue_group_delete(et_em, group), 0);
@@ -411,109 +406,6 @@ nothing_is_held_after_dispatch(void **state)
 	assert_int_equal(stats.nb_released, 8);
 }
 
-/* ---- error handlers ---- */
-
-static int codes[8], answers[2];
-static unsigned int nb_codes;
-static struct weir_em_error last;
-static char last_object[32];
-
-static int
-handle(struct weir_em *em, struct weir_em_core *core, const struct weir_em_error *error, void *arg)
-{
-	assert_ptr_equal(em, et_em);
-	codes[nb_codes++] = error->code;
-	last = *error;
-	snprintf(last_object, sizeof(last_object), "%s", error->object_name);
-	return *(int *)arg;
-}
-
-static int raised;
-
-static void
-raise_error(struct weir_em_core *core, void *context, struct rte_event *events, uint16_t nb,
-	weir_em_queue queue, void *queue_context)
-{
-	raised = weir_em_error_raise(core, -1234, "raise_error");
-}
-
-static void
-errors_escalate(void **state)
-{
-	weir_em_queue queue;
-	weir_em_object object;
-
-	et_make_small();
-	queue = et_serve("raiser", WEIR_EM_QUEUE_ATOMIC, raise_error, NULL);
-	object = weir_em_object_find(et_em, "raiser");
-	/* nobody */
-	et_send(queue, 0);
-	et_run();
-	assert_int_equal(raised, -1234);
-	/* the instance's */
-	answers[1] = -5;
-	nb_codes = 0;
-	weir_em_error_handler_set(et_em, handle, &answers[1]);
-	et_send(queue, 0);
-	et_run();
-	assert_int_equal(raised, -5);
-	assert_int_equal(nb_codes, 1);
-	assert_int_equal(last.kind, WEIR_EM_ERROR_APPLICATION);
-	assert_int_equal(last.object, object);
-	assert_int_equal(last.queue, queue);
-	assert_string_equal(last_object, "raiser");
-	/* the object's, then the instance's */
-	answers[0] = -7;
-	nb_codes = 0;
-	assert_int_equal(weir_em_object_error_handler_set(et_em, object, handle, &answers[0]), 0);
-	et_send(queue, 0);
-	et_run();
-	assert_int_equal(raised, -5);
-	assert_int_equal(nb_codes, 2);
-	assert_int_equal(codes[0], -1234);
-	assert_int_equal(codes[1], -7);
-	/* the object's says that nothing is wrong */
-	answers[0] = 0;
-	nb_codes = 0;
-	et_send(queue, 0);
-	et_run();
-	assert_int_equal(raised, 0);
-	assert_int_equal(nb_codes, 1);
-	assert_int_equal(weir_em_error_raise(NULL, -1, NULL), -EINVAL);
-	assert_int_equal(et_stats().nb_errors, 4);
-}
-
-/* A handler may take over the payload of what is dropped. */
-static void *taken;
-
-static int
-take_over(
-	struct weir_em *em, struct weir_em_core *core, const struct weir_em_error *error, void *arg)
-{
-	taken = error->event->mbuf;
-	return WEIR_EM_TAKEN;
-}
-
-static void
-handlers_take_over(void **state)
-{
-	weir_em_pool pool;
-	struct rte_event event;
-	weir_em_queue queue;
-
-	et_make_small();
-	pool = weir_em_pool_create(et_em, &(struct weir_em_pool_config){.name = "taken", .nb = 31});
-	weir_em_error_handler_set(et_em, take_over, NULL);
-	queue = et_queue("nobody's", WEIR_EM_QUEUE_ATOMIC, 0);
-	event = weir_em_event_buffer(weir_em_alloc(et_core, pool, 1));
-	assert_int_equal(weir_em_send(et_core, queue, &event, 1), 1);
-	et_run();
-	assert_ptr_equal(taken, event.mbuf);
-	assert_int_equal(weir_em_pool_delete(et_em, pool), -EBUSY);
-	weir_em_free(et_em, et_core, taken);
-	assert_int_equal(weir_em_pool_delete(et_em, pool), 0);
-}
-
 /* ---- the end ---- */
 
 static unsigned int nb_drained;
@@ -568,7 +460,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ET_TEST(instances),
-		ET_TEST(two_instances),
+		ET_TEST(pipelines_are_refused),
 		ET_TEST(cores),
 		ET_TEST(handles),
 		ET_TEST(generations_end),
@@ -579,8 +471,6 @@ main(void)
 		ET_TEST(limits_of_dispatch),
 		ET_TEST(dispatch_within_dispatch),
 		ET_TEST(nothing_is_held_after_dispatch),
-		ET_TEST(errors_escalate),
-		ET_TEST(handlers_take_over),
 		ET_TEST(all_is_drained),
 		ET_TEST(names),
 	};

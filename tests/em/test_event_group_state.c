@@ -9,7 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "interleave.h"
+/* Of what is copied, all fields at once. */
+#define INTERLEAVE_BY_HAND
+#include "../base/interleave.h"
+#define EM_STEP() interleave_point()
+#define EM_WAIT() interleave_pause()
 
 #include "event_group_state.h"
 
@@ -147,9 +151,11 @@ static void
 explore(uint64_t least, void (*start)(void), void (*end)(void), unsigned int nb,
 	void (*const *threads)(void))
 {
-	il = (struct il){.nb = nb, .begin = start, .end = end};
-	memcpy(il.run, threads, nb * sizeof(*threads));
-	il_all(least);
+	struct interleave interleave = {
+		.nb_actors = nb, .init = start, .check = end, .least = least};
+
+	memcpy(interleave.actors, threads, nb * sizeof(*threads));
+	interleave_all(&interleave);
 }
 
 #define EXPLORE(least, begin, end, ...)                                                            \

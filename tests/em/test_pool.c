@@ -5,13 +5,17 @@
 #include "em_test.h"
 #include "weir_base_pool.h"
 #include "weir_base_sanitizer.h"
+#include "weir_em_event_group.h"
+#include "weir_em_timer.h"
+
+#define NB_RESERVED 8
 
 static weir_em_pool pool;
 
 static void
 make(void)
 {
-	et_make_small();
+	et_make((struct weir_em_config){.nb_queues = 64, .nb_reserved = NB_RESERVED});
 	pool = weir_em_pool_create(et_em,
 		&(struct weir_em_pool_config){.name = "buffers", .nb = 63, .data_room = 512});
 	assert_int_not_equal(pool, WEIR_EM_NONE);
@@ -266,6 +270,53 @@ bursts_end_at_misuse(void **state)
 	assert_int_equal(weir_em_pool_delete(et_em, pool), 0);
 }
 
+/* What timers and event groups are to send later belongs to them; so it must be the caller's before. */
+static void
+kept_buffers_are_checked(void **state)
+{
+	struct weir_em_notification notifications[2] = {{.queue = WEIR_EM_NONE}};
+	weir_em_event_group group;
+	weir_em_timeout timeout;
+	weir_em_timer timer;
+	struct rte_event event, sent;
+	weir_em_queue ring, queue;
+
+	make();
+	nb_errors = 0;
+	weir_em_error_handler_set(et_em, note, NULL);
+	ring = et_queue("ring", WEIR_EM_QUEUE_UNSCHEDULED, 0);
+	queue = et_queue("later", WEIR_EM_QUEUE_ATOMIC, 0);
+	timer = weir_em_timer_create(et_em, &(struct weir_em_timer_config){.name = "timer"});
+	timeout = weir_em_timeout_create(et_em, timer, queue);
+	group = weir_em_event_group_create(et_em);
+	sent = weir_em_event_buffer(weir_em_alloc(et_core, pool, 8));
+	event = weir_em_event_buffer(weir_em_alloc(et_core, pool, 8));
+	assert_int_equal(weir_em_send(et_core, ring, &sent, 1), 1);
+	assert_int_equal(weir_em_timeout_arm_in(et_em, et_core, timeout, 1000, &sent), -EFAULT);
+	expect(WEIR_EM_ERROR_SEND_TWICE, "", "later");
+	notifications[0] = (struct weir_em_notification){.queue = queue, .event = event};
+	notifications[1] = (struct weir_em_notification){.queue = queue, .event = sent};
+	assert_int_equal(weir_em_event_group_apply(et_em, group, 1, notifications, 2), -EFAULT);
+	expect(WEIR_EM_ERROR_SEND_TWICE, "", "later");
+	/* the good one stays the caller's, until it is armed */
+	assert_int_equal(weir_em_timeout_arm_in(et_em, et_core, timeout, 1000000000, &event), 0);
+	weir_em_free(et_em, et_core, event.mbuf);
+	expect(WEIR_EM_ERROR_FREE_SENT, "", "later");
+	assert_int_equal(weir_em_timeout_cancel(et_em, timeout, &event), 0);
+	/* nothing of those that were refused is left behind: with one more than is reserved it would be */
+	for (int i = 0; i < NB_RESERVED; i++) {
+		assert_int_equal(
+			weir_em_timeout_arm_in(et_em, et_core, timeout, 1000, &sent), -EFAULT);
+		nb_errors = 0;
+	}
+	assert_int_equal(weir_em_event_group_apply(et_em, group, 1, notifications, 1), 0);
+	assert_int_equal(weir_em_event_group_abort(et_em, group, NULL, 0, NULL), 0);
+	assert_int_equal(weir_em_queue_dequeue(et_em, ring, &sent, 1), 1);
+	weir_em_free(et_em, et_core, sent.mbuf);
+	assert_int_equal(nb_errors, 0);
+	assert_int_equal(weir_em_pool_delete(et_em, pool), 0);
+}
+
 #endif
 
 int
@@ -281,6 +332,7 @@ main(void)
 		ET_TEST(misuse_is_told),
 #endif
 		ET_TEST(bursts_end_at_misuse),
+		ET_TEST(kept_buffers_are_checked),
 #endif
 	};
 

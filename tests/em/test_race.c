@@ -441,7 +441,7 @@ who_stopped_itself_is_waited_for(void **state)
 
 static weir_em_queue target;
 static uint64_t nb_producer_sent;
-static bool producers_over;
+static bool producers_over, producers_sent;
 
 static void *
 produce(void *arg)
@@ -454,7 +454,8 @@ produce(void *arg)
 		weir_em_queue queue = __atomic_load_n(&target, __ATOMIC_ACQUIRE);
 		struct rte_event event = weir_em_event_u64(queue);
 
-		nb += weir_em_send(core, queue, &event, 1);
+		if (weir_em_send(core, queue, &event, 1) == 1 && nb++ == 0)
+			__atomic_store_n(&producers_sent, true, __ATOMIC_RELAXED);
 		if (nb % 64 == 0)
 			sched_yield();
 	}
@@ -499,14 +500,15 @@ numbers_are_not_mixed_up(enum weir_em_queue_type type, bool ring)
 		.nb_cores = WORKERS + 1, .nb_producers = 2, .nb_events = 256, .nb_queues = 4});
 	reset();
 	nb_received = nb_dropped = nb_producer_sent = 0;
-	producers_over = false;
+	producers_over = producers_sent = false;
 	weir_em_error_handler_set(et_em, count_own_drop, NULL);
 	object = make_stage("own", receive_own, 8);
 	assert_int_equal(weir_em_object_start(et_em, et_core, object, NULL), 0);
 	et_workers_begin(WORKERS);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, produce, NULL), 0);
-	for (unsigned int round = 0; round < 600;) {
+	for (unsigned int round = 0;
+		round < 600 || !__atomic_load_n(&producers_sent, __ATOMIC_RELAXED);) {
 		weir_em_queue queue = weir_em_queue_create(
 			et_em, &(struct weir_em_queue_config){.type = type, .size = 64});
 

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "interleave.h"
+#define INTERLEAVE_BY_HAND
+#include "../base/interleave.h"
+#define EM_STEP() interleave_point()
+#define EM_WAIT() interleave_pause()
 
 #include "timer_lane.h"
 
@@ -151,10 +154,14 @@ static void
 explore(uint64_t least, void (*start)(void), void (*end)(void), unsigned int most_interruptions,
 	unsigned int nb, void (*const *threads)(void))
 {
-	il = (struct il){
-		.nb = nb, .begin = start, .end = end, .most_interruptions = most_interruptions};
-	memcpy(il.run, threads, nb * sizeof(*threads));
-	il_all(least);
+	struct interleave interleave = {.nb_actors = nb,
+		.init = start,
+		.check = end,
+		.most_interruptions = most_interruptions,
+		.least = least};
+
+	memcpy(interleave.actors, threads, nb * sizeof(*threads));
+	interleave_all(&interleave);
 }
 
 #define EXPLORE(least, begin, end, most, ...)                                                      \

@@ -208,6 +208,24 @@ settle(void)
 	}
 }
 
+/* What is told of queues is what is told of the whole, and nothing waits. */
+static void
+check_queues(const struct weir_sched_stats *stats)
+{
+	uint64_t nb_enqueued = 0, nb_dequeued = 0, nb_drained = 0;
+
+	for (unsigned int queue = 0; queue < attack.nb_stages; queue++) {
+		nb_enqueued += st_xstat(WEIR_SCHED_PART_QUEUE, queue, "enqueued");
+		nb_dequeued += st_xstat(WEIR_SCHED_PART_QUEUE, queue, "dequeued");
+		nb_drained += st_xstat(WEIR_SCHED_PART_QUEUE, queue, "drained");
+		CHECK(st_xstat(WEIR_SCHED_PART_QUEUE, queue, "waiting") == 0);
+	}
+	CHECK(nb_enqueued == stats->nb_new + stats->nb_forwarded);
+	CHECK(nb_dequeued == stats->nb_dequeued);
+	CHECK(nb_drained == stats->nb_drained);
+	CHECK(nb_enqueued == nb_dequeued + nb_drained);
+}
+
 static void
 finish(uint64_t nb_drained)
 {
@@ -235,6 +253,7 @@ finish(uint64_t nb_drained)
 	CHECK(stats.nb_invalid == 0);
 	CHECK(stats.nb_released == nb_released);
 	CHECK(stats.nb_new == nb_released + nb_drained);
+	check_queues(&stats);
 	CHECK(attack_nb_out == attack_nb_made);
 	CHECK(nb_new > 0);
 	attack_forget(false);

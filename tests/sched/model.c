@@ -74,6 +74,7 @@ model_enter(struct weir_sched *sched, const struct rte_event *event, bool reserv
 	item->event = *event;
 	item->reserved = reserved;
 	model->stats.nb_new++;
+	model->queues[event->queue_id].nb_enqueued++;
 	if (reserved)
 		model->nb_reserved_inside++;
 	else
@@ -148,6 +149,17 @@ release(struct weir_sched *sched, struct model_port *port, uint8_t number)
 	leave(model, item);
 }
 
+/* NULL: the port does not hold it. */
+static struct item *
+item_of(const struct model_port *port, const struct rte_event *event)
+{
+	const struct model *model = port->base.sched->own;
+
+	if (!word_is_of(event->event, event_holder(port->base.id)) && model->bug != BUG_ANY_PORT)
+		return NULL;
+	return port->held[event->impl_opaque].item;
+}
+
 static uint16_t
 model_enqueue(struct weir_sched_port *base, const struct rte_event *events, uint16_t nb)
 {
@@ -160,7 +172,7 @@ model_enqueue(struct weir_sched_port *base, const struct rte_event *events, uint
 	pthread_mutex_lock(&model->lock);
 	for (i = 0; i < nb; i++) {
 		const struct rte_event *event = &events[i];
-		struct item *item = port->held[event->impl_opaque].item;
+		struct item *item = item_of(port, event);
 
 		if (event->op == RTE_EVENT_OP_NEW && model_is_valid(sched, event)) {
 			if (model->inside >= threshold) {
@@ -176,6 +188,7 @@ model_enqueue(struct weir_sched_port *base, const struct rte_event *events, uint
 				break;
 			}
 			model->stats.nb_forwarded++;
+			model->queues[event->queue_id].nb_enqueued++;
 			item->event = *event;
 			give_up(sched, port, event->impl_opaque, item);
 		} else if (event->op == RTE_EVENT_OP_RELEASE && item != NULL) {
@@ -268,6 +281,7 @@ hold(struct model_port *port, struct item *item, struct rte_event *event)
 	*event = item->event;
 	event->sched_type = item->type;
 	event->impl_opaque = port->next++;
+	event->rsvd = event_holder(port->base.id) & 15;
 }
 
 static uint16_t
@@ -300,6 +314,7 @@ model_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t n
 		}
 		if (model->bug == BUG_TWICE && model->nb_taken % 1000 == 999)
 			model_enter(sched, &item->event, true);
+		model->queues[item->event.queue_id].nb_dequeued++;
 		hold(port, item, &events[got++]);
 	}
 	model->stats.nb_dequeued += got;
@@ -337,7 +352,7 @@ model_switch(struct weir_sched_port *base, struct rte_event *event, uint32_t flo
 	changed.sched_type = type;
 	changed.op = RTE_EVENT_OP_FORWARD;
 	pthread_mutex_lock(&model->lock);
-	if (held->item == NULL || type > RTE_SCHED_TYPE_PARALLEL ||
+	if (item_of(port, event) == NULL || type > RTE_SCHED_TYPE_PARALLEL ||
 		!model_is_valid(sched, &changed) || type_of(sched, &changed) != type) {
 		model->stats.nb_invalid++;
 		rc = -EINVAL;
@@ -354,6 +369,7 @@ model_switch(struct weir_sched_port *base, struct rte_event *event, uint32_t flo
 		hold(port, item, event);
 	} else {
 		model->stats.nb_forwarded++;
+		model->queues[changed.queue_id].nb_enqueued++;
 		held->item->event = changed;
 		give_up(sched, port, event->impl_opaque, held->item);
 		rc = -EINPROGRESS;

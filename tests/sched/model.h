@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
+#include "event.h"
 #include "sched_private.h"
 
 enum bug {
@@ -29,6 +30,7 @@ enum bug {
 	BUG_THRESHOLD,
 	BUG_FORWARD_REFUSED,
 	BUG_NOT_HELD,
+	BUG_ANY_PORT,
 	BUG_CREDIT_LEAK,
 	BUG_RESERVE,
 	BUG_SWITCH_JUMPS,
@@ -90,6 +92,7 @@ struct model {
 	struct model_port ports[WEIR_SCHED_PORTS_MAX];
 	uint32_t inside, granted, nb_reserved_inside;
 	struct weir_sched_stats stats;
+	struct sched_queue_counts queues[WEIR_SCHED_QUEUES_MAX];
 	enum bug bug;
 	uint64_t nb_taken;
 	uint64_t groups[WEIR_SCHED_GROUPS_MAX]; /* as they were set: no dequeue sees two of them */

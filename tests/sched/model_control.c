@@ -10,9 +10,9 @@
 
 static const char *const bug_names[NB_BUGS] = {"none", "no_exclusion", "no_restore",
 	"release_no_fill", "fifo_priority", "no_bound", "no_group", "lifo", "lose", "twice",
-	"threshold", "forward_refused", "not_held", "credit_leak", "reserve", "switch_jumps",
-	"drain_reversed", "drain_loses", "no_implicit", "restart_held", "deadlock", "switch_keeps",
-	"stats", "max_held", "flow_mask"};
+	"threshold", "forward_refused", "not_held", "any_port", "credit_leak", "reserve",
+	"switch_jumps", "drain_reversed", "drain_loses", "no_implicit", "restart_held", "deadlock",
+	"switch_keeps", "stats", "max_held", "flow_mask"};
 
 static int
 model_create(struct weir_sched *sched, const char *device)
@@ -40,7 +40,7 @@ model_create(struct weir_sched *sched, const char *device)
 	for (unsigned int p = 0; p < WEIR_SCHED_PRIORITIES; p++)
 		TAILQ_INIT(&model->waiting[p]);
 	for (unsigned int i = 0; i < sched->config.nb_ports; i++) {
-		model->ports[i].base = (struct weir_sched_port){&model_ops, sched, i};
+		model->ports[i].base = (struct weir_sched_port){&sched_resting_ops, sched, i};
 		sched->ports[i] = &model->ports[i].base;
 	}
 	model->groups[0] = sched->groups[0];
@@ -94,7 +94,7 @@ model_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte_e
 			free(place);
 		}
 	}
-	model->inside = model->nb_reserved_inside = model->granted = 0;
+	model->inside = model->nb_reserved_inside = 0;
 }
 
 static void
@@ -190,6 +190,17 @@ model_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)
 }
 
 static void
+model_queue_counts(
+	const struct weir_sched *sched, unsigned int queue, struct sched_queue_counts *counts)
+{
+	struct model *model = sched->own;
+
+	pthread_mutex_lock(&model->lock);
+	*counts = model->queues[queue];
+	pthread_mutex_unlock(&model->lock);
+}
+
+static void
 model_dump(struct weir_sched *sched, FILE *file)
 {
 	struct model *model = sched->own;
@@ -211,5 +222,7 @@ const struct sched_backend sched_builtin = {
 	.unreserve = model_unreserve,
 	.enqueue_reserved = model_enqueue_reserved,
 	.stats = model_stats,
+	.queue_counts = model_queue_counts,
+	.port_ops = &model_ops,
 	.dump = model_dump,
 };

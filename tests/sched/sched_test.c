@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <sched.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -7,43 +6,33 @@
 
 #include "sched_test.h"
 
+#include "../base/eal_lcores.h"
+#include "../base/log_last.h"
+
 /* Dequeues that get nothing until it is taken that there is nothing; and for devices, how long. */
 #define PATIENCE    2048
 #define PATIENCE_NS 20000000
 
 struct weir_sched *st_sched;
 
-static unsigned int nb_messages, nb_skipped;
-static char last_message[256];
-
-static void
-log_sink(void *arg, enum weir_base_log_level level, const char *module, const char *message)
-{
-	if (level > WEIR_BASE_LOG_WARNING)
-		return;
-	__atomic_fetch_add(&nb_messages, 1, __ATOMIC_RELAXED);
-	snprintf(last_message, sizeof(last_message), "%s", message);
-	if (getenv("WEIR_TEST_LOG") != NULL)
-		fprintf(stderr, "%s: %s\n", module, message);
-}
+static unsigned int nb_skipped;
 
 unsigned int
 st_log_count(void)
 {
-	return __atomic_load_n(&nb_messages, __ATOMIC_RELAXED);
+	return log_count();
 }
 
 const char *
 st_log_last(void)
 {
-	return last_message;
+	return log_message;
 }
 
 void
 st_log_clear(void)
 {
-	last_message[0] = '\0';
-	__atomic_store_n(&nb_messages, 0, __ATOMIC_RELAXED);
+	log_forget();
 }
 
 const char *
@@ -109,24 +98,6 @@ st_run(const char *name, const struct CMUnitTest *tests, size_t nb)
 	return rc == 0 && nb_skipped == nb ? 77 : rc;
 }
 
-/* "0@(0,1,3)": on any of the CPUs that we may run on, for they are shared with other tests. */
-static void
-lcore_map(char *text, size_t size)
-{
-	size_t at = (size_t)snprintf(text, size, "0@(");
-	const char *comma = "";
-	cpu_set_t allowed;
-
-	sched_getaffinity(0, sizeof(allowed), &allowed);
-	for (int cpu = 0; cpu < CPU_SETSIZE && at + 8 < size; cpu++) {
-		if (!CPU_ISSET(cpu, &allowed))
-			continue;
-		at += (size_t)snprintf(text + at, size - at, "%s%d", comma, cpu);
-		comma = ",";
-	}
-	snprintf(text + at, size - at, ")");
-}
-
 void
 st_eal_init(const char *program)
 {
@@ -136,7 +107,7 @@ st_eal_init(const char *program)
 		"--log-level=lib.eal:4", "-m", "256", "--lcores", map, "--file-prefix", prefix,
 		"--vdev", device};
 
-	lcore_map(map, sizeof(map));
+	eal_lcores(map, sizeof(map), 1);
 	snprintf(prefix, sizeof(prefix), "sched-test-%ld", (long)getpid());
 	if (device != NULL)
 		args[RTE_DIM(args) - 1]++;
@@ -145,7 +116,7 @@ st_eal_init(const char *program)
 		fprintf(stderr, "no EAL: %s\n", rte_strerror(rte_errno));
 		exit(1);
 	}
-	weir_base_log_set_sink(log_sink, NULL);
+	log_listen();
 }
 
 void
@@ -156,7 +127,7 @@ st_make(struct weir_sched_config config)
 		config.socket_id = -1;
 	st_sched = weir_sched_create("test", &config);
 	if (st_sched == NULL && rte_errno == ENOTSUP)
-		st_skip("%s", last_message);
+		st_skip("%s", log_message);
 	if (st_sched == NULL)
 		fail_msg("not made: %s", rte_strerror(rte_errno));
 }
@@ -165,7 +136,7 @@ static void
 done(int rc)
 {
 	if (rc == -ENOTSUP)
-		st_skip("%s", last_message);
+		st_skip("%s", log_message);
 	assert_int_equal(rc, 0);
 }
 
@@ -383,6 +354,29 @@ st_stats(void)
 	memset(&stats, 0xff, sizeof(stats));
 	weir_sched_stats(st_sched, &stats);
 	return stats;
+}
+
+uint64_t
+st_xstat(enum weir_sched_part part, unsigned int which, const char *name)
+{
+	int nb = weir_sched_xstats(st_sched, part, which, NULL, 0);
+	struct weir_sched_xstat *xstats;
+	uint64_t value = UINT64_MAX;
+
+	CHECK(nb > 0);
+	xstats = calloc((size_t)nb + 1, sizeof(*xstats));
+	CHECK(weir_sched_xstats(st_sched, part, which, xstats, (unsigned int)nb) == nb);
+	CHECK(xstats[nb].name[0] == '\0');
+	for (int i = 0; i < nb; i++) {
+		CHECK(xstats[i].name[0] != '\0');
+		for (int k = 0; k < i; k++)
+			CHECK(strcmp(xstats[i].name, xstats[k].name) != 0);
+		if (strcmp(xstats[i].name, name) == 0)
+			value = xstats[i].value;
+	}
+	free(xstats);
+	CHECK(value != UINT64_MAX); /* it is there */
+	return value;
 }
 
 unsigned int

@@ -142,6 +142,9 @@ void st_idle(unsigned int port);
 
 struct weir_sched_stats st_stats(void);
 
+/* One of xstats, by its name, which must be there. */
+uint64_t st_xstat(enum weir_sched_part part, unsigned int which, const char *name);
+
 /* How many NEW events are taken until one is refused, one by one. At most @most. */
 unsigned int st_fill(unsigned int port, uint8_t queue, unsigned int most);
 

@@ -145,6 +145,69 @@ groups_are_fair(void **state)
 	}
 }
 
+/* event_sw: a port that was taken out gets flows that it holds events of, and what it was to get before; no others. */
+static void
+group_left_on_sw(void **state)
+{
+	struct rte_event held, next, event;
+	unsigned int nb = 0;
+
+	if (!st_is_driver("event_sw"))
+		st_skip("what event_sw does");
+	st_make(st_config(3, 1));
+	st_queue(0, ATOMIC, 0, 1);
+	st_group(1, 1);
+	st_producer_on_device(2);
+	st_keep_all();
+	st_start();
+	st_new(2, 0, 1, 0);
+	held = st_get_one(0);
+	st_group(1, 2);
+	for (unsigned int flow = 1; flow < 20; flow++)
+		st_new(2, 0, flow, flow);
+	/* This one's flow is still where it was. */
+	next = st_get_one(0);
+	assert_int_equal(next.u64, 1);
+	st_get_none(0);
+	for (; nb < 18; nb++) {
+		event = st_get_one(1);
+		assert_int_not_equal(event.flow_id, 1);
+		st_release(1, event);
+	}
+	st_release(0, held);
+	st_release(0, next);
+	st_empty(2);
+	/* Now nobody holds it. */
+	st_new(2, 0, 1, 2);
+	st_get_none(0);
+	assert_int_equal(st_get_one(1).u64, 2);
+}
+
+/* What a device cannot change is refused, and as it was. */
+static void
+group_refused(void **state)
+{
+	uint64_t ports;
+
+	if (st_is_builtin())
+		st_skip("builtin can");
+	st_make(st_config(3, 1));
+	st_queue(0, st_is_driver("event_dsw") ? ATOMIC : ORDERED, 0, 1);
+	st_group(1, 1 << 1);
+	if (st_is_driver("event_opdl"))
+		assert_int_equal(weir_sched_port_setup(st_sched, 2,
+					 &(struct weir_sched_port_config){.producer = true}),
+			0);
+	st_producer_on_device(0);
+	st_start();
+	st_log_clear();
+	assert_int_equal(weir_sched_group_set(st_sched, 1, 1 << 1 | 1 << 2), -ENOTSUP);
+	assert_non_null(strstr(st_log_last(), "while it runs"));
+	assert_int_equal(weir_sched_group_get(st_sched, 1, &ports), 0);
+	assert_int_equal(ports, 1 << 1);
+	assert_int_equal(weir_sched_queue_ports(st_sched, 0), 1 << 1);
+}
+
 int
 main(void)
 {
@@ -153,6 +216,8 @@ main(void)
 		TEST(group_without_ports),
 		TEST(group_keeps_held),
 		TEST(groups_are_fair),
+		TEST(group_left_on_sw),
+		TEST(group_refused),
 	};
 
 	return ST_RUN("sched-group", tests);

@@ -127,29 +127,14 @@ arguments(void **state)
 		weir_sched_xstats(st_sched, (enum weir_sched_part)3, 0, &xstat, 1), -EINVAL);
 }
 
-/* Of a name, by the two calls that it takes. */
-static uint64_t
-xstat_of(enum weir_sched_part part, unsigned int which, const char *name)
+static void
+check_queue(unsigned int queue, uint64_t enqueued, uint64_t dequeued, uint64_t drained)
 {
-	int nb = weir_sched_xstats(st_sched, part, which, NULL, 0);
-	struct weir_sched_xstat *xstats;
-	uint64_t value = UINT64_MAX;
-
-	assert_true(nb > 0);
-	xstats = calloc((size_t)nb + 1, sizeof(*xstats));
-	assert_int_equal(weir_sched_xstats(st_sched, part, which, xstats, (unsigned int)nb), nb);
-	assert_int_equal(xstats[nb].name[0], 0);
-	for (int i = 0; i < nb; i++) {
-		assert_true(xstats[i].name[0] != '\0');
-		for (int k = 0; k < i; k++)
-			assert_string_not_equal(xstats[i].name, xstats[k].name);
-		if (strcmp(xstats[i].name, name) == 0)
-			value = xstats[i].value;
-	}
-	free(xstats);
-	if (value == UINT64_MAX)
-		fail_msg("no counter '%s'", name);
-	return value;
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_QUEUE, queue, "enqueued"), enqueued);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_QUEUE, queue, "dequeued"), dequeued);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_QUEUE, queue, "drained"), drained);
+	assert_int_equal(
+		st_xstat(WEIR_SCHED_PART_QUEUE, queue, "waiting"), enqueued - dequeued - drained);
 }
 
 static void
@@ -162,22 +147,97 @@ xstats(void **state)
 		st_new(1, 0, i, i);
 	for (unsigned int i = 0; i < 8; i++)
 		st_release(0, st_get_one(0));
-	assert_int_equal(xstat_of(WEIR_SCHED_PART_ALL, 0, "new"), 10);
-	assert_int_equal(xstat_of(WEIR_SCHED_PART_ALL, 0, "released"), 8);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_ALL, 0, "new"), 10);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_ALL, 0, "released"), 8);
 	if (weir_sched_xstats(st_sched, WEIR_SCHED_PART_PORT, 0, NULL, 0) == 0)
 		st_skip("the backend counts nothing by port");
-	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 1, "new"), 10);
-	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 1, "dequeued"), 0);
-	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 0, "new"), 0);
-	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 0, "released"), 8);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_PORT, 1, "new"), 10);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_PORT, 1, "dequeued"), 0);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_PORT, 0, "new"), 0);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_PORT, 0, "released"), 8);
+	check_queue(0, 10, 8, 0);
 	/* the device's own, where it has some */
 	if (st_is_driver("event_sw"))
-		assert_int_equal(xstat_of(WEIR_SCHED_PART_QUEUE, 0, "dev_qid_0_rx"), 10);
+		assert_int_equal(st_xstat(WEIR_SCHED_PART_QUEUE, 0, "dev_qid_0_rx"), 10);
 	if (st_is_driver("event_dsw"))
-		assert_true(xstat_of(WEIR_SCHED_PART_PORT, 1, "dev_port_1_new_enqueued") == 10);
+		assert_true(st_xstat(WEIR_SCHED_PART_PORT, 1, "dev_port_1_new_enqueued") == 10);
 	assert_int_equal(weir_sched_stop(st_sched, NULL, NULL), 0);
-	assert_int_equal(xstat_of(WEIR_SCHED_PART_ALL, 0, "drained"), 2);
-	assert_int_equal(xstat_of(WEIR_SCHED_PART_PORT, 1, "new"), 10);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_ALL, 0, "drained"), 2);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_PORT, 1, "new"), 10);
+	check_queue(0, 10, 8, 2);
+}
+
+/* Three queues in all mixes, of single events and bursts: each has its own, from start to start. */
+static void
+queue_xstats(void **state)
+{
+	static const unsigned int queues[] = {0, 0, 2, 0, 1, 1, 1, 0};
+	struct rte_event events[RTE_DIM(queues)];
+
+	if (st_is_driver("event_opdl"))
+		st_skip("event_opdl: one way only through its queues");
+	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 3});
+	st_producer_on_device(1);
+	for (unsigned int queue = 0; queue < 3; queue++)
+		check_queue(queue, 0, 0, 0);
+	st_start();
+	for (unsigned int i = 0; i < RTE_DIM(queues); i++)
+		events[i] = st_event(RTE_EVENT_OP_NEW, queues[i], i, i);
+	assert_int_equal(weir_sched_enqueue(st_port(1), events, RTE_DIM(events)), RTE_DIM(events));
+	check_queue(0, 4, 0, 0);
+	check_queue(1, 3, 0, 0);
+	check_queue(2, 1, 0, 0);
+	/* What is refused is of no queue. */
+	events[0] = st_event(RTE_EVENT_OP_NEW, 2, 0, 0);
+	events[1] = st_event(RTE_EVENT_OP_NEW, 3, 0, 0);
+	assert_int_equal(weir_sched_enqueue(st_port(1), events, 2), 1);
+	check_queue(2, 2, 0, 0);
+	/* All there is, and each on to queue 2, but for those that come from there: they go. */
+	for (unsigned int left = 9 + 7; left > 0; left--) {
+		struct rte_event event = st_get_one(0);
+
+		if (event.queue_id == 2)
+			st_release(0, event);
+		else
+			st_forward(0, event, 2);
+	}
+	check_queue(0, 4, 4, 0);
+	check_queue(1, 3, 3, 0);
+	check_queue(2, 9, 9, 0);
+	st_new(1, 0, 0, 0);
+	st_new(1, 2, 0, 0);
+	st_new(1, 2, 1, 0);
+	st_release(0, st_get_one(0));
+	assert_int_equal(weir_sched_stop(st_sched, NULL, NULL), 0);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_QUEUE, 0, "enqueued"), 5);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_QUEUE, 2, "enqueued"), 11);
+	for (unsigned int queue = 0; queue < 3; queue++)
+		assert_int_equal(st_xstat(WEIR_SCHED_PART_QUEUE, queue, "waiting"), 0);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_QUEUE, 0, "drained") +
+				 st_xstat(WEIR_SCHED_PART_QUEUE, 2, "drained"),
+		2);
+}
+
+/* A burst that is of several queues counts for each. */
+static void
+queue_xstats_of_bursts(void **state)
+{
+	static const unsigned int queues[] = {0, 0, 2, 0, 1, 1, 1, 0};
+	struct rte_event events[RTE_DIM(queues)];
+
+	if (st_is_driver("event_opdl"))
+		st_skip("event_opdl: a port has one queue");
+	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 3});
+	st_producer_on_device(1);
+	st_start();
+	for (unsigned int round = 1; round <= 3; round++) {
+		for (unsigned int i = 0; i < RTE_DIM(queues); i++)
+			st_new(1, (uint8_t)queues[i], i, i);
+		assert_int_equal(st_get(0, events, RTE_DIM(events)), RTE_DIM(events));
+		check_queue(0, 4 * round, 4 * round, 0);
+		check_queue(1, 3 * round, 3 * round, 0);
+		check_queue(2, round, round, 0);
+	}
 }
 
 /* Room for some only: those, and how many there are. */
@@ -214,6 +274,8 @@ dump(void **state)
 	weir_sched_dump(st_sched, file);
 	fclose(file);
 	assert_non_null(strstr(text, "test"));
+	assert_non_null(strstr(text, "queue 0: 1 waiting of 1 enqueued, 0 dequeued, 0 drained\n"));
+	assert_non_null(strstr(text, "queue 0: 0 waiting of 1 enqueued, 0 dequeued, 1 drained\n"));
 	free(text);
 }
 
@@ -227,6 +289,8 @@ main(void)
 		TEST(running),
 		TEST(arguments),
 		TEST(xstats),
+		TEST(queue_xstats),
+		TEST(queue_xstats_of_bursts),
 		TEST(xstats_room),
 		TEST(dump),
 	};

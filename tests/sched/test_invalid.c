@@ -142,11 +142,176 @@ rest_is_held(void **state)
 	assert_int_equal(st_get(0, events, 2), 2);
 }
 
+/* What one port holds is not given up by another, which holds something of the same number, too. */
+static void
+another_ports(void **state)
+{
+	static const uint8_t ops[2] = {RTE_EVENT_OP_FORWARD, RTE_EVENT_OP_RELEASE};
+	struct rte_event held[2] = {0}, bad;
+	unsigned int nb[2] = {0};
+
+	st_make_credits(2, 2, 256, 0, 0);
+	st_needs_keep();
+	st_start();
+	for (unsigned int flow = 0; flow < 64; flow++)
+		st_new(0, 0, flow, flow);
+	for (unsigned int i = 0; i < 10000 && (nb[0] == 0 || nb[1] == 0); i++)
+		for (unsigned int port = 0; port < 2; port++)
+			if (nb[port] == 0)
+				nb[port] = weir_sched_dequeue(st_port(port), &held[port], 1);
+	if (!st_is_builtin() && (nb[0] == 0 || nb[1] == 0))
+		st_skip("one port got all events");
+	assert_int_equal(nb[0] + nb[1], 2);
+	for (unsigned int port = 0; port < 2; port++)
+		for (unsigned int i = 0; i < 2; i++) {
+			bad = held[1 - port];
+			bad.op = ops[i] & 3;
+			rte_errno = 0;
+			assert_int_equal(weir_sched_enqueue(st_port(port), &bad, 1), 0);
+			assert_int_equal(rte_errno, EINVAL);
+			assert_int_equal(
+				weir_sched_switch(st_port(port), &bad, 3, ATOMIC), -EINVAL);
+		}
+	assert_int_equal(st_stats().nb_invalid, 2 * 2 * 2);
+	/* Who made it anew may not know its rsvd. */
+	held[0].rsvd = 0;
+	st_release(0, held[0]);
+	st_forward(1, held[1], 1);
+	st_empty(2);
+	assert_int_equal(st_stats().nb_new, st_stats().nb_released);
+}
+
+/* Given up, and then again when others are held: none of these is. */
+static void
+given_up_long_ago(void **state)
+{
+	struct rte_event stale, held, after[2];
+
+	st_make_credits(1, 2, 256, 0, 0);
+	st_needs_keep();
+	st_start();
+	st_new(0, 0, 1, 1);
+	stale = st_get_one(0);
+	st_release(0, stale);
+	for (unsigned int i = 0; i < 100; i++) {
+		st_new(0, 0, 2, 2 * i);
+		held = st_get_one(0);
+		st_new(0, 0, 2, 2 * i + 1);
+		for (uint8_t op = RTE_EVENT_OP_FORWARD; op <= RTE_EVENT_OP_RELEASE; op++) {
+			stale.op = op & 3;
+			assert_int_equal(weir_sched_enqueue(st_port(0), &stale, 1), 0);
+		}
+		assert_int_equal(weir_sched_switch(st_port(0), &stale, 3, ATOMIC), -EINVAL);
+		assert_int_equal(st_stats().nb_invalid, 3 * (i + 1));
+		st_release(0, held);
+		assert_int_equal(st_get(0, after, 2), 1);
+		assert_int_equal(after[0].u64, 2 * i + 1);
+		st_release(0, after[0]);
+	}
+	st_empty(1);
+}
+
+/* What the next dequeue released cannot be forwarded, but what that got can. */
+static void
+released_implicitly(void **state)
+{
+	struct rte_event first, second;
+
+	st_make((struct weir_sched_config){.nb_ports = 1, .nb_queues = 2, .nb_events = 64});
+	st_start();
+	st_new(0, 0, 1, 1);
+	first = st_get_one(0);
+	st_new(0, 0, 2, 2);
+	second = st_get_one(0);
+	first.op = second.op = RTE_EVENT_OP_FORWARD;
+	first.queue_id = second.queue_id = 1;
+	assert_int_equal(weir_sched_enqueue(st_port(0), &first, 1), 0);
+	assert_int_equal(st_stats().nb_invalid, 1);
+	assert_int_equal(weir_sched_enqueue(st_port(0), &second, 1), 1);
+	st_empty(1);
+	assert_int_equal(st_stats().nb_released, 2);
+}
+
+static void
+resting(void)
+{
+	const uint64_t invalid = st_stats().nb_invalid;
+
+	for (uint8_t op = RTE_EVENT_OP_NEW; op <= RTE_EVENT_OP_RELEASE; op++) {
+		struct rte_event events[3] = {st_event(op, 0, 0, 0), st_event(op, 0, 1, 0)};
+
+		rte_errno = 0;
+		assert_int_equal(weir_sched_enqueue(st_port(0), events, 2), 0);
+		assert_int_equal(rte_errno, EINVAL);
+		assert_int_equal(weir_sched_switch(st_port(0), events, 1, ATOMIC), -EINVAL);
+		assert_int_equal(weir_sched_dequeue(st_port(0), events, 3), 0);
+	}
+	assert_int_equal(st_stats().nb_invalid, invalid + 3 * (2 + 1));
+}
+
+/* Ports are called before the start and after the stop: nothing is taken, nothing comes out later. */
+static void
+not_running(void **state)
+{
+	struct rte_event event;
+
+	st_make_credits(2, 2, 64, 0, 0);
+	resting();
+	st_start();
+	st_new(0, 0, 1, 1);
+	assert_int_equal(weir_sched_stop(st_sched, NULL, NULL), 0);
+	resting();
+	st_start();
+	st_get_none(0);
+	st_get_none(1);
+	st_new(0, 0, 1, 2);
+	st_empty(2);
+	assert_int_equal(st_stats().nb_new, 2);
+	/* No such port. */
+	event = st_event(RTE_EVENT_OP_NEW, 0, 0, 0);
+	assert_null(st_port(2));
+	assert_int_equal(weir_sched_enqueue(st_port(2), &event, 1), 0);
+	assert_int_equal(rte_errno, EINVAL);
+	assert_int_equal(weir_sched_dequeue(st_port(2), &event, 1), 0);
+	assert_int_equal(weir_sched_switch(st_port(2), &event, 1, ATOMIC), -EINVAL);
+}
+
+/* Reserved credit is for NEW; whatever is refused is counted. */
+static void
+reserved_operations(void **state)
+{
+	struct rte_event event = st_event(RTE_EVENT_OP_NEW, 0, 0, 0);
+
+	st_make_credits(1, 1, 64, 4, 0);
+	st_start();
+	assert_int_equal(weir_sched_enqueue_reserved(st_sched, &event), -EINVAL);
+	assert_int_equal(weir_sched_reserve(st_sched, 4), 4);
+	for (uint8_t op = RTE_EVENT_OP_FORWARD; op < 4; op++) {
+		event.op = op & 3;
+		assert_int_equal(weir_sched_enqueue_reserved(st_sched, &event), -EINVAL);
+	}
+	assert_int_equal(st_stats().nb_invalid, 4);
+	/* Over a stop they stay with who has them. */
+	assert_int_equal(weir_sched_stop(st_sched, NULL, NULL), 0);
+	weir_sched_unreserve(st_sched, 1);
+	st_start();
+	event.op = RTE_EVENT_OP_NEW;
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(weir_sched_enqueue_reserved(st_sched, &event), 0);
+	assert_int_equal(weir_sched_enqueue_reserved(st_sched, &event), -EINVAL);
+	st_empty(1);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(invalid_events),
+		TEST(another_ports),
+		TEST(given_up_long_ago),
+		TEST(released_implicitly),
+		TEST(not_running),
+		TEST(reserved_operations),
 		TEST(given_up_twice),
 		TEST(rest_is_held),
 	};

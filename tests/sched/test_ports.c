@@ -42,6 +42,91 @@ goes_around(void **state)
 			around(type, other);
 }
 
+/* Started: queue 0 of a type, port 0 works, the last port only enqueues. */
+static void
+make_outside(unsigned int nb_ports, uint8_t type)
+{
+	const struct weir_sched_port_config producer = {.producer = true};
+
+	st_builtin_only();
+	st_make(st_config(nb_ports, 1));
+	st_queue(0, type, 0, 0);
+	assert_int_equal(weir_sched_port_setup(st_sched, nb_ports - 1, &producer), 0);
+	st_start();
+}
+
+/* Port 0 forwards all that it gets, but what is wanted. @return how many it got before that */
+static unsigned int
+others_before(uint64_t wanted, unsigned int burst, unsigned int most)
+{
+	struct rte_event events[16];
+
+	for (unsigned int others = 0; others < most;) {
+		uint16_t nb = weir_sched_dequeue(st_port(0), events, (uint16_t)burst);
+
+		for (uint16_t i = 0; i < nb; i++) {
+			if (events[i].u64 == wanted)
+				return others;
+			events[i].op = RTE_EVENT_OP_FORWARD;
+			others++;
+		}
+		assert_int_equal(weir_sched_enqueue(st_port(0), events, nb), nb);
+	}
+	return most;
+}
+
+/* However few or many events a port sends to itself, it sees those of others. */
+static void
+comes_from_outside(void **state)
+{
+	const unsigned int bursts[] = {1, 4, 16}, around[] = {1, 4, 16, 64};
+
+	for (unsigned int i = 0; i < 3 * RTE_DIM(bursts) * RTE_DIM(around); i++) {
+		unsigned int burst = bursts[i / 3 % RTE_DIM(bursts)];
+		unsigned int nb = around[i / 3 / RTE_DIM(bursts)], others;
+
+		make_outside(2, (uint8_t)(i % 3));
+		for (uint32_t n = 0; n < nb; n++)
+			st_new(1, 0, n, n + 1);
+		others_before(1000, burst, 2000);
+		for (uint32_t n = 0; n < 20; n++) {
+			st_new(1, 0, 1000 + n, 1000 + n);
+			others = others_before(1000 + n, burst, 4000);
+			if (others == 4000)
+				fail_msg("type %u, burst %u: not seen while %u events go around",
+					i % 3, burst, nb);
+		}
+		st_teardown(NULL);
+	}
+}
+
+/* A port nobody polls that always has something does not hide another one. */
+static void
+several_not_polled(void **state)
+{
+	struct rte_event event;
+
+	for (unsigned int nb = 3; nb < 9; nb++) {
+		make_outside(nb + 1, PARALLEL);
+		/* Parallel events stay with the port that they were enqueued by. */
+		for (unsigned int n = 0; n < 100; n++)
+			st_new(1, 0, n, 0);
+		for (unsigned int port = 2; port < nb; port++)
+			st_new(port, 0, 1, port);
+		for (unsigned int seen = 2, got = 0; seen < nb; got++) {
+			if (got == 5000)
+				fail_msg("%u ports: %u were seen", nb, seen);
+			if (st_get(0, &event, 1) == 0)
+				fail_msg("%u ports: nothing comes", nb);
+			if (event.u64 == 0)
+				st_new(1, 0, 1, 0);
+			else
+				seen++;
+		}
+		st_teardown(NULL);
+	}
+}
+
 /* A port that does not come back delays what it holds, nothing else; whatever it enqueued itself, too. */
 static void
 port_not_polled(void **state)
@@ -136,6 +221,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(goes_around),
+		TEST(comes_from_outside),
+		TEST(several_not_polled),
 		TEST(port_not_polled),
 		TEST(port_never_polled),
 		TEST(producer_port),

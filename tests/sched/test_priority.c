@@ -201,6 +201,159 @@ starvation_three(void **state)
 	assert_int_equal(seen, 5);
 }
 
+/* What is queued, by queue, which is by priority. */
+struct queued {
+	unsigned int nb[8];
+	uint64_t ports[8]; /* for whom */
+};
+
+/* The highest priority that the port could have; 8: none. */
+static unsigned int
+best_of(const struct queued *queued, unsigned int port)
+{
+	unsigned int p = 0;
+
+	while (p < 8 && (queued->nb[p] == 0 || (queued->ports[p] >> port & 1) == 0))
+		p++;
+	return p;
+}
+
+static void
+send_some(struct queued *queued, unsigned int port)
+{
+	for (unsigned int i = (unsigned int)rand() % 8; i-- > 0;) {
+		uint8_t queue = (uint8_t)(rand() % 8);
+
+		queued->nb[queue] += st_try_new(port, queue, (uint32_t)rand(), 0);
+	}
+}
+
+/* Some of what is held goes on; the rest is released by the dequeue. */
+static void
+forward_some(
+	struct queued *queued, unsigned int port, struct rte_event *events, unsigned int nb_held)
+{
+	for (unsigned int i = 0; i < nb_held; i++) {
+		if (rand() % 2)
+			continue;
+		events[i].queue_id = (uint8_t)(rand() % 8);
+		st_forward(port, events[i], events[i].queue_id);
+		queued->nb[events[i].queue_id]++;
+	}
+}
+
+/* A port is to get what is highest of all that it may have, wherever that is; each event of a burst likewise. */
+static void
+take_highest(struct queued *queued, unsigned int port, struct rte_event *events,
+	unsigned int *nb_held, unsigned int burst)
+{
+	*nb_held = weir_sched_dequeue(st_port(port), events, (uint16_t)burst);
+	for (unsigned int i = 0; i < *nb_held; i++) {
+		if (events[i].queue_id != best_of(queued, port))
+			fail_msg("event %u of %u at port %u is of priority %u, not %u", i, *nb_held,
+				port, events[i].queue_id, best_of(queued, port));
+		queued->nb[events[i].queue_id]--;
+	}
+}
+
+/* One thread: ports take turns at random, queues are for groups at random. */
+static void
+strict_at_random(unsigned int seed, unsigned int nb_ports, unsigned int nb_groups)
+{
+	struct queued queued = {0};
+	struct rte_event events[4][4];
+	unsigned int nb_held[4] = {0}, burst = 1 + seed % 4;
+
+	srand(seed);
+	st_make(st_config(nb_ports + 1, 8));
+	for (uint8_t p = 0; p < 8; p++)
+		st_queue(p, PARALLEL, p,
+			nb_groups > 0 ? (uint8_t)(1 + (unsigned int)rand() % nb_groups) : 0);
+	for (unsigned int group = 1; group <= nb_groups; group++)
+		st_group(group, 1 + (unsigned int)rand() % ((1u << nb_ports) - 1));
+	assert_int_equal(weir_sched_port_setup(st_sched, nb_ports,
+				 &(struct weir_sched_port_config){.producer = true}),
+		0);
+	st_start();
+	for (unsigned int p = 0; p < 8; p++)
+		queued.ports[p] = weir_sched_queue_ports(st_sched, p);
+	for (unsigned int step = 0; step < 3000; step++) {
+		unsigned int port = (unsigned int)rand() % nb_ports;
+
+		if (rand() % 4 == 0) {
+			send_some(&queued, nb_ports);
+			continue;
+		}
+		forward_some(&queued, port, events[port], nb_held[port]);
+		take_highest(&queued, port, events[port], &nb_held[port], burst);
+	}
+	st_teardown(NULL);
+}
+
+static void
+strict_among_ports(void **state)
+{
+	st_builtin_only();
+	for (unsigned int seed = 1; seed <= 60; seed++)
+		strict_at_random(seed, 1 + seed % 4, seed / 4 % 4);
+}
+
+/* The port in whose shard a lower one is lets so many pass, and others get as many meanwhile. */
+static void
+bound_among_ports(unsigned int nb_ports, unsigned int bound)
+{
+	struct rte_event event;
+
+	make_priorities(nb_ports, ATOMIC, bound);
+	for (unsigned int i = 0; i < 64; i++)
+		st_new(0, 0, i, 0);
+	for (unsigned int flow = 0; flow < 100; flow++) {
+		unsigned int nb_passed = 0;
+		bool came = false;
+
+		st_new(0, 7, flow, 0);
+		for (unsigned int port = 0; !came; port = (port + 1) % nb_ports) {
+			if (weir_sched_dequeue(st_port(port), &event, 1) == 0)
+				continue;
+			came = event.queue_id == 7;
+			if (came) {
+				st_release(port, event);
+				continue;
+			}
+			st_forward(port, event, 0);
+			if (++nb_passed > nb_ports * (bound + 1))
+				fail_msg("%u events passed a lower one at %u ports", nb_passed,
+					nb_ports);
+		}
+	}
+	st_teardown(NULL);
+}
+
+static void
+starvation_among_ports(void **state)
+{
+	st_builtin_only();
+	bound_among_ports(1, 4);
+	bound_among_ports(2, 4);
+	bound_among_ports(4, 1);
+	bound_among_ports(4, 16);
+}
+
+/* The first event that makes it several priorities is of a port that nobody polls. */
+static void
+first_of_several(void **state)
+{
+	st_builtin_only();
+	for (uint32_t flow = 0; flow < 8; flow++) {
+		make_priorities(2, ATOMIC, 0);
+		st_new(0, 1, flow, 1);
+		for (unsigned int i = 0; i < 200; i++)
+			st_new(0, 7, i, 2);
+		assert_int_equal(st_get_one(1).u64, 1);
+		st_teardown(NULL);
+	}
+}
+
 int
 main(void)
 {
@@ -211,6 +364,9 @@ main(void)
 		TEST(priority_of_forward),
 		TEST(starvation_bound),
 		TEST(starvation_three),
+		TEST(strict_among_ports),
+		TEST(starvation_among_ports),
+		TEST(first_of_several),
 	};
 
 	return ST_RUN("sched-priority", tests);

@@ -106,10 +106,14 @@ stop_groups(void **state)
 	st_get_none(0);
 	assert_int_equal(weir_sched_stop(st_sched, st_drain, &drained), 0);
 	drained_order(&drained, 54, 64);
-	/* All credits are back. */
+	/* All credits are back; two that were not used are reserved still. */
 	st_start();
-	assert_int_equal(weir_sched_reserve(st_sched, 9), 8);
+	assert_int_equal(weir_sched_reserve(st_sched, 9), 6);
 	assert_int_equal(st_fill(0, 0, 100), 56);
+	for (unsigned int i = 0; i < 8; i++)
+		assert_int_equal(weir_sched_enqueue_reserved(
+					 st_sched, &(struct rte_event){.op = RTE_EVENT_OP_NEW}),
+			0);
 }
 
 /* What ports held is theirs, contexts and credits are nobody's. */

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SCHED_EVENT_H
+#define SCHED_EVENT_H
+
+/*
+ * Events as two words, which stay in registers. Who writes a part of a word, as a bit field does, and reads the whole word at once
+ * waits until that part has reached the cache, after all that was stored before it, into lines of other cores too.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_byteorder.h>
+#include <rte_eventdev.h>
+
+#if RTE_BYTE_ORDER != RTE_LITTLE_ENDIAN
+#error "where the parts of an event's first word are"
+#endif
+
+static inline uint32_t
+word_flow(uint64_t word)
+{
+	return (uint32_t)word & 0xfffff;
+}
+
+static inline uint8_t
+word_op(uint64_t word)
+{
+	return word >> 32 & 3;
+}
+
+static inline uint8_t
+word_type(uint64_t word)
+{
+	return word >> 38 & 3;
+}
+
+static inline uint8_t
+word_queue(uint64_t word)
+{
+	return (uint8_t)(word >> 40);
+}
+
+static inline uint8_t
+word_priority(uint64_t word)
+{
+	return (uint8_t)(word >> 48);
+}
+
+static inline uint8_t
+word_opaque(uint64_t word)
+{
+	return (uint8_t)(word >> 56);
+}
+
+/* rte_event::rsvd, while an event is inside: its credit is a reserved one. */
+#define WORD_RESERVED (UINT64_C(1) << 34)
+#define WORD_RSVD     (UINT64_C(15) << 34)
+
+/* rte_event::rsvd, while a port holds it: which port, so that no other one gives it up. 0: who made it anew did not keep that. */
+static inline uint8_t
+event_holder(unsigned int port)
+{
+	return (uint8_t)(port % 15 + 1);
+}
+
+static inline bool
+word_is_of(uint64_t word, uint8_t holder)
+{
+	uint8_t claim = word >> 34 & 15;
+
+	return claim == holder || claim == 0;
+}
+
+static inline uint64_t
+word_mark(uint64_t word, bool reserved)
+{
+	return (word & ~WORD_RSVD) | (uint64_t)reserved << 34;
+}
+
+/* As it is handed out. */
+static inline uint64_t
+word_hand_out(uint64_t word, uint8_t type, uint8_t opaque, uint8_t holder)
+{
+	const uint64_t others = (UINT64_C(1) << 56) - 1 - WORD_RSVD - (UINT64_C(3) << 38);
+
+	return (word & others) | (uint64_t)holder << 34 | (uint64_t)type << 38 |
+	       (uint64_t)opaque << 56;
+}
+
+/* As its user left it, who has just written it field by field. */
+static inline struct rte_event
+event_read(const struct rte_event *event)
+{
+	const volatile uint8_t *bytes = (const volatile uint8_t *)event;
+	struct rte_event read = {.u64 = event->u64};
+
+	read.event = *(const volatile uint32_t *)event | (uint64_t)bytes[4] << 32 |
+		     (uint64_t)bytes[5] << 40 | (uint64_t)bytes[6] << 48 | (uint64_t)bytes[7] << 56;
+	return read;
+}
+
+/* Two words, not a wider one, for the same reason. */
+static inline void
+event_write(struct rte_event *to, struct rte_event event)
+{
+	((volatile uint64_t *)to)[0] = event.event;
+	((volatile uint64_t *)to)[1] = event.u64;
+}
+
+static inline struct rte_event
+event_load(const struct rte_event *from)
+{
+	struct rte_event event;
+
+	event.event = ((const volatile uint64_t *)from)[0];
+	event.u64 = ((const volatile uint64_t *)from)[1];
+	return event;
+}
+
+#endif

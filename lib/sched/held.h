@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SCHED_HELD_H
+#define SCHED_HELD_H
+
+/* The numbers by which a port holds events. */
+
+#include "builtin.h"
+
+/*
+ * A number to hold an event by. All that are free take turns, so that one which was given up is not soon that of another event: who
+ * gives up twice is told so. They are in free[], in a circle; there is always one, as no more than 255 events are held.
+ */
+static inline uint8_t
+port_hold(struct builtin_port *port)
+{
+	const uint8_t i = port->next_free++, number = port->free[i];
+
+	port_set_held(port, port->nb_held + 1u);
+	port->handed_out[i] = number;
+	return number;
+}
+
+static inline void
+port_forget(struct builtin_port *port, uint8_t number)
+{
+	unsigned int nb_held = port->nb_held;
+
+	port->held[number].kind = HELD_NOT;
+	port->free[(uint8_t)(port->next_free - nb_held)] = number;
+	port_set_held(port, nb_held - 1u);
+}
+
+/* The event of this word, as its user has it? */
+static inline bool
+port_holds(const struct builtin_port *port, uint64_t word)
+{
+	const struct held *held = &port->held[word_opaque(word)];
+
+	return held->kind != HELD_NOT && (held->flags & HELD_ENDING) == 0 &&
+	       word_is_of(word, port->holder);
+}
+
+#endif

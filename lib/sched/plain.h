@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SCHED_PLAIN_H
+#define SCHED_PLAIN_H
+
+/* Where a port's events go, and what most of them are like. */
+
+#include "held.h"
+
+/* Parallel events stay on their core, where idle ones find them; flows go where they belong. */
+static inline unsigned int
+destination(const struct builtin_port *port, uint64_t word)
+{
+	if (port->own != NULL && event_type(port->builtin, word) == RTE_SCHED_TYPE_PARALLEL)
+		return port->own_id;
+	return event_shard(port->builtin, word);
+}
+
+static inline void
+publish_one(struct builtin_port *port, unsigned int shard, uint32_t priorities)
+{
+	shard_know(port->builtin, shard, port->base.id, &port->known);
+	ring_publish(port->rings[shard]);
+	tell_waiting(port->builtin, shard);
+	if (tells_priorities(port->builtin) || port->builtin->may_sleep)
+		announce(port->builtin, shard, priorities);
+}
+
+/*
+ * Most events go to queues that are in use, have one type and one priority, which is known to be used: nothing has to be asked of these
+ * events themselves.
+ */
+static __rte_always_inline bool
+is_plain(const struct queue_info *queue, uint32_t priorities)
+{
+	return queue->is_fixed && __atomic_load_n(&queue->state, __ATOMIC_ACQUIRE) == QUEUE_USED &&
+	       (priorities >> queue->priority & 1) != 0;
+}
+
+/* As put(). */
+static __rte_always_inline unsigned int
+put_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_event event)
+{
+	const struct builtin *builtin = port->builtin;
+	unsigned int shard = port->own_id;
+
+	if (port->own == NULL || queue->type != RTE_SCHED_TYPE_PARALLEL)
+		shard = queue->shard_of[flow_class(
+			builtin, word_flow(event.event) & builtin->flow_mask)];
+	ring_put(port->rings[shard], event);
+	return shard;
+}
+
+/* An event that is parallel, or atomic and of this port's own shard, goes on? */
+static __rte_always_inline bool
+can_forward_plain(const struct builtin_port *port, const struct held *held, struct rte_event event,
+	const struct queue_info *queue, uint32_t priorities)
+{
+	return word_op(event.event) == RTE_EVENT_OP_FORWARD && held->flags == 0 &&
+	       (held->kind == HELD_ATOMIC || held->kind == HELD_PARALLEL) &&
+	       word_is_of(event.event, port->holder) && is_plain(queue, priorities);
+}
+
+#endif

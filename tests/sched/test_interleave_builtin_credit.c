@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The builtin scheduler's credits, that ports take and give back some at a time, and those that are reserved: in every order of their steps. */
+
+#include "sched_test.h"
+
+#include "builtin.h"
+
+#include "../base/interleave.h"
+
+#include "../../lib/sched/credit.c"
+
+#define THRESHOLD   4
+#define NB_RESERVED 2
+
+static struct builtin builtin;
+static struct weir_sched sched = {.own = &builtin, .config = {.new_threshold = THRESHOLD}};
+static struct builtin_port ports[2];
+static int32_t quantum, nb_inside, nb_granted,
+	nb_reserved_inside; /* of events; granted and not yet used */
+
+static void
+init(void)
+{
+	memset(&builtin, 0, sizeof(builtin));
+	memset(ports, 0, sizeof(ports));
+	builtin.sched = &sched;
+	builtin.quantum = quantum;
+	builtin.reserved = NB_RESERVED;
+	ports[0].builtin = ports[1].builtin = &builtin;
+	nb_inside = nb_granted = nb_reserved_inside = 0;
+}
+
+/* No more than there are, whoever is where. */
+static void
+look(void)
+{
+	CHECK(nb_inside <= THRESHOLD);
+	CHECK(builtin.inside <= THRESHOLD && nb_inside <= builtin.inside);
+	CHECK(nb_granted + nb_reserved_inside <= NB_RESERVED);
+	CHECK(builtin.reserved >= 0 && builtin.granted >= 0);
+}
+
+/* As enqueue does. */
+static bool
+enter(struct builtin_port *port)
+{
+	if (port->credits > 0)
+		port_set_credits(port, port->credits - 1);
+	else if (!credit_take(port))
+		return false;
+	nb_inside++;
+	look();
+	return true;
+}
+
+static void
+leave(struct builtin_port *port)
+{
+	nb_inside--;
+	credit_put(port, false);
+	look();
+}
+
+static void
+use(struct builtin_port *port, unsigned int nb)
+{
+	unsigned int got = 0;
+
+	while (got < nb && enter(port))
+		got++;
+	/* Nobody is refused what is there: others hold no more than what they may keep, and what is inside. */
+	CHECK(got > 0 || builtin.inside > 0);
+	while (got-- > 0)
+		leave(port);
+}
+
+static void
+use_0(void)
+{
+	use(&ports[0], THRESHOLD);
+	credit_flush(&ports[0]);
+}
+
+static void
+use_1(void)
+{
+	use(&ports[1], 2);
+}
+
+/* What is granted can be used, whatever is inside. */
+static void
+reserve(void)
+{
+	int32_t nb = (int32_t)builtin_reserve(&sched, 2);
+
+	nb_granted += nb;
+	look();
+	if (nb > 0) {
+		CHECK(credit_use_reserved(&builtin));
+		nb_granted--;
+		nb_reserved_inside++;
+		look();
+		nb_reserved_inside--;
+		credit_put(&ports[0], true);
+	}
+	if (nb > 1) {
+		nb_granted--;
+		builtin_unreserve(&sched, 1);
+	}
+	look();
+}
+
+/* Every credit is somewhere. */
+static void
+check(void)
+{
+	CHECK(nb_inside == 0 && builtin.inside == ports[0].credits + ports[1].credits);
+	CHECK(ports[0].credits < 2 * quantum && ports[1].credits < 2 * quantum);
+	CHECK(builtin.granted == 0 && builtin.reserved == NB_RESERVED);
+}
+
+static void
+run(int32_t credits_at_a_time, void (*one)(void), void (*other)(void))
+{
+	const struct interleave interleave = {
+		.init = init, .nb_actors = 2, .actors = {one, other}, .check = check, .least = 10};
+
+	quantum = credits_at_a_time;
+	interleave_all(&interleave);
+}
+
+static void
+two_ports(void **state)
+{
+	run(1, use_0, use_1);
+	run(2, use_0, use_1);
+	run(3, use_0, use_1);
+}
+
+static void
+port_and_reserve(void **state)
+{
+	run(2, use_1, reserve);
+}
+
+static void
+two_reserve(void **state)
+{
+	run(2, reserve, reserve);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(two_ports),
+		cmocka_unit_test(port_and_reserve), cmocka_unit_test(two_reserve)};
+
+	return cmocka_run_group_tests_name("sched-interleave-builtin-credit", tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A queue's flows are divided anew when its group changes, until it is used: in every order of steps, with who uses it first. */
+
+#include <sched.h>
+
+#include "sched_test.h"
+
+#include "../base/interleave.h"
+
+#include "builtin.h"
+
+/* Who waits for the division. */
+#define sched_yield() interleave_pause()
+
+#include "../../lib/sched/builtin.c"
+
+#define NB_PORTS 2
+#define QUEUE    0
+
+static struct builtin builtin;
+static struct weir_sched sched = {.own = &builtin};
+static struct builtin_port ports[NB_PORTS];
+static struct shard shards[NB_PORTS];
+static uint8_t shard_of_queue[1][NB_CLASSES];
+static uint64_t port_groups[NB_PORTS];
+static uint8_t seen[NB_CLASSES]; /* by who used it */
+static bool has_seen;
+
+static void
+init(void)
+{
+	memset(&builtin, 0, sizeof(builtin));
+	memset(shards, 0, sizeof(shards));
+	has_seen = false;
+	memset(port_groups, 0, sizeof(port_groups));
+	sched.config.nb_ports = NB_PORTS;
+	sched.config.nb_queues = 1;
+	sched.queues[QUEUE].group = 1;
+	sched.groups[1] = 1;
+	builtin.sched = &sched;
+	builtin.ports = ports;
+	builtin.shards = shards;
+	builtin.nb_shards = NB_PORTS;
+	builtin.shard_of = shard_of_queue;
+	builtin.port_groups = port_groups;
+	for (unsigned int i = 0; i < NB_PORTS; i++) {
+		shards[i].builtin = &builtin;
+		shards[i].id = i;
+		ports[i].own = ports[i].home = &shards[i];
+	}
+	builtin.queues[QUEUE] =
+		(struct queue_info){.state = QUEUE_UNUSED, .shard_of = shard_of_queue[QUEUE]};
+	divide_flows(&builtin, QUEUE);
+}
+
+/* As the first event does: from then on it may rely on where its flow is. */
+static void
+use(void)
+{
+	CHECK(queue_use(&builtin, QUEUE));
+	interleave_point();
+	memcpy(seen, shard_of_queue[QUEUE], NB_CLASSES);
+	has_seen = true;
+}
+
+static void
+change_group(void)
+{
+	__atomic_store_n(&sched.groups[1], 2, __ATOMIC_RELAXED);
+	CHECK(builtin_group_set(&sched, 1) == 0);
+}
+
+static void
+change_group_twice(void)
+{
+	change_group();
+	__atomic_store_n(&sched.groups[1], 3, __ATOMIC_RELAXED);
+	CHECK(builtin_group_set(&sched, 1) == 0);
+}
+
+/* What was seen has stayed; and a division is of one group's ports, not of two's. */
+static void
+check(void)
+{
+	const uint8_t *now = shard_of_queue[QUEUE];
+	unsigned int nb[NB_PORTS] = {0};
+
+	CHECK(has_seen && memcmp(seen, now, NB_CLASSES) == 0);
+	CHECK(builtin.queues[QUEUE].state == QUEUE_USED);
+	for (unsigned int class = 0; class < NB_CLASSES; class ++)
+		nb[now[class]]++;
+	CHECK(nb[0] == NB_CLASSES || nb[1] == NB_CLASSES || nb[0] == nb[1]);
+	CHECK(port_groups[1] == 2);
+}
+
+static void
+run(void (*change)(void))
+{
+	const struct interleave interleave = {
+		.init = init, .nb_actors = 2, .actors = {change, use}, .check = check, .least = 20};
+
+	interleave_all(&interleave);
+}
+
+static void
+group_changes(void **state)
+{
+	run(change_group);
+}
+
+static void
+group_changes_twice(void **state)
+{
+	run(change_group_twice);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(group_changes), cmocka_unit_test(group_changes_twice)};
+
+	return cmocka_run_group_tests_name("sched-interleave-queue-state", tests, NULL, NULL);
+}
