@@ -3,8 +3,9 @@
 #
 #   make            build/weir
 #   make run        set up, build, and forward a real capture
-#   make test       unit, end to end, lint, and the suite under ASan and UBSan
-#   make check      make test and the long ones: clang, TSan, properties, fuzzing, soak, other machines
+#   make test       unit, end to end, lint, and the suite under ASan and UBSan (end to end: a case of each)
+#   make check      make test, whole, and the long ones: clang, TSan, properties, fuzzing, soak, other machines
+#   make soak       the long runs alone, ten minutes each
 #   make bench      ours beside peers
 #   make lint       checks of the sources;  make format  formats them
 #   make docs       API reference and guide, into build/docs
@@ -16,7 +17,7 @@
 MESON_OPTIONS =
 export PREFIX DESTDIR
 
-.PHONY: all run setup test check bench lint format docs install clean
+.PHONY: all run setup test check soak bench lint format docs install clean
 
 all: setup
 	@scripts/build $(MESON_OPTIONS)
@@ -32,6 +33,9 @@ test:
 
 check:
 	@scripts/test --long
+
+soak:
+	@scripts/soak
 
 bench: all
 	build/weir bench

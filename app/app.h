@@ -37,6 +37,7 @@ extern const struct app_command cmd_check;     /**< weir check */
 extern const struct app_command cmd_graph;     /**< weir graph */
 extern const struct app_command cmd_stats;     /**< weir stats */
 extern const struct app_command cmd_em;        /**< weir em */
+extern const struct app_command cmd_jobs;      /**< weir jobs */
 extern const struct app_command cmd_route;     /**< weir route */
 extern const struct app_command cmd_neighbour; /**< weir neighbour */
 extern const struct app_command cmd_schema;    /**< weir schema */

@@ -49,6 +49,13 @@ print_objects(const json_t *answer)
 }
 
 static void
+print_left(const json_t *answer)
+{
+	if (number(answer, "left") > 0)
+		printf("and %" JSON_INTEGER_FORMAT " more\n", number(answer, "left"));
+}
+
+static void
 print_queues(const json_t *answer)
 {
 	const json_t *item;
@@ -65,8 +72,7 @@ print_queues(const json_t *answer)
 			number(item, "received"), number(item, "dropped"),
 			number(item, "sent") - number(item, "received") - number(item, "dropped"));
 	}
-	if (number(answer, "left") > 0)
-		printf("and %" JSON_INTEGER_FORMAT " more\n", number(answer, "left"));
+	print_left(answer);
 }
 
 static void
@@ -120,7 +126,7 @@ print_pools(const json_t *answer)
 	}
 }
 
-/* Of the machine, then of the scheduler below: names and numbers as they come. */
+/* Names and numbers as they come. */
 static void
 print_counters(const char *title, const json_t *counters)
 {
@@ -136,11 +142,66 @@ print_counters(const char *title, const json_t *counters)
 }
 
 static void
+print_event_groups(const json_t *answer)
+{
+	const json_t *item;
+	size_t index;
+
+	printf("%-20s %-10s %10s %14s %14s\n", "event group", "state", "count", "notifications",
+		"cycle");
+	json_array_foreach (json_object_get(answer, "event_groups"), index, item) {
+		printf("%-20s %-10s %10" JSON_INTEGER_FORMAT " %14" JSON_INTEGER_FORMAT
+		       " %14" JSON_INTEGER_FORMAT "\n",
+			text(item, "handle"), text(item, "state"), number(item, "count"),
+			number(item, "notifications"), number(item, "cycle"));
+	}
+	print_left(answer);
+	print_counters("all", json_object_get(answer, "totals"));
+}
+
+static void
+print_timers(const json_t *answer)
+{
+	const json_t *item;
+	size_t index;
+
+	printf("%-24s %12s %8s %8s %14s %12s %10s %12s %12s %12s\n", "timer", "resolution",
+		"timeouts", "armed", "fired", "cancelled", "overruns", "late ns: 50%", "99%",
+		"max");
+	json_array_foreach (json_object_get(answer, "timers"), index, item) {
+		const json_t *late = json_object_get(item, "late_ns");
+
+		printf("%-24s %9" JSON_INTEGER_FORMAT " ns %8" JSON_INTEGER_FORMAT
+		       " %8" JSON_INTEGER_FORMAT " %14" JSON_INTEGER_FORMAT
+		       " %12" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
+		       " %12" JSON_INTEGER_FORMAT " %12" JSON_INTEGER_FORMAT
+		       " %12" JSON_INTEGER_FORMAT "\n",
+			text(item, "name"), number(item, "resolution_ns"), number(item, "timeouts"),
+			number(item, "armed_now"), number(item, "fired"), number(item, "cancelled"),
+			number(item, "overruns"), number(late, "p50"), number(late, "p99"),
+			number(late, "max"));
+	}
+}
+
+/* Of the machine, then of the scheduler below. */
+static void
 print_stats(const json_t *answer)
 {
+	static const char *const keys[] = {"enqueued", "dequeued", "drained", "waiting"};
+	const json_t *item;
+	char title[32];
+	size_t index, i;
+
 	print_counters("event machine", answer);
 	print_counters("dropped", json_object_get(answer, "dropped"));
 	print_counters("scheduler", json_object_get(answer, "scheduler"));
+	json_array_foreach (json_object_get(answer, "scheduler_queues"), index, item) {
+		snprintf(title, sizeof(title), "its queue %" JSON_INTEGER_FORMAT,
+			number(item, "queue"));
+		for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			printf("%-16s %-16s %16" JSON_INTEGER_FORMAT "\n", title, keys[i],
+				number(item, keys[i]));
+	}
 }
 
 /* Queues of one object, if it is named. */
@@ -161,19 +222,24 @@ em_run(int argc, char **argv)
 		{"groups", 0, 0, "em/groups", NULL, print_groups},
 		{"cores", 0, 0, "em/cores", NULL, print_cores},
 		{"pools", 0, 0, "em/pools", NULL, print_pools},
+		{"event-groups", 0, 0, "em/event_groups", NULL, print_event_groups},
+		{"timers", 0, 0, "em/timers", NULL, print_timers},
 		{"stats", 0, 0, "em/stats", NULL, print_stats},
 		{.name = NULL},
 	};
 
 	return remote_run_verb(&cmd_em, verbs,
-		"'objects', 'queues [OBJECT]', 'groups', 'cores', 'pools' or 'stats'", argc, argv);
+		"'objects', 'queues [OBJECT]', 'groups', 'cores', 'pools', 'event-groups', "
+		"'timers' or "
+		"'stats'",
+		argc, argv);
 }
 
 const struct app_command cmd_em = {
 	.name = "em",
-	.arguments =
-		"objects | queues [OBJECT] | groups | cores | pools | stats  [--instance NAME] "
-		"[--json]",
+	.arguments = "objects | queues [OBJECT] | groups | cores | pools | event-groups | timers | "
+		     "stats  "
+		     "[--instance NAME] [--json]",
 	.summary = "Show queues of events, and who gets them, of a running instance.",
 	.help = "  weir em objects          execution objects: nodes of type sched_rx, and those "
 		"of "
@@ -183,6 +249,8 @@ const struct app_command cmd_em = {
 		"  weir em groups           groups of workers, and which serve each\n"
 		"  weir em cores            workers that serve queues, then those that only send\n"
 		"  weir em pools            pools of packets and events\n"
+		"  weir em event-groups     events that are counted together: what is waited for\n"
+		"  weir em timers           timeouts: armed, fired, cancelled, how late\n"
 		"  weir em stats            totals of the event machine and of its scheduler\n",
 	.run = em_run,
 };

@@ -60,9 +60,8 @@ find_queue(struct config *config, const struct weir_base_doc_value *value)
 	return index;
 }
 
-/* The group of that name, made where there was none. */
-static int
-take_group(struct config_em *em, const char *name, unsigned int *index)
+int
+config_take_group(struct config_em *em, const char *name, unsigned int *index)
 {
 	struct config_group *groups;
 	unsigned int i;
@@ -89,7 +88,7 @@ read_groups(struct config *config, const struct weir_base_doc_value *workers)
 	const struct weir_base_doc_value *worker, *list;
 	unsigned int nb = weir_base_doc_count(workers), index, i, j;
 
-	if (take_group(em, "default", &index) < 0)
+	if (config_take_group(em, "default", &index) < 0)
 		return -ENOMEM;
 	if (nb == 0)
 		em->groups[0].workers = 1;
@@ -99,8 +98,8 @@ read_groups(struct config *config, const struct weir_base_doc_value *workers)
 			em->groups[0].workers |= UINT64_C(1) << i;
 		list = weir_base_doc_get(worker, "groups");
 		for (j = 0; j < weir_base_doc_count(list); j++) {
-			if (take_group(em, weir_base_doc_str(weir_base_doc_at(list, j)), &index) <
-				0)
+			if (config_take_group(
+				    em, weir_base_doc_str(weir_base_doc_at(list, j)), &index) < 0)
 				return -ENOMEM;
 			em->groups[index].workers |= UINT64_C(1) << i;
 		}
@@ -131,7 +130,8 @@ read_queues(struct config *config, const struct weir_base_doc_value *list)
 		queue->object = CONFIG_NONE;
 		queue->node = CONFIG_NONE;
 		em->nb_queues = i + 1;
-		if (take_group(em, weir_base_doc_str(weir_base_doc_get(queue->value, "group")),
+		if (config_take_group(em,
+			    weir_base_doc_str(weir_base_doc_get(queue->value, "group")),
 			    &queue->group) < 0)
 			return -ENOMEM;
 	}
@@ -166,20 +166,19 @@ own_queues(struct config *config, const struct weir_base_doc_value *list, int ob
 	}
 }
 
-/* PLUGIN.so:SYMBOL, beside the file that names it. */
-static int
-read_plugin(struct config_object *object, const char *text)
+int
+config_read_plugin(const struct weir_base_doc_value *value, const char *text, char **plugin,
+	const char **symbol)
 {
 	const char *colon = strrchr(text, ':'), *file, *slash;
 	unsigned int line, column;
 
-	object->symbol = colon + 1;
-	file = weir_base_doc_where(object->value, &line, &column);
+	*symbol = colon + 1;
+	file = weir_base_doc_where(value, &line, &column);
 	slash = text[0] == '/' ? NULL : strrchr(file, '/');
-	if (asprintf(&object->plugin, "%.*s%s%.*s", slash != NULL ? (int)(slash + 1 - file) : 0,
-		    file, slash == NULL && text[0] != '/' ? "./" : "", (int)(colon - text),
-		    text) < 0) {
-		object->plugin = NULL;
+	if (asprintf(plugin, "%.*s%s%.*s", slash != NULL ? (int)(slash + 1 - file) : 0, file,
+		    slash == NULL && text[0] != '/' ? "./" : "", (int)(colon - text), text) < 0) {
+		*plugin = NULL;
 		return -ENOMEM;
 	}
 	return 0;
@@ -202,7 +201,7 @@ read_object(struct config *config, struct config_object *object)
 			break;
 	object->builtin = (enum weir_bridge_builtin)i;
 	if (weir_bridge_builtin_names[i] == NULL)
-		return read_plugin(object, text);
+		return config_read_plugin(object->value, text, &object->plugin, &object->symbol);
 	if (object->argument != NULL)
 		weir_base_doc_error_add(config->doc, weir_base_doc_get(object->value, "argument"),
 			"'argument' means nothing for '%s'; expected it with a plug-in only", text);
@@ -236,8 +235,8 @@ read_objects(struct config *config, const struct weir_base_doc_value *list)
 	return 0;
 }
 
-/* Keys of sched_rx and sched_tx. */
-static void
+/* Keys of sched_rx, sched_tx and job. */
+static int
 read_node(struct config *config, struct config_sched_node *node, int index)
 {
 	const struct weir_base_doc_value *queues = weir_base_doc_get(node->value, "queues");
@@ -253,7 +252,8 @@ read_node(struct config *config, struct config_sched_node *node, int index)
 			"node '%s' has nowhere to send to; expected a key 'queue'", node->name);
 	if (!node->is_rx && queues != NULL)
 		weir_base_doc_error_add(config->doc, queues,
-			"'queues' means nothing for sched_tx; expected 'queue'");
+			"'queues' means nothing for %s; expected 'queue'",
+			node->is_job ? "job" : "sched_tx");
 	for (i = 0; node->is_rx && i < sizeof(tx_keys) / sizeof(tx_keys[0]); i++)
 		if (weir_base_doc_given(node->value, tx_keys[i]))
 			weir_base_doc_error_add(config->doc,
@@ -264,6 +264,10 @@ read_node(struct config *config, struct config_sched_node *node, int index)
 		(enum weir_bridge_flow)weir_base_doc_u64(weir_base_doc_get(node->value, "flow"));
 	if (node->is_rx)
 		own_queues(config, queues, CONFIG_NONE, index);
+	if (node->is_job)
+		return config_job_read(config, node);
+	config_job_refuse_keys(config, node->value);
+	return 0;
 }
 
 /* Of other types of nodes. */
@@ -297,15 +301,19 @@ read_nodes(struct config *config, const struct weir_base_doc_value *list)
 		struct config_sched_node *node = &em->nodes[em->nb_nodes];
 
 		type = weir_base_doc_str(weir_base_doc_get(value, "type"));
-		if (strcmp(type, "sched_rx") != 0 && strcmp(type, "sched_tx") != 0) {
+		if (strcmp(type, "sched_rx") != 0 && strcmp(type, "sched_tx") != 0 &&
+			strcmp(type, "job") != 0) {
 			refuse_keys(config, value);
+			config_job_refuse_keys(config, value);
 			continue;
 		}
 		node->value = value;
 		node->name = weir_base_doc_name(value);
 		node->is_rx = strcmp(type, "sched_rx") == 0;
+		node->is_job = strcmp(type, "job") == 0;
 		em->nb_nodes++;
-		read_node(config, node, (int)em->nb_nodes - 1);
+		if (read_node(config, node, (int)em->nb_nodes - 1) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -355,6 +363,8 @@ config_free_em(struct config_em *em)
 
 	for (i = 0; i < em->nb_objects; i++)
 		free(em->objects[i].plugin);
+	for (i = 0; i < em->nb_nodes; i++)
+		free(em->nodes[i].job.plugin);
 	free(em->groups);
 	free(em->queues);
 	free(em->objects);

@@ -7,6 +7,7 @@
  * The event machine of a description file: queues, objects, the nodes that join them to graphs, and the groups of workers.
  */
 
+#include <weir_bridge_job.h>
 #include <weir_bridge_object.h>
 
 #include "schema.h"
@@ -15,6 +16,10 @@ struct config;
 
 #define CONFIG_NAMED_MAX 23 /**< longest name of a queue, a group or an object */
 #define CONFIG_NONE      (-1)
+
+#define CONFIG_JOB_FLOWS    1024  /**< flows of a job node, unless told */
+#define CONFIG_JOB_PACKETS  4096  /**< packets in it */
+#define CONFIG_JOB_SLICE_NS 25000 /**< time slice */
 
 /** Workers that serve queues. */
 struct config_group {
@@ -47,14 +52,29 @@ struct config_object {
 	const char *argument; /**< or NULL */
 };
 
-/** A node of type sched_rx or sched_tx. */
+/** What a node of type job has besides. */
+struct config_job {
+	char *plugin;       /**< path of a shared object; NULL: built in */
+	const char *symbol; /**< in it */
+	enum weir_bridge_job_builtin builtin;
+	uint64_t time_ns;
+	const char *argument; /**< or NULL */
+	unsigned int nb_flows, nb_packets;
+	bool has_priority; /**< it is in the file */
+	uint8_t priority;
+	uint64_t slice_ns;
+	unsigned int group; /**< index into groups */
+};
+
+/** A node of type sched_rx, sched_tx or job. */
 struct config_sched_node {
 	const struct weir_base_doc_value *value; /**< where it stands */
 	const char *name;
-	bool is_rx;
-	int queue; /**< of sched_tx: index */
+	bool is_rx, is_job;
+	int queue; /**< of sched_tx and job: index */
 	enum weir_bridge_flow flow;
 	bool wait;
+	struct config_job job;
 };
 
 /** All of it. */
@@ -85,7 +105,7 @@ void config_free_em(struct config_em *em);
 /** Index of a queue, or CONFIG_NONE. */
 int config_queue_find(const struct config *config, const char *name);
 
-/** The sched_rx or sched_tx node of that name among application.nodes, or NULL. */
+/** The sched_rx, sched_tx or job node of that name among application.nodes, or NULL. */
 const struct config_sched_node *config_sched_node_find(
 	const struct config *config, const char *name);
 
@@ -100,5 +120,30 @@ bool config_worker_has_node(const struct config *config, unsigned int worker, un
 
 /** Does it serve any, so that it has a graph for events? */
 bool config_worker_has_event_graph(const struct config *config, unsigned int worker);
+
+/** The group of that name, made where there was none. @return 0, or -ENOMEM */
+int config_take_group(struct config_em *em, const char *name, unsigned int *index);
+
+/** PLUGIN.so:SYMBOL, beside the file that names it. @return 0, or -ENOMEM */
+int config_read_plugin(const struct weir_base_doc_value *value, const char *text, char **plugin,
+	const char **symbol);
+
+/** Read what a job node has besides; errors go to the document. @return 0, or -ENOMEM */
+int config_job_read(struct config *config, struct config_sched_node *node);
+
+/** What can only be checked when workers are known. */
+void config_job_check(struct config *config, const struct config_sched_node *node);
+
+/** Errors for keys that mean nothing for nodes of another type. */
+void config_job_refuse_keys(struct config *config, const struct weir_base_doc_value *node);
+
+/** Most jobs that there may be at a time; 0: no node has any. */
+unsigned int config_nb_jobs(const struct config *config);
+
+/** Are its jobs given a priority? Where there are several, the lowest, unless told. */
+bool config_job_has_priority(const struct config *config, const struct config_job *job);
+
+/** Does a worker run jobs? */
+bool config_worker_has_jobs(const struct config *config, unsigned int worker);
 
 #endif

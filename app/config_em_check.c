@@ -15,7 +15,7 @@ config_worker_dispatches(const struct config *config, unsigned int worker)
 	for (i = 0; i < config->em.nb_queues; i++)
 		if (config->em.groups[config->em.queues[i].group].workers >> worker & 1)
 			return true;
-	return false;
+	return config_worker_has_jobs(config, worker);
 }
 
 bool
@@ -84,6 +84,19 @@ check_queue(struct config *config, const struct config_queue *queue)
 			group->name);
 }
 
+static bool
+has_job_nodes(const struct config *config, const char *group)
+{
+	const struct config_em *em = &config->em;
+	unsigned int i;
+
+	for (i = 0; i < em->nb_nodes; i++)
+		if (em->nodes[i].is_job &&
+			strcmp(em->groups[em->nodes[i].job.group].name, group) == 0)
+			return true;
+	return false;
+}
+
 /* A group that serves nothing is a slip of the pen, most likely. */
 static void
 check_groups(struct config *config, const struct weir_base_doc_value *workers)
@@ -100,7 +113,7 @@ check_groups(struct config *config, const struct weir_base_doc_value *workers)
 				if (strcmp(config->em.groups[config->em.queues[k].group].name,
 					    name) == 0)
 					break;
-			if (k == config->em.nb_queues)
+			if (k == config->em.nb_queues && !has_job_nodes(config, name))
 				weir_base_doc_error_add(config->doc, weir_base_doc_at(list, j),
 					"group '%s' serves no queue; expected the 'group' of one "
 					"of application.queues",
@@ -175,6 +188,8 @@ config_check_em(struct config *config, const struct weir_base_doc_value *platfor
 		em->nodes[i].wait =
 			on_full != NULL ? weir_base_doc_u64(on_full) == SCHEMA_ON_FULL_WAIT : files;
 		check_name(config, em->nodes[i].value, "node", em->nodes[i].name);
+		if (em->nodes[i].is_job)
+			config_job_check(config, &em->nodes[i]);
 	}
 	for (i = 0; i < em->nb_queues; i++)
 		check_queue(config, &em->queues[i]);

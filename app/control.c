@@ -7,6 +7,7 @@
 #include <weir_coro_ctl.h>
 #include <weir_em_ctl.h>
 #include <weir_graph.h>
+#include <weir_job_ctl.h>
 #include <weir_node.h>
 
 #include "control.h"
@@ -73,6 +74,30 @@ register_em(struct instance *instance)
 		error = weir_base_ctl_register(instance->ctl, names[i],
 			"event machine: there is none", WEIR_BASE_CTL_READ_ONLY, answer_no_em,
 			NULL);
+	return error;
+}
+
+static int
+answer_no_jobs(void *arg, const json_t *args, json_t **result)
+{
+	(void)arg;
+	(void)args;
+	*result = json_string("this run has no jobs: its description has no node of type job");
+	return -ENOENT;
+}
+
+static int
+register_jobs(struct instance *instance)
+{
+	static const char *const names[] = {"job/list", "job/stats", "job/cancel"};
+	size_t i;
+	int error = 0;
+
+	if (instance->em.jobs.service != NULL)
+		return weir_job_ctl_register(instance->em.jobs.service, instance->ctl);
+	for (i = 0; error == 0 && i < sizeof(names) / sizeof(names[0]); i++)
+		error = weir_base_ctl_register(instance->ctl, names[i], "jobs: there are none",
+			WEIR_BASE_CTL_READ_ONLY, answer_no_jobs, NULL);
 	return error;
 }
 
@@ -159,6 +184,8 @@ control_register(struct instance *instance)
 		error = weir_coro_ctl_register(instance->ctl);
 	if (error == 0)
 		error = register_em(instance);
+	if (error == 0)
+		error = register_jobs(instance);
 	for (i = 0; error == 0 && i < sizeof(commands) / sizeof(commands[0]); i++)
 		error = weir_base_ctl_register(instance->ctl, commands[i].name, commands[i].help,
 			commands[i].flags, commands[i].handler, instance);

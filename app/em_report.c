@@ -148,6 +148,7 @@ em_report_add(const struct em_run *run, const struct config *config,
 	       *objects = json_array();
 	struct sums sums = {0};
 	int64_t between = (int64_t)(counts->to_queues - counts->from_queues), taken, lost, queued;
+	struct jobs_sums jobs;
 	unsigned int i;
 
 	for (i = 0; i < config->em.nb_queues; i++)
@@ -156,14 +157,17 @@ em_report_add(const struct em_run *run, const struct config *config,
 		if (run->objects[i] != NULL)
 			json_array_append_new(objects, object_json(run, config, i, &sums));
 	lost = (int64_t)add_reasons(run, config, &sums, json_object_get(report, "dropped"));
+	jobs_run_report(run, config, report, &jobs);
+	lost += (int64_t)jobs.dropped;
 	/* Plug-ins keep what they got, less what was sent to queues by nobody else. */
 	taken = (int64_t)(sums.freed + sums.by_plugins);
 	if (sums.by_plugins > 0)
-		taken -= (int64_t)(sums.queues.nb_sent - counts->to_queues - sums.forwarded);
+		taken -= (int64_t)(sums.queues.nb_sent - (counts->to_queues - jobs.in) -
+				   sums.forwarded - jobs.passed);
 	queued = between - taken - lost;
 	if (finished)
 		queued = (int64_t)(sums.queues.nb_sent - sums.queues.nb_received -
-				   sums.queues.nb_dropped);
+				   sums.queues.nb_dropped + jobs.inside);
 	add(packets, "dropped", lost);
 	add(packets, "taken", taken);
 	add(packets, "queued", queued);

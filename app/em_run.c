@@ -70,7 +70,7 @@ make_machine(struct em_run *run, struct config *config, bool stand_ins)
 	const struct config_em *em = &config->em;
 	struct weir_em_config param = {
 		.backend = stand_ins ? "builtin" : em->backend,
-		.nb_queues = em->nb_flows,
+		.nb_queues = em->nb_flows + em->nb_nodes * JOBS_QUEUES,
 		.nb_objects = em->nb_objects + em->nb_nodes + 16,
 		.nb_queue_groups = em->nb_groups,
 		.nb_events = em->nb_events,
@@ -92,6 +92,12 @@ make_machine(struct em_run *run, struct config *config, bool stand_ins)
 		param.types |= (uint8_t)(1u << types[em->queues[i].type]);
 		param.priorities |= (uint8_t)(1u << em->queues[i].priority);
 	}
+	for (i = 0; param.types != 0 && i < em->nb_nodes; i++)
+		if (em->nodes[i].is_job) {
+			param.types |= 1u << WEIR_EM_QUEUE_PARALLEL | 1u << WEIR_EM_QUEUE_ATOMIC;
+			if (config_job_has_priority(config, &em->nodes[i].job))
+				param.priorities |= (uint8_t)(1u << em->nodes[i].job.priority);
+		}
 	if (strncmp(param.backend, "eventdev:", 9) == 0) {
 		error = make_device(config, param.backend + 9);
 		if (error < 0)
@@ -244,7 +250,7 @@ make_rx(const struct em_run *run, const struct config *config, unsigned int inde
 }
 
 static int
-make_nodes(struct em_run *run, struct config *config)
+make_nodes(struct em_run *run, struct config *config, bool stand_ins)
 {
 	unsigned int i;
 	int error;
@@ -253,7 +259,9 @@ make_nodes(struct em_run *run, struct config *config)
 		const struct config_sched_node *node = &config->em.nodes[i];
 
 		reason_log_begin();
-		run->nodes[i] = node->is_rx ? make_rx(run, config, i) : make_tx(run, node);
+		run->nodes[i] = node->is_rx    ? make_rx(run, config, i)
+				: node->is_job ? jobs_run_make_node(run, config, node, stand_ins)
+					       : make_tx(run, node);
 		error = rte_errno;
 		if (run->nodes[i] != WEIR_GRAPH_NODE_INVALID) {
 			reason_log_end("");
@@ -377,21 +385,25 @@ em_run_open(struct em_run *run, struct config *config, struct rte_mempool *pool,
 	for (i = 0; error == 0 && i < config->em.nb_queues; i++)
 		error = make_queue(run, config, i);
 	if (error == 0)
-		error = make_nodes(run, config);
+		error = jobs_run_open(run, config);
+	if (error == 0)
+		error = make_nodes(run, config, stand_ins);
 	for (i = 0; error == 0 && !stand_ins && i < config->em.nb_objects; i++)
 		error = make_object(run, config, i);
+	if (error == 0 && !stand_ins)
+		error = jobs_run_start(run);
 	return error;
 }
 
 /* Twice the same: nothing came in or went out in between, so these were so at one moment. */
 bool
-em_run_is_empty(struct em_run *run)
+em_run_is_empty(struct em_run *run, const struct config *config)
 {
+	bool same = jobs_run_are_idle(run, config);
 	struct weir_sched_stats stats;
-	bool same;
 
 	weir_sched_stats(weir_em_sched(run->em), &stats);
-	same = stats.nb_new == run->nb_new && stats.nb_released == run->nb_released;
+	same = same && stats.nb_new == run->nb_new && stats.nb_released == run->nb_released;
 	run->nb_new = stats.nb_new;
 	run->nb_released = stats.nb_released;
 	return same && stats.nb_new == stats.nb_released;
@@ -402,6 +414,7 @@ em_run_stop(struct em_run *run, const struct config *config)
 {
 	unsigned int i;
 
+	jobs_run_stop(run);
 	for (i = 0; run->objects != NULL && i < config->em.nb_objects; i++) {
 		weir_bridge_object_destroy(run->objects[i]);
 		run->objects[i] = NULL;
@@ -417,8 +430,11 @@ em_run_close(struct em_run *run, const struct config *config)
 	for (i = 0; run->nodes != NULL && i < config->em.nb_nodes; i++)
 		if (run->nodes[i] != WEIR_GRAPH_NODE_INVALID)
 			weir_bridge_node_delete(run->nodes[i]);
+	jobs_run_close(run);
 	if (run->em != NULL)
 		weir_em_destroy(run->em, NULL, NULL); /* frees packets that are left */
+	if (run->jobs.coroutines)
+		weir_coro_cleanup();
 	free(run->first_flow);
 	free(run->groups);
 	free(run->objects);

@@ -14,6 +14,8 @@
 
 #include <weir_bridge_object.h>
 
+#include "jobs.h"
+
 struct config;
 struct report_counts;
 struct rte_mempool;
@@ -27,6 +29,7 @@ struct em_run {
 	struct weir_bridge_object **objects; /**< per object */
 	uint32_t *nodes;              /**< per node of the configuration: id of the graph's */
 	int *cores;                   /**< per worker: core number, or -1: it only sends */
+	struct jobs jobs;             /**< where nodes hand packets to them */
 	uint64_t nb_new, nb_released; /**< at the last look */
 };
 
@@ -39,7 +42,7 @@ int em_run_open(
 	struct em_run *run, struct config *config, struct rte_mempool *pool, bool stand_ins);
 
 /** Has it been empty since the last look? By one thread, when nothing new comes from ports any more. */
-bool em_run_is_empty(struct em_run *run);
+bool em_run_is_empty(struct em_run *run, const struct config *config);
 
 /** Stop objects; when workers are gone. */
 void em_run_stop(struct em_run *run, const struct config *config);

@@ -150,7 +150,10 @@ prepare_workers(struct instance *instance)
 		worker->event_graph = weir_graph_get(instance->event_graph_ids[i]);
 		worker->em = instance->em.em;
 		worker->em_core = instance->em.em != NULL ? instance->em.cores[i] : -1;
-		worker->burst = RTE_MIN(config->burst, (uint16_t)WEIR_EM_BURST_MAX);
+		/* Where there are jobs, each event may be a time slice. */
+		worker->burst = config_worker_has_jobs(config, i)
+					? 1
+					: RTE_MIN(config->burst, (uint16_t)WEIR_EM_BURST_MAX);
 		worker->rx_ports = ports;
 		worker->nb_rx_ports = config->workers[i].nb_rx;
 		worker->ends = true;
@@ -295,7 +298,8 @@ instance_is_finished(struct instance *instance)
 {
 	unsigned int i;
 
-	if (instance->em.em != NULL && nothing_comes(instance) && em_run_is_empty(&instance->em))
+	if (instance->em.em != NULL && nothing_comes(instance) &&
+		em_run_is_empty(&instance->em, instance->config))
 		instance_stop_now(instance);
 	for (i = 0; i < instance->nb_started; i++)
 		if (!worker_is_finished(&instance->workers[i]))

@@ -10,6 +10,7 @@ const struct app_command *const app_commands[] = {
 	&cmd_graph,
 	&cmd_stats,
 	&cmd_em,
+	&cmd_jobs,
 	&cmd_route,
 	&cmd_neighbour,
 	&cmd_bench,

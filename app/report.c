@@ -38,7 +38,7 @@ static bool
 is_io_node(const char *name)
 {
 	static const char *const io[] = {"ethdev_rx", "ethdev_tx", "pcap_rx", "pcap_tx", "sched_rx",
-		"sched_tx", "punt", "drop", "null"};
+		"sched_tx", "job", "punt", "drop", "null"};
 	size_t length, i;
 
 	for (i = 0; i < sizeof(io) / sizeof(io[0]); i++) {

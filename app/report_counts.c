@@ -88,7 +88,7 @@ add_node(struct report_counts *counts, const struct weir_graph_node_stats *node)
 		add_reasons(counts->punted, node);
 	} else if (suffix(node->name, "sched_rx") != NULL) {
 		counts->from_queues += node->objs;
-	} else if (suffix(node->name, "sched_tx") != NULL) {
+	} else if (suffix(node->name, "sched_tx") != NULL || suffix(node->name, "job") != NULL) {
 		counts->to_queues += xstat(node, "packets");
 	} else if (suffix(node->name, "null") != NULL) {
 		counts->totals.discarded += node->objs;

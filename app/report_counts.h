@@ -24,10 +24,10 @@ struct report_port_counts {
 struct report_counts {
 	struct weir_node_totals totals;                      /**< of all graphs */
 	struct report_port_counts ports[WEIR_NODE_PORT_MAX]; /**< by port id */
-	uint64_t to_queues;                                  /**< sent to queues of events */
-	uint64_t from_queues;                                /**< brought in from there */
-	uint64_t dropped[WEIR_NODE_REASON_COUNT];            /**< by reason */
-	uint64_t punted[WEIR_NODE_REASON_COUNT];             /**< by reason */
+	uint64_t to_queues;   /**< sent to queues of events, or handed to jobs */
+	uint64_t from_queues; /**< brought in from there */
+	uint64_t dropped[WEIR_NODE_REASON_COUNT]; /**< by reason */
+	uint64_t punted[WEIR_NODE_REASON_COUNT];  /**< by reason */
 };
 
 /** Sum up what a look at all graphs found. */

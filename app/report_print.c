@@ -154,6 +154,22 @@ print_sum(const json_t *packets, FILE *out)
 }
 
 static void
+print_jobs(const json_t *jobs, FILE *out)
+{
+	const json_t *item;
+	size_t index;
+
+	if (json_array_size(jobs) > 0)
+		fprintf(out, "\n  %-30s %-9s %12s %14s %14s\n", "jobs of", "work", "packets",
+			"passed", "refused");
+	json_array_foreach (jobs, index, item) {
+		fprintf(out, "  %-30s %-9s %12s %14s %14s\n", get_text(item, "name"),
+			get_text(item, "work"), grouped(get_int(item, "packets")),
+			grouped(get_int(item, "passed")), grouped(get_int(item, "refused")));
+	}
+}
+
+static void
 print_queues(const json_t *report, FILE *out)
 {
 	const json_t *queues = json_object_get(report, "queues"),
@@ -177,6 +193,7 @@ print_queues(const json_t *report, FILE *out)
 			get_text(item, "receive"), grouped(get_int(item, "packets")),
 			grouped(get_int(item, "forwarded")), grouped(get_int(item, "bytes")));
 	}
+	print_jobs(json_object_get(report, "jobs"), out);
 	if (json_array_size(cores) > 0)
 		fprintf(out, "\n  %-40s %12s %14s\n", "worker", "events", "events/call");
 	json_array_foreach (cores, index, item) {

@@ -101,7 +101,7 @@ wiring_flow_is_sched_rx(const char *type)
 bool
 wiring_flow_is_sched_tx(const char *type)
 {
-	return strcmp(type, "sched_tx") == 0;
+	return strcmp(type, "sched_tx") == 0 || strcmp(type, "job") == 0;
 }
 
 bool

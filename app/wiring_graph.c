@@ -24,7 +24,7 @@ struct link {
 
 /*
  * Nodes by number: ports as they receive, ports as they transmit, registered ones, own ones, and queues of events. A queue's link is
- * the edge of the sched_rx node that it is for, or where its object sends to; a sched_tx node has one more link, to its queue.
+ * the edge of the sched_rx node that it is for, or where its object sends to; sched_tx and job nodes have one more link, to their queue.
  */
 struct plan {
 	struct config *config;

@@ -17,7 +17,7 @@
 #include "harness.h"
 
 static const struct bench *const benches[] = {
-	&bench_graph, &bench_forward, &bench_coro, &bench_sched};
+	&bench_graph, &bench_forward, &bench_coro, &bench_sched, &bench_em, &bench_job};
 
 #define NB_BENCHES (sizeof(benches) / sizeof(benches[0]))
 
@@ -43,12 +43,14 @@ print_help(const struct bench *bench)
 			printf("  %-10s %s\n", benches[i]->name, benches[i]->summary);
 	}
 	printf("\n  --case PATTERN  only cases whose name matches (as in a shell)\n"
-	       "  --burst N       objects that each source brings in per walk\n"
+	       "  --burst N       of graph and forward: objects that each source brings in per "
+	       "walk\n"
 	       "  --seconds S     time per case, all sides together\n"
 	       "  --rounds N      slices of each side per case, instead\n"
-	       "  --cpu N         run on this CPU (default: the last one allowed)\n"
-	       "  --routes FILE   routing table to forward by\n"
-	       "  --ours          of sched: without peers, for a profiler to look at\n"
+	       "  --cpu N         run on this CPU (default: the last one allowed); sched: its main "
+	       "thread\n"
+	       "  --routes FILE   of forward: routing table to forward by\n"
+	       "  --ours          of sched and job: without peers, for a profiler to look at\n"
 	       "  --json          one JSON object instead of tables\n"
 	       "  --list          name the cases\n"
 	       "\nExit code: 0 done, 1 failed, 2 wrong use.\n");
@@ -139,8 +141,33 @@ take_option(const struct bench *bench, struct bench_options *options, int option
 	}
 }
 
+/* Options that only some benchmarks take. Returns -1: go on; otherwise the exit code. */
 static int
-run_bench(const struct bench *bench, int argc, char **argv)
+check_options(const struct bench *bench, const struct bench_options *options)
+{
+	const struct {
+		const char *name, *refused;
+		bool given;
+	} some[] = {
+		{"--burst", bench->no_burst, options->burst != 0},
+		{"--routes", bench->no_routes, options->routes != NULL},
+		{"--ours", bench->no_ours, options->ours},
+	};
+
+	for (size_t i = 0; i < RTE_DIM(some); i++) {
+		if (!some[i].given || some[i].refused == NULL)
+			continue;
+		fprintf(stderr, "weir bench %s: no %s: %s\n", bench->name, some[i].name,
+			some[i].refused);
+		print_usage(stderr, bench);
+		return 2;
+	}
+	return -1;
+}
+
+/* Of all benchmarks, or of one. Returns -1: go on; otherwise the exit code. */
+static int
+take_options(const struct bench *bench, struct bench_options *options, int argc, char **argv)
 {
 	static const struct option table[] = {{"case", required_argument, NULL, OPTION_CASE},
 		{"burst", required_argument, NULL, OPTION_BURST},
@@ -151,18 +178,26 @@ run_bench(const struct bench *bench, int argc, char **argv)
 		{"ours", no_argument, NULL, OPTION_OURS}, {"json", no_argument, NULL, OPTION_JSON},
 		{"list", no_argument, NULL, OPTION_LIST}, {"help", no_argument, NULL, OPTION_HELP},
 		{NULL, 0, NULL, 0}};
-	struct bench_options options = {.seconds = bench->seconds, .cpu = -1};
 	int option, code;
 
 	optind = 1;
 	while ((option = getopt_long(argc, argv, "", table, NULL)) != -1) {
-		code = take_option(bench, &options, option);
+		code = take_option(bench, options, option);
 		if (code >= 0)
 			return code;
 	}
-	if (optind < argc)
-		return usage_error(bench, "nothing is known of", argv[optind]);
-	return bench->run(bench, &options);
+	return optind < argc ? usage_error(bench, "nothing is known of", argv[optind]) : -1;
+}
+
+static int
+run_bench(const struct bench *bench, int argc, char **argv)
+{
+	struct bench_options options = {.seconds = bench->seconds, .cpu = -1};
+	int code = take_options(bench, &options, argc, argv);
+
+	if (code < 0)
+		code = check_options(bench, &options);
+	return code >= 0 ? code : bench->run(bench, &options);
 }
 
 /* DPDK's environment starts once in a process: each benchmark gets one of its own. */
@@ -191,15 +226,22 @@ run_apart(const struct bench *bench, int argc, char **argv)
 static int
 run_all(int argc, char **argv)
 {
-	int code = 0;
+	struct bench_options options = {.cpu = -1};
+	int code = take_options(NULL, &options, argc, argv);
+	const char *name = options.case_pattern != NULL ? "--case"
+			   : options.burst != 0         ? "--burst"
+			   : options.routes != NULL     ? "--routes"
+			   : options.ours               ? "--ours"
+							: NULL;
 
-	for (int i = 1; i < argc; i++) {
-		if (strncmp(argv[i], "--case", 6) != 0)
-			continue;
-		fprintf(stderr, "weir bench: --case wants the benchmark's name before it\n");
+	if (code >= 0)
+		return code;
+	if (name != NULL) {
+		fprintf(stderr, "weir bench: %s wants the benchmark's name before it\n", name);
 		print_usage(stderr, NULL);
 		return 2;
 	}
+	code = 0;
 	for (size_t i = 0; i < NB_BENCHES && code != 2; i++) {
 		int its_code = run_apart(benches[i], argc, argv);
 

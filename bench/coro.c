@@ -57,15 +57,17 @@ struct ours {
 };
 
 static unsigned int fp_class;
-static uint64_t nb_yields, nb_ended; /* counted on the coroutines' stacks */
+static struct coro_counter yields;
+static uint64_t nb_ended; /* counted on the coroutines' stacks */
 
 static void
 yield_for_ever(void)
 {
-	for (;;) {
-		nb_yields++;
-		weir_coro_yield();
-	}
+	uint64_t nb = 0;
+
+	coro_count_by(&yields, &nb);
+	for (;; weir_coro_yield())
+		nb++;
 }
 
 static void
@@ -119,7 +121,8 @@ count_done(const struct coro_case *cc, const struct ours *ours, const struct cor
 	switch (cc->work) {
 	case WORK_ROUNDS:
 		return (struct done){
-			RTE_MIN(nb_yields, weir_coro_resume_count(ours->coro)), coro_peer_yields};
+			RTE_MIN(coro_count(&yields), weir_coro_resume_count(ours->coro)),
+			coro_count(&coro_peer_yields)};
 	case WORK_CREATES:
 		weir_coro_class_look(ours->class_id, &stats);
 		return (struct done){RTE_MIN(stats.created, stats.destroyed), peer->nb_created};
@@ -196,7 +199,7 @@ measure(const struct bench_options *options, struct bench_report *report,
 		sides[1].slice = peer->slice_runs;
 		break;
 	}
-	nb_yields = 0; /* as often as the coroutine, which is new, was resumed */
+	yields.nb = coro_peer_yields.nb = NULL; /* new coroutines count */
 	before = count_done(cc, ours, peer);
 	if (bench_compare(options, sides, 2, 0, figures, &total) < 0) {
 		bench_report_failure(report, cc->name, "not enough memory");
@@ -302,18 +305,6 @@ coro_clock_read(void)
 	return bench_figure_of(samples, NB_LOOPS).median;
 }
 
-static bool
-any_wanted(const struct bench_options *options)
-{
-	for (size_t i = 0; i < NB_CASES; i++)
-		if (bench_wanted(options, cases[i].name))
-			return true;
-	for (size_t i = 0; i < NB_OTHERS; i++)
-		if (bench_wanted(options, others[i].name))
-			return true;
-	return false;
-}
-
 static int
 start_coroutines(void)
 {
@@ -386,7 +377,7 @@ run_coro(const struct bench *bench, const struct bench_options *options)
 			printf("%s\n", others[i].name);
 		return 0;
 	}
-	if (!any_wanted(options))
+	if (!BENCH_ANY_WANTED(options, cases) && !BENCH_ANY_WANTED(options, others))
 		return bench_no_case(bench, options);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	if (bench_eal_start(options, 64) < 0 || start_coroutines() < 0)
@@ -417,5 +408,8 @@ const struct bench bench_coro = {
 		"pi takes 10,000 calls of 1 ms both ways, or --rounds, and at most 40 times "
 		"--seconds.\n",
 	.seconds = CORO_SECONDS,
+	.no_burst = "coroutines have none",
+	.no_routes = "it forwards nothing by routes; forward does",
+	.no_ours = "its peer runs in turns with it, always",
 	.run = run_coro,
 };

@@ -37,8 +37,30 @@ struct coro_peer {
 	void *own; /* what else it needs */
 };
 
-/* Counted on the coroutines' stacks, by all sides in the same way. */
-extern uint64_t coro_peer_yields, coro_peer_ended;
+/*
+ * What a coroutine that yields for ever counts, by all sides in the same way: on its stack, as a static
+ * counter may share the lower 12 bits of its address with what a switch reads, by accident of the link: the CPU
+ * then takes the one for the other, and holds the read up (a tenth of a round).
+ */
+struct coro_counter {
+	const uint64_t *nb; /* NULL: not begun */
+};
+
+/* Begin to count; @nb is on the stack of a function that never returns. */
+static inline void
+coro_count_by(struct coro_counter *counter, const uint64_t *nb)
+{
+	counter->nb = nb;
+}
+
+static inline uint64_t
+coro_count(const struct coro_counter *counter)
+{
+	return counter->nb == NULL ? 0 : __atomic_load_n(counter->nb, __ATOMIC_RELAXED);
+}
+
+extern struct coro_counter coro_peer_yields;
+extern uint64_t coro_peer_ended; /* counted on the coroutines' stacks */
 
 /* Boost.Context's fcontext, or NULL: not there when this was built. */
 struct coro_peer *coro_peer_fcontext(void);
@@ -52,6 +74,26 @@ int coro_other_cpu(void);
 /* `maybe-yield` and `pi`. */
 void coro_maybe_run(const struct bench_options *options, struct bench_report *report);
 void coro_pi_run(const struct bench_options *options, struct bench_report *report);
+
+/* How far apart pieces of work are checked. */
+enum coro_pattern {
+	CORO_PATTERN_REGULAR,
+	CORO_PATTERN_EXPONENTIAL,
+	CORO_PATTERN_BIMODAL, /* one or the other, at random */
+	CORO_PATTERN_PHASES,  /* one for some slices, then the other for some */
+};
+
+struct coro_spacing {
+	const char *name;
+	enum coro_pattern pattern;
+	double ns, other_ns;
+};
+
+extern const struct coro_spacing coro_spacings[];
+extern const size_t coro_nb_spacings;
+
+/* The one after piece @i, in ns. */
+double coro_spacing_next(const struct coro_spacing *spacing, uint32_t i, uint64_t *state);
 
 /* What a read of the clock costs on average, in cycles: several in a row, as a loop that looks at the time has them. */
 double coro_clock_read(void);

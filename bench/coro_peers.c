@@ -14,7 +14,8 @@
 
 #include "coro_bench.h"
 
-uint64_t coro_peer_yields, coro_peer_ended;
+struct coro_counter coro_peer_yields;
+uint64_t coro_peer_ended;
 
 static int
 pool_init(struct coro_peer *peer)
@@ -66,10 +67,11 @@ fcontext_init(struct coro_peer *peer)
 static void
 yield_for_ever(struct transfer resumer)
 {
-	for (;;) {
-		coro_peer_yields++;
-		resumer = jump_fcontext(resumer.from, NULL);
-	}
+	uint64_t nb = 0;
+
+	coro_count_by(&coro_peer_yields, &nb);
+	for (;; resumer = jump_fcontext(resumer.from, NULL))
+		nb++;
 }
 
 static void
@@ -188,11 +190,11 @@ static void
 ucontext_yield_for_ever(void)
 {
 	ucontext_t *own = coro_peer_ucontext()->own;
+	uint64_t nb = 0;
 
-	for (;;) {
-		coro_peer_yields++;
-		swapcontext(own, &resumer_context);
-	}
+	coro_count_by(&coro_peer_yields, &nb);
+	for (;; swapcontext(own, &resumer_context))
+		nb++;
 }
 
 /* Returning goes on with uc_link: one system call less than swapping. */

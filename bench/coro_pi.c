@@ -13,6 +13,7 @@
 #include <weir_coro.h>
 
 #include "coro_bench.h"
+#include "pi.h"
 
 #define NB_CALLS       10000
 #define SECONDS_FACTOR 40 /* takes so many times as long as other cases, at most */
@@ -41,29 +42,13 @@ struct pi_run {
 	unsigned int nb_wrong; /* calls that found something else than pi */
 };
 
-/* Midpoint rule for the integral of 4 / (1 + x^2) from 0 to 1: a part of it. */
-static __attribute__((noinline)) double
-pi_piece(uint64_t from, uint64_t nb, double width)
-{
-	double sum = 0;
-
-	for (uint64_t i = from; i < from + nb; i++) {
-		double x = ((double)i + 0.5) * width;
-
-		sum += 4 / (1 + x * x);
-	}
-	__asm__ volatile(""
-			 : "+m"(sum)); /* or it would move out of between the looks at the clock */
-	return sum;
-}
-
 static __attribute__((noinline)) double
 pi_plainly(uint64_t terms)
 {
 	double width = 1 / (double)(terms * NB_PIECES), sum = 0;
 
 	for (uint64_t piece = 0; piece < NB_PIECES; piece++)
-		sum += pi_piece(piece * terms, terms, width);
+		sum += bench_pi_piece(piece * terms, terms, width);
 	return sum * width;
 }
 
@@ -75,7 +60,7 @@ pi_with_clock(uint64_t terms)
 	double width = 1 / (double)(terms * NB_PIECES), sum = 0;
 
 	for (uint64_t piece = 0; piece < NB_PIECES; piece++) {
-		sum += pi_piece(piece * terms, terms, width);
+		sum += bench_pi_piece(piece * terms, terms, width);
 		last_read = weir_base_cycles();
 	}
 	return sum * width;
@@ -88,7 +73,7 @@ pi_coroutine(void)
 	double width = 1 / (double)(terms * NB_PIECES), sum = 0;
 
 	for (uint64_t piece = 0; piece < NB_PIECES; piece++) {
-		sum += pi_piece(piece * terms, terms, width);
+		sum += bench_pi_piece(piece * terms, terms, width);
 		weir_coro_maybe_yield();
 	}
 	*(double *)weir_coro_self_out_param(sizeof(sum)) = sum * width;

@@ -318,16 +318,33 @@ run_pair(struct forward_run *run, const char *name, unsigned int burst,
 	forward_graph_destroy(&run->graph);
 }
 
+/* The smallest that is no less, or FORWARD_BURSTS. */
+static unsigned int
+burst_from(unsigned int least)
+{
+	unsigned int b = 0;
+
+	while (b < FORWARD_BURSTS && bursts[b] < least)
+		b++;
+	return b;
+}
+
 static unsigned int
 default_burst(const struct forward_run *run)
 {
 	unsigned int wanted =
 		run->options->burst != 0 ? run->options->burst : run->forward.burst_default;
 
-	for (unsigned int b = 0; b < FORWARD_BURSTS; b++)
-		if (bursts[b] >= wanted)
-			return b;
-	return FORWARD_BURSTS - 1;
+	return RTE_MIN(burst_from(wanted), FORWARD_BURSTS - 1u);
+}
+
+/* Loops are made for some of them. */
+static bool
+is_burst(unsigned int burst)
+{
+	unsigned int b = burst_from(burst);
+
+	return burst == 0 || (b < FORWARD_BURSTS && bursts[b] == burst);
 }
 
 static int
@@ -433,15 +450,6 @@ set_up(struct forward_run *run)
 	return 0;
 }
 
-static bool
-any_wanted(const struct bench_options *options)
-{
-	for (size_t i = 0; i < NB_CASES; i++)
-		if (bench_wanted(options, cases[i].name))
-			return true;
-	return false;
-}
-
 static int
 run_forward(const struct bench *bench, const struct bench_options *options)
 {
@@ -454,8 +462,13 @@ run_forward(const struct bench *bench, const struct bench_options *options)
 			printf("%s\n", cases[i].name);
 		return 0;
 	}
-	if (!any_wanted(options))
+	if (!BENCH_ANY_WANTED(options, cases))
 		return bench_no_case(bench, options);
+	if (!is_burst(options->burst)) {
+		fprintf(stderr, "weir bench forward: --burst takes 32, 64, 128 or 256, not '%u'\n",
+			options->burst);
+		return 2;
+	}
 	run = calloc(1, sizeof(*run));
 	if (run == NULL || bench_eal_start(options, 128) < 0)
 		goto out;
@@ -490,5 +503,6 @@ const struct bench bench_forward = {
 		"peer), and through librte_pipeline. That all forward the same frames, byte for "
 		"byte, is checked.\n",
 	.seconds = 1.0,
+	.no_ours = "its peer runs in turns with it, always",
 	.run = run_forward,
 };

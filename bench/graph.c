@@ -389,15 +389,6 @@ run_one_by_one(const struct bench_options *options, struct bench_report *report,
 	}
 }
 
-static bool
-any_wanted(const struct bench_options *options)
-{
-	for (size_t i = 0; i < NB_CASES; i++)
-		if (bench_wanted(options, cases[i].name))
-			return true;
-	return false;
-}
-
 static int
 run_graph(const struct bench *bench, const struct bench_options *options)
 {
@@ -409,7 +400,7 @@ run_graph(const struct bench *bench, const struct bench_options *options)
 			printf("%s\n", cases[i].name);
 		return 0;
 	}
-	if (!any_wanted(options))
+	if (!BENCH_ANY_WANTED(options, cases))
 		return bench_no_case(bench, options);
 	if (bench_eal_start(options, 128) < 0)
 		return 1;
@@ -438,5 +429,7 @@ const struct bench bench_graph = {
 		"Both sides hand over the same objects; that both deliver the same ones to each "
 		"sink is checked.\n",
 	.seconds = 0.6,
+	.no_routes = "it forwards nothing by routes; forward does",
+	.no_ours = "its peer runs in turns with it, always",
 	.run = run_graph,
 };

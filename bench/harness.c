@@ -21,6 +21,16 @@ bench_wanted(const struct bench_options *options, const char *name)
 	return options->case_pattern == NULL || fnmatch(options->case_pattern, name, 0) == 0;
 }
 
+bool
+bench_any_wanted(
+	const struct bench_options *options, const char *const *first, size_t size, size_t nb)
+{
+	for (size_t i = 0; i < nb; i++)
+		if (bench_wanted(options, *(const char *const *)((uintptr_t)first + i * size)))
+			return true;
+	return false;
+}
+
 int
 bench_no_case(const struct bench *bench, const struct bench_options *options)
 {

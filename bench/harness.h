@@ -37,6 +37,8 @@ struct bench {
 	const char *summary; /* one line */
 	const char *help;    /* a paragraph, ends with a newline */
 	double seconds;      /* per case, unless told */
+	/* Why an option is refused; NULL: it is taken. */
+	const char *no_burst, *no_routes, *no_ours;
 	int (*run)(const struct bench *bench, const struct bench_options *options); /* exit code */
 };
 
@@ -44,6 +46,8 @@ extern const struct bench bench_graph;
 extern const struct bench bench_forward;
 extern const struct bench bench_coro;
 extern const struct bench bench_sched;
+extern const struct bench bench_em;
+extern const struct bench bench_job;
 
 /* One side of a case. */
 struct bench_side {
@@ -131,6 +135,14 @@ int bench_report_end(struct bench_report *report);
 
 /* Is the case asked for? */
 bool bench_wanted(const struct bench_options *options, const char *name);
+
+/* Is any of them? @first: name of the first one, in a table whose entries are so many bytes long. */
+bool bench_any_wanted(
+	const struct bench_options *options, const char *const *first, size_t size, size_t nb);
+
+#define BENCH_ANY_WANTED(options, cases)                                                           \
+	bench_any_wanted(                                                                          \
+		options, &(cases)[0].name, sizeof((cases)[0]), sizeof(cases) / sizeof((cases)[0]))
 
 /** Say that the pattern matches no case. @return 2 */
 int bench_no_case(const struct bench *bench, const struct bench_options *options);

@@ -222,21 +222,12 @@ run_case(const struct bench_options *options, struct bench_report *report,
 	sched_turns_end(&turns);
 }
 
-static bool
-any_wanted(const struct bench_options *options)
-{
-	for (size_t i = 0; i < NB_CASES; i++)
-		if (bench_wanted(options, cases[i].name))
-			return true;
-	return false;
-}
-
 static void
 say_machine(struct bench_report *report)
 {
 	bench_say(report,
-		"A producer and %u workers, bursts as named, %u flows, %u credits, two queues "
-		"unless said otherwise; peers by rte_event_* calls.\n",
+		"A producer and %u workers, bursts as named, %u flows, %u credits; peers by "
+		"rte_event_* calls.\n",
 		SCHED_WORKERS, SCHED_FLOWS, SCHED_EVENTS);
 	json_object_set_new(report->root, "crowded", json_boolean(sched_crowded));
 	if (sched_crowded)
@@ -254,9 +245,11 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 			printf("%s\n", cases[i].name);
 		sched_open_list();
 		sched_scaling_list();
+		sched_idle_list();
 		return 0;
 	}
-	if (!any_wanted(options) && !sched_open_wanted(options) && !sched_scaling_wanted(options))
+	if (!BENCH_ANY_WANTED(options, cases) && !sched_open_wanted(options) &&
+		!sched_scaling_wanted(options) && !sched_idle_wanted(options))
 		return bench_no_case(bench, options);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	if (bench_eal_start(options, MEGABYTES) < 0 || sched_threads_start(&allowed) < 0)
@@ -267,13 +260,14 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 	bench_report_array(&report, "cases");
 	bench_report_machine(&report);
 	say_machine(&report);
-	if (any_wanted(options))
+	if (BENCH_ANY_WANTED(options, cases))
 		say_head(&report);
 	for (size_t i = 0; i < NB_CASES; i++)
 		if (bench_wanted(options, cases[i].name))
 			run_case(options, &report, &cases[i]);
 	sched_open_run(options, &report);
 	sched_scaling_run(options, &report);
+	sched_idle_run(options, &report);
 	sched_threads_stop();
 	return bench_report_end(&report);
 }
@@ -281,12 +275,14 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 const struct bench bench_sched = {
 	.name = "sched",
 	.summary = "The event scheduler beside DPDK's software event devices",
-	.help = "A producer and three workers, each on a CPU of its own, through two queues or "
-		"four, as DPDK's "
+	.help = "A producer and three workers, each on a CPU of its own, through one queue, two "
+		"(ordered, stages-2) or four (stages-4), as DPDK's "
 		"dpdk-test-eventdev has it,\n"
 		"with lib/sched's builtin scheduler and with event_dsw, event_sw and event_opdl as "
 		"they are; what cannot do a "
 		"case is left out.\n"
+		"Cases called idle-ports are ours only: two workers, beside ports that nobody "
+		"calls.\n"
 		"Cases called -inside have a fixed number of events go round instead. Cycles are "
 		"those of all "
 		"workers, and of the device's\n"
@@ -296,5 +292,7 @@ const struct bench bench_sched = {
 		"some flows is looked at: a side that loses or swaps any fails.\n"
 		"--ours runs ours only.\n",
 	.seconds = SECONDS,
+	.no_burst = "its cases have their own, b1 and b16 in their names",
+	.no_routes = "it forwards nothing by routes; forward does",
 	.run = run_sched,
 };

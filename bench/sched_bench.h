@@ -8,6 +8,7 @@
  *     sched.c            the cases
  *     sched_open.c       those in which events come at their times, and wait
  *     sched_scaling.c    those with one to three workers
+ *     sched_idle.c       those with ports that nobody calls
  *     sched_turns.c      sides in turns
  *     sched_device.c     schedulers: ours, and DPDK's event devices as they are
  *     sched_threads.c    workers on CPUs of their own, slices
@@ -55,6 +56,7 @@
 enum sched_kind {
 	SCHED_OURS,
 	SCHED_ATOMIC, /* ours, beside ours that is ordered */
+	SCHED_APART,  /* ours, one for each worker: what the machine allows */
 	SCHED_LAYER,  /* our layer over event_dsw */
 	SCHED_DSW,    /* the rest: devices as they are */
 	SCHED_SW,
@@ -78,9 +80,12 @@ enum sched_phase {
 /* What is asked of a scheduler. */
 struct sched_shape {
 	unsigned int nb_workers, burst, nb_queues;
+	unsigned int nb_idle; /* ports besides that nobody calls; ours only */
 	uint8_t types[SCHED_QUEUES];
 	bool priorities; /* queues have one each, the first one the highest, where the scheduler can */
 	enum sched_mode mode;
+	uint32_t
+		work_steps; /* that a worker computes for each event in each queue; not SCHED_OPEN */
 	/* SCHED_OPEN */
 	double events_per_s;
 	double hot_share;                  /* of events that are of flow 0 */
@@ -124,8 +129,9 @@ struct sched_side {
 	const char *name;
 	char service[64]; /* how its service is run, if it has one */
 	struct sched_shape shape;
-	struct weir_sched *sched; /* ours */
-	int device;               /* theirs; -1 */
+	struct weir_sched *sched;                /* ours */
+	struct weir_sched *apart[SCHED_WORKERS]; /* SCHED_APART */
+	int device;                              /* theirs; -1 */
 	char device_name[32];
 	uint32_t service_id;
 	unsigned int nb_consumers; /* that work: a service may take one's CPU */
@@ -133,10 +139,10 @@ struct sched_side {
 	struct sched_worker workers[SCHED_THREADS];
 	struct sched_worker producer;
 	struct sched_flow flows[SCHED_FLOWS / SCHED_FLOW_SAMPLE];
-	uint64_t base; /* cycles at which stamps begin */
-	uint64_t random;
+	uint64_t base;        /* cycles at which stamps begin */
 	uint32_t check_queue; /* where order is looked at */
 	bool checks;
+	uint64_t random __attribute__((aligned(64))); /* the producer writes it for each event */
 	enum sched_phase phase __attribute__((aligned(64)));
 };
 
@@ -167,6 +173,9 @@ const char *sched_kind_name(enum sched_kind kind);
 /* A slice of so many nanoseconds. False: events were lost, doubled or out of order, which why says. */
 bool sched_slice_run(
 	struct sched_side *side, uint64_t ns, struct sched_slice *slice, char *why, size_t size);
+
+/* How long so many steps of work take on this thread, the least of many times. */
+double sched_work_ns(uint32_t steps);
 
 /* What a thread runs in a slice. */
 void sched_worker_run(struct sched_worker *worker);
@@ -202,13 +211,16 @@ bool sched_turns_run(struct sched_turns *turns, uint64_t slice_ns, unsigned int 
 double sched_turns_median(const struct sched_turns *turns, unsigned int side, size_t offset);
 void sched_turns_end(struct sched_turns *turns);
 
-/* The cases of sched_open.c, and of sched_scaling.c. */
+/* The cases of sched_open.c, of sched_scaling.c, and of sched_idle.c. */
 void sched_open_list(void);
 bool sched_open_wanted(const struct bench_options *options);
 void sched_open_run(const struct bench_options *options, struct bench_report *report);
 void sched_scaling_list(void);
 bool sched_scaling_wanted(const struct bench_options *options);
 void sched_scaling_run(const struct bench_options *options, struct bench_report *report);
+void sched_idle_list(void);
+bool sched_idle_wanted(const struct bench_options *options);
+void sched_idle_run(const struct bench_options *options, struct bench_report *report);
 
 #define SCHED_MEDIAN(turns, side, member)                                                          \
 	sched_turns_median(turns, side, offsetof(struct sched_slice, member))

@@ -22,6 +22,7 @@ static const struct {
 } kinds[] = {
 	[SCHED_OURS] = {"ours", NULL},
 	[SCHED_ATOMIC] = {"ours, atomic", NULL},
+	[SCHED_APART] = {"ours, apart", NULL},
 	[SCHED_LAYER] = {"ours over event_dsw", "event_dsw"},
 	[SCHED_DSW] = {"event_dsw", "event_dsw"},
 	[SCHED_SW] = {"event_sw", "event_sw"},
@@ -59,14 +60,16 @@ make_device(struct sched_side *side)
 	return side->device < 0 ? fail(side, "the device is not there", side->device) : 0;
 }
 
+/* One for some of the workers, from the first one on, and with a producer, unless there is one for each worker. */
 static int
-create_ours(struct sched_side *side)
+create_one(struct sched_side *side, const char *backend, struct weir_sched **sched,
+	unsigned int first, unsigned int nb_workers)
 {
 	const struct sched_shape *shape = &side->shape;
-	char backend[64] = "builtin";
-	struct weir_sched_config config = {
+	const bool apart = side->kind == SCHED_APART;
+	const struct weir_sched_config config = {
 		.backend = backend,
-		.nb_ports = shape->nb_workers + 1,
+		.nb_ports = nb_workers + !apart + shape->nb_idle,
 		.nb_queues = shape->nb_queues,
 		.nb_flows = SCHED_FLOWS,
 		.nb_events = SCHED_EVENTS,
@@ -76,14 +79,8 @@ create_ours(struct sched_side *side)
 	const struct weir_sched_port_config producer = {.producer = true};
 	int rc = 0;
 
-	if (side->kind == SCHED_LAYER) {
-		rc = make_device(side);
-		snprintf(backend, sizeof(backend), "eventdev:%s", side->device_name);
-	}
-	if (rc < 0)
-		return rc;
-	side->sched = weir_sched_create("bench", &config);
-	if (side->sched == NULL)
+	*sched = weir_sched_create("bench", &config);
+	if (*sched == NULL)
 		return fail(side, "not made", -rte_errno);
 	for (unsigned int i = 0; i < shape->nb_queues && rc == 0; i++) {
 		const struct weir_sched_queue_config queue = {
@@ -91,22 +88,41 @@ create_ours(struct sched_side *side)
 			.priority = shape->priorities ? i : 0,
 		};
 
-		rc = weir_sched_queue_setup(side->sched, i, &queue);
+		rc = weir_sched_queue_setup(*sched, i, &queue);
 	}
+	if (rc == 0 && !apart)
+		rc = weir_sched_port_setup(*sched, nb_workers, &producer);
 	if (rc == 0)
-		rc = weir_sched_port_setup(side->sched, shape->nb_workers, &producer);
-	if (rc == 0)
-		rc = weir_sched_start(side->sched);
+		rc = weir_sched_start(*sched);
 	if (rc < 0)
 		return fail(side, "not started", rc);
-	for (unsigned int i = 0; i < shape->nb_workers; i++) {
-		side->workers[i].port = weir_sched_port(side->sched, i);
-		side->workers[i].nb_ports = 1;
-		side->workers[i].works = true;
+	for (unsigned int i = 0; i < nb_workers; i++) {
+		side->workers[first + i].port = weir_sched_port(*sched, i);
+		side->workers[first + i].nb_ports = 1;
+		side->workers[first + i].works = true;
 	}
-	side->producer.port = weir_sched_port(side->sched, shape->nb_workers);
-	side->nb_cpus = side->nb_consumers = shape->nb_workers;
+	if (!apart)
+		side->producer.port = weir_sched_port(*sched, nb_workers);
 	return 0;
+}
+
+static int
+create_ours(struct sched_side *side)
+{
+	const unsigned int nb = side->shape.nb_workers;
+	char backend[64] = "builtin";
+	int rc = 0;
+
+	if (side->kind == SCHED_LAYER) {
+		rc = make_device(side);
+		snprintf(backend, sizeof(backend), "eventdev:%s", side->device_name);
+	}
+	if (rc == 0 && side->kind != SCHED_APART)
+		rc = create_one(side, backend, &side->sched, 0, nb);
+	for (unsigned int i = 0; i < nb && rc == 0 && side->kind == SCHED_APART; i++)
+		rc = create_one(side, backend, &side->apart[i], i, 1);
+	side->nb_cpus = side->nb_consumers = nb;
+	return rc;
 }
 
 /* Not all devices have what is asked for, and not all releases let them say so. */
@@ -347,13 +363,25 @@ close_dsw(const struct sched_side *side)
 	rte_ring_free(rte_ring_lookup(name));
 }
 
+static void
+destroy_one(struct weir_sched *sched)
+{
+	if (sched == NULL)
+		return;
+	if (weir_sched_running(sched))
+		weir_sched_stop(sched, NULL, NULL);
+	weir_sched_destroy(sched);
+}
+
 void
 sched_side_destroy(struct sched_side *side)
 {
-	if (side->sched != NULL) {
-		weir_sched_stop(side->sched, NULL, NULL);
-		weir_sched_destroy(side->sched);
-	} else if (side->device >= 0 && side->nb_cpus > 0) {
+	destroy_one(side->sched);
+	for (unsigned int i = 0; i < SCHED_WORKERS; i++) {
+		destroy_one(side->apart[i]);
+		side->apart[i] = NULL;
+	}
+	if (side->sched == NULL && side->device >= 0 && side->nb_cpus > 0) {
 		rte_event_dev_stop(side->device);
 		if (side->kind == SCHED_DSW)
 			close_dsw(side);

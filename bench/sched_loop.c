@@ -175,8 +175,37 @@ make_own(struct sched_worker *worker, enum api api, uint16_t nb)
 			describe(++worker->numbers[flow], flow, 0), 0, side->shape.types[0]);
 		worker->flow = flow + stride < SCHED_FLOWS ? flow + stride : worker->id;
 	}
+	/* before they are in: who finds as many out as in knows that there are no others */
+	__atomic_store_n(&worker->nb_in, worker->nb_in + nb, __ATOMIC_RELEASE);
 	enqueue_all(worker, api, 0, events, nb);
-	__atomic_store_n(&worker->nb_in, worker->nb_in + nb, __ATOMIC_RELAXED);
+}
+
+/* Work that takes a core its time, whatever others do meanwhile: each step waits for the one before. */
+static inline void
+compute(uint32_t steps)
+{
+	uint64_t x = steps;
+
+	for (uint32_t i = 0; i < steps; i++) {
+		x = x * UINT64_C(6364136223846793005) + 1;
+		__asm__ volatile("" : "+r"(x));
+	}
+}
+
+double
+sched_work_ns(uint32_t steps)
+{
+	const unsigned int many = 100;
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned int i = 0; i < many; i++) {
+		uint64_t begin = weir_base_cycles();
+
+		for (unsigned int n = 0; n < many; n++)
+			compute(steps);
+		least = RTE_MIN(least, weir_base_cycles() - begin);
+	}
+	return (double)weir_base_cycles_to_ns(least) / many;
 }
 
 /* Work, for as long as its class takes. */
@@ -210,6 +239,7 @@ handle(struct sched_worker *worker, enum sched_mode mode, enum sched_phase phase
 		work(worker, event->u64);
 		return true;
 	}
+	compute(side->shape.work_steps);
 	event->op = RTE_EVENT_OP_FORWARD;
 	if (event->queue_id < last) {
 		event->queue_id++;
@@ -226,7 +256,7 @@ handle(struct sched_worker *worker, enum sched_mode mode, enum sched_phase phase
 static __rte_always_inline void
 count_out(struct sched_worker *worker, uint16_t nb)
 {
-	__atomic_store_n(&worker->nb_out, worker->nb_out + nb, __ATOMIC_RELAXED);
+	__atomic_store_n(&worker->nb_out, worker->nb_out + nb, __ATOMIC_RELEASE);
 }
 
 /* Events go through all queues, by their numbers; of a burst the device tells the first one's only. */
@@ -397,7 +427,7 @@ sched_producer_flush(struct sched_side *side)
 
 	if (side->kind == SCHED_LAYER)
 		weir_sched_dequeue(side->producer.port, &none, 1);
-	flush(&side->producer, side->producer.port != NULL ? API_OURS : API_DEVICE);
+	flush(&side->producer, side->kind <= SCHED_LAYER ? API_OURS : API_DEVICE);
 }
 
 static uint64_t gaps[GAPS]; /* between arrivals, exponential, in 1/1024 of their mean */
@@ -494,13 +524,17 @@ void
 sched_producer_fill(struct sched_side *side)
 {
 	struct sched_worker *producer = &side->producer;
-	enum api api = producer->port != NULL ? API_OURS : API_DEVICE;
+	enum api api = side->kind <= SCHED_LAYER ? API_OURS : API_DEVICE;
 
 	for (unsigned int i = 0; i < SCHED_POPULATION; i++) {
 		uint32_t flow = i % SCHED_FLOWS;
 		struct rte_event event = new_event(describe(0, flow, 0), 0, side->shape.types[0]);
 
-		enqueue_all(producer, api, 0, &event, 1);
+		/* where each worker has its own one, nobody else is at its port yet */
+		enqueue_all(side->kind == SCHED_APART
+				    ? &side->workers[flow % side->shape.nb_workers]
+				    : producer,
+			api, 0, &event, 1);
 		producer->nb_in++;
 	}
 	flush(producer, api);

@@ -120,17 +120,31 @@ struct counts {
 	uint64_t in, out, hops, polls, empty, refused, disorder, at;
 };
 
+/* First what is out: what came in meanwhile is not missed then. */
 static struct counts
 count(const struct sched_side *side)
 {
 	struct counts counts = {.in = side->producer.nb_in, .at = weir_base_cycles()};
 
 	for (unsigned int i = 0; i < SCHED_THREADS; i++) {
-		counts.in += __atomic_load_n(&side->workers[i].nb_in, __ATOMIC_RELAXED);
-		counts.out += __atomic_load_n(&side->workers[i].nb_out, __ATOMIC_RELAXED);
+		counts.out += __atomic_load_n(&side->workers[i].nb_out, __ATOMIC_ACQUIRE);
 		counts.hops += __atomic_load_n(&side->workers[i].nb_hops, __ATOMIC_RELAXED);
 	}
+	for (unsigned int i = 0; i < SCHED_THREADS; i++)
+		counts.in += __atomic_load_n(&side->workers[i].nb_in, __ATOMIC_ACQUIRE);
 	return counts;
+}
+
+/* A thread may be late, where others have its CPU. */
+static void
+wait_for_all(const struct sched_side *side)
+{
+	const uint64_t all = SCHED_POPULATION / side->shape.nb_workers;
+
+	for (unsigned int i = 0; i < SCHED_THREADS; i++)
+		while (side->workers[i].works &&
+			__atomic_load_n(&side->workers[i].nb_in, __ATOMIC_RELAXED) < all)
+			relax();
 }
 
 /* What workers may be asked only when they are done. */
@@ -243,6 +257,8 @@ sched_slice_run(
 	if (side->shape.mode == SCHED_INSIDE)
 		sched_producer_fill(side);
 	start_turn(side);
+	if (side->shape.mode == SCHED_OWN)
+		wait_for_all(side);
 	if (side->shape.mode != SCHED_OPEN)
 		pass(side, cycles / WARM_PART);
 	first = count(side);

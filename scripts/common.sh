@@ -155,21 +155,23 @@ unit_tests() {
 	shift 2
 	heading "$name"
 	rm -f "$dir"/meson-logs/testlog*.json
-	meson test -C "$dir" --no-rebuild --print-errorlogs "$@" </dev/null || status=$?
+	meson test -C "$dir" --num-processes "$(nproc)" --no-rebuild --print-errorlogs "$@" </dev/null || status=$?
 	counts=$("$ROOT/scripts/count-tests" "$dir"/meson-logs/testlog*.json) || counts="0 0"
 	count_or_fail "$name" "$status" "$counts"
 }
 
-# py_tests NAME ARGUMENT...: pytest, counts each.
+# py_tests NAME ARGUMENT...: pytest, counts each. As many at a time as there are CPUs, where
+# pytest-xdist is installed; tests of one xdist_group run one after the other, in order.
 py_tests() {
-	local name=$1 python status=0 counts xml
+	local name=$1 python status=0 counts xml parallel=(-n "$(nproc)" --dist loadgroup)
 	shift
 	heading "$name"
-	python=$(python_with pytest scapy) || die "no Python with pytest and scapy; run scripts/setup test"
+	python=$(python_with pytest scapy xdist) || parallel=()
+	[ -n "$python" ] || python=$(python_with pytest scapy) || die "no Python with pytest and scapy; run scripts/setup test"
 	mkdir -p "$ROOT/build/logs"
 	xml=$ROOT/build/logs/${name//[^A-Za-z0-9]/-}.xml
 	rm -f "$xml"
-	(cd "$ROOT" && "$python" -m pytest -q -p no:cacheprovider --junitxml="$xml" "$@") </dev/null || status=$?
+	(cd "$ROOT" && "$python" -m pytest -q -p no:cacheprovider "${parallel[@]}" --junitxml="$xml" "$@") </dev/null || status=$?
 	counts=$("$ROOT/scripts/count-tests" "$xml") || counts="0 0"
 	count_or_fail "$name" "$status" "$counts"
 }

@@ -15,7 +15,8 @@ is_rx(const struct weir_graph_node *node)
 static bool
 is_ours(const struct weir_graph_node *node)
 {
-	return is_rx(node) || node->process == bridge_tx_process;
+	return is_rx(node) || node->process == bridge_tx_process ||
+	       node->process == bridge_job_process;
 }
 
 static struct bridge_rx *

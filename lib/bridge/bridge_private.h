@@ -66,28 +66,42 @@ struct bridge_rx_ctx {
 	struct bridge_rx *rx; /* likewise */
 };
 
-/* State of nodes. It begins like this in both. */
+/* State of nodes. It begins like this in all. */
 struct bridge_state {
 	struct bridge_graph *bound;
 };
 
-/* Where in bridge_graph::held a packet may be: one that is there is. */
-extern int bridge_place_offset;
-int bridge_place_register(void);
+/*
+ * What a packet carries for this library. One field for both, as mbufs have room for few, and no packet needs both at a time: what waits
+ * for a job, or was worked on by one, is in no walk.
+ */
+union bridge_mark {
+	uint8_t place; /* in a walk: where in bridge_graph::held it may be: one that is there is */
+	struct rte_mbuf *next; /* with a job: behind it in its list */
+};
 
-static inline uint8_t *
-bridge_place(const struct rte_mbuf *m)
+extern int bridge_mark_offset;
+int bridge_mark_register(void);
+
+static inline union bridge_mark *
+bridge_mark(const struct rte_mbuf *m)
 {
-	return RTE_MBUF_DYNFIELD(m, bridge_place_offset, uint8_t *);
+	return RTE_MBUF_DYNFIELD(m, bridge_mark_offset, union bridge_mark *);
 }
+
+/* wait.c: may this walk wait for others to make room? Then, for a moment. */
+bool bridge_may_wait(const struct bridge_graph *bound);
+void bridge_make_room(const struct bridge_graph *bound, uint32_t *spins);
 
 /* flow.c: of all 32 bits, the upper ones first. */
 uint32_t bridge_flow_hash(const struct rte_mbuf *m, enum weir_bridge_flow flow);
 
-/* sched_rx.c, sched_tx.c */
+/* sched_rx.c, sched_tx.c, job_process.c */
 uint16_t bridge_rx_process(
 	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs);
 uint16_t bridge_tx_process(
+	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs);
+uint16_t bridge_job_process(
 	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs);
 void bridge_rx_receive(struct weir_em_core *core, void *context, struct rte_event *events,
 	uint16_t nb, weir_em_queue queue, void *queue_context);

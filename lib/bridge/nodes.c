@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The two kinds of nodes: made, and forgotten. */
+/* All kinds of nodes: made, and forgotten. */
 
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "job.h"
 #include "nodes.h"
 
 static const char *const tx_xstats[BRIDGE_TX_NB_XSTATS] = {
@@ -81,8 +82,9 @@ WEIR_GRAPH_NODE_REGISTER(sched_rx);
 struct made {
 	struct made *next;
 	uint32_t node;
-	struct bridge_tx *tx; /* one of the two */
+	struct bridge_tx *tx; /* one of these */
 	struct bridge_rx *rx;
+	struct bridge_job *job;
 };
 
 static struct made *all;
@@ -90,10 +92,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Clone a node with its context; WEIR_GRAPH_NODE_INVALID with rte_errno. */
 static uint32_t
-make(const char *parent, const char *name, struct bridge_tx *tx, struct bridge_rx *rx)
+make(const char *parent, const char *name, const struct made *as)
 {
 	struct made *made = calloc(1, sizeof(*made));
-	const void *ctx = tx != NULL ? (const void *)&tx : (const void *)&rx;
+	const void *ctx = as->tx != NULL   ? (const void *)&as->tx
+			  : as->rx != NULL ? (const void *)&as->rx
+					   : (const void *)&as->job;
 	uint32_t id;
 	int error;
 
@@ -113,12 +117,19 @@ make(const char *parent, const char *name, struct bridge_tx *tx, struct bridge_r
 		rte_errno = -error;
 		return WEIR_GRAPH_NODE_INVALID;
 	}
-	*made = (struct made){.node = id, .tx = tx, .rx = rx};
+	*made = *as;
+	made->node = id;
 	pthread_mutex_lock(&lock);
 	made->next = all;
 	all = made;
 	pthread_mutex_unlock(&lock);
 	return id;
+}
+
+uint32_t
+bridge_make_job(const char *name, struct bridge_job *job)
+{
+	return make("job", name, &(struct made){.job = job});
 }
 
 /* Under the lock. */
@@ -154,7 +165,7 @@ weir_bridge_tx_create(const struct weir_bridge_tx_param *param)
 			WEIR_BRIDGE_FLOWS_MAX);
 		return fail(EINVAL);
 	}
-	if (bridge_place_register() < 0)
+	if (bridge_mark_register() < 0)
 		return fail(ENOMEM);
 	tx = calloc(1, sizeof(*tx) + param->nb_queues * sizeof(tx->queues[0]));
 	if (tx == NULL)
@@ -164,7 +175,7 @@ weir_bridge_tx_create(const struct weir_bridge_tx_param *param)
 	tx->wait = param->wait;
 	tx->nb_queues = param->nb_queues;
 	memcpy(tx->queues, param->queues, param->nb_queues * sizeof(tx->queues[0]));
-	id = make("sched_tx", param->name, tx, NULL);
+	id = make("sched_tx", param->name, &(struct made){.tx = tx});
 	if (id == WEIR_GRAPH_NODE_INVALID)
 		free(tx);
 	return id;
@@ -235,13 +246,13 @@ weir_bridge_rx_create(const struct weir_bridge_rx_param *param)
 		BRIDGE_LOG(ERROR, "a sched_rx node needs a name, an event machine and queues");
 		return fail(EINVAL);
 	}
-	if (bridge_place_register() < 0)
+	if (bridge_mark_register() < 0)
 		return fail(ENOMEM);
 	rx = calloc(1, sizeof(*rx));
 	if (rx == NULL)
 		return fail(ENOMEM);
 	rx->em = param->em;
-	id = make("sched_rx", param->name, NULL, rx);
+	id = make("sched_rx", param->name, &(struct made){.rx = rx});
 	if (id == WEIR_GRAPH_NODE_INVALID) {
 		free(rx);
 		return id;
@@ -265,7 +276,11 @@ weir_bridge_node_delete(uint32_t node)
 	pthread_mutex_lock(&lock);
 	at = find(node);
 	made = *at;
-	error = made == NULL ? -ENOENT : weir_graph_node_free(node);
+	error = made == NULL ? -ENOENT : 0;
+	if (error == 0 && made->job != NULL && weir_job_group_nb(&made->job->group) > 0)
+		error = -EBUSY;
+	if (error == 0)
+		error = weir_graph_node_free(node);
 	if (error == 0)
 		*at = made->next;
 	pthread_mutex_unlock(&lock);
@@ -275,6 +290,7 @@ weir_bridge_node_delete(uint32_t node)
 		weir_em_object_stop(made->rx->em, NULL, made->rx->object, NULL);
 		weir_em_object_delete(made->rx->em, NULL, made->rx->object, WEIR_EM_REMOVE_QUEUES);
 	}
+	bridge_job_free(made->job);
 	free(made->tx);
 	free(made->rx);
 	free(made);
@@ -295,4 +311,19 @@ weir_bridge_rx_stats(uint32_t node, struct weir_bridge_rx_stats *stats)
 		};
 	pthread_mutex_unlock(&lock);
 	return made != NULL && made->rx != NULL ? 0 : -ENOENT;
+}
+
+int
+weir_bridge_job_stats(uint32_t node, struct weir_bridge_job_stats *stats)
+{
+	const struct made *made;
+	bool found;
+
+	pthread_mutex_lock(&lock);
+	made = *find(node);
+	found = made != NULL && made->job != NULL;
+	if (found)
+		bridge_job_look(made->job, stats);
+	pthread_mutex_unlock(&lock);
+	return found ? 0 : -ENOENT;
 }

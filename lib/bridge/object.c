@@ -43,7 +43,7 @@ queue_of(const struct weir_bridge_object *object, const struct rte_event *event)
 {
 	uint32_t hash;
 
-	if (object->nb_to == 1 || event->event_type != WEIR_EM_EVENT_BUFFER)
+	if (object->nb_to == 1 || event->event_type != WEIR_EM_EVENT_BUFFER || event->mbuf == NULL)
 		return object->to[0];
 	hash = bridge_flow_hash(event->mbuf, object->flow);
 	return object->to[(uint64_t)hash * object->nb_to >> 32];
@@ -89,7 +89,7 @@ receive(struct weir_em_core *core, void *context, struct rte_event *events, uint
 
 	add(&stats->nb_events, nb);
 	for (uint16_t i = 0; object->builtin == WEIR_BRIDGE_COUNT && i < nb; i++)
-		if (events[i].event_type == WEIR_EM_EVENT_BUFFER)
+		if (events[i].event_type == WEIR_EM_EVENT_BUFFER && events[i].mbuf != NULL)
 			bytes += events[i].mbuf->pkt_len;
 	add(&stats->nb_bytes, bytes);
 	if (object->builtin != WEIR_BRIDGE_DROP && object->nb_to > 0) {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Kinds of execution objects from shared objects. */
+/* Kinds of execution objects, and work for jobs, from shared objects. */
 
 #include <dlfcn.h>
 #include <stdio.h>
 
 #include "bridge_private.h"
+#include "weir_bridge_job.h"
 #include "weir_bridge_object.h"
 
-static const struct weir_bridge_object_type *
+static const void *
 fail(int error)
 {
 	rte_errno = error;
@@ -17,16 +18,30 @@ fail(int error)
 
 /* A plug-in of another build: the head of what it says about itself has not changed since the first version. */
 static bool
-check(const struct weir_bridge_object_type *type, const char *symbol, char *text, size_t size)
+check_build(uint32_t version, uint32_t expected, uint32_t has, size_t size, const char *symbol,
+	char *text, size_t text_size)
 {
-	if (type->abi_version != WEIR_BRIDGE_OBJECT_ABI_VERSION)
-		snprintf(text, size,
+	if (version != expected)
+		snprintf(text, text_size,
 			"'%s' was built for version %u of the plug-in interface; expected %u",
-			symbol, type->abi_version, WEIR_BRIDGE_OBJECT_ABI_VERSION);
-	else if (type->struct_size != sizeof(*type))
-		snprintf(text, size, "'%s' says that it has %u bytes; expected %zu", symbol,
-			type->struct_size, sizeof(*type));
-	else if (type->receive == NULL)
+			symbol, version, expected);
+	else if (has != size)
+		snprintf(text, text_size, "'%s' says that it has %u bytes; expected %zu", symbol,
+			has, size);
+	else
+		return true;
+	return false;
+}
+
+static bool
+check_object(const void *constant, const char *symbol, char *text, size_t size)
+{
+	const struct weir_bridge_object_type *type = constant;
+
+	if (!check_build(type->abi_version, WEIR_BRIDGE_OBJECT_ABI_VERSION, type->struct_size,
+		    sizeof(*type), symbol, text, size))
+		return false;
+	if (type->receive == NULL)
 		snprintf(text, size, "'%s' has no receive function", symbol);
 	else if (type->burst > WEIR_EM_BURST_MAX)
 		snprintf(text, size, "'%s' wants bursts of %u events; expected at most %u", symbol,
@@ -36,11 +51,27 @@ check(const struct weir_bridge_object_type *type, const char *symbol, char *text
 	return false;
 }
 
-const struct weir_bridge_object_type *
-weir_bridge_object_load(const char *path, const char *symbol, const char **why)
+static bool
+check_job(const void *constant, const char *symbol, char *text, size_t size)
+{
+	const struct weir_bridge_job_type *type = constant;
+
+	if (!check_build(type->abi_version, WEIR_BRIDGE_JOB_ABI_VERSION, type->struct_size,
+		    sizeof(*type), symbol, text, size))
+		return false;
+	if (type->process != NULL)
+		return true;
+	snprintf(text, size, "'%s' has no process function", symbol);
+	return false;
+}
+
+static const void *
+load(const char *path, const char *symbol,
+	bool (*check)(const void *constant, const char *symbol, char *text, size_t size),
+	const char **why)
 {
 	static __thread char text[512];
-	const struct weir_bridge_object_type *type;
+	const void *type;
 	void *library;
 
 	*why = text;
@@ -65,4 +96,16 @@ weir_bridge_object_load(const char *path, const char *symbol, const char **why)
 		return fail(EINVAL);
 	}
 	return type;
+}
+
+const struct weir_bridge_object_type *
+weir_bridge_object_load(const char *path, const char *symbol, const char **why)
+{
+	return load(path, symbol, check_object, why);
+}
+
+const struct weir_bridge_job_type *
+weir_bridge_job_load(const char *path, const char *symbol, const char **why)
+{
+	return load(path, symbol, check_job, why);
 }

@@ -10,20 +10,25 @@
 
 #include "bridge_private.h"
 
-int bridge_place_offset = -1;
+int bridge_mark_offset = -1;
 
 int
-bridge_place_register(void)
+bridge_mark_register(void)
 {
 	static const struct rte_mbuf_dynfield field = {
-		.name = "weir_bridge_place",
-		.size = sizeof(uint8_t),
-		.align = __alignof__(uint8_t),
+		.name = "weir_bridge",
+		.size = sizeof(union bridge_mark),
+		.align = __alignof__(union bridge_mark),
 	};
 
-	if (bridge_place_offset < 0)
-		bridge_place_offset = rte_mbuf_dynfield_register(&field);
-	return bridge_place_offset < 0 ? -rte_errno : 0;
+	if (bridge_mark_offset >= 0)
+		return 0;
+	bridge_mark_offset = rte_mbuf_dynfield_register(&field);
+	if (bridge_mark_offset >= 0)
+		return 0;
+	BRIDGE_LOG(
+		ERROR, "mbufs have no room for %zu bytes: %s", field.size, rte_strerror(rte_errno));
+	return -rte_errno;
 }
 
 /* Events that no graph can take: nobody else has them. */
@@ -57,7 +62,7 @@ bridge_rx_receive(struct weir_em_core *core, void *context, struct rte_event *ev
 			continue;
 		}
 		weir_em_event_to_mbuf(rx->em, m);
-		*bridge_place(m) = (uint8_t)n;
+		bridge_mark(m)->place = (uint8_t)n;
 		bound->slots[n] = events[i].impl_opaque;
 		bound->held[n++] = m;
 	}

@@ -7,11 +7,7 @@
  * Next:  drop what is refused
  */
 
-#include <sched.h>
-
 #include "nodes.h"
-
-#define SPINS_BEFORE_YIELD 64
 
 /* Those of one vector with the same flow, in a chain. */
 static inline uint16_t
@@ -39,7 +35,7 @@ chain_flows(const struct bridge_tx *tx, struct bridge_tx_state *state, struct rt
 static inline bool
 is_held(const struct bridge_graph *bound, const struct rte_mbuf *m)
 {
-	uint8_t place = *bridge_place(m);
+	uint8_t place = bridge_mark(m)->place;
 
 	return place < bound->nb && bound->held[place] == m;
 }
@@ -72,28 +68,6 @@ forward(struct weir_graph *graph, struct weir_graph_node *node, struct bridge_gr
 	weir_graph_count(node, BRIDGE_TX_PACKETS, n);
 }
 
-/* May this walk wait for others to make room? Not within a receive function: it holds what others may wait for. */
-static bool
-may_wait(const struct bridge_tx *tx, const struct bridge_graph *bound)
-{
-	return tx->wait && !weir_node_waiting_is_stopped() && !bound->serves &&
-	       weir_em_current_object(bound->core) == WEIR_EM_NONE;
-}
-
-/* There may be nobody else to make room: serve events here. They are of another graph than the one that is walked. */
-static void
-make_room(const struct bridge_graph *bound, uint32_t *spins)
-{
-	static const struct weir_em_dispatch_options round = {.nb_rounds = 1};
-
-	if (bound->dispatches && weir_em_dispatch(bound->core, &round) > 0)
-		return;
-	if (++*spins % SPINS_BEFORE_YIELD == 0)
-		sched_yield();
-	else
-		rte_pause();
-}
-
 static void
 send_new(struct weir_graph *graph, struct weir_graph_node *node, const struct bridge_tx *tx,
 	struct bridge_graph *bound, weir_em_queue queue, struct rte_event *events, uint16_t nb)
@@ -101,8 +75,8 @@ send_new(struct weir_graph *graph, struct weir_graph_node *node, const struct br
 	uint16_t n = weir_em_send(bound->core, queue, events, nb);
 	uint32_t spins = 0;
 
-	while (unlikely(n < nb) && rte_errno == ENOSPC && may_wait(tx, bound)) {
-		make_room(bound, &spins);
+	while (unlikely(n < nb) && rte_errno == ENOSPC && tx->wait && bridge_may_wait(bound)) {
+		bridge_make_room(bound, &spins);
 		n += weir_em_send(bound->core, queue, events + n, (uint16_t)(nb - n));
 	}
 	if (unlikely(n < nb))
@@ -127,7 +101,7 @@ send_chain(struct weir_graph *graph, struct weir_graph_node *node, const struct 
 			nb++, left--) {
 			events[nb] = weir_em_event_from_mbuf(bound->em, mbufs[i]);
 			if (held) {
-				uint8_t place = *bridge_place(mbufs[i]);
+				uint8_t place = bridge_mark(mbufs[i])->place;
 
 				events[nb].impl_opaque = bound->slots[place];
 				bound->held[place] = NULL;

@@ -9,6 +9,8 @@ import pytest
 
 from conftest import ROOT, pkg_config, run
 
+pytestmark = pytest.mark.xdist_group("install")  # it is done by the build directory
+
 CONSUMER = ROOT / "tests/build/consumer/consumer.c"
 VERSION = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text()).group(1)
 

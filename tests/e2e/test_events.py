@@ -315,9 +315,32 @@ def test_checks(tmp_path, old, new, expected):
     assert re.search(r"d\.yaml:" + where, done.stderr), done.text
 
 
+KEYS = {
+    "{type: ordered}": ["type", "flows", "priority", "group"],
+    "{queues: [p], receive: count}": ["queues", "receive", "to", "flow", "argument"],
+    "{type: sched_tx, queue: q}": ["queue", "flow", "on_full"],
+    "{type: sched_rx, queues: [q]}": ["queues"],
+    "{groups: [g, default]}": ["groups"],
+    "{events: 1024}": ["backend", "events", "reserved", "threshold", "starvation_bound", "flows", "idle_sleep", "priority_slack"],
+}
+NONSENSE = ["{a: 1}", "[[]]", "[1]", '[""]', "null", "-1", "-5us", "1e30s", "99999999999999999999", '"\\x00"', "x" * 300, ".nan", "&a [*a]"]
+
+
+@pytest.mark.parametrize("old, key", [(old, key) for old, keys in KEYS.items() for key in keys])
+def test_nonsense_is_refused_where_it_is(tmp_path, old, key):
+    shutil.copy(ISP, tmp_path / "in.pcap")
+    others = [part for part in re.split(r", (?![^\[]*\])", old[1:-1]) if not part.startswith(key + ":")]
+    for value in NONSENSE:
+        new = "{" + ", ".join([*others, f"{key}: {value}"]) + "}"
+        (tmp_path / "d.yaml").write_text(GOOD.replace(old, new, 1))
+        done = weir("check", tmp_path / "d.yaml", cwd=tmp_path)
+        assert done.code == USAGE and re.search(r"d\.yaml:\d+:\d+: ", done.stderr), f"{new}\n{done.text}"
+
+
 @pytest.mark.parametrize("backend, expected", [
     ("eventdev:event_none0", "event device 'event_none0' could not be made"),
     ("eventdev:event_dsw0", "ordered"),
+    ("eventdev:event_opdl0", "event machine cannot be had on event_opdl"),
 ])
 def test_what_a_device_cannot_do(tmp_path, backend, expected):
     what = description(ORDERED, READER_AND_TWO, backend=backend)
@@ -366,11 +389,14 @@ def test_weir_em(running):
     assert sum(core["received"] for core in cores) > 0 and cores[2]["sent"] > 0
     pool, = em(name, "pools", "--json").json()["pools"]
     assert pool["adopted"] and pool["buffers"] > pool["free"] > 0
-    assert em(name, "stats", "--json").json()["scheduler"]["new"] > 0
+    stats = em(name, "stats", "--json").json()
+    assert stats["scheduler"]["new"] > 0
+    [queue] = stats["scheduler_queues"]
+    assert queue["group"] == "default" and queue["enqueued"] > 0 and queue["dequeued"] > 0
 
     for what, words in (("objects", ["strangers", "running"]), ("queues", ["odd.3", "ordered", "from_work"]),
                         ("groups", ["default", "0 1"]), ("cores", ["producer"]), ("pools", ["buffers"]),
-                        ("stats", ["scheduler", "forwarded"])):
+                        ("stats", ["scheduler", "forwarded", "its queue 0", "waiting"])):
         table = em(name, what).stdout
         assert all(word in table for word in words), table
         assert len({len(line) for line in table.splitlines()}) <= 3  # columns
@@ -382,11 +408,30 @@ def test_weir_em(running):
     assert report["packets"]["queued"] == 0 and report["packets"]["taken"] > 0
 
 
+def test_weir_em_event_groups_and_timers(tmp_path, plugin, running):
+    name, _ = running
+    assert em(name, "timers", "--json").json() == {"timers": []}
+    assert em(name, "event-groups", "--json").json()["event_groups"] == []
+    what = description(with_plugin(f"{plugin}:timed"), READER_AND_TWO, FOREVER, reserved=8)
+    what["platform"]["ports"]["north"] = {"pcap_out": "/dev/null"}
+    name = unique_name()
+    with Instance("run", write_description(tmp_path / "timed.yaml", what), "--name", name, "--json", cwd=tmp_path) as instance:
+        instance.until(lambda: stats(name), "answer")
+        timer, = em(name, "timers", "--json").json()["timers"]
+        assert (timer["name"], timer["timeouts"], timer["armed_now"], timer["fired"]) == ("hourly", 1, 1, 0)
+        group, = em(name, "event-groups", "--json").json()["event_groups"]
+        assert (group["state"], group["count"]) == ("counting", 5)
+        assert "hourly" in em(name, "timers").stdout
+        assert re.search(r"^0x\w+ +counting +5 +0 ", em(name, "event-groups").stdout, re.M)
+        report = instance.stop().json()
+    assert_report_adds_up(report)
+
+
 def test_weir_em_usage():
     assert weir("em").code == USAGE
     assert weir("em", "nonsense").code == USAGE
     done = weir("em", "--help")
-    assert done.code == OK and all(word in done.stdout for word in ("objects", "queues", "groups", "cores", "pools"))
+    assert done.code == OK and all(word in done.stdout for word in ("objects", "queues", "groups", "cores", "pools", "event-groups", "timers"))
     assert weir("em", "objects", "--instance", "nobody-at-all").code == FAILED
 
 

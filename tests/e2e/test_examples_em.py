@@ -9,10 +9,29 @@ import pytest
 from program import CRASH, ROOT, SLOW, TIMEOUT_S, WEIR, environment
 
 PROGRAMS = sorted(path.stem for path in (ROOT / "examples/em").glob("*.c") if path.stem != "example")
-BACKENDS = ["builtin", "eventdev:event_dsw0"]
-# What event_dsw does not have, and what is said then.
-REFUSED = {"ordered": "there are no ordered queues", "group_change": "cannot change links while it runs",
-           "queue_groups": "cannot change links while it runs"}
+BACKENDS = ["builtin", "event_dsw", "event_sw"]
+# What is said where README.md says no, or what a program does without.
+SAID = {"no: it has no ordered queues": "there are no ordered queues",
+        "without ordered queues": "there are no ordered queues",
+        "no: its groups are as they were at the start": "cannot change links while it runs",
+        "no: likewise": "cannot change links while it runs",
+        "no: cores that were taken out get what it had for them before": "is not in the group"}
+# Devices tell what they have room for.
+ROOM = re.compile(r"^weir: sched: \w+: event_sw has no room for more: NEW is refused from \d+ events on\n", re.M)
+
+
+def what_runs_where():
+    """The table of README.md: of each program and backend, yes or why not."""
+    table = re.search(r"\| program \| builtin .*\n\|[-|]+\n((?:\|.*\n)+)", (ROOT / "examples/em/README.md").read_text())
+    found = {}
+    for line in table.group(1).splitlines():
+        names, *words = [cell.strip() for cell in line.strip("|").split("|")]
+        for name in names.split(", "):
+            found.update({(name, backend): word for backend, word in zip(BACKENDS, words, strict=True)})
+    return found
+
+
+RUNS = what_runs_where()
 
 
 def run(name, folder, *arguments, seconds=1, code=0):
@@ -115,21 +134,32 @@ def look_at_queue_groups(out):
     assert rates(out) == ["one group", "a group for each core"]
 
 
+def test_all_programs_are_in_the_table():
+    assert set(RUNS) == {(name, backend) for name in PROGRAMS for backend in BACKENDS}
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name, backend, tmp_path):
-    device = backend != "builtin"
-    if device and name in REFUSED:
-        _, messages = run(name, tmp_path, "--backend", backend, code=1)
-        assert REFUSED[name] in messages
+    word = RUNS[name, backend]
+    device = [] if backend == "builtin" else ["--backend", f"eventdev:{backend}0"]
+    if word.startswith("no"):
+        _, messages = run(name, tmp_path, *device, code=1)
+        assert SAID[word] in messages
         return
-    out, messages = run(name, tmp_path, "--backend", backend)
-    if device and name in ("loop", "queue_types"):
-        assert REFUSED["ordered"] in messages
-        globals()[f"look_at_{name}"](out, ordered=False)
+    out, messages = run(name, tmp_path, *device)
+    look = globals()[f"look_at_{name}"]
+    if word == "yes":
+        assert not ROOM.sub("", messages), messages
+        look(out)
     else:
-        assert not messages, messages
-        globals()[f"look_at_{name}"](out)
+        assert SAID[word] in messages
+        look(out, ordered=False)
+
+
+def test_not_on_event_opdl(tmp_path):
+    _, messages = run("hello", tmp_path, "--backend", "eventdev:event_opdl0", code=1)
+    assert "cannot be had on event_opdl" in messages
 
 
 def mandelbrot(x, y):
@@ -176,11 +206,28 @@ def test_options_of_eal(tmp_path):
     assert "4 of 4" in out
 
 
-@pytest.mark.parametrize("arguments", [["--seconds", "0"], ["--seconds"], ["--cores", "x"], ["--backend"], ["--what"], ["a", "b"]])
-def test_usage(arguments, tmp_path):
-    program = WEIR.resolve().parents[1] / "examples/em/example_em_hello"
-    done = subprocess.run([program, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-    assert done.returncode == 2 and done.stderr.startswith("usage: ") and not done.stdout
+BAD = {"--seconds 0": "--seconds: '0' is not a number from 0.01 to 1e+06", "--seconds": "--seconds: '' is not a number",
+       "--seconds nan": "'nan' is not a number", "--cores x": "--cores: 'x' is not a number from 1 to 32", "--cores 33": "'33' is not a number",
+       "--backend": "--backend: builtin or eventdev:DEVICE is expected", "--what": "'--what' was not expected", "a": "'a' was not expected"}
+
+
+@pytest.mark.parametrize("arguments", BAD)
+def test_bad_arguments(arguments, tmp_path):
+    out, messages = run("hello", tmp_path, *arguments.split(), code=2)
+    assert messages.startswith("example_em_hello: ") and BAD[arguments] in messages and "--help" in messages and not out
+
+
+def test_one_file_at_most(tmp_path):
+    assert "'b' was not expected" in run("fractal", tmp_path, "a", "b", code=2)[1]
+    assert "there/none.pgm" in run("fractal", tmp_path, "there/none.pgm", seconds=0.1, code=1)[1]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_help(name, tmp_path):
+    out, messages = run(name, tmp_path, "--help")
+    assert re.match(rf"example_em_{name}: .{{20,}}[.?]\n\nusage: ", out) and not messages
+    assert all(option in out for option in ("--seconds", "--cores", "--backend", "-- OPTIONS"))
+    assert ("FILE" in out) == (name == "fractal")
 
 
 def test_no_such_backend(tmp_path):

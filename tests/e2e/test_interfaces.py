@@ -13,6 +13,8 @@ from network import assert_report_adds_up
 from program import OK, SLOW, USAGE, Instance, write_description
 from running import stats, unique_name
 
+pytestmark = pytest.mark.xdist_group("interfaces")  # at the end is looked at what they left
+
 SIZES = [0, 1, 100, 512, 1000, 1200, *range(1, 1400, 37)]
 
 
@@ -144,6 +146,7 @@ def test_fragments_are_put_together_by_the_host(tmp_path, hosts, cables):
     assert report["packets"]["fragmented"] == 4 and report["packets"]["fragments"] == 2 + 2 + 3 + 3
 
 
+@pytest.mark.long
 def test_interfaces_after_xdp(tmp_path, hosts):
     """An end in order gives them back to the kernel; after another one the next run takes them over."""
     content, name = description(*by_xdp(hosts)), unique_name()

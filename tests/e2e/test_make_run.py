@@ -14,6 +14,8 @@ from network import Expected, assert_same_records
 from networks import EXAMPLES, INTERNET_ROUTES, NEIGHBOURS, captures
 from program import CRASH, ROOT, SLOW, WEIR
 
+pytestmark = pytest.mark.xdist_group("internet")
+
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):

@@ -8,6 +8,8 @@ from network import assert_report_adds_up
 from program import USAGE, weir, write_description
 from running import endless, mixture, start, unique_name, wait_for_packets
 
+pytestmark = pytest.mark.exclusive  # hugepages are counted
+
 NEEDED = 256 << 20  # more than these runs take
 
 

@@ -118,7 +118,7 @@ def test_every_reason_but_those_of_devices_occurs():
     for _, frame, missing in packets.cases():
         forwarder.forward("in", pcapfile.record(frame, missing=missing))
     assert names - set(forwarder.totals.reasons) == \
-        {"none", "no_memory", "tx_full", "tx_closed", "sched_full", "sched_closed"}
+        {"none", "no_memory", "tx_full", "tx_closed", "sched_full", "sched_closed", "jobs_full"}
     assert not set(forwarder.totals.reasons) - names
 
 

@@ -233,6 +233,7 @@ def test_two_instances_side_by_side(tmp_path):
     assert_report_adds_up(done.json())
 
 
+@pytest.mark.long
 def test_name_is_taken(tmp_path):
     """A name that was asked for is not given twice; one made from the file's gets a number."""
     network, name = endless(tmp_path, mixture()), unique_name()
@@ -246,6 +247,7 @@ def test_name_is_taken(tmp_path):
         assert_report_adds_up(instance.stop().json())
 
 
+@pytest.mark.long
 def test_one_description_many_times_at_once(tmp_path):
     """Short runs of one file that begin while others end: each gets a name of its own, and its packets."""
     def runs(number):
@@ -312,6 +314,7 @@ def end_by_kill(folder, name):
         instance.process.wait()
 
 
+@pytest.mark.exclusive  # who looks for instances removes their sockets
 @pytest.mark.parametrize("end", [end_by_kill, end_by_two_signals])
 def test_name_of_an_instance_that_could_not_clean_up(tmp_path, end):
     """Its socket has nobody behind it: that is told clearly, whatever is asked, and the name is free again."""
@@ -331,6 +334,7 @@ def test_name_of_an_instance_that_could_not_clean_up(tmp_path, end):
     assert left_behind(name) == []
 
 
+@pytest.mark.exclusive
 def test_looking_for_instances_removes_sockets_of_the_dead(tmp_path):
     name = unique_name()
     end_by_kill(tmp_path, name)
@@ -380,6 +384,7 @@ def forwarded_after(instance, name, port, change):
     return next(p for p in stats(name)["ports"] if p["name"] == port)["tx_packets"] > before
 
 
+@pytest.mark.long
 def test_routes_and_neighbours_take_effect(tmp_path):
     """IPv4 and IPv6: add, replace, delete a route; change a neighbour, and its routes follow."""
     frames = [bytes(packets.ether() / packets.ip4(dst="11.0.0.1") / UDP()),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A long run: two workers forward without end while routes change and counters
-are read; nothing is lost, nothing grows, and it stops when it is told to.
+"""Long runs: two workers forward without end while routes change and counters
+are read, and another one with packets in jobs, of which some are cancelled; jobs
+that do anything. Nothing is lost, nothing grows, and it stops when it is told to.
 
 WEIR_TEST_SOAK_S says how long (60 seconds), WEIR which program (build/weir).
 Part of `make check`, which runs it on the sanitized build as well.
@@ -9,19 +10,24 @@ import itertools
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import time
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 
 # pylint: disable=wrong-import-position
-from program import OK, Instance, weir, write_description
+from program import OK, SLOW, WEIR, Instance, weir, write_description
 
 SECONDS = float(os.environ.get("WEIR_TEST_SOAK_S", "60"))
 GROWTH_MAX_KB = 8 * 1024
 DATA = ROOT / "examples/data"
 NAME = f"soak-{os.getpid()}"
+# What the address sanitizer keeps of freed memory would look like growth.
+os.environ["ASAN_OPTIONS"] = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "quarantine_size_mb=1:thread_local_quarantine_size_kb=64"]))
 
 
 def description():
@@ -93,3 +99,69 @@ def test_soak(tmp_path):
     assert packets["in"] >= before and packets["out"] > 0, packets
     assert number > SECONDS / 10, "hardly any change was made"
     assert late_kb - early_kb < GROWTH_MAX_KB, f"grew from {early_kb} kB to {late_kb} kB"
+
+
+def jobs_description():
+    """Jobs that wait, of some flows, with a bound; what is too much is refused."""
+    return {
+        "application": {
+            "queues": {"worked": {"flows": 16}},
+            "nodes": {"work": {"type": "job", "work": "wait", "time": "200us", "queue": "worked", "flow": "five_tuple",
+                               "packets": 512, "on_full": "drop"},
+                      "from_work": {"type": "sched_rx", "queues": ["worked"]}},
+            "edges": ["in4.classify -> work", "from_work.worked -> classify"],
+            "routes": [{"prefix": "0.0.0.0/0", "next_hop": 0}],
+            "neighbours": [{"id": 0, "port": "left", "mac": "02:10:00:00:00:01"}],
+        },
+        "platform": {
+            "ports": {"in4": {"pcap_in": str(DATA / "isp-mix-vlan.pcap"), "accept": "any", "repeat": 4_000_000_000},
+                      "left": {"device": "net_null0"}},
+            "workers": [{"receive": ["in4"], "groups": []}, {}, {}],
+        },
+        "run": {"name": NAME, "until": "signal"},
+    }
+
+
+def cancel_some():
+    """Some jobs that are alive; they may have ended before. What was spawned is accounted for, whenever one looks."""
+    jobs = json.loads(ask("jobs", "--json").stdout)["jobs"]
+    for job in jobs[:2]:
+        weir("jobs", "cancel", job["job"], "--instance", NAME)
+    stats = json.loads(ask("jobs", "stats", "--json").stdout)
+    assert stats["spawned"] == stats["finished"] + stats["cancelled"] + stats["live"] and stats["live"] <= stats["max"], stats
+    return stats
+
+
+def test_soak_jobs(tmp_path):
+    path = write_description(tmp_path / "jobs.yaml", jobs_description())
+    with Instance("run", path, "--json", cwd=tmp_path) as instance:
+        instance.until(lambda: weir("jobs", "--instance", NAME).code == OK, "answer")
+        begin, before, early_kb = time.monotonic(), cancel_some(), None
+        while (passed := time.monotonic() - begin) < SECONDS:
+            time.sleep(0.1)
+            now = cancel_some()
+            assert now["finished"] > before["finished"], "no job ended in between two looks"
+            before = now
+            if early_kb is None and passed > SECONDS / 4:
+                early_kb = resident_kb(instance.process.pid)
+        late_kb = resident_kb(instance.process.pid)
+        done = instance.stop()
+    assert done.code == OK, done.text
+    report = done.json()
+    packets, [node] = report["packets"], report["jobs"]
+    assert packets["adds_up"] is True and packets["difference"] == 0, packets
+    assert node["packets"] == node["passed"] + node["blocked"] + node["lost"] and node["inside"] == 0, node
+    assert before["cancelled"] > 0 and node["passed"] > 0 and node["refused"] > 0, (before, node)
+    assert late_kb - early_kb < GROWTH_MAX_KB, f"grew from {early_kb} kB to {late_kb} kB"
+
+
+@pytest.mark.parametrize("backend", ["builtin", "eventdev:event_dsw0"])
+def test_soak_random_jobs(backend):
+    """Spawn, sleep, wait, cancel, migrate, at random: tests/job/test_random.c, for so long."""
+    program = WEIR.resolve().parents[1] / "tests/job/job_random"
+    if not program.exists():
+        pytest.skip(f"{program} was not built")
+    environment = {**os.environ, "WEIR_SCHED_BACKEND": backend}
+    done = subprocess.run([program, str(SECONDS)], env=environment, capture_output=True, text=True, timeout=SLOW * (SECONDS + 120), check=False)
+    print(done.stdout + done.stderr)
+    assert done.returncode == 0, done.stdout + done.stderr

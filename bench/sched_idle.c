@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What ports that nobody calls cost those that work: two workers, without any such port, and beside some, all in turns. */
+
+#include <stdio.h>
+
+#include "sched_bench.h"
+
+#define SLICE_NS   10000000
+#define ROUNDS_MIN 9
+#define WORKERS    2
+#define LEAST      0.9 /* of what they do without such ports */
+
+static const struct {
+	const char *name;
+	unsigned int burst;
+} cases[] = {{"idle-ports-b1", 1}, {"idle-ports-b16", 16}};
+
+#define NB_CASES (sizeof(cases) / sizeof(cases[0]))
+
+static const unsigned int nb_idle[] = {0, 2, 30};
+
+void
+sched_idle_list(void)
+{
+	for (size_t i = 0; i < NB_CASES; i++)
+		printf("%s\n", cases[i].name);
+}
+
+bool
+sched_idle_wanted(const struct bench_options *options)
+{
+	return BENCH_ANY_WANTED(options, cases);
+}
+
+static void
+report_case(struct sched_turns *turns, size_t number)
+{
+	const double alone = SCHED_MEDIAN(turns, 0, rate);
+	json_t *sides = json_array();
+	double least = 1e9;
+
+	bench_say(turns->report,
+		"\n%s: two workers, two atomic queues, bursts of %u, beside ports that nobody "
+		"calls\n\n  %12s%12s%12s\n",
+		cases[number].name, cases[number].burst, "idle ports", "Mev/s", "ratio");
+	for (unsigned int s = 0; s < turns->nb_sides; s++) {
+		const double rate = SCHED_MEDIAN(turns, s, rate), ratio = rate / alone;
+
+		least = RTE_MIN(least, ratio);
+		bench_say(turns->report, "  %12u%12.2f%12.2f\n", nb_idle[s], rate / 1e6, ratio);
+		json_array_append_new(
+			sides, json_pack("{s:i, s:f, s:f}", "idle_ports", (int)nb_idle[s],
+				       "mev_per_s", rate / 1e6, "ratio", ratio));
+	}
+	bench_say(turns->report, "  to reach: %.2f  %s\n", LEAST,
+		least >= LEAST ? "reached" : "short");
+	bench_report_array(turns->report, "idle_ports");
+	json_array_append_new(turns->report->cases,
+		json_pack("{s:s, s:o, s:f, s:f, s:b}", "name", cases[number].name, "sides", sides,
+			"least_ratio", least, "target", LEAST, "reached", least >= LEAST));
+	turns->report->nb_targets++;
+	turns->report->nb_missed += least < LEAST;
+	turns->report->nb_rows++;
+	fflush(stdout);
+}
+
+static bool
+add_sides(struct sched_turns *turns, size_t number)
+{
+	for (size_t i = 0; i < RTE_DIM(nb_idle); i++) {
+		const struct sched_shape shape = {.nb_workers = WORKERS,
+			.nb_idle = nb_idle[i],
+			.burst = cases[number].burst,
+			.nb_queues = 2,
+			.types = {RTE_SCHED_TYPE_ATOMIC, RTE_SCHED_TYPE_ATOMIC},
+			.mode = SCHED_PRODUCED};
+
+		if (sched_turns_add(turns, SCHED_OURS, &shape) < 0)
+			return false;
+	}
+	return true;
+}
+
+void
+sched_idle_run(const struct bench_options *options, struct bench_report *report)
+{
+	for (size_t i = 0; i < NB_CASES; i++) {
+		struct sched_turns turns = {
+			.options = options, .report = report, .name = cases[i].name};
+
+		if (!bench_wanted(options, cases[i].name))
+			continue;
+		if (add_sides(&turns, i) && sched_turns_run(&turns, SLICE_NS, ROUNDS_MIN))
+			report_case(&turns, i);
+		sched_turns_end(&turns);
+	}
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A service is made, started, stopped, ended. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "job_private.h"
+
+#define MAX_JOBS    1024
+#define SLICE_NS    25000
+#define CACHE       64
+#define CACHE_MAX   65536
+#define BUCKETS_MAX 65536
+#define PAUSE_NS    50000 /* between two looks whether all jobs have ended */
+#define TOLD_MAX    5     /* jobs that are named when they do not end */
+
+/* Zeroed, by cache lines; memory that is not touched costs nothing. @all: what is to be freed */
+static void *
+lines(void **all, size_t nb, size_t size)
+{
+	char *memory = calloc(1, nb * size + 64);
+
+	*all = memory;
+	return memory != NULL ? memory + (-(uintptr_t)memory & 63) : NULL;
+}
+
+static void
+free_all(struct weir_job_service *service)
+{
+	if (service == NULL)
+		return;
+	free(service->memory_of_jobs);
+	free(service->memory_of_workers);
+	free(service->buckets);
+	pthread_mutex_destroy(&service->lock);
+	free(service->memory);
+}
+
+/* @return 0 or a negative errno */
+static int
+fill_in(struct weir_job_service *service, const struct weir_job_service_config *config)
+{
+	struct weir_job_service_config *own = &service->config;
+	const char *name;
+
+	*own = *config;
+	name = own->name != NULL ? own->name : "jobs";
+	if (strlen(name) >= sizeof(service->name)) {
+		JOB_LOG(ERROR, "the name of a service has up to %zu characters: '%s'",
+			sizeof(service->name) - 1, name);
+		return -EINVAL;
+	}
+	strcpy(service->name, name);
+	own->name = service->name;
+	own->max_jobs = own->max_jobs == 0 ? MAX_JOBS : own->max_jobs;
+	own->slice_ns = own->slice_ns == 0 ? SLICE_NS : own->slice_ns;
+	own->cache = own->cache == 0 ? CACHE : own->cache;
+	if (own->max_jobs > WEIR_JOB_JOBS_MAX / 2 || own->cache > CACHE_MAX ||
+		own->slice_ns > WEIR_EM_TIMEOUT_NS_MAX) {
+		JOB_LOG(ERROR,
+			"%s: up to %u jobs, %u of them kept by a core, and slices of up to %" PRIu64
+			" ns are expected, not %u, %u, and %" PRIu64,
+			service->name, WEIR_JOB_JOBS_MAX / 2, CACHE_MAX, WEIR_EM_TIMEOUT_NS_MAX,
+			own->max_jobs, own->cache, own->slice_ns);
+		return -EINVAL;
+	}
+	service->slice = weir_base_ns_to_cycles(own->slice_ns);
+	return 0;
+}
+
+static int
+make_arrays(struct weir_job_service *service)
+{
+	uint32_t nb_buckets = 64;
+
+	while (nb_buckets < service->config.max_jobs && nb_buckets < BUCKETS_MAX)
+		nb_buckets *= 2;
+	service->bucket_mask = nb_buckets - 1;
+	service->nb_jobs = service->config.max_jobs + service->nb_workers * service->config.cache;
+	service->jobs = lines(&service->memory_of_jobs, service->nb_jobs, sizeof(*service->jobs));
+	service->workers =
+		lines(&service->memory_of_workers, service->nb_workers, sizeof(*service->workers));
+	service->buckets = calloc(nb_buckets, sizeof(*service->buckets));
+	if (service->jobs == NULL || service->workers == NULL || service->buckets == NULL)
+		return -ENOMEM;
+	for (unsigned int id = 0; id < service->nb_workers; id++) {
+		service->workers[id].service = service;
+		service->workers[id].id = id;
+		job_lane_init(&service->workers[id].lane);
+	}
+	return 0;
+}
+
+/* Its part of the event machine. */
+static int
+join(struct weir_job_service *service, const struct weir_em_config *em)
+{
+	int rc;
+
+	if ((em->types >> WEIR_EM_QUEUE_PARALLEL & 1) == 0 || em->priorities == 0) {
+		JOB_LOG(ERROR, "%s: jobs want parallel queues, which %s has not", service->name,
+			weir_em_name(service->em));
+		return -ENOTSUP;
+	}
+	service->priority = (uint8_t)(31 - __builtin_clz(em->priorities));
+	service->groups[0] = weir_em_queue_group_default(service->em);
+	service->object = weir_em_object_create(service->em, &(struct weir_em_object_config){
+								     .name = service->name,
+								     .context = service,
+								     .receive = job_receive,
+								     .burst = WEIR_EM_BURST_MAX,
+								     .core_start = job_core_start,
+								     .core_stop = job_core_stop,
+							     });
+	if (service->object == WEIR_EM_NONE)
+		return -rte_errno;
+	rc = job_route(service, WEIR_EM_NONE, service->priority);
+	return rc < 0 ? rc : weir_em_poll_add(service->em, job_poll, service);
+}
+
+/* The opposite. */
+static void
+part(struct weir_job_service *service, struct weir_em_core *core)
+{
+	weir_em_object_delete(service->em, core, service->object, WEIR_EM_REMOVE_QUEUES);
+	for (unsigned int i = 0; i < JOB_GROUPS; i++)
+		for (unsigned int priority = 0; priority < WEIR_EM_PRIORITIES; priority++)
+			if (service->queues[i][priority] != WEIR_EM_NONE)
+				weir_em_queue_delete(service->em, service->queues[i][priority]);
+}
+
+struct weir_job_service *
+weir_job_service_create(struct weir_em *em, const struct weir_job_service_config *config)
+{
+	static const struct weir_job_service_config no_config;
+	struct weir_job_service *service;
+	struct weir_em_config em_config;
+	void *memory;
+	int rc = weir_em_config_get(em, &em_config);
+
+	if (rc < 0) {
+		rte_errno = -rc;
+		return NULL;
+	}
+	service = lines(&memory, 1, sizeof(*service));
+	if (service == NULL) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	service->memory = memory;
+	service->em = em;
+	service->nb_workers = em_config.nb_cores;
+	pthread_mutex_init(&service->lock, NULL);
+	rc = fill_in(service, config != NULL ? config : &no_config);
+	if (rc == 0)
+		rc = job_self_init();
+	if (rc == 0)
+		rc = make_arrays(service);
+	if (rc == 0) {
+		rc = join(service, &em_config);
+		if (rc < 0 && service->object != WEIR_EM_NONE)
+			part(service, NULL);
+	}
+	if (rc < 0) {
+		JOB_LOG(ERROR, "no service of jobs: %s", strerror(-rc));
+		free_all(service);
+		rte_errno = -rc;
+		return NULL;
+	}
+	return service;
+}
+
+int
+weir_job_service_start(struct weir_job_service *service, struct weir_em_core *core)
+{
+	int rc = 0;
+
+	if (service == NULL)
+		return -EINVAL;
+	if (__atomic_load_n(&service->phase, __ATOMIC_ACQUIRE) != JOB_STOPPED)
+		return -EALREADY;
+	if (!service->object_started)
+		rc = weir_em_object_start(service->em, core, service->object, NULL);
+	if (rc < 0)
+		return rc;
+	service->object_started = true;
+	__atomic_store_n(&service->phase, JOB_STARTED, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static bool
+name_one(void *arg, const struct weir_job_info *info)
+{
+	struct weir_job_service *service = arg;
+
+	JOB_LOG(WARNING, "%s: job '%s' (%#" PRIx64 ") goes on: %s %s %s", service->name, info->name,
+		info->job, weir_job_state_name(info->state), info->waits_for, info->which);
+	return true;
+}
+
+static bool
+name_some(void *arg, const struct weir_job_info *info)
+{
+	struct {
+		struct weir_job_service *service;
+		unsigned int left;
+	} *what = arg;
+
+	name_one(what->service, info);
+	return --what->left > 0;
+}
+
+/* Meanwhile others do something. */
+static void
+let_go_on(struct weir_em_core *core)
+{
+	const struct weir_em_dispatch_options few = {.nb_rounds = 16};
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+	if (core != NULL)
+		weir_em_dispatch(core, &few);
+	else
+		nanosleep(&pause, NULL);
+}
+
+int
+weir_job_service_stop(
+	struct weir_job_service *service, struct weir_em_core *core, uint64_t timeout_ns)
+{
+	struct {
+		struct weir_job_service *service;
+		unsigned int left;
+	} some = {service, TOLD_MAX};
+	const struct job_worker *worker;
+	uint64_t begun = weir_base_time_ns();
+	int rc;
+
+	if (service == NULL || __atomic_load_n(&service->phase, __ATOMIC_ACQUIRE) == JOB_STOPPED)
+		return -EINVAL;
+	worker = job_worker_here(service);
+	if (core == NULL && worker != NULL)
+		core = worker->core;
+	if (job_self() != NULL || (core != NULL && weir_em_current_object(core) != WEIR_EM_NONE) ||
+		(worker != NULL && worker->depth > 0)) /* told of a job's end */
+		return -EBUSY;
+	__atomic_store_n(&service->phase, JOB_STOPPING, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&service->nb_spawning, __ATOMIC_SEQ_CST) > 0)
+		sched_yield();
+	rc = weir_em_quiesce(service->em, core); /* no core is in weir_job_spawn() */
+	if (rc < 0)
+		return rc;
+	job_cancel_all(service, NULL);
+	while (job_nb_live(service) > 0) {
+		if (timeout_ns != WEIR_JOB_FOREVER && weir_base_time_ns() - begun >= timeout_ns) {
+			weir_job_foreach(service, name_some, &some);
+			return -ETIMEDOUT;
+		}
+		let_go_on(core);
+	}
+	__atomic_store_n(&service->phase, JOB_STOPPED, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+int
+weir_job_service_destroy(struct weir_job_service *service, struct weir_em_core *core)
+{
+	const struct job_worker *worker;
+	int rc;
+
+	if (service == NULL)
+		return 0;
+	if (__atomic_load_n(&service->phase, __ATOMIC_ACQUIRE) != JOB_STOPPED)
+		return -EBUSY;
+	worker = job_worker_here(service);
+	if (core == NULL && worker != NULL)
+		core = worker->core;
+	if (service->object_started) {
+		rc = weir_em_object_stop(service->em, core, service->object, NULL);
+		if (rc < 0)
+			return rc;
+		service->object_started = false;
+	}
+	weir_em_poll_remove(service->em, core, job_poll, service);
+	part(service, core);
+	free_all(service);
+	return 0;
+}
+
+struct weir_em *
+weir_job_service_em(const struct weir_job_service *service)
+{
+	return service != NULL ? service->em : NULL;
+}
+
+const char *
+weir_job_service_name(const struct weir_job_service *service)
+{
+	return service != NULL ? service->name : "";
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What a job is told to be, and is told later: keys, priorities, core groups, slices, deadlines. */
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "job_test.h"
+
+#define MS UINT64_C(1000000)
+
+static uint64_t nb_done, nb_inside, nb_most;
+
+static void
+reset(void)
+{
+	nb_done = nb_inside = nb_most = 0;
+}
+
+/* ---- keys ---- */
+
+static void
+alone(void *in, void *out)
+{
+	for (int i = 0; i < 20; i++) {
+		uint64_t nb = __atomic_add_fetch(&nb_inside, 1, __ATOMIC_SEQ_CST);
+
+		if (nb > 1)
+			jt_add(&nb_most, 1);
+		for (volatile int spin = 0; spin < 200; spin++)
+			;
+		jt_add(&nb_inside, -(uint64_t)1);
+		if (i % 5 == 4)
+			weir_job_sleep(10000);
+		else
+			weir_job_yield();
+	}
+	jt_add(&nb_done, 1);
+}
+
+#define ROUNDS_MAX 1000
+
+static void
+one_of_a_key_runs(void **state)
+{
+	struct weir_job_options options = {.flags = WEIR_JOB_KEY | WEIR_JOB_PRIORITY, .key = 0};
+	uint8_t nb_priorities = st_is_builtin() ? 8 : 1;
+	unsigned int rounds = 0;
+
+	reset();
+	jt_make(3);
+	/* A device may hand them out one after the other: then none is found busy. And cores may be busy with something else. */
+	do {
+		for (unsigned int i = 0; i < 200; i++) {
+			options.priority = (uint8_t)(i % nb_priorities);
+			jt_spawn(alone, NULL, 0, &options);
+		}
+		jt_finish();
+		assert_int_equal(nb_done, 200 * ++rounds);
+		assert_int_equal(nb_most, 0);
+	} while (st_is_builtin() && jt_stats().nb_keys_busy == 0 && rounds < ROUNDS_MAX);
+	assert_true(rounds < ROUNDS_MAX);
+}
+
+static uint64_t order[64];
+
+static void
+notes_order(void *in, void *out)
+{
+	order[__atomic_fetch_add(&nb_done, 1, __ATOMIC_SEQ_CST)] = *(const uint64_t *)in;
+}
+
+struct key_holder {
+	struct weir_job_options *options;
+	weir_job waiting;
+};
+
+/* Runs with a key, and spawns others with it, which have to wait. */
+static void
+holds_key(void *in, void *out)
+{
+	struct key_holder *holder = *(struct key_holder **)in;
+
+	for (uint64_t i = 0; i < 20; i++) {
+		weir_job job = jt_spawn(notes_order, &i, sizeof(i), holder->options);
+
+		if (i == 7)
+			holder->waiting = job;
+	}
+	assert_int_equal(nb_done, 0);
+	weir_job_yield();
+}
+
+static void
+keys_are_fair(void **state)
+{
+	struct weir_job_options options = {.flags = WEIR_JOB_KEY, .key = 12345};
+	struct key_holder holder = {&options, WEIR_JOB_NONE}, *pointer = &holder;
+	struct weir_job_info info;
+
+	reset();
+	jt_make(1);
+	jt_spawn(holds_key, &pointer, sizeof(pointer), &options);
+	assert_int_equal(weir_job_look(jt_service, holder.waiting, &info), 0);
+	assert_true(info.has_key);
+	assert_int_equal(info.key, 12345);
+	/* it is cancelled where it waits for its key, and then does not run */
+	assert_int_equal(weir_job_cancel(jt_service, holder.waiting), 0);
+	jt_finish();
+	assert_int_equal(nb_done, 19);
+	for (uint64_t i = 0; i < 19; i++)
+		assert_int_equal(order[i], i + (i >= 7));
+	assert_int_equal(jt_stats().nb_cancelled, 1);
+}
+
+static void
+other_keys_run(void *in, void *out)
+{
+	struct weir_job_options options = {.flags = WEIR_JOB_KEY};
+
+	for (uint64_t i = 0; i < 50; i++) {
+		options.key = i;
+		jt_spawn(notes_order, &i, sizeof(i), &options);
+	}
+	assert_int_equal(nb_done, 49); /* at once, but for that with the spawner's own key */
+}
+
+static void
+keys_do_not_meet(void **state)
+{
+	struct weir_job_options options = {.flags = WEIR_JOB_KEY, .key = 49};
+
+	reset();
+	jt_make(1);
+	jt_spawn(other_keys_run, NULL, 0, &options);
+	jt_finish();
+	assert_int_equal(nb_done, 50);
+}
+
+/* ---- priorities and core groups ---- */
+
+static void
+priorities(void **state)
+{
+	struct weir_job_options options = {.flags = WEIR_JOB_PRIORITY | WEIR_JOB_LATER};
+	struct weir_job_info info;
+	weir_job jobs[16];
+
+	reset();
+	st_builtin_only();
+	jt_make(1);
+	for (uint64_t i = 0; i < 16; i++) {
+		options.priority = (uint8_t)(7 - i / 2);
+		jobs[i] = jt_spawn(notes_order, &i, sizeof(i), &options);
+		assert_int_equal(weir_job_look(jt_service, jobs[i], &info), 0);
+		assert_int_equal(info.priority, 7 - i / 2);
+		assert_int_equal(info.state, WEIR_JOB_READY);
+	}
+	/* it is in its queue already, and goes to another one when it comes out of that */
+	assert_int_equal(weir_job_set_priority(jt_service, jobs[15], 7), 0);
+	assert_int_equal(weir_job_set_priority(jt_service, jobs[15], 8), -EINVAL);
+	assert_int_equal(weir_job_look(jt_service, jobs[15], &info), 0);
+	assert_int_equal(info.priority, 7);
+	jt_finish();
+	assert_int_equal(nb_done, 16);
+	assert_int_equal(order[0], 14);
+	assert_int_equal(order[15], 15);
+	for (unsigned int i = 1; i < 15; i++)
+		assert_int_equal(order[i] / 2, 7 - (i + 1) / 2);
+	assert_int_equal(weir_job_set_priority(jt_service, jobs[15], 0), -ESTALE);
+}
+
+static uint64_t cores_seen;
+
+static void
+notes_cores(void *in, void *out)
+{
+	uint64_t nb = *(const uint64_t *)in;
+
+	while (jt_read(&nb_inside) == nb && !weir_job_self_cancelled()) {
+		__atomic_fetch_or(&cores_seen, UINT64_C(1) << weir_em_core_id(weir_job_core()),
+			__ATOMIC_SEQ_CST);
+		jt_add(&nb_done, 1);
+		weir_job_yield();
+	}
+}
+
+/* Until they have run for some time. */
+static void
+runs_for_a_while(void)
+{
+	uint64_t until = jt_read(&nb_done) + 2000, begun = weir_base_time_ns();
+
+	while (jt_read(&nb_done) < until) {
+		jt_rounds(1);
+		sched_yield();
+		if (weir_base_time_ns() - begun > 60000 * MS)
+			fail_msg("they do not run: %ju", (uintmax_t)jt_read(&nb_done));
+	}
+}
+
+static void
+core_groups(void **state)
+{
+	struct weir_job_options options = {.flags = 0};
+	weir_em_queue_group some, one;
+	struct weir_job_info info;
+	uint64_t zero = 0;
+	weir_job jobs[8];
+
+	reset();
+	st_builtin_only();
+	jt_make(4);
+	some = weir_em_queue_group_create(et_em, "some", 0x6);
+	one = weir_em_queue_group_create(et_em, "one", 0x8);
+	assert_int_not_equal(some, WEIR_EM_NONE);
+	options.core_group = some;
+	cores_seen = 0;
+	for (unsigned int i = 0; i < 8; i++)
+		jobs[i] = jt_spawn(notes_cores, &zero, sizeof(zero), &options);
+	runs_for_a_while();
+	assert_int_equal(jt_read(&cores_seen) & ~UINT64_C(0x6), 0);
+	/* the group's cores change */
+	assert_int_equal(weir_em_queue_group_modify(et_em, et_core, some, 0x1), 0);
+	__atomic_store_n(&cores_seen, 0, __ATOMIC_SEQ_CST);
+	runs_for_a_while();
+	assert_int_equal(jt_read(&cores_seen), 0x1);
+	/* the job's group changes */
+	for (unsigned int i = 0; i < 8; i++)
+		assert_int_equal(weir_job_set_core_group(jt_service, jobs[i], one), 0);
+	assert_int_equal(weir_job_look(jt_service, jobs[0], &info), 0);
+	assert_int_equal(info.core_group, one);
+	jt_rounds(100); /* those that were running here */
+	runs_for_a_while();
+	__atomic_store_n(&cores_seen, 0, __ATOMIC_SEQ_CST);
+	runs_for_a_while();
+	assert_int_equal(jt_read(&cores_seen), 0x8);
+	assert_int_equal(weir_job_set_core_group(jt_service, jobs[0], UINT64_C(1) << 56), -EINVAL);
+	assert_int_equal(weir_em_queue_group_delete(et_em, some), -EBUSY); /* it has a queue */
+	jt_add(&nb_inside, 1);
+	jt_finish();
+	assert_int_equal(weir_job_set_core_group(jt_service, jobs[0], one), -ESTALE);
+}
+
+/* ---- slices, deadlines ---- */
+
+static void
+spins(void *in, void *out)
+{
+	uint64_t ns = *(const uint64_t *)in, begun = weir_base_time_ns();
+
+	while (weir_base_time_ns() - begun < ns)
+		if (weir_coro_maybe_yield())
+			break;
+	jt_add(&nb_done, 1);
+}
+
+static void
+slices(void **state)
+{
+	struct weir_job_options options = {.slice_ns = 100000};
+	uint64_t ns = 20 * MS, long_slices, short_slices;
+	struct weir_job_info info;
+	weir_job job;
+
+	reset();
+	jt_make(1);
+	job = jt_spawn(spins, &ns, sizeof(ns), &options);
+	assert_int_equal(weir_job_look(jt_service, job, &info), 0);
+	assert_int_equal(info.nb_slices, 1);
+	assert_true(info.ran_ns >= 50000);
+	jt_finish();
+	long_slices = jt_stats().nb_slices;
+	assert_in_range(long_slices, 2, 400);
+	options.slice_ns = 10000000 * MS;
+	job = jt_spawn(spins, &ns, sizeof(ns), &options);
+	assert_false(weir_job_is_alive(jt_service, job)); /* in one slice */
+	options.slice_ns = 100000;
+	job = jt_spawn(spins, &ns, sizeof(ns), &options);
+	assert_int_equal(weir_job_set_slice(jt_service, job, 0), -EINVAL);
+	assert_int_equal(weir_job_set_slice(jt_service, job, 10000), 0);
+	short_slices = jt_stats().nb_slices;
+	jt_finish();
+	short_slices = jt_stats().nb_slices - short_slices;
+	assert_true(short_slices > long_slices);
+	assert_int_equal(weir_job_set_slice(jt_service, job, 10000), -ESTALE);
+}
+
+static void
+stands_still(void *in, void *out)
+{
+	usleep(2000);
+}
+
+static void
+overruns_are_counted(void **state)
+{
+	struct weir_base_hist hist;
+
+	reset();
+	jt_make(1);
+	jt_spawn(stands_still, NULL, 0, NULL);
+	assert_int_equal(jt_stats().nb_overruns, 1);
+	for (int i = 0; i < WEIR_JOB_HISTS; i++) {
+		assert_int_equal(weir_job_hist(jt_service, (enum weir_job_hist)i, &hist), 0);
+		/* it was run at once: never ready */
+		assert_int_equal(hist.count, i == WEIR_JOB_HIST_READY ? 0 : 1);
+		assert_string_not_equal(weir_job_hist_name((enum weir_job_hist)i), "?");
+	}
+	assert_int_equal(weir_job_hist(jt_service, WEIR_JOB_HISTS, &hist), -EINVAL);
+	assert_int_equal(weir_job_hist(jt_service, WEIR_JOB_HIST_SLICE, &hist), 0);
+	assert_true(weir_base_cycles_to_ns(hist.max) >= 2 * MS);
+}
+
+static void
+deadlines(void **state)
+{
+	struct weir_job_options options = {.name = "slow", .deadline_ns = 1};
+	struct weir_job_info info;
+	weir_job job;
+
+	reset();
+	jt_make(1);
+	st_log_clear();
+	jt_spawn(stands_still, NULL, 0, &options);
+	assert_int_equal(jt_stats().nb_late, 1);
+	assert_non_null(strstr(st_log_last(), "'slow'"));
+	assert_non_null(strstr(st_log_last(), "deadline"));
+	/* not every one is told of, but counted; each once */
+	for (int i = 0; i < 10; i++)
+		jt_spawn(stands_still, NULL, 0, &options);
+	assert_int_equal(jt_stats().nb_late, 11);
+	assert_int_equal(st_log_count(), 1);
+	options.flags = WEIR_JOB_LATER;
+	job = jt_spawn(stands_still, NULL, 0, &options);
+	usleep(10);
+	assert_int_equal(weir_job_look(jt_service, job, &info), 0);
+	assert_true(info.late);
+	assert_int_equal(info.deadline_ns, 1);
+	jt_finish();
+	assert_int_equal(jt_stats().nb_late, 12);
+	options.deadline_ns = 60000 * MS;
+	jt_spawn(stands_still, NULL, 0, &options);
+	jt_finish();
+	assert_int_equal(jt_stats().nb_late, 12);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		JT_TEST(one_of_a_key_runs),
+		JT_TEST(keys_are_fair),
+		JT_TEST(keys_do_not_meet),
+		JT_TEST(priorities),
+		JT_TEST(core_groups),
+		JT_TEST(slices),
+		JT_TEST(overruns_are_counted),
+		JT_TEST(deadlines),
+	};
+
+	return ST_RUN("job-control", tests);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Jobs and threads wait for a time, for each other, for groups; until they are cancelled. */
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "wait_test.h"
+
+/* ---- sleep ---- */
+
+static void
+sleeps(void *in, void *out)
+{
+	uint64_t ns = *(const uint64_t *)in, begun = weir_base_time_ns();
+
+	assert_int_equal(weir_job_sleep(ns), 0);
+	assert_true(weir_base_time_ns() - begun >= ns);
+	jt_add(&nb_done, 1);
+}
+
+static void
+sleep_test(void **state)
+{
+	reset();
+	jt_make(1);
+	for (uint64_t i = 0; i < 500; i++) {
+		uint64_t ns = i % 7 == 0 ? 0 : i * 10000;
+
+		jt_spawn(sleeps, &ns, sizeof(ns), NULL);
+	}
+	jt_finish();
+	assert_int_equal(nb_done, 500);
+}
+
+static void
+sleeps_long(void *in, void *out)
+{
+	assert_int_equal(weir_job_sleep(WEIR_EM_TIMEOUT_NS_MAX + 1), -EINVAL);
+	result = weir_job_sleep(WEIR_EM_TIMEOUT_NS_MAX);
+	assert_true(weir_job_self_cancelled());
+	assert_int_equal(weir_job_sleep(1), -ECANCELED);
+	assert_int_equal(weir_job_yield(), -ECANCELED);
+}
+
+static void
+sleep_is_cancelled(void **state)
+{
+	weir_job job;
+
+	reset();
+	jt_make(1);
+	job = jt_spawn(sleeps_long, NULL, 0, NULL);
+	jt_rounds(10);
+	assert_int_equal(result, 1);
+	weir_job_cancel(jt_service, job);
+	jt_finish();
+	assert_int_equal(result, -ECANCELED);
+}
+
+/* ---- other jobs ---- */
+
+static void
+joins(void *in, void *out)
+{
+	int rc = weir_job_join(jt_service, *(const weir_job *)in, NULL);
+
+	assert_int_equal(rc, 0);
+	assert_false(weir_job_is_alive(jt_service, *(const weir_job *)in));
+	jt_add(&nb_done, 1);
+}
+
+static void
+join_test(void **state)
+{
+	weir_job job;
+
+	reset();
+	jt_make(1);
+	job = spawn_wait(NULL);
+	for (int i = 0; i < 10; i++)
+		jt_spawn(joins, &job, sizeof(job), NULL);
+	jt_rounds(100);
+	assert_int_equal(nb_done, 0);
+	weir_job_complete(&completion);
+	jt_finish();
+	assert_int_equal(nb_done, 11);
+	jt_spawn(joins, &job, sizeof(job), NULL); /* it has ended long ago */
+	assert_int_equal(nb_done, 12);
+}
+
+static void
+joins_itself(void *in, void *out)
+{
+	assert_int_equal(weir_job_join(jt_service, weir_job_self(), NULL), -EDEADLK);
+	jt_add(&nb_done, 1);
+}
+
+struct join {
+	weir_job job;
+	struct weir_job_wait how;
+};
+
+static void
+joins_for_a_time(void *in, void *out)
+{
+	const struct join *join = in;
+
+	result = weir_job_join(jt_service, join->job, &join->how);
+	jt_add(&nb_done, 1);
+}
+
+static void
+join_ends_early(void **state)
+{
+	struct join join = {.how = {.flags = WEIR_JOB_TIMEOUT, .timeout_ns = MS}};
+	weir_job job;
+
+	reset();
+	jt_make(1);
+	jt_spawn(joins_itself, NULL, 0, NULL);
+	assert_int_equal(nb_done, 1);
+	join.job = spawn_wait(NULL);
+	jt_spawn(joins_for_a_time, &join, sizeof(join), NULL);
+	jt_until(&nb_done, 2, "the timeout");
+	assert_int_equal(result, -ETIMEDOUT);
+	join.how.flags = 0;
+	job = jt_spawn(joins_for_a_time, &join, sizeof(join), NULL);
+	assert_int_equal(weir_job_cancel(jt_service, job), 0);
+	jt_until(&nb_done, 3, "the cancellation");
+	assert_int_equal(result, -ECANCELED);
+	/* a core may not, and there is no such job */
+	assert_int_equal(weir_job_join(jt_service, join.job, NULL), -EDEADLK);
+	assert_int_equal(weir_job_join(jt_service, WEIR_JOB_NONE, NULL), -EINVAL);
+	assert_int_equal(weir_job_join(jt_service, UINT64_MAX, NULL), -EINVAL);
+	assert_int_equal(weir_job_join(jt_service, join.job + (1u << 24), NULL), -EINVAL);
+	assert_int_equal(weir_job_join(NULL, join.job, NULL), -EINVAL);
+	weir_job_complete(&completion);
+}
+
+static void *
+thread_joins(void *arg)
+{
+	const weir_job *job = arg;
+
+	result = weir_job_join(jt_service, *job, NULL);
+	jt_add(&nb_done, 1);
+	return NULL;
+}
+
+static void
+threads_join(void **state)
+{
+	pthread_t thread;
+	weir_job job;
+
+	reset();
+	jt_make(1);
+	job = spawn_wait(NULL);
+	assert_int_equal(pthread_create(&thread, NULL, thread_joins, &job), 0);
+	usleep(2000);
+	assert_int_equal(nb_done, 0);
+	weir_job_complete(&completion);
+	jt_until(&nb_done, 2, "both");
+	pthread_join(thread, NULL);
+	assert_int_equal(result, 0);
+}
+
+/* ---- groups ---- */
+
+static void
+waits_for_group(void *in, void *out)
+{
+	struct weir_job_group *group = *(struct weir_job_group **)in;
+
+	result = weir_job_group_wait(group, NULL);
+	jt_add(&nb_done, 1);
+}
+
+static void
+group_test(void **state)
+{
+	struct weir_job_group group, *pointer = &group;
+	struct weir_job_options options = {.group = &group};
+	struct weir_job_completion completions[10] = {0};
+	int results[10];
+
+	reset();
+	jt_make(1);
+	weir_job_group_init(&group);
+	assert_int_equal(weir_job_group_wait(&group, NULL), 0); /* none */
+	for (int i = 0; i < 10; i++) {
+		struct wait wait = {&completions[i], NULL, &results[i]};
+
+		jt_spawn(waits, &wait, sizeof(wait), &options);
+	}
+	assert_int_equal(weir_job_group_nb(&group), 10);
+	for (int i = 0; i < 3; i++)
+		jt_spawn(waits_for_group, &pointer, sizeof(pointer), NULL);
+	for (int i = 0; i < 9; i++)
+		weir_job_complete(&completions[i]);
+	jt_until(&nb_done, 9, "nine jobs end");
+	jt_rounds(100);
+	assert_int_equal(weir_job_group_nb(&group), 1);
+	assert_int_equal(nb_done, 9);
+	weir_job_complete(&completions[9]);
+	jt_finish();
+	assert_int_equal(nb_done, 13);
+	assert_int_equal(result, 0);
+	assert_int_equal(weir_job_group_nb(&group), 0);
+	assert_int_equal(weir_job_group_nb(NULL), 0);
+	assert_int_equal(weir_job_group_wait(NULL, NULL), -EINVAL);
+}
+
+static void
+group_is_cancelled(void **state)
+{
+	struct weir_job_group group, other;
+	struct weir_job_options options = {.group = &group};
+	uint64_t ns = 1000000 * MS;
+
+	reset();
+	jt_make(1);
+	weir_job_group_init(&group);
+	weir_job_group_init(&other);
+	for (int i = 0; i < 10; i++)
+		jt_spawn(sleeps_long, &ns, sizeof(ns), &options);
+	options.group = &other;
+	spawn_wait(NULL);
+	assert_int_equal(weir_job_group_cancel(jt_service, &other), 0);
+	assert_int_equal(weir_job_group_cancel(jt_service, &group), 10);
+	assert_int_equal(weir_job_group_cancel(jt_service, &group), 0);
+	weir_job_complete(&completion);
+	jt_finish();
+	assert_int_equal(jt_stats().nb_cancelled, 10);
+	assert_int_equal(jt_stats().nb_finished, 1);
+	assert_int_equal(weir_job_group_cancel(NULL, &group), 0);
+}
+
+/* ---- no credits ---- */
+
+#define SLEEPERS 500
+
+static void
+goes_on(void *in, void *out)
+{
+	assert_int_equal(weir_job_completion_wait(*(struct weir_job_completion **)in, NULL), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(weir_job_yield(), 0);
+	jt_add(&nb_done, 1);
+}
+
+static void
+nothing_is_received(struct weir_em_core *core, void *context, struct rte_event *events, uint16_t nb,
+	weir_em_queue queue, void *queue_context)
+{
+}
+
+/* Fill the scheduler with events for a core group that has no cores. @return how many */
+static unsigned int
+fill_up(weir_em_queue queue)
+{
+	unsigned int nb = 0;
+
+	for (struct rte_event event; nb < 1000000; nb++) {
+		event = weir_em_event_u64(nb);
+		if (weir_em_send(et_core, queue, &event, 1) == 0)
+			break;
+	}
+	return nb;
+}
+
+static weir_em_queue stuck;
+
+/* There is room for 1024 events, and a queue that nobody takes any from. */
+static void
+make_with_stuck_queue(unsigned int nb_cores)
+{
+	struct weir_em_config em = jt_em_config(nb_cores);
+	weir_em_queue_group nobody;
+	weir_em_object object;
+
+	em.nb_events = 1024;
+	jt_make_of(em, (struct weir_job_service_config){.max_jobs = JT_STACKS}, JT_STACKS);
+	nobody = weir_em_queue_group_create(et_em, "nobody", 0);
+	assert_int_not_equal(nobody, WEIR_EM_NONE);
+	stuck = weir_em_queue_create(
+		et_em, &(struct weir_em_queue_config){.name = "stuck", .group = nobody});
+	object = et_object("stuck", nothing_is_received, NULL);
+	assert_int_equal(weir_em_object_add_queue(et_em, object, stuck), 0);
+	assert_int_equal(weir_em_object_start(et_em, et_core, object, NULL), 0);
+}
+
+static void
+no_credit_is_needed(void **state)
+{
+	struct weir_job_completion completions[SLEEPERS] = {0}, *pointer;
+
+	reset();
+	st_builtin_only(); /* the device would not let cores be taken away from queues, or has no room */
+	make_with_stuck_queue(1);
+	for (unsigned int i = 0; i < SLEEPERS; i++) {
+		pointer = &completions[i];
+		jt_spawn(goes_on, &pointer, sizeof(pointer), NULL);
+	}
+	assert_true(fill_up(stuck) >= 900);
+	for (unsigned int i = 0; i < SLEEPERS; i++)
+		assert_int_equal(weir_job_complete(&completions[i]), 0);
+	jt_finish();
+	assert_int_equal(nb_done, SLEEPERS);
+	assert_true(jt_stats().nb_unpaid > 0);
+	/* and new jobs */
+	for (unsigned int i = 0; i < 10; i++) {
+		pointer = &completions[i];
+		jt_spawn(goes_on, &pointer, sizeof(pointer), NULL);
+	}
+	jt_finish();
+	assert_int_equal(nb_done, SLEEPERS + 10);
+}
+
+static uint64_t cores_seen;
+
+static void
+notes_cores(void *in, void *out)
+{
+	assert_int_equal(weir_job_completion_wait(*(struct weir_job_completion **)in, NULL), 0);
+	for (int i = 0; i < 20; i++) {
+		__atomic_fetch_or(&cores_seen, UINT64_C(1) << weir_em_core_id(weir_job_core()),
+			__ATOMIC_SEQ_CST);
+		assert_int_equal(weir_job_yield(), 0);
+	}
+	jt_add(&nb_done, 1);
+}
+
+/* Who gets no event runs without, but on the cores of its group. */
+static void
+no_credit_but_a_group(void **state)
+{
+	struct weir_job_completion completions[SLEEPERS] = {0}, *pointer;
+	struct weir_job_options options = {0};
+
+	reset();
+	cores_seen = 0;
+	st_builtin_only();
+	make_with_stuck_queue(2);
+	options.core_group = weir_em_queue_group_create(et_em, "second", 2);
+	for (unsigned int i = 0; i < SLEEPERS; i++) {
+		pointer = &completions[i];
+		jt_spawn(notes_cores, &pointer, sizeof(pointer), &options);
+	}
+	while (jt_stats().nb_waits < SLEEPERS)
+		jt_rounds(10);
+	assert_true(fill_up(stuck) >= 900);
+	for (unsigned int i = 0; i < SLEEPERS; i++)
+		assert_int_equal(weir_job_complete(&completions[i]), 0);
+	jt_finish();
+	assert_int_equal(nb_done, SLEEPERS);
+	assert_int_equal(cores_seen, 2);
+	assert_true(jt_stats().nb_unpaid > 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		JT_TEST(sleep_test),
+		JT_TEST(sleep_is_cancelled),
+		JT_TEST(join_test),
+		JT_TEST(join_ends_early),
+		JT_TEST(threads_join),
+		JT_TEST(group_test),
+		JT_TEST(group_is_cancelled),
+		JT_TEST(no_credit_is_needed),
+		JT_TEST(no_credit_but_a_group),
+	};
+
+	return ST_RUN("job-join", tests);
+}
