@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The formats that are built in, described as a user would. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "weir_readout_format.h"
+
+static const struct weir_readout_format_spec specs[] = {
+	{
+		/* DUNE: 64 samples of 64 channels, behind two headers of 16 bytes. A word of 64 bits has version (6), detector (6), crate
+		 * (10), slot (4), stream (8), reserved (6), sequence (12) and length in words behind the first header (12); the next one
+		 * is the timestamp. A stream is detector, crate, slot and stream. */
+		.name = "wibeth",
+		.fields =
+			{
+				[WEIR_READOUT_FIELD_STREAM] = {6, 28},
+				[WEIR_READOUT_FIELD_SEQUENCE] = {40, 12},
+				[WEIR_READOUT_FIELD_TIMESTAMP] = {64, 64},
+				[WEIR_READOUT_FIELD_LENGTH] = {52, 12},
+			},
+		.length_unit_bytes = 8,
+		.length_plus_bytes = 16,
+		.size_min_bytes = 7200,
+		.size_max_bytes = 7200,
+		.step_ticks = 2048,
+		.clock_hz = 62500000,
+	},
+	{
+		/* SRS with VMM3a: counter of frames, "VM3" and the number of the card in 4 bits, time of sending, overflow of offsets; then
+		 * records of 6 bytes. The clock is that of the captures known, 22.5 ns a tick. */
+		.name = "srs-vmm3a",
+		.big_endian = true,
+		.fields =
+			{
+				[WEIR_READOUT_FIELD_STREAM] = {56, 4},
+				[WEIR_READOUT_FIELD_SEQUENCE] = {0, 32},
+				[WEIR_READOUT_FIELD_TIMESTAMP] = {64, 32},
+			},
+		.size_min_bytes = 16,
+		.size_max_bytes = 8968,
+		.clock_hz = 44444444,
+	},
+	{
+		.name = "udp",
+		.layer = WEIR_READOUT_LAYER_UDP,
+		.size_max_bytes = 65507,
+	},
+	{
+		.name = "ethernet",
+		.layer = WEIR_READOUT_LAYER_ETHERNET,
+		.size_min_bytes = 14,
+	},
+};
+
+static struct weir_readout_format formats[RTE_DIM(specs)];
+
+RTE_INIT(compile_formats)
+{
+	for (unsigned int i = 0; i < RTE_DIM(specs); i++)
+		if (weir_readout_format_compile(&specs[i], &formats[i], NULL, NULL, 0) < 0)
+			abort();
+}
+
+const struct weir_readout_format *
+weir_readout_format_builtin(const char *name)
+{
+	for (unsigned int i = 0; i < RTE_DIM(formats); i++)
+		if (strcmp(formats[i].name, name) == 0)
+			return &formats[i];
+	return NULL;
+}
+
+const char *
+weir_readout_format_builtin_name(unsigned int index)
+{
+	return index < RTE_DIM(formats) ? formats[index].name : NULL;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_READOUT_FORMAT_H
+#define WEIR_READOUT_FORMAT_H
+
+/**
+ * @file
+ * Frame formats of readout links, as data: where in a frame its stream key, sequence number, timestamp and length stand.
+ *
+ * A format is described by a struct weir_readout_format_spec, or in YAML:
+ *
+ * @code{.yaml}
+ * formats:
+ *   wibeth:
+ *     endianness: little
+ *     size: 7200B
+ *     clock: 62.5MHz
+ *     step: 2048                                  # ticks from frame to frame
+ *     stream:    {offset: 6, width: 28}           # bits
+ *     sequence:  {offset: 40, width: 12}
+ *     timestamp: {offset: 64, width: 64}
+ *     length:    {offset: 52, width: 12, unit: 8B, plus: 16B}
+ * @endcode
+ *
+ * Offsets count bits from the frame's beginning (see enum weir_readout_layer). In a little endian format bit 0 is the least significant
+ * one of byte 0, and a field grows towards more significant bits and later bytes. In a big endian format bit 0 is the most
+ * significant one of byte 0, as in pictures of network headers. Either way, a field that fills whole bytes has the offset 8 times the number
+ * of its first byte. A field has up to 64 bits within 8 bytes in a row.
+ *
+ * It is compiled into a struct weir_readout_format: what is read per frame is in weir_readout_format_fast.h.
+ *
+ * Threads: any; a compiled format is constant.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir_base_doc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEIR_READOUT_FORMAT_NAME_MAX 32 /**< bytes of a format's name, its end included */
+
+/** What the frames of a format are: what begins at offset 0. */
+enum weir_readout_layer {
+	WEIR_READOUT_LAYER_UDP,      /**< the payload of a UDP datagram */
+	WEIR_READOUT_LAYER_ETHERNET, /**< the whole Ethernet frame, without its check sequence */
+};
+
+/** What a field of a frame means. */
+enum weir_readout_field_kind {
+	WEIR_READOUT_FIELD_STREAM,    /**< which stream, of those that share a port */
+	WEIR_READOUT_FIELD_SEQUENCE,  /**< +1 a frame of the stream */
+	WEIR_READOUT_FIELD_TIMESTAMP, /**< in ticks of the format's clock */
+	WEIR_READOUT_FIELD_LENGTH,    /**< of the frame, or of a part of it */
+	WEIR_READOUT_NB_FIELDS,       /**< their number */
+};
+
+/** Where a field is. */
+struct weir_readout_field_spec {
+	uint32_t offset_bits; /**< from the beginning of the frame */
+	uint32_t width_bits;  /**< 1 up to 64; 0: frames have no such field */
+};
+
+/** A format as one describes it. All zero: UDP datagrams of any size, without fields. */
+struct weir_readout_format_spec {
+	const char *name;              /**< shorter than WEIR_READOUT_FORMAT_NAME_MAX */
+	enum weir_readout_layer layer; /**< what a frame is */
+	bool big_endian;               /**< order of bytes, and of bits: see above */
+	struct weir_readout_field_spec fields[WEIR_READOUT_NB_FIELDS]; /**< by kind */
+	uint64_t sequence_modulus; /**< it counts from 0 to this - 1; 0: as many as its width has values */
+	uint32_t length_unit_bytes; /**< what the length field counts; 0: bytes */
+	uint32_t length_plus_bytes; /**< what it does not count: frame = value * unit + this */
+	uint32_t size_min_bytes; /**< of a frame; raised to where its last field ends */
+	uint32_t size_max_bytes; /**< of a frame; 0: no limit of the format's */
+	uint64_t step_ticks; /**< of the timestamp, from frame to frame; 0: irregular. Needs the timestamp */
+	uint64_t clock_hz; /**< ticks a second; 0: not known. Without a timestamp: 10^9, for frames are told by the time of their arrival in ns */
+};
+
+/** A field, compiled: (64 bits from byte @p load on, in the format's order of bytes) >> @p shift & @p mask. */
+struct weir_readout_field {
+	uint64_t mask; /**< 0: no such field, and it reads as 0 */
+	uint32_t load; /**< byte */
+	uint32_t shift; /**< bits */
+};
+
+/** A format, compiled. Read only. */
+struct weir_readout_format {
+	struct weir_readout_field fields[WEIR_READOUT_NB_FIELDS]; /**< by kind */
+	bool swap;               /**< its order of bytes is not the machine's */
+	uint32_t size_min_bytes; /**< no frame is smaller; all fields are in its first so many bytes or 8 */
+	uint32_t size_max_bytes; /**< no frame is larger; UINT32_MAX: no limit */
+	uint32_t length_unit_bytes; /**< 1 or more */
+	uint32_t length_plus_bytes; /**< as in the description */
+	uint32_t timestamp_bits;    /**< its width; 64 where there is none: times of arrival */
+	uint64_t sequence_modulus;  /**< 0: 2^64, or there is no sequence number */
+	uint64_t step_ticks;        /**< 0: irregular */
+	uint64_t clock_hz;          /**< 0: not known */
+	enum weir_readout_layer layer; /**< what a frame is */
+	char name[WEIR_READOUT_FORMAT_NAME_MAX]; /**< as described */
+};
+
+/** What the fields of one frame say. A field that the format has not is 0. */
+struct weir_readout_header {
+	uint64_t stream;    /**< stream key */
+	uint64_t sequence;  /**< sequence number */
+	uint64_t timestamp; /**< in ticks; it wraps at 2^timestamp_bits */
+	uint64_t length;    /**< as it stands there; see weir_readout_format_length_agrees() */
+};
+
+/**
+ * Compile a description.
+ *
+ * @param[out] format  as described; unchanged on error
+ * @param[out] field   the field that is wrong, or WEIR_READOUT_NB_FIELDS: something else; NULL is allowed
+ * @param[out] why     what is wrong, what was expected, one line; NULL is allowed
+ * @param why_bytes    room there
+ * @return 0; -EINVAL: it contradicts itself, or is out of limits
+ */
+int weir_readout_format_compile(const struct weir_readout_format_spec *spec,
+	struct weir_readout_format *format, enum weir_readout_field_kind *field, char *why,
+	size_t why_bytes);
+
+/** A format that is built in: "wibeth", "srs-vmm3a", "udp", "ethernet"; NULL: no such. */
+const struct weir_readout_format *weir_readout_format_builtin(const char *name);
+
+/** Name of built-in format @p index, from 0; NULL beyond the last. */
+const char *weir_readout_format_builtin_name(unsigned int index);
+
+/** Schema of one format in a description file: the items of a map of formats by name. */
+extern const struct weir_base_doc_section weir_readout_format_section;
+
+/**
+ * Compile the format that @p value, a map checked against weir_readout_format_section, describes. Its name is the one under which
+ * a map holds it.
+ *
+ * @return 0; -EINVAL: an error was added to @p doc, at the line and column of what is wrong
+ */
+int weir_readout_format_read(struct weir_base_doc *doc, const struct weir_base_doc_value *value,
+	struct weir_readout_format *format);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
