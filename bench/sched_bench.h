@@ -211,6 +211,18 @@ bool sched_turns_run(struct sched_turns *turns, uint64_t slice_ns, unsigned int 
 double sched_turns_median(const struct sched_turns *turns, unsigned int side, size_t offset);
 void sched_turns_end(struct sched_turns *turns);
 
+/* How a case is run, by its number in its file's table. */
+struct sched_plan {
+	bool (*add_sides)(struct sched_turns *turns, size_t number); /* false: failed, reported */
+	void (*report)(struct sched_turns *turns, size_t number);
+	uint64_t slice_ns;
+	unsigned int rounds_min;
+};
+
+/* If it is wanted. */
+void sched_turns_case(const struct bench_options *options, struct bench_report *report,
+	const struct sched_plan *plan, const char *name, size_t number);
+
 /* The cases of sched_open.c, of sched_scaling.c, and of sched_idle.c. */
 void sched_open_list(void);
 bool sched_open_wanted(const struct bench_options *options);

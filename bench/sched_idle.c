@@ -85,14 +85,8 @@ add_sides(struct sched_turns *turns, size_t number)
 void
 sched_idle_run(const struct bench_options *options, struct bench_report *report)
 {
-	for (size_t i = 0; i < NB_CASES; i++) {
-		struct sched_turns turns = {
-			.options = options, .report = report, .name = cases[i].name};
+	static const struct sched_plan plan = {add_sides, report_case, SLICE_NS, ROUNDS_MIN};
 
-		if (!bench_wanted(options, cases[i].name))
-			continue;
-		if (add_sides(&turns, i) && sched_turns_run(&turns, SLICE_NS, ROUNDS_MIN))
-			report_case(&turns, i);
-		sched_turns_end(&turns);
-	}
+	for (size_t i = 0; i < NB_CASES; i++)
+		sched_turns_case(options, report, &plan, cases[i].name, i);
 }

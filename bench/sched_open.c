@@ -87,6 +87,16 @@ capacity(const struct sched_shape *shape)
 	return most * 1e9 / mean_ns;
 }
 
+/* With what comes. */
+static struct sched_shape
+offered(const struct open_case *oc)
+{
+	struct sched_shape shape = oc->shape;
+
+	shape.events_per_s = LOAD * capacity(&shape);
+	return shape;
+}
+
 static double
 us(double cycles)
 {
@@ -172,7 +182,7 @@ report_pair(struct sched_turns *turns, const struct open_case *oc, unsigned int 
 		.quiet = true,
 		.ours_extra = side_json(turns, 0, oc),
 		.peer_extra = side_json(turns, peer, oc),
-		.extra = json_pack("{s:f}", "offered_mev_per_s", oc->shape.events_per_s / 1e6),
+		.extra = json_pack("{s:f}", "offered_mev_per_s", offered(oc).events_per_s / 1e6),
 	};
 	double ratio = theirs.p99 / ours.p99;
 
@@ -186,15 +196,16 @@ report_pair(struct sched_turns *turns, const struct open_case *oc, unsigned int 
 }
 
 static void
-report_case(struct sched_turns *turns, const struct open_case *oc)
+report_case(struct sched_turns *turns, size_t number)
 {
+	const struct open_case *oc = &cases[number];
 	const unsigned int class = oc->shape.class_queues ? 0 : SCHED_CLASSES;
 	unsigned int best = 0;
 
 	turns->report->work = turns->report->object = "p99";
 	bench_say(turns->report,
 		"\n%s: %s; %.3f Mev/s are offered, 80 %% of what can be served\n\n", oc->name,
-		oc->what, oc->shape.events_per_s / 1e6);
+		oc->what, offered(oc).events_per_s / 1e6);
 	bench_say(turns->report, "  %-16s %-10s%10s%10s%10s\n", "wait, us", "", "p50", "p99",
 		"p99.9");
 	for (unsigned int s = 0; s < turns->nb_sides; s++) {
@@ -231,26 +242,22 @@ sched_open_list(void)
 bool
 sched_open_wanted(const struct bench_options *options)
 {
-	for (size_t i = 0; i < NB_CASES; i++)
-		if (bench_wanted(options, cases[i].name))
-			return true;
-	return false;
+	return BENCH_ANY_WANTED(options, cases);
+}
+
+static bool
+add_sides(struct sched_turns *turns, size_t number)
+{
+	const struct sched_shape shape = offered(&cases[number]);
+
+	return sched_turns_add_all(turns, &shape);
 }
 
 void
 sched_open_run(const struct bench_options *options, struct bench_report *report)
 {
-	for (size_t i = 0; i < NB_CASES; i++) {
-		struct open_case oc = cases[i];
-		struct sched_turns turns = {
-			.options = options, .report = report, .name = cases[i].name};
+	static const struct sched_plan plan = {add_sides, report_case, SLICE_NS, ROUNDS_MIN};
 
-		if (!bench_wanted(options, oc.name))
-			continue;
-		oc.shape.events_per_s = LOAD * capacity(&oc.shape);
-		if (sched_turns_add_all(&turns, &oc.shape) &&
-			sched_turns_run(&turns, SLICE_NS, ROUNDS_MIN))
-			report_case(&turns, &oc);
-		sched_turns_end(&turns);
-	}
+	for (size_t i = 0; i < NB_CASES; i++)
+		sched_turns_case(options, report, &plan, cases[i].name, i);
 }

@@ -113,3 +113,17 @@ sched_turns_add_all(struct sched_turns *turns, const struct sched_shape *shape)
 	}
 	return ok;
 }
+
+void
+sched_turns_case(const struct bench_options *options, struct bench_report *report,
+	const struct sched_plan *plan, const char *name, size_t number)
+{
+	struct sched_turns turns = {.options = options, .report = report, .name = name};
+
+	if (!bench_wanted(options, name))
+		return;
+	if (plan->add_sides(&turns, number) &&
+		sched_turns_run(&turns, plan->slice_ns, plan->rounds_min))
+		plan->report(&turns, number);
+	sched_turns_end(&turns);
+}
