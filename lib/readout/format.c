@@ -22,8 +22,8 @@ struct complaint {
 };
 
 /* @return -EINVAL */
-static int __attribute__((format(printf, 3, 4)))
-refuse(const struct complaint *complaint, enum weir_readout_field_kind field, const char *format, ...)
+static int __attribute__((format(printf, 3, 4))) refuse(const struct complaint *complaint,
+	enum weir_readout_field_kind field, const char *format, ...)
 {
 	va_list arguments;
 
@@ -114,7 +114,8 @@ check_timestamp(const struct weir_readout_format_spec *spec, const struct compla
 	uint32_t width = spec->fields[WEIR_READOUT_FIELD_TIMESTAMP].width_bits;
 
 	if (width == 0 && spec->step_ticks != 0)
-		return refuse(complaint, WEIR_READOUT_FIELD_TIMESTAMP, "a step without a timestamp");
+		return refuse(
+			complaint, WEIR_READOUT_FIELD_TIMESTAMP, "a step without a timestamp");
 	if (width == 0 && spec->clock_hz != 0)
 		return refuse(
 			complaint, WEIR_READOUT_FIELD_TIMESTAMP, "a clock without a timestamp");
@@ -133,7 +134,8 @@ check_sizes(const struct weir_readout_format_spec *spec, uint32_t size_min_bytes
 {
 	if (spec->size_max_bytes != 0 && spec->size_max_bytes < size_min_bytes)
 		return refuse(complaint, WEIR_READOUT_NB_FIELDS,
-			"at most %u bytes; frames have at least %u, where the last field ends or as "
+			"at most %u bytes; frames have at least %u, where the last field ends or "
+			"as "
 			"stated",
 			spec->size_max_bytes, size_min_bytes);
 	return 0;

@@ -76,7 +76,8 @@ static const struct weir_base_doc_key format_keys[] = {
 		.kind = WEIR_BASE_DOC_ENUM,
 		.choices = layers,
 		.def = "udp",
-		.help = "What a frame is: the payload of a UDP datagram, or a whole Ethernet frame.",
+		.help = "What a frame is: the payload of a UDP datagram, or a whole Ethernet "
+			"frame.",
 	},
 	{
 		.name = "endianness",

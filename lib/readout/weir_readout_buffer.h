@@ -46,11 +46,11 @@ enum weir_readout_full {
 /** Why a frame was dropped. */
 enum weir_readout_buffer_reason {
 	WEIR_READOUT_BUFFER_WRONG_SIZE, /**< a size that the format or the cells have no room for */
-	WEIR_READOUT_BUFFER_DUPLICATE,  /**< it is there already: same timestamp, and sequence number */
+	WEIR_READOUT_BUFFER_DUPLICATE, /**< it is there already: same timestamp, and sequence number */
 	WEIR_READOUT_BUFFER_SLOT_TAKEN, /**< another frame of the same step of time is there */
-	WEIR_READOUT_BUFFER_TOO_LATE,   /**< its time is over: older than the history, or too far out of order */
-	WEIR_READOUT_BUFFER_FAR_OFF,    /**< a timestamp that the frames after it did not confirm */
-	WEIR_READOUT_BUFFER_NO_MEMORY,  /**< no cell was free, and none could be made free: see weir_readout_full */
+	WEIR_READOUT_BUFFER_TOO_LATE, /**< its time is over: older than the history, or too far out of order */
+	WEIR_READOUT_BUFFER_FAR_OFF, /**< a timestamp that the frames after it did not confirm */
+	WEIR_READOUT_BUFFER_NO_MEMORY, /**< no cell was free, and none could be made free: see weir_readout_full */
 	WEIR_READOUT_BUFFER_NB_REASONS, /**< their number */
 };
 
@@ -62,17 +62,21 @@ const char *weir_readout_buffer_reason_text(enum weir_readout_buffer_reason reas
 
 /** A buffer as one describes it: seconds and rates; the memory follows. 0 in a member: its default. */
 struct weir_readout_buffer_config {
-	const char *name; /**< of its link, for the log */
+	const char *name;                         /**< of its link, for the log */
 	const struct weir_readout_format *format; /**< copied; its clock must be known */
 	double history_s; /**< how long frames can be found, at least, counted from the newest; required */
 	double rate_hz; /**< frames a second: required where the format has no step, which says it otherwise */
 	double jump_s; /**< further off than this a frame is doubted; default: a sixteenth of the history, at least 16 frames */
-	uint32_t confirm_frames; /**< how many in a row confirm a jump, the first one included; 1: at once; default 3, at most 16 */
-	uint32_t spare_frames; /**< cells beyond the history's, for frames whose time is over while readers pin them; default: an eighth of the history's */
-	uint32_t frame_bytes; /**< largest frame; default: the format's size_max_bytes, if it has one */
-	uint32_t reorder_frames; /**< without a step: how many places from the end a late frame may come, default 1024 */
+	uint32_t
+		confirm_frames; /**< how many in a row confirm a jump, the first one included; 1: at once; default 3, at most 16 */
+	uint32_t
+		spare_frames; /**< cells beyond the history's, for frames whose time is over while readers pin them; default: an eighth of the history's */
+	uint32_t
+		frame_bytes; /**< largest frame; default: the format's size_max_bytes, if it has one */
+	uint32_t
+		reorder_frames; /**< without a step: how many places from the end a late frame may come, default 1024 */
 	enum weir_readout_full when_full; /**< what to do without a free cell */
-	int socket_id; /**< NUMA node of the memory; -1: any */
+	int socket_id;                    /**< NUMA node of the memory; -1: any */
 	bool no_hugepages; /**< do not even try: for tests, and machines where they are others' */
 };
 
@@ -90,9 +94,9 @@ void weir_readout_buffer_free(struct weir_readout_buffer *buffer);
 
 /** What the configuration came to. */
 struct weir_readout_buffer_info {
-	uint32_t nb_cells;   /**< frames that there is memory for */
-	uint32_t cell_bytes; /**< a frame's size, rounded up to cache lines */
-	uint32_t nb_index;   /**< slots, or entries */
+	uint32_t nb_cells;      /**< frames that there is memory for */
+	uint32_t cell_bytes;    /**< a frame's size, rounded up to cache lines */
+	uint32_t nb_index;      /**< slots, or entries */
 	uint64_t memory_bytes;  /**< all of it */
 	uint64_t history_ticks; /**< guaranteed: at least what was asked for */
 	uint64_t jump_ticks;    /**< further off, a frame is doubted */
@@ -106,8 +110,9 @@ void weir_readout_buffer_info(
 
 /** A frame on its way in. */
 struct weir_readout_frame {
-	uint64_t timestamp;  /**< ticks; of a format without one: ns, when it arrived */
-	uint64_t sequence;   /**< its number, or 0: tells duplicates among frames of one timestamp, where there is no step */
+	uint64_t timestamp; /**< ticks; of a format without one: ns, when it arrived */
+	uint64_t
+		sequence; /**< its number, or 0: tells duplicates among frames of one timestamp, where there is no step */
 	uint32_t size_bytes; /**< all of it */
 };
 
@@ -154,10 +159,11 @@ struct weir_readout_buffer_stats {
 	uint64_t expired;  /**< their time was over, or a jump backwards ended it */
 	uint64_t evicted;  /**< made room while their time was not over */
 	uint64_t dropped[WEIR_READOUT_BUFFER_NB_REASONS]; /**< by reason */
-	uint64_t doubted;  /**< of those buffered: waiting for the next ones to confirm them */
-	uint64_t late;     /**< came after a later one, and were taken in */
-	uint64_t jumps;    /**< confirmed */
-	uint64_t detained; /**< cells that are not free only because readers pin them: gauge, a frame ago */
+	uint64_t doubted; /**< of those buffered: waiting for the next ones to confirm them */
+	uint64_t late;    /**< came after a later one, and were taken in */
+	uint64_t jumps;   /**< confirmed */
+	uint64_t
+		detained; /**< cells that are not free only because readers pin them: gauge, a frame ago */
 };
 
 /**
@@ -175,11 +181,14 @@ struct weir_readout_interval {
 
 /** What a window consists of: bits. */
 enum {
-	WEIR_READOUT_PART_FRAMES = 1 << 0,  /**< frames are there */
-	WEIR_READOUT_PART_MISSING = 1 << 1, /**< some of it never came, or was evicted: see missing */
+	WEIR_READOUT_PART_FRAMES = 1 << 0, /**< frames are there */
+	WEIR_READOUT_PART_MISSING = 1
+				    << 1, /**< some of it never came, or was evicted: see missing */
 	WEIR_READOUT_PART_TOO_OLD = 1 << 2, /**< its beginning is no longer kept; also in missing */
 	WEIR_READOUT_PART_NOT_YET = 1 << 3, /**< its end is still to come; also in missing */
-	WEIR_READOUT_PART_CUT = 1 << 4, /**< more intervals are missing than there was room for: the last one spans the rest of them */
+	WEIR_READOUT_PART_CUT =
+		1
+		<< 4, /**< more intervals are missing than there was room for: the last one spans the rest of them */
 };
 
 /** What became of a window. */
@@ -196,17 +205,17 @@ enum weir_readout_status {
  * evicted is told. Members up to max_* are set by weir_readout_window_create(), the rest by a look-up; read only.
  */
 struct weir_readout_window {
-	uint32_t max_frames;  /**< room */
-	uint32_t max_missing; /**< room, 2 or more */
-	uint64_t begin;       /**< as asked for */
-	uint64_t end;         /**< as asked for */
-	uint32_t parts;       /**< WEIR_READOUT_PART_ bits */
-	uint32_t nb_frames;   /**< how many were found */
-	uint32_t nb_missing;  /**< intervals */
-	uint64_t bytes;       /**< of all frames found */
-	struct iovec *frames; /**< the frames themselves, in the buffer's memory */
-	uint64_t *timestamps; /**< of each */
-	struct weir_readout_interval *missing;    /**< in order, apart from each other */
+	uint32_t max_frames;                   /**< room */
+	uint32_t max_missing;                  /**< room, 2 or more */
+	uint64_t begin;                        /**< as asked for */
+	uint64_t end;                          /**< as asked for */
+	uint32_t parts;                        /**< WEIR_READOUT_PART_ bits */
+	uint32_t nb_frames;                    /**< how many were found */
+	uint32_t nb_missing;                   /**< intervals */
+	uint64_t bytes;                        /**< of all frames found */
+	struct iovec *frames;                  /**< the frames themselves, in the buffer's memory */
+	uint64_t *timestamps;                  /**< of each */
+	struct weir_readout_interval *missing; /**< in order, apart from each other */
 	const struct weir_readout_buffer *buffer; /**< where frames are pinned; NULL: none are */
 	uint32_t *cells;                          /**< which ones */
 };
@@ -225,12 +234,13 @@ void weir_readout_window_free(struct weir_readout_window *window);
 
 /**
  * Look up [@p begin, @p end), and pin the frames found: they stay as they are until weir_readout_window_release(). Copies nothing, waits for
- * nobody. Any thread, also the writer; a window is used by one thread at a time, and holds no frames when this is called.
+ * nothing longer than the insertion of a late frame. Any thread, also the writer; a window is used by one thread at a time, and holds no frames when this is
+ * called. Where begin and end are the same it is empty, and complete.
  *
- * @return 0; -E2BIG: more frames than the window has room for: nothing is pinned
+ * @return 0; -E2BIG: more frames than the window has room for: nothing is pinned; -EINVAL: @p end is before @p begin
  */
-int weir_readout_window_find(const struct weir_readout_buffer *buffer, uint64_t begin,
-	uint64_t end, struct weir_readout_window *window);
+int weir_readout_window_find(const struct weir_readout_buffer *buffer, uint64_t begin, uint64_t end,
+	struct weir_readout_window *window);
 
 /** Unpin its frames. They must not be touched any more. Any thread; nothing to do for one that holds none. */
 void weir_readout_window_release(struct weir_readout_window *window);

@@ -70,34 +70,38 @@ struct weir_readout_format_spec {
 	enum weir_readout_layer layer; /**< what a frame is */
 	bool big_endian;               /**< order of bytes, and of bits: see above */
 	struct weir_readout_field_spec fields[WEIR_READOUT_NB_FIELDS]; /**< by kind */
-	uint64_t sequence_modulus; /**< it counts from 0 to this - 1; 0: as many as its width has values */
+	uint64_t
+		sequence_modulus; /**< it counts from 0 to this - 1; 0: as many as its width has values */
 	uint32_t length_unit_bytes; /**< what the length field counts; 0: bytes */
 	uint32_t length_plus_bytes; /**< what it does not count: frame = value * unit + this */
-	uint32_t size_min_bytes; /**< of a frame; raised to where its last field ends */
-	uint32_t size_max_bytes; /**< of a frame; 0: no limit of the format's */
-	uint64_t step_ticks; /**< of the timestamp, from frame to frame; 0: irregular. Needs the timestamp */
-	uint64_t clock_hz; /**< ticks a second; 0: not known. Without a timestamp: 10^9, for frames are told by the time of their arrival in ns */
+	uint32_t size_min_bytes;    /**< of a frame; raised to where its last field ends */
+	uint32_t size_max_bytes;    /**< of a frame; 0: no limit of the format's */
+	uint64_t
+		step_ticks; /**< of the timestamp, from frame to frame; 0: irregular. Needs the timestamp */
+	uint64_t
+		clock_hz; /**< ticks a second; 0: not known. Without a timestamp: 10^9, for frames are told by the time of their arrival in ns */
 };
 
 /** A field, compiled: (64 bits from byte @p load on, in the format's order of bytes) >> @p shift & @p mask. */
 struct weir_readout_field {
-	uint64_t mask; /**< 0: no such field, and it reads as 0 */
-	uint32_t load; /**< byte */
+	uint64_t mask;  /**< 0: no such field, and it reads as 0 */
+	uint32_t load;  /**< byte */
 	uint32_t shift; /**< bits */
 };
 
 /** A format, compiled. Read only. */
 struct weir_readout_format {
 	struct weir_readout_field fields[WEIR_READOUT_NB_FIELDS]; /**< by kind */
-	bool swap;               /**< its order of bytes is not the machine's */
-	uint32_t size_min_bytes; /**< no frame is smaller; all fields are in its first so many bytes or 8 */
-	uint32_t size_max_bytes; /**< no frame is larger; UINT32_MAX: no limit */
-	uint32_t length_unit_bytes; /**< 1 or more */
-	uint32_t length_plus_bytes; /**< as in the description */
-	uint32_t timestamp_bits;    /**< its width; 64 where there is none: times of arrival */
-	uint64_t sequence_modulus;  /**< 0: 2^64, or there is no sequence number */
-	uint64_t step_ticks;        /**< 0: irregular */
-	uint64_t clock_hz;          /**< 0: not known */
+	bool swap; /**< its order of bytes is not the machine's */
+	uint32_t
+		size_min_bytes; /**< no frame is smaller; all fields are in its first so many bytes or 8 */
+	uint32_t size_max_bytes;       /**< no frame is larger; UINT32_MAX: no limit */
+	uint32_t length_unit_bytes;    /**< 1 or more */
+	uint32_t length_plus_bytes;    /**< as in the description */
+	uint32_t timestamp_bits;       /**< its width; 64 where there is none: times of arrival */
+	uint64_t sequence_modulus;     /**< 0: 2^64, or there is no sequence number */
+	uint64_t step_ticks;           /**< 0: irregular */
+	uint64_t clock_hz;             /**< 0: not known */
 	enum weir_readout_layer layer; /**< what a frame is */
 	char name[WEIR_READOUT_FORMAT_NAME_MAX]; /**< as described */
 };

@@ -24,8 +24,7 @@ weir_readout_format_size_allowed(const struct weir_readout_format *format, uint3
 
 /** A field of a frame of which 8 bytes from @p load on are there. */
 static inline uint64_t
-weir_readout_field_get(
-	const struct weir_readout_field *field, bool swap, const uint8_t *frame)
+weir_readout_field_get(const struct weir_readout_field *field, bool swap, const uint8_t *frame)
 {
 	uint64_t word;
 
@@ -56,21 +55,20 @@ weir_readout_format_get(const struct weir_readout_format *format, const void *fr
 			memcpy(padded, frame, size_bytes);
 		bytes = padded;
 	}
-	header->stream = weir_readout_field_get(
-		&fields[WEIR_READOUT_FIELD_STREAM], format->swap, bytes);
-	header->sequence = weir_readout_field_get(
-		&fields[WEIR_READOUT_FIELD_SEQUENCE], format->swap, bytes);
-	header->timestamp = weir_readout_field_get(
-		&fields[WEIR_READOUT_FIELD_TIMESTAMP], format->swap, bytes);
-	header->length = weir_readout_field_get(
-		&fields[WEIR_READOUT_FIELD_LENGTH], format->swap, bytes);
+	header->stream =
+		weir_readout_field_get(&fields[WEIR_READOUT_FIELD_STREAM], format->swap, bytes);
+	header->sequence =
+		weir_readout_field_get(&fields[WEIR_READOUT_FIELD_SEQUENCE], format->swap, bytes);
+	header->timestamp =
+		weir_readout_field_get(&fields[WEIR_READOUT_FIELD_TIMESTAMP], format->swap, bytes);
+	header->length =
+		weir_readout_field_get(&fields[WEIR_READOUT_FIELD_LENGTH], format->swap, bytes);
 	return true;
 }
 
 /** Has the format a field of this kind? */
 static inline bool
-weir_readout_format_has(
-	const struct weir_readout_format *format, enum weir_readout_field_kind kind)
+weir_readout_format_has(const struct weir_readout_format *format, enum weir_readout_field_kind kind)
 {
 	return format->fields[kind].mask != 0;
 }

@@ -192,8 +192,7 @@ builtin(void **state)
 	assert_null(weir_readout_format_builtin(""));
 	assert_int_equal(
 		weir_readout_format_builtin("ethernet")->layer, WEIR_READOUT_LAYER_ETHERNET);
-	assert_false(
-		weir_readout_format_size_allowed(weir_readout_format_builtin("ethernet"), 13));
+	assert_false(weir_readout_format_size_allowed(weir_readout_format_builtin("ethernet"), 13));
 	assert_true(weir_readout_format_size_allowed(weir_readout_format_builtin("ethernet"), 14));
 }
 
@@ -236,11 +235,13 @@ refused(void **state)
 			"64 bits from bit 1 of a byte on are in 9 bytes; expected within 8"},
 		{{.name = "t", .sequence_modulus = 2}, WEIR_READOUT_FIELD_SEQUENCE,
 			"a modulus without a sequence number"},
-		{{.name = "t", .fields = {[WEIR_READOUT_FIELD_SEQUENCE] = {0, 8}},
+		{{.name = "t",
+			 .fields = {[WEIR_READOUT_FIELD_SEQUENCE] = {0, 8}},
 			 .sequence_modulus = 257},
 			WEIR_READOUT_FIELD_SEQUENCE,
 			"modulus 257 of a sequence number of 8 bits; expected 2 up to 2^8"},
-		{{.name = "t", .fields = {[WEIR_READOUT_FIELD_SEQUENCE] = {0, 8}},
+		{{.name = "t",
+			 .fields = {[WEIR_READOUT_FIELD_SEQUENCE] = {0, 8}},
 			 .sequence_modulus = 1},
 			WEIR_READOUT_FIELD_SEQUENCE,
 			"modulus 1 of a sequence number of 8 bits; expected 2 up to 2^8"},
@@ -248,11 +249,13 @@ refused(void **state)
 			"a step without a timestamp"},
 		{{.name = "t", .clock_hz = 1}, WEIR_READOUT_FIELD_TIMESTAMP,
 			"a clock without a timestamp"},
-		{{.name = "t", .fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, 8}},
+		{{.name = "t",
+			 .fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, 8}},
 			 .step_ticks = 64},
 			WEIR_READOUT_FIELD_TIMESTAMP,
 			"step 64 of a timestamp of 8 bits; expected up to a fourth of its values"},
-		{{.name = "t", .fields = {[WEIR_READOUT_FIELD_STREAM] = {64, 8}},
+		{{.name = "t",
+			 .fields = {[WEIR_READOUT_FIELD_STREAM] = {64, 8}},
 			 .size_max_bytes = 8},
 			WEIR_READOUT_NB_FIELDS,
 			"at most 8 bytes; frames have at least 9, where the last field ends or as "
@@ -328,8 +331,7 @@ take_card(void *arg, const uint8_t *payload, uint32_t bytes, uint64_t time_us)
 			cards->nb_gaps[card]++;
 			cards->missing[card] = header.sequence - 1;
 		}
-		cards->ticks[card] +=
-			(uint32_t)(header.timestamp - cards->last[card].timestamp);
+		cards->ticks[card] += (uint32_t)(header.timestamp - cards->last[card].timestamp);
 	}
 	cards->last[card] = header;
 	cards->last_us[card] = time_us;

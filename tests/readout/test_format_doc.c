@@ -169,12 +169,17 @@ refused(void **state)
 		"as stated\n");
 	bad("formats:\n  a:\n    stream: {offset: 0, width: 65}\n",
 		"f.yaml:3:32: '65' is out of range; expected an integer from 1 to 64\n");
-	bad("formats:\n  a:\n    stream: {offset: 0}\n", "f.yaml:3:5: key 'width' is missing in 'stream'; expected an integer\n");
-	bad("formats:\n  a:\n    stream: {width: 8}\n", "f.yaml:3:5: key 'offset' is missing in 'stream'; expected an integer\n");
+	bad("formats:\n  a:\n    stream: {offset: 0}\n",
+		"f.yaml:3:5: key 'width' is missing in 'stream'; expected an integer\n");
+	bad("formats:\n  a:\n    stream: {width: 8}\n",
+		"f.yaml:3:5: key 'offset' is missing in 'stream'; expected an integer\n");
 	bad("formats:\n  a:\n    endianness: middle\n",
-		"f.yaml:3:17: 'middle' is not known for 'endianness'; expected one of: little, big\n");
+		"f.yaml:3:17: 'middle' is not known for 'endianness'; expected one of: little, "
+		"big\n");
 	bad("formats:\n  a:\n    strem: {offset: 0, width: 8}\n",
-		"f.yaml:3:5: unknown key 'strem' in 'a', did you mean 'stream'? expected one of: layer, endianness, size, size_min, size_max, clock, step, stream, sequence, timestamp, length\n");
+		"f.yaml:3:5: unknown key 'strem' in 'a', did you mean 'stream'? expected one of: "
+		"layer, endianness, size, size_min, size_max, clock, step, stream, sequence, "
+		"timestamp, length\n");
 }
 
 /* A name that is too long for it. */

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From seconds and rates to cells and slots. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_errno.h>
+
+#include "weir_base.h"
+
+#include "buffer_private.h"
+
+#define CACHE_LINE         64u
+#define CELLS_MAX          (1u << 30)
+#define CONFIRM_DEFAULT    3
+#define REORDER_DEFAULT    1024
+#define JUMP_FRAMES_MIN    16
+#define JUMP_PART          16 /* of the history */
+#define SPARE_PART         8  /* of its frames */
+#define FRAME_BYTES_MAX    (1u << 24)
+
+/* What a configuration comes to. */
+struct sizes {
+	uint64_t live_ticks, jump_ticks;
+	uint64_t nb_cells, nb_index;
+	uint32_t frame_bytes, cell_bytes;
+};
+
+static int __attribute__((format(printf, 2, 3)))
+refuse(const struct weir_readout_buffer_config *config, const char *format, ...)
+{
+	char why[160];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(why, sizeof(why), format, arguments);
+	va_end(arguments);
+	weir_base_log(WEIR_BASE_LOG_ERROR, "readout", "buffer of %s: %s",
+		config->name != NULL ? config->name : "?", why);
+	return -EINVAL;
+}
+
+/* Greater than 0, and a number. */
+static bool
+is_positive(double value)
+{
+	return value > 0 && value < 1e18;
+}
+
+static int
+check(const struct weir_readout_buffer_config *config)
+{
+	const struct weir_readout_format *format = config->format;
+
+	if (config->name == NULL || format == NULL)
+		return refuse(config, "it has no name, or no format");
+	if (format->clock_hz == 0)
+		return refuse(config, "the clock of format %s is not known", format->name);
+	if (!is_positive(config->history_s))
+		return refuse(config, "a history of %g s", config->history_s);
+	if (format->step_ticks == 0 && !is_positive(config->rate_hz))
+		return refuse(config, "%g frames a second of format %s, which has no step",
+			config->rate_hz, format->name);
+	if (config->jump_s != 0 && !is_positive(config->jump_s))
+		return refuse(config, "jumps from %g s on", config->jump_s);
+	if (config->confirm_frames > CONFIRM_MAX)
+		return refuse(config, "jumps confirmed by %u frames; expected up to %u",
+			config->confirm_frames, CONFIRM_MAX);
+	if ((unsigned int)config->when_full > WEIR_READOUT_FULL_DROP_NEWEST)
+		return refuse(config, "what to do when it is full: %d", (int)config->when_full);
+	return 0;
+}
+
+static int
+size_cells(const struct weir_readout_buffer_config *config, struct sizes *sizes)
+{
+	uint32_t most = config->format->size_max_bytes;
+
+	sizes->frame_bytes = config->frame_bytes != 0 ? config->frame_bytes : most;
+	if (sizes->frame_bytes > FRAME_BYTES_MAX)
+		return refuse(config,
+			"frame_bytes is %u; expected up to %u, and a number where format %s has no "
+			"limit",
+			config->frame_bytes, FRAME_BYTES_MAX, config->format->name);
+	if (sizes->frame_bytes < config->format->size_min_bytes)
+		return refuse(config, "frame_bytes is %u; frames have at least %u",
+			sizes->frame_bytes, config->format->size_min_bytes);
+	sizes->cell_bytes =
+		(RTE_MAX(sizes->frame_bytes, 1u) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	return 0;
+}
+
+/* History and jumps in ticks; of fixed rate, in whole steps. */
+static int
+size_times(const struct weir_readout_buffer_config *config, struct sizes *sizes)
+{
+	const struct weir_readout_format *format = config->format;
+	double hz = (double)format->clock_hz, step = (double)format->step_ticks;
+	double frame = step > 0 ? step : hz / config->rate_hz, history = config->history_s * hz;
+	double jump = config->jump_s * hz;
+
+	if (config->jump_s == 0)
+		jump = fmax(history / JUMP_PART, JUMP_FRAMES_MIN * frame);
+	/* Later than what is kept would be a jump back: a quarter of what timestamps can tell is enough for all of it. */
+	if (history + jump + 2 * frame >= ldexp(1, (int)format->timestamp_bits - 2))
+		return refuse(config,
+			"%g s of history, and jumps from %g s on: more than a quarter of a "
+			"timestamp's %u bits",
+			config->history_s, jump / hz, format->timestamp_bits);
+	sizes->jump_ticks = (uint64_t)ceil(jump);
+	sizes->live_ticks = (uint64_t)ceil(history) + sizes->jump_ticks;
+	if (format->step_ticks > 0)
+		sizes->live_ticks = (sizes->live_ticks / format->step_ticks + 2) * format->step_ticks;
+	return 0;
+}
+
+static int
+size_index(const struct weir_readout_buffer_config *config, struct sizes *sizes)
+{
+	const struct weir_readout_format *format = config->format;
+	double frames, spare;
+
+	frames = format->step_ticks > 0
+			 ? (double)(sizes->live_ticks / format->step_ticks)
+			 : ceil((double)sizes->live_ticks / (double)format->clock_hz *
+				   config->rate_hz) + 1;
+	spare = config->spare_frames != 0 ? config->spare_frames : ceil(frames / SPARE_PART);
+	if (frames + spare > CELLS_MAX)
+		return refuse(config, "%.0f frames; expected up to %u", frames + spare, CELLS_MAX);
+	sizes->nb_cells = (uint64_t)frames + (uint64_t)spare + CONFIRM_MAX;
+	/* The ordered one needs room for holes, too. */
+	sizes->nb_index = rte_align64pow2(
+		format->step_ticks > 0 ? (uint64_t)frames : 2 * sizes->nb_cells);
+	return 0;
+}
+
+static uint64_t
+index_bytes(const struct weir_readout_buffer_config *config, const struct sizes *sizes)
+{
+	return sizes->nb_index * (sizeof(uint32_t) +
+					 (config->format->step_ticks > 0 ? 0 : sizeof(uint64_t)));
+}
+
+static uint64_t
+all_bytes(const struct weir_readout_buffer_config *config, const struct sizes *sizes)
+{
+	return CACHE_LINE + store_bytes((uint32_t)sizes->nb_cells, sizes->cell_bytes) +
+	       index_bytes(config, sizes);
+}
+
+/* The memory: what readers write, the store, times of an ordered index, references. */
+static void
+lay_out(struct weir_readout_buffer *buffer, const struct sizes *sizes)
+{
+	uint8_t *at = buffer->memory.start;
+
+	buffer->releases = (void *)at;
+	at += CACHE_LINE;
+	store_init(&buffer->store, at, (uint32_t)sizes->nb_cells, sizes->cell_bytes);
+	at += store_bytes((uint32_t)sizes->nb_cells, sizes->cell_bytes);
+	buffer->index.mask = sizes->nb_index - 1;
+	if (buffer->ordered) {
+		buffer->index.ats = (void *)at;
+		at += sizes->nb_index * sizeof(uint64_t);
+	}
+	buffer->index.refs = (void *)at;
+	memset(buffer->index.refs, 0xff, sizes->nb_index * sizeof(uint32_t)); /* STORE_NONE */
+}
+
+static void
+fill(struct weir_readout_buffer *buffer, const struct weir_readout_buffer_config *config,
+	const struct sizes *sizes)
+{
+	unsigned int unused = 64 - config->format->timestamp_bits;
+
+	buffer->format = *config->format;
+	buffer->timestamp_mask = UINT64_MAX >> unused;
+	buffer->ordered = config->format->step_ticks == 0;
+	buffer->step_ticks = buffer->ordered ? 1 : config->format->step_ticks;
+	buffer->live_ticks = sizes->live_ticks;
+	buffer->jump_ticks = sizes->jump_ticks;
+	buffer->frame_bytes = sizes->frame_bytes;
+	buffer->confirm_frames =
+		config->confirm_frames != 0 ? config->confirm_frames : CONFIRM_DEFAULT;
+	buffer->reorder_frames =
+		config->reorder_frames != 0 ? config->reorder_frames : REORDER_DEFAULT;
+	buffer->when_full = config->when_full;
+	buffer->socket_id = config->socket_id;
+	lay_out(buffer, sizes);
+}
+
+static int
+size(const struct weir_readout_buffer_config *config, struct sizes *sizes)
+{
+	int rc = check(config);
+
+	if (rc == 0)
+		rc = size_cells(config, sizes);
+	if (rc == 0)
+		rc = size_times(config, sizes);
+	if (rc == 0)
+		rc = size_index(config, sizes);
+	return rc;
+}
+
+struct weir_readout_buffer *
+weir_readout_buffer_create(const struct weir_readout_buffer_config *config)
+{
+	struct weir_readout_buffer *buffer;
+	struct sizes sizes = {0};
+	int rc = size(config, &sizes);
+
+	if (rc < 0) {
+		rte_errno = -rc;
+		return NULL;
+	}
+	buffer = aligned_alloc(CACHE_LINE, sizeof(*buffer));
+	if (buffer != NULL) {
+		memset(buffer, 0, sizeof(*buffer));
+		rc = memory_map(&buffer->memory, all_bytes(config, &sizes), config->socket_id,
+			!config->no_hugepages);
+	}
+	if (buffer == NULL || rc < 0) {
+		free(buffer);
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	fill(buffer, config, &sizes);
+	return buffer;
+}
+
+void
+weir_readout_buffer_free(struct weir_readout_buffer *buffer)
+{
+	if (buffer == NULL)
+		return;
+	memory_unmap(&buffer->memory);
+	free(buffer);
+}
+
+void
+weir_readout_buffer_info(
+	const struct weir_readout_buffer *buffer, struct weir_readout_buffer_info *info)
+{
+	*info = (struct weir_readout_buffer_info){
+		.nb_cells = buffer->store.nb_cells,
+		.cell_bytes = buffer->store.cell_bytes,
+		.nb_index = (uint32_t)(buffer->index.mask + 1),
+		.memory_bytes = buffer->memory.bytes,
+		.history_ticks = buffer->live_ticks - (buffer->ordered ? 0 : buffer->step_ticks),
+		.jump_ticks = buffer->jump_ticks,
+		.hugepages = buffer->memory.hugepages,
+		.socket_id = buffer->socket_id,
+	};
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Large memory for frames: hugepages where there are any, on a NUMA node, touched before the first frame comes. */
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "weir_base.h"
+#include "weir_base_sanitizer.h"
+
+#include "memory.h"
+
+#define HUGEPAGE_BYTES (2u << 20)
+#define NODES_MAX      1024 /* the kernel's own limit */
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+static size_t
+round_up(size_t bytes, size_t unit)
+{
+	return (bytes + unit - 1) / unit * unit;
+}
+
+/* Preferred, not bound: memory on another node is slower, none is the end. */
+static void
+prefer_node(void *start, size_t bytes, int socket_id)
+{
+	unsigned long nodes[NODES_MAX / (8 * sizeof(unsigned long))] = {0};
+	const size_t bits = 8 * sizeof(nodes[0]);
+
+	if (socket_id < 0)
+		return;
+	errno = EINVAL;
+	if (socket_id < NODES_MAX) {
+		nodes[(size_t)socket_id / bits] = 1ul << ((size_t)socket_id % bits);
+		if (syscall(SYS_mbind, start, bytes, MPOL_PREFERRED, nodes, NODES_MAX + 1ul, 0) == 0)
+			return;
+	}
+	weir_base_log(WEIR_BASE_LOG_WARNING, "readout",
+		"frames on NUMA node %d: %s; they come from any node", socket_id, strerror(errno));
+}
+
+/* Older kernels are asked page by page, by a touch. */
+static bool
+populate(void *start, size_t bytes, bool hugepages)
+{
+	volatile char *at = start;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (madvise(start, bytes, MADV_POPULATE_WRITE) == 0)
+		return true;
+	/* A touch that fails is a signal: not for hugepages, which may run out. */
+	if (errno != EINVAL || hugepages)
+		return false;
+	for (size_t i = 0; i < bytes; i += page)
+		at[i] = 0;
+	return true;
+}
+
+static bool
+try_map(struct memory *memory, size_t bytes, int socket_id, bool hugepages)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (hugepages ? MAP_HUGETLB : 0);
+
+	memory->hugepages = hugepages;
+	/* Rounded up in any case: the kernel may join pages to huge ones by itself. */
+	memory->bytes = round_up(bytes, HUGEPAGE_BYTES);
+	memory->start = mmap(NULL, memory->bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (memory->start == MAP_FAILED) {
+		memory->start = NULL;
+		return false;
+	}
+	if (!hugepages)
+		(void)madvise(memory->start, memory->bytes, MADV_HUGEPAGE); /* a wish */
+	prefer_node(memory->start, memory->bytes, socket_id);
+	if (populate(memory->start, memory->bytes, hugepages))
+		return true;
+	memory_unmap(memory);
+	return false;
+}
+
+int
+memory_map(struct memory *memory, size_t bytes, int socket_id, bool hugepages)
+{
+	if (hugepages && try_map(memory, bytes, socket_id, true))
+		return 0;
+	if (try_map(memory, bytes, socket_id, false))
+		return 0;
+	weir_base_log(WEIR_BASE_LOG_ERROR, "readout", "%zu bytes of memory for frames: %s", bytes,
+		strerror(errno));
+	return -ENOMEM;
+}
+
+void
+memory_unmap(struct memory *memory)
+{
+	int why = errno;
+
+	if (memory->start == NULL)
+		return;
+	weir_base_asan_unpoison(memory->start, memory->bytes);
+	munmap(memory->start, memory->bytes);
+	memory->start = NULL;
+	errno = why;
+}

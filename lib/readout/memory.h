@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef READOUT_MEMORY_H
+#define READOUT_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Memory that is there: mapped, zero, on a node as far as it has room, touched. */
+struct memory {
+	void *start;
+	size_t bytes; /* rounded up to pages */
+	bool hugepages;
+};
+
+/*
+ * In hugepages, if @p hugepages and the system has enough.
+ *
+ * @param socket_id  node that is preferred; -1: any
+ * @return 0, -ENOMEM; the log says why
+ */
+int memory_map(struct memory *memory, size_t bytes, int socket_id, bool hugepages);
+
+/* Nothing to do if it is not mapped. */
+void memory_unmap(struct memory *memory);
+
+#endif
