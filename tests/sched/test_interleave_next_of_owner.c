@@ -16,22 +16,16 @@
 
 #include "../../lib/sched/shard.c"
 
+#include "interleave_stand.h"
+
 #define NB_EVENTS 3
 #define OWNER     0
 #define THIEF     1
 
-static struct weir_sched *sched;
-static struct builtin *builtin;
 static struct shard *shard;
 static struct lane *lane;
-static struct builtin_port *ports[2];
 static unsigned int nb_holders, nb_seen;
 static bool is_out; /* the owner, of the group */
-
-static void
-drop(void *arg, const struct rte_event *event)
-{
-}
 
 /* It is the next one of its flow, which nobody else has. */
 static void
@@ -76,16 +70,11 @@ init(void)
 {
 	struct rte_event event = {.op = RTE_EVENT_OP_NEW};
 
-	if (sched->running)
-		weir_sched_stop(sched, drop, NULL);
 	nb_holders = nb_seen = 0;
 	is_out = false;
-	CHECK(weir_sched_group_set(sched, 1, 3) == 0);
-	CHECK(weir_sched_start(sched) == 0);
-	while (event_shard(builtin, event.event) != ports[OWNER]->own_id)
-		event.flow_id++;
+	stand_start(3);
 	shard = ports[OWNER]->own;
-	shard->nb_next = 0; /* every run is the same */
+	event.flow_id = stand_flow_in(0, shard->id) & 0xfffff;
 	for (event.u64 = 0; event.u64 < NB_EVENTS; event.u64++)
 		CHECK(weir_sched_enqueue(&ports[THIEF]->base, &event, 1) == 1);
 	lane = event_lane(builtin, event.event, RTE_SCHED_TYPE_ATOMIC);
@@ -198,24 +187,7 @@ group_changes(void **state)
 static int
 setup(void **state)
 {
-	const struct weir_sched_config config = {
-		.nb_ports = 2, .nb_queues = 1, .nb_flows = 16, .nb_events = 16};
-	const struct weir_sched_queue_config queue = {.type = RTE_SCHED_TYPE_ATOMIC, .group = 1};
-
-	sched = weir_sched_create("next", &config);
-	assert_non_null(sched);
-	assert_int_equal(weir_sched_queue_setup(sched, 0, &queue), 0);
-	builtin = sched->own;
-	for (unsigned int i = 0; i < 2; i++)
-		ports[i] = (struct builtin_port *)weir_sched_port(sched, i);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	weir_sched_stop(sched, drop, NULL);
-	weir_sched_destroy(sched);
+	stand_make(2, 1, 0);
 	return 0;
 }
 
@@ -226,5 +198,5 @@ main(void)
 		cmocka_unit_test(somebody_steals), cmocka_unit_test(group_changes)};
 
 	return cmocka_run_group_tests_name(
-		"sched-interleave-next-of-owner", tests, setup, teardown);
+		"sched-interleave-next-of-owner", tests, setup, stand_teardown);
 }

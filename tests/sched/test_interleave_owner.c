@@ -16,33 +16,17 @@
 #include "../../lib/sched/port.c"
 #include "../../lib/sched/shard.c"
 
+#include "interleave_stand.h"
+
 #define NB_EVENTS 4
-#define NB_PORTS  3
+#define NB_PORTS  STAND_PORTS
 #define FIRST     2 /* port that has the shard at first */
 
-static struct weir_sched *sched;
-static struct builtin *builtin;
 static struct shard *shard;
-static struct builtin_port *ports[NB_PORTS];
 static unsigned int to_shard; /* where what follows is for */
 static uint32_t to_flow;
 static bool is_interrupted;
 static struct rte_event held; /* by the first port */
-
-static void
-drop(void *arg, const struct rte_event *event)
-{
-}
-
-static uint32_t
-flow_in(uint8_t queue, unsigned int wanted)
-{
-	struct rte_event event = {.queue_id = queue};
-
-	while (event_shard(builtin, event.event) != wanted)
-		event.flow_id++;
-	return event.flow_id;
-}
 
 static bool
 take_from(struct shard *from, struct builtin_port *port, struct rte_event *event)
@@ -72,15 +56,10 @@ init(void)
 {
 	struct rte_event event = {.op = RTE_EVENT_OP_NEW};
 
-	if (sched->running)
-		weir_sched_stop(sched, drop, NULL);
-	CHECK(weir_sched_group_set(sched, 1, 0) == 0);
-	CHECK(weir_sched_start(sched) == 0);
-	for (unsigned int i = 0; i < builtin->nb_shards; i++)
-		builtin->shards[i].nb_next = 0; /* every run is the same */
+	stand_start(0);
 	shard = ports[FIRST]->home;
-	event.flow_id = flow_in(0, shard->id) & 0xfffff;
-	to_flow = flow_in(1, to_shard);
+	event.flow_id = stand_flow_in(0, shard->id) & 0xfffff;
+	to_flow = stand_flow_in(1, to_shard);
 	for (event.u64 = 0; event.u64 < NB_EVENTS; event.u64++)
 		CHECK(weir_sched_enqueue(&ports[0]->base, &event, 1) == 1);
 	shard_lock(shard);
@@ -194,25 +173,8 @@ after_another(void **state)
 static int
 setup(void **state)
 {
-	const struct weir_sched_config config = {
-		.nb_ports = NB_PORTS, .nb_queues = 2, .nb_flows = 16, .nb_events = 16};
-	/* What came there nobody has before all is done. */
-	const struct weir_sched_queue_config queue = {.type = RTE_SCHED_TYPE_ATOMIC, .group = 1};
-
-	sched = weir_sched_create("owner", &config);
-	assert_non_null(sched);
-	assert_int_equal(weir_sched_queue_setup(sched, 1, &queue), 0);
-	builtin = sched->own;
-	for (unsigned int i = 0; i < NB_PORTS; i++)
-		ports[i] = (struct builtin_port *)weir_sched_port(sched, i);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	weir_sched_stop(sched, drop, NULL);
-	weir_sched_destroy(sched);
+	/* What came to the second queue nobody has before all is done. */
+	stand_make(NB_PORTS, 2, 1);
 	return 0;
 }
 
@@ -222,5 +184,5 @@ main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(to_another),
 		cmocka_unit_test(to_itself), cmocka_unit_test(after_another)};
 
-	return cmocka_run_group_tests_name("sched-interleave-owner", tests, setup, teardown);
+	return cmocka_run_group_tests_name("sched-interleave-owner", tests, setup, stand_teardown);
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TESTS_SCHED_INTERLEAVE_STAND_H
+#define TESTS_SCHED_INTERLEAVE_STAND_H
+
+/* A small builtin scheduler with a group 1, that every order of steps starts anew. Once in a program, after what holds the library's files. */
+
+#define STAND_PORTS 3
+
+static struct weir_sched *sched;
+static struct builtin *builtin;
+static struct builtin_port *ports[STAND_PORTS];
+
+static void
+stand_drop(void *arg, const struct rte_event *event)
+{
+}
+
+/* As it was at first, but for the ports of group 1. */
+static void
+stand_start(uint64_t group)
+{
+	if (sched->running)
+		weir_sched_stop(sched, stand_drop, NULL);
+	CHECK(weir_sched_group_set(sched, 1, group) == 0);
+	CHECK(weir_sched_start(sched) == 0);
+	for (unsigned int i = 0; i < builtin->nb_shards; i++)
+		builtin->shards[i].nb_next = 0; /* every run is the same */
+}
+
+/* A flow of a queue's that is a shard's. */
+static uint32_t
+stand_flow_in(uint8_t queue, unsigned int wanted)
+{
+	struct rte_event event = {.queue_id = queue};
+
+	while (event_shard(builtin, event.event) != wanted)
+		event.flow_id++;
+	return event.flow_id;
+}
+
+/* @grouped: an atomic queue that is of group 1; the others are of group 0 */
+static void
+stand_make(unsigned int nb_ports, unsigned int nb_queues, unsigned int grouped)
+{
+	const struct weir_sched_config config = {
+		.nb_ports = nb_ports, .nb_queues = nb_queues, .nb_flows = 16, .nb_events = 16};
+	const struct weir_sched_queue_config queue = {.type = RTE_SCHED_TYPE_ATOMIC, .group = 1};
+
+	sched = weir_sched_create("interleave", &config);
+	assert_non_null(sched);
+	assert_int_equal(weir_sched_queue_setup(sched, grouped, &queue), 0);
+	builtin = sched->own;
+	for (unsigned int i = 0; i < nb_ports; i++)
+		ports[i] = (struct builtin_port *)weir_sched_port(sched, i);
+}
+
+static int
+stand_teardown(void **state)
+{
+	weir_sched_stop(sched, stand_drop, NULL);
+	weir_sched_destroy(sched);
+	return 0;
+}
+
+#endif
