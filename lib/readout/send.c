@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages from sources to sinks, and the switch of a source from one sink to another meanwhile. */
+#include <sched.h>
+
+#include <rte_pause.h>
+#include <rte_ring_elem.h>
+
+#include "registry_private.h"
+#include "tally.h"
+
+/* Looks at a sender before the processor is left to it, where threads are more than CPUs. */
+#define SPINS_MAX 1000
+
+void
+source_switch(struct weir_readout_source *source, struct weir_readout_sink *sink)
+{
+	uint64_t sends;
+
+	__atomic_store_n(&source->sink, sink, __ATOMIC_SEQ_CST);
+	sends = __atomic_load_n(&source->sends, __ATOMIC_SEQ_CST);
+	if ((sends & 1) == 0)
+		return;
+	for (uint32_t spins = 0; __atomic_load_n(&source->sends, __ATOMIC_ACQUIRE) == sends;
+		spins++) {
+		rte_pause();
+		if (spins >= SPINS_MAX)
+			sched_yield();
+	}
+}
+
+static uint32_t
+deliver(struct weir_readout_sink *sink, const void *messages, uint32_t nb)
+{
+	if (sink->ring != NULL)
+		return rte_ring_enqueue_burst_elem(
+			sink->ring, messages, sink->type.size_bytes, nb, NULL);
+	sink->receive(sink->arg, messages, nb);
+	return nb;
+}
+
+uint32_t
+weir_readout_source_send(struct weir_readout_source *source, const void *messages, uint32_t nb)
+{
+	struct weir_readout_source_stats *own = &source->own;
+	uint64_t sends = source->sends;
+	struct weir_readout_sink *sink;
+	uint32_t nb_delivered = 0;
+
+	if (nb == 0)
+		return 0;
+	__atomic_store_n(&source->sends, sends + 1, __ATOMIC_SEQ_CST);
+	sink = __atomic_load_n(&source->sink, __ATOMIC_SEQ_CST);
+	if (sink != NULL)
+		nb_delivered = deliver(sink, messages, nb);
+	else
+		own->unbound += nb;
+	__atomic_store_n(&source->sends, sends + 2, __ATOMIC_RELEASE);
+	own->sent += nb;
+	own->delivered += nb_delivered;
+	if (sink != NULL)
+		own->queue_full += nb - nb_delivered;
+	tally_publish(&source->version, (uint64_t *)&source->published, (const uint64_t *)own,
+		TALLY_WORDS(*own));
+	return nb_delivered;
+}
+
+void
+weir_readout_source_stats(
+	const struct weir_readout_source *source, struct weir_readout_source_stats *stats)
+{
+	tally_read(&source->version, (const uint64_t *)&source->published, (uint64_t *)stats,
+		TALLY_WORDS(*stats));
+}
+
+uint32_t
+weir_readout_sink_receive(struct weir_readout_sink *sink, void *messages, uint32_t nb)
+{
+	uint32_t nb_received;
+
+	if (sink->ring == NULL)
+		return 0;
+	nb_received =
+		rte_ring_dequeue_burst_elem(sink->ring, messages, sink->type.size_bytes, nb, NULL);
+	__atomic_store_n(&sink->received, sink->received + nb_received, __ATOMIC_RELEASE);
+	return nb_received;
+}
+
+void
+weir_readout_sink_stats(const struct weir_readout_sink *sink, struct weir_readout_sink_stats *stats)
+{
+	stats->received = __atomic_load_n(&sink->received, __ATOMIC_ACQUIRE);
+	stats->queued = sink->ring == NULL ? 0 : rte_ring_count(sink->ring);
+	stats->sources = __atomic_load_n(&sink->nb_sources, __ATOMIC_ACQUIRE);
+}

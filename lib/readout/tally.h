@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef READOUT_TALLY_H
+#define READOUT_TALLY_H
+
+/*
+ * Counters of one writer, published for readers in other threads: a struct of uint64_t only, all of one moment. The writer never waits;
+ * a reader looks again when they changed meanwhile.
+ *
+ * Each word is released and acquired: a reader that sees a new one sees that the version is odd, or newer. So there is no
+ * fence, which the thread sanitizer would not see.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_pause.h>
+
+/* A struct's words. */
+#define TALLY_WORDS(tally) (sizeof(tally) / sizeof(uint64_t))
+
+static inline void
+tally_publish(uint64_t *version, uint64_t *published, const uint64_t *own, unsigned int nb_words)
+{
+	uint64_t even = *version;
+
+	__atomic_store_n(version, even + 1, __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < nb_words; i++)
+		if (published[i] != own[i])
+			__atomic_store_n(&published[i], own[i], __ATOMIC_RELEASE);
+	__atomic_store_n(version, even + 2, __ATOMIC_RELEASE);
+}
+
+static inline void
+tally_read(const uint64_t *version, const uint64_t *published, uint64_t *to, unsigned int nb_words)
+{
+	for (;; rte_pause()) {
+		uint64_t before = __atomic_load_n(version, __ATOMIC_ACQUIRE);
+
+		if ((before & 1) != 0)
+			continue;
+		for (unsigned int i = 0; i < nb_words; i++)
+			to[i] = __atomic_load_n(&published[i], __ATOMIC_ACQUIRE);
+		if (__atomic_load_n(version, __ATOMIC_RELAXED) == before)
+			return;
+	}
+}
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A source sends while it is bound to another sink: in every order of their steps. No message comes after the sink was given up. */
+
+#include <rte_ring_elem.h>
+
+#include "../base/interleave.h"
+
+/* One processor here: who waits for the other looks again. */
+#define sched_yield() interleave_pause()
+
+#include "../../lib/readout/send.c"
+
+#define NB_SENDS 2
+
+static struct weir_readout_sink sinks[2];
+static struct weir_readout_source source;
+static bool gone[2];
+static uint32_t nb_received[2];
+
+static void
+receive(void *arg, const void *messages, uint32_t nb)
+{
+	unsigned int sink = arg == &gone[1];
+
+	assert_false(gone[sink]);
+	interleave_point(); /* it takes a while */
+	assert_false(gone[sink]);
+	nb_received[sink] += nb;
+}
+
+static void
+init(void)
+{
+	memset(&source, 0, sizeof(source));
+	memset(nb_received, 0, sizeof(nb_received));
+	for (unsigned int i = 0; i < 2; i++) {
+		gone[i] = false;
+		sinks[i] = (struct weir_readout_sink){.receive = receive, .arg = &gone[i]};
+	}
+	source.sink = &sinks[0];
+}
+
+static void
+sender(void)
+{
+	static const uint32_t message;
+
+	for (unsigned int i = 0; i < NB_SENDS; i++)
+		weir_readout_source_send(&source, &message, 1);
+}
+
+/* From the first one to the second, and to none: what was left is gone. */
+static void
+binder(void)
+{
+	source_switch(&source, &sinks[1]);
+	gone[0] = true;
+	source_switch(&source, NULL);
+	gone[1] = true;
+}
+
+static void
+check(void)
+{
+	struct weir_readout_source_stats stats;
+
+	weir_readout_source_stats(&source, &stats);
+	assert_int_equal(stats.sent, NB_SENDS);
+	assert_int_equal(stats.delivered, nb_received[0] + nb_received[1]);
+	assert_int_equal(stats.unbound, NB_SENDS - stats.delivered);
+	assert_int_equal(stats.queue_full, 0);
+}
+
+static void
+switched(void **state)
+{
+	const struct interleave interleave = {
+		.init = init,
+		.nb_actors = 2,
+		.actors = {sender, binder},
+		.check = check,
+		.most_interruptions = 4,
+		.least = 500,
+	};
+
+	interleave_all(&interleave);
+}
+
+/* Somebody looks at the counters meanwhile. */
+static void
+reader(void)
+{
+	struct weir_readout_source_stats stats;
+
+	weir_readout_source_stats(&source, &stats);
+	assert_int_equal(stats.sent, stats.delivered + stats.unbound);
+	assert_true(stats.sent <= NB_SENDS);
+}
+
+static void
+unbinder(void)
+{
+	source_switch(&source, NULL);
+	gone[0] = true;
+}
+
+static void
+looked_at(void **state)
+{
+	const struct interleave interleave = {
+		.init = init,
+		.nb_actors = 3,
+		.actors = {sender, reader, unbinder},
+		.check = check,
+		.most_interruptions = 3,
+		.least = 500,
+	};
+
+	interleave_all(&interleave);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(switched),
+		cmocka_unit_test(looked_at),
+	};
+
+	return cmocka_run_group_tests_name("readout-interleave-registry", tests, NULL, NULL);
+}
