@@ -7,6 +7,8 @@
 #include "attack.h"
 
 #define WATCH_S 10
+#define CHANGES_PER_RESTART 20
+#define RESTARTS_AT_LEAST 8
 
 static struct attack_worker workers[ATTACK_PORTS_MAX], senders[ATTACK_SENDERS];
 
@@ -259,6 +261,14 @@ finish(uint64_t nb_drained)
 	attack_forget(false);
 }
 
+/* On a busy machine threads may only begin when the time is over, and restarts only come later. */
+static bool
+has_done_its_part(unsigned int changes)
+{
+	return __atomic_load_n(&attack_nb_made, __ATOMIC_RELAXED) > 0 &&
+	       (!attack.restarts || changes >= RESTARTS_AT_LEAST * CHANGES_PER_RESTART);
+}
+
 static void
 round_of(uint64_t until)
 {
@@ -269,15 +279,13 @@ round_of(uint64_t until)
 	attack_moved();
 	make();
 	begin();
-	/* On a busy machine threads may only begin when the time is over. */
-	while (weir_base_time_ns() < until ||
-		__atomic_load_n(&attack_nb_made, __ATOMIC_RELAXED) == 0) {
+	while (weir_base_time_ns() < until || !has_done_its_part(changes)) {
 		usleep(1000);
 		watch();
 		if (attack.group_changes)
 			set_group(1 + attack_roll(&dice, 2),
 				attack_roll(&dice, 1u << attack.nb_workers));
-		if (attack.restarts && ++changes % 20 == 0)
+		if (attack.restarts && ++changes % CHANGES_PER_RESTART == 0)
 			nb_drained += restart_now();
 	}
 	for (unsigned int g = 1; g < 3 && attack.group_changes; g++)
