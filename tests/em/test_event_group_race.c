@@ -19,7 +19,8 @@ static weir_em_queue work_queue, notify_queue;
 static weir_em_event_group groups[NB_GROUPS];
 
 /* By number of the cycle, over all groups: how often its notification was received, or handed back. */
-#define NB_CYCLES 60000
+#define NB_CYCLES       60000
+#define CYCLES_AT_LEAST 100
 static uint8_t told[NB_CYCLES], handed_back[NB_CYCLES];
 static uint64_t nb_told, nb_worked;
 
@@ -159,6 +160,13 @@ ended(uint64_t nb_cycles, uint64_t nb_sent, uint64_t nb_back)
 	et_check_sums();
 }
 
+/* A thread that gets no time makes some cycles all the same. */
+static bool
+has_time(uint64_t cycle, uint64_t until)
+{
+	return cycle < NB_CYCLES && (cycle < CYCLES_AT_LEAST || weir_base_time_ns() < until);
+}
+
 static void
 cycles_end_once(void **state)
 {
@@ -166,14 +174,13 @@ cycles_end_once(void **state)
 
 	make();
 	until = weir_base_time_ns() + (uint64_t)(st_seconds(0.3) * 1e9);
-	for (; cycle < NB_CYCLES && weir_base_time_ns() < until; cycle++) {
+	for (; has_time(cycle, until); cycle++) {
 		unsigned int nb = 1 + cycle % 13;
 
 		apply(cycle % NB_GROUPS, nb, cycle);
 		send(groups[cycle % NB_GROUPS], nb, cycle);
 		nb_sent += nb;
 	}
-	assert_true(cycle > 10);
 	ended(cycle, nb_sent, 0);
 }
 
@@ -185,7 +192,7 @@ aborts_beside_the_last_event(void **state)
 
 	make();
 	until = weir_base_time_ns() + (uint64_t)(st_seconds(0.5) * 1e9);
-	for (; cycle < NB_CYCLES && weir_base_time_ns() < until; cycle++) {
+	for (; has_time(cycle, until); cycle++) {
 		unsigned int group = cycle % 3, nb = 1 + cycle / 3 % 4;
 		struct weir_em_notification back;
 		int rc;

@@ -6,9 +6,9 @@
 
 #include "attack.h"
 
-#define WATCH_S 10
+#define WATCH_S             10
 #define CHANGES_PER_RESTART 20
-#define RESTARTS_AT_LEAST 8
+#define RESTARTS_AT_LEAST   8
 
 static struct attack_worker workers[ATTACK_PORTS_MAX], senders[ATTACK_SENDERS];
 
