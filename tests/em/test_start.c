@@ -142,7 +142,7 @@ events_of_start_functions_wait(void **state)
 	et_workers_begin(WORKERS);
 	send_to = sink.queue;
 	assert_int_equal(weir_em_object_start(et_em, et_core, sink.object, NULL), 0);
-	for (int i = 0; i < 1000 && et_stats().nb_received < WORKERS + 2; i++) {
+	while (et_stats().nb_received < WORKERS + 2) {
 		et_run();
 		usleep(1000);
 	}
