@@ -26,9 +26,13 @@
 #define RTE_LCORE_FOREACH(i)        for (i = id_after(0); i < 128; i = id_after(i))
 #define RTE_LCORE_FOREACH_WORKER(i) for (i = id_after(0); i < 128; i = id_after(i))
 #define RTE_ETH_FOREACH_DEV(i)      for (i = id_after(0); i < 32; i = id_after(i))
-#define TAILQ_FOREACH(v, h, f)      for (v = first_of(h); v; v = after(v))
-#define STAILQ_FOREACH(v, h, f)     for (v = first_of(h); v; v = after(v))
-#define LIST_FOREACH(v, h, f)       for (v = first_of(h); v; v = after(v))
+#define TAILQ_HEAD(name, type)                                                                     \
+	struct name {                                                                              \
+		struct type *first;                                                                \
+	}
+#define TAILQ_FOREACH(v, h, f)  for (v = first_of(h); v; v = after(v))
+#define STAILQ_FOREACH(v, h, f) for (v = first_of(h); v; v = after(v))
+#define LIST_FOREACH(v, h, f)   for (v = first_of(h); v; v = after(v))
 
 #define json_array_foreach(a, i, v) for (i = 0, v = item_of(a, i); v; i++, v = item_of(a, i))
 #define json_object_foreach(o, k, v)                                                               \

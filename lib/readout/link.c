@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Links: frames checked, counted, and sent on. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+
+#include "check.h"
+#include "registry_private.h"
+#include "tally.h"
+#include "weir_readout_format_fast.h"
+
+/* Counters as they are published: 64-bit words. */
+struct link_tally {
+	uint64_t received, received_bytes;
+	uint64_t passed; /* given to the consumer */
+	uint64_t dropped[WEIR_READOUT_NB_DROPS];
+	uint64_t missing;
+	struct weir_readout_fault_stats faults[WEIR_READOUT_NB_FAULTS];
+};
+
+struct weir_readout_link {
+	struct weir_readout_format format;
+	struct weir_readout_source *source;
+	uint64_t key, stall_ns;
+	bool drop_duplicates;
+	struct check check;
+	uint64_t arrival_ns; /* of the last batch */
+	struct link_tally own;
+	OWN_LINE uint64_t version;
+	struct link_tally published;
+	OWN_LINE uint64_t released; /* atomic */
+};
+
+const struct weir_readout_type weir_readout_item_type = {
+	"weir_readout_item", sizeof(struct weir_readout_item), 1};
+
+const char *
+weir_readout_fault_name(enum weir_readout_fault fault)
+{
+	static const char *const names[] = {
+		[WEIR_READOUT_FAULT_GAP] = "gap",
+		[WEIR_READOUT_FAULT_DUPLICATE] = "duplicate",
+		[WEIR_READOUT_FAULT_REORDERED] = "reordered",
+		[WEIR_READOUT_FAULT_SEQUENCE_JUMP] = "sequence_jump",
+		[WEIR_READOUT_FAULT_EARLY] = "early",
+		[WEIR_READOUT_FAULT_LATE] = "late",
+		[WEIR_READOUT_FAULT_TIMESTAMP_JUMP] = "timestamp_jump",
+		[WEIR_READOUT_FAULT_WRONG_SIZE] = "wrong_size",
+		[WEIR_READOUT_FAULT_STALL] = "stall",
+	};
+
+	return (unsigned int)fault < RTE_DIM(names) ? names[fault] : NULL;
+}
+
+const char *
+weir_readout_drop_name(enum weir_readout_drop reason)
+{
+	static const char *const names[] = {
+		[WEIR_READOUT_DROP_WRONG_SIZE] = "wrong_size",
+		[WEIR_READOUT_DROP_DUPLICATE] = "duplicate",
+		[WEIR_READOUT_DROP_QUEUE_FULL] = "queue_full",
+		[WEIR_READOUT_DROP_UNBOUND] = "unbound",
+	};
+
+	return (unsigned int)reason < RTE_DIM(names) ? names[reason] : NULL;
+}
+
+/* @return false: said in the log */
+static bool
+check_config(const struct weir_readout_link_config *config)
+{
+	const char *name = config->name == NULL ? "" : config->name;
+
+	if (config->format == NULL) {
+		READOUT_LOG(ERROR, "link '%s' needs a format", name);
+		return false;
+	}
+	if (!(config->jump_s >= 0 && config->jump_s <= 1e6)) {
+		READOUT_LOG(ERROR, "link '%s': a jump of %g s, expected 0 up to 1000000", name,
+			config->jump_s);
+		return false;
+	}
+	if (config->jump_s > 0 && config->format->clock_hz == 0) {
+		READOUT_LOG(ERROR,
+			"link '%s': format '%s' has no clock, so a jump cannot be given in seconds",
+			name, config->format->name);
+		return false;
+	}
+	return true;
+}
+
+/* From where on a difference is a jump: no more than a quarter of what timestamps can tell. */
+static uint64_t
+jump_ticks(const struct weir_readout_link_config *config)
+{
+	const struct weir_readout_format *format = config->format;
+	const uint64_t most = UINT64_MAX >> (64 - format->timestamp_bits) >> 2;
+	double ticks = config->jump_s * (double)format->clock_hz;
+
+	if (config->jump_s == 0 && format->step_ticks == 0)
+		return UINT64_MAX;
+	if (config->jump_s == 0)
+		ticks = (double)format->clock_hz;
+	if (ticks < (double)format->step_ticks)
+		ticks = (double)format->step_ticks;
+	return ticks < (double)most ? (uint64_t)ticks : most;
+}
+
+struct weir_readout_link *
+weir_readout_link_create(
+	struct weir_readout_registry *registry, const struct weir_readout_link_config *config)
+{
+	const struct weir_readout_source_config source = {
+		.name = config->name, .sink = config->sink, .type = &weir_readout_item_type};
+	struct weir_readout_link *link;
+
+	if (!check_config(config)) {
+		rte_errno = EINVAL;
+		return NULL;
+	}
+	link = aligned_alloc(__alignof__(struct weir_readout_link), sizeof(*link));
+	if (link == NULL) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	memset(link, 0, sizeof(*link));
+	link->format = *config->format;
+	link->key = config->key;
+	link->stall_ns = config->stall_ns;
+	link->drop_duplicates = config->drop_duplicates;
+	check_init(&link->check, &link->format, jump_ticks(config));
+	link->source = weir_readout_source_create(registry, &source);
+	if (link->source == NULL) {
+		free(link);
+		return NULL;
+	}
+	return link;
+}
+
+void
+weir_readout_link_free(struct weir_readout_link *link)
+{
+	if (link == NULL)
+		return;
+	weir_readout_source_free(link->source);
+	free(link);
+}
+
+const char *
+weir_readout_link_name(const struct weir_readout_link *link)
+{
+	return link->source->name;
+}
+
+uint64_t
+weir_readout_link_key(const struct weir_readout_link *link)
+{
+	return link->key;
+}
+
+const struct weir_readout_format *
+weir_readout_link_format(const struct weir_readout_link *link)
+{
+	return &link->format;
+}
+
+struct weir_readout_source *
+weir_readout_link_source(const struct weir_readout_link *link)
+{
+	return link->source;
+}
+
+/* The frame counted last showed it. */
+static void
+remember(struct weir_readout_link *link, enum weir_readout_fault fault,
+	const struct weir_readout_frame *frame, uint64_t arrival_ns)
+{
+	struct weir_readout_fault_stats *stats = &link->own.faults[fault];
+	const struct weir_readout_occurrence now = {
+		.number = link->own.received - 1,
+		.timestamp = frame->timestamp,
+		.sequence = frame->sequence,
+		.arrival_ns = arrival_ns,
+	};
+
+	if (stats->count++ == 0)
+		stats->first = now;
+	else
+		stats->interval_ns = arrival_ns - stats->last.arrival_ns;
+	stats->last = now;
+}
+
+static void
+remember_all(struct weir_readout_link *link, uint32_t faults,
+	const struct weir_readout_frame *frame, uint64_t arrival_ns)
+{
+	for (; faults != 0; faults &= faults - 1)
+		remember(link, (enum weir_readout_fault)__builtin_ctz(faults), frame, arrival_ns);
+}
+
+static void
+drop(struct weir_readout_link *link, const struct weir_readout_item *item,
+	enum weir_readout_drop reason)
+{
+	link->own.dropped[reason]++;
+	rte_pktmbuf_free(item->mbuf);
+}
+
+/* What its fields say. @return false: nothing, for its size is wrong */
+static bool
+read_fields(const struct weir_readout_link *link, struct weir_readout_item *item,
+	uint64_t arrival_ns, struct check_point *point)
+{
+	const struct weir_readout_format *format = &link->format;
+	struct weir_readout_header header;
+
+	if (!weir_readout_format_size_allowed(format, item->frame.size_bytes) ||
+		!weir_readout_format_get(format, item->data, item->data_bytes, &header) ||
+		!weir_readout_format_length_agrees(format, &header, item->frame.size_bytes))
+		return false;
+	*point = (struct check_point){header.sequence, header.timestamp};
+	item->frame.sequence = header.sequence;
+	item->frame.timestamp = link->check.has_timestamp ? header.timestamp : arrival_ns;
+	return true;
+}
+
+/* @return whether it is to be sent on; if not, it is dropped */
+static bool
+take(struct weir_readout_link *link, struct weir_readout_item *item, uint64_t arrival_ns)
+{
+	struct check_point point;
+	struct verdict verdict;
+
+	item->link = link;
+	item->reserved = 0;
+	item->frame.timestamp = item->frame.sequence = 0;
+	link->own.received++;
+	link->own.received_bytes += item->frame.size_bytes;
+	if (unlikely(!read_fields(link, item, arrival_ns, &point))) {
+		remember(link, WEIR_READOUT_FAULT_WRONG_SIZE, &item->frame, arrival_ns);
+		drop(link, item, WEIR_READOUT_DROP_WRONG_SIZE);
+		return false;
+	}
+	verdict = check_frame(&link->check, &point);
+	if (likely(verdict.faults == 0))
+		return true;
+	link->own.missing += verdict.missing;
+	remember_all(link, verdict.faults, &item->frame, arrival_ns);
+	if (!link->drop_duplicates || (verdict.faults & 1u << WEIR_READOUT_FAULT_DUPLICATE) == 0)
+		return true;
+	drop(link, item, WEIR_READOUT_DROP_DUPLICATE);
+	return false;
+}
+
+static void
+publish(struct weir_readout_link *link)
+{
+	tally_publish(&link->version, (uint64_t *)&link->published, (const uint64_t *)&link->own,
+		TALLY_WORDS(link->own));
+}
+
+/*
+ * Counted as passed before they are, so that none is released that was not: a reader's sums agree at any time. What the consumer
+ * does not take is counted anew.
+ */
+static void
+pass_on(struct weir_readout_link *link, const struct weir_readout_item *items, uint32_t nb)
+{
+	uint64_t unbound = link->source->own.unbound;
+	enum weir_readout_drop reason;
+	uint32_t nb_sent;
+
+	link->own.passed += nb;
+	publish(link);
+	nb_sent = weir_readout_source_send(link->source, items, nb);
+	if (likely(nb_sent == nb))
+		return;
+	reason = link->source->own.unbound != unbound ? WEIR_READOUT_DROP_UNBOUND
+						      : WEIR_READOUT_DROP_QUEUE_FULL;
+	link->own.passed -= nb - nb_sent;
+	for (uint32_t i = nb_sent; i < nb; i++)
+		drop(link, &items[i], reason);
+	publish(link);
+}
+
+void
+weir_readout_link_receive(struct weir_readout_link *link, struct weir_readout_item *items,
+	uint32_t nb, uint64_t arrival_ns)
+{
+	bool stalled = link->stall_ns > 0 && link->own.received > 0 &&
+		       arrival_ns - link->arrival_ns > link->stall_ns;
+	uint32_t nb_taken = 0;
+
+	if (nb == 0)
+		return;
+	for (uint32_t i = 0; i < nb; i++) {
+		bool taken = take(link, &items[i], arrival_ns);
+
+		if (unlikely(stalled && i == 0))
+			remember(link, WEIR_READOUT_FAULT_STALL, &items[i].frame, arrival_ns);
+		if (taken && nb_taken++ != i)
+			items[nb_taken - 1] = items[i];
+	}
+	link->arrival_ns = arrival_ns;
+	pass_on(link, items, nb_taken);
+}
+
+void
+weir_readout_item_release(const struct weir_readout_item *items, uint32_t nb)
+{
+	for (uint32_t i = 0, first = 0; i < nb; i++) {
+		rte_pktmbuf_free(items[i].mbuf);
+		if (i + 1 < nb && items[i + 1].link == items[i].link)
+			continue;
+		__atomic_fetch_add(&items[i].link->released, i + 1 - first, __ATOMIC_ACQ_REL);
+		first = i + 1;
+	}
+}
+
+void
+weir_readout_item_copy(const struct weir_readout_item *item, void *to)
+{
+	uint32_t left = item->frame.size_bytes, nb = RTE_MIN(left, item->data_bytes);
+	const struct rte_mbuf *segment = item->mbuf;
+	uint8_t *at = to;
+
+	if (nb > 0)
+		memcpy(at, item->data, nb);
+	for (at += nb, left -= nb; left > 0 && segment != NULL; at += nb, left -= nb) {
+		segment = segment->next;
+		if (segment == NULL)
+			return;
+		nb = RTE_MIN(left, (uint32_t)segment->data_len);
+		memcpy(at, rte_pktmbuf_mtod(segment, const void *), nb);
+	}
+}
+
+/* First what is released: it was passed, so that the counters looked at then know of it. */
+void
+weir_readout_link_stats(const struct weir_readout_link *link, struct weir_readout_link_stats *stats)
+{
+	uint64_t released = __atomic_load_n(&link->released, __ATOMIC_ACQUIRE);
+	struct link_tally tally;
+
+	tally_read(&link->version, (const uint64_t *)&link->published, (uint64_t *)&tally,
+		TALLY_WORDS(tally));
+	stats->received = tally.received;
+	stats->received_bytes = tally.received_bytes;
+	stats->held = tally.passed - released;
+	stats->delivered = released;
+	stats->missing = tally.missing;
+	memcpy(stats->dropped, tally.dropped, sizeof(stats->dropped));
+	memcpy(stats->faults, tally.faults, sizeof(stats->faults));
+}
