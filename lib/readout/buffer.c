@@ -78,8 +78,7 @@ static void
 publish_newest(struct weir_readout_buffer *buffer)
 {
 	if (buffer->newest_at != buffer->timeline.newest_at)
-		__atomic_store_n(
-			&buffer->timeline.newest_at, buffer->newest_at, __ATOMIC_RELEASE);
+		__atomic_store_n(&buffer->timeline.newest_at, buffer->newest_at, __ATOMIC_RELEASE);
 }
 
 /*
@@ -313,8 +312,7 @@ weir_readout_buffer_reserve(
 	buffer_count(&buffer->stats.received, 1);
 	buffer_count(&buffer->stats.received_bytes, frame->size_bytes);
 	receive(buffer, incoming);
-	__atomic_store_n(
-		&buffer->stats.detained, buffer->store.nb_detained, __ATOMIC_RELEASE);
+	__atomic_store_n(&buffer->stats.detained, buffer->store.nb_detained, __ATOMIC_RELEASE);
 	buffer_stats_end(buffer);
 	return buffer->reserved ? store_frame(&buffer->store, incoming->cell) : NULL;
 }

@@ -13,14 +13,14 @@
 
 #include "buffer_private.h"
 
-#define CACHE_LINE         64u
-#define CELLS_MAX          (1u << 30)
-#define CONFIRM_DEFAULT    3
-#define REORDER_DEFAULT    1024
-#define JUMP_FRAMES_MIN    16
-#define JUMP_PART          16 /* of the history */
-#define SPARE_PART         8  /* of its frames */
-#define FRAME_BYTES_MAX    (1u << 24)
+#define CACHE_LINE      64u
+#define CELLS_MAX       (1u << 30)
+#define CONFIRM_DEFAULT 3
+#define REORDER_DEFAULT 1024
+#define JUMP_FRAMES_MIN 16
+#define JUMP_PART       16 /* of the history */
+#define SPARE_PART      8  /* of its frames */
+#define FRAME_BYTES_MAX (1u << 24)
 
 /* What a configuration comes to. */
 struct sizes {
@@ -113,7 +113,8 @@ size_times(const struct weir_readout_buffer_config *config, struct sizes *sizes)
 	sizes->jump_ticks = (uint64_t)ceil(jump);
 	sizes->live_ticks = (uint64_t)ceil(history) + sizes->jump_ticks;
 	if (format->step_ticks > 0)
-		sizes->live_ticks = (sizes->live_ticks / format->step_ticks + 2) * format->step_ticks;
+		sizes->live_ticks =
+			(sizes->live_ticks / format->step_ticks + 2) * format->step_ticks;
 	return 0;
 }
 
@@ -123,25 +124,25 @@ size_index(const struct weir_readout_buffer_config *config, struct sizes *sizes)
 	const struct weir_readout_format *format = config->format;
 	double frames, spare;
 
-	frames = format->step_ticks > 0
-			 ? (double)(sizes->live_ticks / format->step_ticks)
-			 : ceil((double)sizes->live_ticks / (double)format->clock_hz *
-				   config->rate_hz) + 1;
+	frames = format->step_ticks > 0 ? (double)(sizes->live_ticks / format->step_ticks)
+					: ceil((double)sizes->live_ticks /
+						  (double)format->clock_hz * config->rate_hz) +
+						  1;
 	spare = config->spare_frames != 0 ? config->spare_frames : ceil(frames / SPARE_PART);
 	if (frames + spare > CELLS_MAX)
 		return refuse(config, "%.0f frames; expected up to %u", frames + spare, CELLS_MAX);
 	sizes->nb_cells = (uint64_t)frames + (uint64_t)spare + CONFIRM_MAX;
 	/* The ordered one needs room for holes, too. */
-	sizes->nb_index = rte_align64pow2(
-		format->step_ticks > 0 ? (uint64_t)frames : 2 * sizes->nb_cells);
+	sizes->nb_index =
+		rte_align64pow2(format->step_ticks > 0 ? (uint64_t)frames : 2 * sizes->nb_cells);
 	return 0;
 }
 
 static uint64_t
 index_bytes(const struct weir_readout_buffer_config *config, const struct sizes *sizes)
 {
-	return sizes->nb_index * (sizeof(uint32_t) +
-					 (config->format->step_ticks > 0 ? 0 : sizeof(uint64_t)));
+	return sizes->nb_index *
+	       (sizeof(uint32_t) + (config->format->step_ticks > 0 ? 0 : sizeof(uint64_t)));
 }
 
 static uint64_t

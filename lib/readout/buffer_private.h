@@ -73,7 +73,7 @@ struct weir_readout_buffer {
 
 	/* The writer's. */
 	OWN_LINE struct store store;
-	uint64_t newest_at; /* the timeline's, or the frame's that is reserved */
+	uint64_t newest_at;  /* the timeline's, or the frame's that is reserved */
 	uint64_t start_at;   /* where frames begin, since the last jump */
 	uint64_t over_at;    /* what is before is over: of the newest's history, or never there */
 	uint64_t evicted_at; /* ordered: what is before may have been evicted */
@@ -148,7 +148,8 @@ struct search {
 	const struct weir_readout_buffer *buffer;
 	struct weir_readout_window *window;
 	uint64_t begin, end; /* frames that overlap it; begin < end */
-	uint64_t gone_at;    /* what is before may have been taken away meanwhile: a finder may raise it */
+	uint64_t
+		gone_at; /* what is before may have been taken away meanwhile: a finder may raise it */
 };
 
 /*

@@ -166,8 +166,7 @@ copy(struct walk *walk, uint64_t position, bool again)
 
 	for (walk->nb = 0; position < end && walk->nb < CHUNK; position++) {
 		uint64_t at = at_of(walk->index, position);
-		uint32_t cell =
-			__atomic_load_n(index_ref(walk->index, position), __ATOMIC_ACQUIRE);
+		uint32_t cell = __atomic_load_n(index_ref(walk->index, position), __ATOMIC_ACQUIRE);
 
 		if (at >= walk->search->end)
 			break;

@@ -37,7 +37,8 @@ prefer_node(void *start, size_t bytes, int socket_id)
 	errno = EINVAL;
 	if (socket_id < NODES_MAX) {
 		nodes[(size_t)socket_id / bits] = 1ul << ((size_t)socket_id % bits);
-		if (syscall(SYS_mbind, start, bytes, MPOL_PREFERRED, nodes, NODES_MAX + 1ul, 0) == 0)
+		if (syscall(SYS_mbind, start, bytes, MPOL_PREFERRED, nodes, NODES_MAX + 1ul, 0) ==
+			0)
 			return;
 	}
 	weir_base_log(WEIR_BASE_LOG_WARNING, "readout",

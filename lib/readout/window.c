@@ -106,17 +106,25 @@ horizon_of(const struct weir_readout_buffer *buffer, const struct timeline *time
 	return timeline->newest_at + (buffer->ordered ? 0 : buffer->step_ticks);
 }
 
-/* A time by its timestamp; far before all frames, and far after them, it does not matter how far. */
+/*
+ * The time that is @p ticks, up to INT64_MAX, later than what @p timestamp says. Far before all frames (then it is no later than @p ticks),
+ * and far after them, it does not matter how far.
+ */
 static uint64_t
 time_of(const struct weir_readout_buffer *buffer, const struct timeline *timeline,
-	uint64_t timestamp)
+	uint64_t timestamp, uint64_t ticks)
 {
-	uint64_t newest = timestamp_of(buffer, timeline->origin, timeline->newest_at);
-	int64_t ticks = timestamp_difference(buffer, timestamp, newest);
+	const uint64_t newest_at = timeline->newest_at;
+	int64_t from_newest = timestamp_difference(
+		buffer, timestamp, timestamp_of(buffer, timeline->origin, newest_at));
+	uint64_t at = newest_at + (uint64_t)from_newest;
 
-	if (ticks < 0 && (uint64_t)0 - (uint64_t)ticks > timeline->newest_at)
-		return 0;
-	return timeline->newest_at + (uint64_t)ticks;
+	if (from_newest >= 0)
+		return at + ticks >= at ? at + ticks : UINT64_MAX;
+	from_newest += (int64_t)ticks;
+	if (from_newest < 0 && (uint64_t)0 - (uint64_t)from_newest > newest_at)
+		return ticks > 0;
+	return newest_at + (uint64_t)from_newest;
 }
 
 bool
@@ -125,7 +133,7 @@ weir_readout_buffer_reached(const struct weir_readout_buffer *buffer, uint64_t t
 	struct timeline timeline;
 
 	return look_at_timeline(buffer, &timeline) &&
-	       time_of(buffer, &timeline, timestamp) <= horizon_of(buffer, &timeline);
+	       time_of(buffer, &timeline, timestamp, 0) <= horizon_of(buffer, &timeline);
 }
 
 bool
@@ -206,8 +214,8 @@ parts_of(const struct weir_readout_window *window, uint64_t gone_at, uint64_t ho
 
 /* Intervals as their users know them; the window's own ends as they were asked for. */
 static void
-to_timestamps(const struct search *search, const struct timeline *timeline, uint64_t begin,
-	uint64_t end)
+to_timestamps(
+	const struct search *search, const struct timeline *timeline, uint64_t begin, uint64_t end)
 {
 	struct weir_readout_window *window = search->window;
 
@@ -242,8 +250,8 @@ static int
 find(struct search *search, const struct timeline *timeline, uint64_t ticks)
 {
 	struct weir_readout_window *window = search->window;
-	uint64_t begin = time_of(search->buffer, timeline, window->begin);
-	uint64_t end = begin + ticks >= begin ? begin + ticks : UINT64_MAX;
+	uint64_t begin = time_of(search->buffer, timeline, window->begin, 0);
+	uint64_t end = time_of(search->buffer, timeline, window->begin, ticks);
 	uint64_t horizon = horizon_of(search->buffer, timeline), gone_at;
 
 	if (find_frames(search, begin, end, timeline) < 0) {

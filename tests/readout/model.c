@@ -34,7 +34,8 @@ difference(const struct model *model, uint64_t later, uint64_t earlier)
 	__uint128_t range = (__uint128_t)1 << model->bits;
 	__uint128_t forwards = ((__uint128_t)later + range - earlier % range) % range;
 
-	return forwards < range / 2 ? (int64_t)forwards : (int64_t)((__int128_t)forwards - (__int128_t)range);
+	return forwards < range / 2 ? (int64_t)forwards
+				    : (int64_t)((__int128_t)forwards - (__int128_t)range);
 }
 
 static uint64_t
@@ -183,8 +184,8 @@ static void
 doubt(struct model *model, const struct model_frame *frame, bool behind)
 {
 	if (model->nb_doubted > 0) {
-		int64_t ticks = difference(model, frame->timestamp,
-			model->doubted[model->nb_doubted - 1].timestamp);
+		int64_t ticks = difference(
+			model, frame->timestamp, model->doubted[model->nb_doubted - 1].timestamp);
 
 		if (ticks == 0 && model->step > 0) {
 			drop(model, WEIR_READOUT_BUFFER_DUPLICATE);
@@ -199,8 +200,7 @@ doubt(struct model *model, const struct model_frame *frame, bool behind)
 		model->stats.buffered++;
 		return;
 	}
-	confirm(model,
-		model->nb_doubted > 0 ? model->doubted[0].timestamp : frame->timestamp);
+	confirm(model, model->nb_doubted > 0 ? model->doubted[0].timestamp : frame->timestamp);
 	take_in(model, *frame);
 }
 
@@ -269,8 +269,7 @@ model_find(const struct model *model, uint64_t begin, int64_t ticks, struct mode
 		if (part != 0 && !missing)
 			window->missing[window->nb_missing++].begin = timestamp_at(model, tick);
 		if (part != 0)
-			window->missing[window->nb_missing - 1].end =
-				timestamp_at(model, tick + 1);
+			window->missing[window->nb_missing - 1].end = timestamp_at(model, tick + 1);
 		missing = part != 0;
 	}
 }

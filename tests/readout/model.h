@@ -36,7 +36,8 @@ struct model {
 	struct model_frame doubted[16];
 	bool behind[16];
 	unsigned int nb_doubted;
-	struct weir_readout_buffer_stats stats; /* buffered: those that are over are expired at once */
+	struct weir_readout_buffer_stats
+		stats; /* buffered: those that are over are expired at once */
 };
 
 /* What a window must be. */

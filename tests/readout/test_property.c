@@ -175,8 +175,8 @@ look(void)
 	begin &= mask();
 	check_held(held);
 	weir_readout_window_release(held->window);
-	assert_int_equal(weir_readout_window_find(t.buffer, begin,
-				 (begin + (uint64_t)ticks) & mask(), held->window),
+	assert_int_equal(weir_readout_window_find(
+				 t.buffer, begin, (begin + (uint64_t)ticks) & mask(), held->window),
 		0);
 	model_find(&t.model, begin, ticks, &t.expected);
 	check_window(held);
@@ -250,8 +250,7 @@ start(unsigned int bits, uint64_t step, unsigned int nb)
 	assert_non_null(t.buffer);
 	model_init(&t.model, &t.config, t.buffer);
 	for (unsigned int i = 0; i < HELD_MAX; i++) {
-		t.held[i].window =
-			weir_readout_window_create(MODEL_FRAMES_MAX, MODEL_MISSING_MAX);
+		t.held[i].window = weir_readout_window_create(MODEL_FRAMES_MAX, MODEL_MISSING_MAX);
 		assert_non_null(t.held[i].window);
 	}
 	t.clock = any(UINT64_MAX);
