@@ -151,6 +151,7 @@ struct job_worker {
 	struct job_worker *next; /* of the thread's: cores of other event machines */
 	unsigned int id, depth;  /* depth: jobs that run here, one within the other */
 	bool attached;           /* any thread */
+	bool spawning;           /* it is in job_enter() to job_leave() */
 	unsigned int nb_polls, helped;
 	struct job *free; /* places */
 	unsigned int nb_free;
@@ -180,6 +181,7 @@ struct weir_job_service {
 	struct job_bucket *buckets;
 	uint32_t bucket_mask;
 	uint8_t priority; /* default */
+	bool needs_fence; /* there is no job_barrier() */
 	/* Any thread: [core group][priority]; 0: not there yet. */
 	weir_em_queue queues[JOB_GROUPS][WEIR_EM_PRIORITIES];
 	weir_em_queue_group groups[JOB_GROUPS]; /* any thread; 0: the first that is free */
@@ -202,7 +204,7 @@ struct weir_job_service {
 	/* Of plain threads. */
 	uint64_t nb_foreign_spawned JOB_LINE;
 	uint64_t nb_foreign_refused;
-	uint64_t nb_spawning;               /* are in weir_job_spawn() */
+	uint64_t nb_spawning;               /* are in job_enter() to job_leave() */
 	uint64_t late_told, nb_late_untold; /* cycles: when; how many since */
 } JOB_LINE;
 
@@ -237,6 +239,26 @@ static inline uint64_t
 job_read(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * The calling core begins something short that others must be able to see the end of. A plain store: who looks pays for the order, by job_barrier()
+ * between what it has changed and its look. Either that change is seen here, or *doing is seen there.
+ */
+static inline void
+job_begin_doing(const struct weir_job_service *service, bool *doing)
+{
+	__atomic_store_n(doing, true, __ATOMIC_RELAXED);
+	if (unlikely(service->needs_fence))
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	else
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void
+job_end_doing(bool *doing)
+{
+	__atomic_store_n(doing, false, __ATOMIC_RELEASE);
 }
 
 /* What others may look at meanwhile. */
@@ -394,7 +416,9 @@ void job_waiters_wake(struct weir_job_waiter *waiter);
 void job_group_enter(struct weir_job_group *group);
 void job_group_leave(struct weir_job_group *group);
 
-/* worker.c */
+/* worker.c: all threads of the process execute a fence. */
+bool job_barrier_register(void);
+void job_barrier(const struct weir_job_service *service);
 int job_core_start(struct weir_em_core *core, void *context, weir_em_object object, void *arg);
 int job_core_stop(struct weir_em_core *core, void *context, weir_em_object object, void *arg);
 void job_poll(struct weir_em_core *core, void *arg);

@@ -152,6 +152,7 @@ weir_job_service_create(struct weir_em *em, const struct weir_job_service_config
 	service->memory = memory;
 	service->em = em;
 	service->nb_workers = em_config.nb_cores;
+	service->needs_fence = !job_barrier_register();
 	pthread_mutex_init(&service->lock, NULL);
 	rc = fill_in(service, config != NULL ? config : &no_config);
 	if (rc == 0)
@@ -225,17 +226,44 @@ let_go_on(struct weir_em_core *core)
 		nanosleep(&pause, NULL);
 }
 
-int
-weir_job_service_stop(
-	struct weir_job_service *service, struct weir_em_core *core, uint64_t timeout_ns)
+static bool
+is_over(uint64_t begun, uint64_t timeout_ns)
+{
+	return timeout_ns != WEIR_JOB_FOREVER && weir_base_time_ns() - begun >= timeout_ns;
+}
+
+static bool
+somebody_spawns(const struct weir_job_service *service)
+{
+	bool spawning = __atomic_load_n(&service->nb_spawning, __ATOMIC_SEQ_CST) > 0;
+
+	for (unsigned int id = 0; id < service->nb_workers && !spawning; id++)
+		spawning = __atomic_load_n(&service->workers[id].spawning, __ATOMIC_ACQUIRE);
+	return spawning;
+}
+
+/* What there is to be said when it takes too long. @return -ETIMEDOUT */
+static int
+tell_who_goes_on(struct weir_job_service *service)
 {
 	struct {
 		struct weir_job_service *service;
 		unsigned int left;
 	} some = {service, TOLD_MAX};
+
+	if (somebody_spawns(service))
+		JOB_LOG(WARNING, "%s: a thread has been in weir_job_spawn() since it was stopped",
+			service->name);
+	weir_job_foreach(service, name_some, &some);
+	return -ETIMEDOUT;
+}
+
+int
+weir_job_service_stop(
+	struct weir_job_service *service, struct weir_em_core *core, uint64_t timeout_ns)
+{
 	const struct job_worker *worker;
 	uint64_t begun = weir_base_time_ns();
-	int rc;
 
 	if (service == NULL || __atomic_load_n(&service->phase, __ATOMIC_ACQUIRE) == JOB_STOPPED)
 		return -EINVAL;
@@ -246,17 +274,16 @@ weir_job_service_stop(
 		(worker != NULL && worker->depth > 0)) /* told of a job's end */
 		return -EBUSY;
 	__atomic_store_n(&service->phase, JOB_STOPPING, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&service->nb_spawning, __ATOMIC_SEQ_CST) > 0)
+	job_barrier(service);
+	while (somebody_spawns(service)) {
+		if (is_over(begun, timeout_ns))
+			return tell_who_goes_on(service);
 		sched_yield();
-	rc = weir_em_quiesce(service->em, core); /* no core is in weir_job_spawn() */
-	if (rc < 0)
-		return rc;
+	}
 	job_cancel_all(service, NULL);
 	while (job_nb_live(service) > 0) {
-		if (timeout_ns != WEIR_JOB_FOREVER && weir_base_time_ns() - begun >= timeout_ns) {
-			weir_job_foreach(service, name_some, &some);
-			return -ETIMEDOUT;
-		}
+		if (is_over(begun, timeout_ns))
+			return tell_who_goes_on(service);
 		let_go_on(core);
 	}
 	__atomic_store_n(&service->phase, JOB_STOPPED, __ATOMIC_SEQ_CST);

@@ -173,9 +173,9 @@ at_once(const struct job_worker *worker, struct job *job, const struct weir_job_
 	return !job->has_key || job_key_try(job);
 }
 
-/* From here on others know of it. */
-static void
-begin(struct weir_job_service *service, struct job_worker *worker, struct job *job,
+/* From here on others know of it. @return whether its first slice is now */
+static bool
+publish(struct weir_job_service *service, struct job_worker *worker, struct job *job,
 	const struct weir_job_options *options)
 {
 	bool now = at_once(worker, job, options);
@@ -188,19 +188,16 @@ begin(struct weir_job_service *service, struct job_worker *worker, struct job *j
 		job_count(&worker->stats.nb_spawned, 1);
 	else
 		__atomic_fetch_add(&service->nb_foreign_spawned, 1, __ATOMIC_SEQ_CST);
-	if (now)
-		job_run_first(worker, job);
-	else
-		job_make_ready(worker, job);
+	return now;
 }
 
-static weir_job
-spawn(struct weir_job_service *service, struct job_worker *worker, weir_job_fn_t fn, const void *in,
+/* A job that nobody knows of; NULL with rte_errno */
+static struct job *
+make(struct weir_job_service *service, struct job_worker *worker, weir_job_fn_t fn, const void *in,
 	size_t size, const struct weir_job_options *options)
 {
 	uint8_t priority = service->priority;
 	struct job *job = NULL;
-	weir_job handle;
 	int rc, route;
 
 	rc = check(service, fn, in, size, options);
@@ -216,44 +213,75 @@ spawn(struct weir_job_service *service, struct job_worker *worker, weir_job_fn_t
 		if (job != NULL)
 			job_slot_put(service, worker, job);
 		rte_errno = -rc;
-		return WEIR_JOB_NONE;
+		return NULL;
 	}
 	fill_in(job, fn, options, route);
-	handle = job_handle(job);
-	begin(service, worker, job, options);
-	return handle;
+	return job;
+}
+
+static void
+count_refused(struct weir_job_service *service, struct job_worker *worker)
+{
+	if (worker != NULL)
+		job_count(&worker->stats.nb_refused, 1);
+	else
+		__atomic_fetch_add(&service->nb_foreign_refused, 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * Who stops the service waits for those who are between these two: what they spawn is known after that, and cancelled with the others. No
+ * job runs there, so that none can keep it from being stopped.
+ */
+static void
+enter(struct weir_job_service *service, struct job_worker *worker)
+{
+	if (worker != NULL)
+		job_begin_doing(service, &worker->spawning);
+	else
+		__atomic_fetch_add(&service->nb_spawning, 1, __ATOMIC_SEQ_CST);
+}
+
+static void
+leave(struct weir_job_service *service, struct job_worker *worker)
+{
+	if (worker != NULL)
+		job_end_doing(&worker->spawning);
+	else
+		__atomic_fetch_sub(&service->nb_spawning, 1, __ATOMIC_SEQ_CST);
 }
 
 weir_job
 weir_job_spawn(struct weir_job_service *service, weir_job_fn_t fn, const void *in, size_t size,
 	const struct weir_job_options *options)
 {
+	weir_job handle = WEIR_JOB_NONE;
 	struct job_worker *worker;
-	weir_job job = WEIR_JOB_NONE;
-	bool inside;
+	struct job *job = NULL;
+	bool now = false;
 
 	if (service == NULL) {
 		rte_errno = EINVAL;
 		return WEIR_JOB_NONE;
 	}
+	if (options == NULL)
+		options = &no_options;
 	worker = job_worker_here(service);
-	/* Who stops the service waits for these by the event machine, for others by their number. */
-	inside = worker != NULL &&
-		 (worker->depth > 0 || weir_em_current_object(worker->core) != WEIR_EM_NONE);
-	if (!inside)
-		__atomic_fetch_add(&service->nb_spawning, 1, __ATOMIC_SEQ_CST);
+	enter(service, worker);
 	JOB_STALL("spawn");
 	if (likely(__atomic_load_n(&service->phase, __ATOMIC_SEQ_CST) == JOB_STARTED))
-		job = spawn(service, worker, fn, in, size, options != NULL ? options : &no_options);
+		job = make(service, worker, fn, in, size, options);
 	else
 		rte_errno = ESHUTDOWN;
-	if (unlikely(job == WEIR_JOB_NONE)) {
-		if (worker != NULL)
-			job_count(&worker->stats.nb_refused, 1);
-		else
-			__atomic_fetch_add(&service->nb_foreign_refused, 1, __ATOMIC_RELAXED);
+	if (likely(job != NULL)) {
+		handle = job_handle(job);
+		now = publish(service, worker, job, options);
+	} else {
+		count_refused(service, worker);
 	}
-	if (!inside)
-		__atomic_fetch_sub(&service->nb_spawning, 1, __ATOMIC_SEQ_CST);
-	return job;
+	leave(service, worker);
+	if (now)
+		job_run_first(worker, job);
+	else if (job != NULL)
+		job_make_ready(worker, job);
+	return handle;
 }

@@ -172,6 +172,9 @@ int weir_job_service_start(struct weir_job_service *service, struct weir_em_core
  * No more jobs: spawning is refused with ESHUTDOWN. All that are alive are cancelled, which ends what they wait for, and waited
  * for. It can be called again after it timed out, and be started again after it returned 0. Not from a receive function or a job.
  *
+ * A job that neither yields nor waits is waited for until the deadline, too, where it runs on another core; one that the caller's own core
+ * resumes meanwhile has it for as long as its slice lasts.
+ *
  * @param core        the caller's, which dispatches meanwhile; or NULL: others must
  * @param timeout_ns  how long to wait; WEIR_JOB_FOREVER
  * @return 0: none is left; -ETIMEDOUT: the log names some of those that go on; -EINVAL, also: it was not started; -EBUSY: from where it may not be called

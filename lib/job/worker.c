@@ -2,6 +2,10 @@
 
 /* Cores come and go; what each does in a round. */
 
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "job_private.h"
 
 static __thread struct job_thread thread __attribute__((tls_model("initial-exec")));
@@ -14,6 +18,20 @@ job_thread(void)
 
 	__asm__ volatile("" : "+r"(address) : : "memory");
 	return address;
+}
+
+bool
+job_barrier_register(void)
+{
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+void
+job_barrier(const struct weir_job_service *service)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!service->needs_fence)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 int

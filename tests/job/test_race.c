@@ -352,6 +352,13 @@ does_stop(void)
 	stop_result = weir_job_service_stop(jt_service, NULL, 10000 * MS);
 }
 
+/* Who spawns stands there for as long as that lasts. */
+static void
+does_stop_soon(void)
+{
+	stop_result = weir_job_service_stop(jt_service, NULL, MS);
+}
+
 static bool
 is_stopping(void)
 {
@@ -401,6 +408,26 @@ stopped_while_one_spawns(void **state)
 	}
 }
 
+static void
+stop_times_out_while_one_spawns(void **state)
+{
+	static const struct deed stop = {.name = "stop soon", .does = does_stop_soon};
+	weir_job job;
+
+	jt_make(2);
+	begin("spawn", &stop);
+	stop_result = 1;
+	st_log_clear();
+	job = weir_job_spawn(jt_service, nothing, NULL, 0, NULL);
+	pthread_join(doer, NULL);
+	assert_true(in_time);
+	assert_int_equal(stop_result, -ETIMEDOUT);
+	assert_non_null(strstr(st_log_last(), "weir_job_spawn()"));
+	assert_int_equal(job, WEIR_JOB_NONE);
+	assert_int_equal(weir_job_service_stop(jt_service, et_core, WEIR_JOB_FOREVER), 0);
+	assert_int_equal(weir_job_service_start(jt_service, et_core), 0);
+}
+
 int
 main(void)
 {
@@ -410,6 +437,7 @@ main(void)
 		JT_TEST(joined_while_it_ends),
 		JT_TEST(joiner_gives_up),
 		JT_TEST(stopped_while_one_spawns),
+		JT_TEST(stop_times_out_while_one_spawns),
 	};
 
 	return ST_RUN("job-race", tests);

@@ -173,6 +173,66 @@ stop_times_out(void **state)
 	assert_int_equal(weir_job_service_stop(jt_service, et_core, WEIR_JOB_FOREVER), 0);
 }
 
+/* ---- a job that neither yields nor waits, on a core that does nothing else ---- */
+
+#define HANG_NS (UINT64_C(60000) * MS) /* it is over all the same */
+
+static uint64_t hog_runs, nb_stops;
+static int hog_stop_result;
+
+static void
+hogs_until_stop_has_returned(void *in, void *out)
+{
+	uint64_t begun = weir_base_time_ns();
+
+	jt_add(&hog_runs, 1);
+	while (jt_read(&nb_stops) == 0 && weir_base_time_ns() - begun < HANG_NS)
+		sched_yield();
+}
+
+static void *
+stops_soon(void *arg)
+{
+	while (jt_read(&hog_runs) == 0)
+		sched_yield();
+	hog_stop_result = weir_job_service_stop(jt_service, NULL, MS);
+	jt_add(&nb_stops, 1);
+	return NULL;
+}
+
+/* The test's own core has the job: in weir_job_spawn(), or resumed from its queue. */
+static void
+stop_while_one_hogs(unsigned int flags)
+{
+	const struct weir_job_options options = {.name = "hog", .flags = flags};
+	pthread_t thread;
+
+	reset();
+	hog_runs = nb_stops = 0;
+	jt_make(1);
+	st_log_clear();
+	assert_int_equal(pthread_create(&thread, NULL, stops_soon, NULL), 0);
+	jt_spawn(hogs_until_stop_has_returned, NULL, 0, &options);
+	jt_until(&nb_stops, 1, "a stop that returns");
+	pthread_join(thread, NULL);
+	assert_int_equal(hog_stop_result, -ETIMEDOUT);
+	assert_non_null(strstr(st_log_last(), "'hog'"));
+	assert_int_equal(weir_job_service_stop(jt_service, et_core, WEIR_JOB_FOREVER), 0);
+	assert_int_equal(jt_stats().nb_live, 0);
+}
+
+static void
+stop_times_out_while_one_hogs(void **state)
+{
+	stop_while_one_hogs(WEIR_JOB_LATER);
+}
+
+static void
+stop_times_out_while_a_first_slice_hogs(void **state)
+{
+	stop_while_one_hogs(0);
+}
+
 static int stop_result;
 
 static void
@@ -328,6 +388,8 @@ main(void)
 		JT_TEST(all_are_told_by_three),
 		JT_TEST(started_again),
 		JT_TEST(stop_times_out),
+		JT_TEST(stop_times_out_while_one_hogs),
+		JT_TEST(stop_times_out_while_a_first_slice_hogs),
 		JT_TEST(not_from_within),
 		JT_TEST(stopped_while_threads_spawn),
 		JT_TEST(a_core_goes),
