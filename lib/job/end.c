@@ -2,37 +2,9 @@
 
 /* A job ends: who wanted to know is told, and its memory goes back. */
 
-#include <inttypes.h>
-
 #include "weir_em_pool.h"
 
 #include "job_private.h"
-
-#define TELL_NS 1000000000 /* late jobs are told of so often at most */
-
-void
-job_look_at_deadline(struct job_worker *worker, struct job *job, uint64_t now)
-{
-	struct weir_job_service *service = job->service;
-	uint64_t told = job_get(service->late_told), untold;
-
-	if (job->late || now <= job->deadline)
-		return;
-	job_put(job->late, true);
-	job_count(&worker->stats.nb_late, 1);
-	if ((told != 0 && now - told < weir_base_ns_to_cycles(TELL_NS)) ||
-		!__atomic_compare_exchange_n(&service->late_told, &told, now, false,
-			__ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-		__atomic_fetch_add(&service->nb_late_untold, 1, __ATOMIC_RELAXED);
-		return;
-	}
-	untold = __atomic_exchange_n(&service->nb_late_untold, 0, __ATOMIC_RELAXED);
-	JOB_LOG(WARNING,
-		"%s: job '%s' (%#" PRIx64 ") missed its deadline: %" PRIu64 " ns after %" PRIu64
-		" ns it goes on; %" PRIu64 " more since this was told last",
-		service->name, job->name, job->handle, weir_base_cycles_to_ns(now - job->begun),
-		job->deadline_ns, untold);
-}
 
 /* Nothing is left of it but its place, which may be another one's when this returns. */
 static void
@@ -46,6 +18,8 @@ over(struct job_worker *worker, struct job *job, uint64_t now)
 	job_hist_add(&worker->hists[WEIR_JOB_HIST_RAN], job->ran);
 	job_hist_add(&worker->hists[WEIR_JOB_HIST_LIFE], now - job->begun);
 	JOB_STALL("over");
+	if (unlikely(job->deadline != 0))
+		job_deadline_end(worker, job, now);
 	job_waiters_lock(&job->joiners);
 	/* others cancel under the lock, too */
 	cancelled = job->cancelled || (job->word & (JOB_STATE | JOB_CANCELLED)) ==

@@ -10,6 +10,7 @@
  *   run.c      a slice; what comes after it       end.c      a job ends, who is told
  *   ready.c    woken jobs get to a core           wait.c     completions, threads that wait
  *   lane.c     sleep, timeouts                    waiters.c  lists of those who wait; groups of jobs
+ *   deadline.c deadlines that are missed
  *   key.c      one job of a key at a time         route.c    a queue for each priority and core group
  *   control.c  cancel, join, set                  self.c     of the calling job
  *   look.c     counters, what is known of jobs    ctl.c      for programs
@@ -41,7 +42,8 @@
  * do something to the job does it under the job's lock, in which also ends it.
  *
  * Sleeping jobs and timeouts are in a wheel of the core on which they began to wait (lane.c), not in timers of the event machine: these
- * reserve a credit each.
+ * reserve a credit each. Deadlines are in a second wheel there: whoever takes one out of it, the core for which it is due or the end of the job,
+ * counts it or does not, so each is counted once.
  */
 
 #include <errno.h>
@@ -96,7 +98,6 @@ struct job {
 	bool has_key;   /* has a key */
 	bool holds_key; /* its turn has come */
 	bool queued;    /* its slice is up: RUNNING, but not on a core */
-	bool late;      /* its deadline was missed, and that was counted */
 	bool cancelled; /* as its end was told */
 	struct weir_coro *coro;
 	struct job_worker *worker; /* where it runs, or did last; NULL: nowhere yet */
@@ -110,7 +111,6 @@ struct job {
 
 	uint64_t slice_set JOB_LINE; /* cycles, as the coroutine knows */
 	uint64_t nb_slices, nb_waits, ran, cores;
-	uint64_t deadline;     /* cycles; 0: none */
 	struct job_lane *lane; /* a timeout is armed there */
 
 	struct job_told told JOB_LINE;
@@ -119,6 +119,10 @@ struct job {
 	/* Its key: job->next links those who wait. Under the bucket's lock. */
 	uint64_t key;
 	struct job *key_next, *key_first, *key_last;
+
+	uint64_t deadline; /* cycles; 0: none */
+	struct job_lane *deadline_lane;
+	struct weir_base_wheel_entry deadline_entry; /* under that lane's lock */
 
 	/* Of control functions. */
 	struct weir_job_waiters joiners JOB_LINE; /* its lock is the job's */
@@ -140,8 +144,9 @@ struct job {
 struct job_lane {
 	uint64_t next; /* cycles: nothing to do before. Any thread */
 	uint32_t lock;
-	uint32_t shift;               /* a tick is so many cycles, log2 */
-	struct weir_base_wheel wheel; /* under the lock */
+	uint32_t shift;                   /* a tick is so many cycles, log2 */
+	struct weir_base_wheel wheel;     /* under the lock: who sleeps, or has a timeout */
+	struct weir_base_wheel deadlines; /* likewise: of jobs that are alive, and not late */
 } JOB_LINE;
 
 /* A core. Counters have one writer. */
@@ -333,8 +338,6 @@ void job_main(void);
 void job_ended(struct job_worker *worker, struct job *job, struct rte_event *event, uint64_t now);
 /* Say so, anew. @return false: it is still refused */
 bool job_deliver(struct job_worker *worker, struct job *job, struct rte_event *event);
-/* Is its deadline over, and did nobody see it so far? It is counted, and told. */
-void job_look_at_deadline(struct job_worker *worker, struct job *job, uint64_t now);
 
 /* ready.c: a ready job of the caller's gets to a core. @worker: the caller's, or NULL */
 void job_make_ready(struct job_worker *worker, struct job *job);
@@ -357,6 +360,23 @@ void job_timer_arm(struct job *job, uint64_t when);
 bool job_timer_disarm(struct job *job);
 /* By a core in each round. */
 void job_lanes_poll(struct job_worker *worker);
+/* Under the lock: when to look again. */
+void job_lane_set_next(struct job_lane *lane);
+
+/* deadline.c. A job with a deadline begins: before others know of it. @worker: the caller's, or NULL */
+void job_deadline_begin(struct job_worker *worker, struct job *job);
+/* It has ended. */
+void job_deadline_end(struct job_worker *worker, struct job *job, uint64_t now);
+/* A job that missed its deadline, to be told of without locks. */
+struct job_late {
+	weir_job job; /* WEIR_JOB_NONE: none is to be told of */
+	char name[WEIR_JOB_NAME_SIZE];
+	uint64_t age, deadline_ns, nb_untold;
+};
+/* Under the lane's lock: jobs whose deadlines are over are counted. @late: to be told of, by job_deadline_tell() */
+void job_deadlines_serve(struct job_worker *worker, struct job_lane *lane, uint64_t now,
+	unsigned int *steps, struct job_late *late);
+void job_deadline_tell(const struct weir_job_service *service, const struct job_late *late);
 
 /* route.c: number of a route. @return negative errno */
 int job_route(struct weir_job_service *service, weir_em_queue_group group, uint8_t priority);

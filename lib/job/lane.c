@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Jobs that wait for a time, in a wheel of the core on which they began to wait. Cores look after those of cores that do not come. */
+/* Jobs that wait for a time, in a wheel of the core on which they began to wait; and deadlines. Cores look after those of cores that do not come. */
 
 #include "job_private.h"
 
@@ -17,14 +17,14 @@ job_lane_init(struct job_lane *lane)
 
 	lane->shift = cycles > 1 ? 63u - (uint32_t)__builtin_clzll(cycles) : 0;
 	lane->next = UINT64_MAX;
-	lane->wheel.now = weir_base_cycles() >> lane->shift;
+	lane->wheel.now = lane->deadlines.now = weir_base_cycles() >> lane->shift;
 }
 
-/* Under the lock: when to look again. */
-static void
-set_next(struct job_lane *lane)
+void
+job_lane_set_next(struct job_lane *lane)
 {
-	uint64_t tick = weir_base_wheel_next(&lane->wheel);
+	uint64_t tick =
+		RTE_MIN(weir_base_wheel_next(&lane->wheel), weir_base_wheel_next(&lane->deadlines));
 
 	job_put(lane->next, tick <= UINT64_MAX >> lane->shift ? tick << lane->shift : UINT64_MAX);
 }
@@ -38,7 +38,7 @@ job_timer_arm(struct job *job, uint64_t when)
 	weir_base_wheel_skip(&lane->wheel, weir_base_cycles() >> lane->shift);
 	job->entry.tick = (when >> lane->shift) + 1; /* never early */
 	weir_base_wheel_add(&lane->wheel, &job->entry);
-	set_next(lane);
+	job_lane_set_next(lane);
 	job_unlock(&lane->lock);
 	job->lane = lane;
 }
@@ -55,7 +55,7 @@ job_timer_disarm(struct job *job)
 	armed = job->entry.next != NULL;
 	if (armed) {
 		weir_base_wheel_remove(&lane->wheel, &job->entry);
-		set_next(lane);
+		job_lane_set_next(lane);
 	}
 	job_unlock(&lane->lock);
 	job->lane = NULL;
@@ -66,6 +66,7 @@ static void
 serve(struct job_worker *worker, struct job_lane *lane, uint64_t now)
 {
 	struct weir_base_wheel_entry *entry;
+	struct job_late late = {.job = WEIR_JOB_NONE};
 	struct job *due[BURST];
 	unsigned int nb = 0, steps = STEPS;
 
@@ -80,8 +81,11 @@ serve(struct job_worker *worker, struct job_lane *lane, uint64_t now)
 		if (job_state_claim(&job->word))
 			due[nb++] = job;
 	}
-	set_next(lane);
+	job_deadlines_serve(worker, lane, now, &steps, &late);
+	job_lane_set_next(lane);
 	job_unlock(&lane->lock);
+	if (late.job != WEIR_JOB_NONE)
+		job_deadline_tell(worker->service, &late);
 	for (unsigned int i = 0; i < nb; i++)
 		job_make_ready(worker, due[i]);
 }

@@ -27,8 +27,6 @@ account(struct job_worker *worker, struct job *job, uint64_t begin, uint64_t end
 		job_count(&worker->stats.nb_overruns, 1);
 	}
 	job_hist_add(&worker->hists[WEIR_JOB_HIST_SLICE], took);
-	if (unlikely(job->deadline != 0))
-		job_look_at_deadline(worker, job, end);
 }
 
 /* It goes to the end of its queue. */

@@ -146,7 +146,7 @@ fill_in(struct job *job, weir_job_fn_t fn, const struct weir_job_options *option
 	job->route = (uint16_t)route;
 	job->has_key = (options->flags & WEIR_JOB_KEY) != 0;
 	job->key = options->key;
-	job->holds_key = job->late = job->cancelled = job->queued = false;
+	job->holds_key = job->cancelled = job->queued = false;
 	job->nb_slices = job->nb_waits = job->ran = job->cores = 0;
 	job->nb_overruns = 0;
 	job->told.what = "";
@@ -180,6 +180,8 @@ publish(struct weir_job_service *service, struct job_worker *worker, struct job 
 {
 	bool now = at_once(worker, job, options);
 
+	if (unlikely(job->deadline != 0))
+		job_deadline_begin(worker, job);
 	job_put(job->word, now ? JOB_RUNNING : JOB_READY);
 	if (job->group != NULL)
 		job_group_enter(job->group);

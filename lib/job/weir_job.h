@@ -133,7 +133,8 @@ struct weir_job_options {
 		core_group; /**< whose cores it runs on; WEIR_EM_NONE: any core. Its first slice is an event then */
 	uint64_t
 		key; /**< with WEIR_JOB_KEY: of jobs of the service with one key one runs at a time, until its slice is up or it waits; first come, first served */
-	uint64_t deadline_ns; /**< it is to have ended in so long; 0: whenever */
+	uint64_t
+		deadline_ns; /**< it is to have ended in so long; 0: whenever. Missed ones are counted when that is over, whatever it does */
 	struct weir_job_group *
 		group; /**< it is waited for with others; NULL: not. To be kept until it has ended */
 	size_t out_size;      /**< bytes of results */
@@ -333,7 +334,7 @@ struct weir_job_stats {
 	uint64_t nb_overruns;  /**< slices more than twice as long as they should be */
 	uint64_t nb_keys_busy; /**< times that a job had to wait for its key */
 	uint64_t
-		nb_late; /**< deadlines missed, of jobs that ended and of those that were seen to be late */
+		nb_late; /**< deadlines missed: counted once for each job, by the next core that comes to a round of dispatching, at the latest when the job ends */
 	uint64_t nb_undeliverable; /**< ended, but the queue that was to be told had been deleted */
 	uint64_t max_jobs;         /**< as configured */
 };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "job_test.h"
+#include "weir_em_timer.h"
 
 #define MS UINT64_C(1000000)
 
@@ -333,7 +334,6 @@ deadlines(void **state)
 	assert_int_equal(st_log_count(), 1);
 	options.flags = WEIR_JOB_LATER;
 	job = jt_spawn(stands_still, NULL, 0, &options);
-	usleep(10);
 	assert_int_equal(weir_job_look(jt_service, job, &info), 0);
 	assert_true(info.late);
 	assert_int_equal(info.deadline_ns, 1);
@@ -343,6 +343,94 @@ deadlines(void **state)
 	jt_spawn(stands_still, NULL, 0, &options);
 	jt_finish();
 	assert_int_equal(jt_stats().nb_late, 12);
+}
+
+static struct weir_job_completion answer;
+static weir_job jobs_to_cancel[4];
+
+static void
+sleeps_for_ever(void *in, void *out)
+{
+	weir_job_sleep(WEIR_EM_TIMEOUT_NS_MAX);
+}
+
+static void
+waits_for_answer(void *in, void *out)
+{
+	weir_job_completion_wait(&answer, NULL);
+	jt_add(&nb_done, 1);
+}
+
+static void
+until_late(uint64_t nb)
+{
+	uint64_t begun = weir_base_time_ns();
+
+	while (jt_stats().nb_late < nb && weir_base_time_ns() - begun < 60000 * MS)
+		jt_rounds(1);
+	assert_int_equal(jt_stats().nb_late, nb);
+}
+
+/* It is counted and told when the time is over, wherever the job is then; and not once more when it ends. */
+static void
+deadlines_pass_while_jobs_wait(void **state)
+{
+	struct weir_job_options options = {.name = "patient", .deadline_ns = 1};
+	weir_job job;
+
+	reset();
+	weir_job_completion_init(&answer);
+	jt_make(1);
+	st_log_clear();
+	job = jt_spawn(waits_for_answer, NULL, 0, &options);
+	until_late(1);
+	assert_non_null(strstr(st_log_last(), "'patient'"));
+	assert_true(weir_job_is_alive(jt_service, job));
+	assert_int_equal(jt_stats().nb_slices, 1); /* it was not resumed for that */
+	weir_job_complete(&answer);
+	jt_finish();
+	assert_int_equal(nb_done, 1);
+	assert_int_equal(jt_stats().nb_late, 1);
+	/* many at a time, and some that are cancelled */
+	weir_job_completion_init(&answer);
+	for (unsigned int i = 0; i < 200; i++)
+		jobs_to_cancel[i % 4] = jt_spawn(sleeps_for_ever, NULL, 0, &options);
+	until_late(201);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(weir_job_cancel(jt_service, jobs_to_cancel[i]), 0);
+	assert_int_equal(weir_job_service_stop(jt_service, et_core, 60000 * MS), 0);
+	assert_int_equal(jt_stats().nb_late, 201);
+	/* one that ends in time */
+	assert_int_equal(weir_job_service_start(jt_service, et_core), 0);
+	options.deadline_ns = 3600000 * MS;
+	job = jt_spawn(waits_for_answer, NULL, 0, &options);
+	jt_rounds(10);
+	weir_job_complete(&answer);
+	jt_finish();
+	assert_int_equal(jt_stats().nb_late, 201);
+}
+
+static void *
+spawns_late(void *arg)
+{
+	weir_job_spawn(jt_service, sleeps_for_ever, NULL, 0, arg);
+	return NULL;
+}
+
+/* Spawned by a thread that is no core. */
+static void
+deadlines_of_plain_threads(void **state)
+{
+	struct weir_job_options options = {.deadline_ns = 1};
+	pthread_t thread;
+
+	reset();
+	jt_make(1);
+	for (uint64_t i = 1; i <= 3; i++) {
+		assert_int_equal(pthread_create(&thread, NULL, spawns_late, &options), 0);
+		pthread_join(thread, NULL);
+		until_late(i);
+	}
 }
 
 int
@@ -357,6 +445,8 @@ main(void)
 		JT_TEST(slices),
 		JT_TEST(overruns_are_counted),
 		JT_TEST(deadlines),
+		JT_TEST(deadlines_pass_while_jobs_wait),
+		JT_TEST(deadlines_of_plain_threads),
 	};
 
 	return ST_RUN("job-control", tests);

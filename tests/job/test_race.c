@@ -342,6 +342,55 @@ joiner_gives_up(void **state)
 	assert_int_equal(nb_ended, 3);
 }
 
+/* ---- a deadline passes while the job ends: it is counted once, by either ---- */
+
+static uint64_t late_before;
+
+static void
+does_wait_until_late(void)
+{
+	uint64_t begun = weir_base_time_ns();
+
+	while (jt_stats().nb_late == late_before && weir_base_time_ns() - begun < LONG_MS * MS)
+		sched_yield();
+}
+
+static void
+returns_at_once(void *in, void *out)
+{
+}
+
+static void
+deadline_while_it_ends(void **state)
+{
+	static const struct deed end_job = {.name = "end", .does = does_complete};
+	static const struct deed miss = {.name = "miss", .does = does_wait_until_late};
+	static const struct {
+		const char *place;
+		const struct deed *what;
+	} cases[] = {{"deadline", &end_job}, {"over", &miss}};
+	const struct weir_job_options options = {.deadline_ns = 1};
+
+	jt_make(2);
+	for (unsigned int i = 0; i < 20; i++) {
+		const struct weir_job_wait *how = NULL;
+
+		late_before = i;
+		begin(cases[i % 2].place, cases[i % 2].what);
+		if (i % 2 == 0) {
+			jt_spawn(waits, &how, sizeof(how), &options);
+			jt_until(&nb_stalled, 1, "a core stands there");
+		} else {
+			/* its end comes before any core looks, but stands still before it does */
+			jt_spawn(returns_at_once, NULL, 0, &options);
+		}
+		weir_job_complete(&completion);
+		assert_true(end());
+		assert_true(in_time);
+		assert_int_equal(jt_stats().nb_late, i + 1);
+	}
+}
+
 /* ---- stop comes while others spawn ---- */
 
 static int stop_result;
@@ -436,6 +485,7 @@ main(void)
 		JT_TEST(completer_stands_still),
 		JT_TEST(joined_while_it_ends),
 		JT_TEST(joiner_gives_up),
+		JT_TEST(deadline_while_it_ends),
 		JT_TEST(stopped_while_one_spawns),
 		JT_TEST(stop_times_out_while_one_spawns),
 	};
