@@ -164,7 +164,7 @@ node_json(const struct config *config, const struct config_sched_node *node,
 					 : weir_bridge_job_builtin_names[node->job.builtin],
 		"to", config->em.queues[node->queue].name, "packets", as_int(stats->nb_in),
 		"passed", as_int(stats->nb_passed), "blocked", as_int(stats->nb_blocked), "lost",
-		as_int(stats->nb_closed + stats->nb_cancelled), "refused",
+		as_int(stats->nb_closed + stats->nb_cancelled + stats->nb_exited), "refused",
 		as_int(stats->nb_refused), "inside", as_int(stats->nb_inside));
 }
 
@@ -193,14 +193,16 @@ jobs_run_report(const struct em_run *run, const struct config *config, json_t *r
 		all.nb_blocked += stats.nb_blocked;
 		all.nb_closed += stats.nb_closed;
 		all.nb_cancelled += stats.nb_cancelled;
+		all.nb_exited += stats.nb_exited;
 		sums->in += stats.nb_in;
 		sums->passed += stats.nb_passed;
 		sums->inside += stats.nb_inside;
 	}
-	sums->dropped = all.nb_blocked + all.nb_closed + all.nb_cancelled;
+	sums->dropped = all.nb_blocked + all.nb_closed + all.nb_cancelled + all.nb_exited;
 	add_reason(report, "job_blocked", all.nb_blocked, "the work of a job node said so");
 	add_reason(report, "job_closed", all.nb_closed, "the queue that a job sends to is gone");
 	add_reason(report, "job_cancelled", all.nb_cancelled, "its job was cancelled");
+	add_reason(report, "job_exited", all.nb_exited, "the work on it ended its job");
 	if (json_array_size(list) > 0)
 		json_object_set(report, "jobs", list);
 	json_decref(list);

@@ -265,7 +265,8 @@ void
 bridge_job_look(const struct bridge_job *job, struct weir_bridge_job_stats *stats)
 {
 	memset(stats, 0, sizeof(*stats));
-	stats->nb_cancelled = __atomic_load_n(&job->nb_not_begun, __ATOMIC_ACQUIRE);
+	stats->nb_exited = __atomic_load_n(&job->nb_left[WEIR_JOB_FINISHED], __ATOMIC_ACQUIRE);
+	stats->nb_cancelled = __atomic_load_n(&job->nb_left[WEIR_JOB_CANCELLED], __ATOMIC_ACQUIRE);
 	for (unsigned int i = 0; i < WEIR_EM_CORES_MAX; i++) {
 		const struct bridge_job_counts *counts = &job->counts[i];
 
@@ -277,5 +278,5 @@ bridge_job_look(const struct bridge_job *job, struct weir_bridge_job_stats *stat
 	stats->nb_in = __atomic_load_n(&job->nb_in, __ATOMIC_ACQUIRE);
 	stats->nb_refused = __atomic_load_n(&job->nb_refused, __ATOMIC_RELAXED);
 	stats->nb_inside = stats->nb_in - stats->nb_passed - stats->nb_blocked - stats->nb_closed -
-			   stats->nb_cancelled;
+			   stats->nb_cancelled - stats->nb_exited;
 }

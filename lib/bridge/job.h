@@ -25,6 +25,8 @@ struct bridge_job_list {
 struct bridge_job_flow {
 	uint32_t lock;
 	weir_job job; /* that takes them; or WEIR_JOB_NONE */
+	struct rte_mbuf
+		*hand; /* what its work has now. Of the job, then of who is told of its end */
 	struct bridge_job_list in, out;
 	struct bridge_job *owner;
 };
@@ -46,12 +48,14 @@ struct bridge_job {
 	weir_em_queue *queues;
 	weir_em_object object; /* that sends on what is done with, flow by flow in order */
 	unsigned int nb_own;
-	weir_em_queue own[BRIDGE_JOB_QUEUES];     /* its queues, atomic */
-	struct weir_job_options options;          /* of its jobs */
-	struct weir_job_group group;              /* all of them */
-	uint64_t time;                            /* built in: cycles, or ns, of a packet */
-	uint64_t nb_in, nb_refused, nb_not_begun; /* any thread */
-	uint32_t nb_inside __rte_cache_aligned;   /* any thread */
+	weir_em_queue own[BRIDGE_JOB_QUEUES]; /* its queues, atomic */
+	struct weir_job_options options;      /* of its jobs */
+	struct weir_job_group group;          /* all of them */
+	uint64_t time;                        /* built in: cycles, or ns, of a packet */
+	uint64_t nb_in, nb_refused;           /* any thread */
+	uint64_t nb_left[WEIR_JOB_CANCELLED +
+			 1]; /* any thread: by jobs that ended so, before they were done */
+	uint32_t nb_inside __rte_cache_aligned; /* any thread */
 	struct bridge_job_counts counts[WEIR_EM_CORES_MAX];
 };
 

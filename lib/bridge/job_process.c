@@ -86,7 +86,7 @@ take(struct bridge_job_flow *flow)
 	struct rte_mbuf *m;
 
 	lock(flow);
-	m = pop(&flow->in);
+	m = flow->hand = pop(&flow->in);
 	if (m == NULL)
 		flow->job = WEIR_JOB_NONE;
 	unlock(flow);
@@ -198,13 +198,19 @@ serve_flow(void *in, void *out)
 {
 	const struct input *input = in;
 	struct bridge_job *job = input->job;
+	enum weir_bridge_verdict verdict;
 	struct rte_mbuf *m;
 
 	(void)out;
 	while ((m = take(input->flow)) != NULL) {
-		if (weir_job_self_cancelled()) {
+		bool cancelled = weir_job_self_cancelled();
+
+		/* it may not come back from there: then bridge_job_done() has the packet */
+		verdict = cancelled ? WEIR_BRIDGE_BLOCK : job->type->process(job->context, m);
+		input->flow->hand = NULL;
+		if (cancelled) {
 			cancel(job, m);
-		} else if (job->type->process(job->context, m) == WEIR_BRIDGE_PASS) {
+		} else if (verdict == WEIR_BRIDGE_PASS) {
 			pass(job, input->flow, m);
 		} else {
 			COUNT(job, weir_job_core(), nb_blocked);
@@ -215,29 +221,57 @@ serve_flow(void *in, void *out)
 	}
 }
 
-/* A job that was cancelled before it began has taken nothing. */
+/* Under the flow's lock: a job for its packets. False: that is refused */
+static bool
+begin_job(struct bridge_job *job, struct bridge_job_flow *flow)
+{
+	const struct input input = {job, flow};
+	struct weir_job_options options = job->options;
+
+	options.done_arg = flow;
+	flow->job = weir_job_spawn(job->service, serve_flow, &input, sizeof(input), &options);
+	return flow->job != WEIR_JOB_NONE;
+}
+
+/* A packet that nobody works on any more. */
+static void
+leave_behind(struct bridge_job *job, struct rte_mbuf *m, enum weir_job_end end)
+{
+	weir_em_free(job->em, NULL, m);
+	__atomic_fetch_add(&job->nb_left[end], 1, __ATOMIC_RELEASE);
+	leave(job);
+}
+
+/*
+ * It was cancelled before it began, and has taken nothing; or the work on a packet ended the job: that packet is dropped, and if nobody cancelled
+ * the job, another one goes on with those behind it.
+ */
 void
 bridge_job_done(void *arg, weir_job handle, enum weir_job_end end, void *out)
 {
 	struct bridge_job_flow *flow = arg;
 	struct bridge_job *job = flow->owner;
 	struct bridge_job_list left = {NULL, NULL};
-	struct rte_mbuf *m;
+	struct rte_mbuf *hand = NULL, *m;
+	bool over;
 
-	(void)end;
 	(void)out;
 	lock(flow);
 	if (flow->job == handle) {
-		left = flow->in;
-		flow->in.first = NULL;
+		hand = flow->hand;
+		flow->hand = NULL;
 		flow->job = WEIR_JOB_NONE;
+		over = end == WEIR_JOB_CANCELLED || flow->in.first == NULL;
+		if (over || !begin_job(job, flow)) {
+			left = flow->in;
+			flow->in.first = NULL;
+		}
 	}
 	unlock(flow);
-	while ((m = pop(&left)) != NULL) {
-		weir_em_free(job->em, NULL, m);
-		__atomic_fetch_add(&job->nb_not_begun, 1, __ATOMIC_RELAXED);
-		leave(job);
-	}
+	if (hand != NULL)
+		leave_behind(job, hand, end);
+	while ((m = pop(&left)) != NULL)
+		leave_behind(job, m, end);
 }
 
 /* To its flow, whose job is begun if there is none. False: that is refused. */
@@ -246,18 +280,10 @@ give(struct bridge_job *job, struct rte_mbuf *m)
 {
 	uint32_t hash = bridge_flow_hash(m, job->flow);
 	struct bridge_job_flow *flow = &job->flows[(uint64_t)hash * job->nb_flows >> 32];
-	const struct input input = {job, flow};
-	struct weir_job_options options;
 	bool good;
 
 	lock(flow);
-	if (flow->job == WEIR_JOB_NONE) {
-		options = job->options;
-		options.done_arg = flow;
-		flow->job =
-			weir_job_spawn(job->service, serve_flow, &input, sizeof(input), &options);
-	}
-	good = flow->job != WEIR_JOB_NONE;
+	good = flow->job != WEIR_JOB_NONE || begin_job(job, flow);
 	if (likely(good))
 		append(&flow->in, m);
 	unlock(flow);

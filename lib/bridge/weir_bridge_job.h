@@ -70,7 +70,8 @@ struct weir_bridge_job_type {
 	/**
 	 * In a job: work on a packet, which stays the node's. For packets of different flows it may run on several cores at a time, and it may give the core
 	 * back (weir_coro_maybe_yield() and all waiting): another packet of the same flow is not begun before it has returned. When the job
-	 * was cancelled it should return soon.
+	 * was cancelled it should return soon. Where it ends the job instead (weir_coro_exit()), the packet is dropped, and counted as nb_exited, or
+	 * nb_cancelled if the job had been cancelled; those behind it go on in another job.
 	 */
 	enum weir_bridge_verdict (*process)(void *context, struct rte_mbuf *packet);
 };
@@ -117,15 +118,17 @@ struct weir_bridge_job_param {
 	weir_em_queue_group core_group; /**< whose cores they run on; WEIR_EM_NONE: any */
 };
 
-/** Counters of a job node. in = passed + blocked + closed + cancelled + inside. */
+/** Counters of a job node. in = passed + blocked + closed + cancelled + exited + inside. */
 struct weir_bridge_job_stats {
 	uint64_t nb_in;        /**< packets taken */
 	uint64_t nb_passed;    /**< sent to queues */
 	uint64_t nb_blocked;   /**< dropped as the work's verdict was so */
 	uint64_t nb_closed;    /**< dropped as the queue was gone */
 	uint64_t nb_cancelled; /**< dropped as jobs were cancelled */
-	uint64_t nb_inside;    /**< waiting, or worked on */
-	uint64_t nb_refused;   /**< not taken: jobs_full. Not in nb_in */
+	uint64_t
+		nb_exited; /**< dropped as the work on them ended their job; or on one before them, and no other job could be begun */
+	uint64_t nb_inside;  /**< waiting, or worked on */
+	uint64_t nb_refused; /**< not taken: jobs_full. Not in nb_in */
 };
 
 /**

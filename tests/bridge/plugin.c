@@ -131,6 +131,19 @@ process(void *context, struct rte_mbuf *packet)
 	return number % 3 == 2 ? WEIR_BRIDGE_BLOCK : WEIR_BRIDGE_PASS;
 }
 
+/* Every fifth packet is too much for it: it ends its job. */
+static enum weir_bridge_verdict
+exit_process(void *context, struct rte_mbuf *packet)
+{
+	uint64_t number = __atomic_fetch_add((uint64_t *)context, 1, __ATOMIC_RELAXED);
+
+	if (packet->pkt_len > 256)
+		weir_job_yield();
+	if (number % 5 == 4)
+		weir_coro_exit();
+	return WEIR_BRIDGE_PASS;
+}
+
 /* Packets that are looked up somewhere that blocks; and a channel that nobody uses. */
 struct look_up {
 	struct weir_job_offload_pool *pool;
@@ -179,7 +192,8 @@ look_up_process(void *context, struct rte_mbuf *packet)
 	return rc == 0 ? WEIR_BRIDGE_PASS : WEIR_BRIDGE_BLOCK;
 }
 
-extern const struct weir_bridge_job_type job_thin_out, job_look_up, job_old_abi, job_no_process;
+extern const struct weir_bridge_job_type job_thin_out, job_exits, job_look_up, job_old_abi,
+	job_no_process;
 
 const struct weir_bridge_job_type job_look_up = {
 	WEIR_BRIDGE_JOB_HEADER,
@@ -193,6 +207,13 @@ const struct weir_bridge_job_type job_thin_out = {
 	.init = job_init,
 	.fini = fini,
 	.process = process,
+};
+
+const struct weir_bridge_job_type job_exits = {
+	WEIR_BRIDGE_JOB_HEADER,
+	.init = job_init,
+	.fini = fini,
+	.process = exit_process,
 };
 
 const struct weir_bridge_job_type job_old_abi = {

@@ -8,6 +8,7 @@
 #include "bridge_test.h"
 #include "job.h"
 #include "weir_bridge_job.h"
+#include "weir_em_timer.h"
 
 #define NB_PACKETS 6000
 #define NB_WORKERS 2
@@ -67,6 +68,42 @@ block_odd(void *context, struct rte_mbuf *packet)
 	(void)context;
 	return bt_number(packet) % 2 != 0 ? WEIR_BRIDGE_BLOCK : WEIR_BRIDGE_PASS;
 }
+
+/* Of each flow one packet in ten ends the job that works on it, some of these after they let others go first. */
+static bool
+ends_its_job(uint32_t number)
+{
+	return number % 10 == 7;
+}
+
+static enum weir_bridge_verdict
+exit_sometimes(void *context, struct rte_mbuf *packet)
+{
+	const uint32_t number = bt_number(packet);
+
+	(void)context;
+	if (number % 4 == 3)
+		weir_job_yield();
+	if (ends_its_job(number))
+		weir_coro_exit();
+	return WEIR_BRIDGE_PASS;
+}
+
+/* Until it is cancelled; then it does not come back. */
+static enum weir_bridge_verdict
+exit_when_cancelled(void *context, struct rte_mbuf *packet)
+{
+	(void)context;
+	(void)packet;
+	while (weir_job_sleep(WEIR_EM_TIMEOUT_NS_MAX) == 0)
+		;
+	weir_coro_exit();
+}
+
+static const struct weir_bridge_job_type exit_type = {WEIR_BRIDGE_JOB_HEADER,
+						 .process = exit_sometimes},
+					 cancel_type = {WEIR_BRIDGE_JOB_HEADER,
+						 .process = exit_when_cancelled};
 
 static const struct weir_bridge_job_type mixed_type = {WEIR_BRIDGE_JOB_HEADER, .process = mixed},
 					 gate_type = {WEIR_BRIDGE_JOB_HEADER,
@@ -155,7 +192,8 @@ look(void)
 	assert_int_equal(weir_bridge_job_stats(node, &stats), 0);
 	assert_true(stats.nb_inside <= stats.nb_in);
 	assert_int_equal(stats.nb_in, stats.nb_passed + stats.nb_blocked + stats.nb_closed +
-					      stats.nb_cancelled + stats.nb_inside);
+					      stats.nb_cancelled + stats.nb_exited +
+					      stats.nb_inside);
 	return stats;
 }
 
@@ -305,6 +343,45 @@ test_cancelled(void **state)
 	end();
 }
 
+/* Work ends its job: that packet is dropped by name, all others of the flow are passed in order. */
+static void
+test_exited(void **state)
+{
+	uint64_t nb_exited = 0, nb_gaps = 0;
+	struct weir_bridge_job_stats stats;
+
+	begin(&exit_type, 500, true, WEIR_EM_QUEUE_ATOMIC);
+	feed(NB_PACKETS);
+	wait_until_empty();
+	for (unsigned int flow = 0; flow < BT_FLOWS; flow++)
+		for (uint32_t number = 0; number < bt_next[flow]; number++) {
+			nb_exited += ends_its_job(number);
+			/* which the sink takes for the next number out of order, if there is one */
+			nb_gaps += ends_its_job(number) && number + 1 < bt_next[flow];
+		}
+	assert_true(nb_exited > 0);
+	stats = look();
+	assert_int_equal(stats.nb_in, NB_PACKETS);
+	assert_int_equal(stats.nb_exited, nb_exited);
+	assert_int_equal(stats.nb_passed, NB_PACKETS - nb_exited);
+	wait_for_sunk(NB_PACKETS - nb_exited);
+	assert_int_equal(bt_out_of_order, nb_gaps);
+	end();
+}
+
+/* Jobs that are cancelled, and end in the midst of a packet. */
+static void
+test_cancelled_in_hand(void **state)
+{
+	begin(&cancel_type, 0, true, WEIR_EM_QUEUE_ATOMIC);
+	feed(500);
+	assert_int_equal(weir_job_service_stop(service, NULL, BT_PATIENCE_NS), 0);
+	assert_int_equal(look().nb_cancelled, 500);
+	assert_int_equal(look().nb_inside, 0);
+	assert_int_equal(weir_job_service_start(service, NULL), 0);
+	end();
+}
+
 static void
 test_blocked(void **state)
 {
@@ -378,6 +455,8 @@ main(void)
 		BT_TEST(test_refused),
 		BT_TEST(test_stopped),
 		BT_TEST(test_cancelled),
+		BT_TEST(test_exited),
+		BT_TEST(test_cancelled_in_hand),
 		BT_TEST(test_blocked),
 		BT_TEST(test_builtins),
 		BT_TEST(test_arguments),

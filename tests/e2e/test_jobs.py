@@ -88,6 +88,17 @@ def test_plugin(tmp_path, plugin):
     assert node["work"] == "job_thin_out"
 
 
+def test_work_that_ends_its_job(tmp_path, plugin):
+    """It loses that packet, by a name of its own, and no other one."""
+    what = description(with_jobs(work=f"{plugin}:job_exits", time=None), READER_AND_TWO, 2)
+    report = run(tmp_path, what)
+    assert_report_adds_up(report)
+    dropped = {reason["reason"]: reason["packets"] for reason in report["dropped"]}
+    node = node_of(report)
+    assert node["lost"] == dropped["job_exited"] == report["packets"]["in"] // 5 > 0
+    assert node["inside"] == node["refused"] == node["blocked"] == 0
+
+
 @pytest.mark.parametrize("symbol, keys, expected", [
     ("nothing", {}, "has no symbol 'nothing'"), ("job_old_abi", {}, "version"), ("job_no_process", {}, "no process function"),
     ("job_thin_out", {"argument": "refuse"}, "could not be"),
