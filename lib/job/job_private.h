@@ -158,8 +158,10 @@ struct job_worker {
 	bool attached;           /* any thread */
 	bool spawning;           /* it is in job_enter() to job_leave() */
 	unsigned int nb_polls, helped;
-	struct job *free; /* places */
-	unsigned int nb_free;
+	bool at_places;              /* it is at these two: others must not */
+	bool raided;                 /* others are, or will be: it must not */
+	struct job *free;            /* places; see slot.c */
+	unsigned int nb_free;        /* any thread may look */
 	struct weir_job_stats stats; /* any thread reads; no nb_live, max_jobs */
 
 	struct job_lane lane;
@@ -185,8 +187,9 @@ struct weir_job_service {
 	uint64_t slice; /* default, cycles */
 	struct job_bucket *buckets;
 	uint32_t bucket_mask;
-	uint8_t priority; /* default */
-	bool needs_fence; /* there is no job_barrier() */
+	uint8_t priority;   /* default */
+	bool needs_fence;   /* there is no job_barrier() */
+	unsigned int cache; /* places that a core keeps at most */
 	/* Any thread: [core group][priority]; 0: not there yet. */
 	weir_em_queue queues[JOB_GROUPS][WEIR_EM_PRIORITIES];
 	weir_em_queue_group groups[JOB_GROUPS]; /* any thread; 0: the first that is free */

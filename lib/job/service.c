@@ -12,6 +12,7 @@
 #define SLICE_NS    25000
 #define CACHE       64
 #define CACHE_MAX   65536
+#define KEPT_PART   4 /* of all places, what cores keep together is one in so many */
 #define BUCKETS_MAX 65536
 #define PAUSE_NS    50000 /* between two looks whether all jobs have ended */
 #define TOLD_MAX    5     /* jobs that are named when they do not end */
@@ -78,7 +79,10 @@ make_arrays(struct weir_job_service *service)
 	while (nb_buckets < service->config.max_jobs && nb_buckets < BUCKETS_MAX)
 		nb_buckets *= 2;
 	service->bucket_mask = nb_buckets - 1;
-	service->nb_jobs = service->config.max_jobs + service->nb_workers * service->config.cache;
+	service->nb_jobs = service->config.max_jobs;
+	/* not so many that they would have to be taken away from cores all the time */
+	service->cache = RTE_MIN(service->config.cache,
+		service->config.max_jobs / (KEPT_PART * service->nb_workers));
 	service->jobs = lines(&service->memory_of_jobs, service->nb_jobs, sizeof(*service->jobs));
 	service->workers =
 		lines(&service->memory_of_workers, service->nb_workers, sizeof(*service->workers));

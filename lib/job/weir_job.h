@@ -71,11 +71,11 @@ struct weir_job_service_config {
 	const char *
 		name; /**< for logs and as its object's and queues' names in the event machine; copied; NULL: "jobs" */
 	unsigned int
-		max_jobs;  /**< that can be alive at a time, up to WEIR_JOB_JOBS_MAX / 2: 1,024 */
-	uint64_t slice_ns; /**< time slice of jobs that name none: 25,000 */
+		max_jobs; /**< that can be alive at a time, never more; up to WEIR_JOB_JOBS_MAX / 2: 1,024 */
+	uint64_t slice_ns;        /**< time slice of jobs that name none: 25,000 */
 	unsigned int stack_class; /**< of weir_coro.h, for jobs that name none: 0 */
 	unsigned int
-		cache; /**< places for jobs that each core keeps for itself at most, beside max_jobs: 64 */
+		cache; /**< places for jobs that each core keeps for itself at most, of max_jobs, all together up to a quarter; others take them where there are no more: 64 */
 };
 
 /** What a job does. Returning ends it. @param in  a copy of what was given; @param out  for results, zeroed; both until it ends */

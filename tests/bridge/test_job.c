@@ -27,6 +27,7 @@ static struct weir_em_core *producer;
 static struct weir_graph *in;
 static uint32_t node;
 static bool over, gate; /* atomic */
+static unsigned int max_jobs = MAX_JOBS;
 
 static void
 lead(const char *from, const char *next)
@@ -100,10 +101,20 @@ exit_when_cancelled(void *context, struct rte_mbuf *packet)
 	weir_coro_exit();
 }
 
+/* Until the test says so; then it does not come back. */
+static enum weir_bridge_verdict
+exit_at_gate(void *context, struct rte_mbuf *packet)
+{
+	wait_for_gate(context, packet);
+	weir_coro_exit();
+}
+
 static const struct weir_bridge_job_type exit_type = {WEIR_BRIDGE_JOB_HEADER,
 						 .process = exit_sometimes},
 					 cancel_type = {WEIR_BRIDGE_JOB_HEADER,
-						 .process = exit_when_cancelled};
+						 .process = exit_when_cancelled},
+					 exit_at_gate_type = {
+						 WEIR_BRIDGE_JOB_HEADER, .process = exit_at_gate};
 
 static const struct weir_bridge_job_type mixed_type = {WEIR_BRIDGE_JOB_HEADER, .process = mixed},
 					 gate_type = {WEIR_BRIDGE_JOB_HEADER,
@@ -134,7 +145,7 @@ begin(const struct weir_bridge_job_type *type, unsigned int nb_packets, bool wai
 {
 	const struct weir_em_config config = {
 		.nb_cores = NB_WORKERS, .nb_producers = 1, .nb_events = 1024};
-	const struct weir_job_service_config jobs = {.max_jobs = MAX_JOBS};
+	const struct weir_job_service_config jobs = {.max_jobs = max_jobs};
 	weir_em_queue queues[NB_QUEUES];
 	struct weir_bridge_job_param param = {.name = "j",
 		.type = type,
@@ -369,6 +380,25 @@ test_exited(void **state)
 	end();
 }
 
+/* There is room for one job only, which has it until it is over: those behind the packet that ended it are dropped, and told of. */
+static void
+test_exited_without_room(void **state)
+{
+	struct weir_bridge_job_stats stats;
+
+	max_jobs = 1;
+	begin(&exit_at_gate_type, 0, true, WEIR_EM_QUEUE_ATOMIC);
+	max_jobs = MAX_JOBS;
+	feed(500);
+	stats = look();
+	assert_int_equal(stats.nb_in + stats.nb_refused, 500);
+	assert_in_range(stats.nb_inside, 2, 499); /* all those of the first flow */
+	__atomic_store_n(&gate, true, __ATOMIC_RELEASE);
+	wait_until_empty();
+	assert_int_equal(look().nb_exited, stats.nb_in);
+	end();
+}
+
 /* Jobs that are cancelled, and end in the midst of a packet. */
 static void
 test_cancelled_in_hand(void **state)
@@ -456,6 +486,7 @@ main(void)
 		BT_TEST(test_stopped),
 		BT_TEST(test_cancelled),
 		BT_TEST(test_exited),
+		BT_TEST(test_exited_without_room),
 		BT_TEST(test_cancelled_in_hand),
 		BT_TEST(test_blocked),
 		BT_TEST(test_builtins),

@@ -375,7 +375,8 @@ until_late(uint64_t nb)
 static void
 deadlines_pass_while_jobs_wait(void **state)
 {
-	struct weir_job_options options = {.name = "patient", .deadline_ns = 1};
+	/* long enough for the first slice to be over before, as a rule: this is about what comes after that */
+	struct weir_job_options options = {.name = "patient", .deadline_ns = 5 * MS};
 	weir_job job;
 
 	reset();

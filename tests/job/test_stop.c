@@ -3,7 +3,6 @@
 /* A service is started and stopped, with jobs in every state; cores come and go. */
 
 #include <sched.h>
-#include <unistd.h>
 
 #include "job_test.h"
 #include "weir_em_timer.h"
@@ -312,19 +311,29 @@ stopped_while_threads_spawn(void **state)
 static void
 a_core_goes(void **state)
 {
-	uint64_t zero = 0;
+	const struct weir_job_options later = {.flags = WEIR_JOB_LATER};
+	uint64_t zero = 0, begun = weir_base_time_ns();
 
 	reset();
 	st_builtin_only(); /* devices go on giving events to ports of cores that have gone */
 	jt_make_of(jt_em_config(3), (struct weir_job_service_config){.max_jobs = 100, .cache = 100},
 		JT_STACKS);
-	for (int i = 0; i < 100; i++)
-		jt_spawn(kinds, &zero, sizeof(zero),
-			&(struct weir_job_options){.flags = WEIR_JOB_LATER});
-	usleep(5000); /* others take some */
+	for (int i = 0; i < 60; i++)
+		jt_spawn(kinds, &zero, sizeof(zero), &later);
+	for (int i = 0; i < 40; i++)
+		jt_spawn(nothing, NULL, 0, &later);
+	/* this core stands still: others take some of both */
+	while ((jt_read(&nb_begun) == 0 || jt_read(&nb_done) == 0) &&
+		weir_base_time_ns() - begun < HANG_NS)
+		sched_yield();
+	assert_int_not_equal(nb_begun, 0);
+	assert_int_not_equal(nb_done, 0);
 	et_workers_end();
-	for (int i = 0; i < 50; i++)
-		jt_spawn(nothing, NULL, 0, NULL);
+	jt_until(&nb_done, 40, "those that end");
+	for (int i = 0; i < 40; i++)
+		jt_spawn(kinds, &zero, sizeof(zero), NULL);
+	jt_until(&nb_begun, 100, "all sleep");
+	assert_int_equal(jt_stats().nb_live, 100);
 	assert_int_equal(weir_job_service_stop(jt_service, et_core, 60000 * MS), 0);
 }
 
