@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* weir jobs: long work of a running instance. */
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
@@ -23,6 +25,47 @@ text(const json_t *item, const char *key)
 	const char *value = json_string_value(json_object_get(item, key));
 
 	return value != NULL && value[0] != '\0' ? value : "-";
+}
+
+/* Names are the application's: what would do something to a terminal is '?'. jansson has seen to it that they are UTF-8. */
+static void
+make_printable(json_t *string)
+{
+	const char *from = json_string_value(string);
+	char *copy = strdup(from), *to = copy;
+
+	if (copy == NULL) {
+		json_string_set(string, "?");
+		return;
+	}
+	for (; *from != '\0'; from++) {
+		const unsigned char *at = (const unsigned char *)from;
+		const bool c1 = at[0] == 0xc2 && at[1] < 0xa0; /* U+0080 to U+009F */
+
+		*to++ = c1 || at[0] < 0x20 || at[0] == 0x7f ? '?' : *from;
+		from += c1;
+	}
+	*to = '\0';
+	json_string_set(string, copy);
+	free(copy);
+}
+
+/* All texts of an answer. */
+static void
+make_all_printable(json_t *answer)
+{
+	const char *key;
+	json_t *value;
+	size_t index;
+
+	if (json_is_string(answer))
+		make_printable(answer);
+	json_array_foreach (answer, index, value) {
+		make_all_printable(value);
+	}
+	json_object_foreach (answer, key, value) {
+		make_all_printable(value);
+	}
 }
 
 /* "12.3us" */
@@ -51,7 +94,7 @@ core_list(const json_t *cores)
 	size_t used = 0, i = 0, nb = json_array_size(cores);
 
 	snprintf(buffer, sizeof(buffer), "-");
-	while (i < nb && used < sizeof(buffer) - 16) {
+	while (i < nb && used < sizeof(buffer) - 64) {
 		first = last = json_integer_value(json_array_get(cores, i++));
 		while (i < nb && json_integer_value(json_array_get(cores, i)) == last + 1) {
 			last++;
@@ -75,8 +118,16 @@ wait_of(const json_t *job)
 	const bool is_named = strcmp(which, "-") != 0, is_job = strcmp(what, "job") == 0;
 	const bool has_id = (!is_named || is_job) && json_object_get(job, "which_id") != NULL;
 
-	snprintf(buffer, sizeof(buffer), "%s%s%s%s%s", what, has_id ? " " : "",
+	int length = snprintf(buffer, sizeof(buffer), "%s%s%s%s%s", what, has_id ? " " : "",
 		has_id ? text(job, "which_id") : "", is_named ? ": " : "", is_named ? which : "");
+	size_t end = sizeof(buffer) - 1;
+
+	if (length < 0 || (size_t)length <= end)
+		return buffer;
+	/* cut, but not within a character, of which the first byte is not 10xxxxxx */
+	while (end > 0 && (buffer[end - 1] & 0xc0) == 0x80)
+		end--;
+	buffer[end > 0 ? end - 1 : 0] = '\0';
 	return buffer;
 }
 
@@ -108,6 +159,7 @@ print_list(const json_t *answer)
 	const json_t *job;
 	size_t index;
 
+	make_all_printable((json_t *)(uintptr_t)answer);
 	printf("%-16s %-20s %-10s %-32s %9s %4s %10s %8s %8s %9s %9s %s\n", "job", "name", "state",
 		"waits for", "at most", "prio", "slices", "waits", "overruns", "age", "ran",
 		"cores");
@@ -166,6 +218,7 @@ print_stats(const json_t *answer)
 	json_t *all = (json_t *)(uintptr_t)answer, *value;
 	const char *key;
 
+	make_all_printable(all);
 	json_object_foreach (all, key, value) {
 		if (json_is_integer(value))
 			printf("%-16s %16" JSON_INTEGER_FORMAT "\n", key,

@@ -287,7 +287,7 @@ weir_job_channel_create(const struct weir_job_channel_config *config)
 	channel->size = (uint32_t)size;
 	channel->refused = config->refused;
 	channel->refused_arg = config->refused_arg;
-	snprintf(channel->name, sizeof(channel->name), "%s",
+	job_copy_name(channel->name, sizeof(channel->name),
 		config->name != NULL ? config->name : "channel");
 	job_listed_add(JOB_LISTED_CHANNEL, &channel->listed, channel);
 	return channel;

@@ -136,7 +136,13 @@ struct wish {
 	uint64_t nb_left;
 };
 
-/* A job and an address are told as such, a key is a number. */
+/* JSON's integers, as jansson has them, have a sign: what may be any 64 bits is text. */
+static void
+set_any(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_sprintf("%#" PRIx64, value));
+}
+
 static void
 set_wait(json_t *object, const struct weir_job_info *info)
 {
@@ -146,7 +152,7 @@ set_wait(json_t *object, const struct weir_job_info *info)
 	if (info->which[0] != '\0')
 		set_name(object, "which", info->which);
 	if (info->which_id != 0)
-		json_object_set_new(object, "which_id", json_sprintf("%#" PRIx64, info->which_id));
+		set_any(object, "which_id", info->which_id);
 	if (info->left_ns != WEIR_JOB_FOREVER)
 		set(object, "left_ns", info->left_ns);
 }
@@ -156,14 +162,14 @@ job_json(const struct weir_job_info *info)
 {
 	json_t *object = json_object(), *cores = json_array();
 
-	json_object_set_new(object, "job", json_sprintf("%#" PRIx64, info->job));
+	set_any(object, "job", info->job);
 	set_name(object, "name", info->name);
 	json_object_set_new(object, "state", json_string(weir_job_state_name(info->state)));
 	set_wait(object, info);
 	set(object, "state_ns", info->state_ns);
 	json_object_set_new(object, "cancelled", json_boolean(info->cancelled));
 	if (info->has_key)
-		set(object, "key", info->key);
+		set_any(object, "key", info->key);
 	set(object, "priority", info->priority);
 	set(object, "stack_class", info->stack_class);
 	if (info->core != UINT32_MAX)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Pools and channels, for those who look. */
+/* Pools and channels, for those who look; names, as they are seen. */
 
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "listed.h"
 
@@ -34,6 +35,18 @@ job_listed_remove(struct job_listed *entry)
 		entry->at = NULL;
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+void
+job_copy_name(char *to, size_t size, const char *name)
+{
+	size_t length = strnlen(name, size);
+
+	if (length == size)
+		for (length--; length > 0 && (name[length] & 0xc0) == 0x80;)
+			length--; /* what begins there is not complete */
+	memcpy(to, name, length);
+	memset(to + length, 0, size - length);
 }
 
 void

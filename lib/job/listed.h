@@ -2,9 +2,14 @@
 #ifndef JOB_LISTED_H
 #define JOB_LISTED_H
 
+#include <stddef.h>
+
 /* What jobs use and the control socket tells of: the pools of helper threads and the channels of the process. */
 
 enum job_listed_kind { JOB_LISTED_OFFLOAD, JOB_LISTED_CHANNEL, JOB_LISTED_KINDS };
+
+/* A name is copied, cut where it is too long, but not within a character of UTF-8; zeros behind it. */
+void job_copy_name(char *to, size_t size, const char *name);
 
 struct job_listed {
 	struct job_listed *next, **at; /* at: what points to it; NULL: it is in no list */

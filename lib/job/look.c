@@ -3,6 +3,7 @@
 /* Counters, and what is known of jobs. */
 
 #include "job_private.h"
+#include "listed.h"
 
 #define COUNTERS (offsetof(struct weir_job_stats, max_jobs) / sizeof(uint64_t))
 
@@ -13,7 +14,7 @@ job_tell_wait(struct job *job, const struct weir_job_wait *how, uint64_t address
 	uint64_t which[RTE_DIM(told->which)] = {0};
 
 	if (how->which != NULL)
-		strncpy((char *)which, how->which, sizeof(which) - 1);
+		job_copy_name((char *)which, sizeof(which), how->which);
 	job_put(told->nb, told->nb + 1);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	job_put(told->what, how->what != NULL ? how->what : "completion");

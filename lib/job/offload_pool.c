@@ -131,8 +131,8 @@ make(const struct weir_job_offload_config *config)
 	pool->nb_queued_max = config->nb_queued != 0 ? config->nb_queued : DEFAULT_QUEUED;
 	pool->size_max = config->max_size != 0 ? config->max_size : DEFAULT_SIZE;
 	pool->size_max = RTE_ALIGN_CEIL(pool->size_max, sizeof(max_align_t));
-	snprintf(pool->name, sizeof(pool->name), "%.*s", OFFLOAD_NAME_SIZE - 1,
-		config->name != NULL ? config->name : "offload");
+	job_copy_name(
+		pool->name, sizeof(pool->name), config->name != NULL ? config->name : "offload");
 	nb_calls = pool->nb_queued_max + pool->nb_helpers;
 	pool->calls = calloc(nb_calls, sizeof(*pool->calls));
 	pool->copies = calloc(nb_calls, pool->size_max);

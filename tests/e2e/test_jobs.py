@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs in description files: long work on packets is spread, in order by flow, within bounds; weir jobs tells what goes on."""
+import contextlib
+import json
+import os
+import pathlib
 import re
 import shutil
+import socket
+import threading
 
 import pytest
 
@@ -253,6 +259,59 @@ def test_blocking_calls(tmp_path, plugin, alone):
         assert re.search(r"^offload +threads +queued .*\nlookups +4 ", table, re.M) and re.search(r"^answers +0 ", table, re.M), table
         report = instance.stop().json()
     assert_report_adds_up(report)
+
+
+@contextlib.contextmanager
+def pretender(answers):
+    """A control socket that answers commands so; its name."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    folder = pathlib.Path("/run/weir" if os.geteuid() == 0 else f"{runtime}/weir" if runtime.startswith("/") else f"/tmp/weir-{os.geteuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    name = unique_name()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / f"{name}.sock"))
+        listener.listen()
+
+        def serve():
+            while True:
+                connection, _ = listener.accept()
+                with connection, connection.makefile("r") as lines:
+                    command = json.loads(lines.readline() or '{"command": null}')["command"]
+                    if command is None:
+                        return
+                    answer = {"ok": True, "result": answers[command]}
+                    connection.sendall(json.dumps(answer, ensure_ascii=False).encode() + b"\n")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield name
+        finally:
+            with socket.socket(socket.AF_UNIX) as last:
+                last.connect(str(folder / f"{name}.sock"))
+            thread.join()
+            (folder / f"{name}.sock").unlink()
+
+
+def test_weir_jobs_prints_what_a_terminal_can_take():
+    """Names are the application's: nothing in them reaches the terminal as a command, and none is cut within a character."""
+    evil = "\x1b[2J\rred\u009b31m\x7f\tend"
+    nasty = {"job": "0x1000001", "name": evil, "state": "waiting", "waits_for": evil, "which": "caf\u00e9", "left_ns": 1500, "cores": [0, 1, 2, 5]}
+    listed = [nasty, *({**nasty, "name": f"long-{n}", "waits_for": "w" * n + "\u20ac" * 200, "which": "x" * 5000} for n in range(4))]
+    stats_answer = {"spawned": 3, "histograms": {}, "channels": [{"name": evil}], "offload": [{"name": evil, "threads": 1}]}
+    with pretender({"job/list": {"jobs": listed, "left": 0}, "job/stats": stats_answer}) as name:
+        for arguments in ([], ["stats"]):
+            done = jobs(name, *arguments)
+            assert "\ufffd" not in done.stdout  # what is no UTF-8 would be that
+            assert not re.search(r"[^\n\x20-\x7e\u00a0-\U0010ffff]", done.stdout), repr(done.stdout)
+            assert "?[2J?red?31m??end" in done.stdout, done.stdout
+        table = jobs(name).stdout
+        assert "?[2J?red?31m??end: caf\u00e9" in table and "1.5us" in table and "0-2,5" in table, table
+        for n in range(4):  # as much as there is room for: 159 bytes
+            [line] = [line for line in table.splitlines() if f"long-{n}" in line]
+            wait = line.split()[3]
+            assert re.fullmatch(f"w{{{n}}}\u20ac+", wait) and 156 - 3 <= len(wait.encode()) <= 159, wait
+        assert jobs(name, "--json").json()["jobs"][0]["name"] == evil  # programs get what it is
 
 
 def test_weir_jobs_usage():

@@ -93,7 +93,7 @@ list(void **state)
 	assert_string_equal(text(job, "name"), "sleeper");
 	assert_string_equal(text(job, "state"), "waiting");
 	assert_string_equal(text(job, "waits_for"), "sleep");
-	assert_int_equal(number(job, "key"), 5);
+	assert_string_equal(text(job, "key"), "0x5");
 	assert_int_equal(number(job, "slices"), 1);
 	assert_int_equal(number(job, "core"), 0);
 	assert_int_equal(json_array_size(json_object_get(job, "cores")), 1);
@@ -108,6 +108,32 @@ list(void **state)
 	json_decref(ask("job/cancel", "{\"job\": \"0x1z\"}", -EINVAL));
 	json_decref(ask("job/cancel", NULL, -EINVAL));
 	json_decref(answer);
+}
+
+/* Keys are any 64 bits, JSON's integers are not. */
+static void
+large_keys(void **state)
+{
+	static const uint64_t keys[] = {0, (UINT64_C(1) << 63) - 1, UINT64_C(1) << 63, UINT64_MAX};
+	static const char *const told[] = {
+		"0", "0x7fffffffffffffff", "0x8000000000000000", "0xffffffffffffffff"};
+	struct weir_job_options options = {.flags = WEIR_JOB_KEY};
+
+	begin();
+	for (unsigned int i = 0; i < RTE_DIM(keys); i++) {
+		char args[64];
+		json_t *answer;
+
+		options.key = keys[i];
+		snprintf(args, sizeof(args), "key-%u", i);
+		options.name = args;
+		jt_spawn(sleeps, NULL, 0, &options);
+		snprintf(args, sizeof(args), "{\"name\": \"key-%u\"}", i);
+		answer = ask("job/list", args, 0);
+		assert_string_equal(
+			text(json_array_get(json_object_get(answer, "jobs"), 0), "key"), told[i]);
+		json_decref(answer);
+	}
 }
 
 static void
@@ -251,6 +277,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(counters, end),
 		cmocka_unit_test_teardown(list, end),
+		cmocka_unit_test_teardown(large_keys, end),
 		cmocka_unit_test_teardown(offload, end),
 		cmocka_unit_test_teardown(channels, end),
 		cmocka_unit_test_teardown(registration, end),

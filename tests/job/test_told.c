@@ -14,7 +14,8 @@
 #include "weir_job_offload.h"
 #include "weir_job_sync.h"
 
-#define HOUR_NS UINT64_C(3600000000000)
+#define HOUR_NS     UINT64_C(3600000000000)
+#define PATIENCE_NS UINT64_C(60000000000)
 
 static const struct weir_job_wait an_hour = {.flags = WEIR_JOB_TIMEOUT, .timeout_ns = HOUR_NS};
 
@@ -258,6 +259,26 @@ each_kind(void **state)
 	}
 }
 
+struct named {
+	struct weir_job_completion *completion;
+	const struct weir_job_wait *how;
+	struct weir_job_channel *channel;
+};
+
+/* For what has a name of its own, or is given one. */
+static void
+waits_for_named(void *in, void *out)
+{
+	const struct named *named = in;
+	uint64_t message;
+	int rc;
+
+	rc = named->channel != NULL ? weir_job_channel_recv(named->channel, &message, NULL)
+				    : weir_job_completion_wait(named->completion, named->how);
+	CHECK(rc == -ECANCELED);
+	jt_add(&nb_done, 1);
+}
+
 static void
 list(void **state)
 {
@@ -287,6 +308,47 @@ list(void **state)
 	}
 }
 
+/* Names that are too long are cut where a character ends. Each here has 31 bytes of room. */
+static void
+long_names(void **state)
+{
+#define ASCII_28 "28 bytes that are characters"
+	static const struct {
+		const char *given, *told;
+	} names[] = {
+		{ASCII_28 "abc", ASCII_28 "abc"},
+		{ASCII_28 "abcd", ASCII_28 "abc"},
+		{ASCII_28 "ab\u00e9", ASCII_28 "ab"},
+		{ASCII_28 "a\u00e9", ASCII_28 "a\u00e9"},
+		{ASCII_28 "ab\u20ac", ASCII_28 "ab"},
+		{ASCII_28 "\u20ac", ASCII_28 "\u20ac"},
+		{ASCII_28 "\U0001f600", ASCII_28},
+	};
+	struct weir_job_info info;
+
+	nb_done = 0;
+	jt_make(1);
+	for (size_t i = 0; i < RTE_DIM(names); i++) {
+		struct weir_job_completion never = {0};
+		const struct weir_job_wait how = {.which = names[i].given};
+		struct weir_job_channel *channel =
+			weir_job_channel_create(&(struct weir_job_channel_config){
+				.name = names[i].given, .size = sizeof(uint64_t)});
+		const struct named named[2] = {
+			{.completion = &never, .how = &how}, {.channel = channel}};
+
+		for (unsigned int j = 0; j < RTE_DIM(named); j++) {
+			weir_job job = jt_spawn(waits_for_named, &named[j], sizeof(named[j]), NULL);
+
+			assert_int_equal(weir_job_look(jt_service, job, &info), 0);
+			assert_string_equal(info.which, names[i].told);
+			assert_int_equal(weir_job_cancel(jt_service, job), 0);
+			jt_until(&nb_done, 2 * i + j + 1, "it is cancelled");
+		}
+		assert_int_equal(weir_job_channel_destroy(channel), 0);
+	}
+}
+
 /* The one that has the key stands still in its slice, on another core. */
 static void
 has_key(void *in, void *out)
@@ -309,8 +371,11 @@ keys(void **state)
 	leave = nb_done = 0;
 	jt_make(3); /* but this one does not dispatch */
 	jobs[0] = jt_spawn(has_key, NULL, 0, &options);
+	/* which another core has now, and this one only: who dequeues both would not come to the second */
+	while (jt_read(&nb_done) == 0 && weir_base_time_ns() - begun < PATIENCE_NS)
+		sched_yield();
 	jobs[1] = jt_spawn(has_key, NULL, 0, &options);
-	while (strcmp(info.waits_for, "key") != 0 && weir_base_time_ns() - begun < 20000000000) {
+	while (strcmp(info.waits_for, "key") != 0 && weir_base_time_ns() - begun < PATIENCE_NS) {
 		assert_int_equal(weir_job_look(jt_service, jobs[i++ % 2], &info), 0);
 		sched_yield();
 	}
@@ -330,6 +395,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(each_kind, end),
 		cmocka_unit_test_teardown(list, end),
+		JT_TEST(long_names),
 		JT_TEST(keys),
 	};
 
