@@ -26,8 +26,11 @@ weir_job_dispatcher_process(
 	uint8_t device, uint8_t port, struct rte_event *events, uint16_t nb, void *arg)
 {
 	struct weir_job_dispatcher_handler *handler = arg;
-	struct weir_job_options options = handler->options;
+	struct weir_job_options options;
 
+	if (handler == NULL || events == NULL)
+		return;
+	options = handler->options;
 	if (handler->by_flow)
 		options.flags |= WEIR_JOB_KEY;
 	for (uint16_t i = 0; i < nb; i++) {

@@ -47,7 +47,7 @@ struct weir_job_dispatcher_handler {
  *
  * @param device   not looked at
  * @param port     not looked at
- * @param handler  struct weir_job_dispatcher_handler
+ * @param handler  struct weir_job_dispatcher_handler. NULL of it or of @p events is allowed: nothing is done
  */
 void weir_job_dispatcher_process(
 	uint8_t device, uint8_t port, struct rte_event *events, uint16_t nb, void *handler);

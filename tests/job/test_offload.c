@@ -123,6 +123,31 @@ from_threads(void **state)
 	assert_int_equal(look().nb_accepted, 0);
 }
 
+static void
+stops_pool(void *in, void *out)
+{
+	rcs[0] = weir_job_offload_stop(pool, 0);
+	rcs[1] = weir_job_offload_stop(pool, WEIR_JOB_FOREVER);
+	jt_add(&nb_done, 1);
+}
+
+/* A job must not, whether it would wait or not; and nothing has happened to the pool then. */
+static void
+not_from_a_job(void **state)
+{
+	uint64_t number = 4;
+
+	make_of(1, (struct weir_job_offload_config){.nb_threads = 1});
+	rcs[0] = rcs[1] = 0;
+	jt_spawn(stops_pool, NULL, 0, NULL);
+	jt_until(&nb_done, 1, "it returns");
+	assert_int_equal(rcs[0], -EDEADLK);
+	assert_int_equal(rcs[1], -EDEADLK);
+	jt_spawn(ask, &number, sizeof(number), NULL);
+	jt_until(&nb_done, 2, "it is answered");
+	assert_int_equal(look().nb_done, 2);
+}
+
 static void *
 thread_asks(void *unused)
 {
@@ -434,6 +459,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		OF_TEST(answers),
 		OF_TEST(from_threads),
+		OF_TEST(not_from_a_job),
 		OF_TEST(plain_threads),
 		OF_TEST(wrong_arguments),
 		OF_TEST(timeout_and_cancel),
