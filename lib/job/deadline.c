@@ -9,8 +9,6 @@
 
 #include "job_private.h"
 
-#define TELL_NS 1000000000 /* late jobs are told of so often at most */
-
 void
 job_deadline_begin(struct job_worker *worker, struct job *job)
 {
@@ -33,21 +31,13 @@ job_deadline_begin(struct job_worker *worker, struct job *job)
 static void
 count(struct job_worker *worker, struct job *job, uint64_t now, struct job_late *late)
 {
-	struct weir_job_service *service = job->service;
-	uint64_t told = job_get(service->late_told);
-
 	job_count(&worker->stats.nb_late, 1);
-	if ((told != 0 && now < told + weir_base_ns_to_cycles(TELL_NS)) ||
-		!__atomic_compare_exchange_n(&service->late_told, &told, now, false,
-			__ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-		__atomic_fetch_add(&service->nb_late_untold, 1, __ATOMIC_RELAXED);
+	if (!job_may_tell(&job->service->late, now, &late->nb_untold))
 		return;
-	}
 	late->job = job_handle(job);
 	strcpy(late->name, job->name);
 	late->age = now - job->begun;
 	late->deadline_ns = job->deadline_ns;
-	late->nb_untold = __atomic_exchange_n(&service->nb_late_untold, 0, __ATOMIC_RELAXED);
 }
 
 void

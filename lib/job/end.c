@@ -2,6 +2,8 @@
 
 /* A job ends: who wanted to know is told, and its memory goes back. */
 
+#include <inttypes.h>
+
 #include "weir_em_pool.h"
 
 #include "job_private.h"
@@ -40,9 +42,14 @@ over(struct job_worker *worker, struct job *job, uint64_t now)
 static void
 undeliverable(struct job_worker *worker, struct job *job)
 {
+	uint64_t nb_untold;
+
 	job_count(&worker->stats.nb_undeliverable, 1);
-	JOB_LOG(WARNING, "%s: job '%s' has ended, but the queue that was to be told is gone",
-		job->service->name, job->name);
+	if (job_may_tell(&job->service->undeliverable, weir_base_cycles(), &nb_untold))
+		JOB_LOG(WARNING,
+			"%s: job '%s' has ended, but the queue that was to be told is not there; "
+			"%" PRIu64 " more since this was told last",
+			job->service->name, job->name, nb_untold);
 	if (job->buffer != NULL)
 		weir_em_free(job->service->em, worker->core, job->buffer);
 }

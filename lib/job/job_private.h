@@ -10,7 +10,7 @@
  *   run.c      a slice; what comes after it       end.c      a job ends, who is told
  *   ready.c    woken jobs get to a core           wait.c     completions, threads that wait
  *   lane.c     sleep, timeouts                    waiters.c  lists of those who wait; groups of jobs
- *   deadline.c deadlines that are missed
+ *   deadline.c deadlines that are missed          rate.c     what is not to fill the log
  *   key.c      one job of a key at a time         route.c    a queue for each priority and core group
  *   control.c  cancel, join, set                  self.c     of the calling job
  *   look.c     counters, what is known of jobs    ctl.c      for programs
@@ -156,7 +156,7 @@ struct job_worker {
 	struct job_worker *next; /* of the thread's: cores of other event machines */
 	unsigned int id, depth;  /* depth: jobs that run here, one within the other */
 	bool attached;           /* any thread */
-	bool spawning;           /* it is in job_enter() to job_leave() */
+	bool spawning; /* any thread: it is in weir_job_spawn(), and has not run anything there */
 	unsigned int nb_polls, helped;
 	bool at_places;              /* it is at these two: others must not */
 	bool raided;                 /* others are, or will be: it must not */
@@ -172,6 +172,11 @@ struct job_worker {
 struct job_bucket {
 	uint32_t lock;
 	struct job *first; /* of those who hold keys, by key_next */
+};
+
+/* Any thread. */
+struct job_rate {
+	uint64_t told, nb_untold; /* cycles: when; how many since */
 };
 
 enum job_phase { JOB_STOPPED, JOB_STARTED, JOB_STOPPING };
@@ -212,8 +217,8 @@ struct weir_job_service {
 	/* Of plain threads. */
 	uint64_t nb_foreign_spawned JOB_LINE;
 	uint64_t nb_foreign_refused;
-	uint64_t nb_spawning;               /* are in job_enter() to job_leave() */
-	uint64_t late_told, nb_late_untold; /* cycles: when; how many since */
+	uint64_t nb_spawning; /* are at it in weir_job_spawn(), as job_worker::spawning */
+	struct job_rate late, undeliverable;
 } JOB_LINE;
 
 /* Of the calling thread. */
@@ -314,6 +319,9 @@ job_unlock(uint32_t *lock)
 {
 	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
+
+/* rate.c: is it to be told now? *nb_untold: how many since the last time were not. */
+bool job_may_tell(struct job_rate *rate, uint64_t now, uint64_t *nb_untold);
 
 /* slot.c. @worker: the caller's, or NULL. NULL: all are in use */
 struct job *job_slot_get(struct weir_job_service *service, struct job_worker *worker);

@@ -129,8 +129,12 @@ struct weir_job_options {
 	uint8_t priority;         /**< 0 to 7, with WEIR_JOB_PRIORITY */
 	uint64_t slice_ns;        /**< time slice; 0: the service's */
 	unsigned int stack_class; /**< 1 + the number of a class; 0: the service's */
-	weir_em_queue_group
-		core_group; /**< whose cores it runs on; WEIR_EM_NONE: any core. Its first slice is an event then */
+	/**
+	 * Whose cores it runs on; WEIR_EM_NONE: any core. Its first slice is an event then. While there is no core in the group the job stands
+	 * still, and does not end when it is cancelled, nor the service when it is stopped: not before the group is given a core. The service keeps a
+	 * queue in each core group that a job was ever given: it cannot be deleted (-EBUSY) until the service is destroyed.
+	 */
+	weir_em_queue_group core_group;
 	uint64_t
 		key; /**< with WEIR_JOB_KEY: of jobs of the service with one key one runs at a time, until its slice is up or it waits; first come, first served */
 	uint64_t
@@ -141,7 +145,8 @@ struct weir_job_options {
 	weir_job_done_t done; /**< called when it has ended; NULL: nothing is */
 	/**
 	 * Where an event is sent when it has ended; WEIR_EM_NONE: nowhere. The event is never lost: while it is refused, the job is
-	 * not over. Not together with done.
+	 * not over. A queue that is deleted, or never was there, is not found out before that: then nobody is told, which is counted
+	 * (weir_job_stats::nb_undeliverable) and logged, once a second at most. Not together with done.
 	 */
 	weir_em_queue done_queue;
 	/**
@@ -335,7 +340,7 @@ struct weir_job_stats {
 	uint64_t nb_keys_busy; /**< times that a job had to wait for its key */
 	uint64_t
 		nb_late; /**< deadlines missed: counted once for each job, by the next core that comes to a round of dispatching, at the latest when the job ends */
-	uint64_t nb_undeliverable; /**< ended, but the queue that was to be told had been deleted */
+	uint64_t nb_undeliverable; /**< ended, but the queue that was to be told was not there */
 	uint64_t max_jobs;         /**< as configured */
 };
 

@@ -243,6 +243,38 @@ core_groups(void **state)
 	assert_int_equal(weir_job_set_core_group(jt_service, jobs[0], one), -ESTALE);
 }
 
+/* A cancelled job of a group without cores ends when the group has one. The group is the service's as long as that is there. */
+static void
+group_without_cores(void **state)
+{
+	struct weir_job_options options = {.flags = 0};
+	weir_em_queue_group group;
+	uint64_t zero = 0;
+	weir_job job;
+
+	reset();
+	st_builtin_only();
+	jt_make(1);
+	group = weir_em_queue_group_create(et_em, "empty", 0);
+	assert_int_not_equal(group, WEIR_EM_NONE);
+	options.core_group = group;
+	options.name = "stranded";
+	job = jt_spawn(notes_cores, &zero, sizeof(zero), &options);
+	assert_int_equal(weir_job_cancel(jt_service, job), 0);
+	st_log_clear();
+	assert_int_equal(weir_job_service_stop(jt_service, et_core, MS), -ETIMEDOUT);
+	assert_non_null(strstr(st_log_last(), "'stranded'"));
+	assert_true(weir_job_is_alive(jt_service, job));
+	assert_int_equal(weir_em_queue_group_modify(et_em, et_core, group, 1), 0);
+	assert_int_equal(weir_job_service_stop(jt_service, et_core, 60000 * MS), 0);
+	assert_int_equal(jt_stats().nb_cancelled, 1);
+	assert_int_equal(nb_done, 0);
+	assert_int_equal(weir_em_queue_group_delete(et_em, group), -EBUSY);
+	assert_int_equal(weir_job_service_destroy(jt_service, et_core), 0);
+	jt_service = NULL;
+	assert_int_equal(weir_em_queue_group_delete(et_em, group), 0);
+}
+
 /* ---- slices, deadlines ---- */
 
 static void
@@ -443,6 +475,7 @@ main(void)
 		JT_TEST(keys_do_not_meet),
 		JT_TEST(priorities),
 		JT_TEST(core_groups),
+		JT_TEST(group_without_cores),
 		JT_TEST(slices),
 		JT_TEST(overruns_are_counted),
 		JT_TEST(deadlines),

@@ -148,6 +148,42 @@ done_events(void **state)
 	assert_int_equal(info.nb_free, 15);
 }
 
+/* A queue that never was there: counted each time, told once a second; buffers go back. */
+static void
+no_queue_to_tell(void **state)
+{
+	const uint64_t numbers[2] = {40, 2};
+	struct weir_job_options options = {.name = "in vain",
+		.done_arg = &done_sum,
+		.out_size = sizeof(uint64_t),
+		.done_queue = UINT64_C(1) << 40 | 4711};
+	struct weir_em_pool_info info;
+	uint64_t begun, nb = 0;
+
+	reset();
+	jt_make(1);
+	pool = weir_em_pool_create(
+		et_em, &(struct weir_em_pool_config){.name = "results", .nb = 15});
+	options.done_pool = pool;
+	/* where the machine let no second pass meanwhile */
+	do {
+		begun = weir_base_time_ns();
+		st_log_clear();
+		for (unsigned int i = 0; i < 20; i++) {
+			jt_spawn(adds, numbers, sizeof(numbers), &options);
+			jt_finish();
+		}
+		nb += 20;
+		assert_int_equal(jt_stats().nb_undeliverable, nb);
+		if (nb == 20)
+			assert_true(st_log_count() > 0);
+	} while (weir_base_time_ns() - begun >= 1000 * MS && nb < 2000);
+	/* the event machine has something to say, too */
+	assert_in_range(st_log_count(), 0, 2);
+	assert_int_equal(weir_em_pool_info(et_em, pool, &info), 0);
+	assert_int_equal(info.nb_free, 15);
+}
+
 /* The events that tell of ends are refused at first: an unscheduled queue that is full. */
 static void
 done_events_wait(void **state)
@@ -457,6 +493,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		JT_TEST(callbacks),
 		JT_TEST(done_events),
+		JT_TEST(no_queue_to_tell),
 		JT_TEST(done_events_wait),
 		JT_TEST(limits),
 		JT_TEST(max_jobs_is_a_bound),
