@@ -114,6 +114,70 @@ keys_are_fair(void **state)
 	assert_int_equal(jt_stats().nb_cancelled, 1);
 }
 
+static uint64_t nb_holding, nb_ran;
+static bool leave; /* atomic */
+
+/* Stands still with its key, on another core than the test's. */
+static void
+holds_key_elsewhere(void *in, void *out)
+{
+	while (weir_em_core_id(weir_job_core()) == 0)
+		weir_job_yield();
+	jt_add(&nb_holding, 1);
+	while (!__atomic_load_n(&leave, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void
+runs(void *in, void *out)
+{
+	jt_add(&nb_ran, 1);
+}
+
+/* One that is seen to wait for its key; which of them comes to this core's port is up to the backend. */
+static weir_job
+spawn_until_one_waits(const struct weir_job_options *options, unsigned int *nb)
+{
+	for (*nb = 1; *nb <= 500; (*nb)++) {
+		weir_job job = jt_spawn(runs, NULL, 0, options);
+		struct weir_job_info info;
+
+		jt_rounds(20);
+		assert_int_equal(weir_job_look(jt_service, job, &info), 0);
+		if (strcmp(info.waits_for, "key") == 0)
+			return job;
+	}
+	fail_msg("no job came to where it waits for its key");
+	return WEIR_JOB_NONE;
+}
+
+/* A job that is cancelled in the list of those that wait for a key ends without running, the others run. */
+static void
+cancelled_while_it_waits_for_its_key(void **state)
+{
+	const struct weir_job_options options = {.flags = WEIR_JOB_KEY | WEIR_JOB_LATER, .key = 99};
+	unsigned int nb;
+	weir_job job;
+
+	reset();
+	nb_holding = nb_ran = 0;
+	__atomic_store_n(&leave, false, __ATOMIC_RELEASE);
+	jt_make(2);
+	jt_spawn(holds_key_elsewhere, NULL, 0, &options);
+	jt_until(&nb_holding, 1, "a job on the other core");
+	job = spawn_until_one_waits(&options, &nb);
+	assert_int_equal(weir_job_cancel(jt_service, job), 0);
+	assert_int_equal(weir_job_cancel(jt_service, job), -EALREADY);
+	jt_rounds(20);
+	assert_true(weir_job_is_alive(jt_service, job)); /* its turn is to come */
+	assert_int_equal(nb_ran, 0);
+	__atomic_store_n(&leave, true, __ATOMIC_RELEASE);
+	jt_finish();
+	assert_int_equal(nb_ran, nb - 1);
+	assert_int_equal(jt_stats().nb_cancelled, 1);
+	assert_int_equal(jt_stats().nb_finished, nb);
+}
+
 static void
 other_keys_run(void *in, void *out)
 {
@@ -472,6 +536,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		JT_TEST(one_of_a_key_runs),
 		JT_TEST(keys_are_fair),
+		JT_TEST(cancelled_while_it_waits_for_its_key),
 		JT_TEST(keys_do_not_meet),
 		JT_TEST(priorities),
 		JT_TEST(core_groups),

@@ -318,6 +318,46 @@ no_credit_is_needed(void **state)
 	assert_int_equal(nb_done, SLEEPERS + 10);
 }
 
+static bool circle_over; /* atomic */
+
+/* They stay inside, however many are received. */
+static void
+goes_round(struct weir_em_core *core, void *context, struct rte_event *events, uint16_t nb,
+	weir_em_queue queue, void *queue_context)
+{
+	for (uint16_t i = 0; i < nb && !__atomic_load_n(&circle_over, __ATOMIC_ACQUIRE); i++)
+		assert_int_equal(weir_em_forward(core, queue, &events[i]), 0);
+}
+
+/* Whatever the backend, and while it has work: no new event is taken, from before the first wake-up until after the last. */
+static void
+no_credit_while_events_circulate(void **state)
+{
+	struct weir_job_completion completions[SLEEPERS] = {0}, *pointer;
+	weir_em_queue circle;
+
+	reset();
+	__atomic_store_n(&circle_over, false, __ATOMIC_RELEASE);
+	jt_make(1);
+	circle = et_serve("circle", WEIR_EM_QUEUE_ATOMIC, goes_round, NULL);
+	for (unsigned int i = 0; i < SLEEPERS; i++) {
+		pointer = &completions[i];
+		jt_spawn(goes_on, &pointer, sizeof(pointer), NULL);
+	}
+	assert_int_equal(jt_stats().nb_waits, SLEEPERS);
+	assert_true(fill_up(circle) > 0);
+	for (unsigned int i = 0; i < SLEEPERS; i++)
+		assert_int_equal(weir_job_complete(&completions[i]), 0);
+	jt_finish();
+	assert_int_equal(nb_done, SLEEPERS);
+	assert_int_equal(fill_up(circle), 0); /* it is full still */
+	/* no slice but the first was with an event */
+	assert_int_equal(jt_stats().nb_unpaid, jt_stats().nb_slices - SLEEPERS);
+	assert_int_equal(jt_stats().nb_forwarded, 0);
+	__atomic_store_n(&circle_over, true, __ATOMIC_RELEASE);
+	et_run();
+}
+
 static uint64_t cores_seen;
 
 static void
@@ -371,6 +411,7 @@ main(void)
 		JT_TEST(group_test),
 		JT_TEST(group_is_cancelled),
 		JT_TEST(no_credit_is_needed),
+		JT_TEST(no_credit_while_events_circulate),
 		JT_TEST(no_credit_but_a_group),
 	};
 
