@@ -22,8 +22,8 @@ spawn_waiting(unsigned int i, unsigned int flags)
 {
 	struct weir_job_completion *completion = &completions[i];
 
-	return jt_spawn(waits, &completion, sizeof(completion),
-		&(struct weir_job_options){.flags = flags});
+	return jt_spawn(
+		waits, &completion, sizeof(completion), &(struct weir_job_options){.flags = flags});
 }
 
 /* Event 1 becomes a job, which waits when this returns; all others go on, if there is somewhere to go. */

@@ -3,7 +3,6 @@
 /* How a job ends, and who is told; limits, what is refused, what is known of jobs, handles. */
 
 #include <sched.h>
-#include <unistd.h>
 
 #include "job_private.h" /* of handles */
 
@@ -20,9 +19,8 @@ reset(void)
 }
 
 static void
-stands_still(void *in, void *out)
+nothing(void *in, void *out)
 {
-	usleep(2000);
 }
 
 /* ---- what is given, and what is left ---- */
@@ -117,10 +115,10 @@ done_events(void **state)
 	nb_results = 0;
 	jt_make(1);
 	options.done_queue = et_serve("results", WEIR_EM_QUEUE_ATOMIC, results_receive, NULL);
-	jt_spawn(stands_still, NULL, 0, &options); /* at once: a new event */
+	jt_spawn(nothing, NULL, 0, &options); /* at once: a new event */
 	jt_until(&nb_results, 1, "an event");
 	options.flags = WEIR_JOB_LATER; /* by its own event */
-	jt_spawn(stands_still, NULL, 0, &options);
+	jt_spawn(nothing, NULL, 0, &options);
 	jt_until(&nb_results, 2, "an event");
 	pool = weir_em_pool_create(
 		et_em, &(struct weir_em_pool_config){.name = "results", .nb = 15});
@@ -200,7 +198,7 @@ done_events_wait(void **state)
 		et_em, &(struct weir_em_queue_config){
 			       .name = "full", .type = WEIR_EM_QUEUE_UNSCHEDULED, .size = 8});
 	for (int i = 0; i < 40; i++)
-		job = jt_spawn(stands_still, NULL, 0, &options);
+		job = jt_spawn(nothing, NULL, 0, &options);
 	jt_rounds(100);
 	assert_in_range(jt_stats().nb_live, 1, 39);
 	assert_int_equal(weir_job_look(jt_service, job, &info), 0);

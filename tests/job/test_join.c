@@ -3,7 +3,8 @@
 /* Jobs and threads wait for a time, for each other, for groups; until they are cancelled. */
 
 #include <sched.h>
-#include <unistd.h>
+
+#include "job_private.h"
 
 #include "wait_test.h"
 
@@ -148,6 +149,23 @@ thread_joins(void *arg)
 	return NULL;
 }
 
+/* Somebody is in the list of those who wait for it. */
+static void
+until_joined(weir_job handle)
+{
+	const uint64_t begun = weir_base_time_ns();
+	struct job *job = &jt_service->jobs[handle & 0xffffff];
+	bool joined = false;
+
+	while (!joined && weir_base_time_ns() - begun < 60000 * MS) {
+		job_lock(&job->joiners.lock);
+		joined = job->joiners.nb > 0;
+		job_unlock(&job->joiners.lock);
+		sched_yield();
+	}
+	assert_true(joined);
+}
+
 static void
 threads_join(void **state)
 {
@@ -158,8 +176,8 @@ threads_join(void **state)
 	jt_make(1);
 	job = spawn_wait(NULL);
 	assert_int_equal(pthread_create(&thread, NULL, thread_joins, &job), 0);
-	usleep(2000);
-	assert_int_equal(nb_done, 0);
+	until_joined(job);
+	assert_int_equal(jt_read(&nb_done), 0);
 	weir_job_complete(&completion);
 	jt_until(&nb_done, 2, "both");
 	pthread_join(thread, NULL);

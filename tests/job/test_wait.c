@@ -3,7 +3,8 @@
 /* Jobs and threads wait for completions, until they are cancelled; where they may not. */
 
 #include <sched.h>
-#include <unistd.h>
+
+#include "job_state.h"
 
 #include "wait_test.h"
 
@@ -206,7 +207,8 @@ threads_wait(void **state)
 	/* woken by a job */
 	assert_int_equal(pthread_create(&thread, NULL, thread_waits, NULL), 0);
 	jt_until(&nb_begun, 1, "the thread begins");
-	usleep(2000);
+	while (job_completion_word(&completion.word) != JOB_THREAD) /* else this hangs */
+		jt_rounds(1);
 	jt_spawn(completes, NULL, 0, NULL);
 	pthread_join(thread, NULL);
 	assert_int_equal(result, 0);
