@@ -326,8 +326,8 @@ a_core_goes(void **state)
 	while ((jt_read(&nb_begun) == 0 || jt_read(&nb_done) == 0) &&
 		weir_base_time_ns() - begun < HANG_NS)
 		sched_yield();
-	assert_int_not_equal(nb_begun, 0);
-	assert_int_not_equal(nb_done, 0);
+	assert_int_not_equal(jt_read(&nb_begun), 0);
+	assert_int_not_equal(jt_read(&nb_done), 0);
 	et_workers_end();
 	jt_until(&nb_done, 40, "those that end");
 	for (int i = 0; i < 40; i++)
