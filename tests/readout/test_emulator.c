@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Emulated links, from packets to counters: each fault ends in exactly the counters it must, those of other links stay. */
+
+#include "chain.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_mbuf.h>
+
+#include "weir_readout_emulator.h"
+
+#include "../base/log_last.h"
+
+#define NB_FRAMES 5000u
+#define BURST     32u
+#define KEY       0x0a5u
+
+static struct weir_readout_emulator *emulator;
+static struct weir_readout_emulator_stats sent;
+
+static struct weir_readout_emulator_stream
+wibeth(uint64_t key)
+{
+	return (struct weir_readout_emulator_stream){
+		.format = weir_readout_format_builtin("wibeth"),
+		.key = key,
+		.first_sequence = 4000, /* it wraps soon */
+		.first_timestamp = UINT64_MAX - 100 * 2048,
+		.nb_frames = NB_FRAMES,
+		.source_ip = 0x0a000001,
+		.destination_ip = 0x0a000002,
+		.destination_port = 17476,
+	};
+}
+
+/* All that there is to send, in bursts, at the times of frames: the arrival is that of the frame. */
+static void
+run(const struct weir_readout_emulator_stream *streams, uint32_t nb, uint64_t seed)
+{
+	const struct weir_readout_emulator_config config = {
+		.streams = streams, .nb_streams = nb, .pool = chain.pool, .seed = seed};
+	struct rte_mbuf *mbufs[BURST];
+
+	emulator = weir_readout_emulator_create(&config);
+	assert_non_null(emulator);
+	/* Stalls may last beyond the last frame. */
+	for (uint64_t n = 0; !weir_readout_emulator_ended(emulator); n++) {
+		uint64_t now_ns = weir_readout_emulator_due_ns(emulator, 0, n);
+		uint32_t nb_mbufs;
+
+		assert_true(n < 2 * NB_FRAMES);
+		while ((nb_mbufs = weir_readout_emulator_poll(emulator, now_ns, mbufs, BURST)) > 0)
+			weir_readout_dispatch_receive(chain.dispatch, 0, mbufs, nb_mbufs, now_ns);
+	}
+	weir_readout_emulator_stats(emulator, 0, &sent);
+	assert_int_equal(sent.made, NB_FRAMES);
+	assert_int_equal(sent.no_mbuf, 0);
+	assert_int_equal(sent.sent, sent.made - sent.faults[WEIR_READOUT_EMULATE_DROP] +
+					    sent.faults[WEIR_READOUT_EMULATE_DUPLICATE]);
+	weir_readout_emulator_free(emulator);
+}
+
+/* What one fault comes to. */
+struct expected {
+	struct weir_readout_emulator_fault_config fault;
+	uint64_t done;                           /* frames it is done to */
+	uint64_t faults[WEIR_READOUT_NB_FAULTS]; /* that the link counts */
+	uint64_t missing, wrong_size, unknown_stream, truncated;
+};
+
+static void
+expect_faultless(uint32_t link)
+{
+	struct weir_readout_link_stats stats = chain_link(link);
+
+	assert_int_equal(stats.received, NB_FRAMES);
+	assert_int_equal(stats.delivered, NB_FRAMES);
+	assert_int_equal(stats.missing, 0);
+	for (unsigned int i = 0; i < WEIR_READOUT_NB_FAULTS; i++)
+		assert_int_equal(stats.faults[i].count, 0);
+}
+
+static void
+expect_fault(const struct expected *expected)
+{
+	struct weir_readout_link_stats stats = chain_link(0);
+	struct weir_readout_dispatch_stats queue = chain_queue();
+
+	assert_int_equal(sent.faults[expected->fault.fault], expected->done);
+	for (unsigned int i = 0; i < WEIR_READOUT_NB_FAULTS; i++)
+		if (stats.faults[i].count != expected->faults[i])
+			fail_msg("%s: %s counted %u times, expected %u",
+				weir_readout_emulator_fault_name(expected->fault.fault),
+				weir_readout_fault_name((enum weir_readout_fault)i),
+				(unsigned int)stats.faults[i].count,
+				(unsigned int)expected->faults[i]);
+	assert_int_equal(stats.missing, expected->missing);
+	assert_int_equal(stats.dropped[WEIR_READOUT_DROP_WRONG_SIZE], expected->wrong_size);
+	assert_int_equal(queue.unknown_stream, expected->unknown_stream);
+	assert_int_equal(queue.truncated, expected->truncated);
+	assert_int_equal(queue.received, sent.sent + NB_FRAMES);
+	assert_int_equal(
+		stats.received, sent.sent - expected->unknown_stream - expected->truncated);
+	assert_int_equal(stats.delivered, stats.received - expected->wrong_size);
+	assert_int_equal(chain.nb_consumed, stats.delivered + NB_FRAMES);
+}
+
+static void
+check(const struct expected *expected)
+{
+	struct weir_readout_emulator_stream streams[] = {wibeth(KEY), wibeth(KEY + 1)};
+
+	streams[0].faults = &expected->fault;
+	streams[0].nb_faults = 1;
+	chain_make();
+	for (unsigned int i = 0; i < 2; i++)
+		chain_add((struct weir_readout_link_config){.format = streams[i].format,
+			.key = streams[i].key,
+			.stall_ns = 100000}); /* three frames */
+	run(streams, 2, 1);
+	expect_fault(expected);
+	expect_faultless(1);
+	chain_free();
+}
+
+#define FAULT_TEST(name, ...)                                                                      \
+	static void name(void **state)                                                             \
+	{                                                                                          \
+		const struct expected expected[] = {__VA_ARGS__};                                  \
+                                                                                                   \
+		for (unsigned int i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)          \
+			check(&expected[i]);                                                       \
+	}
+
+FAULT_TEST(drops,
+	{.fault = {.fault = WEIR_READOUT_EMULATE_DROP, .first = 10, .period = 1000},
+		.done = 5,
+		.faults = {[WEIR_READOUT_FAULT_GAP] = 5},
+		.missing = 5},
+	{.fault = {.fault = WEIR_READOUT_EMULATE_DROP, .first = 10, .period = 500, .length = 2},
+		.done = 20,
+		.faults = {[WEIR_READOUT_FAULT_GAP] = 10},
+		.missing = 20},
+	/* As many as the sequence number has values. */
+	{.fault = {.fault = WEIR_READOUT_EMULATE_DROP, .first = 10, .length = 4096},
+		.done = 4096,
+		.faults = {[WEIR_READOUT_FAULT_GAP] = 1, [WEIR_READOUT_FAULT_STALL] = 1},
+		.missing = 4096})
+
+FAULT_TEST(
+	duplicates, {.fault = {.fault = WEIR_READOUT_EMULATE_DUPLICATE, .first = 99, .period = 100},
+			    .done = 50,
+			    .faults = {[WEIR_READOUT_FAULT_DUPLICATE] = 50}})
+
+FAULT_TEST(reorders,
+	{.fault = {.fault = WEIR_READOUT_EMULATE_REORDER, .amount = 1, .first = 3, .period = 10},
+		.done = 500,
+		.faults = {[WEIR_READOUT_FAULT_GAP] = 500, [WEIR_READOUT_FAULT_REORDERED] = 500},
+		.missing = 500},
+	{.fault = {.fault = WEIR_READOUT_EMULATE_REORDER, .amount = 1000, .first = 3},
+		.done = 1,
+		.faults = {[WEIR_READOUT_FAULT_GAP] = 1, [WEIR_READOUT_FAULT_REORDERED] = 1},
+		.missing = 1})
+
+/* A frame of another stream is missing here, and known nowhere. */
+FAULT_TEST(streams,
+	{.fault = {.fault = WEIR_READOUT_EMULATE_STREAM, .amount = 77, .first = 3, .period = 10},
+		.done = 500,
+		.faults = {[WEIR_READOUT_FAULT_GAP] = 500},
+		.missing = 500,
+		.unknown_stream = 500})
+
+FAULT_TEST(sequences,
+	{.fault = {.fault = WEIR_READOUT_EMULATE_SEQUENCE, .amount = 5, .first = 3, .period = 10},
+		.done = 500,
+		.faults = {[WEIR_READOUT_FAULT_SEQUENCE_JUMP] = 500}},
+	{.fault = {.fault = WEIR_READOUT_EMULATE_SEQUENCE,
+		 .amount = -2000,
+		 .first = 3,
+		 .period = 10},
+		.done = 500,
+		.faults = {[WEIR_READOUT_FAULT_SEQUENCE_JUMP] = 500}})
+
+FAULT_TEST(timestamps,
+	{.fault = {.fault = WEIR_READOUT_EMULATE_TIMESTAMP, .amount = 1, .first = 3, .period = 10},
+		.done = 500,
+		.faults = {[WEIR_READOUT_FAULT_EARLY] = 500}},
+	{.fault = {.fault = WEIR_READOUT_EMULATE_TIMESTAMP,
+		 .amount = -2048,
+		 .first = 3,
+		 .period = 10},
+		.done = 500,
+		.faults = {[WEIR_READOUT_FAULT_LATE] = 500}},
+	{.fault = {.fault = WEIR_READOUT_EMULATE_TIMESTAMP,
+		 .amount = 62500001,
+		 .first = 3,
+		 .period = 10},
+		.done = 500,
+		.faults = {[WEIR_READOUT_FAULT_TIMESTAMP_JUMP] = 500}})
+
+FAULT_TEST(truncates,
+	{.fault = {.fault = WEIR_READOUT_EMULATE_TRUNCATE,
+		 .amount = 7199,
+		 .first = 3,
+		 .period = 10},
+		.done = 500,
+		.faults = {[WEIR_READOUT_FAULT_GAP] = 500, [WEIR_READOUT_FAULT_WRONG_SIZE] = 500},
+		.missing = 500,
+		.wrong_size = 500},
+	/* The key is there, and no other field. */
+	{.fault = {.fault = WEIR_READOUT_EMULATE_TRUNCATE, .amount = 8, .first = 3, .period = 10},
+		.done = 500,
+		.faults = {[WEIR_READOUT_FAULT_GAP] = 500, [WEIR_READOUT_FAULT_WRONG_SIZE] = 500},
+		.missing = 500,
+		.wrong_size = 500},
+	{.fault = {.fault = WEIR_READOUT_EMULATE_TRUNCATE, .amount = 7, .first = 3, .period = 10},
+		.done = 500,
+		.faults = {[WEIR_READOUT_FAULT_GAP] = 500},
+		.missing = 500,
+		.truncated = 500},
+	{.fault = {.fault = WEIR_READOUT_EMULATE_TRUNCATE, .amount = 0, .first = 3},
+		.done = 1,
+		.faults = {[WEIR_READOUT_FAULT_GAP] = 1},
+		.missing = 1,
+		.truncated = 1})
+
+/* Nothing is lost, and all of it comes late. */
+FAULT_TEST(stalls,
+	{.fault = {.fault = WEIR_READOUT_EMULATE_STALL,
+		 .amount = 500,
+		 .first = 1000,
+		 .period = 1000},
+		.done = 4,
+		.faults = {[WEIR_READOUT_FAULT_STALL] = 4}},
+	/* Short enough. */
+	{.fault = {.fault = WEIR_READOUT_EMULATE_STALL, .amount = 2, .first = 1000, .period = 1000},
+		.done = 4})
+
+FAULT_TEST(jumps,
+	{.fault = {.fault = WEIR_READOUT_EMULATE_JUMP,
+		 .amount = INT64_MAX / 2,
+		 .first = 1000,
+		 .period = 1000},
+		.done = 4,
+		.faults = {[WEIR_READOUT_FAULT_TIMESTAMP_JUMP] = 4}},
+	{.fault = {.fault = WEIR_READOUT_EMULATE_JUMP, .amount = INT64_MIN / 2, .first = 1000},
+		.done = 1,
+		.faults = {[WEIR_READOUT_FAULT_TIMESTAMP_JUMP] = 1}},
+	{.fault = {.fault = WEIR_READOUT_EMULATE_JUMP, .amount = -5, .first = 1000},
+		.done = 1,
+		.faults = {[WEIR_READOUT_FAULT_LATE] = 1}})
+
+FAULT_TEST(none, {.fault = {.fault = WEIR_READOUT_EMULATE_DROP, .first = NB_FRAMES}})
+
+/* By chance, but always the same. */
+static void
+random_drops(void **state)
+{
+	const struct weir_readout_emulator_fault_config fault = {
+		.fault = WEIR_READOUT_EMULATE_DROP, .first = 1, .random_ppm = 100000};
+	struct weir_readout_emulator_stream stream = wibeth(KEY);
+	uint64_t missing[3];
+
+	stream.faults = &fault;
+	stream.nb_faults = 1;
+	for (unsigned int i = 0; i < 3; i++) {
+		chain_make();
+		chain_add((struct weir_readout_link_config){.format = stream.format, .key = KEY});
+		run(&stream, 1, i / 2);
+		missing[i] = sent.faults[WEIR_READOUT_EMULATE_DROP];
+		assert_in_range(missing[i], NB_FRAMES / 10 - 150, NB_FRAMES / 10 + 150);
+		/* What is missing at the end nobody knows. */
+		assert_in_range(missing[i] - chain_link(0).missing, 0, 5);
+		chain_free();
+	}
+	assert_int_equal(missing[0], missing[1]);
+	assert_int_not_equal(missing[0], missing[2]);
+}
+
+/* Exactly: in each second as many as the clock has, whatever the time; a year is no further off than a second. */
+static void
+rate(void **state)
+{
+	const struct weir_readout_emulator_stream stream = wibeth(KEY);
+	const struct weir_readout_emulator_config config = {
+		.streams = &stream, .nb_streams = 1, .pool = NULL};
+	struct weir_readout_emulator_config with_pool = config;
+	const uint64_t year = UINT64_C(365) * 24 * 3600;
+
+	assert_null(weir_readout_emulator_create(&config));
+	chain_make();
+	with_pool.pool = chain.pool;
+	emulator = weir_readout_emulator_create(&with_pool);
+	assert_int_equal(weir_readout_emulator_due_ns(emulator, 0, 1), 32768);
+	/* 62.5 MHz / 2048 = 30517 and 37 of 64 parts */
+	assert_int_equal(weir_readout_emulator_due_ns(emulator, 0, 1953125), UINT64_C(64000000000));
+	assert_int_equal(weir_readout_emulator_due_ns(emulator, 0, year * 1953125),
+		year * UINT64_C(64000000000));
+	weir_readout_emulator_free(emulator);
+	chain_free();
+}
+
+/* What is due and no more; what finds no mbuf is lost, and those after it are in time. */
+static void
+open_loop(void **state)
+{
+	struct weir_readout_emulator_stream stream = wibeth(KEY);
+	struct rte_mbuf *mbufs[CHAIN_MBUFS + 10], *others[CHAIN_MBUFS];
+	struct weir_readout_emulator_stats stats;
+	uint32_t nb;
+
+	chain_make();
+	chain_add((struct weir_readout_link_config){.format = stream.format, .key = KEY});
+	emulator = weir_readout_emulator_create(&(struct weir_readout_emulator_config){
+		.streams = &stream, .nb_streams = 1, .pool = chain.pool});
+	assert_int_equal(weir_readout_emulator_poll(emulator, 32767, mbufs, 2), 0); /* no room */
+	assert_int_equal(weir_readout_emulator_poll(emulator, 32767, mbufs, 10), 1);
+	weir_readout_dispatch_receive(chain.dispatch, 0, mbufs, 1, 0);
+	assert_int_equal(weir_readout_emulator_poll(emulator, 32767, mbufs, 10), 0);
+	assert_int_equal(weir_readout_emulator_poll(emulator, 3 * 32768 - 1, mbufs, 10), 2);
+	weir_readout_dispatch_receive(chain.dispatch, 0, mbufs, 2, 0);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(chain.pool, others, CHAIN_MBUFS - 2), 0);
+	nb = weir_readout_emulator_poll(emulator, 10 * 32768, mbufs, 16); /* 3 up to 10 */
+	assert_int_equal(nb, 2);
+	weir_readout_dispatch_receive(chain.dispatch, 0, mbufs, nb, 0);
+	rte_pktmbuf_free_bulk(others, CHAIN_MBUFS - 2);
+	nb = weir_readout_emulator_poll(emulator, 11 * 32768, mbufs, 16);
+	assert_int_equal(nb, 1);
+	weir_readout_dispatch_receive(chain.dispatch, 0, mbufs, nb, 0);
+	weir_readout_emulator_stats(emulator, 0, &stats);
+	assert_int_equal(stats.made, 12);
+	assert_int_equal(stats.no_mbuf, 6);
+	assert_int_equal(stats.sent, 6);
+	assert_int_equal(chain_link(0).faults[WEIR_READOUT_FAULT_GAP].count, 1);
+	assert_int_equal(chain_link(0).missing, 6);
+	weir_readout_emulator_free(emulator);
+	chain_free();
+}
+
+/* A format whose order of bytes is not the machine's, and without a step; whole Ethernet frames. */
+static void
+formats(void **state)
+{
+	struct weir_readout_emulator_stream stream = {
+		.format = weir_readout_format_builtin("srs-vmm3a"),
+		.key = 9,
+		.rate_frames = 4444,
+		.size_bytes = 100,
+		.first_sequence = UINT32_MAX - 5,
+		.nb_frames = NB_FRAMES,
+	};
+
+	chain_make();
+	chain_add((struct weir_readout_link_config){.format = stream.format, .key = 9});
+	run(&stream, 1, 0);
+	expect_faultless(0);
+	chain_free();
+	stream.format = weir_readout_format_builtin("ethernet");
+	stream.key = 0;
+	chain_make();
+	chain_add((struct weir_readout_link_config){.format = stream.format});
+	run(&stream, 1, 0);
+	expect_faultless(0);
+	assert_int_equal(chain_link(0).received_bytes, 100 * NB_FRAMES);
+	chain_free();
+}
+
+static void
+expect_refused(struct weir_readout_emulator_stream stream, const char *why)
+{
+	const struct weir_readout_emulator_config config = {
+		.streams = &stream, .nb_streams = 1, .pool = chain.pool};
+
+	assert_null(weir_readout_emulator_create(&config));
+	assert_int_equal(rte_errno, EINVAL);
+	assert_string_equal(log_message, why);
+}
+
+static void
+refused(void **state)
+{
+	struct weir_readout_emulator_stream stream = wibeth(KEY);
+	struct weir_readout_emulator_fault_config fault = {
+		.fault = WEIR_READOUT_EMULATE_TRUNCATE, .amount = 7201};
+
+	chain_make();
+	stream.faults = &fault;
+	stream.nb_faults = 1;
+	expect_refused(stream, "emulated stream 0: truncate by 7201 is out of range");
+	fault = (struct weir_readout_emulator_fault_config){
+		.fault = WEIR_READOUT_EMULATE_REORDER, .amount = 0};
+	expect_refused(stream, "emulated stream 0: reorder by 0 is out of range");
+	fault = (struct weir_readout_emulator_fault_config){
+		.fault = WEIR_READOUT_EMULATE_STALL, .amount = 0};
+	expect_refused(stream, "emulated stream 0: stall by 0 is out of range");
+	fault = (struct weir_readout_emulator_fault_config){.fault = WEIR_READOUT_NB_EMULATED};
+	expect_refused(stream, "emulated stream 0: fault 9 is not known");
+	fault = (struct weir_readout_emulator_fault_config){
+		.fault = WEIR_READOUT_EMULATE_DROP, .random_ppm = 1000001};
+	expect_refused(stream, "emulated stream 0: drop with 1000001 chances in a million, "
+			       "expected up to a million");
+	stream.nb_faults = 0;
+	stream.size_bytes = 7201;
+	expect_refused(stream, "emulated stream 0: frames of 7201 bytes, expected 7200 or more, "
+			       "and 42 for headers; mbufs have room for 7242");
+	stream.size_bytes = 7199;
+	expect_refused(stream, "emulated stream 0: frames of 7199 bytes, expected 7200 or more, "
+			       "and 42 for headers; mbufs have room for 7242");
+	stream.size_bytes = 100;
+	stream.format = weir_readout_format_builtin("udp");
+	expect_refused(stream, "emulated stream 0 needs a rate: format 'udp' does not say it");
+	stream.format = NULL;
+	expect_refused(stream, "emulated stream 0 needs a format");
+	chain_free();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(none),
+		cmocka_unit_test(drops),
+		cmocka_unit_test(duplicates),
+		cmocka_unit_test(reorders),
+		cmocka_unit_test(streams),
+		cmocka_unit_test(sequences),
+		cmocka_unit_test(timestamps),
+		cmocka_unit_test(truncates),
+		cmocka_unit_test(stalls),
+		cmocka_unit_test(jumps),
+		cmocka_unit_test(random_drops),
+		cmocka_unit_test(rate),
+		cmocka_unit_test(open_loop),
+		cmocka_unit_test(formats),
+		cmocka_unit_test(refused),
+	};
+
+	log_listen();
+	return run_on_eal(1, tests);
+}
