@@ -148,15 +148,19 @@ lies(void **state)
 	chain_add((struct weir_readout_link_config){.format = &format, .key = 7});
 	for (unsigned int i = 0; i < 5; i++) {
 		length = make_ip4(bytes, 0, 0, 7, 10);
-		if (i == 0)
-			bytes[14] = 0x44; /* a header of 16 bytes */
-		else if (i == 1)
+		if (i == 0) {
+			bytes[14] =
+				0x44; /* a header of 16 bytes, and what would be UDP behind it */
+			bytes[14 + 16 + 4] = 0;
+			bytes[14 + 16 + 5] = 8 + PAYLOAD;
+		}
+		if (i == 1)
 			bytes[17] = 19; /* less than the header */
 		else if (i == 2)
 			bytes[14 + 20 + 5] = 7; /* UDP: less than its header */
 		else if (i == 3)
 			bytes[14 + 20 + 5] = 8 + PAYLOAD + 1; /* more than IP has */
-		else
+		else if (i == 4)
 			bytes[14 + 20 + 5] = 8; /* no byte for the key */
 		give(bytes, length, 200);
 		assert_int_equal(chain_queue().truncated, ++nb);

@@ -283,21 +283,26 @@ random_drops(void **state)
 static void
 rate(void **state)
 {
-	const struct weir_readout_emulator_stream stream = wibeth(KEY);
+	struct weir_readout_emulator_stream streams[] = {wibeth(KEY), wibeth(KEY + 1)};
 	const struct weir_readout_emulator_config config = {
-		.streams = &stream, .nb_streams = 1, .pool = NULL};
+		.streams = streams, .nb_streams = 2, .pool = NULL};
 	struct weir_readout_emulator_config with_pool = config;
 	const uint64_t year = UINT64_C(365) * 24 * 3600;
 
 	assert_null(weir_readout_emulator_create(&config));
+	/* 7 frames in 3 seconds: no whole number of ns apart. */
+	streams[1].rate_frames = 7;
+	streams[1].rate_seconds = 3;
 	chain_make();
 	with_pool.pool = chain.pool;
 	emulator = weir_readout_emulator_create(&with_pool);
 	assert_int_equal(weir_readout_emulator_due_ns(emulator, 0, 1), 32768);
-	/* 62.5 MHz / 2048 = 30517 and 37 of 64 parts */
 	assert_int_equal(weir_readout_emulator_due_ns(emulator, 0, 1953125), UINT64_C(64000000000));
 	assert_int_equal(weir_readout_emulator_due_ns(emulator, 0, year * 1953125),
 		year * UINT64_C(64000000000));
+	assert_int_equal(weir_readout_emulator_due_ns(emulator, 1, 1), 428571428);
+	assert_int_equal(
+		weir_readout_emulator_due_ns(emulator, 1, year * 7), year * UINT64_C(3000000000));
 	weir_readout_emulator_free(emulator);
 	chain_free();
 }

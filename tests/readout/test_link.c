@@ -201,6 +201,10 @@ duplicates(void **state)
 	expect(WEIR_READOUT_FAULT_DUPLICATE, 0);
 	give(1200 - 1024, (1200 - 1024) * STEP);
 	expect(WEIR_READOUT_FAULT_DUPLICATE, 0);
+	/* Too long ago to know. */
+	give(1199 - 1024, (1199 - 1024) * STEP);
+	faults[WEIR_READOUT_FAULT_LATE]++;
+	expect(WEIR_READOUT_FAULT_SEQUENCE_JUMP, 0);
 	give_all(1200, 1210);
 	give(1202, 12020);
 	expect(WEIR_READOUT_FAULT_DUPLICATE, 0);
@@ -303,6 +307,12 @@ jumps(void **state)
 	give(1, 10);
 	expect(WEIR_READOUT_FAULT_REORDERED, 0);
 	give_all(3, 10);
+	/* And on elsewhere, where nothing that came before is known of. */
+	give(10, 0x70000000);
+	expect(WEIR_READOUT_FAULT_TIMESTAMP_JUMP, 0);
+	give(11, 0x70000000 + STEP);
+	give(9, 0x70000000 - STEP);
+	expect(WEIR_READOUT_FAULT_REORDERED, 1);
 	/* 10 ms of 100 kHz is as far as is allowed here. */
 	free_all();
 	make_of(spec, (struct weir_readout_link_config){.jump_s = 0.01});
@@ -338,6 +348,35 @@ wrong_sizes(void **state)
 	assert_int_equal(stats.delivered, 2);
 	assert_int_equal(stats.received_bytes, 2 * 16 + 15 + 17 + 0 + 16);
 	give(3, 30);
+	expect(WEIR_READOUT_FAULT_GAP, 1);
+	free_all();
+}
+
+/* Those behind one that is dropped go on as they are. */
+static void
+dropped_among_others(void **state)
+{
+	struct weir_readout_item items[4];
+	uint8_t bytes[4][FRAME_BYTES];
+
+	make_of(spec, (struct weir_readout_link_config){0});
+	hold = true;
+	for (unsigned int i = 0; i < 4; i++) {
+		make_frame(bytes[i], i, i * STEP);
+		items[i] = (struct weir_readout_item){.data = bytes[i],
+			.data_bytes = FRAME_BYTES,
+			.frame.size_bytes = FRAME_BYTES};
+	}
+	bytes[1][1] = 0; /* the length */
+	weir_readout_link_receive(frames_link, items, 4, 1);
+	assert_int_equal(nb_held, 3);
+	assert_ptr_equal(held[0].data, bytes[0]);
+	assert_ptr_equal(held[1].data, bytes[2]);
+	assert_ptr_equal(held[2].data, bytes[3]);
+	assert_int_equal(held[2].frame.sequence, 3);
+	weir_readout_item_release(held, 3);
+	received = 4;
+	faults[WEIR_READOUT_FAULT_WRONG_SIZE]++;
 	expect(WEIR_READOUT_FAULT_GAP, 1);
 	free_all();
 }
@@ -561,6 +600,7 @@ main(void)
 		cmocka_unit_test(corrupt_fields),
 		cmocka_unit_test(jumps),
 		cmocka_unit_test(wrong_sizes),
+		cmocka_unit_test(dropped_among_others),
 		cmocka_unit_test(remembered),
 		cmocka_unit_test(without_step),
 		cmocka_unit_test(without_sequence),
