@@ -141,32 +141,3 @@ node_mbuf_own(struct rte_mbuf *m, int32_t growth, uint32_t length)
 	rte_pktmbuf_free(m);
 	return copy;
 }
-
-struct rte_mbuf *
-node_mbuf_from_bytes(struct rte_mempool *pool, const uint8_t *bytes, uint32_t length)
-{
-	struct rte_mbuf *head = rte_pktmbuf_alloc(pool);
-	struct rte_mbuf *tail = head;
-
-	if (head == NULL)
-		return NULL;
-	for (;;) {
-		uint16_t room = rte_pktmbuf_tailroom(tail);
-		uint16_t take = (uint16_t)RTE_MIN(length, (uint32_t)room);
-
-		memcpy(rte_pktmbuf_mtod(tail, void *), bytes, take);
-		tail->data_len = take;
-		head->pkt_len += take;
-		bytes += take;
-		length -= take;
-		if (length == 0)
-			return head;
-		tail->next = rte_pktmbuf_alloc(pool);
-		if (tail->next == NULL || head->nb_segs == RTE_MBUF_MAX_NB_SEGS) {
-			rte_pktmbuf_free(head);
-			return NULL;
-		}
-		tail = tail->next;
-		head->nb_segs++;
-	}
-}

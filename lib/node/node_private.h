@@ -113,8 +113,6 @@ node_missing(const struct rte_mbuf *m)
 int node_mbuf_pull(struct rte_mbuf *m, uint32_t length);
 void node_mbuf_set_wire_length(struct rte_mbuf *m, uint32_t length);
 struct rte_mbuf *node_mbuf_own(struct rte_mbuf *m, int32_t growth, uint32_t length);
-struct rte_mbuf *node_mbuf_from_bytes(
-	struct rte_mempool *pool, const uint8_t *bytes, uint32_t length);
 
 /* pcap_in.c: a file to receive from. One reader at a time, others get nothing. */
 struct node_pcap_in;

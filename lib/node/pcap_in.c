@@ -5,65 +5,38 @@
  * the time in ns, and how much of the frame the capture left out are kept.
  */
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#include <pcap/pcap.h>
-
 #include "node_private.h"
+#include "weir_base_pcap.h"
+
+#define WHY_BYTES 1024
 
 struct node_pcap_in {
-	pcap_t *pcap;
+	struct weir_base_pcap *file; /* NULL: it could not be opened anew */
 	char *path;
 	char *port_name; /* for messages */
 	struct rte_mempool *pool;
 	struct stat st;
-	uint32_t repeats_left;      /* after this pass */
-	struct pcap_pkthdr *header; /* of a record read but not delivered yet */
-	const uint8_t *bytes;       /* its bytes; NULL: none */
-	uint64_t nb_read;           /* records of this pass */
-	int ended;                  /* atomic; 0, 1 or negative errno */
-	bool busy;                  /* atomic; a graph is reading */
-	bool starved;               /* said so: no mbufs */
+	uint32_t repeats_left;               /* after this pass */
+	struct weir_base_pcap_record record; /* read but not delivered yet; its bytes NULL: none */
+	uint64_t nb_read;                    /* records of this pass */
+	int ended;                           /* atomic; 0, 1 or negative errno */
+	bool busy;                           /* atomic; a graph is reading */
+	bool starved;                        /* said so: no mbufs */
 };
 
 static int
 open_pass(struct node_pcap_in *in)
 {
-	char why[PCAP_ERRBUF_SIZE] = "";
-	FILE *file = fopen(in->path, "rb");
-	int type;
+	char why[WHY_BYTES];
+	int rc = weir_base_pcap_open(in->path, &in->file, why, sizeof(why));
 
-	if (file == NULL) {
-		int rc = -errno;
-
-		NODE_LOG(ERROR, "port '%s': cannot read '%s': %s", in->port_name, in->path,
-			strerror(-rc));
+	if (rc < 0) {
+		NODE_LOG(ERROR, "port '%s': %s", in->port_name, why);
 		return rc;
 	}
-	if (fstat(fileno(file), &in->st) == 0 && S_ISDIR(in->st.st_mode)) {
-		NODE_LOG(ERROR, "port '%s': '%s' is a directory, expected a capture file",
-			in->port_name, in->path);
-		fclose(file);
-		return -EISDIR;
-	}
-	in->pcap = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, why);
-	if (in->pcap == NULL) {
-		NODE_LOG(ERROR, "port '%s': '%s' is not a capture file: %s", in->port_name,
-			in->path, why);
-		fclose(file);
-		return -EBADMSG;
-	}
-	type = pcap_datalink(in->pcap);
-	if (type != DLT_EN10MB) {
-		const char *name = pcap_datalink_val_to_name(type);
-
-		NODE_LOG(ERROR, "port '%s': '%s' holds frames of type %s (%d), expected Ethernet",
-			in->port_name, in->path, name == NULL ? "unknown" : name, type);
-		pcap_close(in->pcap);
-		in->pcap = NULL;
-		return -EPROTONOSUPPORT;
-	}
+	in->st = *weir_base_pcap_stat(in->file);
 	in->nb_read = 0;
 	return 0;
 }
@@ -96,8 +69,7 @@ node_pcap_in_close(struct node_pcap_in *in)
 {
 	if (in == NULL)
 		return;
-	if (in->pcap != NULL)
-		pcap_close(in->pcap);
+	weir_base_pcap_close(in->file);
 	free(in->path);
 	free(in->port_name);
 	free(in);
@@ -106,7 +78,7 @@ node_pcap_in_close(struct node_pcap_in *in)
 static void
 end(struct node_pcap_in *in, int how)
 {
-	in->bytes = NULL;
+	in->record.bytes = NULL;
 	__atomic_store_n(&in->ended, how, __ATOMIC_RELEASE);
 }
 
@@ -114,30 +86,30 @@ end(struct node_pcap_in *in, int how)
 static bool
 next_record(struct node_pcap_in *in)
 {
-	int rc = pcap_next_ex(in->pcap, &in->header, &in->bytes);
+	char why[WHY_BYTES];
+	int rc = weir_base_pcap_next(in->file, &in->record, why, sizeof(why));
 
 	/* An empty file would be repeated for ever, so it ends at once. */
-	while (rc == PCAP_ERROR_BREAK && in->repeats_left > 0 && in->nb_read > 0) {
-		pcap_close(in->pcap);
-		in->pcap = NULL;
+	while (rc == 0 && in->repeats_left > 0 && in->nb_read > 0) {
+		weir_base_pcap_close(in->file);
+		in->file = NULL;
 		in->repeats_left--;
 		rc = open_pass(in);
 		if (rc < 0) {
 			end(in, rc);
 			return false;
 		}
-		rc = pcap_next_ex(in->pcap, &in->header, &in->bytes);
+		rc = weir_base_pcap_next(in->file, &in->record, why, sizeof(why));
 	}
 	if (rc == 1) {
 		in->nb_read++;
 		return true;
 	}
-	if (rc == PCAP_ERROR_BREAK) {
+	if (rc == 0) {
 		end(in, 1);
 	} else {
-		NODE_LOG(ERROR, "port '%s': '%s' is damaged after packet %" PRIu64 ": %s",
-			in->port_name, in->path, in->nb_read, pcap_geterr(in->pcap));
-		end(in, -EBADMSG);
+		NODE_LOG(ERROR, "port '%s': %s", in->port_name, why);
+		end(in, rc);
 	}
 	return false;
 }
@@ -145,19 +117,18 @@ next_record(struct node_pcap_in *in)
 static struct rte_mbuf *
 record_to_mbuf(struct node_pcap_in *in, uint64_t *nb_truncated)
 {
-	const struct pcap_pkthdr *header = in->header;
-	struct rte_mbuf *m = node_mbuf_from_bytes(in->pool, in->bytes, header->caplen);
+	const struct weir_base_pcap_record *record = &in->record;
+	struct rte_mbuf *m =
+		weir_base_pcap_to_mbuf(in->pool, record->bytes, record->captured_bytes);
 
 	if (m == NULL)
 		return NULL;
-	/* tv_usec counts ns: the file was opened so. */
-	*RTE_MBUF_DYNFIELD(m, weir_node_dyn.timestamp, uint64_t *) =
-		(uint64_t)header->ts.tv_sec * 1000000000u + (uint64_t)header->ts.tv_usec;
+	*RTE_MBUF_DYNFIELD(m, weir_node_dyn.timestamp, uint64_t *) = record->time_ns;
 	m->ol_flags |= weir_node_dyn.timestamp_flag;
-	if (header->len > header->caplen) {
+	if (record->wire_bytes > record->captured_bytes) {
 		m->ol_flags |= weir_node_dyn.missing_flag;
 		*RTE_MBUF_DYNFIELD(m, weir_node_dyn.missing, uint32_t *) =
-			header->len - header->caplen;
+			record->wire_bytes - record->captured_bytes;
 		(*nb_truncated)++;
 	}
 	return m;
@@ -173,7 +144,7 @@ node_pcap_in_burst(
 	if (__atomic_load_n(&in->ended, __ATOMIC_RELAXED) != 0 ||
 		__atomic_test_and_set(&in->busy, __ATOMIC_ACQUIRE))
 		return 0;
-	while (i < nb && in->ended == 0 && (in->bytes != NULL || next_record(in))) {
+	while (i < nb && in->ended == 0 && (in->record.bytes != NULL || next_record(in))) {
 		mbufs[i] = record_to_mbuf(in, nb_truncated);
 		if (mbufs[i] == NULL) {
 			if (i == 0 && !in->starved)
@@ -183,7 +154,7 @@ node_pcap_in_burst(
 			in->starved |= i == 0;
 			break;
 		}
-		in->bytes = NULL;
+		in->record.bytes = NULL;
 		i++;
 	}
 	__atomic_clear(&in->busy, __ATOMIC_RELEASE);
