@@ -91,10 +91,10 @@ begin_at(struct weir_readout_buffer *buffer, uint64_t at, uint64_t timestamp)
 	struct timeline *timeline = &buffer->timeline;
 	uint64_t before = buffer->ordered ? at : at - buffer->step_ticks;
 
+	__atomic_store_n(&timeline->jumps, timeline->jumps + 1, __ATOMIC_RELAXED);
 	buffer->newest_at = at;
 	buffer->start_at = at;
 	advance(buffer, at);
-	__atomic_store_n(&timeline->jumps, timeline->jumps + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&timeline->origin, timestamp - at, __ATOMIC_RELEASE);
 	__atomic_store_n(&timeline->newest_at, before, __ATOMIC_RELEASE);
 	__atomic_store_n(&timeline->jumps, timeline->jumps + 1, __ATOMIC_RELEASE);

@@ -84,12 +84,8 @@ index_ordered_insert(struct weir_readout_buffer *buffer, const struct incoming *
 {
 	struct index *index = &buffer->index;
 	uint64_t end = index->end, position = incoming->position;
-	bool shifts;
+	bool shifts = position < end;
 
-	/* What it was behind may have been evicted for it. */
-	if (position < index->tail)
-		position = index->tail;
-	shifts = position < end;
 	if (shifts)
 		__atomic_store_n(&index->shifts, index->shifts + 1, __ATOMIC_RELAXED);
 	for (uint64_t to = end; to > position; to--)

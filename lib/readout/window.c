@@ -142,9 +142,12 @@ weir_readout_buffer_range(const struct weir_readout_buffer *buffer, uint64_t *be
 	struct timeline timeline;
 	uint64_t gone_at;
 
-	if (!look_at_timeline(buffer, &timeline))
-		return false;
-	gone_at = __atomic_load_n(&buffer->gone_at, __ATOMIC_ACQUIRE);
+	/* Both of the same time, between two jumps. */
+	do {
+		if (!look_at_timeline(buffer, &timeline))
+			return false;
+		gone_at = __atomic_load_n(&buffer->gone_at, __ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&buffer->timeline.jumps, __ATOMIC_RELAXED) != timeline.jumps);
 	*begin = timestamp_of(buffer, timeline.origin, gone_at);
 	*end = timestamp_of(buffer, timeline.origin, horizon_of(buffer, &timeline));
 	return true;

@@ -59,7 +59,8 @@ refused(void **state)
 	REFUSED(config.history_s = NAN, "test: a history of nan s");
 	REFUSED(config.rate_hz = 0, "test: 0 frames a second of format test, which has no step");
 	REFUSED(config.jump_s = -1, "test: jumps from -1 s on");
-	REFUSED(config.confirm_frames = 17, "test: jumps confirmed by 17 frames; expected up to 16");
+	REFUSED(config.confirm_frames = 17,
+		"test: jumps confirmed by 17 frames; expected up to 16");
 	REFUSED(config.when_full = (enum weir_readout_full)2,
 		"test: what to do when it is full: 2");
 	REFUSED(config.frame_bytes = (1 << 24) + 1,
@@ -99,8 +100,8 @@ sizes(void **state)
 	buffer = rt_open(&config);
 	weir_readout_buffer_info(buffer, &info);
 	assert_int_equal(info.jump_ticks, 6250000 / 16);
-	assert_in_range(info.history_ticks, 6250000 + 6250000 / 16,
-		6250000 + 6250000 / 16 + 2 * 2048);
+	assert_in_range(
+		info.history_ticks, 6250000 + 6250000 / 16, 6250000 + 6250000 / 16 + 2 * 2048);
 	assert_false(info.hugepages);
 	weir_readout_buffer_free(buffer);
 	weir_readout_buffer_free(NULL);
@@ -380,7 +381,11 @@ check_full(uint64_t step, enum weir_readout_full when_full)
 	assert_int_equal(DROPPED(stats, NO_MEMORY), !evict);
 	rt_check_frames(old);
 	/* The oldest that nobody pinned is 2000. */
-	rt_find(buffer, 1990, 2020, window, step > 0 && evict ? 2 : step > 0 ? 3 : evict ? 1 : 3,
+	rt_find(buffer, 1990, 2020, window,
+		step > 0 && evict ? 2
+		: step > 0        ? 3
+		: evict           ? 1
+				  : 3,
 		evict, evict ? WEIR_READOUT_STATUS_PARTIAL : WEIR_READOUT_STATUS_COMPLETE);
 	if (evict)
 		rt_missing(window, 0, step > 0 ? 2000 : 1990, step > 0 ? 2010 : 2001);
@@ -457,6 +462,49 @@ all_pinned(void **state)
 	assert_int_equal(rt_stats(buffer).evicted, 1);
 	weir_readout_window_free(window);
 	weir_readout_buffer_free(buffer);
+}
+
+/* What comes late, and is not pinned, is found by eviction, though it had passed there. */
+static void
+check_late(uint64_t step)
+{
+	const uint64_t apart = step > 0 ? step : 2, begin = 100000, hole = begin + 60 * apart;
+	struct weir_readout_format format = rt_format(step, 32);
+	struct weir_readout_buffer_config config = rt_config(&format);
+	struct weir_readout_buffer *buffer = rt_open(&config);
+	struct weir_readout_window *windows[2] = {rt_window(), rt_window()};
+	uint64_t at = begin, detained = step > 0 ? 24 : 0;
+
+	/* All cells but one are in use, and pinned: of a history, then of what comes next. The one has a frame that is doubted. */
+	for (unsigned int i = 0; i < 2; i++) {
+		for (; rt_stats(buffer).received < (i == 0 ? 121 : nb_cells(buffer) - 1);
+			at += apart)
+			if (at != hole)
+				assert_true(rt_put(buffer, at));
+		assert_int_equal(weir_readout_window_find(buffer, begin, at, windows[i]), 0);
+	}
+	assert_int_equal(rt_stats(buffer).detained, detained);
+	assert_true(rt_put(buffer, 1u << 30));
+	assert_false(rt_put(buffer, (1u << 30) + 1));
+	assert_int_equal(DROPPED(rt_stats(buffer), NO_MEMORY), 1);
+	/* It is dropped for a late one, which the next one evicts. */
+	assert_true(rt_put(buffer, hole));
+	assert_int_equal(rt_stats(buffer).late, 1);
+	assert_true(rt_put(buffer, at));
+	assert_int_equal(rt_stats(buffer).evicted, 1);
+	for (unsigned int i = 0; i < 2; i++) {
+		rt_check_frames(windows[i]);
+		weir_readout_window_release(windows[i]);
+		weir_readout_window_free(windows[i]);
+	}
+	weir_readout_buffer_free(buffer);
+}
+
+static void
+late(void **state)
+{
+	check_late(0);
+	check_late(RT_STEP);
 }
 
 /* Holes between pinned frames do not fill the ring for ever: in the end the pinned ones leave it, and stay as they are. */
@@ -596,8 +644,7 @@ gem(void **state)
 			weir_readout_window_find(cards.buffers[i], begin, end + 1, window), 0);
 		assert_int_equal(window->nb_frames, 50);
 		assert_int_equal(window->bytes, 50 * 8968);
-		assert_memory_equal(
-			(const uint8_t *)window->frames[0].iov_base + 4, "VM3", 3);
+		assert_memory_equal((const uint8_t *)window->frames[0].iov_base + 4, "VM3", 3);
 		weir_readout_window_release(window);
 	}
 	close_cards(&cards);
@@ -620,8 +667,9 @@ triggered(void **state)
 	assert_int_equal(stats.buffered + stats.expired, 35);
 	assert_int_equal(stats.buffered, 6); /* 3.5 s apart */
 	assert_int_equal(rt_stats(cards.buffers[1]).received, 0);
-	assert_int_equal(weir_readout_window_find(cards.buffers[2],
-				 (uint32_t)(cards.last[2] - 12u * 44444444u), cards.last[2], window),
+	assert_int_equal(
+		weir_readout_window_find(cards.buffers[2],
+			(uint32_t)(cards.last[2] - 12u * 44444444u), cards.last[2], window),
 		0);
 	assert_int_equal(weir_readout_window_status(window), WEIR_READOUT_STATUS_COMPLETE);
 	assert_int_equal(window->nb_frames, 3);
@@ -647,6 +695,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(full),
 		cmocka_unit_test(too_fast),
 		cmocka_unit_test(all_pinned),
+		cmocka_unit_test(late),
 		cmocka_unit_test(holes),
 		cmocka_unit_test(irregular),
 		cmocka_unit_test(names),

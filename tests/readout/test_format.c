@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weir_base.h"
 #include "weir_readout_format_fast.h"
 
 #include "capture.h"
@@ -301,6 +302,60 @@ limits(void **state)
 	assert_string_equal(format.name, spec.name);
 }
 
+#define PACE_FRAMES 256u
+#define PACE_BYTES  64u /* of each, in the cache */
+#define PACE_ROUNDS 4000u
+
+/* The fields of a WIBEth frame, by a hand that knows them. */
+static inline uint64_t
+by_hand(const uint8_t *frame)
+{
+	uint64_t word, timestamp;
+
+	memcpy(&word, frame, sizeof(word));
+	memcpy(&timestamp, frame + sizeof(word), sizeof(timestamp));
+	return (word >> 6 & 0xfffffff) + (word >> 40 & 0xfff) + timestamp + (word >> 52);
+}
+
+static inline uint64_t
+compiled(const struct weir_readout_format *format, const uint8_t *frame)
+{
+	struct weir_readout_header header = {0};
+
+	weir_readout_format_get(format, frame, 7200, &header);
+	return header.stream + header.sequence + header.timestamp + header.length;
+}
+
+/* They say the same of many frames. What either takes is for who reads this; the compiler may not see what the format is. */
+static void
+pace(void **state)
+{
+	const struct weir_readout_format *format = weir_readout_format_builtin("wibeth");
+	uint8_t *frames = make_frame(PACE_FRAMES * PACE_BYTES);
+	uint64_t sums[2] = {0}, cycles[2] = {UINT64_MAX, UINT64_MAX};
+
+	for (unsigned int i = 0; i < PACE_ROUNDS; i++) {
+		uint64_t start = weir_base_cycles(), middle, end;
+
+		__asm__ volatile("" : "+r"(format) : : "memory");
+		for (unsigned int j = 0; j < PACE_FRAMES; j++)
+			sums[0] += compiled(format, frames + j * PACE_BYTES);
+		middle = weir_base_cycles();
+		__asm__ volatile("" : : : "memory");
+		for (unsigned int j = 0; j < PACE_FRAMES; j++)
+			sums[1] += by_hand(frames + j * PACE_BYTES);
+		end = weir_base_cycles();
+		if (middle - start < cycles[0])
+			cycles[0] = middle - start;
+		if (end - middle < cycles[1])
+			cycles[1] = end - middle;
+	}
+	assert_true(sums[0] == sums[1]);
+	print_message("  four fields of a frame: compiled %.1f cycles, by hand %.1f\n",
+		(double)cycles[0] / PACE_FRAMES, (double)cycles[1] / PACE_FRAMES);
+	free(frames);
+}
+
 /* Cards of a capture. */
 struct cards {
 	unsigned int nb[16];
@@ -394,6 +449,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(sequence),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(limits),
+		cmocka_unit_test(pace),
 		cmocka_unit_test(gem),
 		cmocka_unit_test(triggered),
 	};

@@ -167,9 +167,8 @@ check_cells(void)
 		uses[store->detained[i]]++;
 	for (uint64_t i = 0; i <= t.buffer->index.mask; i++)
 		if (t.buffer->index.refs[i] != STORE_NONE &&
-			(!t.buffer->ordered ||
-				((i - t.buffer->index.tail) & t.buffer->index.mask) <
-					t.buffer->index.end - t.buffer->index.tail))
+			(!t.buffer->ordered || ((i - t.buffer->index.tail) & t.buffer->index.mask) <
+						       t.buffer->index.end - t.buffer->index.tail))
 			uses[t.buffer->index.refs[i]]++;
 	for (uint32_t i = 0; i < store->nb_cells; i++) {
 		assert_int_equal(uses[i], 1);
@@ -313,6 +312,20 @@ put_back(void)
 	put(40);
 }
 
+/* What can be looked up is before the jump or after it. */
+static void
+look_at_range(void)
+{
+	uint64_t from, to;
+
+	assert_true(weir_readout_buffer_range(t.buffer, &from, &to));
+	if (to > 100)
+		assert_true(to == FIRST + 7 * STEP + t.format.step_ticks && from >= FIRST &&
+			    from <= to);
+	else
+		assert_true(from == 20 && to <= 40 + t.format.step_ticks && to >= 20);
+}
+
 static void
 look_at_all_and_counters(void)
 {
@@ -325,8 +338,12 @@ jumps(void **state)
 {
 	open_buffer(STEP, 4, 3 * STEP, fill_steps);
 	run(put_back, look_at_all_and_counters, NULL, 2, 100);
+	open_buffer(STEP, 4, 3 * STEP, fill_steps);
+	run(put_back, look_at_range, NULL, 3, 100);
 	open_buffer(0, 4, 5 * STEP, fill_steps);
 	run(put_back, look_at_all_and_counters, NULL, 2, 100);
+	open_buffer(0, 4, 5 * STEP, fill_steps);
+	run(put_back, look_at_range, NULL, 3, 100);
 }
 
 int

@@ -19,9 +19,9 @@
 #else
 #define LOOKS 20000u
 #endif
-#define READERS      2
-#define FRAME_WORDS  32u
-#define RACE_BYTES (FRAME_WORDS * 8)
+#define READERS     2
+#define FRAME_WORDS 32u
+#define RACE_BYTES  (FRAME_WORDS * 8)
 
 static struct {
 	struct weir_readout_format format;
@@ -83,7 +83,7 @@ check_held(const struct weir_readout_window *window)
 		for (unsigned int j = 0; j < FRAME_WORDS; j++)
 			assert_true(data[j] == window->timestamps[i] + j);
 		assert_true(i == 0 || (int32_t)(uint32_t)(window->timestamps[i] -
-							   window->timestamps[i - 1]) >= 0);
+							  window->timestamps[i - 1]) >= 0);
 	}
 }
 
@@ -97,8 +97,8 @@ read_some(void *arg)
 	while (!__atomic_load_n(&t.go, __ATOMIC_ACQUIRE))
 		sched_yield();
 	for (unsigned int i = 0; i < LOOKS; i++) {
-		uint64_t begin = __atomic_load_n(&t.clock, __ATOMIC_RELAXED) -
-				 any(&reader->random, 1500);
+		uint64_t begin =
+			__atomic_load_n(&t.clock, __ATOMIC_RELAXED) - any(&reader->random, 1500);
 
 		assert_int_equal(weir_readout_window_find(t.buffer, begin,
 					 begin + any(&reader->random, 400), window),
@@ -157,8 +157,7 @@ race(uint64_t step, enum weir_readout_full when_full)
 	t.buffer = rt_open(&config);
 	t.clock = UINT32_MAX - 3000;
 	for (unsigned int i = 0; i < READERS; i++)
-		assert_int_equal(
-			pthread_create(&threads[i], NULL, read_some, &readers[i]), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, read_some, &readers[i]), 0);
 	assert_int_equal(pthread_create(&threads[READERS], NULL, count_some, NULL), 0);
 	while (sequence < 300)
 		write_some(&random, sequence++);
