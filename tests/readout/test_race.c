@@ -61,7 +61,7 @@ put(uint64_t timestamp, uint64_t sequence)
 static void
 write_some(uint64_t *random, uint64_t sequence)
 {
-	uint64_t timestamp = t.clock;
+	uint64_t timestamp = t.clock, next = t.clock + RT_STEP;
 
 	if (any(random, 20) == 0)
 		timestamp -= RT_STEP * any(random, 8);
@@ -70,8 +70,8 @@ write_some(uint64_t *random, uint64_t sequence)
 	if (any(random, 20) != 0)
 		put(timestamp & UINT32_MAX, sequence);
 	if (any(random, 5000) == 0)
-		t.clock = any(random, UINT32_MAX);
-	__atomic_store_n(&t.clock, (t.clock + RT_STEP) & UINT32_MAX, __ATOMIC_RELAXED);
+		next = any(random, UINT32_MAX);
+	__atomic_store_n(&t.clock, next & UINT32_MAX, __ATOMIC_RELAXED);
 }
 
 static void
