@@ -30,7 +30,7 @@
  *
  * Locks never nest.
  *
- *      builtin.c  made, started, stopped      shard.c  lanes, ready lists, places      port.c, plain.h, held.h  enqueue, dequeue
+ *      builtin.c  made, started, stopped      shard.c, shard.h  lanes, ready lists, places      port.c, plain.h, held.h  enqueue, dequeue
  *      look.c     when to look where          owner.c  who serves which shard          credit.c, switch.c, builtin_stats.c
  */
 
@@ -355,164 +355,6 @@ tells_priorities(const struct builtin *builtin)
 	return has_several_priorities(builtin) && builtin->slack == 0;
 }
 
-static inline bool
-shard_trylock(struct shard *shard)
-{
-	return __atomic_load_n(&shard->lock, __ATOMIC_RELAXED) == 0 &&
-	       __atomic_exchange_n(&shard->lock, 1, __ATOMIC_ACQUIRE) == 0;
-}
-
-/* shard.c, all but the first one under the lock */
-void shard_lock(struct shard *shard);
-void shard_unlock(struct shard *shard);
-void shard_take_back(struct shard *shard,
-	bool by_owner); /* what its home port has returned; may leave the lock meanwhile */
-void shard_arrive(struct shard *shard, const struct rte_event *event);
-void shard_look_at_own(struct shard *shard);
-uint32_t shard_look(struct shard *shard); /* at all rings: how many more there are */
-void shard_drain_some(struct shard *shard, uint32_t most); /* of the ring whose turn it is */
-void shard_drain(struct shard *shard,
-	uint32_t most); /* of each ring so many that were seen go to the lists */
-void shard_drain_rings(struct shard *shard); /* look, and drain */
-void shard_drain_all(struct shard *shard);   /* take back, look, and drain */
-void shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner);
-void shard_share_next(struct shard *shard); /* it can go to others, too */
-uint32_t shard_waiting(const struct shard *shard);
-void shard_complete(struct shard *shard, const struct held *held);
-void shard_empty_ready(
-	struct shard *shard, void (*drain)(void *arg, const struct rte_event *event), void *arg);
-void shard_empty_lane(struct shard *shard, struct lane *lane,
-	void (*drain)(void *arg, const struct rte_event *event), void *arg);
-void shard_empty_places(struct shard *shard, struct lane *lane,
-	void (*drain)(void *arg, const struct rte_event *event), void *arg);
-void shard_reset(struct shard *shard);
-
-/* Anybody. */
-static inline uint32_t
-shard_owner(const struct shard *shard)
-{
-	return __atomic_load_n(&shard->owner, __ATOMIC_RELAXED);
-}
-
-/* By who serves it: the lock keeps others from writing, but not from reading. */
-static inline bool
-shard_is_busy(const struct shard *shard)
-{
-	return __atomic_load_n(&shard->is_busy, __ATOMIC_RELAXED);
-}
-
-static inline void
-shard_polled(struct shard *shard)
-{
-	__atomic_store_n(&shard->nb_polls, __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED) + 1,
-		__ATOMIC_RELAXED);
-}
-
-/* A flow's atomic context is given back, by one event of those that were handed out with it. */
-static inline void
-shard_release(struct shard *shard, struct lane *lane, bool by_owner)
-{
-	if (--lane->nb_held > 0)
-		return;
-	if (likely(lane->first == NONE))
-		lane->state = LANE_IDLE;
-	else
-		shard_lane_goes_on(shard, lane, by_owner);
-}
-
-/* A ring may give so many before others have their turn. */
-#define EVENTS_PER_TURN 16
-
-/* So many can be taken from the ring whose turn it is. */
-static inline uint32_t
-shard_turn(const struct shard *shard, const struct ring *ring)
-{
-	uint32_t left = EVENTS_PER_TURN - shard->nb_of_turn, nb = ring_count(ring);
-
-	return nb < left ? nb : left;
-}
-
-/* Rings are looked at after so many events at the latest. */
-#define EVENTS_PER_LOOK 16
-
-/* More than a port can hold: what it returns always has room. */
-#define RETURNED_MAX 256
-
-#define RINGS_MAX (2 * WEIR_SCHED_PORTS_MAX)
-
-/* Of rings that nobody ever used there is nothing to look at. The first one from @from on that was; RINGS_MAX: none. */
-static inline unsigned int
-shard_ring_from(const struct shard *shard, unsigned int from)
-{
-	for (; from < RINGS_MAX; from = (from | 63) + 1) {
-		uint64_t left =
-			__atomic_load_n(&shard->used[from / 64], __ATOMIC_RELAXED) >> from % 64;
-
-		if (left != 0)
-			return from + (unsigned int)__builtin_ctzll(left);
-	}
-	return RINGS_MAX;
-}
-
-/* So many were taken from it: the next one, if that was all that it may give now. */
-static inline void
-shard_took(struct shard *shard, struct ring *ring, uint32_t nb)
-{
-	shard->nb_of_turn += nb;
-	if (nb > 0) {
-		ring_take(ring, nb);
-		shard->nb_in_rings -= nb;
-	}
-	if (shard->nb_of_turn == EVENTS_PER_TURN || ring_count(ring) == 0) {
-		shard->ring = shard_ring_from(shard, shard->ring + 1);
-		if (shard->ring == RINGS_MAX)
-			shard->ring = shard_ring_from(shard, 0);
-		shard->nb_of_turn = 0;
-	}
-}
-
-static inline void
-set_ready_groups(struct shard *shard, unsigned int priority, uint64_t groups)
-{
-	__atomic_store_n(&shard->ready_groups[priority], groups, __ATOMIC_RELAXED);
-}
-
-/* Does the shard seem to have something ready of this priority for these groups? Anybody. */
-static inline bool
-seems_ready(const struct shard *shard, unsigned int priority, uint64_t groups)
-{
-	return (__atomic_load_n(&shard->ready_groups[priority], __ATOMIC_RELAXED) & groups) != 0;
-}
-
-/* The priorities of what seems to be ready for these groups, from the highest one on. Anybody. */
-static inline uint32_t
-seem_ready(const struct shard *shard, uint64_t groups)
-{
-	uint32_t left = __atomic_load_n(&shard->priorities_hint, __ATOMIC_RELAXED);
-
-	/* Mostly a port serves the groups of all queues: one line less to read that the owner writes. */
-	if ((shard->all_groups & ~groups) == 0)
-		return left;
-	if ((shard->all_groups & groups) == 0)
-		return 0;
-	while (left != 0 && !seems_ready(shard, (unsigned int)__builtin_ctz(left), groups))
-		left &= left - 1;
-	return left;
-}
-
-/* take.c, under the lock; of @priorities only */
-void shard_passed(struct shard *shard, uint32_t nb);
-uint32_t shard_usable(const struct shard *shard, uint64_t groups); /* priorities for some groups */
-uint16_t shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *events,
-	uint16_t nb, uint32_t priorities);
-
-uint16_t take_next_of_owner(
-	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb);
-uint16_t take_from_rings(
-	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb);
-uint16_t take_of_own_ring(
-	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb);
-
 /* port.c */
 extern const struct weir_sched_port_ops builtin_ops;
 int builtin_switch(
@@ -537,11 +379,23 @@ void wake_all(struct builtin *builtin);
 
 /* credit.c */
 bool credit_take(struct builtin_port *port);
-void credit_put(struct builtin_port *port, bool reserved);
+void credit_put_back(struct builtin_port *port, bool reserved);
 void credit_flush(struct builtin_port *port);
 uint32_t builtin_reserve(struct weir_sched *sched, uint32_t nb);
 void builtin_unreserve(struct weir_sched *sched, uint32_t nb);
 bool credit_use_reserved(struct builtin *builtin);
+
+/* An event has left. Its credit stays with the port, up to some. */
+static inline void
+credit_put(struct builtin_port *port, bool reserved)
+{
+	int32_t quantum = port->builtin->quantum;
+
+	if (likely(!reserved && quantum > 1 && port->credits + 1 < 2 * quantum))
+		port_set_credits(port, port->credits + 1);
+	else
+		credit_put_back(port, reserved);
+}
 
 /* builtin_stats.c */
 void builtin_queue_counts(

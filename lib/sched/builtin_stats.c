@@ -2,7 +2,7 @@
 
 /* What can be counted and shown of the builtin scheduler. */
 
-#include "builtin.h"
+#include "shard.h"
 
 void
 builtin_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)

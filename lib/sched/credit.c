@@ -30,9 +30,9 @@ give_back(struct builtin_port *port, int32_t nb)
 	port_set_credits(port, port->credits - nb);
 }
 
-/* An event has left. */
+/* Likewise, but it does not stay with the port, or not alone. */
 void
-credit_put(struct builtin_port *port, bool reserved)
+credit_put_back(struct builtin_port *port, bool reserved)
 {
 	struct builtin *builtin = port->builtin;
 

@@ -4,7 +4,7 @@
 
 /* Who serves which shard: see owner.c. */
 
-#include "builtin.h"
+#include "shard.h"
 
 uint64_t owner_patience(void);
 void owner_note_queue(struct builtin *builtin, uint8_t queue);

@@ -400,7 +400,7 @@ not_below_others(const struct builtin_port *port)
 }
 
 /* What came first first. */
-static uint16_t
+static __rte_always_inline uint16_t
 take_ready(struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
 	uint32_t priorities = not_below_others(port);
@@ -426,29 +426,30 @@ take_ready(struct shard *shard, struct builtin_port *port, struct rte_event *eve
 	return got;
 }
 
+/* All that is ready is for others, or not urgent enough. */
+static __rte_noinline uint16_t
+take_after_look(
+	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
+{
+	look_at_rings(shard, UINT16_MAX);
+	return take_ready(shard, port, events, nb);
+}
+
 /* Of its own shard, which may be locked. */
 static uint16_t
 take_own(struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
 {
-	struct shard *shard = port->own;
+	struct shard *shard = lock_instead(locked, port->own);
 	uint16_t got;
 
-	if (locked != shard) {
-		if (locked != NULL)
-			shard_unlock(locked);
-		shard_lock(shard);
-	}
 	shard_take_back(shard, true);
 	look_at_rings(shard, nb);
 	if (port->nb_elsewhere > 0)
 		shard_passed(shard, port->nb_elsewhere);
 	port->nb_elsewhere = 0;
 	got = take_ready(shard, port, events, nb);
-	if (got == 0 && shard->nb_ready > 0) {
-		/* All of that is for others, or not urgent enough. */
-		look_at_rings(shard, UINT16_MAX);
-		got = take_ready(shard, port, events, nb);
-	}
+	if (unlikely(got == 0 && shard->nb_ready > 0))
+		got = take_after_look(shard, port, events, nb);
 	shard_polled(shard);
 	__atomic_store_n(&shard->nb_taken, shard->nb_taken + got, __ATOMIC_RELAXED);
 	shard_unlock(shard);

@@ -20,14 +20,16 @@
 #define PREFETCH_MAX    (12 * EVENTS_PER_LINE)
 
 void
-shard_lock(struct shard *shard)
+shard_wait(struct shard *shard)
 {
-	for (unsigned int spins = 1; !shard_trylock(shard); spins++) {
-		if (spins % SPINS == 0)
+	unsigned int spins = 0;
+
+	do {
+		if (++spins % SPINS == 0)
 			sched_yield();
 		else
 			rte_pause();
-	}
+	} while (!shard_trylock(shard));
 }
 
 /* What this shard sent can be seen by those it was sent to. */
@@ -43,12 +45,6 @@ publish_sent(struct shard *shard)
 		announce(shard->builtin, to, shard->sent_priorities);
 	}
 	shard->sent_priorities = 0;
-}
-
-uint32_t
-shard_waiting(const struct shard *shard)
-{
-	return shard->nb_ready + shard->nb_in_rings + (shard->next_of_owner != NONE);
 }
 
 /* Another power of two? A line that is written with each event is expensive to write where others look at it. */
@@ -146,13 +142,6 @@ prefetch(const struct ring *ring)
 
 	for (uint32_t i = 0; i < nb; i += EVENTS_PER_LINE)
 		rte_prefetch0(ring_peek(ring, i));
-}
-
-/* What its owner sent to itself costs nothing to look at. */
-void
-shard_look_at_own(struct shard *shard)
-{
-	shard->nb_in_rings += ring_look(&shard->rings[shard_owner(shard)]);
 }
 
 static uint32_t
@@ -258,15 +247,11 @@ shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner)
  * first, where the lock has to be left for: others who get it may take some of this back.
  */
 void
-shard_take_back(struct shard *shard, bool by_owner)
+shard_take_back_some(struct shard *shard, bool by_owner)
 {
 	struct ring *returned = &shard->returned;
-	uint32_t until;
+	uint32_t until = returned->seen;
 
-	ring_look(returned);
-	if (ring_count(returned) == 0)
-		return;
-	until = returned->seen;
 	if (unlikely(shard->sender != shard->home)) {
 		shard_unlock(shard);
 		owner_empty_rings(shard->builtin, shard->home);

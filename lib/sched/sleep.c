@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "builtin.h"
+#include "shard.h"
 
 /* A port that found nothing is awake for so many times the time after which a port is away. */
 #define AWAKE 10

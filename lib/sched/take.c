@@ -3,6 +3,7 @@
 /* From a shard's ready lists to a port, under the shard's lock: which one is next, and with which context. */
 
 #include "held.h"
+#include "shard.h"
 
 static void
 node_put(struct shard *shard, uint32_t node)

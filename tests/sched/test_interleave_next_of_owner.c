@@ -8,7 +8,7 @@
 
 #include "sched_test.h"
 
-#include "builtin.h"
+#include "shard.h"
 
 #include "../../lib/sched/take.c"
 
