@@ -403,8 +403,12 @@ builtin_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte
 
 	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
 		count(&builtin->ports[i].counts.nb_released, builtin->ports[i].nb_held);
-	for (unsigned int i = 0; i < builtin->nb_shards; i++)
+	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
+		/* Nobody else is there, but who takes back leaves the lock meanwhile, and has it again then. */
+		shard_lock(&builtin->shards[i]);
 		shard_drain_all(&builtin->shards[i]);
+		shard_unlock(&builtin->shards[i]);
+	}
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		shard_empty_ready(&builtin->shards[i], drain, arg);
 	empty_lanes(builtin, RTE_SCHED_TYPE_ATOMIC, shard_empty_lane, drain, arg);

@@ -170,6 +170,25 @@ after_another(void **state)
 	run(0, true);
 }
 
+/* What the first one gave back lies there, and nobody has taken it since another one has the shard. */
+static void
+stopped_before_it_is_taken_back(void **state)
+{
+	to_shard = 0;
+	is_interrupted = false;
+	init();
+	CHECK(queue_use(builtin,
+		1)); /* what goes to a queue that is in use is given back without the lock */
+	send_on(ports[FIRST], held);
+	CHECK(!ring_is_empty(&shard->returned));
+	take_over(ports[0], shard, shard_owner(shard));
+	CHECK(!ring_is_empty(&shard->returned));
+	weir_sched_stop(sched, stand_drop, NULL);
+	for (unsigned int i = 0; i < builtin->nb_shards; i++)
+		CHECK(builtin->shards[i].lock == 0);
+	CHECK(weir_sched_start(sched) == 0);
+}
+
 static int
 setup(void **state)
 {
@@ -182,7 +201,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(to_another),
-		cmocka_unit_test(to_itself), cmocka_unit_test(after_another)};
+		cmocka_unit_test(to_itself), cmocka_unit_test(after_another),
+		cmocka_unit_test(stopped_before_it_is_taken_back)};
 
 	return cmocka_run_group_tests_name("sched-interleave-owner", tests, setup, stand_teardown);
 }
