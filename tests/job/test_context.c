@@ -136,14 +136,15 @@ no_ordered_context(void **state)
 	complete_all(1);
 }
 
-/* Those that came by an event of their own have given it up, too, and take it again to go on. */
+/* Those that came by an event of their own, which has a credit, have given that up, too. */
 static void
 no_credits(void **state)
 {
-	begin(WEIR_EM_QUEUE_ATOMIC, 2);
+	begin(WEIR_EM_QUEUE_ATOMIC, 1);
 	until_none_is_inside();
 	for (unsigned int i = 0; i < NB_WAITING; i++)
 		spawn_waiting(i, WEIR_JOB_LATER);
+	assert_int_equal(nb_inside(), NB_WAITING);
 	while (jt_stats().nb_waits < NB_WAITING)
 		jt_rounds(1);
 	assert_int_equal(jt_stats().nb_live, NB_WAITING);

@@ -14,7 +14,7 @@
 
 #define MS          UINT64_C(1000000)
 #define PATIENCE_MS 20 /* for deeds that cannot be done before the one who stands goes on */
-#define LONG_MS     10000
+#define LONG_MS     60000
 
 /* What is done, in a thread of its own, while another one stands at the place. */
 struct deed {
@@ -120,7 +120,7 @@ does_look(void)
 static void
 does_join(void)
 {
-	const struct weir_job_wait how = {.flags = WEIR_JOB_TIMEOUT, .timeout_ns = 2000 * MS};
+	const struct weir_job_wait how = {.flags = WEIR_JOB_TIMEOUT, .timeout_ns = LONG_MS * MS};
 	weir_job job = __atomic_load_n(&waiter, __ATOMIC_ACQUIRE);
 
 	if (job != WEIR_JOB_NONE)
@@ -416,7 +416,7 @@ static int stop_result;
 static void
 does_stop(void)
 {
-	stop_result = weir_job_service_stop(jt_service, NULL, 10000 * MS);
+	stop_result = weir_job_service_stop(jt_service, NULL, LONG_MS * MS);
 }
 
 /* Who spawns stands there for as long as that lasts. */
