@@ -13,6 +13,8 @@
 #define RT_BYTES 16u
 #define RT_STEP  10u
 
+#define DROPPED(stats, reason) ((stats).dropped[WEIR_READOUT_BUFFER_##reason])
+
 /* @p step 0: irregular */
 static inline struct weir_readout_format
 rt_format(uint64_t step, unsigned int timestamp_bits)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A latency buffer: what its configuration comes to, jumps and corrupt timestamps, what happens when it is full, real frames. */
+/* A latency buffer: what its configuration comes to, jumps and corrupt timestamps, what is dropped, real frames. */
 
 #include "../base/cmocka_all.h"
 
@@ -14,8 +14,6 @@
 
 #include "capture.h"
 #include "readout_test.h"
-
-#define DROPPED(stats, reason) ((stats).dropped[WEIR_READOUT_BUFFER_##reason])
 
 static char last_log[256];
 
@@ -340,196 +338,6 @@ reserve(void **state)
 	weir_readout_buffer_free(buffer);
 }
 
-/* 122 cells of history, jumps and ends (irregular: 121), 8 spare, 16 for the doubted. */
-static unsigned int
-nb_cells(const struct weir_readout_buffer *buffer)
-{
-	struct weir_readout_buffer_info info;
-
-	weir_readout_buffer_info(buffer, &info);
-	return info.nb_cells;
-}
-
-/* Readers pin whole histories, one after the other: new frames go to spare cells while there are any, then to those of the oldest unpinned. */
-static void
-check_full(uint64_t step, enum weir_readout_full when_full)
-{
-	struct weir_readout_format format = rt_format(step, 32);
-	struct weir_readout_buffer_config config = rt_config(&format);
-	struct weir_readout_window *old = rt_window(), *window = rt_window();
-	const bool evict = when_full == WEIR_READOUT_FULL_EVICT_OLDEST;
-	struct weir_readout_buffer_stats stats;
-	struct weir_readout_buffer *buffer;
-	uint64_t kept, at;
-	unsigned int nb;
-
-	config.when_full = when_full;
-	buffer = rt_open(&config);
-	nb = nb_cells(buffer);
-	/* A history and a half; what is over by now is pinned. */
-	rt_put_all(buffer, 1000, 2010);
-	rt_find(buffer, 1000, 2000, old, 100, 0, WEIR_READOUT_STATUS_COMPLETE);
-	for (at = 2010; rt_stats(buffer).buffered + rt_stats(buffer).detained < nb; at += RT_STEP)
-		assert_true(rt_put(buffer, at));
-	stats = rt_stats(buffer);
-	assert_true(stats.detained > 0 && stats.detained < 100);
-	assert_int_equal(stats.evicted, 0);
-	kept = 1000 + stats.expired * RT_STEP; /* the oldest that is still there, pinned */
-	assert_true(rt_put(buffer, at) == evict);
-	stats = rt_stats(buffer);
-	assert_int_equal(stats.evicted, evict);
-	assert_int_equal(DROPPED(stats, NO_MEMORY), !evict);
-	rt_check_frames(old);
-	/* The oldest that nobody pinned is 2000. */
-	rt_find(buffer, 1990, 2020, window,
-		step > 0 && evict ? 2
-		: step > 0        ? 3
-		: evict           ? 1
-				  : 3,
-		evict, evict ? WEIR_READOUT_STATUS_PARTIAL : WEIR_READOUT_STATUS_COMPLETE);
-	if (evict)
-		rt_missing(window, 0, step > 0 ? 2000 : 1990, step > 0 ? 2010 : 2001);
-	weir_readout_window_release(window);
-	/* Released, it makes room: the next frame does not evict any. */
-	weir_readout_window_release(old);
-	assert_true(rt_put(buffer, at + RT_STEP));
-	assert_int_equal(rt_stats(buffer).evicted, evict);
-	for (unsigned int i = 2; i < 80; i++)
-		assert_true(rt_put(buffer, at + i * RT_STEP));
-	assert_int_equal(rt_stats(buffer).detained, 0);
-	assert_int_equal(rt_stats(buffer).evicted, evict);
-	assert_true(kept > 1000);
-	weir_readout_window_free(old);
-	weir_readout_window_free(window);
-	weir_readout_buffer_free(buffer);
-}
-
-static void
-full(void **state)
-{
-	check_full(RT_STEP, WEIR_READOUT_FULL_EVICT_OLDEST);
-	check_full(RT_STEP, WEIR_READOUT_FULL_DROP_NEWEST);
-	check_full(0, WEIR_READOUT_FULL_EVICT_OLDEST);
-	check_full(0, WEIR_READOUT_FULL_DROP_NEWEST);
-}
-
-/* Faster than it was said to be, without readers: the oldest go. */
-static void
-too_fast(void **state)
-{
-	struct weir_readout_format format = rt_format(0, 32);
-	struct weir_readout_buffer_config config = rt_config(&format);
-	struct weir_readout_buffer *buffer = rt_open(&config);
-	struct weir_readout_window *window = rt_window();
-	unsigned int nb = nb_cells(buffer);
-	uint64_t begin, end;
-
-	for (uint64_t at = 1000; at < 1900; at++)
-		assert_true(rt_put(buffer, at));
-	assert_int_equal(rt_stats(buffer).buffered, nb);
-	assert_int_equal(rt_stats(buffer).evicted, 900 - nb);
-	assert_true(weir_readout_buffer_range(buffer, &begin, &end));
-	assert_true(begin == 1900 - nb && end == 1899);
-	rt_find(buffer, begin, end, window, nb - 1, 0, WEIR_READOUT_STATUS_COMPLETE);
-	weir_readout_window_release(window);
-	rt_find(buffer, begin - 10, end, window, nb - 1, 1, WEIR_READOUT_STATUS_PARTIAL);
-	weir_readout_window_release(window);
-	assert_false(rt_put(buffer, begin - 1));
-	assert_int_equal(DROPPED(rt_stats(buffer), TOO_LATE), 1);
-	weir_readout_window_free(window);
-	weir_readout_buffer_free(buffer);
-}
-
-/* A reader has everything: there is nothing to evict. */
-static void
-all_pinned(void **state)
-{
-	struct weir_readout_format format = rt_format(0, 32);
-	struct weir_readout_buffer_config config = rt_config(&format);
-	struct weir_readout_buffer *buffer = rt_open(&config);
-	struct weir_readout_window *window = rt_window();
-	unsigned int nb = nb_cells(buffer);
-
-	for (uint64_t at = 1000; at < 1000 + nb; at++)
-		assert_true(rt_put(buffer, at));
-	rt_find(buffer, 1000, 2000, window, nb, 1, WEIR_READOUT_STATUS_NOT_YET);
-	for (unsigned int i = 0; i < 10; i++)
-		assert_false(rt_put(buffer, 1000 + nb + i));
-	assert_int_equal(DROPPED(rt_stats(buffer), NO_MEMORY), 10);
-	rt_check_frames(window);
-	weir_readout_window_release(window);
-	assert_true(rt_put(buffer, 1010 + nb));
-	assert_int_equal(rt_stats(buffer).evicted, 1);
-	weir_readout_window_free(window);
-	weir_readout_buffer_free(buffer);
-}
-
-/* What comes late, and is not pinned, is found by eviction, though it had passed there. */
-static void
-check_late(uint64_t step)
-{
-	const uint64_t apart = step > 0 ? step : 2, begin = 100000, hole = begin + 60 * apart;
-	struct weir_readout_format format = rt_format(step, 32);
-	struct weir_readout_buffer_config config = rt_config(&format);
-	struct weir_readout_buffer *buffer = rt_open(&config);
-	struct weir_readout_window *windows[2] = {rt_window(), rt_window()};
-	uint64_t at = begin, detained = step > 0 ? 24 : 0;
-
-	/* All cells but one are in use, and pinned: of a history, then of what comes next. The one has a frame that is doubted. */
-	for (unsigned int i = 0; i < 2; i++) {
-		for (; rt_stats(buffer).received < (i == 0 ? 121 : nb_cells(buffer) - 1);
-			at += apart)
-			if (at != hole)
-				assert_true(rt_put(buffer, at));
-		assert_int_equal(weir_readout_window_find(buffer, begin, at, windows[i]), 0);
-	}
-	assert_int_equal(rt_stats(buffer).detained, detained);
-	assert_true(rt_put(buffer, 1u << 30));
-	assert_false(rt_put(buffer, (1u << 30) + 1));
-	assert_int_equal(DROPPED(rt_stats(buffer), NO_MEMORY), 1);
-	/* It is dropped for a late one, which the next one evicts. */
-	assert_true(rt_put(buffer, hole));
-	assert_int_equal(rt_stats(buffer).late, 1);
-	assert_true(rt_put(buffer, at));
-	assert_int_equal(rt_stats(buffer).evicted, 1);
-	for (unsigned int i = 0; i < 2; i++) {
-		rt_check_frames(windows[i]);
-		weir_readout_window_release(windows[i]);
-		weir_readout_window_free(windows[i]);
-	}
-	weir_readout_buffer_free(buffer);
-}
-
-static void
-late(void **state)
-{
-	check_late(0);
-	check_late(RT_STEP);
-}
-
-/* Holes between pinned frames do not fill the ring for ever: in the end the pinned ones leave it, and stay as they are. */
-static void
-holes(void **state)
-{
-	struct weir_readout_format format = rt_format(0, 32);
-	struct weir_readout_buffer_config config = rt_config(&format);
-	struct weir_readout_buffer *buffer = rt_open(&config);
-	struct weir_readout_window *window = rt_window();
-
-	for (uint64_t at = 1000; at < 1010; at++)
-		assert_true(rt_put(buffer, at));
-	rt_find(buffer, 1000, 1005, window, 5, 0, WEIR_READOUT_STATUS_COMPLETE);
-	/* All within the history, so that nothing expires. */
-	for (unsigned int i = 0; i < 1000; i++)
-		assert_true(rt_put(buffer, 1010 + i));
-	assert_int_equal(rt_stats(buffer).expired, 0);
-	assert_int_equal(rt_stats(buffer).detained, 5);
-	rt_check_frames(window);
-	weir_readout_window_release(window);
-	weir_readout_window_free(window);
-	weir_readout_buffer_free(buffer);
-}
-
 /* Out of order by as much as is allowed, and by more; of one time, and twice the same. */
 static void
 irregular(void **state)
@@ -692,11 +500,6 @@ main(int argc, char **argv)
 		cmocka_unit_test(wrap),
 		cmocka_unit_test(dropped),
 		cmocka_unit_test(reserve),
-		cmocka_unit_test(full),
-		cmocka_unit_test(too_fast),
-		cmocka_unit_test(all_pinned),
-		cmocka_unit_test(late),
-		cmocka_unit_test(holes),
 		cmocka_unit_test(irregular),
 		cmocka_unit_test(names),
 		cmocka_unit_test(gem),
