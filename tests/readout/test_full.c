@@ -303,9 +303,8 @@ oldest_first(void **state)
 			continue;
 		rt_check_frames(window);
 		weir_readout_window_release(window);
-		assert_int_equal(weir_readout_window_find(
-					 buffer, from, from + any(1200), window),
-			0);
+		assert_int_equal(
+			weir_readout_window_find(buffer, from, from + any(1200), window), 0);
 	}
 	stats = rt_stats(buffer);
 	assert_true(stats.evicted > OPERATIONS / 100);
