@@ -198,6 +198,41 @@ damaged(void **state)
 	chain_free();
 }
 
+/* Frames without a byte at 1, 3, 2 and 4 s: one that was captured before the one before it is due with that. */
+static void
+back_in_time(void **state)
+{
+	static const uint32_t header[] = {0xa1b2c3d4, 0x00040002, 0, 0, 65535, 1};
+	static const uint32_t seconds[] = {1, 3, 2, 4};
+	static const uint64_t due[] = {0, 2000000000, 2000000000, 3000000000};
+	char to[] = "/tmp/weir-replay-XXXXXX";
+	struct weir_readout_replay_config config = {.path = to};
+	struct rte_mbuf *m;
+	int fd = mkstemp(to);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, header, sizeof(header)), sizeof(header));
+	for (unsigned int i = 0; i < 4; i++) {
+		const uint32_t record[] = {seconds[i], 0, 0, 0};
+
+		assert_int_equal(write(fd, record, sizeof(record)), sizeof(record));
+	}
+	close(fd);
+	add_cards();
+	config.pool = chain.pool;
+	replay = weir_readout_replay_create(&config);
+	assert_non_null(replay);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(weir_readout_replay_due_ns(replay), due[i]);
+		assert_int_equal(weir_readout_replay_poll(replay, due[i], &m, 1), 1);
+		rte_pktmbuf_free(m);
+	}
+	assert_int_equal(weir_readout_replay_ended(replay), 1);
+	weir_readout_replay_free(replay);
+	unlink(to);
+	chain_free();
+}
+
 int
 main(int argc, char **argv)
 {
@@ -208,6 +243,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(waits),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(damaged),
+		cmocka_unit_test(back_in_time),
 	};
 
 	assert_int_equal(argc, 2);
