@@ -13,6 +13,16 @@
 
 #define QUEUE_SIZE_MAX (1u << 24)
 
+/*
+ * Of several senders none waits for one that lost its processor. But where loads may overtake each other, rings that are made so
+ * want an acquiring load that many versions of DPDK do not have.
+ */
+#ifdef RTE_ARCH_X86
+#define MANY_SENDERS RING_F_MP_RTS_ENQ
+#else
+#define MANY_SENDERS 0u
+#endif
+
 static bool
 is_name(const char *name)
 {
@@ -121,8 +131,8 @@ weir_readout_source_find(struct weir_readout_registry *registry, const char *nam
 static struct rte_ring *
 create_ring(const char *name, const struct weir_readout_sink_config *config)
 {
-	const unsigned int flags = RING_F_EXACT_SZ | RING_F_SC_DEQ |
-				   (config->shared ? RING_F_MP_RTS_ENQ : RING_F_SP_ENQ);
+	const unsigned int flags =
+		RING_F_EXACT_SZ | RING_F_SC_DEQ | (config->shared ? MANY_SENDERS : RING_F_SP_ENQ);
 	const uint32_t slots = rte_align32pow2(config->queue_size + 1);
 	ssize_t bytes = rte_ring_get_memsize_elem(config->type->size_bytes, slots);
 	void *ring = NULL;

@@ -7,9 +7,20 @@
 
 #include "registry_private.h"
 #include "tally.h"
+#include "weir_base_sanitizer.h"
 
 /* Looks at a sender before the processor is left to it, where threads are more than CPUs. */
 #define SPINS_MAX 1000
+
+/* The thread sanitizer does not see the order that rings of several senders make: to it, it is made by a lock. */
+#ifdef WEIR_BASE_TSAN
+static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
+#define ORDER_BEGIN() pthread_mutex_lock(&order)
+#define ORDER_END()   pthread_mutex_unlock(&order)
+#else
+#define ORDER_BEGIN()
+#define ORDER_END()
+#endif
 
 void
 source_switch(struct weir_readout_source *source, struct weir_readout_sink *sink)
@@ -31,10 +42,13 @@ source_switch(struct weir_readout_source *source, struct weir_readout_sink *sink
 static uint32_t
 deliver(struct weir_readout_sink *sink, const void *messages, uint32_t nb)
 {
-	if (sink->ring != NULL)
-		return rte_ring_enqueue_burst_elem(
-			sink->ring, messages, sink->type.size_bytes, nb, NULL);
-	sink->receive(sink->arg, messages, nb);
+	if (sink->ring == NULL) {
+		sink->receive(sink->arg, messages, nb);
+		return nb;
+	}
+	ORDER_BEGIN();
+	nb = rte_ring_enqueue_burst_elem(sink->ring, messages, sink->type.size_bytes, nb, NULL);
+	ORDER_END();
 	return nb;
 }
 
@@ -79,8 +93,10 @@ weir_readout_sink_receive(struct weir_readout_sink *sink, void *messages, uint32
 
 	if (sink->ring == NULL)
 		return 0;
+	ORDER_BEGIN();
 	nb_received =
 		rte_ring_dequeue_burst_elem(sink->ring, messages, sink->type.size_bytes, nb, NULL);
+	ORDER_END();
 	__atomic_store_n(&sink->received, sink->received + nb_received, __ATOMIC_RELEASE);
 	return nb_received;
 }
