@@ -192,7 +192,7 @@ struct builtin_port {
 	uint64_t unasked_at;         /* cycles: not before */
 	uint64_t known;              /* shards that know of its rings there */
 	uint64_t touched;            /* shards whose rings got events that are not published yet */
-	uint64_t groups;             /* that it serves, read under the lock it takes events under */
+	uint64_t groups;             /* that it served when it looked for what was ready */
 	struct weir_sched_stats counts __attribute__((aligned(64))); /* its thread writes */
 	uint64_t nb_enqueued[WEIR_SCHED_QUEUES_MAX], nb_dequeued[WEIR_SCHED_QUEUES_MAX];
 	uint64_t nb_looks, nb_sleeps, nb_taken_over;

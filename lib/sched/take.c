@@ -206,6 +206,7 @@ shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *eve
 	uint32_t usable = shard_usable(shard, groups) & priorities;
 	uint16_t got = 0;
 
+	port->groups = groups;
 	while (got < nb && usable != 0) {
 		unsigned int priority = choose_priority(shard, usable);
 		unsigned int group =
@@ -241,7 +242,9 @@ take_from_rings(
 	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
 	struct builtin *builtin = shard->builtin;
-	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	/* Of a group that it serves only since shard_take() looked there may be ready what came before: that is first. */
+	uint64_t groups = port->groups &
+			  __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 	uint16_t got = 0;
 
 	while (got < nb && shard->nb_in_rings > 0) {
