@@ -153,12 +153,13 @@ void weir_readout_source_stats(
 void weir_readout_sink_stats(
 	const struct weir_readout_sink *sink, struct weir_readout_sink_stats *stats);
 
-/** Find by name; NULL: no such. Any thread; not beside its removal. @{ */
+/** A sink by its name; NULL: no such. Any thread; not beside its removal. */
 struct weir_readout_sink *weir_readout_sink_find(
 	struct weir_readout_registry *registry, const char *name);
+
+/** A source by its name; NULL: no such. Any thread; not beside its removal. */
 struct weir_readout_source *weir_readout_source_find(
 	struct weir_readout_registry *registry, const char *name);
-/** @} */
 
 /**
  * Send messages to the sink that the source is bound to. Never waits, allocates nothing. One thread at a time per source; not from
