@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Time and log: the ground that every module stands on. Needs no DPDK.
+ * Time, log, NUMA nodes: the ground that every module stands on. Needs no DPDK.
  *
  * Errors: control functions return 0 or a negative errno (pointers: NULL with
  * errno set) and say why through the log.
@@ -98,6 +98,16 @@ uint64_t weir_base_cycles_to_ns(uint64_t cycles);
 
 /** The inverse of weir_base_cycles_to_ns(). Any thread. */
 uint64_t weir_base_ns_to_cycles(uint64_t ns);
+
+/**
+ * Have pages that are not touched yet come from a NUMA node; from any, when it has no room. Any thread; a system call.
+ *
+ * @param start      begin of a page
+ * @param bytes      of a mapping, from there on
+ * @param socket_id  the node; -1: any, nothing is done
+ * @return 0; -EINVAL: there is no such node; -ENOSYS and others as of mbind(2): they come from any node
+ */
+int weir_base_prefer_node(void *start, size_t bytes, int socket_id);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "coro_private.h"
@@ -38,10 +37,6 @@
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
-
-/* From linux/mempolicy.h, which comes with another library's headers only. */
-#define NODE_PREFERRED 1
-#define NODES_MAX      1024
 
 #define CANARY_BYTES 64
 #define CANARY_WORD  0xc0de57ac4b07703dull
@@ -231,26 +226,12 @@ lay_out(struct coro_memory *memory, size_t stack_size, size_t param_bytes, size_
 static void
 bind_to_node(struct coro_memory *memory, int socket_id)
 {
-	unsigned long nodes[NODES_MAX / (8 * sizeof(unsigned long))] = {0};
-	const size_t bits = 8 * sizeof(nodes[0]);
-	long rc;
+	int rc = weir_base_prefer_node(memory->slots, memory->bytes, socket_id);
 
-	memory->socket_id = -1;
-	if (socket_id < 0)
-		return;
-	if (socket_id < NODES_MAX) {
-		nodes[(size_t)socket_id / bits] = 1ul << ((size_t)socket_id % bits);
-		rc = syscall(SYS_mbind, memory->slots, memory->bytes, NODE_PREFERRED, nodes,
-			(unsigned long)NODES_MAX + 1, 0);
-	} else {
-		errno = EINVAL;
-		rc = -1;
-	}
-	if (rc == 0)
-		memory->socket_id = socket_id;
-	else
+	memory->socket_id = rc == 0 && socket_id >= 0 ? socket_id : -1;
+	if (rc != 0)
 		CORO_LOG(WARNING, "stacks on NUMA node %d: %s; they come from any node", socket_id,
-			strerror(errno));
+			strerror(-rc));
 }
 
 static void

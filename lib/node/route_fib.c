@@ -13,14 +13,13 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "route_internal.h"
+#include "weir_base.h"
 
 #define PAGE_BYTES      ((size_t)4096)
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
-#define MPOL_PREFERRED  1  /* of <numaif.h>, which would need libnuma */
 #define READ_BEYOND     64 /* vector look-ups read whole words at the last slot */
 
 void *
@@ -44,15 +43,8 @@ weir_node_route_map(size_t bytes, int socket_id)
 		munmap(start + needed, (size_t)(end - start) - needed);
 	/* With 4 KiB pages nearly every look-up would miss the TLB. Advice only: without huge pages it works, slower. */
 	madvise(start, needed, MADV_HUGEPAGE);
-#ifdef SYS_mbind
-	if (socket_id >= 0 && socket_id < 64) {
-		unsigned long nodes = 1UL << socket_id;
-
-		/* Preferred, so that a machine without NUMA does not care. */
-		(void)syscall(
-			SYS_mbind, start, needed, MPOL_PREFERRED, &nodes, sizeof(nodes) * 8 + 1, 0);
-	}
-#endif
+	/* Preferred, so that a machine without NUMA does not care. */
+	(void)weir_base_prefer_node(start, needed, socket_id);
 	return start;
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Large memory for frames: hugepages where there are any, on a NUMA node, touched before the first frame comes. */
 #include <errno.h>
-#include <linux/mempolicy.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "weir_base.h"
@@ -13,7 +11,6 @@
 #include "memory.h"
 
 #define HUGEPAGE_BYTES (2u << 20)
-#define NODES_MAX      1024 /* the kernel's own limit */
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -29,20 +26,12 @@ round_up(size_t bytes, size_t unit)
 static void
 prefer_node(void *start, size_t bytes, int socket_id)
 {
-	unsigned long nodes[NODES_MAX / (8 * sizeof(unsigned long))] = {0};
-	const size_t bits = 8 * sizeof(nodes[0]);
+	int rc = weir_base_prefer_node(start, bytes, socket_id);
 
-	if (socket_id < 0)
-		return;
-	errno = EINVAL;
-	if (socket_id < NODES_MAX) {
-		nodes[(size_t)socket_id / bits] = 1ul << ((size_t)socket_id % bits);
-		if (syscall(SYS_mbind, start, bytes, MPOL_PREFERRED, nodes, NODES_MAX + 1ul, 0) ==
-			0)
-			return;
-	}
-	weir_base_log(WEIR_BASE_LOG_WARNING, "readout",
-		"frames on NUMA node %d: %s; they come from any node", socket_id, strerror(errno));
+	if (rc != 0)
+		weir_base_log(WEIR_BASE_LOG_WARNING, "readout",
+			"frames on NUMA node %d: %s; they come from any node", socket_id,
+			strerror(-rc));
 }
 
 /* Older kernels are asked page by page, by a touch. */

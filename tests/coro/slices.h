@@ -5,6 +5,7 @@
 /* How long are a coroutine's time slices? */
 
 #include "coro_test.h"
+#include "random.h"
 
 /* How much longer all of it takes than it says, where clocks show time in large steps or threads wait for each other. */
 static unsigned int stretch = 1;
@@ -13,15 +14,6 @@ static inline uint64_t
 ns(uint64_t nanoseconds)
 {
 	return weir_base_ns_to_cycles(nanoseconds * stretch);
-}
-
-static inline uint64_t
-random_below(uint64_t *state, uint64_t limit)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state % limit;
 }
 
 static inline int
@@ -45,6 +37,36 @@ measure_slices(struct weir_coro *coro, uint64_t *cycles, size_t nb, uint64_t pau
 		cycles[i] = weir_base_cycles() - begin;
 	}
 	qsort(cycles, nb, sizeof(cycles[0]), compare_cycles);
+}
+
+#define CLOCK_LOOKS 1001
+
+/*
+ * What one look at the clock takes, or how far it steps, counts in each piece of work and each check; up to 50 ns do. Timers at 10 MHz step
+ * by more, and emulators take more. Half of the looks, not the quickest: emulators are as slow as that at times.
+ */
+static inline int
+measure_clock(void **state)
+{
+	static uint64_t steps[CLOCK_LOOKS];
+	uint64_t last = weir_base_cycles(), step;
+
+	for (int i = 0; i < CLOCK_LOOKS; i++) {
+		uint64_t now;
+
+		do
+			now = weir_base_cycles();
+		while (now == last);
+		steps[i] = now - last;
+		last = now;
+	}
+	qsort(steps, CLOCK_LOOKS, sizeof(steps[0]), compare_cycles);
+	step = weir_base_cycles_to_ns(steps[CLOCK_LOOKS / 2]);
+	stretch = step <= 50 ? 1 : (unsigned int)step / 25;
+	if (stretch > 1)
+		print_message("the clock steps by %u ns: all takes %u times as long\n",
+			(unsigned int)step, stretch);
+	return 0;
 }
 
 #endif

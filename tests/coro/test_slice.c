@@ -10,36 +10,6 @@
 
 #define SLICES 3000
 
-#define CLOCK_LOOKS 1001
-
-/*
- * What one look at the clock takes, or how far it steps, counts in each piece of work and each check; up to 50 ns do. Timers at 10 MHz step
- * by more, and emulators take more. Half of the looks, not the quickest: emulators are as slow as that at times.
- */
-static int
-measure_clock(void **state)
-{
-	static uint64_t steps[CLOCK_LOOKS];
-	uint64_t last = weir_base_cycles(), step;
-
-	for (int i = 0; i < CLOCK_LOOKS; i++) {
-		uint64_t now;
-
-		do
-			now = weir_base_cycles();
-		while (now == last);
-		steps[i] = now - last;
-		last = now;
-	}
-	qsort(steps, CLOCK_LOOKS, sizeof(steps[0]), compare_cycles);
-	step = weir_base_cycles_to_ns(steps[CLOCK_LOOKS / 2]);
-	stretch = step <= 50 ? 1 : (unsigned int)step / 25;
-	if (stretch > 1)
-		print_message("the clock steps by %u ns: all takes %u times as long\n",
-			(unsigned int)step, stretch);
-	return 0;
-}
-
 static unsigned int checks, yields;
 static bool stop;
 

@@ -3,6 +3,7 @@
 /* A latency buffer without a free cell: what is evicted, what is dropped, what readers keep. */
 
 #include "../base/cmocka_all.h"
+#include "../base/random.h"
 
 #include "readout_test.h"
 
@@ -209,10 +210,7 @@ static struct {
 static uint64_t
 any(uint64_t below)
 {
-	t.random ^= t.random << 13;
-	t.random ^= t.random >> 7;
-	t.random ^= t.random << 17;
-	return t.random % below;
+	return random_below(&t.random, below);
 }
 
 static bool

@@ -6,6 +6,7 @@
  */
 
 #include "../base/cmocka_all.h"
+#include "../base/random.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -55,10 +56,7 @@ static struct {
 static uint64_t
 any(uint64_t below)
 {
-	t.random ^= t.random << 13;
-	t.random ^= t.random >> 7;
-	t.random ^= t.random << 17;
-	return t.random % below;
+	return random_below(&t.random, below);
 }
 
 static bool

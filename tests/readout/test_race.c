@@ -6,6 +6,7 @@
  */
 
 #include "../base/cmocka_all.h"
+#include "../base/random.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -35,15 +36,6 @@ struct reader {
 	uint64_t random, nb_frames;
 };
 
-static uint64_t
-any(uint64_t *random, uint64_t below)
-{
-	*random ^= *random << 13;
-	*random ^= *random >> 7;
-	*random ^= *random << 17;
-	return *random % below;
-}
-
 static void
 put(uint64_t timestamp, uint64_t sequence)
 {
@@ -63,14 +55,14 @@ write_some(uint64_t *random, uint64_t sequence)
 {
 	uint64_t timestamp = t.clock, next = t.clock + RT_STEP;
 
-	if (any(random, 20) == 0)
-		timestamp -= RT_STEP * any(random, 8);
-	else if (any(random, 500) == 0)
-		timestamp = any(random, UINT32_MAX);
-	if (any(random, 20) != 0)
+	if (random_below(random, 20) == 0)
+		timestamp -= RT_STEP * random_below(random, 8);
+	else if (random_below(random, 500) == 0)
+		timestamp = random_below(random, UINT32_MAX);
+	if (random_below(random, 20) != 0)
 		put(timestamp & UINT32_MAX, sequence);
-	if (any(random, 5000) == 0)
-		next = any(random, UINT32_MAX);
+	if (random_below(random, 5000) == 0)
+		next = random_below(random, UINT32_MAX);
 	__atomic_store_n(&t.clock, next & UINT32_MAX, __ATOMIC_RELAXED);
 }
 
@@ -97,11 +89,11 @@ read_some(void *arg)
 	while (!__atomic_load_n(&t.go, __ATOMIC_ACQUIRE))
 		sched_yield();
 	for (unsigned int i = 0; i < LOOKS; i++) {
-		uint64_t begin =
-			__atomic_load_n(&t.clock, __ATOMIC_RELAXED) - any(&reader->random, 1500);
+		uint64_t begin = __atomic_load_n(&t.clock, __ATOMIC_RELAXED) -
+				 random_below(&reader->random, 1500);
 
 		assert_int_equal(weir_readout_window_find(t.buffer, begin,
-					 begin + any(&reader->random, 400), window),
+					 begin + random_below(&reader->random, 400), window),
 			0);
 		check_held(window);
 		reader->nb_frames += window->nb_frames;
