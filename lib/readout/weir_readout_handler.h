@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_READOUT_HANDLER_H
+#define WEIR_READOUT_HANDLER_H
+
+/**
+ * @file
+ * A link's handler: the sink that puts its frames into a latency buffer, in the receiver's thread, by exactly one copy, and lets the
+ * packets go.
+ *
+ * @code{.c}
+ * link = weir_readout_link_create(registry, &(struct weir_readout_link_config){.name = "wib0", .sink = "wib0", .format = &format});
+ * handler = weir_readout_handler_create(registry, &(struct weir_readout_handler_config){.link = link,
+ * 	.buffer = {.history_s = 10}});
+ * if (weir_readout_registry_bind(registry) < 0)
+ * 	return -1;
+ * @endcode
+ *
+ * What an application does with frames before they are in the buffer, it does in a sink of its own, whose callback ends with
+ * weir_readout_handler_receive().
+ *
+ * Each frame is accounted for, from the link to the end of its time in the buffer: received = buffered + held + delivered + sum of dropped, at
+ * every snapshot.
+ *
+ * Threads: the receiver's puts frames in; any may look at counters and at the buffer.
+ */
+
+#include <stdint.h>
+
+#include "weir_readout_buffer.h"
+#include "weir_readout_link.h"
+#include "weir_readout_registry.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_readout_handler;
+
+/** A handler as one describes it. */
+struct weir_readout_handler_config {
+	struct weir_readout_link *link; /**< whose frames they are; it outlives the handler's use */
+	const char *sink; /**< name of the sink in the registry; NULL: the link's name */
+	struct weir_readout_buffer_config
+		buffer; /**< its buffer; name and format are the link's where they are NULL */
+};
+
+/** Why a frame that came by a link is not, or no longer, in its buffer, though its time is not over. */
+enum weir_readout_handler_drop {
+	WEIR_READOUT_HANDLER_WRONG_SIZE, /**< a size that is not the format's, or that its cells have no room for */
+	WEIR_READOUT_HANDLER_DUPLICATE,  /**< it was there already */
+	WEIR_READOUT_HANDLER_QUEUE_FULL, /**< by the link: its consumer was another one, and too slow */
+	WEIR_READOUT_HANDLER_UNBOUND,    /**< by the link: it had no consumer */
+	WEIR_READOUT_HANDLER_SLOT_TAKEN, /**< another frame of the same step of time is there */
+	WEIR_READOUT_HANDLER_TOO_LATE,   /**< its time was over when it came */
+	WEIR_READOUT_HANDLER_FAR_OFF,    /**< a timestamp that the frames after it did not confirm */
+	WEIR_READOUT_HANDLER_NO_MEMORY,  /**< no cell was free, and none could be made free */
+	WEIR_READOUT_HANDLER_EVICTED,    /**< it made room for a newer one */
+	WEIR_READOUT_HANDLER_NB_DROPS,   /**< their number */
+};
+
+/** Name of a reason, as statistics show it ("no_memory"); NULL: no such. Any thread. */
+const char *weir_readout_handler_drop_name(enum weir_readout_handler_drop reason);
+
+/** Counters of a link and its buffer, of one moment: 64 bits, never reset. received = buffered + held + delivered + sum of dropped. */
+struct weir_readout_handler_stats {
+	uint64_t received;       /**< frames, by the link */
+	uint64_t received_bytes; /**< theirs */
+	uint64_t buffered;       /**< in the buffer now */
+	uint64_t
+		held; /**< given out by the link, not in the buffer yet; or given to another consumer, while the link was bound to that */
+	uint64_t delivered; /**< could be asked for until their time was over */
+	uint64_t dropped[WEIR_READOUT_HANDLER_NB_DROPS]; /**< by reason */
+	struct weir_readout_link_stats link;             /**< in detail, of the same moment */
+	struct weir_readout_buffer_stats buffer;         /**< likewise */
+};
+
+/**
+ * Make a handler: its buffer, and its sink in @p registry, to which the link is bound by name (weir_readout_registry_bind()). Takes as
+ * long as weir_readout_buffer_create(). Any thread.
+ *
+ * @return NULL with rte_errno: EINVAL, EEXIST: there is a sink of this name, ENOMEM; the log says why
+ */
+struct weir_readout_handler *weir_readout_handler_create(
+	struct weir_readout_registry *registry, const struct weir_readout_handler_config *config);
+
+/**
+ * Free it, its sink and its buffer, in which nobody holds or looks for frames any more. Before the registry. NULL is allowed.
+ *
+ * @return 0; -EBUSY: a link is bound to it still, nothing was freed
+ */
+int weir_readout_handler_free(struct weir_readout_handler *handler);
+
+/**
+ * Frames into the buffer, released then: what its sink does. Never waits, allocates nothing. One thread at a time.
+ *
+ * @param handler  a struct weir_readout_handler
+ * @param items    struct weir_readout_item, of its link
+ * @param nb       how many
+ */
+void weir_readout_handler_receive(void *handler, const void *items, uint32_t nb);
+
+/** Its buffer, to look for windows, valid as long as the handler is. Any thread. */
+const struct weir_readout_buffer *weir_readout_handler_buffer(
+	const struct weir_readout_handler *handler);
+
+/** Its link. Any thread. */
+struct weir_readout_link *weir_readout_handler_link(const struct weir_readout_handler *handler);
+
+/** All of its counters at one moment. Any thread, while the link is there; looks again while the receiver is at them. */
+void weir_readout_handler_stats(
+	const struct weir_readout_handler *handler, struct weir_readout_handler_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
