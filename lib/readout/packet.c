@@ -36,9 +36,9 @@ field_set(const struct weir_readout_format *format, enum weir_readout_field_kind
 	memcpy(frame + field->load, &word, sizeof(word));
 }
 
-/* Lengths and the checksum, of a packet with so many bytes of a frame. */
+/* Lengths and checksums, of a packet with so many bytes of a frame, which says all that it will. */
 static void
-set_lengths(uint8_t *bytes, uint32_t frame_bytes)
+set_lengths(uint8_t *bytes, uint32_t frame_bytes, bool udp_checksum)
 {
 	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(bytes + sizeof(struct rte_ether_hdr));
 	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)(ip + 1);
@@ -47,6 +47,9 @@ set_lengths(uint8_t *bytes, uint32_t frame_bytes)
 	ip->hdr_checksum = 0;
 	ip->hdr_checksum = rte_ipv4_cksum(ip);
 	udp->dgram_len = rte_cpu_to_be_16((uint16_t)(sizeof(*udp) + frame_bytes));
+	udp->dgram_cksum = 0;
+	if (udp_checksum)
+		udp->dgram_cksum = rte_ipv4_udptcp_cksum(ip, udp);
 }
 
 static void
@@ -103,7 +106,7 @@ packet_make(const struct packet *packet, const struct stream *stream,
 	field_set(&stream->format, WEIR_READOUT_FIELD_SEQUENCE, frame, emulated->sequence);
 	field_set(&stream->format, WEIR_READOUT_FIELD_TIMESTAMP, frame, emulated->timestamp);
 	if (packet->header_bytes > 0)
-		set_lengths(packet->bytes, emulated->bytes);
+		set_lengths(packet->bytes, emulated->bytes, stream->config.udp_checksum);
 	if (bytes > 0)
 		memcpy(rte_pktmbuf_append(m, (uint16_t)bytes), packet->bytes, bytes);
 	weir_base_mbuf_guard(m);

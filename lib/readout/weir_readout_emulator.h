@@ -16,6 +16,7 @@
  * Threads: one at a time; counters from the same thread, or when it rests.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "weir_readout_format.h"
@@ -78,6 +79,7 @@ struct weir_readout_emulator_stream {
 	uint32_t destination_ip;   /**< likewise */
 	uint16_t source_port;      /**< UDP, in the machine's order of bytes */
 	uint16_t destination_port; /**< likewise */
+	bool udp_checksum; /**< computed for each packet; false: 0, which says that there is none, as front ends send it */
 };
 
 /** An emulator. */

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Emulated links, from packets to counters: each fault ends in exactly the counters it must, those of other links stay. */
+/*
+ * Emulated links, from packets to counters: each fault ends in exactly the counters it must, those of other links stay; also when
+ * packets are sent by one port and received by another.
+ */
 
 #include "chain.h"
+#include "ring_port.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include <rte_mbuf.h>
 
-#include "weir_readout_emulator.h"
+#include "weir_readout_udp.h"
 
 #include "../base/log_last.h"
 
@@ -19,6 +23,9 @@
 
 static struct weir_readout_emulator *emulator;
 static struct weir_readout_emulator_stats sent;
+static bool by_port;
+static struct ring_port port;
+static struct weir_readout_udp *sender;
 
 static struct weir_readout_emulator_stream
 wibeth(uint64_t key)
@@ -35,6 +42,63 @@ wibeth(uint64_t key)
 	};
 }
 
+static int
+use_port(void **state)
+{
+	by_port = true;
+	return 0;
+}
+
+static int
+use_no_port(void **state)
+{
+	by_port = false;
+	return 0;
+}
+
+static void
+open_port(void)
+{
+	struct weir_readout_udp_config config = {.emulator = emulator, .burst = BURST};
+
+	if (!by_port)
+		return;
+	port = ring_port_make(2 * BURST, 9000, chain.pool);
+	config.port_id = port.id;
+	sender = weir_readout_udp_create(&config);
+	assert_non_null(sender);
+}
+
+/* What the emulator sent, of so many streams, went through the port, all of it. */
+static void
+close_port(uint32_t nb_streams)
+{
+	uint64_t all = sent.sent + (nb_streams - 1) * NB_FRAMES;
+	struct weir_readout_udp_stats stats;
+	struct rte_eth_stats device;
+
+	if (!by_port)
+		return;
+	weir_readout_udp_stats(sender, &stats);
+	assert_int_equal(stats.taken, all);
+	assert_int_equal(stats.sent, all);
+	assert_int_equal(rte_eth_stats_get(port.id, &device), 0);
+	assert_int_equal(device.opackets, all);
+	assert_int_equal(device.ipackets, all);
+	weir_readout_udp_free(sender);
+	ring_port_free(&port);
+}
+
+/* Packets that are due, as they come out of the emulator, or of the port. */
+static uint32_t
+take_due(uint64_t now_ns, struct rte_mbuf **mbufs)
+{
+	if (!by_port)
+		return weir_readout_emulator_poll(emulator, now_ns, mbufs, BURST);
+	weir_readout_udp_poll(sender, now_ns);
+	return rte_eth_rx_burst(port.id, 0, mbufs, BURST);
+}
+
 /* All that there is to send, in bursts, at the times of frames: the arrival is that of the frame. */
 static void
 run(const struct weir_readout_emulator_stream *streams, uint32_t nb, uint64_t seed)
@@ -45,13 +109,14 @@ run(const struct weir_readout_emulator_stream *streams, uint32_t nb, uint64_t se
 
 	emulator = weir_readout_emulator_create(&config);
 	assert_non_null(emulator);
+	open_port();
 	/* Stalls may last beyond the last frame. */
 	for (uint64_t n = 0; !weir_readout_emulator_ended(emulator); n++) {
 		uint64_t now_ns = weir_readout_emulator_due_ns(emulator, 0, n);
 		uint32_t nb_mbufs;
 
 		assert_true(n < 2 * NB_FRAMES);
-		while ((nb_mbufs = weir_readout_emulator_poll(emulator, now_ns, mbufs, BURST)) > 0)
+		while ((nb_mbufs = take_due(now_ns, mbufs)) > 0)
 			weir_readout_dispatch_receive(chain.dispatch, 0, mbufs, nb_mbufs, now_ns);
 	}
 	weir_readout_emulator_stats(emulator, 0, &sent);
@@ -59,6 +124,7 @@ run(const struct weir_readout_emulator_stream *streams, uint32_t nb, uint64_t se
 	assert_int_equal(sent.no_mbuf, 0);
 	assert_int_equal(sent.sent, sent.made - sent.faults[WEIR_READOUT_EMULATE_DROP] +
 					    sent.faults[WEIR_READOUT_EMULATE_DUPLICATE]);
+	close_port(nb);
 	weir_readout_emulator_free(emulator);
 }
 
@@ -421,20 +487,27 @@ refused(void **state)
 	chain_free();
 }
 
+/* One by which packets come at once, and by a port. */
+#define FAULT(name)                                                                                \
+	cmocka_unit_test(name),                                                                    \
+	{                                                                                          \
+#name "_by_port", name, use_port, use_no_port, NULL                                \
+	}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(none),
-		cmocka_unit_test(drops),
-		cmocka_unit_test(duplicates),
-		cmocka_unit_test(reorders),
-		cmocka_unit_test(streams),
-		cmocka_unit_test(sequences),
-		cmocka_unit_test(timestamps),
-		cmocka_unit_test(truncates),
-		cmocka_unit_test(stalls),
-		cmocka_unit_test(jumps),
+		FAULT(none),
+		FAULT(drops),
+		FAULT(duplicates),
+		FAULT(reorders),
+		FAULT(streams),
+		FAULT(sequences),
+		FAULT(timestamps),
+		FAULT(truncates),
+		FAULT(stalls),
+		FAULT(jumps),
 		cmocka_unit_test(random_drops),
 		cmocka_unit_test(rate),
 		cmocka_unit_test(open_loop),
