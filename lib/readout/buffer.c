@@ -153,6 +153,14 @@ find_place(struct weir_readout_buffer *buffer, struct incoming *incoming)
 	return true;
 }
 
+/* For who follows the buffer. */
+static void
+append_to_log(struct log *log, uint32_t cell)
+{
+	__atomic_store_n(&log->refs[log->end & log->mask], cell, __ATOMIC_RELAXED);
+	__atomic_store_n(&log->end, log->end + 1, __ATOMIC_RELEASE);
+}
+
 /* Its frame is complete. */
 static void
 show(struct weir_readout_buffer *buffer, const struct incoming *incoming)
@@ -162,10 +170,12 @@ show(struct weir_readout_buffer *buffer, const struct incoming *incoming)
 	cell->at = incoming->at;
 	cell->timestamp = incoming->frame.timestamp & buffer->timestamp_mask;
 	cell->sequence = incoming->frame.sequence;
+	cell->number = buffer->log.end;
 	cell->size_bytes = incoming->frame.size_bytes;
 	pin_publish(&cell->pin);
 	insert(buffer, incoming);
 	publish_newest(buffer);
+	append_to_log(&buffer->log, incoming->cell);
 }
 
 /* The next frame did not confirm them. */

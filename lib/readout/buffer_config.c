@@ -25,7 +25,7 @@
 /* What a configuration comes to. */
 struct sizes {
 	uint64_t live_ticks, jump_ticks;
-	uint64_t nb_cells, nb_index;
+	uint64_t nb_cells, nb_index, nb_log;
 	uint32_t frame_bytes, cell_bytes;
 };
 
@@ -135,6 +135,7 @@ size_index(const struct weir_readout_buffer_config *config, struct sizes *sizes)
 	/* The ordered one needs room for holes, too. */
 	sizes->nb_index =
 		rte_align64pow2(format->step_ticks > 0 ? (uint64_t)frames : 2 * sizes->nb_cells);
+	sizes->nb_log = rte_align64pow2(sizes->nb_cells);
 	return 0;
 }
 
@@ -149,10 +150,10 @@ static uint64_t
 all_bytes(const struct weir_readout_buffer_config *config, const struct sizes *sizes)
 {
 	return CACHE_LINE + store_bytes((uint32_t)sizes->nb_cells, sizes->cell_bytes) +
-	       index_bytes(config, sizes);
+	       index_bytes(config, sizes) + sizes->nb_log * sizeof(uint32_t);
 }
 
-/* The memory: what readers write, the store, times of an ordered index, references. */
+/* The memory: what readers write, the store, times of an ordered index, references, those of the log. */
 static void
 lay_out(struct weir_readout_buffer *buffer, const struct sizes *sizes)
 {
@@ -169,6 +170,8 @@ lay_out(struct weir_readout_buffer *buffer, const struct sizes *sizes)
 	}
 	buffer->index.refs = (void *)at;
 	memset(buffer->index.refs, 0xff, sizes->nb_index * sizeof(uint32_t)); /* STORE_NONE */
+	buffer->log.refs = buffer->index.refs + sizes->nb_index;
+	buffer->log.mask = sizes->nb_log - 1;
 }
 
 static void

@@ -41,6 +41,16 @@ struct index {
 	uint64_t evict_next, evict_releases;
 };
 
+/*
+ * Cells in the order in which their frames came to the index: frame number n is in refs[n & mask], if that is its cell still, which a pinned
+ * one tells. There are no fewer places than cells, so that none is overwritten whose cell was not used again.
+ */
+struct log {
+	uint32_t *refs;
+	uint64_t mask;
+	OWN_LINE uint64_t end; /* the next number */
+};
+
 /* A frame that is taken in now, or waits for its jump to be confirmed. */
 struct incoming {
 	struct weir_readout_frame frame;
@@ -86,6 +96,7 @@ struct weir_readout_buffer {
 	OWN_LINE struct timeline timeline;
 	uint64_t gone_at; /* what is before cannot be found */
 	struct index index;
+	struct log log;
 	OWN_LINE uint64_t stats_version; /* odd: the writer is at them */
 	struct weir_readout_buffer_stats stats;
 };

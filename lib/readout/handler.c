@@ -23,6 +23,7 @@ weir_readout_handler_drop_name(enum weir_readout_handler_drop reason)
 		[WEIR_READOUT_HANDLER_DUPLICATE] = "duplicate",
 		[WEIR_READOUT_HANDLER_QUEUE_FULL] = "queue_full",
 		[WEIR_READOUT_HANDLER_UNBOUND] = "unbound",
+		[WEIR_READOUT_HANDLER_PROCESSED] = "processed",
 		[WEIR_READOUT_HANDLER_SLOT_TAKEN] = "slot_taken",
 		[WEIR_READOUT_HANDLER_TOO_LATE] = "too_late",
 		[WEIR_READOUT_HANDLER_FAR_OFF] = "far_off",
@@ -160,6 +161,7 @@ weir_readout_handler_stats(
 	stats->dropped[WEIR_READOUT_HANDLER_QUEUE_FULL] =
 		link->dropped[WEIR_READOUT_DROP_QUEUE_FULL];
 	stats->dropped[WEIR_READOUT_HANDLER_UNBOUND] = link->dropped[WEIR_READOUT_DROP_UNBOUND];
+	stats->dropped[WEIR_READOUT_HANDLER_PROCESSED] = link->dropped[WEIR_READOUT_DROP_PROCESSED];
 	stats->dropped[WEIR_READOUT_HANDLER_SLOT_TAKEN] =
 		buffer->dropped[WEIR_READOUT_BUFFER_SLOT_TAKEN];
 	stats->dropped[WEIR_READOUT_HANDLER_TOO_LATE] =

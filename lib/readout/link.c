@@ -7,6 +7,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
+#include "chain.h"
 #include "check.h"
 #include "registry_private.h"
 #include "tally.h"
@@ -17,6 +18,7 @@ struct link_tally {
 	uint64_t received, received_bytes;
 	uint64_t passed; /* given to the consumer */
 	uint64_t dropped[WEIR_READOUT_NB_DROPS];
+	uint64_t processed[WEIR_READOUT_PROCESS_DROPS_MAX];
 	uint64_t missing;
 	struct weir_readout_fault_stats faults[WEIR_READOUT_NB_FAULTS];
 };
@@ -27,6 +29,7 @@ struct weir_readout_link {
 	uint64_t key, stall_ns;
 	bool drop_duplicates;
 	struct check check;
+	struct chain chain;
 	uint64_t arrival_ns; /* of the last batch */
 	struct link_tally own;
 	OWN_LINE uint64_t version;
@@ -63,6 +66,7 @@ weir_readout_drop_name(enum weir_readout_drop reason)
 		[WEIR_READOUT_DROP_DUPLICATE] = "duplicate",
 		[WEIR_READOUT_DROP_QUEUE_FULL] = "queue_full",
 		[WEIR_READOUT_DROP_UNBOUND] = "unbound",
+		[WEIR_READOUT_DROP_PROCESSED] = "processed",
 	};
 
 	return (unsigned int)reason < RTE_DIM(names) ? names[reason] : NULL;
@@ -132,7 +136,10 @@ weir_readout_link_create(
 	link->stall_ns = config->stall_ns;
 	link->drop_duplicates = config->drop_duplicates;
 	check_init(&link->check, &link->format, jump_ticks(config));
-	link->source = weir_readout_source_create(registry, &source);
+	if (chain_init(&link->chain, config->name, config->processes, config->nb_processes) < 0)
+		rte_errno = EINVAL;
+	else
+		link->source = weir_readout_source_create(registry, &source);
 	if (link->source == NULL) {
 		free(link);
 		return NULL;
@@ -165,6 +172,12 @@ const struct weir_readout_format *
 weir_readout_link_format(const struct weir_readout_link *link)
 {
 	return &link->format;
+}
+
+const char *
+weir_readout_link_process_drop_name(const struct weir_readout_link *link, uint32_t number)
+{
+	return chain_drop_name(&link->chain, number);
 }
 
 struct weir_readout_source *
@@ -227,6 +240,19 @@ read_fields(const struct weir_readout_link *link, struct weir_readout_item *item
 	return true;
 }
 
+/* Whose fields are right. @return as take() */
+static bool
+process(struct weir_readout_link *link, const struct weir_readout_item *item)
+{
+	int reason = chain_run(&link->chain, item);
+
+	if (reason < 0)
+		return true;
+	link->own.processed[reason]++;
+	drop(link, item, WEIR_READOUT_DROP_PROCESSED);
+	return false;
+}
+
 /* @return whether it is to be sent on; if not, it is dropped */
 static bool
 take(struct weir_readout_link *link, struct weir_readout_item *item, uint64_t arrival_ns)
@@ -246,11 +272,11 @@ take(struct weir_readout_link *link, struct weir_readout_item *item, uint64_t ar
 	}
 	verdict = check_frame(&link->check, &point);
 	if (likely(verdict.faults == 0))
-		return true;
+		return process(link, item);
 	link->own.missing += verdict.missing;
 	remember_all(link, verdict.faults, &item->frame, arrival_ns);
 	if (!link->drop_duplicates || (verdict.faults & 1u << WEIR_READOUT_FAULT_DUPLICATE) == 0)
-		return true;
+		return process(link, item);
 	drop(link, item, WEIR_READOUT_DROP_DUPLICATE);
 	return false;
 }
@@ -353,5 +379,6 @@ weir_readout_link_stats(const struct weir_readout_link *link, struct weir_readou
 	stats->delivered = released;
 	stats->missing = tally.missing;
 	memcpy(stats->dropped, tally.dropped, sizeof(stats->dropped));
+	memcpy(stats->processed, tally.processed, sizeof(stats->processed));
 	memcpy(stats->faults, tally.faults, sizeof(stats->faults));
 }

@@ -23,8 +23,8 @@
 #define MANY_SENDERS 0u
 #endif
 
-static bool
-is_name(const char *name)
+bool
+registry_is_name(const char *name)
 {
 	return name != NULL && name[0] != '\0' &&
 	       strnlen(name, WEIR_READOUT_NAME_MAX) < WEIR_READOUT_NAME_MAX;
@@ -40,12 +40,12 @@ copy_name(char *to, const char *from)
 static int
 check_name_and_type(const char *what, const char *name, const struct weir_readout_type *type)
 {
-	if (!is_name(name)) {
+	if (!registry_is_name(name)) {
 		READOUT_LOG(ERROR, "a %s needs a name of 1 up to %u bytes", what,
 			WEIR_READOUT_NAME_MAX - 1);
 		return -EINVAL;
 	}
-	if (type == NULL || !is_name(type->name)) {
+	if (type == NULL || !registry_is_name(type->name)) {
 		READOUT_LOG(ERROR, "%s '%s': its type needs a name of 1 up to %u bytes", what, name,
 			WEIR_READOUT_NAME_MAX - 1);
 		return -EINVAL;
@@ -282,7 +282,7 @@ weir_readout_source_create(
 	struct weir_readout_source *source = NULL;
 	int rc = check_name_and_type("source", config->name, config->type);
 
-	if (rc == 0 && config->sink != NULL && !is_name(config->sink)) {
+	if (rc == 0 && config->sink != NULL && !registry_is_name(config->sink)) {
 		READOUT_LOG(ERROR, "source '%s': its sink's name needs 1 up to %u bytes",
 			config->name, WEIR_READOUT_NAME_MAX - 1);
 		rc = -EINVAL;

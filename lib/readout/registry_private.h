@@ -65,6 +65,9 @@ struct weir_readout_registry {
 	TAILQ_HEAD(, weir_readout_source) sources;
 };
 
+/* registry.c: is it a name, that has 1 up to WEIR_READOUT_NAME_MAX - 1 bytes? */
+bool registry_is_name(const char *name);
+
 /* send.c: from now on the source sends to @p sink; when this returns, to none else. */
 void source_switch(struct weir_readout_source *source, struct weir_readout_sink *sink);
 

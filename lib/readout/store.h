@@ -19,6 +19,7 @@ struct cell {
 	uint64_t at;        /* its time, as buffer_private.h counts it */
 	uint64_t timestamp; /* as it said itself */
 	uint64_t sequence;
+	uint64_t number; /* as the log counts it */
 	uint32_t size_bytes;
 	uint32_t pin;
 };

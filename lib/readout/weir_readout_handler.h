@@ -15,8 +15,8 @@
  * 	return -1;
  * @endcode
  *
- * What an application does with frames before they are in the buffer, it does in a sink of its own, whose callback ends with
- * weir_readout_handler_receive().
+ * What an application does with frames before they are in the buffer, the link's functions do (weir_readout_process.h), or a sink of its
+ * own, whose callback ends with weir_readout_handler_receive().
  *
  * Each frame is accounted for, from the link to the end of its time in the buffer: received = buffered + held + delivered + sum of dropped, at
  * every snapshot.
@@ -47,15 +47,16 @@ struct weir_readout_handler_config {
 /** Why a frame that came by a link is not, or no longer, in its buffer, though its time is not over. */
 enum weir_readout_handler_drop {
 	WEIR_READOUT_HANDLER_WRONG_SIZE, /**< a size that is not the format's, or that its cells have no room for */
-	WEIR_READOUT_HANDLER_DUPLICATE,  /**< it was there already */
+	WEIR_READOUT_HANDLER_DUPLICATE, /**< it was there already */
 	WEIR_READOUT_HANDLER_QUEUE_FULL, /**< by the link: its consumer was another one, and too slow */
 	WEIR_READOUT_HANDLER_UNBOUND,    /**< by the link: it had no consumer */
+	WEIR_READOUT_HANDLER_PROCESSED,  /**< by the link: an application's function said so */
 	WEIR_READOUT_HANDLER_SLOT_TAKEN, /**< another frame of the same step of time is there */
 	WEIR_READOUT_HANDLER_TOO_LATE,   /**< its time was over when it came */
-	WEIR_READOUT_HANDLER_FAR_OFF,    /**< a timestamp that the frames after it did not confirm */
-	WEIR_READOUT_HANDLER_NO_MEMORY,  /**< no cell was free, and none could be made free */
-	WEIR_READOUT_HANDLER_EVICTED,    /**< it made room for a newer one */
-	WEIR_READOUT_HANDLER_NB_DROPS,   /**< their number */
+	WEIR_READOUT_HANDLER_FAR_OFF,   /**< a timestamp that the frames after it did not confirm */
+	WEIR_READOUT_HANDLER_NO_MEMORY, /**< no cell was free, and none could be made free */
+	WEIR_READOUT_HANDLER_EVICTED,   /**< it made room for a newer one */
+	WEIR_READOUT_HANDLER_NB_DROPS,  /**< their number */
 };
 
 /** Name of a reason, as statistics show it ("no_memory"); NULL: no such. Any thread. */

@@ -18,6 +18,8 @@
  * Each frame is accounted for: received = held + delivered + the sum of dropped, at every snapshot. Held are those that the consumer was
  * given, and has not released.
  *
+ * An application's own functions can look at frames before they are sent on, and drop some: see weir_readout_process.h.
+ *
  * Threads: one thread at a time gives a link frames. Any other may read its counters; any may release frames.
  */
 
@@ -32,8 +34,12 @@
 extern "C" {
 #endif
 
+#define WEIR_READOUT_PROCESS_DROPS_MAX                                                             \
+	16 /**< reasons to drop a frame that an application's functions for a link have, all together */
+
 struct rte_mbuf;
 struct weir_readout_link;
+struct weir_readout_process;
 
 /** A frame on its way from a link to its consumer: the messages of type weir_readout_item_type. */
 struct weir_readout_item {
@@ -71,6 +77,7 @@ enum weir_readout_drop {
 	WEIR_READOUT_DROP_DUPLICATE,  /**< where they are to be dropped */
 	WEIR_READOUT_DROP_QUEUE_FULL, /**< its consumer was too slow */
 	WEIR_READOUT_DROP_UNBOUND,    /**< there is no consumer */
+	WEIR_READOUT_DROP_PROCESSED,  /**< an application's function said so, see processed */
 	WEIR_READOUT_NB_DROPS,        /**< their number */
 };
 
@@ -89,6 +96,9 @@ struct weir_readout_link_config {
 	bool drop_duplicates; /**< do not send them on; default: count them only */
 	double jump_s; /**< a timestamp further off has jumped; default: 1 s where the format has a step, else any time forwards is allowed */
 	uint64_t stall_ns; /**< nothing came for so long: a stall; default: not looked for */
+	const struct weir_readout_process
+		*processes;    /**< what looks at its frames, one after the other; copied */
+	uint32_t nb_processes; /**< how many, up to WEIR_READOUT_PROCESSES_MAX */
 };
 
 /** When a fault was seen, for the log of an operator. Numbers of frames count from 0 at the link's first one. */
@@ -114,6 +124,8 @@ struct weir_readout_link_stats {
 	uint64_t held;                           /**< given to the consumer, not released yet */
 	uint64_t delivered;                      /**< released */
 	uint64_t dropped[WEIR_READOUT_NB_DROPS]; /**< by reason */
+	uint64_t processed
+		[WEIR_READOUT_PROCESS_DROPS_MAX]; /**< dropped[WEIR_READOUT_DROP_PROCESSED] by reason, see weir_readout_link_process_drop_name() */
 	uint64_t
 		missing; /**< frames in all gaps; those that came later are in faults[WEIR_READOUT_FAULT_REORDERED].count */
 	struct weir_readout_fault_stats faults[WEIR_READOUT_NB_FAULTS]; /**< by fault */
@@ -138,6 +150,10 @@ uint64_t weir_readout_link_key(const struct weir_readout_link *link);
 
 /** Its format, valid as long as it is. Any thread. */
 const struct weir_readout_format *weir_readout_link_format(const struct weir_readout_link *link);
+
+/** Name of reason @p number, from 0, to drop a frame that an application's functions have; NULL beyond the last. Any thread. */
+const char *weir_readout_link_process_drop_name(
+	const struct weir_readout_link *link, uint32_t number);
 
 /** Its source in the registry, to bind it to another consumer. Any thread. */
 struct weir_readout_source *weir_readout_link_source(const struct weir_readout_link *link);

@@ -11,6 +11,7 @@
 #include "../../lib/readout/buffer.c"
 #include "../../lib/readout/buffer_config.c"
 #include "../../lib/readout/buffer_stats.c"
+#include "../../lib/readout/follower.c"
 #include "../../lib/readout/index.c"
 #include "../../lib/readout/index_fixed.c"
 #include "../../lib/readout/index_ordered.c"
@@ -31,6 +32,8 @@ static struct {
 	uint64_t shown[FRAMES_MAX];
 	unsigned int nb_shown, nb_saved;
 	struct weir_readout_window *windows[INTERLEAVE_ACTORS_MAX];
+	struct weir_readout_follower *follower, saved_follower;
+	uint64_t last_seen;
 } t;
 
 static void
@@ -139,6 +142,7 @@ close_buffer(void)
 	for (unsigned int i = 0; i < INTERLEAVE_ACTORS_MAX; i++)
 		weir_readout_window_free(t.windows[i]);
 	free(t.saved_memory);
+	weir_readout_follower_free(t.follower);
 	weir_readout_buffer_free(t.buffer);
 }
 
@@ -147,6 +151,9 @@ restore(void)
 {
 	*t.buffer = t.saved;
 	t.nb_shown = t.nb_saved;
+	t.last_seen = 0;
+	if (t.follower != NULL)
+		*t.follower = t.saved_follower;
 	weir_base_asan_unpoison(t.buffer->memory.start, t.buffer->memory.bytes);
 	memcpy(t.buffer->memory.start, t.saved_memory, 16384);
 }
@@ -346,6 +353,96 @@ jumps(void **state)
 	run(put_back, look_at_range, NULL, 3, 100);
 }
 
+/* Frames that are there already. */
+#define FOLLOWED 7u
+
+/* Each later than the one before, and as it was, also in the end. */
+static int
+see(void *arg, const struct weir_readout_item *item)
+{
+	const uint64_t *data = item->data;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(item->frame.size_bytes, FRAME_BYTES);
+		assert_true(data[0] == item->frame.timestamp && data[1] == ~data[0]);
+		interleave_point();
+	}
+	assert_true(data[0] > t.last_seen);
+	t.last_seen = data[0];
+	return WEIR_READOUT_PASS;
+}
+
+static void
+fill_and_follow(void)
+{
+	const struct weir_readout_process process = {.name = "see", .run = see};
+
+	fill_steps();
+	leave_free(1);
+	t.follower = weir_readout_follower_create(&(struct weir_readout_follower_config){
+		.buffer = t.buffer, .processes = &process, .nb_processes = 1, .burst = FRAMES_MAX});
+	assert_non_null(t.follower);
+	t.saved_follower = *t.follower;
+	/* Behind already: what it looks for next may be gone. */
+	t.saved_follower.own.next -= FOLLOWED;
+	t.saved_follower.first -= FOLLOWED;
+	*t.follower = t.saved_follower;
+}
+
+static struct weir_readout_follower_stats
+count_followed(void)
+{
+	struct weir_readout_follower_stats stats;
+
+	weir_readout_follower_stats(t.follower, &stats);
+	assert_true(stats.received == stats.passed + stats.missed + stats.waiting);
+	return stats;
+}
+
+static void
+put_in_order(void)
+{
+	for (uint64_t i = 8; i < 11; i++)
+		put(FIRST + i * STEP);
+}
+
+static void
+follow(void)
+{
+	weir_readout_follower_poll(t.follower);
+	count_followed();
+}
+
+/* Cells are used again as soon as they can be: what was looked at is one frame, none is looked at twice or forgotten, the newest not missed. */
+static void
+check_followed(void)
+{
+	while (weir_readout_follower_poll(t.follower) > 0)
+		;
+	assert_int_equal(count_followed().received, FOLLOWED + t.nb_shown - t.nb_saved);
+	assert_int_equal(count_followed().waiting, 0);
+	assert_int_equal(t.last_seen, t.shown[t.nb_shown - 1]);
+	check_cells();
+}
+
+static void
+followed(void **state)
+{
+	const struct interleave interleave = {.init = restore,
+		.nb_actors = 2,
+		.actors = {put_in_order, follow},
+		.check = check_followed,
+		.most_interruptions = 2,
+		.least = 1000};
+
+	open_buffer(STEP, 4, 3 * STEP, fill_and_follow);
+	interleave_all(&interleave);
+	close_buffer();
+	open_buffer(0, 4, 5 * STEP, fill_and_follow);
+	interleave_all(&interleave);
+	close_buffer();
+}
+
 int
 main(void)
 {
@@ -356,6 +453,7 @@ main(void)
 		cmocka_unit_test(ordered_shifts),
 		cmocka_unit_test(ordered_eviction),
 		cmocka_unit_test(jumps),
+		cmocka_unit_test(followed),
 	};
 
 	return cmocka_run_group_tests_name("readout-interleave-buffer", tests, NULL, NULL);
