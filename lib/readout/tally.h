@@ -18,16 +18,33 @@
 /* A struct's words. */
 #define TALLY_WORDS(tally) (sizeof(tally) / sizeof(uint64_t))
 
+/* Several stores of one moment stand between these two. The writer only. */
 static inline void
-tally_publish(uint64_t *version, uint64_t *published, const uint64_t *own, unsigned int nb_words)
+tally_open(uint64_t *version)
 {
-	uint64_t even = *version;
+	__atomic_store_n(version, *version + 1, __ATOMIC_RELAXED);
+}
 
-	__atomic_store_n(version, even + 1, __ATOMIC_RELAXED);
+static inline void
+tally_close(uint64_t *version)
+{
+	__atomic_store_n(version, *version + 1, __ATOMIC_RELEASE);
+}
+
+static inline void
+tally_store(uint64_t *published, const uint64_t *own, unsigned int nb_words)
+{
 	for (unsigned int i = 0; i < nb_words; i++)
 		if (published[i] != own[i])
 			__atomic_store_n(&published[i], own[i], __ATOMIC_RELEASE);
-	__atomic_store_n(version, even + 2, __ATOMIC_RELEASE);
+}
+
+static inline void
+tally_publish(uint64_t *version, uint64_t *published, const uint64_t *own, unsigned int nb_words)
+{
+	tally_open(version);
+	tally_store(published, own, nb_words);
+	tally_close(version);
 }
 
 static inline void
