@@ -8,6 +8,10 @@
 
 #define QUEUES_MAX 1024u
 
+#define FRAME_OVERHEAD (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 2 * RTE_VLAN_HLEN)
+/* Many devices know sizes of buffers in units of so much, and round down. */
+#define BUFFER_UNIT 1024u
+
 /* rte_mempool's rule: a cache may hold up to 1.5 times its size. */
 #define CACHE_FLUSH_FACTOR 1.5
 
@@ -51,6 +55,20 @@ weir_readout_receiver_port_defaults(struct weir_readout_receiver_port_config *co
 		.with_flow_control = true,
 		.announce_interval_ms = 1000,
 	};
+}
+
+uint32_t
+receiver_frame_bytes(uint16_t mtu)
+{
+	return mtu + (uint32_t)FRAME_OVERHEAD;
+}
+
+uint32_t
+receiver_buffer_bytes(const struct weir_readout_receiver_port_config *config)
+{
+	return config->mbuf_data_bytes != 0
+		       ? config->mbuf_data_bytes
+		       : RTE_ALIGN_MUL_CEIL(receiver_frame_bytes(config->mtu), BUFFER_UNIT);
 }
 
 static int

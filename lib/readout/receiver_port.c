@@ -10,10 +10,7 @@
 #include "receiver_private.h"
 #include "weir_base_pool.h"
 
-#define FRAME_OVERHEAD (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 2 * RTE_VLAN_HLEN)
-/* Many devices know sizes of buffers in units of so much, and round down. */
-#define BUFFER_UNIT 1024u
-#define RSS_TYPES   (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP)
+#define RSS_TYPES (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP)
 
 int
 receiver_port_refused(const struct receiver_port *port, const char *what, int rc)
@@ -87,18 +84,17 @@ static int
 choose_buffers(
 	struct receiver_port *port, const struct rte_eth_dev_info *dev, struct rte_eth_conf *conf)
 {
-	const uint32_t frame = port->config.mtu + (uint32_t)FRAME_OVERHEAD;
-	const uint32_t room = RTE_ALIGN_MUL_CEIL(frame, BUFFER_UNIT);
+	const uint32_t frame = receiver_frame_bytes(port->config.mtu);
+	const uint32_t room = receiver_buffer_bytes(&port->config);
 
-	port->data_room_bytes =
-		port->config.mbuf_data_bytes != 0
-			? port->config.mbuf_data_bytes
-			: (uint16_t)RTE_MIN(room, (uint32_t)UINT16_MAX - RTE_PKTMBUF_HEADROOM);
-	if (port->data_room_bytes > UINT16_MAX - RTE_PKTMBUF_HEADROOM) {
-		READOUT_LOG(ERROR, "port '%s': mbuf_data_bytes %u, expected up to %u", port->name,
-			port->data_room_bytes, UINT16_MAX - RTE_PKTMBUF_HEADROOM);
+	if (room > UINT16_MAX - RTE_PKTMBUF_HEADROOM) {
+		READOUT_LOG(ERROR,
+			"port '%s': mbufs of %" PRIu32
+			" bytes, expected up to %u: set mtu, or mbuf_data_bytes, to less",
+			port->name, room, UINT16_MAX - RTE_PKTMBUF_HEADROOM);
 		return -EINVAL;
 	}
+	port->data_room_bytes = (uint16_t)room;
 	if (port->data_room_bytes >= frame)
 		return 0;
 	if ((dev->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) == 0) {
@@ -208,7 +204,7 @@ confirm_rings(struct receiver_port *port)
 static int
 apply_mtu(const struct receiver_port *port, const struct rte_eth_dev_info *dev)
 {
-	const uint32_t frame = port->config.mtu + (uint32_t)FRAME_OVERHEAD;
+	const uint32_t frame = receiver_frame_bytes(port->config.mtu);
 	uint16_t mtu = 0;
 	int rc = rte_eth_dev_set_mtu(port->ethdev, port->config.mtu);
 

@@ -77,6 +77,9 @@ struct weir_readout_receiver {
 
 /* receiver_config.c; @return 0, -EINVAL: said in the log */
 int receiver_config_check(const struct weir_readout_receiver_config *config);
+/* Of the largest frame, with its tags; room for data in a port's mbufs. */
+uint32_t receiver_frame_bytes(uint16_t mtu);
+uint32_t receiver_buffer_bytes(const struct weir_readout_receiver_port_config *config);
 
 /* receiver_port.c: the device as configured, with its pools; what it began is ended by close, also after an error. */
 int receiver_port_open(struct receiver_port *port);

@@ -398,15 +398,11 @@ run_and_sleep(void **state)
 	rx_begin(1, 1);
 	rx.config.lcore_sleep_us = WEIR_READOUT_LCORE_SLEEP_US;
 	rx_create();
-	rx_link(0, 7, WEIR_READOUT_LAYER_ETHERNET);
-	rx.stop_at_frames = &stop;
-	rx.stop_at = 1;
 	assert_int_equal(pthread_create(&thread, NULL, run, &stop), 0);
 	while (weir_readout_receiver_sleeps(rx.receiver, 0) < 3)
 		rx_stats(0);
-	give_frames(0, 0, 1);
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_int_equal(rx_link_received(0), 1);
 	rx_end();
 	/* Full bursts are not slept upon. */
 	rx_begin(1, 1);

@@ -160,6 +160,7 @@ refused(void **state)
 		rx.ports[0].nb_sources = 2);
 	EXPECT(EINVAL, "sources 0 and 1 are the same", rx.ports[0].sources = twins;
 		rx.ports[0].nb_sources = 2);
+	EXPECT(EINVAL, "set mtu, or mbuf_data_bytes, to less", rx.ports[0].mtu = 65535);
 	EXPECT(ENOMEM, "reserve more hugepages", rx.ports[0].num_mbufs = 1000000);
 	rx_end();
 }
