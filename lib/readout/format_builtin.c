@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_byteorder.h>
 #include <rte_common.h>
 
-#include "weir_readout_format.h"
+#include "weir_readout_hit_finder.h"
 
 static const struct weir_readout_format_spec specs[] = {
 	{
@@ -41,6 +42,15 @@ static const struct weir_readout_format_spec specs[] = {
 		.size_min_bytes = 16,
 		.size_max_bytes = 8968,
 		.clock_hz = 44444444,
+	},
+	{
+		/* struct weir_readout_hit: what hit finders make. Hits of many streams in one link come at any time. */
+		.name = "hit",
+		.big_endian = RTE_BYTE_ORDER == RTE_BIG_ENDIAN,
+		.fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, 64}},
+		.size_min_bytes = sizeof(struct weir_readout_hit),
+		.size_max_bytes = sizeof(struct weir_readout_hit),
+		.clock_hz = 62500000,
 	},
 	{
 		.name = "udp",

@@ -127,7 +127,7 @@ int weir_readout_format_compile(const struct weir_readout_format_spec *spec,
 	struct weir_readout_format *format, enum weir_readout_field_kind *field, char *why,
 	size_t why_bytes);
 
-/** A format that is built in: "wibeth", "srs-vmm3a", "udp", "ethernet"; NULL: no such. */
+/** A format that is built in: "wibeth", "srs-vmm3a", "hit", "udp", "ethernet"; NULL: no such. */
 const struct weir_readout_format *weir_readout_format_builtin(const char *name);
 
 /** Name of built-in format @p index, from 0; NULL beyond the last. */

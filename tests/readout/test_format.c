@@ -180,7 +180,7 @@ wibeth(void **state)
 static void
 builtin(void **state)
 {
-	static const char *const names[] = {"wibeth", "srs-vmm3a", "udp", "ethernet"};
+	static const char *const names[] = {"wibeth", "srs-vmm3a", "hit", "udp", "ethernet"};
 	unsigned int i;
 
 	for (i = 0; weir_readout_format_builtin_name(i) != NULL; i++) {

@@ -88,6 +88,12 @@ same(const struct weir_readout_format *a, const struct weir_readout_format *b)
 	assert_string_equal(a->name, b->name);
 }
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define MACHINE "little"
+#else
+#define MACHINE "big"
+#endif
+
 /* What is built in can be written by a user. */
 static void
 builtin(void **state)
@@ -117,6 +123,14 @@ builtin(void **state)
 	     "    timestamp: {offset: 64, width: 32}\n",
 		&format);
 	same(&format, weir_readout_format_builtin("srs-vmm3a"));
+	good("formats:\n"
+	     "  hit:\n"
+	     "    endianness: " MACHINE "\n"
+	     "    size: 24B\n"
+	     "    clock: 62.5MHz\n"
+	     "    timestamp: {offset: 0, width: 64}\n",
+		&format);
+	same(&format, weir_readout_format_builtin("hit"));
 	good("formats: {udp: {layer: udp, size_max: 65507B}}", &format);
 	same(&format, weir_readout_format_builtin("udp"));
 	good("formats: {ethernet: {layer: ethernet, size_min: 14B}}", &format);
