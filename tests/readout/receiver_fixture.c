@@ -19,6 +19,8 @@ int __wrap_rte_eth_dev_configure(
 int __wrap_rte_eth_dev_adjust_nb_rx_tx_desc(uint16_t port, uint16_t *nb_rx, uint16_t *nb_tx);
 int __real_rte_eth_dev_set_mtu(uint16_t port, uint16_t mtu);
 int __wrap_rte_eth_dev_set_mtu(uint16_t port, uint16_t mtu);
+int __real_rte_eth_promiscuous_get(uint16_t port);
+int __wrap_rte_eth_promiscuous_get(uint16_t port);
 int __real_rte_eth_stats_get(uint16_t port, struct rte_eth_stats *stats);
 int __wrap_rte_eth_stats_get(uint16_t port, struct rte_eth_stats *stats);
 int __wrap_rte_flow_validate(uint16_t port, const struct rte_flow_attr *attr,
@@ -38,6 +40,8 @@ __wrap_rte_eth_dev_info_get(uint16_t port, struct rte_eth_dev_info *info)
 	info->flow_type_rss_offloads |= rx_planted.rss;
 	if (rx_planted.max_mtu != 0)
 		info->max_mtu = rx_planted.max_mtu;
+	if (rx_planted.ring_max != 0)
+		info->rx_desc_lim.nb_max = rx_planted.ring_max;
 	return rc;
 }
 
@@ -69,6 +73,12 @@ int
 __wrap_rte_eth_dev_set_mtu(uint16_t port, uint16_t mtu)
 {
 	return rx_planted.mtu_rc != 0 ? rx_planted.mtu_rc : __real_rte_eth_dev_set_mtu(port, mtu);
+}
+
+int
+__wrap_rte_eth_promiscuous_get(uint16_t port)
+{
+	return rx_planted.promiscuous || __real_rte_eth_promiscuous_get(port) == 1;
 }
 
 int

@@ -60,6 +60,7 @@ struct rx_planted {
 	uint16_t ring_max;          /* descriptors; 0: as it is */
 	struct rte_eth_conf conf;   /* it was configured with this last */
 	int mtu_rc;
+	bool promiscuous; /* it is, whatever it is told */
 };
 
 extern struct rx_planted rx_planted;

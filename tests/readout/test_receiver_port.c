@@ -6,6 +6,8 @@
 
 #include <rte_byteorder.h>
 
+#include "weir_readout_preflight.h"
+
 static void
 defaults(void **state)
 {
@@ -187,9 +189,34 @@ refused_by_device(void **state)
 	memcpy(rx.ports[0].mac_addr, mac, sizeof(mac));
 	rx_refused(ENOTSUP, "does not take this mac_addr");
 	rx_end();
+	rx_begin(1, 1);
+	rx_planted.promiscuous = true;
+	rx_refused(ENOTSUP, "cannot have promiscuous_mode false (it keeps its own)");
+	rx_end();
 	rx_begin(2, 1);
 	rx.ports[1].pci_addr = rx.ports[0].pci_addr;
 	rx_refused(EBUSY, "runs already");
+	rx_end();
+}
+
+/* What the advisor asks devices. */
+static void
+facts(void **state)
+{
+	struct weir_readout_preflight_facts facts;
+	const int cpu = 0;
+
+	rx_begin(2, 1);
+	rx_planted.max_mtu = 9702;
+	rx_planted.ring_max = 8192;
+	rx.ports[1].pci_addr = "0000:5e:00.0";
+	weir_readout_preflight_facts_get(&facts, &rx.config, &cpu, true, "/nowhere");
+	assert_true(facts.ports[0].known);
+	assert_int_equal(facts.ports[0].max_mtu, 9702);
+	assert_int_equal(facts.ports[0].rx_ring_max, 8192);
+	assert_int_equal(facts.ports[0].link_mbps, RTE_ETH_SPEED_NUM_10G); /* as rings say */
+	assert_false(facts.ports[1].known);
+	assert_int_equal(facts.hugepages_bytes, 0); /* this EAL has none */
 	rx_end();
 }
 
@@ -203,6 +230,7 @@ main(void)
 		cmocka_unit_test(device_counters),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(refused_by_device),
+		cmocka_unit_test(facts),
 	};
 
 	rx_log_listen();
