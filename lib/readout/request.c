@@ -93,8 +93,8 @@ take_request(struct weir_readout_service *service, const struct weir_readout_req
 	if (nb > service->nb_fragments - service->stats.outstanding - service->stats.held)
 		return WEIR_READOUT_REFUSAL_NO_FRAGMENT;
 	for (uint32_t i = 0; i < nb; i++)
-		take_fragment(service, request, request->links != NULL ? request->links[i] : i,
-			now_ns);
+		take_fragment(
+			service, request, request->links != NULL ? request->links[i] : i, now_ns);
 	service->stats.outstanding += nb;
 	return WEIR_READOUT_NB_REFUSALS;
 }
@@ -141,7 +141,7 @@ look_up(const struct weir_readout_buffer *buffer, struct fragment *one, bool wai
 		return WEIR_READOUT_ANSWER_TOO_LARGE;
 	answer = answers[weir_readout_window_status(one->window)];
 	return answer == WEIR_READOUT_ANSWER_NOT_YET && waits ? WEIR_READOUT_ANSWER_TIMED_OUT
-							       : answer;
+							      : answer;
 }
 
 /* @return whether it is answered */

@@ -20,7 +20,7 @@
 static int
 check_config(const struct weir_readout_service_config *config)
 {
-	if (config->nb_links == 0 || config->max_missing == 1) {
+	if (config->links == NULL || config->nb_links == 0 || config->max_missing == 1) {
 		weir_base_log(WEIR_BASE_LOG_ERROR, "readout",
 			"requests for %" PRIu32 " links, with room for %" PRIu32
 			" missing intervals: expected 1 or more, 2 or more",

@@ -41,10 +41,10 @@ struct weir_readout_service;
 
 /** What became of a request, at one link. */
 enum weir_readout_answer {
-	WEIR_READOUT_ANSWER_COMPLETE,  /**< all of the window is there */
-	WEIR_READOUT_ANSWER_PARTIAL,   /**< some of it is missing: see the window's list */
-	WEIR_READOUT_ANSWER_TOO_OLD,   /**< all of it is too old */
-	WEIR_READOUT_ANSWER_NOT_YET,   /**< its end is still to come, and was not to be waited for */
+	WEIR_READOUT_ANSWER_COMPLETE, /**< all of the window is there */
+	WEIR_READOUT_ANSWER_PARTIAL,  /**< some of it is missing: see the window's list */
+	WEIR_READOUT_ANSWER_TOO_OLD,  /**< all of it is too old */
+	WEIR_READOUT_ANSWER_NOT_YET,  /**< its end is still to come, and was not to be waited for */
 	WEIR_READOUT_ANSWER_TIMED_OUT, /**< its end did not come within the timeout, or before weir_readout_service_stop() */
 	WEIR_READOUT_ANSWER_TOO_LARGE, /**< more frames than a fragment has room for: none are in it */
 	WEIR_READOUT_NB_ANSWERS,       /**< their number */
@@ -55,11 +55,11 @@ const char *weir_readout_answer_name(enum weir_readout_answer answer);
 
 /** Why a request was refused, all of it. */
 enum weir_readout_refusal {
-	WEIR_READOUT_REFUSAL_BAD_WINDOW,   /**< its end is before its begin */
+	WEIR_READOUT_REFUSAL_BAD_WINDOW, /**< its end is before its begin */
 	WEIR_READOUT_REFUSAL_UNKNOWN_LINK, /**< no such link, or none at all: counts as one fragment */
-	WEIR_READOUT_REFUSAL_NO_FRAGMENT,  /**< not enough fragments are free */
-	WEIR_READOUT_REFUSAL_STOPPED,      /**< the service was stopped */
-	WEIR_READOUT_NB_REFUSALS,          /**< their number */
+	WEIR_READOUT_REFUSAL_NO_FRAGMENT, /**< not enough fragments are free */
+	WEIR_READOUT_REFUSAL_STOPPED,     /**< the service was stopped */
+	WEIR_READOUT_NB_REFUSALS,         /**< their number */
 };
 
 /** Name of a reason, as statistics show it ("no_fragment"); NULL: no such. Any thread. */
@@ -67,15 +67,15 @@ const char *weir_readout_refusal_name(enum weir_readout_refusal reason);
 
 /** What a link has of a window. Valid until it is released; read only. */
 struct weir_readout_fragment {
-	uint64_t run;                               /**< of the request */
-	uint64_t trigger;                           /**< of the request */
-	uint32_t link;                              /**< its number in the service */
-	const char *link_name;                      /**< its name */
-	uint64_t key;                               /**< its stream key */
-	enum weir_readout_answer answer;            /**< what became of it */
-	const struct weir_readout_window *window;   /**< begin, end, frames, what is missing */
-	uint64_t asked_ns;                          /**< as given to weir_readout_service_ask() */
-	uint64_t answered_ns;                       /**< as given to weir_readout_service_poll() */
+	uint64_t run;                             /**< of the request */
+	uint64_t trigger;                         /**< of the request */
+	uint32_t link;                            /**< its number in the service */
+	const char *link_name;                    /**< its name */
+	uint64_t key;                             /**< its stream key */
+	enum weir_readout_answer answer;          /**< what became of it */
+	const struct weir_readout_window *window; /**< begin, end, frames, what is missing */
+	uint64_t asked_ns;                        /**< as given to weir_readout_service_ask() */
+	uint64_t answered_ns;                     /**< as given to weir_readout_service_poll() */
 };
 
 /**
@@ -116,15 +116,16 @@ struct weir_readout_request {
 
 /** Counters of a service at one moment: 64 bits, never reset. asked = outstanding + sum of answered + sum of refused. */
 struct weir_readout_service_stats {
-	uint64_t asked;                             /**< fragments: a request has one for each of its links */
-	uint64_t outstanding;                       /**< not answered yet */
+	uint64_t asked;       /**< fragments: a request has one for each of its links */
+	uint64_t outstanding; /**< not answered yet */
 	uint64_t answered[WEIR_READOUT_NB_ANSWERS]; /**< delivered, by what became of them */
 	uint64_t refused[WEIR_READOUT_NB_REFUSALS]; /**< by reason */
-	uint64_t requests;                          /**< requests, of any number of links, refused ones too */
-	uint64_t held;                              /**< delivered, not released yet */
-	uint64_t missing_cut; /**< answered with a list of what is missing that had no room for all: its last interval spans the rest */
-	uint64_t frames;      /**< in the fragments answered */
-	uint64_t bytes;       /**< theirs */
+	uint64_t requests; /**< requests, of any number of links, refused ones too */
+	uint64_t held;     /**< delivered, not released yet */
+	uint64_t
+		missing_cut; /**< answered with a list of what is missing that had no room for all: its last interval spans the rest */
+	uint64_t frames;     /**< in the fragments answered */
+	uint64_t bytes;      /**< theirs */
 };
 
 /** Times from question to answer, as the callers' clock has it. */

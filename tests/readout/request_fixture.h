@@ -53,14 +53,14 @@ rq_make(uint64_t step, unsigned int timestamp_bits, struct weir_readout_service_
 			&(struct weir_readout_link_config){
 				.name = name, .sink = name, .format = &rq.format, .key = i});
 		assert_non_null(rq.links[i]);
-		rq.handlers[i] = weir_readout_handler_create(rq.registry,
-			&(struct weir_readout_handler_config){.link = rq.links[i],
-				.buffer = {.history_s = RQ_HISTORY / 1000.0,
-					.rate_hz = 100,
-					.jump_s = 0.2,
-					.spare_frames = 8,
-					.socket_id = -1,
-					.no_hugepages = true}});
+		rq.handlers[i] = weir_readout_handler_create(
+			rq.registry, &(struct weir_readout_handler_config){.link = rq.links[i],
+					     .buffer = {.history_s = RQ_HISTORY / 1000.0,
+						     .rate_hz = 100,
+						     .jump_s = 0.2,
+						     .spare_frames = 8,
+						     .socket_id = -1,
+						     .no_hugepages = true}});
 		assert_non_null(rq.handlers[i]);
 		links[i] = (struct weir_readout_service_link){weir_readout_link_name(rq.links[i]),
 			i + 100, weir_readout_handler_buffer(rq.handlers[i])};
@@ -179,8 +179,8 @@ rq_expect(const struct weir_readout_fragment *fragment, enum weir_readout_answer
 }
 
 static inline void
-rq_expect_missing(const struct weir_readout_fragment *fragment, uint32_t index, uint64_t begin,
-	uint64_t end)
+rq_expect_missing(
+	const struct weir_readout_fragment *fragment, uint32_t index, uint64_t begin, uint64_t end)
 {
 	assert_int_equal(fragment->window->missing[index].begin, begin);
 	assert_int_equal(fragment->window->missing[index].end, end);
