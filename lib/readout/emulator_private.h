@@ -51,7 +51,11 @@ bool fault_is_due(uint64_t seed, const struct stream *stream, uint32_t fault, ui
 int fault_check(
 	const struct stream *stream, const struct weir_readout_emulator_fault_config *fault);
 
-/* packet.c; @return 0, -ENOMEM */
+/* packet.c: Ethernet, IPv4 and UDP, PACKET_HEADER_BYTES before a frame, but for what depends on the frame. */
+void packet_set_header(uint8_t *bytes, const struct weir_readout_emulator_stream *config);
+/* Lengths and checksums, of a packet with so many bytes of a frame, which says all that it will. */
+void packet_set_lengths(uint8_t *bytes, uint32_t frame_bytes, bool udp_checksum);
+/* @return 0, -ENOMEM */
 int packet_init(struct packet *packet, const struct stream *stream, const void *payload);
 /* @return NULL: the pool is empty */
 struct rte_mbuf *packet_make(const struct packet *packet, const struct stream *stream,

@@ -181,8 +181,11 @@ fill(const struct weir_readout_format_spec *spec, uint32_t size_min_bytes,
 		.clock_hz = width != 0 ? spec->clock_hz : NS_PER_S,
 		.layer = spec->layer,
 	};
-	for (unsigned int i = 0; i < WEIR_READOUT_NB_FIELDS; i++)
+	for (unsigned int i = 0; i < WEIR_READOUT_NB_FIELDS; i++) {
 		format->fields[i] = compile_field(&spec->fields[i], spec->big_endian);
+		if (end_of(&spec->fields[i]) > format->fields_bytes)
+			format->fields_bytes = end_of(&spec->fields[i]);
+	}
 	memcpy(format->name, spec->name, strlen(spec->name) + 1);
 }
 

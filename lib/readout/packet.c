@@ -36,9 +36,8 @@ field_set(const struct weir_readout_format *format, enum weir_readout_field_kind
 	memcpy(frame + field->load, &word, sizeof(word));
 }
 
-/* Lengths and checksums, of a packet with so many bytes of a frame, which says all that it will. */
-static void
-set_lengths(uint8_t *bytes, uint32_t frame_bytes, bool udp_checksum)
+void
+packet_set_lengths(uint8_t *bytes, uint32_t frame_bytes, bool udp_checksum)
 {
 	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(bytes + sizeof(struct rte_ether_hdr));
 	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)(ip + 1);
@@ -52,8 +51,8 @@ set_lengths(uint8_t *bytes, uint32_t frame_bytes, bool udp_checksum)
 		udp->dgram_cksum = rte_ipv4_udptcp_cksum(ip, udp);
 }
 
-static void
-set_header(uint8_t *bytes, const struct weir_readout_emulator_stream *config)
+void
+packet_set_header(uint8_t *bytes, const struct weir_readout_emulator_stream *config)
 {
 	struct rte_ether_hdr *ether = (struct rte_ether_hdr *)bytes;
 	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(ether + 1);
@@ -82,7 +81,7 @@ packet_init(struct packet *packet, const struct stream *stream, const void *payl
 	if (packet->bytes == NULL)
 		return -ENOMEM;
 	if (packet->header_bytes > 0)
-		set_header(packet->bytes, &stream->config);
+		packet_set_header(packet->bytes, &stream->config);
 	frame = packet->bytes + packet->header_bytes;
 	if (payload != NULL)
 		memcpy(frame, payload, packet->frame_bytes);
@@ -106,7 +105,7 @@ packet_make(const struct packet *packet, const struct stream *stream,
 	field_set(&stream->format, WEIR_READOUT_FIELD_SEQUENCE, frame, emulated->sequence);
 	field_set(&stream->format, WEIR_READOUT_FIELD_TIMESTAMP, frame, emulated->timestamp);
 	if (packet->header_bytes > 0)
-		set_lengths(packet->bytes, emulated->bytes, stream->config.udp_checksum);
+		packet_set_lengths(packet->bytes, emulated->bytes, stream->config.udp_checksum);
 	if (bytes > 0)
 		memcpy(rte_pktmbuf_append(m, (uint16_t)bytes), packet->bytes, bytes);
 	weir_base_mbuf_guard(m);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Captured packets at their own or another rate. */
+/* Captured packets, or frames alone as packets, at their own or another rate. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
+#include "raw.h"
 #include "registry_private.h"
-#include "weir_base_pcap.h"
 #include "weir_base_pool.h"
 #include "weir_readout_replay.h"
 
@@ -16,7 +16,8 @@
 
 struct weir_readout_replay {
 	struct weir_readout_replay_config config;
-	struct weir_base_pcap *file;
+	struct weir_base_pcap *file; /* NULL: raw */
+	struct raw *raw;
 	struct weir_base_pcap_record record; /* the next one */
 	uint64_t nb_read, first_ns;          /* of records; time of the first one */
 	uint64_t due_ns;                     /* of the next one */
@@ -41,7 +42,9 @@ static void
 read_next(struct weir_readout_replay *replay)
 {
 	char why[WHY_BYTES];
-	int rc = weir_base_pcap_next(replay->file, &replay->record, why, sizeof(why));
+	int rc = replay->raw != NULL
+			 ? raw_next(replay->raw, &replay->record, why, sizeof(why))
+			 : weir_base_pcap_next(replay->file, &replay->record, why, sizeof(why));
 
 	if (rc == 1) {
 		if (replay->nb_read++ == 0)
@@ -67,6 +70,12 @@ weir_readout_replay_create(const struct weir_readout_replay_config *config)
 		rte_errno = EINVAL;
 		return NULL;
 	}
+	if (config->raw != NULL && config->rate_packets == 0 && !raw_has_times(config->raw)) {
+		READOUT_LOG(ERROR, "replay: frames in '%s' say no time; a rate is needed",
+			config->path);
+		rte_errno = EINVAL;
+		return NULL;
+	}
 	replay = calloc(1, sizeof(*replay));
 	if (replay == NULL) {
 		rte_errno = ENOMEM;
@@ -74,9 +83,12 @@ weir_readout_replay_create(const struct weir_readout_replay_config *config)
 	}
 	replay->config = *config;
 	replay->config.path = NULL;
+	replay->config.raw = NULL;
 	if (config->rate_seconds == 0)
 		replay->config.rate_seconds = 1;
-	rc = weir_base_pcap_open(config->path, &replay->file, why, sizeof(why));
+	rc = config->raw != NULL
+		     ? raw_open(config->path, config->raw, &replay->raw, why, sizeof(why))
+		     : weir_base_pcap_open(config->path, &replay->file, why, sizeof(why));
 	if (rc < 0) {
 		READOUT_LOG(ERROR, "replay: %s", why);
 		free(replay);
@@ -93,6 +105,7 @@ weir_readout_replay_free(struct weir_readout_replay *replay)
 	if (replay == NULL)
 		return;
 	weir_base_pcap_close(replay->file);
+	raw_close(replay->raw);
 	free(replay);
 }
 

@@ -92,9 +92,9 @@ struct weir_readout_field {
 /** A format, compiled. Read only. */
 struct weir_readout_format {
 	struct weir_readout_field fields[WEIR_READOUT_NB_FIELDS]; /**< by kind */
-	bool swap; /**< its order of bytes is not the machine's */
-	uint32_t
-		size_min_bytes; /**< no frame is smaller; all fields are in its first so many bytes or 8 */
+	bool swap;                     /**< its order of bytes is not the machine's */
+	uint32_t size_min_bytes;       /**< no frame is smaller */
+	uint32_t fields_bytes;         /**< all fields are in its first so many bytes */
 	uint32_t size_max_bytes;       /**< no frame is larger; UINT32_MAX: no limit */
 	uint32_t length_unit_bytes;    /**< 1 or more */
 	uint32_t length_plus_bytes;    /**< as in the description */

@@ -48,7 +48,7 @@ weir_readout_format_get(const struct weir_readout_format *format, const void *fr
 	const uint8_t *bytes = (const uint8_t *)frame;
 	uint8_t padded[sizeof(uint64_t)] = {0};
 
-	if (__builtin_expect(size_bytes < format->size_min_bytes, 0))
+	if (__builtin_expect(size_bytes < format->fields_bytes, 0))
 		return false;
 	if (__builtin_expect(size_bytes < sizeof(padded), 0)) {
 		if (size_bytes > 0)

@@ -5,7 +5,7 @@
 /**
  * @file
  * Captured packets once more, at the times at which they were captured, or at an exact rate: for weir_readout_dispatch_receive(), as what
- * an emulator gives.
+ * an emulator gives. Or frames alone, one behind the other in a file, as packets, at the times that they say themselves, or at a rate.
  *
  * Time is the caller's: nanoseconds since the start. Without mbufs a packet waits: nothing of a file is lost.
  *
@@ -14,20 +14,22 @@
 
 #include <stdint.h>
 
+#include "weir_readout_emulator.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct rte_mbuf;
-struct rte_mempool;
 struct weir_readout_replay;
 
 /** What is replayed. */
 struct weir_readout_replay_config {
-	const char *path;         /**< a capture file of Ethernet frames */
+	const char *path; /**< a capture file of Ethernet frames; or */
+	const struct weir_readout_emulator_stream *
+		raw; /**< this is not NULL: of frames alone, in this format, which has one size, or a length field; packets have these addresses. Its other members are not looked at */
 	struct rte_mempool *pool; /**< mbufs; packets that one has no room for get several */
 	uint64_t
-		rate_packets; /**< so many packets in so many seconds; 0: as captured; what was captured before the one before it is sent with that */
+		rate_packets; /**< so many packets in so many seconds; 0: as captured, or as the timestamps of frames alone say; what was before the one before it is sent with that */
 	uint64_t rate_seconds; /**< 0: 1 */
 };
 
@@ -41,7 +43,7 @@ struct weir_readout_replay_stats {
 /**
  * Open a file.
  *
- * @return to be freed with weir_readout_replay_free(); NULL with rte_errno: EINVAL, ENOMEM, or as of weir_base_pcap_open(); the log
+ * @return to be freed with weir_readout_replay_free(); NULL with rte_errno: EINVAL, ENOMEM, or as of weir_base_pcap_open(), fopen(); the log
  *         says why
  */
 struct weir_readout_replay *weir_readout_replay_create(
@@ -61,7 +63,7 @@ void weir_readout_replay_free(struct weir_readout_replay *replay);
 uint32_t weir_readout_replay_poll(
 	struct weir_readout_replay *replay, uint64_t now_ns, struct rte_mbuf **mbufs, uint32_t nb);
 
-/** Is it over? @return 0: no; 1: all was given out; -EBADMSG: the file is damaged, which the log said; all before that was given out */
+/** Is it over? @return 0: no; 1: all was given out; -EBADMSG: the file is damaged, or ends within a frame, which the log said; all before that was given out */
 int weir_readout_replay_ended(const struct weir_readout_replay *replay);
 
 /** When the next packet is due, ns since the start; UINT64_MAX: none is. */
