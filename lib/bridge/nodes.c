@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "job.h"
+#include "link_rx.h"
 #include "nodes.h"
 
 static const char *const tx_xstats[BRIDGE_TX_NB_XSTATS] = {
@@ -85,6 +86,7 @@ struct made {
 	struct bridge_tx *tx; /* one of these */
 	struct bridge_rx *rx;
 	struct bridge_job *job;
+	struct bridge_link *link;
 };
 
 static struct made *all;
@@ -95,9 +97,10 @@ static uint32_t
 make(const char *parent, const char *name, const struct made *as)
 {
 	struct made *made = calloc(1, sizeof(*made));
-	const void *ctx = as->tx != NULL   ? (const void *)&as->tx
-			  : as->rx != NULL ? (const void *)&as->rx
-					   : (const void *)&as->job;
+	const void *ctx = as->tx != NULL    ? (const void *)&as->tx
+			  : as->rx != NULL  ? (const void *)&as->rx
+			  : as->job != NULL ? (const void *)&as->job
+					    : (const void *)&as->link;
 	uint32_t id;
 	int error;
 
@@ -130,6 +133,12 @@ uint32_t
 bridge_make_job(const char *name, struct bridge_job *job)
 {
 	return make("job", name, &(struct made){.job = job});
+}
+
+uint32_t
+bridge_make_link(const char *name, struct bridge_link *link)
+{
+	return make("link_rx", name, &(struct made){.link = link});
 }
 
 /* Under the lock. */
@@ -293,6 +302,7 @@ weir_bridge_node_delete(uint32_t node)
 	bridge_job_free(made->job);
 	free(made->tx);
 	free(made->rx);
+	free(made->link);
 	free(made);
 	return 0;
 }

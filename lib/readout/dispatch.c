@@ -327,11 +327,12 @@ flush_all(struct queue *queue, uint64_t arrival_ns)
 	queue->nb_touched = 0;
 }
 
-void
-weir_readout_dispatch_receive(struct weir_readout_dispatch *dispatch, uint32_t number,
-	struct rte_mbuf *const *mbufs, uint32_t nb, uint64_t arrival_ns)
+/* @param rest  where packets go that no link has; NULL: they are freed. @return how many they are */
+static __rte_always_inline uint32_t
+receive(struct queue *queue, struct rte_mbuf *const *mbufs, uint32_t nb, uint64_t arrival_ns,
+	struct rte_mbuf **rest)
 {
-	struct queue *queue = &dispatch->queues[number];
+	uint32_t nb_rest = 0;
 
 	queue->own.received += nb;
 	for (uint32_t i = 0; i < nb; i++) {
@@ -339,12 +340,29 @@ weir_readout_dispatch_receive(struct weir_readout_dispatch *dispatch, uint32_t n
 
 		if (likely(lane != NULL))
 			add(queue, lane, arrival_ns);
+		else if (rest != NULL)
+			rest[nb_rest++] = mbufs[i];
 		else
 			rte_pktmbuf_free(mbufs[i]);
 	}
 	flush_all(queue, arrival_ns);
 	tally_publish(&queue->version, (uint64_t *)&queue->published, (const uint64_t *)&queue->own,
 		TALLY_WORDS(queue->own));
+	return nb_rest;
+}
+
+void
+weir_readout_dispatch_receive(struct weir_readout_dispatch *dispatch, uint32_t queue,
+	struct rte_mbuf *const *mbufs, uint32_t nb, uint64_t arrival_ns)
+{
+	receive(&dispatch->queues[queue], mbufs, nb, arrival_ns, NULL);
+}
+
+uint32_t
+weir_readout_dispatch_take(struct weir_readout_dispatch *dispatch, uint32_t queue,
+	struct rte_mbuf **mbufs, uint32_t nb, uint64_t arrival_ns)
+{
+	return receive(&dispatch->queues[queue], mbufs, nb, arrival_ns, mbufs);
 }
 
 int

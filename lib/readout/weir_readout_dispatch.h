@@ -29,10 +29,10 @@ struct weir_readout_dispatch;
 struct weir_readout_dispatch_stats {
 	uint64_t received; /**< packets */
 	uint64_t links;    /**< of these: given to links */
-	uint64_t not_udp;  /**< dropped: no UDP datagrams, or fragments of them */
 	uint64_t
-		truncated; /**< dropped: shorter than their headers say, or than the stream key needs */
-	uint64_t unknown_stream;    /**< dropped: no link has this key */
+		not_udp; /**< no UDP datagrams, or fragments of them; dropped, or left to the caller, like the next ones */
+	uint64_t truncated; /**< shorter than their headers say, or than the stream key needs */
+	uint64_t unknown_stream;    /**< no link has this key */
 	uint64_t unknown_first_key; /**< the key of the first of these */
 	uint64_t unknown_last_key;  /**< the key of the latest one */
 	uint64_t unknown_first_ns;  /**< when the first of these arrived */
@@ -63,6 +63,16 @@ int weir_readout_dispatch_add(
  */
 void weir_readout_dispatch_receive(struct weir_readout_dispatch *dispatch, uint32_t queue,
 	struct rte_mbuf *const *mbufs, uint32_t nb, uint64_t arrival_ns);
+
+/**
+ * As weir_readout_dispatch_receive(), for who has another use for packets that are no link's: these are counted as what they are, and left
+ * to the caller, in the order of their arrival.
+ *
+ * @param[in,out] mbufs  packets; those left, in front
+ * @return how many are left
+ */
+uint32_t weir_readout_dispatch_take(struct weir_readout_dispatch *dispatch, uint32_t queue,
+	struct rte_mbuf **mbufs, uint32_t nb, uint64_t arrival_ns);
 
 /**
  * The counters of a queue at one moment. Any thread; looks again while the receiver is at them.
