@@ -47,7 +47,7 @@ hand_over(struct receiver_queue *queue, struct rte_mbuf *m)
 
 	if (target == queue->number)
 		return false;
-	if (rte_ring_enqueue(port->queues[target].handover, m) == 0)
+	if (rte_ring_enqueue(port->queues[target].handover[queue->number], m) == 0)
 		queue->own.handed_over++;
 	else
 		drop(queue, m, WEIR_READOUT_RECEIVER_DROP_HANDOVER_FULL);
@@ -135,11 +135,20 @@ give(struct weir_readout_receiver *receiver, struct receiver_queue *queue, uint1
 static void
 take_over(struct weir_readout_receiver *receiver, struct receiver_queue *queue, uint64_t now_ns)
 {
-	uint16_t nb = (uint16_t)rte_ring_dequeue_burst(
-		queue->handover, (void **)queue->mbufs, queue->port->config.burst_size, NULL);
+	const struct receiver_port *port = queue->port;
 
-	queue->own.taken_over += nb;
-	give(receiver, queue, nb, now_ns);
+	for (uint16_t from = 0; from < port->config.nb_queues; from++) {
+		uint16_t nb;
+
+		if (from == queue->number)
+			continue;
+		nb = (uint16_t)rte_ring_dequeue_burst(queue->handover[from], (void **)queue->mbufs,
+			port->config.burst_size, NULL);
+		if (nb == 0)
+			continue;
+		queue->own.taken_over += nb;
+		give(receiver, queue, nb, now_ns);
+	}
 }
 
 static bool

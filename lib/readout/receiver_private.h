@@ -26,10 +26,11 @@ struct receiver_queue {
 	uint16_t burst;    /* asked for now */
 	uint16_t nb_small; /* bursts below half of it, in a row */
 	struct rte_mempool *pool;
-	struct rte_mbuf **mbufs;   /* a burst */
-	struct rte_ring *handover; /* from other queues; NULL: none come */
-	bool announced;            /* at all; of queue 0 */
-	uint64_t announce_ns;      /* when it last was */
+	struct rte_mbuf **mbufs; /* a burst */
+	struct rte_ring *
+		*handover;    /* from each queue of the port; its own: NULL. NULL: none come */
+	bool announced;       /* at all; of queue 0 */
+	uint64_t announce_ns; /* when it last was */
 	struct weir_readout_receiver_queue_stats own;
 	OWN_LINE uint64_t version;
 	struct weir_readout_receiver_queue_stats published;

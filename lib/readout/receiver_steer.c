@@ -54,20 +54,23 @@ make_map(struct receiver_port *port)
 	return 0;
 }
 
-/* Any queue's poller hands over; the own one takes over. */
+/* From each queue to each other one: one poller hands over, one takes over, and none waits for another. */
 static int
-make_rings(struct receiver_port *port)
+make_rings(struct receiver_port *port, struct receiver_queue *to)
 {
 	char name[RTE_RING_NAMESIZE];
 
-	for (uint16_t q = 0; q < port->config.nb_queues; q++) {
-		struct receiver_queue *queue = &port->queues[q];
-
-		snprintf(name, sizeof(name), "weir_rx_%u_%u", port->ethdev, q);
-		queue->handover = rte_ring_create(name,
-			rte_align32pow2(port->config.rx_ring_size + 1u),
-			rte_eth_dev_socket_id(port->ethdev), RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
-		if (queue->handover == NULL)
+	to->handover = calloc(port->config.nb_queues, sizeof(struct rte_ring *));
+	if (to->handover == NULL)
+		return -ENOMEM;
+	for (uint16_t from = 0; from < port->config.nb_queues; from++) {
+		if (from == to->number)
+			continue;
+		snprintf(name, sizeof(name), "weir_rx_%u_%u_%u", port->ethdev, from, to->number);
+		to->handover[from] =
+			rte_ring_create(name, rte_align32pow2(port->config.rx_ring_size + 1u),
+				rte_eth_dev_socket_id(port->ethdev), RING_F_SP_ENQ | RING_F_SC_DEQ);
+		if (to->handover[from] == NULL)
 			return receiver_port_refused(
 				port, "cannot make a ring between queues", -rte_errno);
 	}
@@ -142,22 +145,34 @@ receiver_steer_open(struct receiver_port *port)
 	}
 	port->steering = WEIR_READOUT_STEERING_SOFTWARE;
 	rc = make_map(port);
-	return rc == 0 ? make_rings(port) : rc;
+	for (uint16_t q = 0; rc == 0 && q < port->config.nb_queues; q++)
+		rc = make_rings(port, &port->queues[q]);
+	return rc;
+}
+
+/* What was not taken over goes back. */
+static void
+free_ring(struct rte_ring *ring)
+{
+	void *m;
+
+	while (ring != NULL && rte_ring_dequeue(ring, &m) == 0)
+		rte_pktmbuf_free(m);
+	rte_ring_free(ring);
 }
 
 void
 receiver_steer_close(struct receiver_port *port)
 {
 	for (uint16_t q = 0; q < port->config.nb_queues; q++) {
-		struct receiver_queue *queue = &port->queues[q];
-		void *m;
+		struct receiver_queue *to = &port->queues[q];
 
-		if (queue->handover == NULL)
+		if (to->handover == NULL)
 			continue;
-		while (rte_ring_dequeue(queue->handover, &m) == 0)
-			rte_pktmbuf_free(m);
-		rte_ring_free(queue->handover);
-		queue->handover = NULL;
+		for (uint16_t from = 0; from < port->config.nb_queues; from++)
+			free_ring(to->handover[from]);
+		free(to->handover);
+		to->handover = NULL;
 	}
 	free(port->steer.slots);
 	port->steer.slots = NULL;
