@@ -185,7 +185,7 @@ WEIR_GRAPH_NODE_REGISTER(bt_sink);
 void
 bt_make_pool(void)
 {
-	bt_pool = rte_pktmbuf_pool_create("bt", BT_POOL_SIZE, 0, 0, 256, -1);
+	bt_pool = rte_pktmbuf_pool_create_by_ops("bt", BT_POOL_SIZE, 0, 0, 256, -1, "ring_mt_rts");
 	assert_non_null(bt_pool);
 }
 

@@ -43,9 +43,11 @@ make_with(uint16_t burst, uint32_t nb_reserved)
 		.nb_reserved = nb_reserved,
 		.nb_events = 1024,
 		.nb_event_groups = 4});
-	pool = weir_em_pool_create(
-		et_em, &(struct weir_em_pool_config){
-			       .name = "em-groups", .nb = 511, .data_room = 256, .socket_id = -1});
+	pool = weir_em_pool_create(et_em, &(struct weir_em_pool_config){.name = "em-groups",
+						  .nb = 511,
+						  .data_room = 256,
+						  .socket_id = -1,
+						  .ops = "ring_mt_rts"});
 	assert_int_not_equal(pool, WEIR_EM_NONE);
 	et_sink_make(&joined, WEIR_EM_QUEUE_ATOMIC, 0, 1);
 	work_queue = et_queue("work", WEIR_EM_QUEUE_ATOMIC, 0);

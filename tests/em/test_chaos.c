@@ -352,7 +352,8 @@ everything_at_once(void **state)
 		.nb_event_groups = 32,
 		.nb_timeouts = NB_TIMEOUTS});
 	pool = weir_em_pool_create(
-		et_em, &(struct weir_em_pool_config){.name = "chaos", .nb = NB_BUFFERS});
+		et_em, &(struct weir_em_pool_config){
+			       .name = "chaos", .nb = NB_BUFFERS, .ops = "ring_mt_rts"});
 	weir_em_error_handler_set(et_em, silent, NULL);
 	memset(handles, 0, sizeof(handles));
 	memset(nb_done, 0, sizeof(nb_done));

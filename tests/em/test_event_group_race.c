@@ -80,9 +80,11 @@ make(void)
 		.nb_events = 4096});
 	et_core = weir_em_core_attach(et_em, 0);
 	assert_non_null(et_core);
-	pool = weir_em_pool_create(
-		et_em, &(struct weir_em_pool_config){
-			       .name = "em-race", .nb = 4095, .data_room = 256, .socket_id = -1});
+	pool = weir_em_pool_create(et_em, &(struct weir_em_pool_config){.name = "em-race",
+						  .nb = 4095,
+						  .data_room = 256,
+						  .socket_id = -1,
+						  .ops = "ring_mt_rts"});
 	assert_int_not_equal(pool, WEIR_EM_NONE);
 	notify_queue = et_serve("notify", WEIR_EM_QUEUE_PARALLEL, notified, NULL);
 	work_queue = et_queue("work", WEIR_EM_QUEUE_PARALLEL, 0);
