@@ -3,7 +3,7 @@
 #
 #   make            build/weir
 #   make run        set up, build, and forward a real capture
-#   make test       unit, end to end, lint, and the suite under ASan and UBSan (end to end: a case of each)
+#   make test       unit, end to end (a case of each test), lint, and the suite under ASan and UBSan (of end to end, the main job)
 #   make check      make test, whole, and the long ones: clang, TSan, properties, fuzzing, soak, other machines
 #   make soak       the long runs alone, ten minutes each
 #   make bench      ours beside peers

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Jobs that do anything, on several cores, and threads that spawn, complete, cancel, join, and change them: for 20 seconds, or as many as the
- * first argument says. Spawned = finished + cancelled + live at every snapshot, and what was counted is what happened.
+ * Jobs that do anything, on several cores, and threads that spawn, complete, cancel, join, and change them: for 10 seconds on each kind of
+ * scheduler, or as many as the first argument says. Spawned = finished + cancelled + live at every snapshot, and what was counted is what happened.
  */
 
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include "job_test.h"
 #include "weir_em_pool.h"
 
-#define SECONDS    20
+#define SECONDS    10
 #define NB_CORES   3
 #define NB_THREADS 2
 #define MAX_JOBS   400
