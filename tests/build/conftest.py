@@ -10,10 +10,6 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "xdist_group(name): run one after the other, by one process")
-
-
 def run(*command, env=None, cwd=None, text_in=None):
     """Run to the end; output as text, stderr behind stdout."""
     return subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

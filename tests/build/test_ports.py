@@ -39,6 +39,7 @@ def copied(tmp_path):
     return copy
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("riscv64-linux-gnu-gcc") or not shutil.which("qemu-riscv64"),
                     reason="scripts/setup check has not been run")
 def test_broken_for_another_machine(copied):

@@ -21,21 +21,12 @@ from networks import EXAMPLES
 SHARED = ("internet", "busy", "alone", "pitp")
 
 
-def pytest_addoption(parser):
-    parser.addoption("--once", action="store_true", help="one case of each test, and none that takes long")
-
-
 def pytest_configure(config):
     config.addinivalue_line("markers", "exclusive: no other test is run meanwhile")
-    config.addinivalue_line("markers", "long: not with --once")
-    config.addinivalue_line("markers", "xdist_group(name): run one after the other, by one process")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config, items):
-    if config.getoption("once"):
-        first = {(item.path, item.originalname): item for item in reversed(items) if not item.get_closest_marker("long")}
-        items[:] = sorted(first.values(), key=items.index)
+def pytest_collection_modifyitems(items):
     for item in items:
         for name in SHARED:
             if name in item.fixturenames:

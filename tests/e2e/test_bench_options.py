@@ -52,6 +52,7 @@ def test_bursts_are_those_that_were_asked_for():
     assert done.code == USAGE and "32, 64, 128 or 256, not '17'" in done.stderr
 
 
+@pytest.mark.long
 def test_routes_are_those_that_were_named(tmp_path):
     done = weir("bench", "forward", "--routes", "/nowhere/routes")
     assert done.code == FAILED and "/nowhere/routes" in done.stderr
