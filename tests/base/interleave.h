@@ -44,7 +44,7 @@ interleave_few(void)
 #if defined(WEIR_BASE_TSAN)
 	return 2;
 #elif defined(WEIR_BASE_ASAN)
-	return getenv("WEIR_TEST_LONG") != NULL ? 0 : 3;
+	return getenv("WEIR_TEST_LONG") != NULL ? 0 : 2;
 #else
 	return 0;
 #endif
