@@ -89,9 +89,9 @@ lists_bytes(uint32_t nb_missing, uint32_t nb_frames, uint32_t name_bytes)
 uint64_t
 weir_readout_fragment_head_bytes(const struct weir_readout_fragment *fragment)
 {
-	return WEIR_READOUT_FRAGMENT_HEADER_BYTES +
-	       lists_bytes(fragment->window->nb_missing, fragment->window->nb_frames,
-		       (uint32_t)strlen(fragment->link_name));
+	return WEIR_READOUT_FRAGMENT_HEADER_BYTES + lists_bytes(fragment->window->nb_missing,
+							    fragment->window->nb_frames,
+							    (uint32_t)strlen(fragment->link_name));
 }
 
 uint64_t

@@ -123,8 +123,7 @@ fail_all(struct weir_readout_sender *sender, enum weir_readout_send_failure firs
 
 /* A socket's end. Nothing is queued from here on. */
 static uint32_t
-give_up(
-	struct weir_readout_sender *sender, enum weir_readout_send_failure reason, const char *why)
+give_up(struct weir_readout_sender *sender, enum weir_readout_send_failure reason, const char *why)
 {
 	SENDER_LOG(ERROR, "fragments to '%s': given up: %s", sender->name, why);
 	pthread_mutex_lock(&sender->lock);

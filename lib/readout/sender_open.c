@@ -97,8 +97,7 @@ outlet_roll_back(const struct outlet *outlet)
 {
 	if (outlet->end < 0)
 		return;
-	if (ftruncate(outlet->fd, outlet->end) < 0 ||
-		lseek(outlet->fd, outlet->end, SEEK_SET) < 0)
+	if (ftruncate(outlet->fd, outlet->end) < 0 || lseek(outlet->fd, outlet->end, SEEK_SET) < 0)
 		SENDER_LOG(ERROR, "part of a fragment stays in its file: %s", strerror(errno));
 }
 

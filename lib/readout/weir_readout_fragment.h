@@ -57,23 +57,23 @@ void weir_readout_fragment_write(const struct weir_readout_fragment *fragment, v
 
 /** A fragment in somebody's memory, as bytes. */
 struct weir_readout_fragment_view {
-	uint64_t run;             /**< as of the header */
-	uint64_t trigger;         /**< likewise */
-	uint64_t begin;           /**< likewise */
-	uint64_t end;             /**< likewise */
-	uint64_t key;             /**< likewise */
-	uint64_t total_bytes;     /**< likewise */
-	uint64_t payload_bytes;   /**< likewise */
-	uint32_t link;            /**< likewise */
-	uint32_t answer;          /**< likewise: enum weir_readout_answer, or one of a later version */
-	uint32_t parts;           /**< likewise: WEIR_READOUT_PART_ bits */
-	uint32_t nb_missing;      /**< likewise */
-	uint32_t nb_frames;       /**< likewise */
-	uint32_t name_bytes;      /**< likewise */
-	const uint8_t *missing;   /**< intervals: see weir_readout_fragment_view_missing() */
-	const uint8_t *table;     /**< of frames: see weir_readout_fragment_view_frame() */
-	const char *name;         /**< name_bytes, without an end */
-	const uint8_t *frames;    /**< payload_bytes */
+	uint64_t run;           /**< as of the header */
+	uint64_t trigger;       /**< likewise */
+	uint64_t begin;         /**< likewise */
+	uint64_t end;           /**< likewise */
+	uint64_t key;           /**< likewise */
+	uint64_t total_bytes;   /**< likewise */
+	uint64_t payload_bytes; /**< likewise */
+	uint32_t link;          /**< likewise */
+	uint32_t answer;     /**< likewise: enum weir_readout_answer, or one of a later version */
+	uint32_t parts;      /**< likewise: WEIR_READOUT_PART_ bits */
+	uint32_t nb_missing; /**< likewise */
+	uint32_t nb_frames;  /**< likewise */
+	uint32_t name_bytes; /**< likewise */
+	const uint8_t *missing; /**< intervals: see weir_readout_fragment_view_missing() */
+	const uint8_t *table;   /**< of frames: see weir_readout_fragment_view_frame() */
+	const char *name;       /**< name_bytes, without an end */
+	const uint8_t *frames;  /**< payload_bytes */
 };
 
 /** A frame, as a fragment's table has it. */

@@ -39,18 +39,19 @@ struct weir_readout_sender;
 
 /** A sender as one describes it. 0 in a member: its default. */
 struct weir_readout_sender_config {
-	const char *path; /**< a Unix stream socket that there is, to connect to; else a file, created or appended to; NULL: fd */
+	const char *
+		path; /**< a Unix stream socket that there is, to connect to; else a file, created or appended to; NULL: fd */
 	int fd; /**< without a path: a stream socket, or a file; owned by the sender, if it can be made */
 	uint32_t nb_queued; /**< fragments at most, those being sent included; default 64 */
-	uint64_t stall_ns;  /**< a socket that takes nothing for so long is given up; default: 5 s */
+	uint64_t stall_ns; /**< a socket that takes nothing for so long is given up; default: 5 s */
 	bool thread; /**< it sends by a thread of its own; else by weir_readout_sender_poll() */
 };
 
 /** Why a fragment was not sent. */
 enum weir_readout_send_failure {
-	WEIR_READOUT_SEND_QUEUE_FULL,   /**< too many before it have not been sent */
-	WEIR_READOUT_SEND_STALLED,      /**< the peer took nothing for too long in the middle of it */
-	WEIR_READOUT_SEND_PEER_GONE,    /**< the peer closed its end, or was given up */
+	WEIR_READOUT_SEND_QUEUE_FULL, /**< too many before it have not been sent */
+	WEIR_READOUT_SEND_STALLED,    /**< the peer took nothing for too long in the middle of it */
+	WEIR_READOUT_SEND_PEER_GONE,  /**< the peer closed its end, or was given up */
 	WEIR_READOUT_SEND_WRITE_FAILED, /**< the file did not take all of it: the log says why */
 	WEIR_READOUT_SEND_NO_MEMORY,    /**< for its head */
 	WEIR_READOUT_SEND_STOPPED,      /**< the sender was stopped before */
@@ -62,10 +63,10 @@ const char *weir_readout_send_failure_name(enum weir_readout_send_failure reason
 
 /** Counters of a sender at one moment: 64 bits, never reset. taken = sent + queued + sum of failed. */
 struct weir_readout_sender_stats {
-	uint64_t taken;      /**< fragments delivered to it */
-	uint64_t sent;       /**< written, all of each */
-	uint64_t sent_bytes; /**< theirs */
-	uint64_t queued;     /**< waiting, or being sent */
+	uint64_t taken;                                 /**< fragments delivered to it */
+	uint64_t sent;                                  /**< written, all of each */
+	uint64_t sent_bytes;                            /**< theirs */
+	uint64_t queued;                                /**< waiting, or being sent */
 	uint64_t failed[WEIR_READOUT_NB_SEND_FAILURES]; /**< by reason */
 	uint64_t waits;                                 /**< times that the peer had no room */
 };

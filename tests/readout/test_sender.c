@@ -109,7 +109,8 @@ expect_view(const struct weir_readout_fragment_view *view, uint64_t trigger)
 	assert_int_equal(view->nb_frames, 17);
 	assert_int_equal(view->total_bytes, FRAGMENT_BYTES);
 	for (uint32_t i = 0; i < view->nb_frames; i++) {
-		struct weir_readout_fragment_frame frame = weir_readout_fragment_view_frame(view, i);
+		struct weir_readout_fragment_frame frame =
+			weir_readout_fragment_view_frame(view, i);
 		uint64_t timestamp;
 
 		memcpy(&timestamp, at, sizeof(timestamp));
