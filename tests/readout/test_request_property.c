@@ -247,8 +247,9 @@ make(void)
 	struct weir_readout_link *link;
 
 	assert_int_equal(weir_readout_format_compile(&spec, &t.format, NULL, NULL, 0), 0);
-	link = weir_readout_link_create(chain.registry,
-		&(struct weir_readout_link_config){.name = "link", .sink = "watch", .format = &t.format});
+	link = weir_readout_link_create(
+		chain.registry, &(struct weir_readout_link_config){
+					.name = "link", .sink = "watch", .format = &t.format});
 	assert_non_null(link);
 	chain.links[chain.nb_links++] = link;
 	assert_non_null(weir_readout_sink_create(chain.registry,
