@@ -18,11 +18,11 @@
 #include "../../lib/readout/store.c"
 #include "../../lib/readout/window.c"
 
-#define FRAME_BYTES  16u
-#define FRAMES_MAX   16
-#define FIRST        1000u
-#define STEP         10u
-#define NB_FIRST     8u
+#define FRAME_BYTES 16u
+#define FRAMES_MAX  16
+#define FIRST       1000u
+#define STEP        10u
+#define NB_FIRST    8u
 /* With sanitizers each takes a hundred times as long. */
 #if defined(WEIR_BASE_ASAN) || defined(WEIR_BASE_TSAN)
 #define INTERRUPTIONS 1
@@ -31,7 +31,7 @@
 #define INTERRUPTIONS 2
 #define ORDERS        2000
 #endif
-#define POLLS        4u
+#define POLLS 4u
 
 /* Frames by number: what the writer has shown so far. */
 static struct {
@@ -136,8 +136,7 @@ serve(uint64_t begin, uint64_t end, uint64_t timeout_ns)
 	if (t.fragment->answer == WEIR_READOUT_ANSWER_TIMED_OUT)
 		assert_int_equal(t.fragment->answered_ns, timeout_ns);
 	if (t.fragment->answer == WEIR_READOUT_ANSWER_COMPLETE)
-		assert_int_equal(
-			t.fragment->window->nb_frames, (end - begin + STEP - 1) / STEP);
+		assert_int_equal(t.fragment->window->nb_frames, (end - begin + STEP - 1) / STEP);
 	for (unsigned int i = 0; i < nb_shown; i++)
 		if (t.shown[i] >= begin && t.shown[i] < end)
 			assert_true(accounts_for(t.fragment->window, t.shown[i]));
