@@ -26,6 +26,9 @@
 /* A header, two intervals, 17 frames' entries, a name of 5 bytes, 17 frames. */
 #define FRAGMENT_BYTES (88u + 2 * 16 + 17 * 16 + 8 + 17 * RQ_BYTES)
 
+/* Of 100 frames, without intervals. */
+#define LARGE_BYTES (88u + 100 * 16 + 8 + 100 * RQ_BYTES)
+
 static struct weir_readout_sender *sender;
 static char folder[FOLDER_BYTES], path[FOLDER_BYTES + 8];
 
@@ -69,14 +72,12 @@ finish(void)
 	rq_free();
 }
 
-/* Fragments of two gaps and 17 frames, as the sender gets them; the first one has trigger 0. */
+/* Fragments, as the sender gets them; the first one has trigger 0. */
 static void
-deliver(uint64_t nb)
+deliver_of(uint32_t link, uint64_t end, uint64_t nb)
 {
-	const uint32_t link = 0;
-
 	for (uint64_t i = 0; i < nb; i++) {
-		struct weir_readout_request request = rq_request(5000, 5200, 0);
+		struct weir_readout_request request = rq_request(5000, end, 0);
 
 		request.trigger = rq_stats().asked;
 		request.links = &link;
@@ -88,12 +89,34 @@ deliver(uint64_t nb)
 	}
 }
 
+/* Of two gaps and 17 frames. */
+static void
+deliver(uint64_t nb)
+{
+	deliver_of(0, 5200, nb);
+}
+
+static void
+expect_frames(const struct weir_readout_fragment_view *view)
+{
+	const uint8_t *at = view->frames;
+
+	for (uint32_t i = 0; i < view->nb_frames; i++) {
+		struct weir_readout_fragment_frame frame =
+			weir_readout_fragment_view_frame(view, i);
+		uint64_t timestamp;
+
+		memcpy(&timestamp, at, sizeof(timestamp));
+		assert_int_equal(frame.size_bytes, RQ_BYTES);
+		assert_int_equal(frame.timestamp, timestamp);
+		at += frame.size_bytes;
+	}
+}
+
 /* It is the fragment of deliver() with this trigger. */
 static void
 expect_view(const struct weir_readout_fragment_view *view, uint64_t trigger)
 {
-	const uint8_t *at = view->frames;
-
 	assert_int_equal(view->run, 7);
 	assert_int_equal(view->trigger, trigger);
 	assert_int_equal(view->begin, 5000);
@@ -108,16 +131,7 @@ expect_view(const struct weir_readout_fragment_view *view, uint64_t trigger)
 	assert_memory_equal(view->name, "link0", 5);
 	assert_int_equal(view->nb_frames, 17);
 	assert_int_equal(view->total_bytes, FRAGMENT_BYTES);
-	for (uint32_t i = 0; i < view->nb_frames; i++) {
-		struct weir_readout_fragment_frame frame =
-			weir_readout_fragment_view_frame(view, i);
-		uint64_t timestamp;
-
-		memcpy(&timestamp, at, sizeof(timestamp));
-		assert_int_equal(frame.size_bytes, RQ_BYTES);
-		assert_int_equal(frame.timestamp, timestamp);
-		at += frame.size_bytes;
-	}
+	expect_frames(view);
 }
 
 /* All that there is to read: so many fragments, of these triggers on, nothing else. */
@@ -279,30 +293,38 @@ to_pair(uint32_t nb_queued, bool thread)
 	return pair[0];
 }
 
-/* The peer takes a few bytes now and then: all of it arrives, in order. */
+/* The peer takes a few bytes now and then, of fragments larger than what a socket takes at once: all of it arrives, in order. */
 static void
 slow_peer(void **state)
 {
-	static uint8_t bytes[32 * FRAGMENT_BYTES];
+	static uint8_t bytes[8 * LARGE_BYTES];
+	struct weir_readout_fragment_view view;
 	size_t nb = 0;
 	uint64_t now_ns = 0;
 	int peer;
 
 	make();
-	peer = to_pair(32, false);
-	deliver(32);
+	rq_give_all(1, 5000, 6000);
+	peer = to_pair(8, false);
+	deliver_of(1, 6000, 8);
 	while (nb < sizeof(bytes)) {
 		ssize_t more;
 
-		weir_readout_sender_poll(sender, now_ns += SECOND / 2);
+		weir_readout_sender_poll(sender, now_ns += SECOND / 100);
 		more = read(peer, bytes + nb, RTE_MIN(sizeof(bytes) - nb, (size_t)777));
 		assert_true(more > 0);
 		nb += (size_t)more;
 		sums();
 	}
 	assert_true(sums().waits > 0);
-	assert_int_equal(sums().sent, 32);
-	expect_bytes(bytes, nb, 0, 32);
+	assert_int_equal(sums().sent, 8);
+	for (uint64_t i = 0; i < 8; i++) {
+		assert_int_equal(
+			weir_readout_fragment_view(bytes + i * LARGE_BYTES, LARGE_BYTES, &view), 0);
+		assert_int_equal(view.trigger, i);
+		assert_int_equal(view.nb_frames, 100);
+		expect_frames(&view);
+	}
 	close(peer);
 	finish();
 }
