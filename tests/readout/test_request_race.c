@@ -27,6 +27,7 @@
 #define ROUNDS 3000u
 #endif
 #define AT_ONCE    4u /* requests, of all links */
+#define LOOKS      20u
 #define HEAD_BYTES 16u
 
 static struct {
@@ -160,8 +161,9 @@ all_at_once(void **state)
 	for (uint64_t round = 0; round < ROUNDS; round++) {
 		for (uint64_t i = 0; i < AT_ONCE; i++)
 			ask(round * AT_ONCE + i, &random);
-		for (uint32_t i = 0; i < RQ_LINKS; i++)
-			rq_handler(i);
+		/* of one moment: no more than the one frame that is given to the link then */
+		for (uint32_t i = 0; i < LOOKS * RQ_LINKS; i++)
+			assert_true(rq_handler(i % RQ_LINKS).held <= 1);
 		rq_stats();
 		for (uint64_t i = 0; i < AT_ONCE * RQ_LINKS; i++)
 			read_fragment();
