@@ -26,7 +26,7 @@
  * valgrind goes through a list of all stacks at switches, so its time grows with their square: half an hour for all.
  */
 #define COROUTINES          100000
-#define COROUTINES_ASAN     20000 /* unless there is time: WEIR_TEST_LONG */
+#define COROUTINES_QUICK    20000 /* unless there is time: WEIR_TEST_LONG */
 #define COROUTINES_TSAN     16000 /* likewise */
 #define COROUTINES_GCC      2000
 #define COROUTINES_VALGRIND 4000
@@ -264,10 +264,8 @@ how_many(void)
 	if (RUNNING_ON_VALGRIND)
 		return COROUTINES_VALGRIND;
 #endif
-#if defined(WEIR_BASE_ASAN)
-	return getenv("WEIR_TEST_LONG") != NULL ? COROUTINES : COROUTINES_ASAN;
-#elif !defined(WEIR_BASE_TSAN)
-	return COROUTINES;
+#if !defined(WEIR_BASE_TSAN)
+	return getenv("WEIR_TEST_LONG") != NULL ? COROUTINES : COROUTINES_QUICK;
 #elif defined(__clang__)
 	return getenv("WEIR_TEST_LONG") != NULL ? COROUTINES : COROUTINES_TSAN;
 #else

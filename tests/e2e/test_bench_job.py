@@ -95,6 +95,7 @@ def test_latency(case):
         assert row["offered_per_s"] == pytest.approx(row["most_pps"] / 4, rel=1e-4)
 
 
+@pytest.mark.long
 def test_sleepers():
     [row] = bench("sleepers", "--json").json()["sleepers"]
     assert row["ours"]["sleepers"] == row["target"] == 100000 and row["reached"]
