@@ -68,11 +68,12 @@ end_consumer(pthread_t thread)
 	pthread_join(thread, NULL);
 }
 
-/* Since @since, until @nb were seen; UINT64_MAX: never. Meanwhile port 0 is left alone, or asked for what it may not have. */
+/* Since @since, until @nb were seen, 0 if they had been before; UINT64_MAX: never. Meanwhile port 0 is left alone, or asked for what it may not have. */
 static uint64_t
 time_until_seen_beside(uint64_t since, uint64_t nb, bool asks)
 {
 	struct rte_event event;
+	uint64_t at;
 
 	while (__atomic_load_n(&nb_seen, __ATOMIC_ACQUIRE) < nb) {
 		if (weir_base_time_ns() - since > GIVE_UP_NS)
@@ -81,7 +82,8 @@ time_until_seen_beside(uint64_t since, uint64_t nb, bool asks)
 			CHECK(weir_sched_dequeue(st_port(0), &event, 1) == 0);
 		rte_pause();
 	}
-	return __atomic_load_n(&seen_at, __ATOMIC_RELAXED) - since;
+	at = __atomic_load_n(&seen_at, __ATOMIC_RELAXED);
+	return at > since ? at - since : 0;
 }
 
 static uint64_t
