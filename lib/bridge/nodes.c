@@ -92,15 +92,11 @@ struct made {
 static struct made *all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Clone a node with its context; WEIR_GRAPH_NODE_INVALID with rte_errno. */
+/* Clone a node whose context is a pointer to @thing; WEIR_GRAPH_NODE_INVALID with rte_errno. */
 static uint32_t
-make(const char *parent, const char *name, const struct made *as)
+make(const char *parent, const char *name, const void *thing, const struct made *as)
 {
 	struct made *made = calloc(1, sizeof(*made));
-	const void *ctx = as->tx != NULL    ? (const void *)&as->tx
-			  : as->rx != NULL  ? (const void *)&as->rx
-			  : as->job != NULL ? (const void *)&as->job
-					    : (const void *)&as->link;
 	uint32_t id;
 	int error;
 
@@ -110,7 +106,7 @@ make(const char *parent, const char *name, const struct made *as)
 	}
 	id = weir_graph_node_clone(weir_graph_node_from_name(parent), name);
 	error = id == WEIR_GRAPH_NODE_INVALID ? -rte_errno
-					      : weir_graph_node_ctx_set(id, ctx, sizeof(void *));
+					      : weir_graph_node_ctx_set(id, &thing, sizeof(thing));
 	if (error < 0) {
 		BRIDGE_LOG(ERROR, "node '%s-%s' could not be made: %s", parent, name,
 			strerror(-error));
@@ -132,13 +128,13 @@ make(const char *parent, const char *name, const struct made *as)
 uint32_t
 bridge_make_job(const char *name, struct bridge_job *job)
 {
-	return make("job", name, &(struct made){.job = job});
+	return make("job", name, job, &(struct made){.job = job});
 }
 
 uint32_t
 bridge_make_link(const char *name, struct bridge_link *link)
 {
-	return make("link_rx", name, &(struct made){.link = link});
+	return make("link_rx", name, link, &(struct made){.link = link});
 }
 
 /* Under the lock. */
@@ -184,7 +180,7 @@ weir_bridge_tx_create(const struct weir_bridge_tx_param *param)
 	tx->wait = param->wait;
 	tx->nb_queues = param->nb_queues;
 	memcpy(tx->queues, param->queues, param->nb_queues * sizeof(tx->queues[0]));
-	id = make("sched_tx", param->name, &(struct made){.tx = tx});
+	id = make("sched_tx", param->name, tx, &(struct made){.tx = tx});
 	if (id == WEIR_GRAPH_NODE_INVALID)
 		free(tx);
 	return id;
@@ -261,7 +257,7 @@ weir_bridge_rx_create(const struct weir_bridge_rx_param *param)
 	if (rx == NULL)
 		return fail(ENOMEM);
 	rx->em = param->em;
-	id = make("sched_rx", param->name, &(struct made){.rx = rx});
+	id = make("sched_rx", param->name, rx, &(struct made){.rx = rx});
 	if (id == WEIR_GRAPH_NODE_INVALID) {
 		free(rx);
 		return id;

@@ -81,6 +81,14 @@ weir_readout_follower_free(struct weir_readout_follower *follower)
 	free(follower);
 }
 
+static void
+let_go(const struct weir_readout_buffer *buffer, struct cell *cell)
+{
+	pin_release(&cell->pin);
+	/* Eviction may find what it passed over. */
+	__atomic_fetch_add(buffer->releases, 1, __ATOMIC_RELEASE);
+}
+
 /* The cell of a frame by its number, pinned; NULL: it has been used again, or is free. */
 static struct cell *
 pin_number(const struct weir_readout_buffer *buffer, uint64_t number, uint32_t *index)
@@ -93,7 +101,7 @@ pin_number(const struct weir_readout_buffer *buffer, uint64_t number, uint32_t *
 		return NULL;
 	if (cell->number == number)
 		return cell;
-	pin_release(&cell->pin);
+	let_go(buffer, cell);
 	return NULL;
 }
 
@@ -118,9 +126,7 @@ look_at(struct weir_readout_follower *follower, uint64_t number)
 		.size_bytes = cell->size_bytes,
 	};
 	reason = chain_run(&follower->chain, &item);
-	pin_release(&cell->pin);
-	/* Eviction may find what it passed over. */
-	__atomic_fetch_add(buffer->releases, 1, __ATOMIC_RELEASE);
+	let_go(buffer, cell);
 	if (reason < 0)
 		follower->own.passed++;
 	else

@@ -18,9 +18,9 @@ struct link_tally {
 	uint64_t received, received_bytes;
 	uint64_t passed; /* given to the consumer */
 	uint64_t dropped[WEIR_READOUT_NB_DROPS];
-	uint64_t processed[WEIR_READOUT_PROCESS_DROPS_MAX];
 	uint64_t missing;
 	struct weir_readout_fault_stats faults[WEIR_READOUT_NB_FAULTS];
+	uint64_t processed[WEIR_READOUT_PROCESS_DROPS_MAX]; /* last: see publish() */
 };
 
 struct weir_readout_link {
@@ -281,11 +281,14 @@ take(struct weir_readout_link *link, struct weir_readout_item *item, uint64_t ar
 	return false;
 }
 
+/* Of what functions drop, only the reasons that they have. */
 static void
 publish(struct weir_readout_link *link)
 {
+	const size_t unused = RTE_DIM(link->own.processed) - link->chain.nb_drops;
+
 	tally_publish(&link->version, (uint64_t *)&link->published, (const uint64_t *)&link->own,
-		TALLY_WORDS(link->own));
+		TALLY_WORDS(link->own) - unused);
 }
 
 /*
