@@ -82,7 +82,7 @@ switches_so_far(const struct coro_class *class, size_t nb)
 size_t
 coro_class_count(struct coro_class *class, struct weir_coro_class_stats *stats)
 {
-	uint64_t most, switches;
+	uint64_t most, live, switches;
 	size_t nb;
 
 	pthread_mutex_lock(&class->lock);
@@ -97,10 +97,12 @@ coro_class_count(struct coro_class *class, struct weir_coro_class_stats *stats)
 	stats->destroyed = SUM(class, destroyed);
 	stats->exited = SUM(class, exited);
 	stats->created = SUM(class, created);
-	stats->live = stats->created - stats->destroyed;
 	/* Neither is less than the truth. */
 	most = SUM(class, most);
 	stats->peak = most < class->most_out ? most : class->most_out;
+	/* Any number may have come and gone since the destroyed ones were counted. */
+	live = stats->created - stats->destroyed;
+	stats->live = live < stats->peak ? live : stats->peak;
 	pthread_mutex_unlock(&class->lock);
 	return nb;
 }

@@ -180,7 +180,8 @@ struct weir_coro_class_stats {
 	size_t stack_size;          /**< bytes, as rounded */
 	enum weir_coro_guard guard; /**< what it is */
 	uint64_t max;               /**< coroutines that may be alive */
-	uint64_t live;              /**< that are */
+	/** That are. While others create and destroy an estimate, which is never more than peak. */
+	uint64_t live;
 	/**
 	 * Most that were at a time. Exact where one thread does all creating and destroying; where several do, it may be too high, by
 	 * no more than what their caches hold.
