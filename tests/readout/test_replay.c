@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Captures of a real detector through links, at their own and another rate; the folder of captures is the argument. */
+/* Captures of real detectors and a lidar through links, at their own and another rate; the folder of captures is the argument. */
 
 #include "chain.h"
 
@@ -110,6 +110,61 @@ triggered(void **state)
 	assert_int_equal(chain_queue().links, 35);
 	stats = chain_link(1);
 	assert_int_equal(stats.received, 35);
+	assert_int_equal(stats.missing, 0);
+	for (unsigned int f = 0; f < WEIR_READOUT_NB_FAULTS; f++)
+		assert_int_equal(stats.faults[f].count, 0);
+	weir_readout_replay_free(replay);
+	chain_free();
+}
+
+static const struct weir_base_doc_key formats_keys[] = {
+	{.name = "formats",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_readout_format_section,
+		.help = "Formats."},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section formats_root = {"file", "A file.", formats_keys};
+
+/* The one format of a file in the folder of captures. */
+static struct weir_readout_format
+load_format(const char *name)
+{
+	const struct weir_base_doc_value *formats;
+	struct weir_readout_format format;
+	struct weir_base_doc *doc;
+	char path[512];
+	unsigned int nb;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	doc = weir_base_doc_load(path, &formats_root);
+	assert_non_null(doc);
+	weir_base_doc_errors(doc, &nb);
+	assert_int_equal(nb, 0);
+	formats = weir_base_doc_get(weir_base_doc_root(doc), "formats");
+	assert_int_equal(weir_readout_format_read(doc, weir_base_doc_at(formats, 0), &format), 0);
+	weir_base_doc_free(doc);
+	return format;
+}
+
+/* A turn of a lidar, whose format is in a file: no fault. Its accelerometer's packets are of no link. */
+static void
+lidar(void **state)
+{
+	struct weir_readout_format format = load_format("lidar-os0-128.yaml");
+	struct weir_readout_link_stats stats;
+
+	chain_make();
+	chain_add((struct weir_readout_link_config){.format = &format, .key = 1});
+	assert_int_equal(open_capture("lidar-os0-128.pcap", 0), 0);
+	assert_int_equal(play(), 98156000); /* the last one */
+	assert_int_equal(weir_readout_replay_ended(replay), 1);
+	assert_int_equal(chain_queue().received, 74);
+	assert_int_equal(chain_queue().unknown_stream, 10);
+	stats = chain_link(0);
+	assert_int_equal(stats.delivered, 64);
 	assert_int_equal(stats.missing, 0);
 	for (unsigned int f = 0; f < WEIR_READOUT_NB_FAULTS; f++)
 		assert_int_equal(stats.faults[f].count, 0);
@@ -239,6 +294,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gem),
 		cmocka_unit_test(triggered),
+		cmocka_unit_test(lidar),
 		cmocka_unit_test(rate),
 		cmocka_unit_test(waits),
 		cmocka_unit_test(refused),
