@@ -404,7 +404,7 @@ resume_at_once(void *arg)
 		/* They may have but one CPU. */
 		for (unsigned int spins = 1;
 			__atomic_load_n(&arrived, __ATOMIC_ACQUIRE) < 2 * (round + 1); spins++)
-			if (spins % 1024 == 0)
+			if (spins % 8192 == 0)
 				sched_yield();
 		/* A little apart, this way and that: within the other one's few instructions. */
 		for (volatile unsigned int i = 0; i < (arg != NULL ? round % 16 : round / 16 % 16);
@@ -451,10 +451,14 @@ nothing_to_do(void)
 static void *
 destroys(void *arg)
 {
+	unsigned int spins;
+
 	for (unsigned int round = 1; round <= 2000; round++) {
 		__atomic_fetch_add(&at_gate, 1, __ATOMIC_SEQ_CST);
-		while (__atomic_load_n(&at_gate, __ATOMIC_SEQ_CST) < round * 3)
-			; /* awake: they must go on at the same instant */
+		/* Awake, nearly: they must go on at the same instant, but may have the CPU that who opens the gate needs. */
+		for (spins = 1; __atomic_load_n(&at_gate, __ATOMIC_SEQ_CST) < round * 3; spins++)
+			if (spins % 8192 == 0)
+				sched_yield();
 		if (weir_coro_destroy(doomed) == 0)
 			__atomic_fetch_add(&nb_destroyed, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&at_gate2, 1, __ATOMIC_SEQ_CST);

@@ -140,9 +140,11 @@ takes_its_share(void *arg)
 	}
 	if (t % 2 == 0)
 		__atomic_sub_fetch(&nb_at_work, 1, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&nb_at_work, __ATOMIC_ACQUIRE) > 0) {
+	for (unsigned int i = 1; __atomic_load_n(&nb_at_work, __ATOMIC_ACQUIRE) > 0; i++) {
 		destroy_own(__atomic_exchange_n(
 			&handed[random_next(&random) % (NB / 2)], NULL, __ATOMIC_ACQUIRE));
+		if (i % 64 == 0) /* those at work may need this CPU */
+			sched_yield();
 	}
 	return NULL;
 }
