@@ -140,6 +140,7 @@ int
 weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command)
 {
 	struct ctl_commands *commands = &ctl->commands;
+	struct ctl_command taken;
 	unsigned int at;
 	bool found;
 
@@ -147,12 +148,16 @@ weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command)
 	pthread_mutex_lock(&commands->table);
 	at = find(commands, command, &found);
 	if (found) {
-		free_command(&commands->sorted[at]);
+		taken = commands->sorted[at];
 		commands->nb--;
 		memmove(&commands->sorted[at], &commands->sorted[at + 1],
 			(commands->nb - at) * sizeof(commands->sorted[0]));
 	}
 	pthread_mutex_unlock(&commands->table);
+	if (found) {
+		weir_base_ctl_deferred_finish(ctl, &taken);
+		free_command(&taken);
+	}
 	pthread_mutex_unlock(&commands->run);
 	return found ? 0 : -ENOENT;
 }
@@ -181,14 +186,14 @@ weir_base_ctl_unregister_all(
 		weir_base_ctl_unregister(ctl, entries[i].command);
 }
 
-int
-weir_base_ctl_run(
-	struct weir_base_ctl *ctl, const char *command, const json_t *args, json_t **result)
+/* Run a handler under the lock; one may run another. @param[out] deferred  NULL: this is the answer */
+static int
+run_command(struct weir_base_ctl *ctl, const char *command, const json_t *args, json_t **result,
+	struct weir_base_ctl_deferred **deferred)
 {
 	struct ctl_commands *commands = &ctl->commands;
-	weir_base_ctl_handler_t handler = NULL;
+	struct ctl_run now = {.handler = NULL}, *outer;
 	int error = -ENOENT;
-	void *arg = NULL;
 	unsigned int at;
 	bool found;
 
@@ -197,16 +202,30 @@ weir_base_ctl_run(
 	pthread_mutex_lock(&commands->table);
 	at = find(commands, command, &found);
 	if (found) {
-		handler = commands->sorted[at].handler;
-		arg = commands->sorted[at].arg;
+		now.handler = commands->sorted[at].handler;
+		now.arg = commands->sorted[at].arg;
 	}
 	pthread_mutex_unlock(&commands->table);
-	if (handler != NULL)
-		error = handler(arg, args, result);
+	outer = commands->running;
+	commands->running = &now;
+	if (now.handler != NULL)
+		error = now.handler(now.arg, args, result);
 	else
 		*result = json_sprintf("no command '%.100s'; 'help' lists them", command);
+	commands->running = outer;
 	pthread_mutex_unlock(&commands->run);
+	*deferred = now.deferred;
 	return error;
+}
+
+int
+weir_base_ctl_run(
+	struct weir_base_ctl *ctl, const char *command, const json_t *args, json_t **result)
+{
+	struct weir_base_ctl_deferred *deferred;
+	int error = run_command(ctl, command, args, result, &deferred);
+
+	return deferred != NULL ? weir_base_ctl_deferred_wait(deferred, result) : error;
 }
 
 void
@@ -262,8 +281,18 @@ check_request(json_t *request)
 	return NULL;
 }
 
+/* What a handler returned. */
 static json_t *
-run_request(struct weir_base_ctl *ctl, json_t *request)
+outcome(int error, json_t *result)
+{
+	if (error != 0)
+		return failure(error < 0 ? error : -EIO, result);
+	return json_pack("{s:b, s:o}", "ok", 1, "result", result != NULL ? result : json_null());
+}
+
+/* NULL: it is deferred. */
+static json_t *
+run_request(struct weir_base_ctl *ctl, json_t *request, struct weir_base_ctl_deferred **deferred)
 {
 	json_t *result = check_request(request), *args;
 	int error;
@@ -271,11 +300,9 @@ run_request(struct weir_base_ctl *ctl, json_t *request)
 	if (result != NULL)
 		return failure(-EINVAL, result);
 	args = json_object_get(request, "args");
-	error = weir_base_ctl_run(ctl, json_string_value(json_object_get(request, "command")),
-		json_is_null(args) ? NULL : args, &result);
-	if (error != 0)
-		return failure(error < 0 ? error : -EIO, result);
-	return json_pack("{s:b, s:o}", "ok", 1, "result", result != NULL ? result : json_null());
+	error = run_command(ctl, json_string_value(json_object_get(request, "command")),
+		json_is_null(args) ? NULL : args, &result, deferred);
+	return *deferred != NULL ? NULL : outcome(error, result);
 }
 
 static char *
@@ -288,19 +315,30 @@ dump(json_t *answer)
 }
 
 char *
-weir_base_ctl_answer(struct weir_base_ctl *ctl, const char *line, size_t size)
+weir_base_ctl_answer(struct weir_base_ctl *ctl, const char *line, size_t size,
+	struct weir_base_ctl_deferred **deferred)
 {
 	json_error_t parse_error;
 	json_t *request =
 		json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &parse_error);
 	json_t *answer;
 
+	*deferred = NULL;
 	if (request != NULL)
-		answer = run_request(ctl, request);
+		answer = run_request(ctl, request, deferred);
 	else
 		answer = failure(-EINVAL, json_sprintf("not valid JSON: column %d: %s",
 						  parse_error.column, parse_error.text));
 	json_decref(request);
+	return *deferred != NULL ? NULL : dump(answer);
+}
+
+char *
+weir_base_ctl_answer_deferred(struct weir_base_ctl_deferred *deferred)
+{
+	json_t *answer = outcome(deferred->error, deferred->result);
+
+	free(deferred);
 	return dump(answer);
 }
 

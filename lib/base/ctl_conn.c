@@ -26,6 +26,9 @@ weir_base_ctl_conn_new(int fd)
 void
 weir_base_ctl_conn_free(struct ctl_conn *conn)
 {
+	/* It is made all the same; nobody gets it. */
+	if (conn->deferred != NULL)
+		conn->deferred->conn = NULL;
 	close(conn->fd);
 	free(conn->in.data);
 	free(conn->out.data);
@@ -94,7 +97,8 @@ is_heard(const struct ctl_conn *conn)
 bool
 weir_base_ctl_conn_ready(const struct ctl_conn *conn)
 {
-	return is_heard(conn) && (conn->has_line || (conn->eof && waiting(&conn->in) > 0));
+	return is_heard(conn) && conn->deferred == NULL &&
+	       (conn->has_line || (conn->eof && waiting(&conn->in) > 0));
 }
 
 short
@@ -195,6 +199,20 @@ say(struct ctl_conn *conn, char *answer)
 	return good;
 }
 
+bool
+weir_base_ctl_conn_answer(struct weir_base_ctl_deferred *deferred)
+{
+	struct ctl_conn *conn = deferred->conn;
+	char *answer = weir_base_ctl_answer_deferred(deferred);
+
+	if (conn == NULL) {
+		free(answer);
+		return true;
+	}
+	conn->deferred = NULL;
+	return say(conn, answer);
+}
+
 /* Nothing that comes is heard any more: where the next request would begin is not known. */
 static bool
 refuse_long_line(struct ctl_conn *conn, size_t limit)
@@ -205,6 +223,19 @@ refuse_long_line(struct ctl_conn *conn, size_t limit)
 	conn->has_line = false;
 	conn->eof = true;
 	return say(conn, weir_base_ctl_answer_too_long(limit));
+}
+
+/* Now, or later. */
+static bool
+answer_line(struct weir_base_ctl *ctl, struct ctl_conn *conn, const char *line, size_t length)
+{
+	char *answer = weir_base_ctl_answer(ctl, line, length, &conn->deferred);
+
+	if (conn->deferred == NULL)
+		return say(conn, answer);
+	conn->deferred->conn = conn;
+	conn->deferred->by_client = true;
+	return true;
 }
 
 /* Answer the first line; empty lines are passed over. */
@@ -225,7 +256,7 @@ answer_one(struct weir_base_ctl *ctl, struct ctl_conn *conn)
 		return true;
 	}
 	if (!is_blank(line, length))
-		good = say(conn, weir_base_ctl_answer(ctl, line, length));
+		good = answer_line(ctl, conn, line, length);
 	in->start += length + (newline != NULL);
 	conn->scanned = 0;
 	conn->has_line = false;
@@ -242,11 +273,13 @@ weir_base_ctl_conn_serve(struct weir_base_ctl *ctl, struct ctl_conn *conn, short
 	/* Nobody is left to be answered. */
 	if ((events & (POLLERR | POLLNVAL)) != 0)
 		return false;
-	if ((events & POLLHUP) != 0 && (events & POLLIN) == 0 && !conn->has_line)
+	if ((events & POLLHUP) != 0 && (events & POLLIN) == 0 &&
+		(!conn->has_line || conn->deferred != NULL))
 		return false;
 	if (weir_base_ctl_conn_ready(conn) && !answer_one(ctl, conn))
 		return false;
 	if (!weir_base_ctl_conn_flush(conn))
 		return false;
-	return !conn->eof || waiting(&conn->in) > 0 || waiting(&conn->out) > 0;
+	return !conn->eof || conn->deferred != NULL || waiting(&conn->in) > 0 ||
+	       waiting(&conn->out) > 0;
 }

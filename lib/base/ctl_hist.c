@@ -38,6 +38,7 @@ weir_base_ctl_hist(const struct weir_base_hist *hist, json_t *(*value)(uint64_t)
 		json_object_set_new(object, "p50", value(weir_base_hist_percentile(hist, 50)));
 		json_object_set_new(object, "p90", value(weir_base_hist_percentile(hist, 90)));
 		json_object_set_new(object, "p99", value(weir_base_hist_percentile(hist, 99)));
+		json_object_set_new(object, "p99.9", value(weir_base_hist_percentile(hist, 99.9)));
 		json_object_set_new(object, "max", value(hist->max));
 	}
 	json_object_set_new(object, "buckets", buckets(hist));

@@ -8,6 +8,7 @@
  *   ctl_path.c     where sockets are, and which of them answer
  *   ctl_server.c   opening, closing, the server's thread
  *   ctl_command.c  the table of commands, and running one
+ *   ctl_deferred.c answers that come later
  *   ctl_conn.c     one connection: lines in, lines out
  *   ctl_client.c   asking an instance
  *   telemetry.c    the mirror (DPDK)
@@ -16,6 +17,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/un.h>
 
 #include "weir_base.h"
@@ -39,9 +41,39 @@ struct ctl_watcher {
 	void (*closing)(struct weir_base_ctl *ctl);
 };
 
+/* A handler that runs now. */
+struct ctl_run {
+	weir_base_ctl_handler_t handler;
+	void *arg;
+	struct weir_base_ctl_deferred *deferred; /* NULL: it answers itself */
+};
+
+struct weir_base_ctl_deferred {
+	TAILQ_ENTRY(weir_base_ctl_deferred) entry;
+	struct weir_base_ctl *ctl;
+	weir_base_ctl_handler_t handler; /* and its arg: of which command */
+	void *handler_arg;
+	weir_base_ctl_finish_t finish;
+	void *arg;
+	struct ctl_conn
+		*conn;  /* who is answered, NULL: gone; like the next one the server's thread's */
+	bool by_client; /* asked for */
+	bool resumed, finished; /* under the lock of those that wait */
+	int error;              /* when it is finished: the answer */
+	json_t *result;
+};
+
+/* All answers that are deferred. */
+struct ctl_waiting {
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* one is resumed, or finished */
+	TAILQ_HEAD(, weir_base_ctl_deferred) list;
+};
+
 struct ctl_commands {
-	pthread_mutex_t run;   /* held while a handler runs; recursive */
-	pthread_mutex_t table; /* held while the table is read or changed; recursive */
+	struct ctl_run *running; /* under the next one */
+	pthread_mutex_t run;     /* held while a handler runs; recursive */
+	pthread_mutex_t table;   /* held while the table is read or changed; recursive */
 	struct ctl_command *sorted;
 	unsigned int nb, max;
 };
@@ -60,10 +92,13 @@ struct ctl_conn {
 	bool has_line;  /* a whole one, or more than one may have */
 	size_t scanned; /* bytes of in that hold no newline */
 	struct ctl_buffer in, out;
+	struct weir_base_ctl_deferred
+		*deferred; /* the answer that comes before any other; NULL: none */
 };
 
 struct weir_base_ctl {
 	struct ctl_commands commands;
+	struct ctl_waiting waiting;
 	const struct ctl_watcher *watcher;
 	char path[CTL_PATH_SIZE];
 	dev_t device; /* of the socket we made: another's of the same name is not ours to remove */
@@ -95,11 +130,34 @@ void weir_base_ctl_watch(struct weir_base_ctl *ctl, const struct ctl_watcher *wa
 int weir_base_ctl_commands_init(struct ctl_commands *commands);
 void weir_base_ctl_commands_fini(struct ctl_commands *commands);
 
-/* Answer one request line; a string without newline to be freed with free(), NULL: out of memory. */
-char *weir_base_ctl_answer(struct weir_base_ctl *ctl, const char *line, size_t size);
+/*
+ * Answer one request line; a string without newline to be freed with free(), NULL: out of memory; or it is deferred, and to be had from
+ * weir_base_ctl_deferred_next().
+ */
+char *weir_base_ctl_answer(struct weir_base_ctl *ctl, const char *line, size_t size,
+	struct weir_base_ctl_deferred **deferred);
+
+/* The same of what was deferred, which is freed. */
+char *weir_base_ctl_answer_deferred(struct weir_base_ctl_deferred *deferred);
 
 /* The answer to one that is longer than limit. */
 char *weir_base_ctl_answer_too_long(size_t limit);
+
+/* ctl_deferred.c */
+int weir_base_ctl_deferred_init(struct ctl_waiting *waiting);
+void weir_base_ctl_deferred_fini(struct ctl_waiting *waiting);
+
+/* Finish what a command has deferred. Under the lock of handlers. */
+void weir_base_ctl_deferred_finish(struct weir_base_ctl *ctl, const struct ctl_command *command);
+
+/* Wait for an answer, as who asked for it in this process. @return as a handler */
+int weir_base_ctl_deferred_wait(struct weir_base_ctl_deferred *deferred, json_t **result);
+
+/* The next one for a client that is finished now, or, all, has not been yet; NULL: there is none. The server's thread only. */
+struct weir_base_ctl_deferred *weir_base_ctl_deferred_next(struct weir_base_ctl *ctl, bool all);
+
+/* ctl_server.c: its thread is to look at what was resumed. */
+void weir_base_ctl_wake(struct weir_base_ctl *ctl);
 
 /* ctl_conn.c */
 struct ctl_conn *weir_base_ctl_conn_new(int fd);
@@ -110,6 +168,9 @@ short weir_base_ctl_conn_events(const struct ctl_conn *conn);
 
 /* A whole request is there, and may be answered now. */
 bool weir_base_ctl_conn_ready(const struct ctl_conn *conn);
+
+/* The answer that it waits for. False: out of memory. */
+bool weir_base_ctl_conn_answer(struct weir_base_ctl_deferred *deferred);
 
 /* Read, answer at most one request, write. False: the connection is over. */
 bool weir_base_ctl_conn_serve(struct weir_base_ctl *ctl, struct ctl_conn *conn, short events);

@@ -79,12 +79,35 @@ gather(struct weir_base_ctl *ctl, struct pollfd *polled)
 	}
 }
 
+void
+weir_base_ctl_wake(struct weir_base_ctl *ctl)
+{
+	uint64_t one = 1;
+
+	/* Its counter cannot be full: it is read each time that it wakes the thread. */
+	if (write(ctl->wake_fd, &one, sizeof(one)) != sizeof(one))
+		weir_base_log(WEIR_BASE_LOG_ERROR, "base", "cannot wake the control thread: %s",
+			strerror(errno));
+}
+
+/* What was deferred, and is there now; or all of it. */
+static void
+answer_deferred(struct weir_base_ctl *ctl, bool all)
+{
+	struct weir_base_ctl_deferred *deferred;
+
+	while ((deferred = weir_base_ctl_deferred_next(ctl, all)) != NULL)
+		if (!weir_base_ctl_conn_answer(deferred))
+			weir_base_log(WEIR_BASE_LOG_ERROR, "base", "no memory for an answer");
+}
+
 static void *
 serve(void *arg)
 {
 	struct weir_base_ctl *ctl = arg;
 	struct pollfd polled[2 + MAX_CONNS];
 	bool more = false, exhausted = false;
+	uint64_t nb_wakes;
 
 	while (!__atomic_load_n(&ctl->stop, __ATOMIC_ACQUIRE)) {
 		bool full = ctl->nb_conns == MAX_CONNS || exhausted;
@@ -95,6 +118,9 @@ serve(void *arg)
 		if (poll(polled, 2 + ctl->nb_conns, more ? 0 : exhausted ? BACKOFF_MS : -1) < 0)
 			continue;
 		exhausted = false;
+		if ((polled[0].revents & POLLIN) != 0 &&
+			read(ctl->wake_fd, &nb_wakes, sizeof(nb_wakes)) == sizeof(nb_wakes))
+			answer_deferred(ctl, false);
 		more = serve_clients(ctl, polled + 2);
 		if ((polled[1].revents & POLLIN) != 0)
 			accept_clients(ctl, &exhausted);
@@ -214,6 +240,20 @@ weir_base_ctl_limit_requests(struct weir_base_ctl *ctl, size_t bytes)
 	__atomic_store_n(&ctl->request_max, bytes, __ATOMIC_RELAXED);
 }
 
+/* Of commands, and of answers to come. */
+static int
+init_tables(struct weir_base_ctl *ctl)
+{
+	int error = weir_base_ctl_commands_init(&ctl->commands);
+
+	if (error != 0)
+		return error;
+	error = weir_base_ctl_deferred_init(&ctl->waiting);
+	if (error != 0)
+		weir_base_ctl_commands_fini(&ctl->commands);
+	return error;
+}
+
 struct weir_base_ctl *
 weir_base_ctl_open(const char *name)
 {
@@ -221,7 +261,7 @@ weir_base_ctl_open(const char *name)
 	bool bound = false;
 	int error;
 
-	if (ctl == NULL || weir_base_ctl_commands_init(&ctl->commands) != 0) {
+	if (ctl == NULL || init_tables(ctl) != 0) {
 		free(ctl);
 		errno = ENOMEM;
 		return NULL;
@@ -247,6 +287,7 @@ weir_base_ctl_open(const char *name)
 		close(ctl->listen_fd);
 	if (ctl->wake_fd >= 0)
 		close(ctl->wake_fd);
+	weir_base_ctl_deferred_fini(&ctl->waiting);
 	weir_base_ctl_commands_fini(&ctl->commands);
 	free(ctl);
 	errno = -error;
@@ -281,20 +322,16 @@ drain(struct weir_base_ctl *ctl)
 void
 weir_base_ctl_close(struct weir_base_ctl *ctl)
 {
-	uint64_t one = 1;
-
 	if (ctl == NULL)
 		return;
 	if (ctl->watcher != NULL)
 		ctl->watcher->closing(ctl);
 	__atomic_store_n(&ctl->stop, true, __ATOMIC_RELEASE);
-	/* Its counter cannot be full: nobody else writes to it. */
-	if (write(ctl->wake_fd, &one, sizeof(one)) != sizeof(one))
-		weir_base_log(WEIR_BASE_LOG_ERROR, "base", "cannot wake the control thread: %s",
-			strerror(errno));
+	weir_base_ctl_wake(ctl);
 	pthread_join(ctl->thread, NULL);
 	close(ctl->listen_fd);
 	remove_socket(ctl);
+	answer_deferred(ctl, true);
 	drain(ctl);
 	while (ctl->conns != NULL) {
 		struct ctl_conn *conn = ctl->conns;
@@ -303,6 +340,7 @@ weir_base_ctl_close(struct weir_base_ctl *ctl)
 		weir_base_ctl_conn_free(conn);
 	}
 	close(ctl->wake_fd);
+	weir_base_ctl_deferred_fini(&ctl->waiting);
 	weir_base_ctl_commands_fini(&ctl->commands);
 	free(ctl);
 }

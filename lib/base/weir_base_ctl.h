@@ -16,7 +16,8 @@
  * the limit as soon as so much of it has come, and the connection is closed then.
  *
  * The server runs one thread of its own; handlers run in it, one at a time,
- * and must not take longer than a few seconds. Needs no DPDK.
+ * and must not take longer than a few seconds: one that has to wait for something defers its answer (weir_base_ctl_defer()). Needs
+ * no DPDK.
  */
 
 #include <stdbool.h>
@@ -29,7 +30,8 @@
 extern "C" {
 #endif
 
-struct weir_base_ctl; /* a server */
+struct weir_base_ctl;          /* a server */
+struct weir_base_ctl_deferred; /* an answer that is to come */
 struct weir_base_hist;
 
 /** Most bytes of a request's line, its newline not among them, unless told otherwise. */
@@ -91,7 +93,10 @@ void weir_base_ctl_limit_requests(struct weir_base_ctl *ctl, size_t bytes);
 int weir_base_ctl_register(struct weir_base_ctl *ctl, const char *command, const char *help,
 	uint32_t flags, weir_base_ctl_handler_t handler, void *arg);
 
-/** Take a command back; returns after a running handler of it ended. -ENOENT when there is none. Not from a handler. */
+/**
+ * Take a command back; returns after a running handler of it ended. Those of its answers that are deferred are finished by this, in the
+ * caller's thread. -ENOENT when there is none. Not from a handler.
+ */
 int weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command);
 
 /** A command, as weir_base_ctl_register() takes it. */
@@ -122,7 +127,56 @@ int weir_base_ctl_run(
 	struct weir_base_ctl *ctl, const char *command, const json_t *args, json_t **result);
 
 /**
- * A histogram for an answer: {"count", "p50", "p90", "p99", "max", "buckets": [[low, high, count], ...]}. Those in the middle are
+ * Make an answer that was deferred. In the server's thread, or that of who takes the command back, as handlers one at a time. Called
+ * once for each, also when the client has gone meanwhile; the deferred answer must not be resumed from then on.
+ *
+ * @param arg  as deferred
+ * @param[out] result  NULL before; as a handler's
+ * @return 0 or a negative errno
+ */
+typedef int (*weir_base_ctl_finish_t)(void *arg, json_t **result);
+
+/**
+ * From within a handler: the answer comes later. What the handler returns, and its result, which stays NULL, are not looked at then.
+ * Other connections are served meanwhile; this one's next request is, after the answer. weir_base_ctl_run() waits for the answer.
+ *
+ * @param finish  makes the answer, after weir_base_ctl_resume(); also, without that, when the command is taken back, or the server closed
+ * @return to be resumed once; NULL: no memory, or the handler has deferred it already
+ */
+struct weir_base_ctl_deferred *weir_base_ctl_defer(
+	struct weir_base_ctl *ctl, weir_base_ctl_finish_t finish, void *arg);
+
+/**
+ * The answer can be made now: finish() will be called. Any thread, also the handler itself; a few instructions under a lock, and one
+ * system call. Not once finish() was called: who takes commands back while others resume holds a lock of his own in both.
+ */
+void weir_base_ctl_resume(struct weir_base_ctl_deferred *deferred);
+
+/** For an answer: set a number, less than 2^63. */
+void weir_base_ctl_set(json_t *object, const char *key, uint64_t value);
+
+/** For an answer: set a text that is an application's. What is not UTF-8, or NULL, is "?". */
+void weir_base_ctl_set_name(json_t *object, const char *key, const char *name);
+
+/** For an answer: set what may be any 64 bits, for which JSON's integers have no room: as text, "0x1f". */
+void weir_base_ctl_set_hex(json_t *object, const char *key, uint64_t value);
+
+/** As weir_base_ctl_set_hex(), in decimals: "31". */
+void weir_base_ctl_set_decimal(json_t *object, const char *key, uint64_t value);
+
+/** For an answer: set bytes, as text in base64. Without memory for it nothing is set. */
+void weir_base_ctl_set_bytes(json_t *object, const char *key, const void *bytes, size_t nb);
+
+/**
+ * Bytes that a text has in base64.
+ *
+ * @param[out] nb  how many
+ * @return to be freed; NULL: it is no such text, or there is no memory
+ */
+void *weir_base_ctl_bytes(const json_t *text, size_t *nb);
+
+/**
+ * A histogram for an answer: {"count", "p50", "p90", "p99", "p99.9", "max", "buckets": [[low, high, count], ...]}. Those in the middle are
  * missing when nothing was recorded.
  *
  * @param value  how a value is told; NULL: as an integer

@@ -13,32 +13,11 @@
 
 #define NB_MAX 1000 /* of an answer, if it was not asked for more */
 
-static json_t *
-as_integer(uint64_t value)
-{
-	return json_integer((json_int_t)value);
-}
-
-static void
-set(json_t *object, const char *key, uint64_t value)
-{
-	json_object_set_new(object, key, as_integer(value));
-}
-
-/* Names are the application's: what is not UTF-8 is not told. */
-static void
-set_name(json_t *object, const char *key, const char *name)
-{
-	json_t *string = json_string(name);
-
-	json_object_set_new(object, key, string != NULL ? string : json_string("?"));
-}
-
 /* Handles are shown as hexadecimal numbers: not all are integers of JSON's. */
 static void
 set_handle(json_t *object, uint64_t handle)
 {
-	json_object_set_new(object, "handle", json_sprintf("%#" PRIx64, handle));
+	weir_base_ctl_set_hex(object, "handle", handle);
 }
 
 static json_t *
@@ -46,17 +25,18 @@ counters(const struct weir_em_stats *stats)
 {
 	json_t *object = json_object(), *dropped = json_object();
 
-	set(object, "sent", stats->nb_sent);
-	set(object, "forwarded", stats->nb_forwarded);
-	set(object, "refused", stats->nb_refused);
-	set(object, "received", stats->nb_received);
-	set(object, "calls", stats->nb_calls);
-	set(object, "rounds", stats->nb_rounds);
-	set(object, "idle", stats->nb_idle);
-	set(object, "ended_early", stats->nb_ended);
-	set(object, "errors", stats->nb_errors);
+	weir_base_ctl_set(object, "sent", stats->nb_sent);
+	weir_base_ctl_set(object, "forwarded", stats->nb_forwarded);
+	weir_base_ctl_set(object, "refused", stats->nb_refused);
+	weir_base_ctl_set(object, "received", stats->nb_received);
+	weir_base_ctl_set(object, "calls", stats->nb_calls);
+	weir_base_ctl_set(object, "rounds", stats->nb_rounds);
+	weir_base_ctl_set(object, "idle", stats->nb_idle);
+	weir_base_ctl_set(object, "ended_early", stats->nb_ended);
+	weir_base_ctl_set(object, "errors", stats->nb_errors);
 	for (int i = 0; i < WEIR_EM_DROPS; i++)
-		set(dropped, weir_em_drop_name((enum weir_em_drop)i), stats->nb_dropped[i]);
+		weir_base_ctl_set(
+			dropped, weir_em_drop_name((enum weir_em_drop)i), stats->nb_dropped[i]);
 	json_object_set_new(object, "dropped", dropped);
 	return object;
 }
@@ -66,9 +46,9 @@ queue_counters(const struct weir_em_queue_stats *stats)
 {
 	json_t *object = json_object();
 
-	set(object, "sent", stats->nb_sent);
-	set(object, "received", stats->nb_received);
-	set(object, "dropped", stats->nb_dropped);
+	weir_base_ctl_set(object, "sent", stats->nb_sent);
+	weir_base_ctl_set(object, "received", stats->nb_received);
+	weir_base_ctl_set(object, "dropped", stats->nb_dropped);
 	return object;
 }
 
@@ -86,13 +66,13 @@ sched_counters(const struct weir_em *em)
 	json_t *object = json_object();
 
 	weir_sched_stats(em->sched, &stats);
-	set(object, "new", stats.nb_new);
-	set(object, "forwarded", stats.nb_forwarded);
-	set(object, "released", stats.nb_released);
-	set(object, "dequeued", stats.nb_dequeued);
-	set(object, "refused", stats.nb_refused);
-	set(object, "invalid", stats.nb_invalid);
-	set(object, "stolen", stats.nb_stolen);
+	weir_base_ctl_set(object, "new", stats.nb_new);
+	weir_base_ctl_set(object, "forwarded", stats.nb_forwarded);
+	weir_base_ctl_set(object, "released", stats.nb_released);
+	weir_base_ctl_set(object, "dequeued", stats.nb_dequeued);
+	weir_base_ctl_set(object, "refused", stats.nb_refused);
+	weir_base_ctl_set(object, "invalid", stats.nb_invalid);
+	weir_base_ctl_set(object, "stolen", stats.nb_stolen);
 	return object;
 }
 
@@ -105,7 +85,7 @@ set_group(json_t *object, struct weir_em *em, unsigned int number)
 
 	for (uint32_t at = 0; (handle = em_next(em, EM_KIND_QUEUE_GROUP, &at)) != 0;)
 		if (em_handle_number(handle) == number && em_group_look(em, handle, &group) == 0)
-			set_name(object, "group", group.name);
+			weir_base_ctl_set_name(object, "group", group.name);
 }
 
 /* Counters of one queue of the scheduler, by their names there. */
@@ -118,11 +98,11 @@ sched_queue(struct weir_em *em, unsigned int queue)
 	struct weir_sched_queue_config config;
 	json_t *object = json_object();
 
-	set(object, "queue", queue);
+	weir_base_ctl_set(object, "queue", queue);
 	if (weir_sched_queue_get(em->sched, queue, &config) == 0 && config.group > 0)
 		set_group(object, em, config.group - 1u);
 	for (int i = 0; i < nb && i < (int)RTE_DIM(xstats); i++)
-		set(object, xstats[i].name, xstats[i].value);
+		weir_base_ctl_set(object, xstats[i].name, xstats[i].value);
 	return object;
 }
 
@@ -162,7 +142,7 @@ ctl_stats(void *arg, const json_t *args, json_t **result)
 		json_object_set_new(types, weir_em_queue_type_name((enum weir_em_queue_type)type),
 			queue_counters(&sums));
 	}
-	set_name(object, "name", em->name);
+	weir_base_ctl_set_name(object, "name", em->name);
 	json_object_set_new(object, "types", types);
 	json_object_set_new(object, "scheduler", sched_counters(em));
 	json_object_set_new(object, "scheduler_queues", sched_queues(em));
@@ -181,7 +161,7 @@ ctl_cores(void *arg, const json_t *args, json_t **result)
 
 		weir_em_core_stats(em, id, &stats);
 		core = counters(&stats);
-		set(core, "core", id);
+		weir_base_ctl_set(core, "core", id);
 		json_object_set_new(core, "state", json_string(em_core_doing(em, id)));
 		json_array_append_new(list, core);
 	}
@@ -202,12 +182,12 @@ ctl_objects(void *arg, const json_t *args, json_t **result)
 		if (weir_em_object_info(em, handle, &info) < 0)
 			continue;
 		object = json_object();
-		set_name(object, "name", info.name);
+		weir_base_ctl_set_name(object, "name", info.name);
 		set_handle(object, handle);
 		json_object_set_new(object, "state", json_string(em_state_name(info.state)));
-		set(object, "queues", info.nb_queues);
-		set(object, "received", info.nb_received);
-		set(object, "calls", info.nb_calls);
+		weir_base_ctl_set(object, "queues", info.nb_queues);
+		weir_base_ctl_set(object, "received", info.nb_received);
+		weir_base_ctl_set(object, "calls", info.nb_calls);
 		json_array_append_new(list, object);
 	}
 	return answer(json_pack("{s:o}", "objects", list), result);
@@ -220,15 +200,15 @@ queue_json(struct weir_em *em, weir_em_queue handle, const struct weir_em_queue_
 	struct em_queue_group group;
 	json_t *object = queue_counters(&info->stats);
 
-	set_name(object, "name", info->name);
+	weir_base_ctl_set_name(object, "name", info->name);
 	set_handle(object, handle);
 	json_object_set_new(object, "type", json_string(weir_em_queue_type_name(info->type)));
-	set(object, "priority", info->priority);
+	weir_base_ctl_set(object, "priority", info->priority);
 	json_object_set_new(object, "enabled", json_boolean(info->enabled));
 	if (info->object != WEIR_EM_NONE && weir_em_object_info(em, info->object, &owner) == 0)
-		set_name(object, "object", owner.name);
+		weir_base_ctl_set_name(object, "object", owner.name);
 	if (info->group != WEIR_EM_NONE && em_group_look(em, info->group, &group) == 0)
-		set_name(object, "group", group.name);
+		weir_base_ctl_set_name(object, "group", group.name);
 	return object;
 }
 
@@ -311,7 +291,7 @@ ctl_queues(void *arg, const json_t *args, json_t **result)
 			is_wished(&wish, list, &left))
 			json_array_append_new(list, queue_json(em, handle, &info));
 	}
-	return answer(json_pack("{s:o, s:o}", "queues", list, "left", as_integer(left)), result);
+	return answer(json_pack("{s:o, s:I}", "queues", list, "left", (json_int_t)left), result);
 }
 
 static int
@@ -331,10 +311,10 @@ ctl_groups(void *arg, const json_t *args, json_t **result)
 		cores = json_array();
 		for (unsigned int id = 0; id < em->nb_cores; id++)
 			if (group.cores >> id & 1)
-				json_array_append_new(cores, as_integer(id));
-		set_name(object, "name", group.name);
+				json_array_append_new(cores, json_integer(id));
+		weir_base_ctl_set_name(object, "name", group.name);
 		set_handle(object, handle);
-		set(object, "queues", group.nb_queues);
+		weir_base_ctl_set(object, "queues", group.nb_queues);
 		json_object_set_new(object, "cores", cores);
 		json_array_append_new(list, object);
 	}
@@ -355,13 +335,13 @@ ctl_pools(void *arg, const json_t *args, json_t **result)
 		if (weir_em_pool_info(em, handle, &info) < 0)
 			continue;
 		object = json_object();
-		set_name(object, "name", info.name);
+		weir_base_ctl_set_name(object, "name", info.name);
 		set_handle(object, handle);
 		json_object_set_new(object, "adopted", json_boolean(info.adopted));
-		set(object, "buffers", info.nb);
-		set(object, "free", info.nb_free);
-		set(object, "allocated", info.nb_allocated);
-		set(object, "failed", info.nb_failed);
+		weir_base_ctl_set(object, "buffers", info.nb);
+		weir_base_ctl_set(object, "free", info.nb_free);
+		weir_base_ctl_set(object, "allocated", info.nb_allocated);
+		weir_base_ctl_set(object, "failed", info.nb_failed);
 		json_array_append_new(list, object);
 	}
 	return answer(json_pack("{s:o}", "pools", list), result);
@@ -374,15 +354,15 @@ event_group_totals(const struct weir_em *em)
 	json_t *object = json_object();
 
 	weir_em_event_group_stats(em, &stats);
-	set(object, "groups", stats.nb_groups);
-	set(object, "cycles", stats.nb_applied);
-	set(object, "completed", stats.nb_completed);
-	set(object, "aborted", stats.nb_aborted);
-	set(object, "events", stats.nb_events);
-	set(object, "stale", stats.nb_stale);
-	set(object, "excess", stats.nb_excess);
-	set(object, "notifications", stats.nb_notifications);
-	set(object, "undeliverable", stats.nb_undeliverable);
+	weir_base_ctl_set(object, "groups", stats.nb_groups);
+	weir_base_ctl_set(object, "cycles", stats.nb_applied);
+	weir_base_ctl_set(object, "completed", stats.nb_completed);
+	weir_base_ctl_set(object, "aborted", stats.nb_aborted);
+	weir_base_ctl_set(object, "events", stats.nb_events);
+	weir_base_ctl_set(object, "stale", stats.nb_stale);
+	weir_base_ctl_set(object, "excess", stats.nb_excess);
+	weir_base_ctl_set(object, "notifications", stats.nb_notifications);
+	weir_base_ctl_set(object, "undeliverable", stats.nb_undeliverable);
 	return object;
 }
 
@@ -409,12 +389,12 @@ ctl_event_groups(void *arg, const json_t *args, json_t **result)
 		object = json_object();
 		set_handle(object, handle);
 		json_object_set_new(object, "state", json_string(em_event_group_state_name(&info)));
-		set(object, "count", info.count);
-		set(object, "notifications", info.nb_notifications);
-		set(object, "cycle", info.cycle);
+		weir_base_ctl_set(object, "count", info.count);
+		weir_base_ctl_set(object, "notifications", info.nb_notifications);
+		weir_base_ctl_set(object, "cycle", info.cycle);
 		json_array_append_new(list, object);
 	}
-	return answer(json_pack("{s:o, s:o, s:o}", "event_groups", list, "left", as_integer(left),
+	return answer(json_pack("{s:o, s:I, s:o}", "event_groups", list, "left", (json_int_t)left,
 			      "totals", event_group_totals(em)),
 		result);
 }
@@ -425,16 +405,16 @@ timer_json(weir_em_timer handle, const struct weir_em_timer_info *info,
 {
 	json_t *object = json_object();
 
-	set_name(object, "name", info->name);
+	weir_base_ctl_set_name(object, "name", info->name);
 	set_handle(object, handle);
-	set(object, "resolution_ns", info->resolution_ns);
-	set(object, "timeouts", info->nb_timeouts);
-	set(object, "armed_now", info->nb_armed);
-	set(object, "armed", stats->nb_armed);
-	set(object, "fired", stats->nb_fired);
-	set(object, "cancelled", stats->nb_cancelled);
-	set(object, "overruns", stats->nb_overruns);
-	set(object, "undeliverable", stats->nb_undeliverable);
+	weir_base_ctl_set(object, "resolution_ns", info->resolution_ns);
+	weir_base_ctl_set(object, "timeouts", info->nb_timeouts);
+	weir_base_ctl_set(object, "armed_now", info->nb_armed);
+	weir_base_ctl_set(object, "armed", stats->nb_armed);
+	weir_base_ctl_set(object, "fired", stats->nb_fired);
+	weir_base_ctl_set(object, "cancelled", stats->nb_cancelled);
+	weir_base_ctl_set(object, "overruns", stats->nb_overruns);
+	weir_base_ctl_set(object, "undeliverable", stats->nb_undeliverable);
 	json_object_set_new(object, "late_ns", weir_base_ctl_hist(&stats->late_ns, NULL));
 	return object;
 }

@@ -2,7 +2,6 @@
 
 /* This library's commands on the control socket. */
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include <weir_base_ctl.h>
@@ -16,21 +15,6 @@
 #define NB_JOBS_MAX 1000 /* of an answer, if it was not asked for more */
 
 static void
-set(json_t *object, const char *key, uint64_t value)
-{
-	json_object_set_new(object, key, json_integer((json_int_t)value));
-}
-
-static void
-set_name(json_t *object, const char *key, const char *name)
-{
-	json_t *string = json_string(name);
-
-	/* names are the application's: what is not UTF-8 is not told */
-	json_object_set_new(object, key, string != NULL ? string : json_string("?"));
-}
-
-static void
 set_hist(struct weir_job_service *service, json_t *object, enum weir_job_hist which)
 {
 	static const double percents[] = {50, 90, 99, 99.9};
@@ -39,12 +23,13 @@ set_hist(struct weir_job_service *service, json_t *object, enum weir_job_hist wh
 	struct weir_base_hist cycles;
 
 	weir_job_hist(service, which, &cycles);
-	set(hist, "count", cycles.count);
-	set(hist, "mean_ns", weir_base_cycles_to_ns((uint64_t)weir_base_hist_mean(&cycles)));
+	weir_base_ctl_set(hist, "count", cycles.count);
+	weir_base_ctl_set(
+		hist, "mean_ns", weir_base_cycles_to_ns((uint64_t)weir_base_hist_mean(&cycles)));
 	for (size_t i = 0; i < RTE_DIM(percents); i++)
-		set(hist, names[i],
+		weir_base_ctl_set(hist, names[i],
 			weir_base_cycles_to_ns(weir_base_hist_percentile(&cycles, percents[i])));
-	set(hist, "max_ns", weir_base_cycles_to_ns(cycles.max));
+	weir_base_ctl_set(hist, "max_ns", weir_base_cycles_to_ns(cycles.max));
 	json_object_set_new(object, weir_job_hist_name(which), hist);
 }
 
@@ -56,20 +41,20 @@ tell_offload(void *array, void *pool)
 	struct weir_job_offload_stats stats;
 
 	weir_job_offload_stats(pool, &stats);
-	set_name(object, "name", job_offload_name(pool));
-	set(object, "threads", stats.nb_threads);
-	set(object, "queued", stats.nb_queued);
-	set(object, "running", stats.nb_running);
-	set(object, "hanging", stats.nb_hanging);
-	set(object, "accepted", stats.nb_accepted);
-	set(object, "refused", stats.nb_refused);
-	set(object, "done", stats.nb_done);
-	set(object, "abandoned", stats.nb_abandoned);
-	set(object, "ended", stats.nb_ended);
-	set(object, "withdrawn", stats.nb_withdrawn);
-	set(object, "returned", stats.nb_returned);
-	set(object, "longest_ns", stats.longest_ns);
-	set(object, "longest_queued_ns", stats.longest_queued_ns);
+	weir_base_ctl_set_name(object, "name", job_offload_name(pool));
+	weir_base_ctl_set(object, "threads", stats.nb_threads);
+	weir_base_ctl_set(object, "queued", stats.nb_queued);
+	weir_base_ctl_set(object, "running", stats.nb_running);
+	weir_base_ctl_set(object, "hanging", stats.nb_hanging);
+	weir_base_ctl_set(object, "accepted", stats.nb_accepted);
+	weir_base_ctl_set(object, "refused", stats.nb_refused);
+	weir_base_ctl_set(object, "done", stats.nb_done);
+	weir_base_ctl_set(object, "abandoned", stats.nb_abandoned);
+	weir_base_ctl_set(object, "ended", stats.nb_ended);
+	weir_base_ctl_set(object, "withdrawn", stats.nb_withdrawn);
+	weir_base_ctl_set(object, "returned", stats.nb_returned);
+	weir_base_ctl_set(object, "longest_ns", stats.longest_ns);
+	weir_base_ctl_set(object, "longest_queued_ns", stats.longest_queued_ns);
 	json_array_append_new(array, object);
 }
 
@@ -80,14 +65,14 @@ tell_channel(void *array, void *channel)
 	struct weir_job_channel_stats stats;
 
 	weir_job_channel_stats(channel, &stats);
-	set_name(object, "name", job_channel_name(channel));
-	set(object, "messages", stats.nb);
-	set(object, "most", stats.nb_most);
-	set(object, "waiting", stats.nb_waiting);
-	set(object, "sent", stats.nb_sent);
-	set(object, "received", stats.nb_received);
-	set(object, "refused", stats.nb_refused);
-	set(object, "waits", stats.nb_waits);
+	weir_base_ctl_set_name(object, "name", job_channel_name(channel));
+	weir_base_ctl_set(object, "messages", stats.nb);
+	weir_base_ctl_set(object, "most", stats.nb_most);
+	weir_base_ctl_set(object, "waiting", stats.nb_waiting);
+	weir_base_ctl_set(object, "sent", stats.nb_sent);
+	weir_base_ctl_set(object, "received", stats.nb_received);
+	weir_base_ctl_set(object, "refused", stats.nb_refused);
+	weir_base_ctl_set(object, "waits", stats.nb_waits);
 	json_object_set_new(object, "closed", json_boolean(stats.closed));
 	json_array_append_new(array, object);
 }
@@ -101,23 +86,23 @@ ctl_stats(void *arg, const json_t *args, json_t **result)
 	struct weir_job_stats stats;
 
 	weir_job_stats(service, &stats);
-	set_name(object, "service", service->name);
-	set(object, "spawned", stats.nb_spawned);
-	set(object, "finished", stats.nb_finished);
-	set(object, "cancelled", stats.nb_cancelled);
-	set(object, "live", stats.nb_live);
-	set(object, "max", stats.max_jobs);
-	set(object, "refused", stats.nb_refused);
-	set(object, "slices", stats.nb_slices);
-	set(object, "at_once", stats.nb_at_once);
-	set(object, "unpaid", stats.nb_unpaid);
-	set(object, "forwarded", stats.nb_forwarded);
-	set(object, "waits", stats.nb_waits);
-	set(object, "migrated", stats.nb_migrated);
-	set(object, "overruns", stats.nb_overruns);
-	set(object, "keys_busy", stats.nb_keys_busy);
-	set(object, "late", stats.nb_late);
-	set(object, "undeliverable", stats.nb_undeliverable);
+	weir_base_ctl_set_name(object, "service", service->name);
+	weir_base_ctl_set(object, "spawned", stats.nb_spawned);
+	weir_base_ctl_set(object, "finished", stats.nb_finished);
+	weir_base_ctl_set(object, "cancelled", stats.nb_cancelled);
+	weir_base_ctl_set(object, "live", stats.nb_live);
+	weir_base_ctl_set(object, "max", stats.max_jobs);
+	weir_base_ctl_set(object, "refused", stats.nb_refused);
+	weir_base_ctl_set(object, "slices", stats.nb_slices);
+	weir_base_ctl_set(object, "at_once", stats.nb_at_once);
+	weir_base_ctl_set(object, "unpaid", stats.nb_unpaid);
+	weir_base_ctl_set(object, "forwarded", stats.nb_forwarded);
+	weir_base_ctl_set(object, "waits", stats.nb_waits);
+	weir_base_ctl_set(object, "migrated", stats.nb_migrated);
+	weir_base_ctl_set(object, "overruns", stats.nb_overruns);
+	weir_base_ctl_set(object, "keys_busy", stats.nb_keys_busy);
+	weir_base_ctl_set(object, "late", stats.nb_late);
+	weir_base_ctl_set(object, "undeliverable", stats.nb_undeliverable);
 	for (int i = 0; i < WEIR_JOB_HISTS; i++)
 		set_hist(service, hists, (enum weir_job_hist)i);
 	json_object_set_new(object, "histograms", hists);
@@ -136,25 +121,18 @@ struct wish {
 	uint64_t nb_left;
 };
 
-/* JSON's integers, as jansson has them, have a sign: what may be any 64 bits is text. */
-static void
-set_any(json_t *object, const char *key, uint64_t value)
-{
-	json_object_set_new(object, key, json_sprintf("%#" PRIx64, value));
-}
-
 static void
 set_wait(json_t *object, const struct weir_job_info *info)
 {
-	set_name(object, "waits_for", info->waits_for);
+	weir_base_ctl_set_name(object, "waits_for", info->waits_for);
 	if (info->waits_for[0] == '\0')
 		return;
 	if (info->which[0] != '\0')
-		set_name(object, "which", info->which);
+		weir_base_ctl_set_name(object, "which", info->which);
 	if (info->which_id != 0)
-		set_any(object, "which_id", info->which_id);
+		weir_base_ctl_set_hex(object, "which_id", info->which_id);
 	if (info->left_ns != WEIR_JOB_FOREVER)
-		set(object, "left_ns", info->left_ns);
+		weir_base_ctl_set(object, "left_ns", info->left_ns);
 }
 
 static json_t *
@@ -162,29 +140,29 @@ job_json(const struct weir_job_info *info)
 {
 	json_t *object = json_object(), *cores = json_array();
 
-	set_any(object, "job", info->job);
-	set_name(object, "name", info->name);
+	weir_base_ctl_set_hex(object, "job", info->job);
+	weir_base_ctl_set_name(object, "name", info->name);
 	json_object_set_new(object, "state", json_string(weir_job_state_name(info->state)));
 	set_wait(object, info);
-	set(object, "state_ns", info->state_ns);
+	weir_base_ctl_set(object, "state_ns", info->state_ns);
 	json_object_set_new(object, "cancelled", json_boolean(info->cancelled));
 	if (info->has_key)
-		set_any(object, "key", info->key);
-	set(object, "priority", info->priority);
-	set(object, "stack_class", info->stack_class);
+		weir_base_ctl_set_hex(object, "key", info->key);
+	weir_base_ctl_set(object, "priority", info->priority);
+	weir_base_ctl_set(object, "stack_class", info->stack_class);
 	if (info->core != UINT32_MAX)
-		set(object, "core", info->core);
+		weir_base_ctl_set(object, "core", info->core);
 	for (unsigned int id = 0; id < 64; id++)
 		if (info->cores >> id & 1)
 			json_array_append_new(cores, json_integer(id));
 	json_object_set_new(object, "cores", cores);
-	set(object, "slices", info->nb_slices);
-	set(object, "waits", info->nb_waits);
-	set(object, "overruns", info->nb_overruns);
-	set(object, "age_ns", info->age_ns);
-	set(object, "ran_ns", info->ran_ns);
+	weir_base_ctl_set(object, "slices", info->nb_slices);
+	weir_base_ctl_set(object, "waits", info->nb_waits);
+	weir_base_ctl_set(object, "overruns", info->nb_overruns);
+	weir_base_ctl_set(object, "age_ns", info->age_ns);
+	weir_base_ctl_set(object, "ran_ns", info->ran_ns);
 	if (info->deadline_ns != 0)
-		set(object, "deadline_ns", info->deadline_ns);
+		weir_base_ctl_set(object, "deadline_ns", info->deadline_ns);
 	json_object_set_new(object, "late", json_boolean(info->late));
 	return object;
 }

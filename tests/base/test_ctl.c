@@ -417,6 +417,64 @@ handlers_may_use_the_server(void **state)
 	weir_base_ctl_close(ctl);
 }
 
+/* Each number of bytes, each value of each, there and back; and what is no base64. */
+static void
+bytes_as_text(void **state)
+{
+	static const char *const known[] = {
+		"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
+	static const char *const wrong[] = {
+		"Z", "Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zg=a", "Z!==", "Zm9\xc3\xa9"};
+	uint8_t bytes[256 + 2];
+	json_t *object = json_object(), *text;
+	size_t nb;
+	void *back;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * 7);
+	for (size_t i = 0; i <= sizeof(bytes); i++) {
+		weir_base_ctl_set_bytes(object, "data", bytes, i);
+		back = weir_base_ctl_bytes(json_object_get(object, "data"), &nb);
+		assert_non_null(back);
+		assert_int_equal(nb, i);
+		assert_memory_equal(back, bytes, i);
+		free(back);
+	}
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		weir_base_ctl_set_bytes(object, "data", "foobar", i);
+		assert_string_equal(json_string_value(json_object_get(object, "data")), known[i]);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		text = json_string(wrong[i]);
+		assert_null(weir_base_ctl_bytes(text, &nb));
+		json_decref(text);
+	}
+	assert_null(weir_base_ctl_bytes(NULL, &nb));
+	json_decref(object);
+}
+
+static void
+values_of_answers(void **state)
+{
+	json_t *object = json_object();
+
+	weir_base_ctl_set(object, "number", 5);
+	weir_base_ctl_set_name(object, "name", "link");
+	weir_base_ctl_set_name(object, "bad", "\xff");
+	weir_base_ctl_set_name(object, "none", NULL);
+	weir_base_ctl_set_hex(object, "hex", UINT64_MAX);
+	weir_base_ctl_set_decimal(object, "decimal", UINT64_MAX);
+	assert_int_equal(json_integer_value(json_object_get(object, "number")), 5);
+	assert_string_equal(json_string_value(json_object_get(object, "name")), "link");
+	assert_string_equal(json_string_value(json_object_get(object, "bad")), "?");
+	assert_string_equal(json_string_value(json_object_get(object, "none")), "?");
+	assert_string_equal(
+		json_string_value(json_object_get(object, "hex")), "0xffffffffffffffff");
+	assert_string_equal(
+		json_string_value(json_object_get(object, "decimal")), "18446744073709551615");
+	json_decref(object);
+}
+
 int
 main(void)
 {
@@ -438,6 +496,8 @@ main(void)
 		cmocka_unit_test(closing_waits_and_the_answer_arrives),
 		cmocka_unit_test(a_call_has_its_time),
 		cmocka_unit_test(handlers_may_use_the_server),
+		cmocka_unit_test(bytes_as_text),
+		cmocka_unit_test(values_of_answers),
 	};
 
 	weir_base_log_set_level(WEIR_BASE_LOG_ERROR);

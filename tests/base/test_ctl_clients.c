@@ -191,6 +191,175 @@ many_ask_and_handlers_run_one_at_a_time(void **state)
 	weir_base_ctl_close(ctl);
 }
 
+/* A command whose answer is deferred: "finished" says how often it was finished. */
+struct later {
+	struct weir_base_ctl *ctl;
+	struct weir_base_ctl_deferred *deferred; /* atomic: there is one to resume */
+	int nb_finished;                         /* atomic */
+	bool at_once;                            /* atomic: the handler resumes it itself */
+};
+
+static int
+finish_later(void *arg, json_t **result)
+{
+	struct later *later = arg;
+
+	__atomic_store_n(&later->deferred, NULL, __ATOMIC_RELEASE);
+	*result = json_integer(__atomic_add_fetch(&later->nb_finished, 1, __ATOMIC_ACQ_REL));
+	return 0;
+}
+
+static int
+answer_later(void *arg, const json_t *args, json_t **result)
+{
+	struct later *later = arg;
+	struct weir_base_ctl_deferred *deferred =
+		weir_base_ctl_defer(later->ctl, finish_later, later);
+
+	if (deferred == NULL || weir_base_ctl_defer(later->ctl, finish_later, later) != NULL)
+		return -EIO;
+	if (__atomic_load_n(&later->at_once, __ATOMIC_ACQUIRE))
+		weir_base_ctl_resume(deferred);
+	else
+		__atomic_store_n(&later->deferred, deferred, __ATOMIC_RELEASE);
+	return -EINPROGRESS;
+}
+
+static struct weir_base_ctl *
+open_later(struct later *later)
+{
+	*later = (struct later){.ctl = open_server()};
+	assert_int_equal(
+		weir_base_ctl_register(later->ctl, "test/later", "", 0, answer_later, later), 0);
+	return later->ctl;
+}
+
+static struct weir_base_ctl_deferred *
+wait_for_deferred(struct later *later)
+{
+	struct weir_base_ctl_deferred *deferred;
+
+	while ((deferred = __atomic_load_n(&later->deferred, __ATOMIC_ACQUIRE)) == NULL)
+		pause_ms(1);
+	return deferred;
+}
+
+#define ASK_LATER "{\"command\":\"test/later\"}\n"
+#define ASK_ECHO  "{\"command\":\"test/echo\"}\n"
+#define ECHO      "{\"ok\":true,\"result\":\"nothing\"}"
+#define FIRST     "{\"ok\":true,\"result\":1}"
+
+static void
+expect_line(int fd, const char *expected)
+{
+	char line[100];
+
+	receive_line(fd, line, sizeof(line));
+	assert_string_equal(line, expected);
+}
+
+static void
+a_deferred_answer_keeps_nobody_else_waiting(void **state)
+{
+	struct later later;
+	struct weir_base_ctl *ctl = open_later(&later);
+	struct weir_base_ctl_deferred *deferred;
+	int waits = connect_raw(), other = connect_raw();
+
+	/* The second one of this client's is answered after the first one. */
+	send_text(waits, ASK_LATER ASK_ECHO);
+	deferred = wait_for_deferred(&later);
+	for (int i = 0; i < 3; i++)
+		check_answer(other, ASK_ECHO, ECHO);
+	assert_int_equal(recv(waits, &(char){0}, 1, MSG_DONTWAIT), -1);
+	assert_int_equal(later.nb_finished, 0);
+	weir_base_ctl_resume(deferred);
+	expect_line(waits, FIRST);
+	expect_line(waits, ECHO);
+	/* One that is there before its handler returns. */
+	__atomic_store_n(&later.at_once, true, __ATOMIC_RELEASE);
+	check_answer(waits, ASK_LATER, "{\"ok\":true,\"result\":2}");
+	check_answer(waits, ASK_ECHO, ECHO);
+	close(waits);
+	close(other);
+	weir_base_ctl_close(ctl);
+}
+
+static void
+deferred_answers_for_who_has_gone_are_finished(void **state)
+{
+	struct later later;
+	struct weir_base_ctl *ctl = open_later(&later);
+	int gone = connect_raw(), silent = connect_raw(), other = connect_raw();
+
+	send_text(gone, ASK_LATER ASK_ECHO);
+	wait_for_deferred(&later);
+	close(gone);
+	weir_base_ctl_resume(later.deferred);
+	while (__atomic_load_n(&later.nb_finished, __ATOMIC_ACQUIRE) == 0)
+		pause_ms(1);
+	/* Who says no more, but listens, gets it. */
+	send_text(silent, ASK_LATER);
+	shutdown(silent, SHUT_WR);
+	wait_for_deferred(&later);
+	check_answer(other, ASK_ECHO, ECHO);
+	weir_base_ctl_resume(later.deferred);
+	expect_line(silent, "{\"ok\":true,\"result\":2}");
+	expect_line(silent, "");
+	close(silent);
+	close(other);
+	weir_base_ctl_close(ctl);
+}
+
+/* By who takes the command back, or closes the server. */
+static void
+deferred_answers_do_not_outlive_their_command(void **state)
+{
+	for (int close_only = 0; close_only < 2; close_only++) {
+		struct later later;
+		struct weir_base_ctl *ctl = open_later(&later);
+		int fd = connect_raw();
+
+		send_text(fd, ASK_LATER);
+		wait_for_deferred(&later);
+		if (!close_only) {
+			assert_int_equal(weir_base_ctl_unregister(ctl, "test/later"), 0);
+			assert_int_equal(later.nb_finished, 1);
+			expect_line(fd, FIRST);
+			check_answer(fd, ASK_ECHO, ECHO);
+		}
+		weir_base_ctl_close(ctl);
+		assert_int_equal(later.nb_finished, 1);
+		if (close_only)
+			expect_line(fd, FIRST);
+		close(fd);
+	}
+}
+
+static void *
+resume_later(void *arg)
+{
+	weir_base_ctl_resume(wait_for_deferred(arg));
+	return NULL;
+}
+
+static void
+deferred_answers_are_waited_for_within_the_process(void **state)
+{
+	struct later later;
+	struct weir_base_ctl *ctl = open_later(&later);
+	pthread_t thread;
+	json_t *result;
+
+	assert_null(weir_base_ctl_defer(ctl, finish_later, &later)); /* in no handler */
+	assert_int_equal(pthread_create(&thread, NULL, resume_later, &later), 0);
+	assert_int_equal(weir_base_ctl_run(ctl, "test/later", NULL, &result), 0);
+	assert_int_equal(json_integer_value(result), 1);
+	json_decref(result);
+	pthread_join(thread, NULL);
+	weir_base_ctl_close(ctl);
+}
+
 int
 main(void)
 {
@@ -202,6 +371,10 @@ main(void)
 		cmocka_unit_test(clients_that_vanish),
 		cmocka_unit_test(more_clients_than_places),
 		cmocka_unit_test(many_ask_and_handlers_run_one_at_a_time),
+		cmocka_unit_test(a_deferred_answer_keeps_nobody_else_waiting),
+		cmocka_unit_test(deferred_answers_for_who_has_gone_are_finished),
+		cmocka_unit_test(deferred_answers_do_not_outlive_their_command),
+		cmocka_unit_test(deferred_answers_are_waited_for_within_the_process),
 	};
 
 	weir_base_log_set_level(WEIR_BASE_LOG_ERROR);
