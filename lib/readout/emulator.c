@@ -9,6 +9,7 @@
 
 #include "emulator_private.h"
 #include "registry_private.h"
+#include "tally.h"
 
 #define SECOND_NS        UINT64_C(1000000000)
 #define SIZE_DEFAULT_MAX 9000u
@@ -130,6 +131,8 @@ static uint32_t
 distort(const struct weir_readout_emulator *emulator, struct stream *stream,
 	struct emulated *emulated)
 {
+	const uint32_t dropped = 1u << WEIR_READOUT_EMULATE_DROP;
+	const uint32_t reordered = 1u << WEIR_READOUT_EMULATE_REORDER;
 	uint32_t done = 0;
 
 	for (uint32_t i = 0; i < stream->config.nb_faults; i++) {
@@ -138,6 +141,10 @@ distort(const struct weir_readout_emulator *emulator, struct stream *stream,
 
 		if (fault->fault == WEIR_READOUT_EMULATE_STALL ||
 			!fault_is_due(emulator->seed, stream, i, stream->next))
+			continue;
+		/* One that is not sent cannot be late. */
+		if ((fault->fault == WEIR_READOUT_EMULATE_DROP && (done & reordered) != 0) ||
+			(fault->fault == WEIR_READOUT_EMULATE_REORDER && (done & dropped) != 0))
 			continue;
 		if (fault->fault == WEIR_READOUT_EMULATE_STREAM)
 			emulated->key += amount;
@@ -154,6 +161,7 @@ distort(const struct weir_readout_emulator *emulator, struct stream *stream,
 			if (stream->withholds)
 				continue; /* one at a time */
 			stream->withholds = true;
+			stream->stats.withheld = 1;
 			stream->withheld_until = stream->next + amount;
 		}
 		stream->stats.faults[fault->fault]++;
@@ -194,6 +202,7 @@ send_next(struct weir_readout_emulator *emulator, struct stream *stream, struct 
 	if (stream->withholds && (stream->withheld_until == stream->next ||
 					 stream->next + 1 == stream->config.nb_frames)) {
 		stream->withholds = false;
+		stream->stats.withheld = 0;
 		nb += send_packet(emulator, stream, &stream->withheld, &mbufs[nb]);
 	}
 	return nb;
@@ -226,6 +235,13 @@ set_due(const struct weir_readout_emulator *emulator, struct stream *stream)
 		if (due > stream->next_due_ns)
 			stream->next_due_ns = due;
 	}
+}
+
+static void
+publish(struct stream *stream)
+{
+	tally_publish(&stream->version, (uint64_t *)&stream->published, (uint64_t *)&stream->stats,
+		TALLY_WORDS(stream->stats));
 }
 
 void
@@ -266,8 +282,10 @@ weir_readout_emulator_create(const struct weir_readout_emulator_config *config)
 	for (uint32_t i = 0; i < config->nb_streams && rc == 0; i++) {
 		emulator->streams[i].number = i;
 		rc = init_stream(&emulator->streams[i], &config->streams[i], config->pool);
-		if (rc == 0)
-			set_due(emulator, &emulator->streams[i]);
+		if (rc < 0)
+			break;
+		set_due(emulator, &emulator->streams[i]);
+		publish(&emulator->streams[i]);
 	}
 	if (rc == 0)
 		return emulator;
@@ -295,6 +313,7 @@ weir_readout_emulator_poll(struct weir_readout_emulator *emulator, uint64_t now_
 			nb_made += send_next(emulator, stream, &mbufs[nb_made]);
 			stream->next++;
 			set_due(emulator, stream);
+			publish(stream);
 			more = true;
 		}
 	}
@@ -310,9 +329,18 @@ weir_readout_emulator_ended(const struct weir_readout_emulator *emulator)
 	return true;
 }
 
+uint32_t
+weir_readout_emulator_nb_streams(const struct weir_readout_emulator *emulator)
+{
+	return emulator->nb_streams;
+}
+
 void
 weir_readout_emulator_stats(const struct weir_readout_emulator *emulator, uint32_t stream,
 	struct weir_readout_emulator_stats *stats)
 {
-	*stats = emulator->streams[stream].stats;
+	const struct stream *one = &emulator->streams[stream];
+
+	tally_read(&one->version, (const uint64_t *)&one->published, (uint64_t *)stats,
+		TALLY_WORDS(*stats));
 }

@@ -35,7 +35,8 @@ struct stream {
 	bool withholds;
 	uint64_t withheld_until; /* the frame after which it is sent */
 	struct emulated withheld;
-	struct weir_readout_emulator_stats stats;
+	struct weir_readout_emulator_stats stats, published; /* own; for readers */
+	uint64_t version;                                    /* of these */
 };
 
 struct weir_readout_emulator {

@@ -8,6 +8,7 @@
 
 #include "raw.h"
 #include "registry_private.h"
+#include "tally.h"
 #include "weir_base_pool.h"
 #include "weir_readout_replay.h"
 
@@ -22,7 +23,8 @@ struct weir_readout_replay {
 	uint64_t nb_read, first_ns;          /* of records; time of the first one */
 	uint64_t due_ns;                     /* of the next one */
 	int ended;
-	struct weir_readout_replay_stats stats;
+	struct weir_readout_replay_stats stats, published; /* own; for readers */
+	uint64_t version;                                  /* of these */
 };
 
 static uint64_t
@@ -128,6 +130,8 @@ weir_readout_replay_poll(
 		replay->stats.cut += record->wire_bytes > record->captured_bytes;
 		read_next(replay);
 	}
+	tally_publish(&replay->version, (uint64_t *)&replay->published, (uint64_t *)&replay->stats,
+		TALLY_WORDS(replay->stats));
 	return i;
 }
 
@@ -147,5 +151,6 @@ void
 weir_readout_replay_stats(
 	const struct weir_readout_replay *replay, struct weir_readout_replay_stats *stats)
 {
-	*stats = replay->stats;
+	tally_read(&replay->version, (const uint64_t *)&replay->published, (uint64_t *)stats,
+		TALLY_WORDS(*stats));
 }

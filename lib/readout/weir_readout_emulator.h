@@ -13,7 +13,7 @@
  *
  * Time is the caller's: nanoseconds since the start, so that tests need no clock.
  *
- * Threads: one at a time; counters from the same thread, or when it rests.
+ * Threads: one at a time; counters from any, beside it: they are published frame by frame.
  */
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct weir_readout_emulator;
 
 /** What can be done to a frame. */
 enum weir_readout_emulator_fault {
-	WEIR_READOUT_EMULATE_DROP,      /**< it is not sent */
+	WEIR_READOUT_EMULATE_DROP, /**< it is not sent; of this and the next but one, only the first is done to a frame */
 	WEIR_READOUT_EMULATE_DUPLICATE, /**< it is sent twice */
 	WEIR_READOUT_EMULATE_REORDER,  /**< it is sent after the frame that is @p amount after it */
 	WEIR_READOUT_EMULATE_STREAM,   /**< @p amount is added to its stream key */
@@ -90,11 +90,12 @@ struct weir_readout_emulator_config {
 	uint64_t seed;            /**< of faults at random */
 };
 
-/** What became of a stream's frames. sent = made - dropped - withheld now - no_mbuf + duplicates. */
+/** What became of a stream's frames, of one moment: 64 bits, never reset. sent = made - dropped - withheld - no_mbuf + duplicates. */
 struct weir_readout_emulator_stats {
-	uint64_t made;                             /**< frames that were due */
-	uint64_t sent;                             /**< packets given out */
-	uint64_t no_mbuf;                          /**< packets lost, because the pool was empty */
+	uint64_t made;     /**< frames that were due */
+	uint64_t sent;     /**< packets given out */
+	uint64_t no_mbuf;  /**< packets lost, because the pool was empty */
+	uint64_t withheld; /**< reordered ones that are to be sent yet: 0 or 1 */
 	uint64_t faults[WEIR_READOUT_NB_EMULATED]; /**< frames that it was done to, by fault */
 };
 
@@ -128,7 +129,10 @@ uint64_t weir_readout_emulator_due_ns(
 /** Have all streams ended, nothing withheld? Never true of one without an end. */
 bool weir_readout_emulator_ended(const struct weir_readout_emulator *emulator);
 
-/** Counters of a stream, less than nb_streams. */
+/** How many streams it has. Any thread. */
+uint32_t weir_readout_emulator_nb_streams(const struct weir_readout_emulator *emulator);
+
+/** Counters of a stream, less than nb_streams, at one moment. Any thread; looks again while the emulator is at them. */
 void weir_readout_emulator_stats(const struct weir_readout_emulator *emulator, uint32_t stream,
 	struct weir_readout_emulator_stats *stats);
 

@@ -9,7 +9,7 @@
  *
  * Time is the caller's: nanoseconds since the start. Without mbufs a packet waits: nothing of a file is lost.
  *
- * Threads: one at a time.
+ * Threads: one at a time; counters from any, beside it.
  */
 
 #include <stdint.h>
@@ -33,7 +33,7 @@ struct weir_readout_replay_config {
 	uint64_t rate_seconds; /**< 0: 1 */
 };
 
-/** What became of a file. */
+/** What became of a file, of one moment: 64 bits, never reset. */
 struct weir_readout_replay_stats {
 	uint64_t packets; /**< given out */
 	uint64_t cut;     /**< of these: the capture left some of their bytes out */
@@ -69,7 +69,7 @@ int weir_readout_replay_ended(const struct weir_readout_replay *replay);
 /** When the next packet is due, ns since the start; UINT64_MAX: none is. */
 uint64_t weir_readout_replay_due_ns(const struct weir_readout_replay *replay);
 
-/** Counters. */
+/** Counters at one moment. Any thread; looks again while the replay is at them. */
 void weir_readout_replay_stats(
 	const struct weir_readout_replay *replay, struct weir_readout_replay_stats *stats);
 
