@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Windows on request, over the control socket.
+ *
+ * A command becomes a question: a fragment of each of its links is asked for, and its answer is deferred.
+ *
+ *     ctl_request() --ask--> service --poll: take_fragment()--> ... the last one: resume --> answer_question()
+ *     server's thread                 who polls                                              server's thread
+ *
+ * Who polls does next to nothing for it: the fragment is put aside, its frames let go if they are not wanted, and for the last one the
+ * server's thread is woken, which writes the JSON.
+ *
+ * A question has users: the fragments that are outstanding, and the one that answers. The last one frees it. When commands are taken
+ * back it may be answered before its fragments are there, which are released then when they come.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "buffer_private.h"
+#include "ctl_private.h"
+#include "request_private.h"
+#include "weir_readout_fragment.h"
+
+/* Of one link. */
+struct ctl_part {
+	bool wanted;
+	int refused; /* -errno: it is not asked for; -ENODATA: there was no frame yet */
+	struct weir_readout_fragment *fragment; /* delivered, not released */
+	uint32_t nb_frames;                     /* of it, before they were let go */
+	uint64_t bytes;
+};
+
+struct ctl_question {
+	LIST_ENTRY(ctl_question) entry;
+	struct weir_readout_ctl *readout;
+	bool with_frames;
+	struct weir_readout_request request; /* links: none; what is asked of the service */
+	uint64_t last_ms;                    /* 0: begin and end are given */
+	uint32_t nb_wanted;
+	/* Under the lock: */
+	struct weir_base_ctl_deferred *deferred;
+	uint32_t nb_users;
+	bool asking;   /* more fragments may be asked for */
+	bool answered; /* or just being so */
+	struct ctl_part parts[]; /* by the link's number in the service */
+};
+
+/* Under the lock. @return whether it was the last one: it is to be freed */
+static bool
+leave(struct ctl_question *question)
+{
+	if (--question->nb_users > 0)
+		return false;
+	LIST_REMOVE(question, entry);
+	question->readout->nb_fragments -= question->nb_wanted;
+	return true;
+}
+
+/* Under the lock: have all fragments come that ever will? */
+static bool
+is_complete(const struct ctl_question *question)
+{
+	return !question->asking && !question->answered && question->nb_users == 1;
+}
+
+/* A weir_readout_deliver_t. */
+static void
+take_fragment(void *arg, struct weir_readout_fragment *fragment)
+{
+	struct fragment *one = RTE_PTR_SUB(fragment, offsetof(struct fragment, shown));
+	struct ctl_question *question = arg;
+	struct weir_readout_ctl *readout = question->readout;
+	struct ctl_part *part = &question->parts[fragment->link];
+	bool last;
+
+	part->nb_frames = one->window->nb_frames;
+	part->bytes = one->window->bytes;
+	if (!question->with_frames)
+		weir_readout_window_release(one->window);
+	pthread_mutex_lock(&readout->lock);
+	if (question->answered)
+		weir_readout_fragment_release(fragment);
+	else
+		part->fragment = fragment;
+	last = leave(question);
+	if (is_complete(question))
+		weir_base_ctl_resume(question->deferred);
+	pthread_mutex_unlock(&readout->lock);
+	if (last)
+		free(question);
+}
+
+static json_t *
+missing_of(const struct weir_readout_window *window)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < window->nb_missing; i++)
+		json_array_append_new(list, json_pack("[o, o]",
+						    json_sprintf("%" PRIu64, window->missing[i].begin),
+						    json_sprintf("%" PRIu64, window->missing[i].end)));
+	return list;
+}
+
+static void
+set_data(json_t *object, const struct weir_readout_fragment *fragment)
+{
+	const uint64_t bytes = weir_readout_fragment_bytes(fragment);
+	uint8_t *data = malloc(bytes);
+
+	if (data == NULL)
+		return;
+	weir_readout_fragment_write(fragment, data);
+	weir_base_ctl_set_bytes(object, "data", data, bytes);
+	free(data);
+}
+
+static json_t *
+tell_fragment(const struct ctl_question *question, const struct ctl_part *part)
+{
+	const struct weir_readout_fragment *fragment = part->fragment;
+	const struct weir_readout_window *window = fragment->window;
+	json_t *object = json_object();
+
+	weir_base_ctl_set_name(object, "link", fragment->link_name);
+	weir_base_ctl_set_decimal(object, "key", fragment->key);
+	weir_base_ctl_set_name(object, "answer", weir_readout_answer_name(fragment->answer));
+	weir_base_ctl_set_decimal(object, "begin", window->begin);
+	weir_base_ctl_set_decimal(object, "end", window->end);
+	weir_base_ctl_set(object, "frames", part->nb_frames);
+	weir_base_ctl_set(object, "bytes", part->bytes);
+	json_object_set_new(object, "missing", missing_of(window));
+	json_object_set_new(object, "missing_cut",
+		json_boolean((window->parts & WEIR_READOUT_PART_CUT) != 0));
+	weir_base_ctl_set(object, "latency_ns", fragment->answered_ns - fragment->asked_ns);
+	if (question->with_frames)
+		set_data(object, fragment);
+	return object;
+}
+
+static const char *
+text_of_refusal(int refused)
+{
+	switch (refused) {
+	case -ENODATA:
+		return "there was no frame yet";
+	case -EINVAL:
+		return "\"end\" is before \"begin\"";
+	case -ENOBUFS:
+		return "the service has too few free fragments: name fewer links, or configure "
+		       "more of them";
+	case -ESHUTDOWN:
+		return "the service is stopped: the run ends";
+	default:
+		return strerror(-refused);
+	}
+}
+
+static json_t *
+tell_part(const struct ctl_question *question, uint32_t link)
+{
+	const struct ctl_part *part = &question->parts[link];
+	json_t *object;
+
+	if (part->fragment != NULL)
+		return tell_fragment(question, part);
+	object = json_object();
+	weir_base_ctl_set_name(object, "link", question->readout->service->links[link].name);
+	weir_base_ctl_set_name(object, "refused", text_of_refusal(part->refused));
+	return object;
+}
+
+/* @return 0, -EMSGSIZE: there are too many bytes of them */
+static int
+tell_all(const struct ctl_question *question, json_t **result)
+{
+	const uint32_t nb_links = question->readout->service->nb_links;
+	json_t *fragments;
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; question->with_frames && i < nb_links; i++)
+		bytes += question->parts[i].bytes;
+	if (bytes > WEIR_READOUT_CTL_BYTES_MAX) {
+		*result = json_sprintf("the frames have %" PRIu64
+				       " bytes, one answer has room for %" PRIu64
+				       ": ask for a shorter window, or for fewer links",
+			bytes, WEIR_READOUT_CTL_BYTES_MAX);
+		return -EMSGSIZE;
+	}
+	fragments = json_array();
+	for (uint32_t i = 0; i < nb_links; i++)
+		if (question->parts[i].wanted)
+			json_array_append_new(fragments, tell_part(question, i));
+	*result = json_pack("{s:o}", "fragments", fragments);
+	weir_base_ctl_set_decimal(*result, "run", question->request.run);
+	weir_base_ctl_set_decimal(*result, "trigger", question->request.trigger);
+	return 0;
+}
+
+/* @return 0: of one link at least; else why not of the first one */
+static int
+refusal_of_all(const struct ctl_question *question)
+{
+	int refused = 0;
+
+	for (uint32_t i = 0; i < question->readout->service->nb_links; i++) {
+		const struct ctl_part *part = &question->parts[i];
+
+		if (part->wanted && part->refused == 0)
+			return 0;
+		if (part->wanted && refused == 0)
+			refused = part->refused;
+	}
+	return refused;
+}
+
+/* A weir_base_ctl_finish_t. */
+static int
+answer_question(void *arg, json_t **result)
+{
+	struct ctl_question *question = arg;
+	struct weir_readout_ctl *readout = question->readout;
+	bool waits, last;
+	int rc;
+
+	pthread_mutex_lock(&readout->lock);
+	question->answered = true;
+	waits = question->nb_users > 1;
+	pthread_mutex_unlock(&readout->lock);
+	rc = waits ? -ECANCELED : refusal_of_all(question);
+	if (waits)
+		*result = json_string("the run has ended before the window was there");
+	else if (rc < 0)
+		*result = json_string(text_of_refusal(rc));
+	else
+		rc = tell_all(question, result);
+	for (uint32_t i = 0; i < readout->service->nb_links; i++)
+		if (question->parts[i].fragment != NULL)
+			weir_readout_fragment_release(question->parts[i].fragment);
+	pthread_mutex_lock(&readout->lock);
+	last = leave(question);
+	pthread_mutex_unlock(&readout->lock);
+	if (last)
+		free(question);
+	return rc;
+}
+
+/* Ask for a window of these links: all or none. */
+static void
+ask(struct ctl_question *question, const uint32_t *links, uint32_t nb)
+{
+	struct weir_readout_ctl *readout = question->readout;
+	struct weir_readout_request request = question->request;
+	int rc;
+
+	request.links = links;
+	request.nb_links = nb;
+	pthread_mutex_lock(&readout->lock);
+	question->nb_users += nb;
+	pthread_mutex_unlock(&readout->lock);
+	rc = weir_readout_service_ask(readout->service, &request, readout->clock());
+	if (rc == 0)
+		return;
+	for (uint32_t i = 0; i < nb; i++)
+		question->parts[links[i]].refused = rc;
+	pthread_mutex_lock(&readout->lock);
+	question->nb_users -= nb;
+	pthread_mutex_unlock(&readout->lock);
+}
+
+/* The last that the link has: not more than there is. */
+static void
+ask_last(struct ctl_question *question, uint32_t link)
+{
+	const struct weir_readout_buffer *buffer = question->readout->service->links[link].buffer;
+	const unsigned __int128 ticks =
+		(unsigned __int128)question->last_ms * buffer->format.clock_hz / 1000;
+	uint64_t *begin = &question->request.begin, *end = &question->request.end;
+
+	if (!weir_readout_buffer_range(buffer, begin, end)) {
+		question->parts[link].refused = -ENODATA;
+		return;
+	}
+	if (ticks < ((*end - *begin) & buffer->timestamp_mask))
+		*begin = (*end - (uint64_t)ticks) & buffer->timestamp_mask;
+	ask(question, &link, 1);
+}
+
+/* @param links  room for all that are wanted */
+static void
+ask_all(struct ctl_question *question, uint32_t *links)
+{
+	uint32_t nb = 0;
+
+	for (uint32_t i = 0; i < question->readout->service->nb_links; i++)
+		if (question->parts[i].wanted)
+			links[nb++] = i;
+	if (question->last_ms == 0) {
+		ask(question, links, nb);
+		return;
+	}
+	for (uint32_t i = 0; i < nb; i++)
+		ask_last(question, links[i]);
+}
+
+/* The links that are named; all, where none are. @return 0, -EINVAL, -ENOENT */
+static int
+read_links(struct ctl_question *question, const json_t *args, json_t **result)
+{
+	const struct weir_readout_service *service = question->readout->service;
+	const json_t *names = json_object_get(args, "links"), *name;
+	size_t index;
+
+	if (names != NULL && (!json_is_array(names) || json_array_size(names) == 0)) {
+		*result = json_string("expected \"links\": names, one or more");
+		return -EINVAL;
+	}
+	for (uint32_t i = 0; names == NULL && i < service->nb_links; i++)
+		question->parts[i].wanted = true;
+	json_array_foreach (names, index, name) {
+		int link = json_is_string(name) ? weir_readout_service_find(service,
+							  json_string_value(name))
+						: -ENOENT;
+
+		if (link < 0) {
+			*result = json_sprintf("no link '%.100s'",
+				json_is_string(name) ? json_string_value(name) : "?");
+			return link;
+		}
+		question->parts[link].wanted = true;
+	}
+	for (uint32_t i = 0; i < service->nb_links; i++)
+		question->nb_wanted += question->parts[i].wanted;
+	return 0;
+}
+
+/* @return 0, -EINVAL */
+static int
+read_window(struct ctl_question *question, const json_t *args, json_t **result)
+{
+	const bool is_last = json_object_get(args, "last_ms") != NULL;
+	const bool has_begin = json_object_get(args, "begin") != NULL;
+	const bool has_end = json_object_get(args, "end") != NULL;
+
+	if (is_last ? has_begin || has_end : !has_begin || !has_end) {
+		*result = json_string("expected either \"begin\" and \"end\", or \"last_ms\"");
+		return -EINVAL;
+	}
+	if (ctl_args_u64(args, "begin", &question->request.begin, result) < 0 ||
+		ctl_args_u64(args, "end", &question->request.end, result) < 0 ||
+		ctl_args_u64(args, "last_ms", &question->last_ms, result) < 0)
+		return -EINVAL;
+	if (!is_last || question->last_ms > 0)
+		return 0;
+	*result = json_string("expected \"last_ms\": 1 or more");
+	return -EINVAL;
+}
+
+/* @return 0, -EINVAL, -ENOENT */
+static int
+read_args(struct ctl_question *question, const json_t *args, json_t **result)
+{
+	static const char *const keys[] = {"begin", "end", "last_ms", "links", "timeout_ms", "run",
+		"trigger", "frames", NULL};
+	const json_t *frames = json_object_get(args, "frames");
+	uint64_t timeout_ms = 0;
+
+	if (ctl_args_check(args, keys, result) < 0 || read_window(question, args, result) < 0 ||
+		ctl_args_u64(args, "timeout_ms", &timeout_ms, result) < 0 ||
+		ctl_args_u64(args, "run", &question->request.run, result) < 0 ||
+		ctl_args_u64(args, "trigger", &question->request.trigger, result) < 0)
+		return -EINVAL;
+	if (timeout_ms > WEIR_READOUT_CTL_TIMEOUT_MAX_MS) {
+		*result = json_sprintf("expected \"timeout_ms\": 0 up to %d",
+			WEIR_READOUT_CTL_TIMEOUT_MAX_MS);
+		return -EINVAL;
+	}
+	if (frames != NULL && !json_is_boolean(frames)) {
+		*result = json_string("expected \"frames\": true or false");
+		return -EINVAL;
+	}
+	question->request.timeout_ns = timeout_ms * 1000000;
+	question->with_frames = json_is_true(frames);
+	return read_links(question, args, result);
+}
+
+/* It is one of those that wait, from now on. @return 0, -ENOBUFS */
+static int
+enlist(struct ctl_question *question, json_t **result)
+{
+	struct weir_readout_ctl *readout = question->readout;
+	bool fits;
+
+	pthread_mutex_lock(&readout->lock);
+	fits = question->nb_wanted <= readout->max_fragments - readout->nb_fragments;
+	if (fits) {
+		readout->nb_fragments += question->nb_wanted;
+		question->nb_users = 1;
+		question->asking = true;
+		LIST_INSERT_HEAD(&readout->waiting, question, entry);
+	} else {
+		readout->nb_refused += question->nb_wanted;
+	}
+	pthread_mutex_unlock(&readout->lock);
+	if (fits)
+		return 0;
+	*result = json_sprintf("%" PRIu32 " links are too many: requests over the control socket "
+			       "may have %" PRIu32 " of the service's fragments at once; name "
+			       "fewer links, ask later, or configure more fragments",
+		question->nb_wanted, readout->max_fragments);
+	return -ENOBUFS;
+}
+
+/* @return 0: it will be answered; -ENOMEM */
+static int
+pose(struct ctl_question *question)
+{
+	struct weir_readout_ctl *readout = question->readout;
+	uint32_t *links = calloc(question->nb_wanted, sizeof(*links));
+
+	if (links != NULL)
+		question->deferred = weir_base_ctl_defer(readout->ctl, answer_question, question);
+	if (question->deferred != NULL)
+		ask_all(question, links);
+	free(links);
+	if (question->deferred == NULL)
+		return -ENOMEM;
+	pthread_mutex_lock(&readout->lock);
+	question->asking = false;
+	if (is_complete(question))
+		weir_base_ctl_resume(question->deferred);
+	pthread_mutex_unlock(&readout->lock);
+	return 0;
+}
+
+int
+ctl_request(void *arg, const json_t *args, json_t **result)
+{
+	struct weir_readout_ctl *readout = arg;
+	struct ctl_question *question;
+	int rc;
+
+	if (readout->service == NULL) {
+		*result = json_string("there is nothing to ask: no link of this run has requests");
+		return -ENOTSUP;
+	}
+	question = calloc(1, sizeof(*question) +
+				     readout->service->nb_links * sizeof(question->parts[0]));
+	if (question == NULL)
+		return -ENOMEM;
+	question->readout = readout;
+	question->request.deliver = take_fragment;
+	question->request.arg = question;
+	rc = read_args(question, args, result);
+	if (rc == 0)
+		rc = enlist(question, result);
+	if (rc < 0) {
+		free(question);
+		return rc;
+	}
+	rc = pose(question);
+	if (rc < 0) {
+		pthread_mutex_lock(&readout->lock);
+		leave(question);
+		pthread_mutex_unlock(&readout->lock);
+		free(question);
+	}
+	return rc;
+}
