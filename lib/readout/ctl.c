@@ -160,8 +160,7 @@ free_readout(struct weir_readout_ctl *readout)
 
 /* @return 0, -EINVAL: said in the log */
 static int
-check_config(
-	const struct weir_base_ctl *ctl, const struct weir_readout_ctl_config *config)
+check_config(const struct weir_base_ctl *ctl, const struct weir_readout_ctl_config *config)
 {
 	bool good = ctl != NULL;
 
@@ -178,8 +177,7 @@ check_config(
 }
 
 struct weir_readout_ctl *
-weir_readout_ctl_register(
-	struct weir_base_ctl *ctl, const struct weir_readout_ctl_config *config)
+weir_readout_ctl_register(struct weir_base_ctl *ctl, const struct weir_readout_ctl_config *config)
 {
 	struct weir_readout_ctl *readout;
 	int rc = check_config(ctl, config);

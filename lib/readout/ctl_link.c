@@ -77,7 +77,8 @@ buffer_state(const struct weir_readout_buffer *buffer, const struct weir_readout
 		weir_base_ctl_set_decimal(object, "oldest", begin);
 		weir_base_ctl_set_decimal(object, "newest", end);
 		json_object_set_new(object, "history_s",
-			seconds(format, (end - begin) & UINT64_MAX >> (64 - format->timestamp_bits)));
+			seconds(format,
+				(end - begin) & UINT64_MAX >> (64 - format->timestamp_bits)));
 	}
 	json_object_set_new(object, "guaranteed_s", seconds(format, info.history_ticks));
 	weir_base_ctl_set(object, "cells", info.nb_cells);

@@ -139,8 +139,8 @@ tell_receiver(const struct weir_readout_ctl_part *part, bool *agree)
 	json_t *queues = json_array(), *ports = json_array();
 	struct weir_readout_receiver_port_stats port;
 
-	for (uint16_t i = 0; queue != NULL &&
-			     weir_readout_receiver_queue_stats(part->receiver, i, queue) == 0;
+	for (uint16_t i = 0;
+		queue != NULL && weir_readout_receiver_queue_stats(part->receiver, i, queue) == 0;
 		i++)
 		json_array_append_new(queues, receiver_queue(queue, agree));
 	free(queue);

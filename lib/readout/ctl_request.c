@@ -46,8 +46,8 @@ struct ctl_question {
 	/* Under the lock: */
 	struct weir_base_ctl_deferred *deferred;
 	uint32_t nb_users;
-	bool asking;   /* more fragments may be asked for */
-	bool answered; /* or just being so */
+	bool asking;             /* more fragments may be asked for */
+	bool answered;           /* or just being so */
 	struct ctl_part parts[]; /* by the link's number in the service */
 };
 
@@ -102,9 +102,9 @@ missing_of(const struct weir_readout_window *window)
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < window->nb_missing; i++)
-		json_array_append_new(list, json_pack("[o, o]",
-						    json_sprintf("%" PRIu64, window->missing[i].begin),
-						    json_sprintf("%" PRIu64, window->missing[i].end)));
+		json_array_append_new(list,
+			json_pack("[o, o]", json_sprintf("%" PRIu64, window->missing[i].begin),
+				json_sprintf("%" PRIu64, window->missing[i].end)));
 	return list;
 }
 
@@ -136,8 +136,8 @@ tell_fragment(const struct ctl_question *question, const struct ctl_part *part)
 	weir_base_ctl_set(object, "frames", part->nb_frames);
 	weir_base_ctl_set(object, "bytes", part->bytes);
 	json_object_set_new(object, "missing", missing_of(window));
-	json_object_set_new(object, "missing_cut",
-		json_boolean((window->parts & WEIR_READOUT_PART_CUT) != 0));
+	json_object_set_new(
+		object, "missing_cut", json_boolean((window->parts & WEIR_READOUT_PART_CUT) != 0));
 	weir_base_ctl_set(object, "latency_ns", fragment->answered_ns - fragment->asked_ns);
 	if (question->with_frames)
 		set_data(object, fragment);
@@ -324,9 +324,9 @@ read_links(struct ctl_question *question, const json_t *args, json_t **result)
 	for (uint32_t i = 0; names == NULL && i < service->nb_links; i++)
 		question->parts[i].wanted = true;
 	json_array_foreach (names, index, name) {
-		int link = json_is_string(name) ? weir_readout_service_find(service,
-							  json_string_value(name))
-						: -ENOENT;
+		int link = json_is_string(name)
+				   ? weir_readout_service_find(service, json_string_value(name))
+				   : -ENOENT;
 
 		if (link < 0) {
 			*result = json_sprintf("no link '%.100s'",
@@ -366,8 +366,8 @@ read_window(struct ctl_question *question, const json_t *args, json_t **result)
 static int
 read_args(struct ctl_question *question, const json_t *args, json_t **result)
 {
-	static const char *const keys[] = {"begin", "end", "last_ms", "links", "timeout_ms", "run",
-		"trigger", "frames", NULL};
+	static const char *const keys[] = {
+		"begin", "end", "last_ms", "links", "timeout_ms", "run", "trigger", "frames", NULL};
 	const json_t *frames = json_object_get(args, "frames");
 	uint64_t timeout_ms = 0;
 
@@ -377,8 +377,8 @@ read_args(struct ctl_question *question, const json_t *args, json_t **result)
 		ctl_args_u64(args, "trigger", &question->request.trigger, result) < 0)
 		return -EINVAL;
 	if (timeout_ms > WEIR_READOUT_CTL_TIMEOUT_MAX_MS) {
-		*result = json_sprintf("expected \"timeout_ms\": 0 up to %d",
-			WEIR_READOUT_CTL_TIMEOUT_MAX_MS);
+		*result = json_sprintf(
+			"expected \"timeout_ms\": 0 up to %d", WEIR_READOUT_CTL_TIMEOUT_MAX_MS);
 		return -EINVAL;
 	}
 	if (frames != NULL && !json_is_boolean(frames)) {
@@ -450,8 +450,8 @@ ctl_request(void *arg, const json_t *args, json_t **result)
 		*result = json_string("there is nothing to ask: no link of this run has requests");
 		return -ENOTSUP;
 	}
-	question = calloc(1, sizeof(*question) +
-				     readout->service->nb_links * sizeof(question->parts[0]));
+	question = calloc(
+		1, sizeof(*question) + readout->service->nb_links * sizeof(question->parts[0]));
 	if (question == NULL)
 		return -ENOMEM;
 	question->readout = readout;

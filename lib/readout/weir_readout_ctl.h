@@ -50,8 +50,9 @@ struct weir_readout_ctl;
 
 /** Something that has a name and counters: one of these is not NULL. */
 struct weir_readout_ctl_part {
-	const char *name;                            /**< copied */
-	const struct weir_readout_dispatch *dispatch; /**< not one of a receiver's, which tells of its own */
+	const char *name; /**< copied */
+	const struct weir_readout_dispatch
+		*dispatch; /**< not one of a receiver's, which tells of its own */
 	const struct weir_readout_receiver *receiver; /**< likewise */
 	const struct weir_readout_emulator *emulator; /**< likewise */
 	const struct weir_readout_replay *replay;     /**< likewise */
@@ -62,13 +63,14 @@ struct weir_readout_ctl_part {
 struct weir_readout_ctl_config {
 	const struct weir_readout_handler *const *handlers; /**< links with buffers; copied */
 	uint32_t nb_handlers;                               /**< how many */
-	const struct weir_readout_link *const *links; /**< links that have none; copied */
-	uint32_t nb_links;                            /**< how many */
-	const struct weir_readout_ctl_part *parts;    /**< copied */
-	uint32_t nb_parts;                            /**< how many */
-	struct weir_readout_service *service;         /**< of requests; someone polls it */
+	const struct weir_readout_link *const *links;       /**< links that have none; copied */
+	uint32_t nb_links;                                  /**< how many */
+	const struct weir_readout_ctl_part *parts;          /**< copied */
+	uint32_t nb_parts;                                  /**< how many */
+	struct weir_readout_service *service;               /**< of requests; someone polls it */
 	uint64_t (*clock)(void); /**< ns, of who polls the service; default: weir_base_time_ns() */
-	uint32_t max_fragments; /**< of the service's, that requests over the socket have at once; default: half of them */
+	uint32_t
+		max_fragments; /**< of the service's, that requests over the socket have at once; default: half of them */
 };
 
 /**

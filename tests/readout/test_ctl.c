@@ -110,8 +110,8 @@ make_buffer(uint32_t number, struct weir_readout_service_link *shown)
 						.socket_id = -1,
 						.no_hugepages = true}});
 	assert_non_null(t.handlers[number]);
-	*shown = (struct weir_readout_service_link){config.name, number,
-		weir_readout_handler_buffer(t.handlers[number])};
+	*shown = (struct weir_readout_service_link){
+		config.name, number, weir_readout_handler_buffer(t.handlers[number])};
 }
 
 static struct weir_readout_ctl *
@@ -119,8 +119,7 @@ register_readout(void)
 {
 	const struct weir_readout_handler *const handlers[] = {t.handlers[0], t.handlers[1]};
 	const struct weir_readout_link *const links[] = {chain.links[0]};
-	const struct weir_readout_ctl_part parts[] = {
-		{.name = "front", .emulator = t.emulator},
+	const struct weir_readout_ctl_part parts[] = {{.name = "front", .emulator = t.emulator},
 		{.name = "queue", .dispatch = chain.dispatch}};
 
 	return weir_readout_ctl_register(
@@ -343,7 +342,8 @@ fragment_of(const json_t *answer)
 }
 
 static void
-expect_answer(const char *args, const char *expected, unsigned int nb_frames, unsigned int nb_missing)
+expect_answer(
+	const char *args, const char *expected, unsigned int nb_frames, unsigned int nb_missing)
 {
 	json_t *answer = ask("readout/request", args, 0);
 	const json_t *fragment = fragment_of(answer);
@@ -404,7 +404,8 @@ frames(void **state)
 	begin();
 	run_to(NB_FRAMES);
 	answer = ask("readout/request",
-		"{'begin': 8080, 'end': 8160, 'frames': true, 'links': ['clean'], 'trigger': 9}", 0);
+		"{'begin': 8080, 'end': 8160, 'frames': true, 'links': ['clean'], 'trigger': 9}",
+		0);
 	data = weir_base_ctl_bytes(part(fragment_of(answer), "data"), &nb);
 	assert_non_null(data);
 	assert_int_equal(weir_readout_fragment_view(data, nb, &view), 0);
@@ -429,9 +430,10 @@ bad_requests(void **state)
 		"{'last_ms': 0}", "{'last_ms': -1}", "{'begin': 9, 'end': 8}",
 		"{'begin': 1.5, 'end': 2}", "{'begin': '', 'end': 2}", "{'begin': '0x', 'end': 2}",
 		"{'begin': '1 ', 'end': 2}", "{'begin': '18446744073709551616', 'end': 2}",
-		"{'begin': 1, 'end': 2, 'timeout_ms': 10001}", "{'begin': 1, 'end': 2, 'frames': 1}",
-		"{'begin': 1, 'end': 2, 'links': []}", "{'begin': 1, 'end': 2, 'links': 'clean'}",
-		"{'begin': 1, 'end': 2, 'unknown': 0}", "{'begin': 1, 'end': 2, 'run': 'x'}"};
+		"{'begin': 1, 'end': 2, 'timeout_ms': 10001}",
+		"{'begin': 1, 'end': 2, 'frames': 1}", "{'begin': 1, 'end': 2, 'links': []}",
+		"{'begin': 1, 'end': 2, 'links': 'clean'}", "{'begin': 1, 'end': 2, 'unknown': 0}",
+		"{'begin': 1, 'end': 2, 'run': 'x'}"};
 
 	begin();
 	json_decref(ask("readout/request", NULL, -EINVAL));
@@ -439,7 +441,8 @@ bad_requests(void **state)
 		json_decref(ask("readout/request", bad[i], -EINVAL));
 	json_decref(ask("readout/request", "{'begin': 1, 'end': 2, 'links': ['x']}", -ENOENT));
 	json_decref(ask("readout/request", "{'begin': 1, 'end': 2, 'links': [5]}", -ENOENT));
-	assert_null(weir_readout_ctl_register(NULL, &(struct weir_readout_ctl_config){.links = NULL}));
+	assert_null(
+		weir_readout_ctl_register(NULL, &(struct weir_readout_ctl_config){.links = NULL}));
 	assert_int_equal(rte_errno, EINVAL);
 	assert_null(register_readout());
 	assert_int_equal(rte_errno, EEXIST);
@@ -516,7 +519,8 @@ waiting(void **state)
 	expect_answer("{'begin': 8000, 'end': 8080, 'links': ['clean']}", "complete", 10, 0);
 	start_asker(&third, TO_COME, 6);
 	/* there are no more for the socket, though the service has some */
-	json_decref(ask("readout/request", "{'begin': 8000, 'end': 8080, 'links': ['clean']}", -ENOBUFS));
+	json_decref(ask(
+		"readout/request", "{'begin': 8000, 'end': 8080, 'links': ['clean']}", -ENOBUFS));
 	run_to(NB_FRAMES);
 	assert_string_equal(answer_of(end_asker(&first, 0), 0), "complete");
 	assert_string_equal(answer_of(first.answer, 1), "partial");
@@ -580,7 +584,8 @@ nothing_to_ask(void **state)
 {
 	begin();
 	assert_int_equal(weir_readout_ctl_unregister(t.readout), 0);
-	t.readout = weir_readout_ctl_register(ctl, &(struct weir_readout_ctl_config){.links = NULL});
+	t.readout =
+		weir_readout_ctl_register(ctl, &(struct weir_readout_ctl_config){.links = NULL});
 	assert_non_null(t.readout);
 	json_decref(status(NULL));
 	json_decref(ask("readout/request", "{'last_ms': 1}", -ENOTSUP));
@@ -685,8 +690,7 @@ many_links(void **state)
 		assert_non_null(links[i]);
 	}
 	t.readout = weir_readout_ctl_register(
-		ctl, &(struct weir_readout_ctl_config){
-			     .links = links, .nb_links = RTE_DIM(links)});
+		ctl, &(struct weir_readout_ctl_config){.links = links, .nb_links = RTE_DIM(links)});
 	assert_non_null(t.readout);
 	answer = status(NULL);
 	assert_int_equal(json_array_size(part(answer, "links")), RTE_DIM(links));

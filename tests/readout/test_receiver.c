@@ -8,6 +8,10 @@
 
 #include <rte_byteorder.h>
 
+#include "../base/ctl_ask.h"
+
+#include "weir_readout_ctl.h"
+
 static const uint8_t frame[] = {7, 1, 2, 3};
 
 static void
@@ -44,6 +48,49 @@ bursts(void **state)
 	assert_int_equal(stats.bursts.max, 32);
 	assert_int_equal(rx_link_received(0), 100);
 	assert_int_equal(weir_readout_receiver_queue_stats(rx.receiver, 1, &stats), -EINVAL);
+	rx_end();
+}
+
+/* The same over the control socket, with what the device has missed since the receiver was made. */
+static void
+told(void **state)
+{
+	struct weir_readout_ctl_part part_of = {.name = "nic"};
+	struct weir_readout_ctl *readout;
+	const json_t *receiver, *queue, *port;
+	json_t *answer;
+
+	rx_begin(1, 1);
+	rx_planted.stats.imissed = 1000;
+	rx_create();
+	rx_link(0, 7, WEIR_READOUT_LAYER_ETHERNET);
+	assert_true(ctl_up("receiver"));
+	part_of.receiver = rx.receiver;
+	readout = weir_readout_ctl_register(
+		ctl, &(struct weir_readout_ctl_config){.parts = &part_of, .nb_parts = 1});
+	assert_non_null(readout);
+	give_frames(0, 0, 40);
+	weir_readout_receiver_poll(rx.receiver, 0, 0);
+	weir_readout_receiver_poll(rx.receiver, 0, 1);
+	rx_planted.stats.imissed += 5;
+	rx_planted.stats.rx_nombuf = 3;
+	answer = ask("readout/status", NULL, 0);
+	assert_true(json_is_true(part(answer, "agree")));
+	receiver = json_array_get(part(answer, "receivers"), 0);
+	assert_string_equal(text(receiver, "name"), "nic");
+	queue = json_array_get(part(receiver, "queues"), 0);
+	assert_int_equal(number(queue, "received"), 40);
+	assert_int_equal(number(queue, "full_bursts"), 1);
+	assert_int_equal(number(part(queue, "bursts"), "count"), 2);
+	assert_int_equal(number(part(queue, "bursts"), "max"), 32);
+	assert_int_equal(number(part(queue, "dispatch"), "links"), 40);
+	port = json_array_get(part(receiver, "ports"), 0);
+	assert_int_equal(number(port, "imissed"), 5);
+	assert_int_equal(number(port, "rx_nombuf"), 3);
+	assert_string_equal(text(port, "steering"), "none");
+	json_decref(answer);
+	assert_int_equal(weir_readout_ctl_unregister(readout), 0);
+	ctl_down();
 	rx_end();
 }
 
@@ -481,6 +528,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bursts),
+		cmocka_unit_test(told),
 		cmocka_unit_test(adaptive),
 		cmocka_unit_test(arp_reply),
 		cmocka_unit_test(arp_announced),
