@@ -27,6 +27,19 @@ check_routes(struct config *config, struct routes_loaded *loaded)
 	return APP_OK;
 }
 
+static void
+print_counts(const char *path, const struct config *config, const struct routes_loaded *loaded)
+{
+	printf("%s: in order: ", path);
+	if (!config_has_links_only(config))
+		printf("%u ports, %u workers, %u IPv4 and %u IPv6 routes%s", config->nb_ports,
+			config->nb_workers, loaded->ip4_routes, loaded->ip6_routes,
+			config->links.nb > 0 ? ", " : "");
+	if (config->links.nb > 0)
+		printf("%u links, %u requests", config->links.nb_links, config->links.nb_requests);
+	printf("\n");
+}
+
 static int
 check_run(int argc, char **argv)
 {
@@ -42,22 +55,24 @@ check_run(int argc, char **argv)
 	config = config_load(argv[1]);
 	if (config == NULL)
 		return app_error(&cmd_check, "out of memory");
-	code = config_nb_errors(config) == 0 ? check_routes(config, &loaded) : APP_USAGE;
+	code = config_nb_errors(config) > 0    ? APP_USAGE
+	       : config_has_links_only(config) ? APP_OK
+					       : check_routes(config, &loaded);
 	nb_errors = config_nb_errors(config);
 	if (nb_errors > 0)
 		code = APP_USAGE;
 	if (json) {
-		if (app_print_json(json_pack("{s:b, s:o, s:i, s:i, s:i, s:i}", "ok", code == APP_OK,
-			    "errors", weir_base_doc_errors_json(config->doc), "ports",
-			    (int)config->nb_ports, "workers", (int)config->nb_workers, "ip4_routes",
-			    (int)loaded.ip4_routes, "ip6_routes", (int)loaded.ip6_routes)) !=
-			APP_OK)
+		if (app_print_json(json_pack("{s:b, s:o, s:i, s:i, s:i, s:i, s:i, s:i}", "ok",
+			    code == APP_OK, "errors", weir_base_doc_errors_json(config->doc),
+			    "ports", (int)config->nb_ports, "workers", (int)config->nb_workers,
+			    "ip4_routes", (int)loaded.ip4_routes, "ip6_routes",
+			    (int)loaded.ip6_routes, "links", (int)config->links.nb_links,
+			    "requests", (int)config->links.nb_requests)) != APP_OK)
 			code = APP_FAILED;
 	} else if (nb_errors > 0) {
 		weir_base_doc_errors_print(config->doc, stderr);
 	} else if (code == APP_OK) {
-		printf("%s: in order: %u ports, %u workers, %u IPv4 and %u IPv6 routes\n", argv[1],
-			config->nb_ports, config->nb_workers, loaded.ip4_routes, loaded.ip6_routes);
+		print_counts(argv[1], config, &loaded);
 		code = app_finish(code);
 	}
 	config_free(config);

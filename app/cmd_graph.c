@@ -6,11 +6,14 @@
 #include "app.h"
 #include "dot.h"
 #include "instance.h"
+#include "links_dot.h"
 
-/* The picture of one worker, or with -1 of all. */
+/* The picture of one worker, or with -1 of all; without graphs, of links. */
 static int
 write_graph(struct instance *instance, int worker, FILE *out)
 {
+	if (config_has_links_only(instance->config))
+		return links_dot_write(instance->config, out);
 	return worker < 0 ? dot_write_all(instance, out, 0)
 			  : dot_write_worker(instance, (unsigned int)worker, out, 0);
 }

@@ -123,19 +123,28 @@ apply_options(struct config *config, const struct run_options *options)
 static void
 show_progress(struct instance *instance)
 {
-	json_t *report, *packets, *rate;
+	json_t *report, *packets, *rate, *frames;
 
 	if (report_collect(instance, &report) < 0)
 		return;
+	frames = json_object_get(json_object_get(report, "readout"), "frames");
 	packets = json_object_get(report, "packets");
 	rate = json_object_get(report, "rate");
-	fprintf(stderr,
-		"\r%.0f s: %" JSON_INTEGER_FORMAT " packets in, %" JSON_INTEGER_FORMAT
-		" out, %.3f Mpps\033[K",
-		json_number_value(json_object_get(report, "elapsed_s")),
-		json_integer_value(json_object_get(packets, "in")),
-		json_integer_value(json_object_get(packets, "out")),
-		json_number_value(json_object_get(rate, "in_pps")) / 1e6);
+	fprintf(stderr, "\r%.0f s:", json_number_value(json_object_get(report, "elapsed_s")));
+	if (packets != NULL)
+		fprintf(stderr,
+			" %" JSON_INTEGER_FORMAT " packets in, %" JSON_INTEGER_FORMAT
+			" out, %.3f Mpps",
+			json_integer_value(json_object_get(packets, "in")),
+			json_integer_value(json_object_get(packets, "out")),
+			json_number_value(json_object_get(rate, "in_pps")) / 1e6);
+	if (frames != NULL)
+		fprintf(stderr,
+			" %" JSON_INTEGER_FORMAT " frames of links, %" JSON_INTEGER_FORMAT
+			" dropped",
+			json_integer_value(json_object_get(frames, "received")),
+			json_integer_value(json_object_get(frames, "dropped")));
+	fprintf(stderr, "\033[K");
 	json_decref(report);
 }
 
@@ -204,6 +213,9 @@ list_outputs(const struct instance *instance, json_t *written)
 	for (i = 0; i < config->nb_ports; i++)
 		if (config->ports[i].pcap_out != NULL)
 			json_array_append_new(written, json_string(config->ports[i].pcap_out));
+	for (i = 0; i < config->links.nb_requests; i++)
+		if (config->links.requests[i].to != NULL)
+			json_array_append_new(written, json_string(config->links.requests[i].to));
 	if (config->outputs.punt_pcap != NULL)
 		json_array_append_new(written, json_string(config->outputs.punt_pcap));
 	if (config->outputs.stats_json != NULL)
@@ -305,7 +317,7 @@ run_config(struct config *config, const struct run_options *options)
 		code = APP_USAGE;
 	else if (error < 0)
 		code = app_error(&cmd_run, "could not start: %s", strerror(-error));
-	else if (instance.nb_started == 0)
+	else if (instance.start_ns == 0)
 		code = app_error(&cmd_run, "stopped by a signal before it began");
 	if (instance_close(&instance) < 0 && code == APP_OK)
 		code = app_error(&cmd_run, "a file could not be written completely");

@@ -107,12 +107,18 @@ config_input_is_files(const struct config *config)
 	return true;
 }
 
+bool
+config_input_ends(const struct config *config)
+{
+	return config_input_is_files(config) && config_links_end(config);
+}
+
 void
 config_read_run(struct config *config, const struct weir_base_doc_value *run)
 {
 	const struct weir_base_doc_value *until = weir_base_doc_get(run, "until");
 	const char *name = weir_base_doc_str(weir_base_doc_get(run, "name"));
-	bool files = config_input_is_files(config);
+	bool files = config_input_is_files(config), ends = config_input_ends(config);
 
 	config->duration_ns = weir_base_doc_u64(weir_base_doc_get(run, "duration"));
 	if (until != NULL)
@@ -120,12 +126,12 @@ config_read_run(struct config *config, const struct weir_base_doc_value *run)
 	else if (config->duration_ns != 0)
 		config->until = SCHEMA_UNTIL_DURATION;
 	else
-		config->until = files ? SCHEMA_UNTIL_INPUT_END : SCHEMA_UNTIL_SIGNAL;
-	if (until != NULL && config->until == SCHEMA_UNTIL_INPUT_END && !files)
+		config->until = ends ? SCHEMA_UNTIL_INPUT_END : SCHEMA_UNTIL_SIGNAL;
+	if (until != NULL && config->until == SCHEMA_UNTIL_INPUT_END && !ends)
 		weir_base_doc_error_add(config->doc, until,
-			"'input_end' would never come: a port with a device is received from; "
-			"expected "
-			"'signal' or 'duration'");
+			"'input_end' would never come: %s; expected 'signal' or 'duration'",
+			files ? "links are emulated without an end"
+			      : "a port with a device is received from");
 	if (until != NULL && config->until == SCHEMA_UNTIL_DURATION && config->duration_ns == 0)
 		weir_base_doc_error_add(config->doc, until,
 			"'duration' needs to be told how long; expected a key 'duration'");
@@ -170,6 +176,8 @@ config_read(struct config *config, const struct weir_base_doc_value *root)
 	if (config_read_em(config, config->platform) < 0)
 		return -ENOMEM;
 	config->em.is_bad = config_nb_errors(config) > nb_errors;
+	if (config_read_links(config) < 0)
+		return -ENOMEM;
 	if (config_read_workers(config, config->platform) < 0 ||
 		config_read_hops(config, config->application) < 0)
 		return -ENOMEM;
@@ -221,6 +229,7 @@ config_free(struct config *config)
 	free(config->workers);
 	free(config->hops);
 	config_free_em(&config->em);
+	config_free_links(&config->links);
 	weir_base_doc_free(config->doc);
 	free(config);
 }

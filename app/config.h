@@ -11,6 +11,7 @@
 #include <rte_ether.h>
 
 #include "config_em.h"
+#include "config_links.h"
 #include "schema.h"
 
 #define CONFIG_NAME_SIZE 64 /**< longest instance name, with its ending zero */
@@ -84,6 +85,7 @@ struct config {
 	struct config_hops *hops;
 	unsigned int nb_hops;
 	struct config_em em;                           /**< queues of events, and who gets them */
+	struct config_links links;                     /**< the readout, if there is one */
 	const struct weir_base_doc_value *application; /**< for routes and wiring */
 	const struct weir_base_doc_value *platform;    /**< for memory, mbufs, limits */
 	uint32_t nb_next_hops;                         /**< limit: ids are below this */
@@ -122,6 +124,9 @@ int config_hop_find(const struct config *config, uint32_t id);
 
 /** Does all that is received come from files? */
 bool config_input_is_files(const struct config *config);
+
+/** Does all that arrives come to an end? */
+bool config_input_ends(const struct config *config);
 
 /** "a, b and c": names of all ports, for error messages. Valid until the next call. */
 const char *config_port_names(const struct config *config);

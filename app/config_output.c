@@ -120,8 +120,19 @@ config_open_outputs(struct config *config)
 
 	for (i = 0; i < config->nb_ports; i++)
 		open_output(config, weir_base_doc_get(config->ports[i].value, "pcap_out"));
+	for (i = 0; i < config->links.nb_requests; i++)
+		open_output(config, weir_base_doc_get(config->links.requests[i].value, "to"));
 	for (i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
 		open_output(config, weir_base_doc_get(run, outputs[i]));
+}
+
+/* Somebody listens there: nothing is written over. */
+static bool
+is_socket(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
 void
@@ -146,6 +157,11 @@ config_check_outputs(struct config *config, const struct weir_base_doc_value *ru
 	for (i = 0; i < config->nb_ports; i++) {
 		value = weir_base_doc_get(config->ports[i].value, "pcap_out");
 		if (value != NULL)
+			use_file(config, &files, value, true);
+	}
+	for (i = 0; i < config->links.nb_requests; i++) {
+		value = weir_base_doc_get(config->links.requests[i].value, "to");
+		if (value != NULL && !is_socket(config->links.requests[i].to))
 			use_file(config, &files, value, true);
 	}
 	for (i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {

@@ -209,6 +209,8 @@ read_default_worker(struct config *config, const struct weir_base_doc_value *pla
 	struct config_worker *worker = &config->workers[0];
 	unsigned int i;
 
+	if (config_has_links_only(config))
+		return 0;
 	config->nb_workers = 1;
 	worker->lcore = -1;
 	if (prepare_queues(config, NULL) < 0)

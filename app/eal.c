@@ -242,6 +242,8 @@ needed_mbufs(const struct config *config)
 	const struct weir_base_doc_value *mbufs = weir_base_doc_get(config->platform, "mbufs");
 	unsigned int count = 8192, i;
 
+	if (config_has_links_only(config))
+		return 0; /* links have a pool of their own */
 	if (weir_base_doc_given(mbufs, "count"))
 		return (unsigned int)weir_base_doc_u64(weir_base_doc_get(mbufs, "count"));
 	for (i = 0; i < config->nb_ports; i++)

@@ -10,6 +10,7 @@
 #include <rte_mbuf.h>
 
 #include "eal_memory.h"
+#include "links_run.h"
 
 void
 eal_memory_route_limits(const struct config *config, struct weir_node_route_limits *limits)
@@ -49,7 +50,7 @@ eal_memory_needed(const struct config *config, unsigned int nb_mbufs)
 
 	/* Route tables bring their own memory. Beside mbufs: devices, and room for the allocator to be untidy. */
 	return nb_mbufs * mbuf + (UINT64_C(96) << 20) + config->nb_workers * (UINT64_C(4) << 20) +
-	       config->nb_ports * (UINT64_C(4) << 20);
+	       config->nb_ports * (UINT64_C(4) << 20) + links_run_memory(config);
 }
 
 uint64_t

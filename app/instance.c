@@ -178,10 +178,11 @@ allocate(struct instance *instance)
 	unsigned int i;
 
 	instance->port_ids = calloc(config->nb_ports + 1, sizeof(*instance->port_ids));
-	instance->graph_ids = calloc(config->nb_workers, sizeof(*instance->graph_ids));
-	instance->event_graph_ids = calloc(config->nb_workers, sizeof(*instance->event_graph_ids));
-	instance->workers =
-		aligned_alloc(RTE_CACHE_LINE_SIZE, config->nb_workers * sizeof(*instance->workers));
+	instance->graph_ids = calloc(config->nb_workers + 1, sizeof(*instance->graph_ids));
+	instance->event_graph_ids =
+		calloc(config->nb_workers + 1, sizeof(*instance->event_graph_ids));
+	instance->workers = aligned_alloc(
+		RTE_CACHE_LINE_SIZE, (config->nb_workers + 1) * sizeof(*instance->workers));
 	if (instance->port_ids == NULL || instance->graph_ids == NULL ||
 		instance->event_graph_ids == NULL || instance->workers == NULL)
 		return -ENOMEM;
@@ -227,6 +228,26 @@ open_punt_file(struct instance *instance)
 	return error;
 }
 
+/* All that packets of ports need. */
+static int
+open_graphs(struct instance *instance, const struct instance_options *options)
+{
+	struct config *config = instance->config;
+	int error;
+
+	instance->pool = eal_pool_create(&instance->eal, config);
+	if (instance->pool == NULL)
+		return -ENOMEM;
+	error = ports_start(config, instance->pool, options->stand_ins, instance->port_ids);
+	if (error == 0)
+		error = open_tables(instance, options);
+	if (error == 0)
+		error = em_run_open(&instance->em, config, instance->pool, options->stand_ins);
+	if (error == 0)
+		error = create_graphs(instance);
+	return error == 0 ? prepare_workers(instance) : error;
+}
+
 int
 instance_open(
 	struct instance *instance, struct config *config, const struct instance_options *options)
@@ -244,21 +265,13 @@ instance_open(
 		error = eal_start(&instance->eal, config, options->stand_ins, options->verbose);
 	if (error < 0)
 		return error;
-	instance->pool = eal_pool_create(&instance->eal, config);
-	if (instance->pool == NULL)
-		return -ENOMEM;
-	error = ports_start(config, instance->pool, options->stand_ins, instance->port_ids);
-	if (error == 0)
-		error = open_tables(instance, options);
-	if (error == 0)
-		error = em_run_open(&instance->em, config, instance->pool, options->stand_ins);
-	if (error == 0)
-		error = create_graphs(instance);
-	if (error == 0)
-		error = prepare_workers(instance);
+	if (!config_has_links_only(config))
+		error = open_graphs(instance, options);
 	if (error < 0 || options->stand_ins)
 		return error;
 	error = open_punt_file(instance);
+	if (error == 0)
+		error = links_run_open(&instance->links, config);
 	return error < 0 ? error : control_register(instance);
 }
 
@@ -268,7 +281,10 @@ instance_start(struct instance *instance)
 	unsigned int i;
 	int error;
 
+	/* Who looked before has done so: threads of links write what it looked at. */
+	pthread_mutex_lock(&instance->look_lock);
 	__atomic_store_n(&instance->start_ns, weir_base_time_ns(), __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&instance->look_lock);
 	for (i = 0; i < instance->config->nb_workers; i++) {
 		error = worker_start(&instance->workers[i]);
 		if (error < 0) {
@@ -277,6 +293,12 @@ instance_start(struct instance *instance)
 			return error;
 		}
 		instance->nb_started++;
+	}
+	error = links_run_start(&instance->links);
+	if (error < 0) {
+		weir_base_log(
+			WEIR_BASE_LOG_ERROR, "app", "links did not start: %s", strerror(-error));
+		return error;
 	}
 	__atomic_store_n(&instance->state, "running", __ATOMIC_RELAXED);
 	return 0;
@@ -304,7 +326,7 @@ instance_is_finished(struct instance *instance)
 	for (i = 0; i < instance->nb_started; i++)
 		if (!worker_is_finished(&instance->workers[i]))
 			return false;
-	return true;
+	return links_run_is_finished(&instance->links);
 }
 
 void
@@ -314,6 +336,7 @@ instance_stop_now(struct instance *instance)
 
 	for (i = 0; i < instance->nb_started; i++)
 		worker_stop(&instance->workers[i]);
+	links_run_stop_now(&instance->links);
 }
 
 void
@@ -324,6 +347,7 @@ instance_stop(struct instance *instance)
 	__atomic_store_n(&instance->state, "stopping", __ATOMIC_RELAXED);
 	for (i = 0; i < instance->nb_started; i++)
 		worker_quiet(&instance->workers[i]);
+	links_run_stop(&instance->links);
 }
 
 int
@@ -337,11 +361,14 @@ instance_join(struct instance *instance)
 		worker_join(&instance->workers[i]);
 		end_ns = RTE_MAX(end_ns, instance->workers[i].end_ns);
 	}
+	if (links_run_join(&instance->links) < 0)
+		error = -EIO;
+	end_ns = RTE_MAX(end_ns, instance->links.end_ns);
 	__atomic_store_n(&instance->end_ns, end_ns, __ATOMIC_RELAXED);
 	for (i = 0; i < instance->nb_started; i++)
 		if (instance->workers[i].failed)
 			error = -EIO;
-	if (instance->nb_started > 0)
+	if (end_ns != 0)
 		__atomic_store_n(&instance->state, "finished", __ATOMIC_RELAXED);
 	for (i = 0; i < instance->config->nb_ports; i++)
 		if (instance->port_ids[i] != WEIR_NODE_PORT_INVALID &&
@@ -357,6 +384,7 @@ instance_close(struct instance *instance)
 	int error = 0;
 
 	control_silence(instance);
+	links_run_close(&instance->links);
 	weir_graph_cluster_destroy(instance->cluster);
 	em_run_stop(&instance->em, instance->config);
 	for (i = 0; instance->event_graph_ids != NULL && i < instance->config->nb_workers; i++) {

@@ -16,6 +16,7 @@
 #include "config.h"
 #include "eal.h"
 #include "em_run.h"
+#include "links_run.h"
 #include "routes.h"
 #include "worker.h"
 
@@ -28,15 +29,17 @@ struct instance {
 	uint32_t *graph_ids;         /**< per worker: of its ports; or WEIR_GRAPH_ID_INVALID */
 	uint32_t *event_graph_ids;   /**< per worker: of its events; or WEIR_GRAPH_ID_INVALID */
 	struct em_run em;            /**< the event machine, if there is one */
+	struct links_run links;      /**< the readout, if there is one */
 	struct worker *workers;      /**< per worker of config */
 	unsigned int nb_started;     /**< workers that were started */
 	struct routes_loaded routes; /**< what was loaded */
 	struct weir_base_ctl *ctl;   /**< control socket; NULL: none */
-	struct weir_graph_cluster *cluster; /**< all graphs */
-	pthread_mutex_t look_lock; /**< of cluster: the control thread and the socket's both look */
-	bool quiet;                /**< told workers to receive no more */
-	bool stop_asked;           /**< over the control socket; atomic */
-	const char *state;         /**< "starting", "running", "stopping", "finished" */
+	struct weir_graph_cluster *cluster; /**< all graphs; NULL: there are none */
+	pthread_mutex_t
+		look_lock; /**< of cluster and links: the control thread and the socket's both look */
+	bool quiet;        /**< told workers to receive no more */
+	bool stop_asked;   /**< over the control socket; atomic */
+	const char *state; /**< "starting", "running", "stopping", "finished" */
 	uint64_t
 		start_ns; /**< when the workers were started; atomic: the socket's thread reads it */
 	uint64_t end_ns;  /**< when the last one stopped; 0: not yet; atomic */

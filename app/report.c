@@ -189,7 +189,7 @@ cycles_json(
 
 /* All from one look: each worker's counters as they were between two of its walks. */
 static int
-add_counters(struct instance *instance, json_t *report)
+add_packets(struct instance *instance, json_t *report)
 {
 	const struct weir_graph_cluster_stats *stats;
 	struct report_counts *counts = malloc(sizeof(*counts));
@@ -198,7 +198,6 @@ add_counters(struct instance *instance, json_t *report)
 
 	if (counts == NULL)
 		return -ENOMEM;
-	pthread_mutex_lock(&instance->look_lock);
 	error = weir_graph_cluster_get(instance->cluster, &stats);
 	if (error == 0) {
 		report_counts_sum(stats, counts);
@@ -214,8 +213,23 @@ add_counters(struct instance *instance, json_t *report)
 			em_report_add(&instance->em, instance->config, counts,
 				__atomic_load_n(&instance->end_ns, __ATOMIC_RELAXED) != 0, report);
 	}
-	pthread_mutex_unlock(&instance->look_lock);
 	free(counts);
+	return error;
+}
+
+static int
+add_counters(struct instance *instance, json_t *report)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&instance->look_lock);
+	if (instance->cluster != NULL)
+		error = add_packets(instance, report);
+	if (error == 0 && instance->links.registry != NULL)
+		links_report_add(&instance->links, instance->config,
+			__atomic_load_n(&instance->start_ns, __ATOMIC_RELAXED) != 0,
+			__atomic_load_n(&instance->end_ns, __ATOMIC_RELAXED) != 0, report);
+	pthread_mutex_unlock(&instance->look_lock);
 	return error;
 }
 
@@ -257,7 +271,8 @@ report_collect(struct instance *instance, json_t **report)
 		json_decref(json);
 		return error;
 	}
-	add_rates(json, elapsed_ns);
+	if (instance->cluster != NULL)
+		add_rates(json, elapsed_ns);
 	*report = json;
 	return 0;
 }
@@ -265,5 +280,10 @@ report_collect(struct instance *instance, json_t **report)
 int
 report_adds_up(const json_t *report)
 {
-	return json_is_true(json_object_get(json_object_get(report, "packets"), "adds_up"));
+	const json_t *packets = json_object_get(report, "packets");
+	const json_t *readout = json_object_get(report, "readout");
+
+	return (packets == NULL || json_is_true(json_object_get(packets, "adds_up"))) &&
+	       (readout == NULL || json_is_true(json_object_get(readout, "adds_up"))) &&
+	       (packets != NULL || readout != NULL);
 }

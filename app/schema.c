@@ -18,6 +18,13 @@ static const struct weir_base_doc_key keys[] = {
 		.help = "What it runs on.",
 	},
 	{
+		.name = "traffic",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &schema_traffic,
+		.def = "{}",
+		.help = "What arrives, where it is made rather than received.",
+	},
+	{
 		.name = "run",
 		.kind = WEIR_BASE_DOC_MAP,
 		.section = &schema_run,

@@ -22,6 +22,12 @@ extern const struct weir_base_doc_section schema_queue;
 extern const struct weir_base_doc_section schema_object;
 /** The scheduler of events. */
 extern const struct weir_base_doc_section schema_scheduler;
+/** Links of a readout. */
+extern const struct weir_base_doc_section schema_link;
+/** Windows of time asked for. */
+extern const struct weir_base_doc_section schema_request;
+/** What arrives, where it is made rather than received. */
+extern const struct weir_base_doc_section schema_traffic;
 /** How long, and what is written. */
 extern const struct weir_base_doc_section schema_run;
 

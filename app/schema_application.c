@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <weir_bridge_job.h>
+#include <weir_readout_format.h>
 
 #include "hops.h"
 #include "schema.h"
@@ -275,6 +276,29 @@ static const struct weir_base_doc_key keys[] = {
 		.help = "Execution objects, by name.",
 	},
 	{
+		.name = "formats",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_readout_format_section,
+		.help = "Frame formats of links, by name, beside those that are built in: "
+			"`wibeth`, `srs-vmm3a`, `hit`, `udp` and `ethernet`.",
+	},
+	{
+		.name = "links",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &schema_link,
+		.help = "Links of a readout, by name: streams of frames, the last seconds of each "
+			"in memory.",
+	},
+	{
+		.name = "requests",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &schema_request,
+		.help = "Windows of time that links are asked for again and again, by name.",
+	},
+	{
 		.name = "neighbours",
 		.kind = WEIR_BASE_DOC_LIST,
 		.item = WEIR_BASE_DOC_MAP,
@@ -299,6 +323,6 @@ static const struct weir_base_doc_key keys[] = {
 
 const struct weir_base_doc_section schema_application = {
 	.name = "application",
-	.help = "What is done with packets.",
+	.help = "What is done with packets, and with the frames of links.",
 	.keys = keys,
 };

@@ -210,6 +210,27 @@ size(const struct weir_readout_buffer_config *config, struct sizes *sizes)
 	return rc;
 }
 
+int
+weir_readout_buffer_plan(
+	const struct weir_readout_buffer_config *config, struct weir_readout_buffer_info *info)
+{
+	struct sizes sizes = {0};
+	int rc = size(config, &sizes);
+
+	if (rc < 0)
+		return rc;
+	*info = (struct weir_readout_buffer_info){
+		.nb_cells = (uint32_t)sizes.nb_cells,
+		.cell_bytes = sizes.cell_bytes,
+		.nb_index = (uint32_t)sizes.nb_index,
+		.memory_bytes = all_bytes(config, &sizes),
+		.history_ticks = sizes.live_ticks - config->format->step_ticks,
+		.jump_ticks = sizes.jump_ticks,
+		.socket_id = config->socket_id,
+	};
+	return 0;
+}
+
 struct weir_readout_buffer *
 weir_readout_buffer_create(const struct weir_readout_buffer_config *config)
 {

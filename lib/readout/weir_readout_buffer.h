@@ -104,6 +104,14 @@ struct weir_readout_buffer_info {
 	int socket_id;          /**< node that the memory was asked from; -1: any */
 };
 
+/**
+ * What a configuration would come to, without its memory: hugepages is false. Any thread.
+ *
+ * @return 0; -EINVAL: it would be refused, the log says why
+ */
+int weir_readout_buffer_plan(
+	const struct weir_readout_buffer_config *config, struct weir_readout_buffer_info *info);
+
 /** What the configuration came to. Any thread. */
 void weir_readout_buffer_info(
 	const struct weir_readout_buffer *buffer, struct weir_readout_buffer_info *info);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_APP_CONFIG_LINKS_H
+#define WEIR_APP_CONFIG_LINKS_H
+
+/**
+ * @file
+ * The readout of a description file: links, what feeds them, and what they are asked for.
+ */
+
+#include <weir_readout_buffer.h>
+#include <weir_readout_emulator.h>
+#include <weir_readout_format.h>
+
+#include "weir_base_doc.h"
+
+struct config;
+
+#define CONFIG_LINKS_MAX      4096 /**< links, all together */
+#define CONFIG_LINK_NAME_SIZE 48   /**< longest name of one, its end and its number included */
+
+/** Links alike: NAME, or NAME-0, NAME-1 and so on. Each is numbered among all links. */
+struct config_link {
+	const struct weir_base_doc_value *value; /**< where it stands */
+	const char *name;
+	struct weir_readout_format format;
+	unsigned int first; /**< number of its first link */
+	unsigned int nb;    /**< links */
+	bool counted;       /**< their names have numbers */
+	uint64_t key;       /**< stream key of the first one */
+	bool drop_duplicates;
+	double jump_s;     /**< 0: default */
+	uint64_t stall_ns; /**< 0: not looked for */
+	struct weir_readout_buffer_config buffer; /**< name and format are each link's */
+	const struct weir_base_doc_value *feed;   /**< what feeds it */
+};
+
+/** Frames that are made for links. */
+struct config_emulated {
+	const struct weir_base_doc_value *value; /**< where it stands */
+	unsigned int link;                       /**< index into links */
+	uint64_t rate_frames, rate_seconds;      /**< 0: the format's */
+	uint64_t nb_frames;                      /**< 0: without an end */
+	uint32_t size_bytes;                     /**< 0: the format's */
+	uint64_t seed;
+	struct weir_readout_emulator_fault_config *faults;
+	unsigned int nb_faults;
+};
+
+/** Windows that links are asked for. */
+struct config_request {
+	const struct weir_base_doc_value *value; /**< where it stands */
+	const char *name;
+	uint32_t *links; /**< numbers */
+	unsigned int nb_links;
+	uint64_t every_ns, window_ns, delay_ns, timeout_ns;
+	uint64_t clock_hz; /**< of its links */
+	const char *to;    /**< NULL: nowhere */
+};
+
+/** All of it. */
+struct config_links {
+	struct weir_readout_format *formats; /**< of the file's own */
+	unsigned int nb_formats;
+	struct config_link *list;
+	unsigned int nb;       /**< 0: there is no readout */
+	unsigned int nb_links; /**< of all of them */
+	struct config_emulated *emulated;
+	unsigned int nb_emulated;
+	struct config_request *requests;
+	unsigned int nb_requests;
+};
+
+/** Read it; errors go to the document. @return 0, or -ENOMEM */
+int config_read_links(struct config *config);
+
+/** Free it. */
+void config_free_links(struct config_links *links);
+
+/** Are there links, and neither ports nor queues, so that no graph is needed? */
+bool config_has_links_only(const struct config *config);
+
+/** Do frames of all links come to an end? */
+bool config_links_end(const struct config *config);
+
+/** Index of the links of that name, or CONFIG_NONE. */
+int config_link_find(const struct config *config, const char *name);
+
+/** "a, b or c": names of links, for error messages. Valid until the next call. */
+const char *config_link_names(const struct config *config);
+
+/** Name of link @p number of @p link, from 0. */
+void config_link_name(
+	const struct config_link *link, unsigned int number, char name[CONFIG_LINK_NAME_SIZE]);
+
+/** Note that @p value feeds links; a second feed is an error. */
+void config_link_feed(
+	struct config *config, struct config_link *link, const struct weir_base_doc_value *value);
+
+/* Parts of config_read_links(), each in a file of its own. */
+int config_read_requests(struct config *config, const struct weir_base_doc_value *list);
+int config_read_traffic(struct config *config, const struct weir_base_doc_value *traffic);
+
+#endif

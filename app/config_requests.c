@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads what the links of a description file are asked for. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* "wib" is all of them, "wib-3" one. @return how many; 0: there are none of this name */
+static unsigned int
+find_links(const struct config *config, const char *name, unsigned int *link, unsigned int *first)
+{
+	char one[CONFIG_LINK_NAME_SIZE];
+	int index = config_link_find(config, name);
+	unsigned int i, j;
+
+	if (index != CONFIG_NONE) {
+		*link = (unsigned int)index;
+		*first = config->links.list[index].first;
+		return config->links.list[index].nb;
+	}
+	for (i = 0; i < config->links.nb; i++)
+		for (j = 0; j < config->links.list[i].nb; j++) {
+			config_link_name(&config->links.list[i], j, one);
+			if (strcmp(one, name) != 0)
+				continue;
+			*link = i;
+			*first = config->links.list[i].first + j;
+			return 1;
+		}
+	return 0;
+}
+
+static bool
+has_link(const struct config_request *request, uint32_t number)
+{
+	unsigned int i;
+
+	for (i = 0; i < request->nb_links; i++)
+		if (request->links[i] == number)
+			return true;
+	return false;
+}
+
+/* Windows are in ticks: of one clock. */
+static void
+check_clock(struct config *config, struct config_request *request,
+	const struct weir_base_doc_value *value, const struct config_link *link)
+{
+	if (request->nb_links == 0)
+		request->clock_hz = link->format.clock_hz;
+	else if (request->clock_hz != link->format.clock_hz)
+		weir_base_doc_error_add(config->doc, value,
+			"the clock of link '%s' has %" PRIu64 " Hz, those before it have %" PRIu64
+			"; expected links of one clock",
+			link->name, link->format.clock_hz, request->clock_hz);
+}
+
+static void
+take_links(struct config *config, struct config_request *request,
+	const struct weir_base_doc_value *value)
+{
+	const char *name = weir_base_doc_str(value);
+	unsigned int link, first, nb = find_links(config, name, &link, &first), i;
+
+	if (nb == 0) {
+		weir_base_doc_error_add(config->doc, value, "unknown link '%s'; expected %s", name,
+			config_link_names(config));
+		return;
+	}
+	check_clock(config, request, value, &config->links.list[link]);
+	for (i = 0; i < nb; i++)
+		if (!has_link(request, first + i)) {
+			request->links[request->nb_links++] = first + i;
+		} else {
+			weir_base_doc_error_add(config->doc, value,
+				"link '%s' is asked already; expected each once", name);
+			return;
+		}
+}
+
+static void
+check_times(struct config *config, const struct config_request *request)
+{
+	const struct weir_base_doc_value *value = request->value;
+	const double hz = (double)request->clock_hz;
+
+	if (request->nb_links == 0)
+		return;
+	if ((double)request->window_ns * hz < (double)SECOND_NS)
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "window"),
+			"a window of %" PRIu64 " ns has no tick of %" PRIu64
+			" Hz; expected a longer one",
+			request->window_ns, request->clock_hz);
+	if ((double)request->every_ns * hz < (double)SECOND_NS)
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "every"),
+			"%" PRIu64 " ns are no tick of %" PRIu64 " Hz; expected a longer time",
+			request->every_ns, request->clock_hz);
+}
+
+static int
+read_request(struct config *config, struct config_request *request)
+{
+	const struct weir_base_doc_value *value = request->value;
+	const struct weir_base_doc_value *list = weir_base_doc_get(value, "links");
+	unsigned int i;
+
+	request->name = weir_base_doc_name(value);
+	request->every_ns = weir_base_doc_u64(weir_base_doc_get(value, "every"));
+	request->window_ns = weir_base_doc_u64(weir_base_doc_get(value, "window"));
+	request->delay_ns = weir_base_doc_u64(weir_base_doc_get(value, "delay"));
+	request->timeout_ns = weir_base_doc_u64(weir_base_doc_get(value, "timeout"));
+	request->to = weir_base_doc_str(weir_base_doc_get(value, "to"));
+	request->links = calloc(config->links.nb_links + 1, sizeof(*request->links));
+	if (request->links == NULL)
+		return -ENOMEM;
+	if (weir_base_doc_count(list) == 0)
+		weir_base_doc_error_add(config->doc, list, "no links to ask; expected %s",
+			config_link_names(config));
+	for (i = 0; i < weir_base_doc_count(list); i++)
+		take_links(config, request, weir_base_doc_at(list, i));
+	check_times(config, request);
+	return 0;
+}
+
+int
+config_read_requests(struct config *config, const struct weir_base_doc_value *list)
+{
+	struct config_links *links = &config->links;
+	unsigned int nb = weir_base_doc_count(list), i;
+
+	links->requests = calloc(nb + 1, sizeof(*links->requests));
+	if (links->requests == NULL)
+		return -ENOMEM;
+	for (i = 0; i < nb; i++) {
+		links->requests[i].value = weir_base_doc_at(list, i);
+		links->nb_requests = i + 1;
+		if (read_request(config, &links->requests[i]) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}

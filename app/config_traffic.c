@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads what arrives where it is made rather than received. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "config.h"
+
+#define MILLION      1000000u
+#define REORDER_MAX  1000
+#define SIZE_DEFAULT 9000u /* of emulated frames, where the format allows more */
+
+static uint32_t
+frame_bytes(const struct config_emulated *emulated, const struct weir_readout_format *format)
+{
+	if (emulated->size_bytes != 0)
+		return emulated->size_bytes;
+	return format->size_max_bytes <= SIZE_DEFAULT ? format->size_max_bytes
+						      : format->size_min_bytes;
+}
+
+/* What an amount may be; without one, that it is missing. */
+static void
+check_amount(struct config *config, const struct weir_base_doc_value *value,
+	const struct weir_readout_emulator_fault_config *fault, uint32_t bytes)
+{
+	const struct weir_base_doc_value *amount = weir_base_doc_get(value, "amount");
+	const bool given = weir_base_doc_given(value, "amount");
+	const char *name = weir_readout_emulator_fault_name(fault->fault);
+	int64_t least = INT64_MIN, most = INT64_MAX;
+
+	if (fault->fault == WEIR_READOUT_EMULATE_DROP ||
+		fault->fault == WEIR_READOUT_EMULATE_DUPLICATE) {
+		if (given)
+			weir_base_doc_error_add(config->doc, amount,
+				"'amount' means nothing for fault '%s'; expected it with others", name);
+		return;
+	}
+	if (!given) {
+		weir_base_doc_error_add(
+			config->doc, value, "fault '%s'; expected a key 'amount'", name);
+		return;
+	}
+	if (fault->fault == WEIR_READOUT_EMULATE_REORDER) {
+		least = 1;
+		most = REORDER_MAX;
+	} else if (fault->fault == WEIR_READOUT_EMULATE_TRUNCATE) {
+		least = 0;
+		most = bytes;
+	} else if (fault->fault == WEIR_READOUT_EMULATE_STALL) {
+		least = 1;
+		most = INT64_C(1) << 40;
+	}
+	if (fault->amount < least || fault->amount > most)
+		weir_base_doc_error_add(config->doc, amount,
+			"%s by %" PRId64 "; expected %" PRId64 " to %" PRId64, name, fault->amount,
+			least, most);
+}
+
+static void
+read_fault(struct config *config, const struct weir_base_doc_value *value, uint32_t bytes,
+	struct weir_readout_emulator_fault_config *fault)
+{
+	const double chance = weir_base_doc_f64(weir_base_doc_get(value, "random"));
+
+	*fault = (struct weir_readout_emulator_fault_config){
+		.fault = (enum weir_readout_emulator_fault)weir_base_doc_u64(
+			weir_base_doc_get(value, "fault")),
+		.amount = weir_base_doc_i64(weir_base_doc_get(value, "amount")),
+		.first = weir_base_doc_u64(weir_base_doc_get(value, "first")),
+		.period = weir_base_doc_u64(weir_base_doc_get(value, "period")),
+		.length = weir_base_doc_u64(weir_base_doc_get(value, "length")),
+		.random_ppm = (uint32_t)llround(chance * MILLION),
+	};
+	check_amount(config, value, fault, bytes);
+	if (weir_base_doc_given(value, "random") && weir_base_doc_given(value, "period"))
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "random"),
+			"'random' beside 'period'; expected one or the other");
+}
+
+static void
+check_emulated(struct config *config, const struct config_emulated *emulated)
+{
+	const struct config_link *link = &config->links.list[emulated->link];
+	const struct weir_readout_format *format = &link->format;
+	const uint32_t bytes = frame_bytes(emulated, format);
+	const struct weir_base_doc_value *at = weir_base_doc_given(emulated->value, "size")
+						       ? weir_base_doc_get(emulated->value, "size")
+						       : emulated->value;
+
+	if (format->step_ticks == 0 && emulated->rate_frames == 0)
+		weir_base_doc_error_add(config->doc, emulated->value,
+			"format '%s' does not say how many frames come; expected a key 'rate'",
+			format->name);
+	if (bytes < format->size_min_bytes || bytes < format->length_plus_bytes ||
+		bytes > format->size_max_bytes)
+		weir_base_doc_error_add(config->doc, at,
+			"frames of %" PRIu32 " B of format '%s'; expected %" PRIu32 " to %" PRIu32
+			" B",
+			bytes, format->name, format->size_min_bytes, format->size_max_bytes);
+}
+
+/* So many a second, as a fraction. */
+static void
+read_rate(struct config_emulated *emulated)
+{
+	const double hz = weir_base_doc_f64(weir_base_doc_get(emulated->value, "rate"));
+
+	emulated->rate_frames = (uint64_t)llround(hz * MILLION);
+	emulated->rate_seconds = emulated->rate_frames != 0 ? MILLION : 0;
+}
+
+static int
+read_emulated(struct config *config, struct config_emulated *emulated)
+{
+	const struct weir_base_doc_value *value = emulated->value;
+	const struct weir_base_doc_value *faults = weir_base_doc_get(value, "faults");
+	int link = config_link_find(config, weir_base_doc_name(value));
+	unsigned int i;
+
+	emulated->nb_faults = weir_base_doc_count(faults);
+	emulated->faults = calloc(emulated->nb_faults + 1, sizeof(*emulated->faults));
+	if (emulated->faults == NULL)
+		return -ENOMEM;
+	if (link == CONFIG_NONE) {
+		weir_base_doc_error_add(config->doc, value, "unknown link '%s'; expected %s",
+			weir_base_doc_name(value), config_link_names(config));
+		return 0;
+	}
+	emulated->link = (unsigned int)link;
+	emulated->nb_frames = weir_base_doc_u64(weir_base_doc_get(value, "frames"));
+	emulated->size_bytes = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "size"));
+	emulated->seed = weir_base_doc_u64(weir_base_doc_get(value, "seed"));
+	read_rate(emulated);
+	config_link_feed(config, &config->links.list[link], value);
+	check_emulated(config, emulated);
+	for (i = 0; i < emulated->nb_faults; i++)
+		read_fault(config, weir_base_doc_at(faults, i),
+			frame_bytes(emulated, &config->links.list[link].format),
+			&emulated->faults[i]);
+	return 0;
+}
+
+int
+config_read_traffic(struct config *config, const struct weir_base_doc_value *traffic)
+{
+	const struct weir_base_doc_value *list = weir_base_doc_get(traffic, "emulated");
+	struct config_links *links = &config->links;
+	unsigned int nb = weir_base_doc_count(list), i;
+
+	links->emulated = calloc(nb + 1, sizeof(*links->emulated));
+	if (links->emulated == NULL)
+		return -ENOMEM;
+	for (i = 0; i < nb; i++) {
+		links->emulated[i].value = weir_base_doc_at(list, i);
+		links->nb_emulated = i + 1;
+		if (read_emulated(config, &links->emulated[i]) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}

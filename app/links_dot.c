@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A picture of a readout: what feeds links, and who asks them. */
+#include <errno.h>
+
+#include "config.h"
+#include "links_dot.h"
+
+/* What becomes of a window, and which links are asked. */
+static void
+write_request(const struct config_links *links, const struct config_request *request, FILE *out)
+{
+	unsigned int i, j;
+
+	fprintf(out, "  \"request %s\" [label=\"%s\\nevery %g ms: %g ms\"];\n", request->name,
+		request->name, (double)request->every_ns / 1e6, (double)request->window_ns / 1e6);
+	for (i = 0; i < links->nb; i++)
+		for (j = 0; j < request->nb_links; j++) {
+			if (request->links[j] < links->list[i].first ||
+				request->links[j] >= links->list[i].first + links->list[i].nb)
+				continue;
+			fprintf(out, "  \"link %s\" -> \"request %s\";\n", links->list[i].name,
+				request->name);
+			break;
+		}
+	if (request->to != NULL)
+		fprintf(out,
+			"  \"to %s\" [shape=note, label=\"fragments\"];\n  \"request %s\" -> \"to "
+			"%s\";\n",
+			request->name, request->name, request->name);
+}
+
+int
+links_dot_write(const struct config *config, FILE *out)
+{
+	const struct config_links *links = &config->links;
+	unsigned int i;
+
+	fprintf(out, "digraph \"%s\" {\n  rankdir=LR;\n  node [shape=box];\n", config->name);
+	for (i = 0; i < links->nb; i++)
+		fprintf(out, "  \"link %s\" [label=\"%s\\n%u x %s\\n%g s\"];\n", links->list[i].name,
+			links->list[i].name, links->list[i].nb, links->list[i].format.name,
+			links->list[i].buffer.history_s);
+	for (i = 0; i < links->nb_emulated; i++) {
+		const char *name = links->list[links->emulated[i].link].name;
+
+		fprintf(out,
+			"  \"emulated %s\" [label=\"emulated\"];\n  \"emulated %s\" -> \"link "
+			"%s\";\n",
+			name, name, name);
+	}
+	for (i = 0; i < links->nb_requests; i++)
+		write_request(links, &links->requests[i], out);
+	return fputs("}\n", out) < 0 ? -EIO : 0;
+}

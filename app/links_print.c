@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A readout's report as tables. */
+#include <string.h>
+
+#include "links_report.h"
+#include "report_text.h"
+
+/* ", 3 gap, 1 late": counters by name, where there are any. */
+static void
+print_counts(const json_t *counts, const char *before, FILE *out)
+{
+	const json_t *value;
+	const char *name, *between = before;
+
+	/* jansson iterates over what may change only */
+	json_object_foreach ((json_t *)(uintptr_t)counts, name, value) {
+		fprintf(out, "%s%s %s", between, report_grouped(json_integer_value(value)), name);
+		between = ", ";
+	}
+}
+
+static json_int_t
+sum_of(const json_t *counts)
+{
+	const json_t *value;
+	const char *name;
+	json_int_t sum = 0;
+
+	json_object_foreach ((json_t *)(uintptr_t)counts, name, value) {
+		sum += json_integer_value(value);
+	}
+	return sum;
+}
+
+static void
+print_links(const json_t *links, FILE *out)
+{
+	const json_t *link;
+	size_t index;
+
+	fprintf(out, "\n  %-20s %-10s %12s %12s %8s %12s %10s %8s\n", "link", "format", "received",
+		"buffered", "held", "delivered", "dropped", "missing");
+	json_array_foreach (links, index, link) {
+		fprintf(out, "  %-20s %-10s %12s %12s", report_text(link, "name"),
+			report_text(link, "format"), report_grouped(report_int(link, "received")),
+			report_grouped(report_int(link, "buffered")));
+		fprintf(out, " %8s %12s %10s %8s", report_grouped(report_int(link, "held")),
+			report_grouped(report_int(link, "delivered")),
+			report_grouped(sum_of(json_object_get(link, "dropped"))),
+			report_grouped(report_int(link, "missing")));
+		print_counts(json_object_get(link, "dropped"), "  dropped: ", out);
+		print_counts(json_object_get(link, "faults"), "  seen: ", out);
+		fprintf(out, "\n");
+	}
+}
+
+static void
+print_feed(const json_t *feed, FILE *out)
+{
+	const json_t *packets = json_object_get(feed, "packets"), *stream;
+	size_t index;
+
+	json_array_foreach (json_object_get(feed, "streams"), index, stream) {
+		fprintf(out, "  %-20s %-10s %12s made, %s sent", report_text(stream, "link"),
+			report_text(feed, "feed"), report_grouped(report_int(stream, "made")),
+			report_grouped(report_int(stream, "sent")));
+		if (report_int(stream, "no_mbuf") != 0)
+			fprintf(out, ", %s lost for want of mbufs",
+				report_grouped(report_int(stream, "no_mbuf")));
+		print_counts(json_object_get(stream, "faults"), "; faults: ", out);
+		fprintf(out, "\n");
+	}
+	if (report_int(packets, "received") != report_int(packets, "links"))
+		fprintf(out,
+			"  %-20s %12s packets = %s of links + %s not UDP + %s truncated + ",
+			report_text(feed, "to"), report_grouped(report_int(packets, "received")),
+			report_grouped(report_int(packets, "links")),
+			report_grouped(report_int(packets, "not_udp")),
+			report_grouped(report_int(packets, "truncated")));
+	if (report_int(packets, "received") != report_int(packets, "links"))
+		fprintf(out, "%s of unknown streams\n",
+			report_grouped(report_int(packets, "unknown_stream")));
+}
+
+static void
+print_latency(const json_t *latency, const char *what, FILE *out)
+{
+	if (report_int(latency, "count") == 0)
+		return;
+	fprintf(out, "  %s %s: 50%% within %.1f us, 99%% %.1f us, 99.9%% %.1f us\n",
+		report_grouped(report_int(latency, "count")), what,
+		(double)report_int(latency, "p50") / 1e3, (double)report_int(latency, "p99") / 1e3,
+		(double)report_int(latency, "p99.9") / 1e3);
+}
+
+static void
+print_sender(const json_t *sender, FILE *out)
+{
+	if (sender == NULL)
+		return;
+	fprintf(out, "    to %s: %s taken = %s sent + %s queued + %s failed",
+		report_text(sender, "path"), report_grouped(report_int(sender, "taken")),
+		report_grouped(report_int(sender, "sent")),
+		report_grouped(report_int(sender, "queued")),
+		report_grouped(sum_of(json_object_get(sender, "failed"))));
+	print_counts(json_object_get(sender, "failed"), ": ", out);
+	fprintf(out, "; %s bytes\n", report_grouped(report_int(sender, "sent_bytes")));
+}
+
+static void
+print_requests(const json_t *requests, FILE *out)
+{
+	const json_t *list = json_object_get(requests, "list"), *item;
+	const json_t *latency = json_object_get(requests, "latency_ns");
+	size_t index;
+
+	if (report_int(requests, "requests") == 0 && json_array_size(list) == 0)
+		return;
+	fprintf(out, "\n  %-20s %10s %12s\n", "requests", "windows", "fragments");
+	json_array_foreach (list, index, item) {
+		fprintf(out, "  %-20s %10s %12s", report_text(item, "name"),
+			report_grouped(report_int(item, "windows")),
+			report_grouped(report_int(item, "fragments")));
+		print_counts(json_object_get(item, "answered"), "  ", out);
+		if (report_int(item, "skipped") != 0)
+			fprintf(out, "; %s windows skipped",
+				report_grouped(report_int(item, "skipped")));
+		fprintf(out, "\n");
+		print_sender(json_object_get(item, "to"), out);
+	}
+	fprintf(out, "\n  %s fragments asked for %s %s outstanding + %s answered",
+		report_grouped(report_int(requests, "asked")),
+		report_int(requests, "difference") == 0 ? "=" : "is NOT",
+		report_grouped(report_int(requests, "outstanding")),
+		report_grouped(sum_of(json_object_get(requests, "answered"))));
+	fprintf(out, " + %s refused", report_grouped(sum_of(json_object_get(requests, "refused"))));
+	print_counts(json_object_get(requests, "refused"), ": ", out);
+	fprintf(out, "\n");
+	print_latency(json_object_get(latency, "at_once"), "answered at once", out);
+	print_latency(json_object_get(latency, "waited"), "waited for", out);
+}
+
+void
+links_report_print(const json_t *readout, FILE *out)
+{
+	const json_t *frames = json_object_get(readout, "frames"), *feed;
+	json_int_t left = report_int(frames, "received") - report_int(frames, "buffered") -
+			  report_int(frames, "held") - report_int(frames, "delivered") -
+			  report_int(frames, "dropped");
+	size_t index;
+
+	print_links(json_object_get(readout, "links"), out);
+	fprintf(out, "\n  %s frames received %s %s buffered + %s held",
+		report_grouped(report_int(frames, "received")), left == 0 ? "=" : "is NOT",
+		report_grouped(report_int(frames, "buffered")),
+		report_grouped(report_int(frames, "held")));
+	fprintf(out, " + %s delivered + %s dropped\n\n",
+		report_grouped(report_int(frames, "delivered")),
+		report_grouped(report_int(frames, "dropped")));
+	json_array_foreach (json_object_get(readout, "feeds"), index, feed) {
+		print_feed(feed, out);
+	}
+	print_requests(json_object_get(readout, "requests"), out);
+	if (!json_is_true(json_object_get(readout, "adds_up")))
+		fprintf(out, "\n  the sums of the readout do NOT add up\n");
+}

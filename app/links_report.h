@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_APP_LINKS_REPORT_H
+#define WEIR_APP_LINKS_REPORT_H
+
+/**
+ * @file
+ * Parts of a readout's report.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+struct weir_readout_dispatch_stats;
+
+/** Add a counter to an object, if it is not 0. @return it */
+uint64_t links_report_count(json_t *object, const char *name, uint64_t count);
+
+/** What became of packets. @param[in,out] adds_up  left, or made false */
+json_t *links_report_dispatched(const struct weir_readout_dispatch_stats *stats, bool *adds_up);
+
+/** Print what links_report_add() added, for people. */
+void links_report_print(const json_t *readout, FILE *out);
+
+#endif

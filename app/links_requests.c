@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asks links for windows of time, and hands on what they have of these. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+#include <rte_errno.h>
+
+#include <weir_base.h>
+
+#include "config.h"
+#include "files.h"
+#include "links_run.h"
+#include "reason_log.h"
+
+#define SECOND_NS       UINT64_C(1000000000)
+#define RUN_NUMBER      1  /* in the header of fragments */
+#define WINDOWS_AT_ONCE 64 /* asked for before others have their turn */
+#define SPARE_WINDOWS   16 /* of each request, beyond those that may wait at a time */
+#define QUEUED_WINDOWS  16 /* on their way to a file or a socket */
+#define FRAGMENTS_MAX   65536u
+
+typedef unsigned __int128 wide;
+
+static uint64_t
+ticks(const struct links_request *request, uint64_t number, uint64_t ns)
+{
+	return (uint64_t)((wide)number * ns * request->config->clock_hz / SECOND_NS);
+}
+
+static uint64_t
+wrapped(const struct links_request *request, uint64_t timestamp)
+{
+	return timestamp & UINT64_MAX >> request->unused_bits;
+}
+
+/* By how much @p a is after @p b, taken for the shorter way. */
+static int64_t
+after(const struct links_request *request, uint64_t a, uint64_t b)
+{
+	return (int64_t)((a - b) << request->unused_bits) >> request->unused_bits;
+}
+
+static uint64_t
+next_begin(const struct links_request *request)
+{
+	return request->first + ticks(request, request->number, request->config->every_ns);
+}
+
+/* Counts it, and passes it on. */
+static void
+take(void *arg, struct weir_readout_fragment *fragment)
+{
+	struct links_request *request = arg;
+
+	request->counts.answered[fragment->answer]++;
+	if (request->sender != NULL)
+		weir_readout_sender_deliver(request->sender, fragment);
+	else
+		weir_readout_fragment_release(fragment);
+}
+
+static void
+ask(struct weir_readout_service *service, struct links_request *request, uint64_t begin)
+{
+	const struct config_request *config = request->config;
+	const struct weir_readout_request window = {
+		.run = RUN_NUMBER,
+		.trigger = request->counts.asked,
+		.begin = wrapped(request, begin),
+		.end = wrapped(request, begin + ticks(request, 1, config->window_ns)),
+		.timeout_ns = config->timeout_ns,
+		.links = config->links,
+		.nb_links = config->nb_links,
+		.deliver = take,
+		.arg = request,
+	};
+
+	request->counts.asked++;
+	if (weir_readout_service_ask(service, &window, weir_base_time_ns()) < 0)
+		request->counts.refused++;
+}
+
+/* The clock of the links was set: forth, and windows were over before one could ask; or back, and begins anew. */
+static void
+follow_clock(struct links_request *request, uint64_t now)
+{
+	const uint64_t every = RTE_MAX(ticks(request, 1, request->config->every_ns), UINT64_C(1));
+	const uint64_t delay = ticks(request, 1, request->config->delay_ns);
+	int64_t behind = after(request, now, next_begin(request) + delay);
+	uint64_t skipped;
+
+	if (behind > (int64_t)request->history_ticks) {
+		skipped = (uint64_t)behind / every;
+		request->number += skipped;
+		request->counts.skipped += skipped;
+	} else if (behind < -(int64_t)(request->history_ticks + every + delay)) {
+		request->first = now;
+		request->number = 0;
+		request->counts.restarts++;
+	}
+}
+
+/* Windows whose turn it is by the newest frame. @return how many */
+static unsigned int
+ask_due(struct weir_readout_service *service, struct links_request *request)
+{
+	const uint64_t delay = ticks(request, 1, request->config->delay_ns);
+	uint64_t begin, now;
+	unsigned int nb;
+
+	if (!weir_readout_buffer_range(request->buffer, &begin, &now))
+		return 0;
+	if (!request->begun) {
+		request->first = begin;
+		request->begun = true;
+	}
+	follow_clock(request, now);
+	for (nb = 0; nb < WINDOWS_AT_ONCE; nb++) {
+		begin = next_begin(request);
+		if (after(request, now, begin + delay) < 0)
+			break;
+		ask(service, request, begin);
+		request->number++;
+	}
+	return nb;
+}
+
+static void
+look(void *arg)
+{
+	struct links_requests *requests = arg;
+	unsigned int i;
+
+	for (i = 0; i < requests->nb; i++) {
+		struct links_request *request = &requests->list[i];
+
+		request->shown = request->counts;
+		if (request->sender != NULL)
+			weir_readout_sender_stats(request->sender, &request->shown_sender);
+	}
+	weir_readout_service_stats(requests->service, &requests->shown);
+	for (i = 0; i < WEIR_READOUT_NB_LATENCIES; i++)
+		weir_readout_service_latency(requests->service, (enum weir_readout_latency)i,
+			&requests->latency[i]);
+}
+
+/* A round. @return how much there was to do */
+static unsigned int
+ask_and_answer(struct links_requests *requests)
+{
+	unsigned int nb = 0, i;
+
+	for (i = 0; i < requests->nb; i++)
+		nb += ask_due(requests->service, &requests->list[i]);
+	return nb + weir_readout_service_poll(requests->service, weir_base_time_ns());
+}
+
+/* Nothing new comes: answer with what is there, and see it off. */
+static void
+drain(struct links_requests *requests)
+{
+	struct weir_readout_service_stats stats;
+	unsigned int i;
+
+	weir_readout_service_stop(requests->service);
+	for (;;) {
+		weir_readout_service_poll(requests->service, weir_base_time_ns());
+		weir_readout_service_stats(requests->service, &stats);
+		if (stats.outstanding == 0 &&
+			(stats.held == 0 ||
+				__atomic_load_n(&requests->stop_now, __ATOMIC_RELAXED)))
+			break;
+		links_thread_show(&requests->thread, look, requests);
+		links_thread_rest();
+	}
+	for (i = 0; i < requests->nb; i++)
+		if (requests->list[i].sender != NULL)
+			weir_readout_sender_stop(requests->list[i].sender);
+}
+
+static void *
+serve(void *arg)
+{
+	struct links_requests *requests = arg;
+	bool fed;
+
+	do {
+		/* What came before it was told that nothing comes any more, is asked for below. */
+		fed = links_thread_is_finished(requests->feeder);
+		if (ask_and_answer(requests) > 0)
+			fed = false;
+		else if (!fed)
+			links_thread_rest();
+		links_thread_show(&requests->thread, look, requests);
+	} while (!fed);
+	drain(requests);
+	links_thread_finish(&requests->thread, look, requests);
+	return NULL;
+}
+
+/* A file of a former run is made anew. */
+static int
+clear_file(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) == 0)
+		return S_ISREG(status.st_mode) && truncate(path, 0) < 0 ? -errno : 0;
+	return files_make_directories(path);
+}
+
+static unsigned int
+nb_queued(const struct config_request *config)
+{
+	return RTE_MIN(config->nb_links * QUEUED_WINDOWS, FRAGMENTS_MAX);
+}
+
+static int
+open_sender(struct links_request *request, struct config *config)
+{
+	const char *path = request->config->to;
+	int error;
+
+	if (path == NULL)
+		return 0;
+	error = clear_file(path);
+	reason_log_begin();
+	if (error == 0) {
+		request->sender = weir_readout_sender_create(
+			&(struct weir_readout_sender_config){.path = path,
+				.nb_queued = nb_queued(request->config),
+				.thread = true});
+		error = request->sender != NULL ? 0 : -rte_errno;
+	}
+	if (error < 0)
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(request->config->value, "to"),
+			"%s", reason_log_end(strerror(-error)));
+	else
+		reason_log_end("");
+	return error;
+}
+
+static int
+open_request(struct links_request *request, struct config *config, const struct links_run *run,
+	const struct config_request *wanted)
+{
+	const struct weir_readout_handler *handler = run->handlers[wanted->links[0]];
+	struct weir_readout_buffer_info info;
+
+	request->config = wanted;
+	request->buffer = weir_readout_handler_buffer(handler);
+	weir_readout_buffer_info(request->buffer, &info);
+	request->history_ticks = info.history_ticks;
+	request->unused_bits =
+		64 - weir_readout_link_format(weir_readout_handler_link(handler))->timestamp_bits;
+	return open_sender(request, config);
+}
+
+/* Fragments that may wait for their time, be on their way, or have been asked for a moment ago. */
+static uint32_t
+nb_fragments(const struct config_links *links)
+{
+	uint64_t nb = SPARE_WINDOWS * (uint64_t)links->nb_links;
+	unsigned int i;
+
+	for (i = 0; i < links->nb_requests; i++) {
+		const struct config_request *request = &links->requests[i];
+
+		nb += (uint64_t)request->nb_links *
+		      (SPARE_WINDOWS +
+			      (request->timeout_ns + request->window_ns) / request->every_ns);
+		nb += request->to != NULL ? nb_queued(request) : 0;
+		nb = RTE_MIN(nb, FRAGMENTS_MAX);
+	}
+	return (uint32_t)nb;
+}
+
+static int
+open_service(
+	struct links_requests *requests, const struct config_links *links, const struct links_run *run)
+{
+	struct weir_readout_service_link *list = calloc(run->nb, sizeof(*list));
+	unsigned int i;
+
+	if (list == NULL)
+		return -ENOMEM;
+	for (i = 0; i < run->nb; i++)
+		list[i] = (struct weir_readout_service_link){
+			.name = weir_readout_link_name(run->links[i]),
+			.key = weir_readout_link_key(run->links[i]),
+			.buffer = weir_readout_handler_buffer(run->handlers[i])};
+	requests->service =
+		weir_readout_service_create(&(struct weir_readout_service_config){.links = list,
+			.nb_links = run->nb,
+			.nb_fragments = nb_fragments(links)});
+	free(list);
+	return requests->service != NULL ? 0 : -rte_errno;
+}
+
+int
+links_requests_open(
+	struct links_requests *requests, struct config *config, const struct links_run *run)
+{
+	const struct config_links *links = &config->links;
+	unsigned int i;
+	int error;
+
+	requests->list = calloc(links->nb_requests + 1, sizeof(*requests->list));
+	if (requests->list == NULL)
+		return -ENOMEM;
+	requests->nb = links->nb_requests;
+	error = open_service(requests, links, run);
+	for (i = 0; error == 0 && i < requests->nb; i++)
+		error = open_request(&requests->list[i], config, run, &links->requests[i]);
+	return error;
+}
+
+int
+links_requests_start(struct links_requests *requests, const struct links_thread *feeder)
+{
+	requests->feeder = feeder;
+	return links_thread_start(&requests->thread, "weir-requests", serve, requests);
+}
+
+void
+links_requests_close(struct links_requests *requests)
+{
+	unsigned int i;
+
+	for (i = 0; i < requests->nb; i++)
+		weir_readout_sender_free(requests->list[i].sender);
+	weir_readout_service_free(requests->service);
+	free(requests->list);
+}

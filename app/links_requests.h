@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_APP_LINKS_REQUESTS_H
+#define WEIR_APP_LINKS_REQUESTS_H
+
+/**
+ * @file
+ * Windows of time that the links of a run are asked for, and where their fragments go.
+ */
+
+#include <weir_base_hist.h>
+#include <weir_readout_request.h>
+#include <weir_readout_sender.h>
+
+#include "links_thread.h"
+
+struct config;
+struct config_request;
+struct links_run;
+
+/** Counters of one kind of request. */
+struct links_request_counts {
+	uint64_t asked;    /**< windows */
+	uint64_t skipped;  /**< windows that were over by far when it was their turn */
+	uint64_t restarts; /**< times that the clock of the links was set back */
+	uint64_t refused;  /**< of those asked */
+	uint64_t answered[WEIR_READOUT_NB_ANSWERS]; /**< fragments */
+};
+
+/** Windows, one after the other. */
+struct links_request {
+	const struct config_request *config;
+	const struct weir_readout_buffer *buffer; /**< whose newest frame says what time it is */
+	unsigned int unused_bits;                 /**< of timestamps: 64 less their width */
+	uint64_t history_ticks;
+	bool begun;      /**< first is known */
+	uint64_t first;  /**< where the first window begins, ticks */
+	uint64_t number; /**< of the next window, since then */
+	struct weir_readout_sender *sender; /**< NULL: nobody gets fragments */
+	struct links_request_counts counts;
+	struct links_request_counts shown;            /**< of the last look */
+	struct weir_readout_sender_stats shown_sender; /**< likewise */
+};
+
+/** All of them. */
+struct links_requests {
+	struct weir_readout_service *service; /**< NULL: there is none */
+	struct links_request *list;
+	unsigned int nb;
+	struct links_thread thread;        /**< asks, and answers */
+	const struct links_thread *feeder; /**< when it has finished, nothing new comes */
+	bool stop_now;                     /**< send no more; atomic */
+	struct weir_readout_service_stats shown; /**< of the last look */
+	struct weir_base_hist latency[WEIR_READOUT_NB_LATENCIES]; /**< likewise */
+};
+
+/** Make them, when the buffers of links are there. @return 0, or a negative errno with the reason in the document or printed */
+int links_requests_open(
+	struct links_requests *requests, struct config *config, const struct links_run *run);
+
+/** Begin to ask, and to answer. @return 0 or a negative errno */
+int links_requests_start(struct links_requests *requests, const struct links_thread *feeder);
+
+/** Free everything; the thread has ended. */
+void links_requests_close(struct links_requests *requests);
+
+#endif

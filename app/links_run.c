@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The readout of a run, as the description has it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+
+#include <weir_base.h>
+#include <weir_base_pool.h>
+
+#include "config.h"
+#include "links_run.h"
+#include "reason_log.h"
+
+#define NB_MBUFS     (4 * LINKS_FEED_BURST)
+#define HEADER_BYTES 64 /* of packets: Ethernet, IP, UDP */
+
+/* Largest frame that is made, with headers and headroom. */
+static uint16_t
+mbuf_bytes(const struct config *config)
+{
+	uint64_t most = 0, bytes;
+	unsigned int i;
+
+	for (i = 0; i < config->links.nb_emulated; i++) {
+		const struct config_emulated *emulated = &config->links.emulated[i];
+
+		bytes = emulated->size_bytes;
+		if (bytes == 0)
+			bytes = config->links.list[emulated->link].format.size_max_bytes;
+		most = RTE_MAX(most, RTE_MIN(bytes, (uint64_t)UINT16_MAX));
+	}
+	most += HEADER_BYTES + RTE_PKTMBUF_HEADROOM;
+	return (uint16_t)RTE_MIN(most, (uint64_t)UINT16_MAX);
+}
+
+uint64_t
+links_run_memory(const struct config *config)
+{
+	return config->links.nb == 0
+		       ? 0
+		       : NB_MBUFS * (mbuf_bytes(config) + sizeof(struct rte_mbuf) + 128);
+}
+
+/* Its frames, and where they are kept. */
+static int
+make_link(struct links_run *run, struct config *config, const struct config_link *link,
+	unsigned int number)
+{
+	const unsigned int index = link->first + number;
+	char name[CONFIG_LINK_NAME_SIZE];
+	struct weir_readout_link_config param = {
+		.name = name,
+		.sink = name,
+		.format = &link->format,
+		.key = link->key + number,
+		.drop_duplicates = link->drop_duplicates,
+		.jump_s = link->jump_s,
+		.stall_ns = link->stall_ns,
+	};
+	struct weir_readout_handler_config handler = {.buffer = link->buffer};
+	int error = 0;
+
+	config_link_name(link, number, name);
+	handler.buffer.name = name;
+	reason_log_begin();
+	run->links[index] = weir_readout_link_create(run->registry, &param);
+	if (run->links[index] != NULL) {
+		handler.link = run->links[index];
+		run->handlers[index] = weir_readout_handler_create(run->registry, &handler);
+	}
+	if (run->handlers[index] == NULL) {
+		error = -rte_errno;
+		weir_base_doc_error_add(config->doc, link->value, "link '%s' could not be made: %s",
+			name, reason_log_end(rte_strerror(-error)));
+	} else {
+		reason_log_end("");
+	}
+	return error;
+}
+
+static int
+make_feeds(struct links_run *run, struct config *config)
+{
+	const struct config_links *links = &config->links;
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; error == 0 && i < links->nb_emulated; i++) {
+		const struct config_emulated *emulated = &links->emulated[i];
+
+		reason_log_begin();
+		error = links_feed_emulate(&run->feeds[run->nb_feeds++], emulated,
+			&links->list[emulated->link], run->links, run->pool);
+		if (error < 0)
+			weir_base_doc_error_add(config->doc, emulated->value,
+				"link '%s' could not be emulated: %s",
+				links->list[emulated->link].name,
+				reason_log_end(rte_strerror(-error)));
+		else
+			reason_log_end("");
+	}
+	return error;
+}
+
+static int
+allocate(struct links_run *run, const struct config *config)
+{
+	run->nb = config->links.nb_links;
+	run->links = calloc(run->nb, sizeof(*run->links));
+	run->handlers = calloc(run->nb, sizeof(*run->handlers));
+	run->stats = calloc(run->nb, sizeof(*run->stats));
+	run->feeds = calloc(config->links.nb_emulated + 1, sizeof(*run->feeds));
+	run->registry = weir_readout_registry_create();
+	run->pool = weir_base_pool_create(
+		"weir_links", NB_MBUFS, 0, mbuf_bytes(config), SOCKET_ID_ANY, NULL);
+	return run->links != NULL && run->handlers != NULL && run->stats != NULL &&
+			       run->feeds != NULL && run->registry != NULL && run->pool != NULL
+		       ? 0
+		       : -ENOMEM;
+}
+
+int
+links_run_open(struct links_run *run, struct config *config)
+{
+	const struct config_links *links = &config->links;
+	unsigned int i, j;
+	int error;
+
+	if (links->nb == 0)
+		return 0;
+	run->ends = config->until == SCHEMA_UNTIL_INPUT_END;
+	error = allocate(run, config);
+	for (i = 0; error == 0 && i < links->nb; i++)
+		for (j = 0; error == 0 && j < links->list[i].nb; j++)
+			error = make_link(run, config, &links->list[i], j);
+	if (error == 0)
+		error = weir_readout_registry_bind(run->registry);
+	if (error == 0)
+		error = make_feeds(run, config);
+	return error == 0 ? links_requests_open(&run->requests, config, run) : error;
+}
+
+/* All counters of one moment: between two polls nothing is on its way from a feed to its links. */
+static void
+look(void *arg)
+{
+	struct links_run *run = arg;
+	unsigned int i;
+
+	for (i = 0; i < run->nb_feeds; i++)
+		run->feeds[i].type->look(&run->feeds[i]);
+	for (i = 0; i < run->nb; i++)
+		weir_readout_handler_stats(run->handlers[i], &run->stats[i]);
+}
+
+/* One round. @return how many packets came */
+static uint32_t
+poll_feeds(struct links_run *run)
+{
+	uint64_t now_ns = weir_base_time_ns() - run->start_ns;
+	uint32_t nb = 0;
+	unsigned int i;
+
+	for (i = 0; i < run->nb_feeds; i++)
+		nb += run->feeds[i].type->poll(&run->feeds[i], now_ns);
+	return nb;
+}
+
+/* Have all come to their ends? One that ended too soon has, too. */
+static bool
+feeds_ended(struct links_run *run)
+{
+	bool all = true;
+	unsigned int i;
+	int ended;
+
+	for (i = 0; i < run->nb_feeds; i++) {
+		ended = run->feeds[i].type->ended(&run->feeds[i]);
+		if (ended < 0)
+			run->failed = true;
+		all = all && ended != 0;
+	}
+	return all;
+}
+
+static void *
+feed(void *arg)
+{
+	struct links_run *run = arg;
+	const bool registered = rte_thread_register() == 0; /* for its cache of mbufs */
+
+	while (!__atomic_load_n(&run->quiet, __ATOMIC_RELAXED)) {
+		if (poll_feeds(run) == 0) {
+			if (run->ends && feeds_ended(run))
+				break;
+			links_thread_rest();
+		}
+		links_thread_show(&run->feeder, look, run);
+	}
+	feeds_ended(run);
+	run->end_ns = weir_base_time_ns();
+	links_thread_finish(&run->feeder, look, run);
+	if (registered)
+		rte_thread_unregister();
+	return NULL;
+}
+
+int
+links_run_start(struct links_run *run)
+{
+	int error;
+
+	if (run->registry == NULL)
+		return 0;
+	run->start_ns = weir_base_time_ns();
+	error = links_thread_start(&run->feeder, "weir-links", feed, run);
+	return error == 0 ? links_requests_start(&run->requests, &run->feeder) : error;
+}
+
+void
+links_run_stop(struct links_run *run)
+{
+	__atomic_store_n(&run->quiet, true, __ATOMIC_RELAXED);
+	links_thread_abandon(&run->feeder);
+	links_thread_abandon(&run->requests.thread);
+}
+
+void
+links_run_stop_now(struct links_run *run)
+{
+	links_run_stop(run);
+	__atomic_store_n(&run->requests.stop_now, true, __ATOMIC_RELAXED);
+}
+
+bool
+links_run_is_finished(const struct links_run *run)
+{
+	return run->registry == NULL || (links_thread_is_finished(&run->feeder) &&
+						links_thread_is_finished(&run->requests.thread));
+}
+
+int
+links_run_join(struct links_run *run)
+{
+	links_thread_join(&run->feeder);
+	links_thread_join(&run->requests.thread);
+	return run->failed ? -EIO : 0;
+}
+
+void
+links_run_close(struct links_run *run)
+{
+	unsigned int i;
+
+	links_run_stop_now(run);
+	links_run_join(run);
+	links_requests_close(&run->requests);
+	for (i = 0; i < run->nb_feeds; i++)
+		run->feeds[i].type->close(&run->feeds[i]);
+	/* A link's source is bound to its handler's sink. */
+	for (i = 0; run->handlers != NULL && i < run->nb; i++) {
+		weir_readout_link_free(run->links[i]);
+		weir_readout_handler_free(run->handlers[i]);
+	}
+	weir_readout_registry_free(run->registry);
+	weir_base_pool_free(run->pool);
+	free(run->feeds);
+	free(run->links);
+	free(run->handlers);
+	free(run->stats);
+	memset(run, 0, sizeof(*run));
+}

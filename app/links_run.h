@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_APP_LINKS_RUN_H
+#define WEIR_APP_LINKS_RUN_H
+
+/**
+ * @file
+ * The readout of a run: links, what feeds them, and what they are asked for.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include <weir_readout_handler.h>
+
+#include "links_feed.h"
+#include "links_requests.h"
+#include "links_thread.h"
+
+struct config;
+struct rte_mempool;
+
+/** It. All zero where the description has no links. */
+struct links_run {
+	struct rte_mempool *pool;                 /**< of packets that are made */
+	struct weir_readout_registry *registry;   /**< NULL: there is no readout */
+	struct weir_readout_link **links;         /**< by number */
+	struct weir_readout_handler **handlers;   /**< by number */
+	struct weir_readout_handler_stats *stats; /**< by number, of the last look */
+	unsigned int nb;                          /**< links */
+	struct links_feed *feeds;
+	unsigned int nb_feeds;
+	struct links_requests requests;
+	struct links_thread feeder; /**< polls the feeds */
+	bool ends;                  /**< when all feeds have */
+	bool quiet;                 /**< feed no more; atomic */
+	bool failed;                /**< a feed ended before its end, or could not begin */
+	uint64_t start_ns;          /**< when it began */
+	uint64_t end_ns;            /**< when the feeds were polled last; of use when finished */
+};
+
+/** Make it; EAL is up. @return 0, or a negative errno with the reason in the document or printed */
+int links_run_open(struct links_run *run, struct config *config);
+
+/** Begin. @return 0 or a negative errno */
+int links_run_start(struct links_run *run);
+
+/** Feed no more; what was asked for is answered, and sent. By who starts it; also of one that could not be started. */
+void links_run_stop(struct links_run *run);
+
+/** Likewise; what is not sent yet never will be. */
+void links_run_stop_now(struct links_run *run);
+
+/** Has it come to its end? */
+bool links_run_is_finished(const struct links_run *run);
+
+/** Wait for its threads. @return 0, or -EIO: not all went well */
+int links_run_join(struct links_run *run);
+
+/** Free everything. */
+void links_run_close(struct links_run *run);
+
+/** Bytes that it needs of DPDK's memory. */
+uint64_t links_run_memory(const struct config *config);
+
+/**
+ * Add what was counted to a report, as "readout". One thread at a time.
+ *
+ * @param begun     links_run_start() was called, or is about to be: its threads are asked for their counters
+ * @param finished  nothing moves any more: all sums must agree
+ */
+void links_report_add(struct links_run *run, const struct config *config, bool begun,
+	bool finished, json_t *report);
+
+#endif

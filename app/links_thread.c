@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads of a readout. */
+#include <time.h>
+
+#include "links_thread.h"
+
+#define REST_NS 50000
+
+int
+links_thread_start(
+	struct links_thread *thread, const char *name, void *(*run)(void *arg), void *arg)
+{
+	int error = pthread_create(&thread->id, NULL, run, arg);
+
+	if (error != 0)
+		return -error;
+	thread->started = true;
+	pthread_setname_np(thread->id, name);
+	return 0;
+}
+
+void
+links_thread_abandon(struct links_thread *thread)
+{
+	if (!thread->started)
+		__atomic_store_n(&thread->finished, true, __ATOMIC_RELEASE);
+}
+
+void
+links_thread_join(struct links_thread *thread)
+{
+	if (thread->started)
+		pthread_join(thread->id, NULL);
+	thread->started = false;
+}
+
+void
+links_thread_look(struct links_thread *thread)
+{
+	uint64_t number = __atomic_add_fetch(&thread->asked, 1, __ATOMIC_RELEASE);
+
+	while (!links_thread_is_finished(thread) &&
+		__atomic_load_n(&thread->shown, __ATOMIC_ACQUIRE) < number)
+		links_thread_rest();
+}
+
+void
+links_thread_show(struct links_thread *thread, void (*look)(void *arg), void *arg)
+{
+	uint64_t number = __atomic_load_n(&thread->asked, __ATOMIC_ACQUIRE);
+
+	if (number == thread->shown)
+		return;
+	look(arg);
+	__atomic_store_n(&thread->shown, number, __ATOMIC_RELEASE);
+}
+
+void
+links_thread_finish(struct links_thread *thread, void (*look)(void *arg), void *arg)
+{
+	look(arg);
+	__atomic_store_n(&thread->finished, true, __ATOMIC_RELEASE);
+}
+
+bool
+links_thread_is_finished(const struct links_thread *thread)
+{
+	return __atomic_load_n(&thread->finished, __ATOMIC_ACQUIRE);
+}
+
+void
+links_thread_rest(void)
+{
+	const struct timespec time = {.tv_nsec = REST_NS};
+
+	nanosleep(&time, NULL);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Links of a readout, their buffers, and what they are asked for. */
+#include <ctype.h>
+#include <string.h>
+
+#include "config_links.h"
+#include "schema.h"
+
+static const char *const when_full_choices[] = {
+	[WEIR_READOUT_FULL_EVICT_OLDEST] = "evict_oldest",
+	[WEIR_READOUT_FULL_DROP_NEWEST] = "drop_newest",
+	NULL,
+};
+
+static const struct weir_base_doc_key buffer_keys[] = {
+	{
+		.name = "history",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.min = 1e-6,
+		.max = 1e6,
+		.help = "How long frames can be found, at least, counted from the newest.",
+	},
+	{
+		.name = "rate",
+		.kind = WEIR_BASE_DOC_FREQUENCY,
+		.min = 1e-3,
+		.max = 1e9,
+		.help = "Frames a second of each link. Of formats without a step, whose clock "
+			"does not say it.",
+	},
+	{
+		.name = "frame_size",
+		.kind = WEIR_BASE_DOC_BYTES,
+		.min = 1,
+		.max = 16777216,
+		.help = "Of the largest frame. By default the format's.",
+	},
+	{
+		.name = "jump",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 1e-9,
+		.max = 1e6,
+		.help = "A timestamp further off than this is doubted, until the next ones agree. "
+			"By default a sixteenth of the history, and 16 frames at least.",
+	},
+	{
+		.name = "confirm",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 16,
+		.def = "3",
+		.help = "How many frames in a row confirm a jump, the first one included.",
+	},
+	{
+		.name = "spare",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 16777216,
+		.help = "Room for so many frames more, for those that are being read when their "
+			"time is over. By default an eighth of the history's.",
+	},
+	{
+		.name = "reorder",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 16777216,
+		.def = "1024",
+		.help = "Of formats without a step: how many places from the end a late frame may "
+			"come.",
+	},
+	{
+		.name = "when_full",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = when_full_choices,
+		.def = "evict_oldest",
+		.help = "What to do with a frame when there is no room: the oldest one that nobody "
+			"reads makes room, or it is dropped.",
+	},
+	{
+		.name = "hugepages",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "true",
+		.help = "Use hugepages where the system has enough of them.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section buffer_section = {
+	.name = "latency buffer",
+	.help = "The frames of a link's last seconds, in memory that is there from the beginning: "
+		"so much for each link.",
+	.keys = buffer_keys,
+};
+
+static const struct weir_base_doc_key link_keys[] = {
+	{
+		.name = "format",
+		.kind = WEIR_BASE_DOC_STRING,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.help = "Of its frames: one of `formats`, or built in.",
+	},
+	{
+		.name = "count",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = CONFIG_LINKS_MAX,
+		.help = "So many links alike, called NAME-0, NAME-1 and so on; without it there is "
+			"one, called NAME.",
+	},
+	{
+		.name = "stream",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1e15,
+		.def = "0",
+		.help = "Stream key in the frames of the first of them; the next ones have those "
+			"after it.",
+	},
+	{
+		.name = "buffer",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &buffer_section,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.help = "Where its frames are kept.",
+	},
+	{
+		.name = "drop_duplicates",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "false",
+		.help = "Drop what came before at once, rather than count it and leave it to the "
+			"buffer.",
+	},
+	{
+		.name = "jump",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 1e-9,
+		.max = 1e6,
+		.help = "A timestamp further off than this counts as a jump, rather than as early "
+			"or late. By default 1s where the format has a step, else any time "
+			"forwards is allowed.",
+	},
+	{
+		.name = "stall",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 1e-6,
+		.max = 1e6,
+		.help = "Nothing came for so long: counts as a stall. By default not looked for.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section schema_link = {
+	.name = "link",
+	.help = "A stream of frames, or several alike: each frame is compared with the one before "
+		"it, counted, and put into the link's buffer.",
+	.keys = link_keys,
+};
+
+static const struct weir_base_doc_key request_keys[] = {
+	{
+		.name = "links",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.help = "Which links are asked, together: NAME stands for all of NAME-0, NAME-1 "
+			"and so on. The time is that of the first one's newest frame.",
+	},
+	{
+		.name = "every",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.min = 1e-6,
+		.max = 1e6,
+		.help = "Time from the beginning of a window to that of the next one, by the "
+			"frames' clock. The first one begins with the first frame.",
+	},
+	{
+		.name = "window",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.min = 1e-9,
+		.max = 1e6,
+		.help = "How long each window is.",
+	},
+	{
+		.name = "delay",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 1e6,
+		.def = "0",
+		.help = "A window is asked for so long after its beginning. Where that is less "
+			"than the window is long, what is still to come is waited for.",
+	},
+	{
+		.name = "timeout",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 1e6,
+		.def = "100ms",
+		.help = "How long to wait for what is still to come, by the machine's clock; 0: "
+			"not at all.",
+	},
+	{
+		.name = "to",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Where fragments go: a file, made anew, or a Unix stream socket that "
+			"somebody listens on. Without it they are counted, and let go.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section schema_request = {
+	.name = "request",
+	.help = "Windows of time, each asked of some links: what each link has of one is a "
+		"fragment.",
+	.keys = request_keys,
+};
