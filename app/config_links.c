@@ -54,9 +54,9 @@ config_link_names(const struct config *config)
 		return "one of application.links, which has none";
 	for (i = 0; i < links->nb && used < sizeof(names) - CONFIG_LINK_NAME_SIZE - 8; i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-			i == 0               ? ""
+			i == 0              ? ""
 			: i + 1 < links->nb ? ", "
-					     : " or ",
+					    : " or ",
 			links->list[i].name);
 	return names;
 }
@@ -138,8 +138,8 @@ format_names(const struct config *config)
 	for (i = 0; i < config->links.nb_formats &&
 		    used + WEIR_READOUT_FORMAT_NAME_MAX + 32 < sizeof(names);
 		i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, ", %s",
-			config->links.formats[i].name);
+		used += (size_t)snprintf(
+			names + used, sizeof(names) - used, ", %s", config->links.formats[i].name);
 	snprintf(names + used, sizeof(names) - used, ", or one of application.formats");
 	return names;
 }

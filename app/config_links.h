@@ -28,8 +28,8 @@ struct config_link {
 	bool counted;       /**< their names have numbers */
 	uint64_t key;       /**< stream key of the first one */
 	bool drop_duplicates;
-	double jump_s;     /**< 0: default */
-	uint64_t stall_ns; /**< 0: not looked for */
+	double jump_s;                            /**< 0: default */
+	uint64_t stall_ns;                        /**< 0: not looked for */
 	struct weir_readout_buffer_config buffer; /**< name and format are each link's */
 	const struct weir_base_doc_value *feed;   /**< what feeds it */
 };

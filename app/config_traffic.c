@@ -34,7 +34,8 @@ check_amount(struct config *config, const struct weir_base_doc_value *value,
 		fault->fault == WEIR_READOUT_EMULATE_DUPLICATE) {
 		if (given)
 			weir_base_doc_error_add(config->doc, amount,
-				"'amount' means nothing for fault '%s'; expected it with others", name);
+				"'amount' means nothing for fault '%s'; expected it with others",
+				name);
 		return;
 	}
 	if (!given) {

@@ -37,9 +37,9 @@ links_dot_write(const struct config *config, FILE *out)
 
 	fprintf(out, "digraph \"%s\" {\n  rankdir=LR;\n  node [shape=box];\n", config->name);
 	for (i = 0; i < links->nb; i++)
-		fprintf(out, "  \"link %s\" [label=\"%s\\n%u x %s\\n%g s\"];\n", links->list[i].name,
-			links->list[i].name, links->list[i].nb, links->list[i].format.name,
-			links->list[i].buffer.history_s);
+		fprintf(out, "  \"link %s\" [label=\"%s\\n%u x %s\\n%g s\"];\n",
+			links->list[i].name, links->list[i].name, links->list[i].nb,
+			links->list[i].format.name, links->list[i].buffer.history_s);
 	for (i = 0; i < links->nb_emulated; i++) {
 		const char *name = links->list[links->emulated[i].link].name;
 

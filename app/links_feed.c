@@ -54,9 +54,9 @@ stream_json(const struct links_feed *feed, unsigned int number, bool *adds_up)
 		links_report_count(faults,
 			weir_readout_emulator_fault_name((enum weir_readout_emulator_fault)i),
 			stats->faults[i]);
-	withheld = (int64_t)(stats->made + stats->faults[WEIR_READOUT_EMULATE_DUPLICATE] -
-			     stats->faults[WEIR_READOUT_EMULATE_DROP] - stats->no_mbuf -
-			     stats->sent);
+	withheld =
+		(int64_t)(stats->made + stats->faults[WEIR_READOUT_EMULATE_DUPLICATE] -
+			  stats->faults[WEIR_READOUT_EMULATE_DROP] - stats->no_mbuf - stats->sent);
 	*adds_up = *adds_up && (withheld == 0 || withheld == 1);
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "link", name, "made",
 		(json_int_t)stats->made, "sent", (json_int_t)stats->sent, "no_mbuf",
@@ -76,8 +76,8 @@ report_emulator(const struct links_feed *feed, uint64_t received, bool *adds_up)
 		json_array_append_new(streams, stream_json(feed, i, adds_up));
 		sent += stats[i].sent;
 	}
-	*adds_up = *adds_up && feed->dispatched.received == sent &&
-		   feed->dispatched.links == received;
+	*adds_up =
+		*adds_up && feed->dispatched.received == sent && feed->dispatched.links == received;
 	return json_pack("{s:o, s:o}", "streams", streams, "packets",
 		links_report_dispatched(&feed->dispatched, adds_up));
 }
@@ -122,11 +122,8 @@ create_emulator(const struct config_emulated *emulated, const struct config_link
 			.faults = emulated->faults,
 			.nb_faults = emulated->nb_faults,
 		};
-	emulator = weir_readout_emulator_create(
-		&(struct weir_readout_emulator_config){.streams = streams,
-			.nb_streams = link->nb,
-			.pool = pool,
-			.seed = emulated->seed});
+	emulator = weir_readout_emulator_create(&(struct weir_readout_emulator_config){
+		.streams = streams, .nb_streams = link->nb, .pool = pool, .seed = emulated->seed});
 	free(streams);
 	return emulator;
 }

@@ -71,8 +71,7 @@ print_feed(const json_t *feed, FILE *out)
 		fprintf(out, "\n");
 	}
 	if (report_int(packets, "received") != report_int(packets, "links"))
-		fprintf(out,
-			"  %-20s %12s packets = %s of links + %s not UDP + %s truncated + ",
+		fprintf(out, "  %-20s %12s packets = %s of links + %s not UDP + %s truncated + ",
 			report_text(feed, "to"), report_grouped(report_int(packets, "received")),
 			report_grouped(report_int(packets, "links")),
 			report_grouped(report_int(packets, "not_udp")),

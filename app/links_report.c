@@ -26,7 +26,7 @@ json_t *
 links_report_dispatched(const struct weir_readout_dispatch_stats *stats, bool *adds_up)
 {
 	*adds_up = *adds_up && stats->received == stats->links + stats->not_udp + stats->truncated +
-							   stats->unknown_stream;
+							  stats->unknown_stream;
 	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "received", as_int(stats->received), "links",
 		as_int(stats->links), "not_udp", as_int(stats->not_udp), "truncated",
 		as_int(stats->truncated), "unknown_stream", as_int(stats->unknown_stream));
@@ -120,8 +120,8 @@ answers_json(const uint64_t *answered, uint64_t *sum)
 
 	*sum = 0;
 	for (i = 0; i < WEIR_READOUT_NB_ANSWERS; i++)
-		*sum += links_report_count(object,
-			weir_readout_answer_name((enum weir_readout_answer)i), answered[i]);
+		*sum += links_report_count(
+			object, weir_readout_answer_name((enum weir_readout_answer)i), answered[i]);
 	return object;
 }
 

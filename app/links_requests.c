@@ -145,8 +145,8 @@ look(void *arg)
 	}
 	weir_readout_service_stats(requests->service, &requests->shown);
 	for (i = 0; i < WEIR_READOUT_NB_LATENCIES; i++)
-		weir_readout_service_latency(requests->service, (enum weir_readout_latency)i,
-			&requests->latency[i]);
+		weir_readout_service_latency(
+			requests->service, (enum weir_readout_latency)i, &requests->latency[i]);
 }
 
 /* A round. @return how much there was to do */
@@ -172,8 +172,7 @@ drain(struct links_requests *requests)
 		weir_readout_service_poll(requests->service, weir_base_time_ns());
 		weir_readout_service_stats(requests->service, &stats);
 		if (stats.outstanding == 0 &&
-			(stats.held == 0 ||
-				__atomic_load_n(&requests->stop_now, __ATOMIC_RELAXED)))
+			(stats.held == 0 || __atomic_load_n(&requests->stop_now, __ATOMIC_RELAXED)))
 			break;
 		links_thread_show(&requests->thread, look, requests);
 		links_thread_rest();
@@ -231,15 +230,14 @@ open_sender(struct links_request *request, struct config *config)
 	error = clear_file(path);
 	reason_log_begin();
 	if (error == 0) {
-		request->sender = weir_readout_sender_create(
-			&(struct weir_readout_sender_config){.path = path,
-				.nb_queued = nb_queued(request->config),
-				.thread = true});
+		request->sender = weir_readout_sender_create(&(struct weir_readout_sender_config){
+			.path = path, .nb_queued = nb_queued(request->config), .thread = true});
 		error = request->sender != NULL ? 0 : -rte_errno;
 	}
 	if (error < 0)
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(request->config->value, "to"),
-			"%s", reason_log_end(strerror(-error)));
+		weir_base_doc_error_add(config->doc,
+			weir_base_doc_get(request->config->value, "to"), "%s",
+			reason_log_end(strerror(-error)));
 	else
 		reason_log_end("");
 	return error;
@@ -281,8 +279,8 @@ nb_fragments(const struct config_links *links)
 }
 
 static int
-open_service(
-	struct links_requests *requests, const struct config_links *links, const struct links_run *run)
+open_service(struct links_requests *requests, const struct config_links *links,
+	const struct links_run *run)
 {
 	struct weir_readout_service_link *list = calloc(run->nb, sizeof(*list));
 	unsigned int i;
@@ -294,10 +292,8 @@ open_service(
 			.name = weir_readout_link_name(run->links[i]),
 			.key = weir_readout_link_key(run->links[i]),
 			.buffer = weir_readout_handler_buffer(run->handlers[i])};
-	requests->service =
-		weir_readout_service_create(&(struct weir_readout_service_config){.links = list,
-			.nb_links = run->nb,
-			.nb_fragments = nb_fragments(links)});
+	requests->service = weir_readout_service_create(&(struct weir_readout_service_config){
+		.links = list, .nb_links = run->nb, .nb_fragments = nb_fragments(links)});
 	free(list);
 	return requests->service != NULL ? 0 : -rte_errno;
 }

@@ -32,12 +32,12 @@ struct links_request {
 	const struct weir_readout_buffer *buffer; /**< whose newest frame says what time it is */
 	unsigned int unused_bits;                 /**< of timestamps: 64 less their width */
 	uint64_t history_ticks;
-	bool begun;      /**< first is known */
-	uint64_t first;  /**< where the first window begins, ticks */
-	uint64_t number; /**< of the next window, since then */
+	bool begun;                         /**< first is known */
+	uint64_t first;                     /**< where the first window begins, ticks */
+	uint64_t number;                    /**< of the next window, since then */
 	struct weir_readout_sender *sender; /**< NULL: nobody gets fragments */
 	struct links_request_counts counts;
-	struct links_request_counts shown;            /**< of the last look */
+	struct links_request_counts shown;             /**< of the last look */
 	struct weir_readout_sender_stats shown_sender; /**< likewise */
 };
 
@@ -46,9 +46,9 @@ struct links_requests {
 	struct weir_readout_service *service; /**< NULL: there is none */
 	struct links_request *list;
 	unsigned int nb;
-	struct links_thread thread;        /**< asks, and answers */
-	const struct links_thread *feeder; /**< when it has finished, nothing new comes */
-	bool stop_now;                     /**< send no more; atomic */
+	struct links_thread thread;              /**< asks, and answers */
+	const struct links_thread *feeder;       /**< when it has finished, nothing new comes */
+	bool stop_now;                           /**< send no more; atomic */
 	struct weir_readout_service_stats shown; /**< of the last look */
 	struct weir_base_hist latency[WEIR_READOUT_NB_LATENCIES]; /**< likewise */
 };

@@ -70,7 +70,7 @@ uint64_t links_run_memory(const struct config *config);
  * @param begun     links_run_start() was called, or is about to be: its threads are asked for their counters
  * @param finished  nothing moves any more: all sums must agree
  */
-void links_report_add(struct links_run *run, const struct config *config, bool begun,
-	bool finished, json_t *report);
+void links_report_add(struct links_run *run, const struct config *config, bool begun, bool finished,
+	json_t *report);
 
 #endif

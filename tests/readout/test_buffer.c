@@ -26,9 +26,14 @@ keep_log(void *arg, enum weir_base_log_level level, const char *module, const ch
 static void
 check_refused(const struct weir_readout_buffer_config *config, const char *why)
 {
+	struct weir_readout_buffer_info info;
+
+	weir_base_log_set_sink(keep_log, NULL);
+	last_log[0] = '\0';
+	assert_int_equal(weir_readout_buffer_plan(config, &info), -EINVAL);
+	assert_string_equal(last_log, why);
 	last_log[0] = '\0';
 	rte_errno = 0;
-	weir_base_log_set_sink(keep_log, NULL);
 	assert_null(weir_readout_buffer_create(config));
 	weir_base_log_set_sink(NULL, NULL);
 	assert_int_equal(rte_errno, EINVAL);
@@ -71,9 +76,29 @@ refused(void **state)
 	REFUSED(config.rate_hz = 1e12, "test: 1200000000009 frames; expected up to 1073741824");
 }
 
+/* It comes to what was planned. */
+static void
+check_planned(const struct weir_readout_buffer_config *config,
+	const struct weir_readout_buffer_info *info)
+{
+	struct weir_readout_buffer_info plan;
+
+	assert_int_equal(weir_readout_buffer_plan(config, &plan), 0);
+	assert_int_equal(plan.nb_cells, info->nb_cells);
+	assert_int_equal(plan.cell_bytes, info->cell_bytes);
+	assert_int_equal(plan.nb_index, info->nb_index);
+	assert_int_equal(plan.history_ticks, info->history_ticks);
+	assert_int_equal(plan.jump_ticks, info->jump_ticks);
+	assert_int_equal(plan.socket_id, info->socket_id);
+	assert_false(plan.hugepages);
+	/* memory is mapped by pages */
+	assert_in_range(info->memory_bytes, plan.memory_bytes, plan.memory_bytes + (1 << 30));
+}
+
 static void
 sizes(void **state)
 {
+	struct weir_readout_format ordered = rt_format(0, 32);
 	struct weir_readout_buffer_config config = {.name = "w",
 		.format = weir_readout_format_builtin("wibeth"),
 		.history_s = 0.001,
@@ -91,6 +116,7 @@ sizes(void **state)
 	assert_int_equal(info.cell_bytes, 7232);
 	assert_true(info.memory_bytes >= (uint64_t)info.nb_cells * info.cell_bytes);
 	assert_int_equal(info.socket_id, -1);
+	check_planned(&config, &info);
 	weir_readout_buffer_free(buffer);
 	config.history_s = 0.1; /* 3,052 frames, and a sixteenth more that may be wrong */
 	config.no_hugepages = true;
@@ -101,6 +127,13 @@ sizes(void **state)
 	assert_in_range(
 		info.history_ticks, 6250000 + 6250000 / 16, 6250000 + 6250000 / 16 + 2 * 2048);
 	assert_false(info.hugepages);
+	check_planned(&config, &info);
+	weir_readout_buffer_free(buffer);
+	config.format = &ordered;
+	config.rate_hz = 1000;
+	buffer = rt_open(&config);
+	weir_readout_buffer_info(buffer, &info);
+	check_planned(&config, &info);
 	weir_readout_buffer_free(buffer);
 	weir_readout_buffer_free(NULL);
 }
