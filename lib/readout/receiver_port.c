@@ -7,6 +7,7 @@
 
 #include <rte_errno.h>
 
+#include "device.h"
 #include "receiver_private.h"
 #include "weir_base_pool.h"
 
@@ -202,17 +203,27 @@ confirm_rings(struct receiver_port *port)
 
 /* A driver that cannot set it leaves it as it is: good enough, if the device has no limit of its own. */
 static int
-apply_mtu(const struct receiver_port *port, const struct rte_eth_dev_info *dev)
+apply_mtu(struct receiver_port *port, const struct rte_eth_dev_info *dev)
 {
 	const uint32_t frame = receiver_frame_bytes(port->config.mtu);
-	uint16_t mtu = 0;
-	int rc = rte_eth_dev_set_mtu(port->ethdev, port->config.mtu);
+	uint16_t mtu = device_mtu(dev, port->config.mtu);
+	int rc;
 
+	if (mtu < port->config.mtu) {
+		READOUT_LOG(INFO,
+			"port '%s': its driver knows an MTU up to %u only: packets of mtu %u come "
+			"if "
+			"the other side of this virtual device sends them",
+			port->name, mtu, port->config.mtu);
+		return 0;
+	}
+	rc = rte_eth_dev_set_mtu(port->ethdev, port->config.mtu);
 	if (rc == -ENOTSUP && dev->max_rx_pktlen >= frame)
 		return 0;
 	if (rc == 0)
 		rc = rte_eth_dev_get_mtu(port->ethdev, &mtu);
-	if (rc == 0 && mtu == port->config.mtu)
+	port->mtu_confirmed = rc == 0 && mtu == port->config.mtu;
+	if (port->mtu_confirmed)
 		return 0;
 	READOUT_LOG(ERROR,
 		"port '%s': the device does not take mtu %u (%s): choose a smaller one, or give a "
@@ -298,7 +309,7 @@ configure(struct receiver_port *port, const struct rte_eth_dev_info *dev,
 int
 receiver_port_open(struct receiver_port *port)
 {
-	struct rte_eth_conf conf = {.rxmode.mtu = port->config.mtu};
+	struct rte_eth_conf conf = {0};
 	struct rte_eth_dev_info dev;
 	uint16_t ethdev;
 	int rc = find_device(port, &ethdev, &dev);
@@ -309,6 +320,7 @@ receiver_port_open(struct receiver_port *port)
 		rc = choose_buffers(port, &dev, &conf);
 	if (rc < 0)
 		return rc;
+	conf.rxmode.mtu = device_mtu(&dev, port->config.mtu);
 	choose_rss(port, &dev, &conf);
 	rc = rte_eth_dev_configure(ethdev, port->config.nb_queues, port->config.nb_queues, &conf);
 	if (rc < 0)

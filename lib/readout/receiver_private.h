@@ -55,7 +55,7 @@ struct receiver_port {
 	uint16_t ethdev; /* RTE_MAX_ETHPORTS: none that is ours */
 	uint16_t first_queue;
 	enum weir_readout_steering steering;
-	bool rss, scatter, rings_confirmed;
+	bool rss, scatter, rings_confirmed, mtu_confirmed;
 	uint16_t data_room_bytes; /* without headroom */
 	struct rte_ether_addr mac;
 	struct rte_eth_stats base; /* at the beginning */

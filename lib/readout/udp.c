@@ -10,6 +10,7 @@
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
+#include "device.h"
 #include "emulator_private.h"
 #include "registry_private.h"
 #include "tally.h"
@@ -41,15 +42,16 @@ packet_bytes_max(const struct weir_readout_emulator *emulator)
 	return most;
 }
 
-/* A device loses, or refuses for ever, what is larger than its MTU. @return 0, -EINVAL: said in the log */
+/* A device loses, or refuses for ever, what is larger than its MTU, or the one it could have. @return 0, -EINVAL: said in the log */
 static int
-check_mtu(const struct weir_readout_udp_config *config)
+check_mtu(const struct weir_readout_udp_config *config, const struct rte_eth_dev_info *info)
 {
 	uint32_t bytes = config->emulator == NULL ? 0 : packet_bytes_max(config->emulator);
 	uint16_t mtu;
 
 	if (rte_eth_dev_get_mtu(config->port_id, &mtu) < 0 ||
-		bytes <= (uint32_t)mtu + RTE_ETHER_HDR_LEN)
+		bytes <= (uint32_t)mtu + RTE_ETHER_HDR_LEN ||
+		mtu >= device_mtu(info, (uint16_t)(bytes - RTE_ETHER_HDR_LEN)))
 		return 0;
 	READOUT_LOG(ERROR,
 		"port %u has an MTU of %u bytes; emulated packets need one of %" PRIu32
@@ -84,7 +86,7 @@ check_config(const struct weir_readout_udp_config *config)
 			config->queue_id, config->port_id, info.nb_tx_queues);
 		return -EINVAL;
 	}
-	return check_mtu(config);
+	return check_mtu(config, &info);
 }
 
 struct weir_readout_udp *

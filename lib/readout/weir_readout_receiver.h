@@ -131,8 +131,9 @@ struct weir_readout_receiver_port_stats {
 	bool rss;                            /**< the device spreads flows over queues */
 	bool scatter;                        /**< frames may come in several mbufs */
 	bool rings_confirmed; /**< the device was asked, and has the rings that were configured; else it does not tell */
-	uint16_t ethdev;          /**< DPDK's port number */
-	uint16_t mtu;             /**< in force */
+	bool mtu_confirmed; /**< the device was told, and says so; else its driver knows none, or none as large: a virtual one's other side decides */
+	uint16_t ethdev;    /**< DPDK's port number */
+	uint16_t mtu;       /**< that buffers are made for */
 	uint16_t first_queue;     /**< number of its queue 0 among the receiver's */
 	uint16_t nb_queues;       /**< its queues */
 	uint32_t mbuf_data_bytes; /**< room of an mbuf */

@@ -40,6 +40,10 @@ __wrap_rte_eth_dev_info_get(uint16_t port, struct rte_eth_dev_info *info)
 	info->flow_type_rss_offloads |= rx_planted.rss;
 	if (rx_planted.max_mtu != 0)
 		info->max_mtu = rx_planted.max_mtu;
+	if (rx_planted.max_rx_pktlen != 0)
+		info->max_rx_pktlen = rx_planted.max_rx_pktlen;
+	if (rx_planted.physical)
+		info->device = NULL;
 	if (rx_planted.ring_max != 0)
 		info->rx_desc_lim.nb_max = rx_planted.ring_max;
 	return rc;

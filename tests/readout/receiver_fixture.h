@@ -57,6 +57,8 @@ struct rx_planted {
 	uint64_t no_offloads;       /* it lacks these */
 	uint64_t rss;               /* it spreads by these */
 	uint16_t max_mtu;           /* 0: as it is */
+	uint32_t max_rx_pktlen;     /* 0: as it is */
+	bool physical;              /* of no bus of virtual devices */
 	uint16_t ring_max;          /* descriptors; 0: as it is */
 	struct rte_eth_conf conf;   /* it was configured with this last */
 	int mtu_rc;

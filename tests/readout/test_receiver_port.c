@@ -92,6 +92,33 @@ applied(void **state)
 	rx_end();
 }
 
+/* A virtual device whose driver names 1518 bytes as the largest frame carries larger ones; what another kind says is so. */
+static void
+larger_than_named(void **state)
+{
+	rx_begin(1, 1);
+	rx_planted.max_rx_pktlen = 1518;
+	rx_planted.mtu_rc = -EINVAL; /* as ethdev answers then */
+	rx_create();
+	assert_int_equal(rx_planted.conf.rxmode.mtu, 1500);
+	assert_int_equal(rx_port(0).mtu, 9000);
+	assert_int_equal(rx_port(0).mbuf_data_bytes, 9216);
+	assert_false(rx_port(0).mtu_confirmed);
+	rx_end();
+	rx_begin(1, 1);
+	rx_planted.max_rx_pktlen = 9026; /* with two tags */
+	rx_create();
+	assert_int_equal(rx_planted.conf.rxmode.mtu, 9000);
+	rx_end();
+	rx_begin(1, 1);
+	rx_planted.max_rx_pktlen = 1518;
+	rx_planted.physical = true;
+	rx_planted.mtu_rc = -EINVAL;
+	rx_refused(EINVAL, "does not take mtu 9000");
+	assert_int_equal(rx_planted.conf.rxmode.mtu, 9000);
+	rx_end();
+}
+
 /* The device's counters count from when the receiver was made. */
 static void
 device_counters(void **state)
@@ -227,6 +254,7 @@ main(void)
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(flow_rules),
 		cmocka_unit_test(applied),
+		cmocka_unit_test(larger_than_named),
 		cmocka_unit_test(device_counters),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(refused_by_device),
