@@ -186,6 +186,8 @@ control_register(struct instance *instance)
 		error = register_em(instance);
 	if (error == 0)
 		error = register_jobs(instance);
+	if (error == 0)
+		error = links_run_register(&instance->links, instance->ctl);
 	for (i = 0; error == 0 && i < sizeof(commands) / sizeof(commands[0]); i++)
 		error = weir_base_ctl_register(instance->ctl, commands[i].name, commands[i].help,
 			commands[i].flags, commands[i].handler, instance);

@@ -383,6 +383,7 @@ instance_close(struct instance *instance)
 	unsigned int i;
 	int error = 0;
 
+	links_run_stop_now(&instance->links);
 	control_silence(instance);
 	links_run_close(&instance->links);
 	weir_graph_cluster_destroy(instance->cluster);

@@ -82,6 +82,16 @@ report_emulator(const struct links_feed *feed, uint64_t received, bool *adds_up)
 		links_report_dispatched(&feed->dispatched, adds_up));
 }
 
+static unsigned int
+emulator_parts(const struct links_feed *feed, struct weir_readout_ctl_part *parts)
+{
+	parts[0] = (struct weir_readout_ctl_part){
+		.name = feed->link->name, .dispatch = feed->dispatch};
+	parts[1] =
+		(struct weir_readout_ctl_part){.name = feed->link->name, .emulator = feed->source};
+	return 2;
+}
+
 static void
 close_emulator(struct links_feed *feed)
 {
@@ -96,6 +106,7 @@ static const struct links_feed_type emulated_type = {
 	.ended = emulator_ended,
 	.look = look_at_emulator,
 	.report = report_emulator,
+	.parts = emulator_parts,
 	.close = close_emulator,
 };
 

@@ -12,9 +12,13 @@
 
 #include <jansson.h>
 
+#include <weir_readout_ctl.h>
 #include <weir_readout_dispatch.h>
 
 #include "config_links.h"
+
+#define LINKS_FEED_BURST 256 /**< packets that a feed has in hand at once */
+#define LINKS_FEED_PARTS 2   /**< that the control socket shows of one, at most */
 
 struct links_feed;
 struct rte_mempool;
@@ -35,6 +39,8 @@ struct links_feed_type {
 	 * @param[out] adds_up  does it agree with that, and with itself?
 	 */
 	json_t *(*report)(const struct links_feed *feed, uint64_t received, bool *adds_up);
+	/** What the control socket shows of it. @return how many, up to LINKS_FEED_PARTS */
+	unsigned int (*parts)(const struct links_feed *feed, struct weir_readout_ctl_part *parts);
 	/** Free it. Also after it could be made in part only. */
 	void (*close)(struct links_feed *feed);
 };
@@ -58,8 +64,5 @@ struct links_feed {
 int links_feed_emulate(struct links_feed *feed, const struct config_emulated *emulated,
 	const struct config_link *link, struct weir_readout_link *const *links,
 	struct rte_mempool *pool);
-
-/** Packets that feeds have in hand at once. */
-#define LINKS_FEED_BURST 256
 
 #endif

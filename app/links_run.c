@@ -258,6 +258,7 @@ links_run_close(struct links_run *run)
 
 	links_run_stop_now(run);
 	links_run_join(run);
+	links_run_unregister(run);
 	links_requests_close(&run->requests);
 	for (i = 0; i < run->nb_feeds; i++)
 		run->feeds[i].type->close(&run->feeds[i]);

@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include <weir_readout_ctl.h>
 #include <weir_readout_handler.h>
 
 #include "links_feed.h"
@@ -32,16 +33,23 @@ struct links_run {
 	struct links_feed *feeds;
 	unsigned int nb_feeds;
 	struct links_requests requests;
-	struct links_thread feeder; /**< polls the feeds */
-	bool ends;                  /**< when all feeds have */
-	bool quiet;                 /**< feed no more; atomic */
-	bool failed;                /**< a feed ended before its end, or could not begin */
-	uint64_t start_ns;          /**< when it began */
-	uint64_t end_ns;            /**< when the feeds were polled last; of use when finished */
+	struct weir_readout_ctl *ctl; /**< NULL: nothing is registered */
+	struct links_thread feeder;   /**< polls the feeds */
+	bool ends;                    /**< when all feeds have */
+	bool quiet;                   /**< feed no more; atomic */
+	bool failed;                  /**< a feed ended before its end, or could not begin */
+	uint64_t start_ns;            /**< when it began */
+	uint64_t end_ns;              /**< when the feeds were polled last; of use when finished */
 };
 
 /** Make it; EAL is up. @return 0, or a negative errno with the reason in the document or printed */
 int links_run_open(struct links_run *run, struct config *config);
+
+/** Offer what it answers on the control socket; also of a run without a readout, which says so. @return 0 or a negative errno */
+int links_run_register(struct links_run *run, struct weir_base_ctl *ctl);
+
+/** Take that back; its threads have ended. */
+void links_run_unregister(struct links_run *run);
 
 /** Begin. @return 0 or a negative errno */
 int links_run_start(struct links_run *run);
