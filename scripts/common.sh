@@ -149,21 +149,26 @@ step() {
 	return 1
 }
 
+# How many tests to run at a time: half as many again as there are CPUs, since many wait.
+tests_at_once() {
+	echo $((($(nproc) * 3 + 1) / 2))
+}
+
 # unit_tests NAME DIR [ARGUMENT]...: run the tests of a build directory, count each.
 unit_tests() {
 	local name=$1 dir=$2 status=0 counts
 	shift 2
 	heading "$name"
 	rm -f "$dir"/meson-logs/testlog*.json
-	meson test -C "$dir" --num-processes "$(nproc)" --no-rebuild --print-errorlogs "$@" </dev/null || status=$?
+	meson test -C "$dir" --num-processes "$(tests_at_once)" --no-rebuild --print-errorlogs "$@" </dev/null || status=$?
 	counts=$("$ROOT/scripts/count-tests" "$dir"/meson-logs/testlog*.json) || counts="0 0"
 	count_or_fail "$name" "$status" "$counts"
 }
 
-# py_tests NAME ARGUMENT...: pytest, counts each. As many at a time as there are CPUs, where
-# pytest-xdist is installed; tests of one xdist_group run one after the other, in order.
+# py_tests NAME ARGUMENT...: pytest, counts each. Several at a time, where pytest-xdist
+# is installed; tests of one xdist_group run one after the other, in order.
 py_tests() {
-	local name=$1 python status=0 counts xml parallel=(-n "$(nproc)" --dist loadgroup)
+	local name=$1 python status=0 counts xml parallel=(-n "$(tests_at_once)" --dist loadgroup)
 	shift
 	heading "$name"
 	python=$(python_with pytest scapy xdist) || parallel=()
