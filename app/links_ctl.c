@@ -15,8 +15,7 @@ answer_none(void *arg, const json_t *args, json_t **result)
 {
 	(void)arg;
 	(void)args;
-	*result = json_string(
-		"this run has no readout: its description has no application.links");
+	*result = json_string("this run has no readout: its description has no application.links");
 	return -ENOENT;
 }
 

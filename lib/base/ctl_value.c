@@ -78,14 +78,15 @@ weir_base_ctl_bytes(const json_t *text, size_t *nb)
 {
 	const char *from = json_string_value(text);
 	const size_t length = from != NULL ? strcspn(from, "=") : 0;
-	uint8_t *bytes, *to;
 	uint32_t bits = 0;
+	size_t nb_out = 0;
+	uint8_t *bytes;
 
 	/* what is filled up with '=', up to two of them, has a multiple of 4 */
 	if (from == NULL || strlen(from) % 4 != 0 || strlen(from) - length > 2 ||
 		strspn(from + length, "=") != strlen(from) - length)
 		return NULL;
-	bytes = to = malloc(length / 4 * 3 + 3);
+	bytes = malloc(length / 4 * 3 + 3);
 	for (size_t i = 0; bytes != NULL && i < length; i++) {
 		const int value = value_of(from[i]);
 
@@ -96,9 +97,9 @@ weir_base_ctl_bytes(const json_t *text, size_t *nb)
 		bits = bits << 6 | (uint32_t)value;
 		/* of the first one of 4 too few bits are there */
 		if (i % 4 != 0)
-			*to++ = (uint8_t)(bits >> (6 - 2 * (i % 4)));
+			bytes[nb_out++] = (uint8_t)(bits >> (6 - 2 * (i % 4)));
 	}
 	if (bytes != NULL)
-		*nb = (size_t)(to - bytes);
+		*nb = nb_out;
 	return bytes;
 }

@@ -24,7 +24,7 @@ struct weir_readout_ctl {
 	uint32_t max_fragments;
 	bool registered;
 	pthread_mutex_t lock; /* of all that follows, and of questions */
-	LIST_HEAD(, ctl_question)
+	LIST_HEAD(ctl_questions, ctl_question)
 	waiting;               /* questions that the service, or their client, waits for */
 	uint32_t nb_fragments; /* of these */
 	uint64_t nb_refused;   /* fragments: more than max_fragments */
