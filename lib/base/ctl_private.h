@@ -63,11 +63,13 @@ struct weir_base_ctl_deferred {
 	json_t *result;
 };
 
+TAILQ_HEAD(ctl_deferred_list, weir_base_ctl_deferred);
+
 /* All answers that are deferred. */
 struct ctl_waiting {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* one is resumed, or finished */
-	TAILQ_HEAD(, weir_base_ctl_deferred) list;
+	struct ctl_deferred_list list;
 };
 
 struct ctl_commands {

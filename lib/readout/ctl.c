@@ -77,7 +77,7 @@ ctl_status(void *arg, const json_t *args, json_t **result)
 		*result = json_sprintf("no link '%.100s'", json_string_value(name));
 		return -ENOENT;
 	}
-	object = json_pack("{s:o}", "links", links);
+	object = json_pack("{s:I, s:o}", "time_ns", (json_int_t)readout->clock(), "links", links);
 	if (name == NULL) {
 		if (readout->service != NULL)
 			json_object_set_new(object, "requests", tell_requests(readout, &agree));

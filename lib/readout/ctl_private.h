@@ -13,6 +13,8 @@
 
 struct ctl_question;
 
+LIST_HEAD(ctl_questions, ctl_question);
+
 struct weir_readout_ctl {
 	struct weir_base_ctl *ctl;
 	const struct weir_readout_handler **handlers;
@@ -23,11 +25,10 @@ struct weir_readout_ctl {
 	uint64_t (*clock)(void);
 	uint32_t max_fragments;
 	bool registered;
-	pthread_mutex_t lock; /* of all that follows, and of questions */
-	LIST_HEAD(ctl_questions, ctl_question)
-	waiting;               /* questions that the service, or their client, waits for */
-	uint32_t nb_fragments; /* of these */
-	uint64_t nb_refused;   /* fragments: more than max_fragments */
+	pthread_mutex_t lock;         /* of all that follows, and of questions */
+	struct ctl_questions waiting; /* questions that the service, or their client, waits for */
+	uint32_t nb_fragments;        /* of these */
+	uint64_t nb_refused;          /* fragments: more than max_fragments */
 };
 
 /* ctl_args.c. A failure is -EINVAL, and says what was expected. */

@@ -8,7 +8,7 @@
  *
  * "readout/status", read-only; {"link": NAME} (or "name"): of that link only. An answer has
  *
- *  - "agree": whether all sums in it do, as said with each;
+ *  - "agree": whether all sums in it do, as said with each; "time_ns": when it was made, by the service's clock;
  *  - "links": of each link its counters at one moment: "received" = "buffered" + "held" + "delivered" + the sum of "dropped", by reason;
  *    "processed": a part of these, by the reasons that the application's functions have; "checks": "missing", and each fault that was
  *    seen with its count, its first and last occurrence, and the time between the last two; "buffer": what can be asked for now
