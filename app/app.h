@@ -8,6 +8,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include <jansson.h>
@@ -38,6 +39,7 @@ extern const struct app_command cmd_graph;     /**< weir graph */
 extern const struct app_command cmd_stats;     /**< weir stats */
 extern const struct app_command cmd_em;        /**< weir em */
 extern const struct app_command cmd_jobs;      /**< weir jobs */
+extern const struct app_command cmd_readout;   /**< weir readout */
 extern const struct app_command cmd_route;     /**< weir route */
 extern const struct app_command cmd_neighbour; /**< weir neighbour */
 extern const struct app_command cmd_schema;    /**< weir schema */
@@ -49,13 +51,14 @@ extern const struct app_command cmd_help;      /**< weir help */
 enum app_option_kind {
 	APP_OPTION_FLAG, /**< no value; bool */
 	APP_OPTION_TEXT, /**< a text; const char * */
+	APP_OPTION_LIST, /**< a text, any number of times; an array of JSON's, of the caller */
 };
 
 /** An option of a subcommand, always long: "--name" or "--name VALUE" or "--name=VALUE". */
 struct app_option {
 	const char *name;          /**< without dashes; NULL ends the table */
 	enum app_option_kind kind; /**< what it takes */
-	void *value;               /**< bool * or const char ** */
+	void *value;               /**< bool *, const char ** or json_t * */
 };
 
 /**
@@ -67,6 +70,15 @@ struct app_option {
  */
 int app_options(const struct app_command *command, int *argc, char **argv,
 	const struct app_option *options, int min_args, int max_args);
+
+/**
+ * Read a time such as "10s" or "500ms", as description files have it.
+ *
+ * @param min_s  least, in seconds
+ * @param max_s  most
+ * @return 0, -EINVAL, -ENOMEM
+ */
+int app_duration(const char *text, double min_s, double max_s, uint64_t *ns);
 
 /** Print "weir COMMAND: what is wrong" with where to find help. @return APP_USAGE */
 int app_usage_error(const struct app_command *command, const char *format, ...)

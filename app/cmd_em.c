@@ -3,22 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "answer.h"
 #include "app.h"
 #include "remote.h"
-
-static json_int_t
-number(const json_t *item, const char *key)
-{
-	return json_integer_value(json_object_get(item, key));
-}
-
-static const char *
-text(const json_t *item, const char *key)
-{
-	const char *value = json_string_value(json_object_get(item, key));
-
-	return value != NULL ? value : "-";
-}
 
 static json_int_t
 sum_of_drops(const json_t *item)
@@ -43,16 +30,17 @@ print_objects(const json_t *answer)
 	json_array_foreach (json_object_get(answer, "objects"), index, item) {
 		printf("%-24s %-10s %8" JSON_INTEGER_FORMAT " %16" JSON_INTEGER_FORMAT
 		       " %14" JSON_INTEGER_FORMAT "\n",
-			text(item, "name"), text(item, "state"), number(item, "queues"),
-			number(item, "received"), number(item, "calls"));
+			answer_text(item, "name"), answer_text(item, "state"),
+			answer_number(item, "queues"), answer_number(item, "received"),
+			answer_number(item, "calls"));
 	}
 }
 
 static void
 print_left(const json_t *answer)
 {
-	if (number(answer, "left") > 0)
-		printf("and %" JSON_INTEGER_FORMAT " more\n", number(answer, "left"));
+	if (answer_number(answer, "left") > 0)
+		printf("and %" JSON_INTEGER_FORMAT " more\n", answer_number(answer, "left"));
 }
 
 static void
@@ -67,10 +55,12 @@ print_queues(const json_t *answer)
 		printf("%-31s %-9s %4" JSON_INTEGER_FORMAT " %-16s %-20s %14" JSON_INTEGER_FORMAT
 		       " %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
 		       " %8" JSON_INTEGER_FORMAT "\n",
-			text(item, "name"), text(item, "type"), number(item, "priority"),
-			text(item, "group"), text(item, "object"), number(item, "sent"),
-			number(item, "received"), number(item, "dropped"),
-			number(item, "sent") - number(item, "received") - number(item, "dropped"));
+			answer_text(item, "name"), answer_text(item, "type"),
+			answer_number(item, "priority"), answer_text(item, "group"),
+			answer_text(item, "object"), answer_number(item, "sent"),
+			answer_number(item, "received"), answer_number(item, "dropped"),
+			answer_number(item, "sent") - answer_number(item, "received") -
+				answer_number(item, "dropped"));
 	}
 	print_left(answer);
 }
@@ -83,8 +73,8 @@ print_groups(const json_t *answer)
 
 	printf("%-24s %8s  %s\n", "group", "queues", "cores");
 	json_array_foreach (json_object_get(answer, "groups"), index, item) {
-		printf("%-24s %8" JSON_INTEGER_FORMAT " ", text(item, "name"),
-			number(item, "queues"));
+		printf("%-24s %8" JSON_INTEGER_FORMAT " ", answer_text(item, "name"),
+			answer_number(item, "queues"));
 		json_array_foreach (json_object_get(item, "cores"), i, core) {
 			printf(" %" JSON_INTEGER_FORMAT, json_integer_value(core));
 		}
@@ -105,9 +95,10 @@ print_cores(const json_t *answer)
 		       " %14" JSON_INTEGER_FORMAT " %14" JSON_INTEGER_FORMAT
 		       " %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
 		       " %10" JSON_INTEGER_FORMAT "\n",
-			number(item, "core"), text(item, "state"), number(item, "received"),
-			number(item, "calls"), number(item, "sent"), number(item, "forwarded"),
-			number(item, "refused"), sum_of_drops(item));
+			answer_number(item, "core"), answer_text(item, "state"),
+			answer_number(item, "received"), answer_number(item, "calls"),
+			answer_number(item, "sent"), answer_number(item, "forwarded"),
+			answer_number(item, "refused"), sum_of_drops(item));
 	}
 }
 
@@ -121,8 +112,9 @@ print_pools(const json_t *answer)
 	json_array_foreach (json_object_get(answer, "pools"), index, item) {
 		printf("%-26s %10" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
 		       " %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT "\n",
-			text(item, "name"), number(item, "buffers"), number(item, "free"),
-			number(item, "allocated"), number(item, "failed"));
+			answer_text(item, "name"), answer_number(item, "buffers"),
+			answer_number(item, "free"), answer_number(item, "allocated"),
+			answer_number(item, "failed"));
 	}
 }
 
@@ -152,8 +144,9 @@ print_event_groups(const json_t *answer)
 	json_array_foreach (json_object_get(answer, "event_groups"), index, item) {
 		printf("%-20s %-10s %10" JSON_INTEGER_FORMAT " %14" JSON_INTEGER_FORMAT
 		       " %14" JSON_INTEGER_FORMAT "\n",
-			text(item, "handle"), text(item, "state"), number(item, "count"),
-			number(item, "notifications"), number(item, "cycle"));
+			answer_text(item, "handle"), answer_text(item, "state"),
+			answer_number(item, "count"), answer_number(item, "notifications"),
+			answer_number(item, "cycle"));
 	}
 	print_left(answer);
 	print_counters("all", json_object_get(answer, "totals"));
@@ -176,10 +169,11 @@ print_timers(const json_t *answer)
 		       " %12" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
 		       " %12" JSON_INTEGER_FORMAT " %12" JSON_INTEGER_FORMAT
 		       " %12" JSON_INTEGER_FORMAT "\n",
-			text(item, "name"), number(item, "resolution_ns"), number(item, "timeouts"),
-			number(item, "armed_now"), number(item, "fired"), number(item, "cancelled"),
-			number(item, "overruns"), number(late, "p50"), number(late, "p99"),
-			number(late, "max"));
+			answer_text(item, "name"), answer_number(item, "resolution_ns"),
+			answer_number(item, "timeouts"), answer_number(item, "armed_now"),
+			answer_number(item, "fired"), answer_number(item, "cancelled"),
+			answer_number(item, "overruns"), answer_number(late, "p50"),
+			answer_number(late, "p99"), answer_number(late, "max"));
 	}
 }
 
@@ -197,10 +191,10 @@ print_stats(const json_t *answer)
 	print_counters("scheduler", json_object_get(answer, "scheduler"));
 	json_array_foreach (json_object_get(answer, "scheduler_queues"), index, item) {
 		snprintf(title, sizeof(title), "its queue %" JSON_INTEGER_FORMAT,
-			number(item, "queue"));
+			answer_number(item, "queue"));
 		for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 			printf("%-16s %-16s %16" JSON_INTEGER_FORMAT "\n", title, keys[i],
-				number(item, keys[i]));
+				answer_number(item, keys[i]));
 	}
 }
 

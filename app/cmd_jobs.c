@@ -7,83 +7,12 @@
 
 #include <rte_common.h>
 
+#include "answer.h"
 #include "app.h"
 #include "remote.h"
 
 #define NB_MAX   1000000000 /* jobs to ask for: all */
 #define EXPECTED "'list [NAME]', 'cancel JOB' or 'stats'"
-
-static json_int_t
-number(const json_t *item, const char *key)
-{
-	return json_integer_value(json_object_get(item, key));
-}
-
-static const char *
-text(const json_t *item, const char *key)
-{
-	const char *value = json_string_value(json_object_get(item, key));
-
-	return value != NULL && value[0] != '\0' ? value : "-";
-}
-
-/* Names are the application's: what would do something to a terminal is '?'. jansson has seen to it that they are UTF-8. */
-static void
-make_printable(json_t *string)
-{
-	const char *from = json_string_value(string);
-	char *copy = strdup(from), *to = copy;
-
-	if (copy == NULL) {
-		json_string_set(string, "?");
-		return;
-	}
-	for (; *from != '\0'; from++) {
-		const unsigned char *at = (const unsigned char *)from;
-		const bool c1 = at[0] == 0xc2 && at[1] < 0xa0; /* U+0080 to U+009F */
-
-		*to++ = c1 || at[0] < 0x20 || at[0] == 0x7f ? '?' : *from;
-		from += c1;
-	}
-	*to = '\0';
-	json_string_set(string, copy);
-	free(copy);
-}
-
-/* All texts of an answer. */
-static void
-make_all_printable(json_t *answer)
-{
-	const char *key;
-	json_t *value;
-	size_t index;
-
-	if (json_is_string(answer))
-		make_printable(answer);
-	json_array_foreach (answer, index, value) {
-		make_all_printable(value);
-	}
-	json_object_foreach (answer, key, value) {
-		make_all_printable(value);
-	}
-}
-
-/* "12.3us" */
-static const char *
-duration(json_int_t ns)
-{
-	static const char *const units[] = {"ns", "us", "ms", "s"};
-	static char buffer[32];
-	double value = (double)ns;
-	unsigned int i = 0;
-
-	while (value >= 1000 && i < 3) {
-		value /= 1000;
-		i++;
-	}
-	snprintf(buffer, sizeof(buffer), i == 0 ? "%.0f%s" : "%.1f%s", value, units[i]);
-	return buffer;
-}
 
 /* "0-2,5" */
 static const char *
@@ -114,12 +43,13 @@ static const char *
 wait_of(const json_t *job)
 {
 	static char buffer[160];
-	const char *what = text(job, "waits_for"), *which = text(job, "which");
+	const char *what = answer_text(job, "waits_for"), *which = answer_text(job, "which");
 	const bool is_named = strcmp(which, "-") != 0, is_job = strcmp(what, "job") == 0;
 	const bool has_id = (!is_named || is_job) && json_object_get(job, "which_id") != NULL;
 
 	int length = snprintf(buffer, sizeof(buffer), "%s%s%s%s%s", what, has_id ? " " : "",
-		has_id ? text(job, "which_id") : "", is_named ? ": " : "", is_named ? which : "");
+		has_id ? answer_text(job, "which_id") : "", is_named ? ": " : "",
+		is_named ? which : "");
 	size_t end = sizeof(buffer) - 1;
 
 	if (length < 0 || (size_t)length <= end)
@@ -136,15 +66,15 @@ print_job(const json_t *job)
 {
 	const json_t *left = json_object_get(job, "left_ns");
 
-	printf("%-16s %-20s %-10s %-32s %9s ", text(job, "job"), text(job, "name"),
-		text(job, "state"), wait_of(job),
-		left != NULL ? duration(json_integer_value(left)) : "-");
+	printf("%-16s %-20s %-10s %-32s %9s ", answer_text(job, "job"), answer_text(job, "name"),
+		answer_text(job, "state"), wait_of(job),
+		left != NULL ? answer_duration(json_integer_value(left)) : "-");
 	printf("%4" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT " %8" JSON_INTEGER_FORMAT
 	       " %8" JSON_INTEGER_FORMAT " ",
-		number(job, "priority"), number(job, "slices"), number(job, "waits"),
-		number(job, "overruns"));
-	printf("%9s ", duration(number(job, "age_ns")));
-	printf("%9s ", duration(number(job, "ran_ns")));
+		answer_number(job, "priority"), answer_number(job, "slices"),
+		answer_number(job, "waits"), answer_number(job, "overruns"));
+	printf("%9s ", answer_duration(answer_number(job, "age_ns")));
+	printf("%9s ", answer_duration(answer_number(job, "ran_ns")));
 	printf("%-10s", core_list(json_object_get(job, "cores")));
 	if (json_is_true(json_object_get(job, "cancelled")))
 		printf(" cancelled");
@@ -159,15 +89,15 @@ print_list(const json_t *answer)
 	const json_t *job;
 	size_t index;
 
-	make_all_printable((json_t *)(uintptr_t)answer);
+	answer_make_printable((json_t *)(uintptr_t)answer);
 	printf("%-16s %-20s %-10s %-32s %9s %4s %10s %8s %8s %9s %9s %s\n", "job", "name", "state",
 		"waits for", "at most", "prio", "slices", "waits", "overruns", "age", "ran",
 		"cores");
 	json_array_foreach (json_object_get(answer, "jobs"), index, job) {
 		print_job(job);
 	}
-	if (number(answer, "left") > 0)
-		printf("and %" JSON_INTEGER_FORMAT " more\n", number(answer, "left"));
+	if (answer_number(answer, "left") > 0)
+		printf("and %" JSON_INTEGER_FORMAT " more\n", answer_number(answer, "left"));
 }
 
 static void
@@ -177,10 +107,10 @@ print_histogram(const char *name, const json_t *histogram)
 		"mean_ns", "p50_ns", "p90_ns", "p99_ns", "p99.9_ns", "max_ns"};
 	size_t i;
 
-	printf("%-10s %12" JSON_INTEGER_FORMAT, name, number(histogram, "count"));
+	printf("%-10s %12" JSON_INTEGER_FORMAT, name, answer_number(histogram, "count"));
 	for (i = 0; i < sizeof(points) / sizeof(points[0]); i++)
-		printf(" %10s", number(histogram, "count") > 0
-					? duration(number(histogram, points[i]))
+		printf(" %10s", answer_number(histogram, "count") > 0
+					? answer_duration(answer_number(histogram, points[i]))
 					: "-");
 	printf("\n");
 }
@@ -199,9 +129,9 @@ print_rows(const json_t *rows, const char *what, const char *const *columns, siz
 		printf(" %10s", columns[i]);
 	printf("\n");
 	json_array_foreach (rows, index, row) {
-		printf("%-16s", text(row, "name"));
+		printf("%-16s", answer_text(row, "name"));
 		for (i = 0; i < nb; i++)
-			printf(" %10" JSON_INTEGER_FORMAT, number(row, columns[i]));
+			printf(" %10" JSON_INTEGER_FORMAT, answer_number(row, columns[i]));
 		printf("%s\n", json_is_true(json_object_get(row, "closed")) ? " closed" : "");
 	}
 }
@@ -218,7 +148,7 @@ print_stats(const json_t *answer)
 	json_t *all = (json_t *)(uintptr_t)answer, *value;
 	const char *key;
 
-	make_all_printable(all);
+	answer_make_printable(all);
 	json_object_foreach (all, key, value) {
 		if (json_is_integer(value))
 			printf("%-16s %16" JSON_INTEGER_FORMAT "\n", key,

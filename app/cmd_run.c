@@ -72,31 +72,6 @@ catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* "--duration 5s" counts as if it stood in the file: the same units, the same errors. */
-static int
-take_duration(struct config *config, const char *text)
-{
-	static const struct weir_base_doc_key keys[] = {
-		{.name = "duration", .kind = WEIR_BASE_DOC_DURATION, .min = 1e-3, .max = 1e9},
-		{.name = NULL},
-	};
-	static const struct weir_base_doc_section section = {.name = "command line", .keys = keys};
-	char yaml[128];
-	struct weir_base_doc *doc;
-	unsigned int nb_errors;
-
-	snprintf(yaml, sizeof(yaml), "{duration: \"%s\"}",
-		strpbrk(text, "\"\\") == NULL ? text : "?");
-	doc = weir_base_doc_load_text(yaml, strlen(yaml), "--duration", &section);
-	if (doc == NULL)
-		return -ENOMEM;
-	weir_base_doc_errors(doc, &nb_errors);
-	config->duration_ns =
-		weir_base_doc_u64(weir_base_doc_get(weir_base_doc_root(doc), "duration"));
-	weir_base_doc_free(doc);
-	return nb_errors == 0 ? 0 : -EINVAL;
-}
-
 static int
 apply_options(struct config *config, const struct run_options *options)
 {
@@ -113,7 +88,8 @@ apply_options(struct config *config, const struct run_options *options)
 		snprintf(config->name, sizeof(config->name), "%s", options->name);
 		config->name_given = true;
 	}
-	if (options->duration != NULL && take_duration(config, options->duration) < 0)
+	if (options->duration != NULL &&
+		app_duration(options->duration, 1e-3, 1e9, &config->duration_ns) < 0)
 		return app_usage_error(&cmd_run,
 			"bad duration '%s'; expected a time such as 10s or 500ms",
 			options->duration);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* weir stats: what a running instance does. */
-#include <signal.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <weir_base_ctl.h>
 
 #include "app.h"
 #include "remote.h"
 #include "report.h"
+#include "watch.h"
 
 /* What can be looked at. */
 struct view {
@@ -30,65 +26,6 @@ static const struct view views[] = {
 	{NULL, "run/report", report_print, report_print_rates},
 	{"coro", "coro/stats", report_print_coro, print_coro_again},
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void
-on_signal(int number)
-{
-	(void)number;
-	interrupted = 1;
-}
-
-/* An instance that ends while it is watched is no failure. */
-static json_t *
-ask_again(const struct view *view, const char *instance)
-{
-	json_t *answer = NULL;
-
-	if (weir_base_ctl_call(instance, view->question, NULL, 5000, &answer) == 0)
-		return answer;
-	json_decref(answer);
-	return NULL;
-}
-
-static int
-watch(const struct view *view, const char *instance, bool json)
-{
-	const struct timespec second = {.tv_sec = 1};
-	const bool terminal = isatty(STDOUT_FILENO) != 0;
-	struct sigaction action = {.sa_handler = on_signal};
-	json_t *before = NULL,
-	       *report = remote_ask(&cmd_stats, instance, NULL, view->question, NULL);
-	int code = APP_OK;
-
-	if (report == NULL)
-		return APP_FAILED;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	while (report != NULL && code == APP_OK && !interrupted) {
-		if (json) {
-			json_dumpf(report, stdout, JSON_COMPACT);
-			putchar('\n');
-		} else {
-			/* Home and clear: the table stays in its place. */
-			fputs(terminal ? "\033[H\033[2J" : "", stdout);
-			view->print_again(before, report, stdout);
-			fputs(terminal ? "" : "\n", stdout);
-		}
-		code = app_finish(APP_OK);
-		json_decref(before);
-		before = report;
-		report = NULL;
-		if (code == APP_OK && nanosleep(&second, NULL) == 0)
-			report = ask_again(view, instance);
-	}
-	if (!json && !interrupted && code == APP_OK)
-		printf("%s has ended\n", instance);
-	json_decref(before);
-	json_decref(report);
-	return code;
-}
 
 static const struct view *
 find_view(const char *name)
@@ -121,7 +58,11 @@ stats_run(int argc, char **argv)
 	if (instance == NULL)
 		return APP_FAILED;
 	if (watching)
-		return watch(view, instance, json);
+		return watch(&(const struct watch){.command = &cmd_stats,
+			.instance = instance,
+			.question = view->question,
+			.print = view->print_again,
+			.json = json});
 	report = remote_ask(&cmd_stats, instance, NULL, view->question, NULL);
 	if (report == NULL)
 		return APP_FAILED;

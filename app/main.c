@@ -11,6 +11,7 @@ const struct app_command *const app_commands[] = {
 	&cmd_stats,
 	&cmd_em,
 	&cmd_jobs,
+	&cmd_readout,
 	&cmd_route,
 	&cmd_neighbour,
 	&cmd_bench,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir_base_doc.h>
+
 #include "app.h"
 
 static void
@@ -95,8 +97,37 @@ take_option(
 		app_usage_error(command, "option --%s needs a value", option->name);
 		return 0;
 	}
-	*(const char **)option->value = equals != NULL ? equals + 1 : next;
+	text = equals != NULL ? equals + 1 : next;
+	if (option->kind == APP_OPTION_TEXT) {
+		*(const char **)option->value = text;
+	} else if (json_array_append_new(option->value, json_string(text)) < 0) {
+		app_usage_error(command, "the value of --%s is no text in UTF-8", option->name);
+		return 0;
+	}
 	return equals != NULL ? 1 : 2;
+}
+
+int
+app_duration(const char *text, double min_s, double max_s, uint64_t *ns)
+{
+	const struct weir_base_doc_key keys[] = {
+		{.name = "duration", .kind = WEIR_BASE_DOC_DURATION, .min = min_s, .max = max_s},
+		{.name = NULL},
+	};
+	const struct weir_base_doc_section section = {.name = "command line", .keys = keys};
+	char yaml[128];
+	struct weir_base_doc *doc;
+	unsigned int nb_errors;
+
+	snprintf(yaml, sizeof(yaml), "{duration: \"%s\"}",
+		strpbrk(text, "\"\\") == NULL ? text : "?");
+	doc = weir_base_doc_load_text(yaml, strlen(yaml), "command line", &section);
+	if (doc == NULL)
+		return -ENOMEM;
+	weir_base_doc_errors(doc, &nb_errors);
+	*ns = weir_base_doc_u64(weir_base_doc_get(weir_base_doc_root(doc), "duration"));
+	weir_base_doc_free(doc);
+	return nb_errors == 0 ? 0 : -EINVAL;
 }
 
 int

@@ -46,8 +46,15 @@ json_t *
 remote_ask(const struct app_command *command, const char *instance, const char *subject,
 	const char *question, json_t *args)
 {
+	return remote_ask_for(command, instance, subject, question, args, 0);
+}
+
+json_t *
+remote_ask_for(const struct app_command *command, const char *instance, const char *subject,
+	const char *question, json_t *args, int wait_ms)
+{
 	json_t *answer = NULL;
-	int error = weir_base_ctl_call(instance, question, args, TIMEOUT_MS, &answer);
+	int error = weir_base_ctl_call(instance, question, args, TIMEOUT_MS + wait_ms, &answer);
 
 	json_decref(args);
 	if (error == 0)

@@ -26,6 +26,10 @@ const char *remote_instance(const struct app_command *command, const char *name)
 json_t *remote_ask(const struct app_command *command, const char *instance, const char *subject,
 	const char *question, json_t *args);
 
+/** As remote_ask(), a question that waits itself for so long at most. */
+json_t *remote_ask_for(const struct app_command *command, const char *instance, const char *subject,
+	const char *question, json_t *args, int wait_ms);
+
 /** What a command can be told to do, as its first argument: `weir COMMAND NAME ...`. */
 struct remote_verb {
 	const char *name;     /**< as typed; NULL ends the table */
