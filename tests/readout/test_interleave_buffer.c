@@ -6,83 +6,24 @@
  * writer there are two actors: two that wait would wake each other for ever.)
  */
 
-#include "../base/interleave.h"
+#include "interleave_buffer.h"
 
-#include "../../lib/readout/buffer.c"
-#include "../../lib/readout/buffer_config.c"
-#include "../../lib/readout/buffer_stats.c"
 #include "../../lib/readout/follower.c"
-#include "../../lib/readout/index.c"
-#include "../../lib/readout/index_fixed.c"
-#include "../../lib/readout/index_ordered.c"
-#include "../../lib/readout/store.c"
-#include "../../lib/readout/window.c"
 
-#define FRAME_BYTES 16u
-#define FRAMES_MAX  32
-#define FIRST       1000u
-#define STEP        10u
-
-/* Frames by number: what the writer has shown so far. */
 static struct {
-	struct weir_readout_format format;
-	struct weir_readout_buffer_config config;
-	struct weir_readout_buffer *buffer, saved;
-	void *saved_memory;
-	uint64_t shown[FRAMES_MAX];
-	unsigned int nb_shown, nb_saved;
 	struct weir_readout_window *windows[INTERLEAVE_ACTORS_MAX];
 	struct weir_readout_follower *follower, saved_follower;
 	uint64_t last_seen;
 } t;
 
-static void
-put(uint64_t timestamp)
-{
-	const uint64_t data[FRAME_BYTES / 8] = {timestamp, ~timestamp};
-	const struct weir_readout_frame frame = {timestamp, timestamp, FRAME_BYTES};
-
-	if (weir_readout_buffer_put(t.buffer, &frame, data))
-		t.shown[t.nb_shown++] = timestamp;
-}
-
-static void
-check_frames(const struct weir_readout_window *window)
-{
-	for (uint32_t i = 0; i < window->nb_frames; i++) {
-		const uint64_t *data = window->frames[i].iov_base;
-
-		assert_int_equal(window->frames[i].iov_len, FRAME_BYTES);
-		assert_true(data[0] == window->timestamps[i] && data[1] == ~data[0]);
-		assert_true(i == 0 || window->timestamps[i] > window->timestamps[i - 1]);
-		assert_true(data[0] < window->end);
-		assert_true(data[0] + t.format.step_ticks >= window->begin);
-	}
-}
-
-static bool
-accounts_for(const struct weir_readout_window *window, uint64_t timestamp)
-{
-	for (uint32_t i = 0; i < window->nb_frames; i++)
-		if (window->timestamps[i] == timestamp)
-			return true;
-	for (uint32_t i = 0; i < window->nb_missing; i++)
-		if (window->missing[i].begin <= timestamp && timestamp < window->missing[i].end)
-			return true;
-	return false;
-}
-
 /* A window, held for a while. What was shown when it was looked for is in it, or is told. */
 static void
 look(struct weir_readout_window *window, uint64_t begin, uint64_t end)
 {
-	unsigned int nb_shown = t.nb_shown;
+	unsigned int nb_shown = written.nb_shown;
 
-	assert_int_equal(weir_readout_window_find(t.buffer, begin, end, window), 0);
-	check_frames(window);
-	for (unsigned int i = 0; i < nb_shown; i++)
-		if (t.shown[i] >= begin && t.shown[i] < end)
-			assert_true(accounts_for(window, t.shown[i]));
+	assert_int_equal(weir_readout_window_find(written.buffer, begin, end, window), 0);
+	check_window(window, nb_shown);
 	interleave_point();
 	check_frames(window);
 	weir_readout_window_release(window);
@@ -94,7 +35,7 @@ check_stats(void)
 	struct weir_readout_buffer_stats stats;
 	uint64_t dropped = 0;
 
-	weir_readout_buffer_stats(t.buffer, &stats);
+	weir_readout_buffer_stats(written.buffer, &stats);
 	for (unsigned int i = 0; i < WEIR_READOUT_BUFFER_NB_REASONS; i++)
 		dropped += stats.dropped[i];
 	assert_true(stats.received == stats.buffered + stats.expired + stats.evicted + dropped);
@@ -104,36 +45,16 @@ check_stats(void)
 static void
 open_buffer(uint64_t step, uint32_t spare_frames, uint64_t history, void (*fill_buffer)(void))
 {
-	const struct weir_readout_format_spec spec = {.name = "t",
-		.fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, 64},
-			[WEIR_READOUT_FIELD_SEQUENCE] = {64, 64}},
-		.size_max_bytes = FRAME_BYTES,
-		.step_ticks = step,
-		.clock_hz = 1000};
-
 	memset(&t, 0, sizeof(t));
-	assert_int_equal(weir_readout_format_compile(&spec, &t.format, NULL, NULL, 0), 0);
-	t.config = (struct weir_readout_buffer_config){.name = "t",
-		.format = &t.format,
-		.history_s = (double)history / 1000,
-		.rate_hz = 100,
-		.jump_s = 0.02,
-		.spare_frames = spare_frames,
-		.socket_id = -1,
-		.no_hugepages = true};
-	t.buffer = weir_readout_buffer_create(&t.config);
-	assert_non_null(t.buffer);
+	make_buffer(step, &(struct weir_readout_buffer_config){.history_s = (double)history / 1000,
+				  .rate_hz = 100,
+				  .spare_frames = spare_frames});
 	for (unsigned int i = 0; i < INTERLEAVE_ACTORS_MAX; i++) {
 		t.windows[i] = weir_readout_window_create(FRAMES_MAX, 8);
 		assert_non_null(t.windows[i]);
 	}
 	fill_buffer();
-	t.saved = *t.buffer;
-	t.nb_saved = t.nb_shown;
-	t.saved_memory = malloc(t.buffer->memory.bytes);
-	assert_non_null(t.saved_memory);
-	weir_base_asan_unpoison(t.buffer->memory.start, t.buffer->memory.bytes);
-	memcpy(t.saved_memory, t.buffer->memory.start, 16384);
+	save_buffer();
 }
 
 static void
@@ -141,28 +62,24 @@ close_buffer(void)
 {
 	for (unsigned int i = 0; i < INTERLEAVE_ACTORS_MAX; i++)
 		weir_readout_window_free(t.windows[i]);
-	free(t.saved_memory);
 	weir_readout_follower_free(t.follower);
-	weir_readout_buffer_free(t.buffer);
+	weir_readout_buffer_free(written.buffer);
 }
 
 static void
 restore(void)
 {
-	*t.buffer = t.saved;
-	t.nb_shown = t.nb_saved;
+	restore_buffer();
 	t.last_seen = 0;
 	if (t.follower != NULL)
 		*t.follower = t.saved_follower;
-	weir_base_asan_unpoison(t.buffer->memory.start, t.buffer->memory.bytes);
-	memcpy(t.buffer->memory.start, t.saved_memory, 16384);
 }
 
 /* Each cell is free, detained or in the index, once; nobody pins one any more. */
 static void
 check_cells(void)
 {
-	const struct store *store = &t.buffer->store;
+	const struct store *store = &written.buffer->store;
 	unsigned int uses[256] = {0};
 
 	assert_true(store->nb_cells <= 256);
@@ -172,15 +89,15 @@ check_cells(void)
 	}
 	for (uint32_t i = 0; i < store->nb_detained; i++)
 		uses[store->detained[i]]++;
-	for (uint64_t i = 0; i <= t.buffer->index.mask; i++)
-		if (t.buffer->index.refs[i] != STORE_NONE &&
-			(!t.buffer->ordered || ((i - t.buffer->index.tail) & t.buffer->index.mask) <
-						       t.buffer->index.end - t.buffer->index.tail))
-			uses[t.buffer->index.refs[i]]++;
-	for (uint32_t i = 0; i < store->nb_cells; i++) {
+	for (uint64_t i = 0; i <= written.buffer->index.mask; i++)
+		if (written.buffer->index.refs[i] != STORE_NONE &&
+			(!written.buffer->ordered ||
+				((i - written.buffer->index.tail) & written.buffer->index.mask) <
+					written.buffer->index.end - written.buffer->index.tail))
+			uses[written.buffer->index.refs[i]]++;
+	for (uint32_t i = 0; i < store->nb_cells; i++)
 		assert_int_equal(uses[i], 1);
-		assert_true(store->cells[i].pin == 0 || store->cells[i].pin == PIN_CLAIMED);
-	}
+	check_pins();
 	check_stats();
 }
 
@@ -252,7 +169,7 @@ fixed_expiry(void **state)
 static void
 leave_free(uint32_t nb)
 {
-	struct store *store = &t.buffer->store;
+	struct store *store = &written.buffer->store;
 
 	store->nb_cells -= store->nb_free - nb;
 	for (uint32_t i = 0; i < nb; i++)
@@ -325,12 +242,12 @@ look_at_range(void)
 {
 	uint64_t from, to;
 
-	assert_true(weir_readout_buffer_range(t.buffer, &from, &to));
+	assert_true(weir_readout_buffer_range(written.buffer, &from, &to));
 	if (to > 100)
-		assert_true(to == FIRST + 7 * STEP + t.format.step_ticks && from >= FIRST &&
+		assert_true(to == FIRST + 7 * STEP + written.format.step_ticks && from >= FIRST &&
 			    from <= to);
 	else
-		assert_true(from == 20 && to <= 40 + t.format.step_ticks && to >= 20);
+		assert_true(from == 20 && to <= 40 + written.format.step_ticks && to >= 20);
 }
 
 static void
@@ -379,8 +296,11 @@ fill_and_follow(void)
 
 	fill_steps();
 	leave_free(1);
-	t.follower = weir_readout_follower_create(&(struct weir_readout_follower_config){
-		.buffer = t.buffer, .processes = &process, .nb_processes = 1, .burst = FRAMES_MAX});
+	t.follower = weir_readout_follower_create(
+		&(struct weir_readout_follower_config){.buffer = written.buffer,
+			.processes = &process,
+			.nb_processes = 1,
+			.burst = FRAMES_MAX});
 	assert_non_null(t.follower);
 	t.saved_follower = *t.follower;
 	/* Behind already: what it looks for next may be gone. */
@@ -419,9 +339,9 @@ check_followed(void)
 {
 	while (weir_readout_follower_poll(t.follower) > 0)
 		;
-	assert_int_equal(count_followed().received, FOLLOWED + t.nb_shown - t.nb_saved);
+	assert_int_equal(count_followed().received, FOLLOWED + written.nb_shown - written.nb_saved);
 	assert_int_equal(count_followed().waiting, 0);
-	assert_int_equal(t.last_seen, t.shown[t.nb_shown - 1]);
+	assert_int_equal(t.last_seen, written.shown[written.nb_shown - 1]);
 	check_cells();
 }
 

@@ -5,24 +5,12 @@
  * what it holds stays as it is while time passes over it; what waits is answered when its end has come, or its timeout is over.
  */
 
-#include "../base/interleave.h"
+#include "interleave_buffer.h"
 
-#include "../../lib/readout/buffer.c"
-#include "../../lib/readout/buffer_config.c"
-#include "../../lib/readout/buffer_stats.c"
-#include "../../lib/readout/index.c"
-#include "../../lib/readout/index_fixed.c"
-#include "../../lib/readout/index_ordered.c"
 #include "../../lib/readout/request.c"
 #include "../../lib/readout/request_service.c"
-#include "../../lib/readout/store.c"
-#include "../../lib/readout/window.c"
 
-#define FRAME_BYTES 16u
-#define FRAMES_MAX  16
-#define FIRST       1000u
-#define STEP        10u
-#define NB_FIRST    8u
+#define NB_FIRST 8u
 /* With sanitizers each takes a hundred times as long. */
 #if defined(WEIR_BASE_ASAN) || defined(WEIR_BASE_TSAN)
 #define INTERRUPTIONS 1
@@ -33,27 +21,11 @@
 #endif
 #define POLLS 4u
 
-/* Frames by number: what the writer has shown so far. */
 static struct {
-	struct weir_readout_format format;
-	struct weir_readout_buffer *buffer, saved;
-	uint8_t *memory;
-	uint64_t shown[FRAMES_MAX];
-	unsigned int nb_shown;
 	struct weir_readout_service *service;
 	struct weir_readout_fragment *fragment;
 	unsigned int answers[WEIR_READOUT_NB_ANSWERS];
 } t;
-
-static void
-put(uint64_t timestamp)
-{
-	const uint64_t data[FRAME_BYTES / 8] = {timestamp, ~timestamp};
-	const struct weir_readout_frame frame = {timestamp, timestamp, FRAME_BYTES};
-
-	if (weir_readout_buffer_put(t.buffer, &frame, data))
-		t.shown[t.nb_shown++] = timestamp;
-}
 
 static void
 put_first(void)
@@ -65,10 +37,7 @@ put_first(void)
 static void
 restore(void)
 {
-	*t.buffer = t.saved;
-	weir_base_asan_unpoison(t.buffer->memory.start, t.buffer->memory.bytes);
-	memcpy(t.buffer->memory.start, t.memory, t.buffer->memory.bytes);
-	t.nb_shown = NB_FIRST;
+	restore_buffer();
 	t.fragment = NULL;
 }
 
@@ -85,31 +54,7 @@ check_counts(void)
 		sum += stats.answered[i];
 	assert_int_equal(stats.asked, sum);
 	assert_int_equal(stats.outstanding + stats.held, 0);
-	for (uint32_t i = 0; i < t.buffer->store.nb_cells; i++)
-		assert_true(t.buffer->store.cells[i].pin == 0 ||
-			    t.buffer->store.cells[i].pin == PIN_CLAIMED);
-}
-
-static void
-check_frames(const struct weir_readout_window *window)
-{
-	for (uint32_t i = 0; i < window->nb_frames; i++) {
-		const uint64_t *data = window->frames[i].iov_base;
-
-		assert_true(data[0] == window->timestamps[i] && data[1] == ~data[0]);
-	}
-}
-
-static bool
-accounts_for(const struct weir_readout_window *window, uint64_t timestamp)
-{
-	for (uint32_t i = 0; i < window->nb_frames; i++)
-		if (window->timestamps[i] == timestamp)
-			return true;
-	for (uint32_t i = 0; i < window->nb_missing; i++)
-		if (window->missing[i].begin <= timestamp && timestamp < window->missing[i].end)
-			return true;
-	return false;
+	check_pins();
 }
 
 static void
@@ -124,7 +69,7 @@ serve(uint64_t begin, uint64_t end, uint64_t timeout_ns)
 {
 	const struct weir_readout_request request = {
 		.begin = begin, .end = end, .timeout_ns = timeout_ns, .deliver = take};
-	unsigned int nb_shown = t.nb_shown;
+	unsigned int nb_shown = written.nb_shown;
 
 	assert_int_equal(weir_readout_service_ask(t.service, &request, 0), 0);
 	for (uint64_t now_ns = 0; t.fragment == NULL; now_ns++) {
@@ -137,10 +82,7 @@ serve(uint64_t begin, uint64_t end, uint64_t timeout_ns)
 		assert_int_equal(t.fragment->answered_ns, timeout_ns);
 	if (t.fragment->answer == WEIR_READOUT_ANSWER_COMPLETE)
 		assert_int_equal(t.fragment->window->nb_frames, (end - begin + STEP - 1) / STEP);
-	for (unsigned int i = 0; i < nb_shown; i++)
-		if (t.shown[i] >= begin && t.shown[i] < end)
-			assert_true(accounts_for(t.fragment->window, t.shown[i]));
-	check_frames(t.fragment->window);
+	check_window(t.fragment->window, nb_shown);
 	interleave_point();
 	check_frames(t.fragment->window);
 	weir_readout_fragment_release(t.fragment);
@@ -150,19 +92,6 @@ serve(uint64_t begin, uint64_t end, uint64_t timeout_ns)
 static void
 run(void (*writer)(void), void (*server)(void))
 {
-	const struct weir_readout_format_spec spec = {.name = "t",
-		.fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, 64},
-			[WEIR_READOUT_FIELD_SEQUENCE] = {64, 64}},
-		.size_max_bytes = FRAME_BYTES,
-		.step_ticks = STEP,
-		.clock_hz = 1000};
-	const struct weir_readout_buffer_config config = {.name = "t",
-		.format = &t.format,
-		.history_s = NB_FIRST * STEP / 1000.0,
-		.jump_s = 0.02,
-		.spare_frames = 2,
-		.socket_id = -1,
-		.no_hugepages = true};
 	const struct interleave interleave = {.init = restore,
 		.nb_actors = 2,
 		.actors = {writer, server},
@@ -171,25 +100,19 @@ run(void (*writer)(void), void (*server)(void))
 		.least = ORDERS};
 
 	memset(&t, 0, sizeof(t));
-	assert_int_equal(weir_readout_format_compile(&spec, &t.format, NULL, NULL, 0), 0);
-	t.buffer = weir_readout_buffer_create(&config);
-	assert_non_null(t.buffer);
+	make_buffer(STEP, &(struct weir_readout_buffer_config){
+				  .history_s = NB_FIRST * STEP / 1000.0, .spare_frames = 2});
 	t.service = weir_readout_service_create(&(struct weir_readout_service_config){
-		.links = &(struct weir_readout_service_link){.name = "t", .buffer = t.buffer},
+		.links = &(struct weir_readout_service_link){.name = "t", .buffer = written.buffer},
 		.nb_links = 1,
 		.nb_fragments = 2,
 		.max_frames = FRAMES_MAX});
 	assert_non_null(t.service);
 	put_first();
-	t.saved = *t.buffer;
-	t.memory = malloc(t.buffer->memory.bytes);
-	assert_non_null(t.memory);
-	weir_base_asan_unpoison(t.buffer->memory.start, t.buffer->memory.bytes);
-	memcpy(t.memory, t.buffer->memory.start, t.buffer->memory.bytes);
+	save_buffer();
 	interleave_all(&interleave);
 	weir_readout_service_free(t.service);
-	free(t.memory);
-	weir_readout_buffer_free(t.buffer);
+	weir_readout_buffer_free(written.buffer);
 }
 
 /* Of what is asked for the beginning goes meanwhile, and its cells are wanted. */
