@@ -215,18 +215,27 @@ print_outputs(const json_t *written)
 
 /* Was all of the input readable? */
 static bool
-input_is_whole(const json_t *report)
+are_whole(const json_t *list)
 {
-	const json_t *port;
+	const json_t *item;
 	const char *input;
 	size_t index;
 
-	json_array_foreach (json_object_get(report, "ports"), index, port) {
-		input = json_string_value(json_object_get(port, "input"));
+	json_array_foreach (list, index, item) {
+		input = json_string_value(json_object_get(item, "input"));
 		if (input != NULL && strcmp(input, "damaged") == 0)
 			return false;
 	}
 	return true;
+}
+
+static bool
+input_is_whole(const json_t *report)
+{
+	const json_t *readout = json_object_get(report, "readout");
+
+	return are_whole(json_object_get(report, "ports")) &&
+	       are_whole(json_object_get(readout, "feeds"));
 }
 
 /* After the last walk: pictures, report, exit code. */

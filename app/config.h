@@ -137,6 +137,9 @@ int config_read_workers(struct config *config, const struct weir_base_doc_value 
 int config_read_hops(struct config *config, const struct weir_base_doc_value *application);
 void config_read_routes(struct config *config, const struct weir_base_doc_value *application);
 void config_read_run(struct config *config, const struct weir_base_doc_value *run);
+/** Error if a file is no capture of Ethernet frames. */
+void config_check_capture(
+	struct config *config, const struct weir_base_doc_value *value, const char *path);
 void config_check_outputs(struct config *config, const struct weir_base_doc_value *run);
 
 /** Make the directories of all outputs and open each for writing once: what can fail shall fail before the run. */

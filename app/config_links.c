@@ -369,7 +369,8 @@ check_feeds(struct config *config)
 	for (i = 0; i < links->nb; i++)
 		if (links->list[i].feed == NULL)
 			weir_base_doc_error_add(config->doc, links->list[i].value,
-				"no frames come to link '%s'; expected it in traffic.emulated",
+				"no frames come to link '%s'; expected it in traffic.emulated or "
+				"traffic.replayed",
 				links->list[i].name);
 }
 
@@ -411,5 +412,6 @@ config_free_links(struct config_links *links)
 	free(links->formats);
 	free(links->list);
 	free(links->emulated);
+	free(links->replayed);
 	free(links->requests);
 }

@@ -46,6 +46,15 @@ struct config_emulated {
 	unsigned int nb_faults;
 };
 
+/** Frames of a file. */
+struct config_replayed {
+	const struct weir_base_doc_value *value; /**< where it stands */
+	unsigned int link;                       /**< index into links */
+	const char *path;
+	bool is_raw;                         /**< frames alone; else a capture */
+	uint64_t rate_packets, rate_seconds; /**< 0: at their own times */
+};
+
 /** Windows that links are asked for. */
 struct config_request {
 	const struct weir_base_doc_value *value; /**< where it stands */
@@ -66,6 +75,8 @@ struct config_links {
 	unsigned int nb_links; /**< of all of them */
 	struct config_emulated *emulated;
 	unsigned int nb_emulated;
+	struct config_replayed *replayed;
+	unsigned int nb_replayed;
 	struct config_request *requests;
 	unsigned int nb_requests;
 };

@@ -154,6 +154,12 @@ config_check_outputs(struct config *config, const struct weir_base_doc_value *ru
 		if (value != NULL)
 			use_file(config, &files, value, false);
 	}
+	for (i = 0; i < config->links.nb_replayed; i++) {
+		value = weir_base_doc_get(config->links.replayed[i].value,
+			config->links.replayed[i].is_raw ? "frames" : "pcap");
+		if (value != NULL)
+			use_file(config, &files, value, false);
+	}
 	for (i = 0; i < config->nb_ports; i++) {
 		value = weir_base_doc_get(config->ports[i].value, "pcap_out");
 		if (value != NULL)

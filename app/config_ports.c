@@ -47,8 +47,9 @@ good_name(const char *name)
 }
 
 /* Does libpcap take it? Damage further in is for the run to tell, which forwards what it could read. */
-static void
-check_capture(struct config *config, const struct weir_base_doc_value *value, const char *path)
+void
+config_check_capture(
+	struct config *config, const struct weir_base_doc_value *value, const char *path)
 {
 	char why[PCAP_ERRBUF_SIZE];
 	struct stat status;
@@ -116,7 +117,8 @@ check_source(struct config *config, const struct config_port *port)
 			"a port's own address is neither zero nor a group's; expected an even "
 			"first byte");
 	if (port->pcap_in != NULL)
-		check_capture(config, weir_base_doc_get(port->value, "pcap_in"), port->pcap_in);
+		config_check_capture(
+			config, weir_base_doc_get(port->value, "pcap_in"), port->pcap_in);
 }
 
 static void

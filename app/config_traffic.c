@@ -102,14 +102,42 @@ check_emulated(struct config *config, const struct config_emulated *emulated)
 			bytes, format->name, format->size_min_bytes, format->size_max_bytes);
 }
 
-/* So many a second, as a fraction. */
+/* So many a second, as a fraction; 0: not told. */
 static void
-read_rate(struct config_emulated *emulated)
+read_rate(const struct weir_base_doc_value *value, uint64_t *number, uint64_t *seconds)
 {
-	const double hz = weir_base_doc_f64(weir_base_doc_get(emulated->value, "rate"));
+	const double hz = weir_base_doc_f64(weir_base_doc_get(value, "rate"));
 
-	emulated->rate_frames = (uint64_t)llround(hz * MILLION);
-	emulated->rate_seconds = emulated->rate_frames != 0 ? MILLION : 0;
+	*number = (uint64_t)llround(hz * MILLION);
+	*seconds = *number != 0 ? MILLION : 0;
+}
+
+/* The links of that name are fed by it. @return their index, or CONFIG_NONE with an error */
+static int
+find_fed(struct config *config, const struct weir_base_doc_value *value)
+{
+	int link = config_link_find(config, weir_base_doc_name(value));
+
+	if (link == CONFIG_NONE)
+		weir_base_doc_error_add(config->doc, value, "unknown link '%s'; expected %s",
+			weir_base_doc_name(value), config_link_names(config));
+	else
+		config_link_feed(config, &config->links.list[link], value);
+	return link;
+}
+
+/* Where does one frame end, and the next one begin? */
+static void
+check_raw(struct config *config, const struct weir_base_doc_value *value,
+	const struct weir_readout_format *format)
+{
+	if (format->size_min_bytes != format->size_max_bytes &&
+		format->fields[WEIR_READOUT_FIELD_LENGTH].mask == 0)
+		weir_base_doc_error_add(config->doc, value,
+			"nothing tells where frames of format '%s' end; expected one with a size, "
+			"or "
+			"a length, or a capture",
+			format->name);
 }
 
 static int
@@ -117,29 +145,67 @@ read_emulated(struct config *config, struct config_emulated *emulated)
 {
 	const struct weir_base_doc_value *value = emulated->value;
 	const struct weir_base_doc_value *faults = weir_base_doc_get(value, "faults");
-	int link = config_link_find(config, weir_base_doc_name(value));
+	int link = find_fed(config, value);
 	unsigned int i;
 
 	emulated->nb_faults = weir_base_doc_count(faults);
 	emulated->faults = calloc(emulated->nb_faults + 1, sizeof(*emulated->faults));
 	if (emulated->faults == NULL)
 		return -ENOMEM;
-	if (link == CONFIG_NONE) {
-		weir_base_doc_error_add(config->doc, value, "unknown link '%s'; expected %s",
-			weir_base_doc_name(value), config_link_names(config));
+	if (link == CONFIG_NONE)
 		return 0;
-	}
 	emulated->link = (unsigned int)link;
 	emulated->nb_frames = weir_base_doc_u64(weir_base_doc_get(value, "frames"));
 	emulated->size_bytes = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "size"));
 	emulated->seed = weir_base_doc_u64(weir_base_doc_get(value, "seed"));
-	read_rate(emulated);
-	config_link_feed(config, &config->links.list[link], value);
+	read_rate(value, &emulated->rate_frames, &emulated->rate_seconds);
 	check_emulated(config, emulated);
 	for (i = 0; i < emulated->nb_faults; i++)
 		read_fault(config, weir_base_doc_at(faults, i),
 			frame_bytes(emulated, &config->links.list[link].format),
 			&emulated->faults[i]);
+	return 0;
+}
+
+static int
+read_replayed(struct config *config, struct config_replayed *replayed)
+{
+	const struct weir_base_doc_value *value = replayed->value;
+	const struct weir_base_doc_value *pcap = weir_base_doc_get(value, "pcap");
+	const struct weir_base_doc_value *raw = weir_base_doc_get(value, "frames");
+	int link = find_fed(config, value);
+
+	replayed->is_raw = raw != NULL;
+	replayed->path = weir_base_doc_str(raw != NULL ? raw : pcap);
+	read_rate(value, &replayed->rate_packets, &replayed->rate_seconds);
+	if ((pcap == NULL) == (raw == NULL))
+		weir_base_doc_error_add(config->doc, raw != NULL ? raw : value,
+			"link '%s' is replayed from %s; expected either 'pcap' or 'frames'",
+			weir_base_doc_name(value), raw != NULL ? "two files" : "nothing");
+	if (link == CONFIG_NONE)
+		return 0;
+	replayed->link = (unsigned int)link;
+	if (raw != NULL)
+		check_raw(config, raw, &config->links.list[link].format);
+	if (pcap != NULL)
+		config_check_capture(config, pcap, replayed->path);
+	return 0;
+}
+
+static int
+read_all_replayed(struct config *config, const struct weir_base_doc_value *list)
+{
+	struct config_links *links = &config->links;
+	unsigned int nb = weir_base_doc_count(list), i;
+
+	links->replayed = calloc(nb + 1, sizeof(*links->replayed));
+	if (links->replayed == NULL)
+		return -ENOMEM;
+	links->nb_replayed = nb;
+	for (i = 0; i < nb; i++) {
+		links->replayed[i].value = weir_base_doc_at(list, i);
+		read_replayed(config, &links->replayed[i]);
+	}
 	return 0;
 }
 
@@ -159,5 +225,5 @@ config_read_traffic(struct config *config, const struct weir_base_doc_value *tra
 		if (read_emulated(config, &links->emulated[i]) < 0)
 			return -ENOMEM;
 	}
-	return 0;
+	return read_all_replayed(config, weir_base_doc_get(traffic, "replayed"));
 }

@@ -361,8 +361,7 @@ instance_join(struct instance *instance)
 		worker_join(&instance->workers[i]);
 		end_ns = RTE_MAX(end_ns, instance->workers[i].end_ns);
 	}
-	if (links_run_join(&instance->links) < 0)
-		error = -EIO;
+	links_run_join(&instance->links);
 	end_ns = RTE_MAX(end_ns, instance->links.end_ns);
 	__atomic_store_n(&instance->end_ns, end_ns, __ATOMIC_RELAXED);
 	for (i = 0; i < instance->nb_started; i++)

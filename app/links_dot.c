@@ -5,6 +5,13 @@
 #include "config.h"
 #include "links_dot.h"
 
+static void
+write_feed(const struct config_link *link, const char *what, FILE *out)
+{
+	fprintf(out, "  \"%s %s\" [label=\"%s\"];\n  \"%s %s\" -> \"link %s\";\n", what, link->name,
+		what, what, link->name, link->name);
+}
+
 /* What becomes of a window, and which links are asked. */
 static void
 write_request(const struct config_links *links, const struct config_request *request, FILE *out)
@@ -40,14 +47,10 @@ links_dot_write(const struct config *config, FILE *out)
 		fprintf(out, "  \"link %s\" [label=\"%s\\n%u x %s\\n%g s\"];\n",
 			links->list[i].name, links->list[i].name, links->list[i].nb,
 			links->list[i].format.name, links->list[i].buffer.history_s);
-	for (i = 0; i < links->nb_emulated; i++) {
-		const char *name = links->list[links->emulated[i].link].name;
-
-		fprintf(out,
-			"  \"emulated %s\" [label=\"emulated\"];\n  \"emulated %s\" -> \"link "
-			"%s\";\n",
-			name, name, name);
-	}
+	for (i = 0; i < links->nb_emulated; i++)
+		write_feed(&links->list[links->emulated[i].link], "emulated", out);
+	for (i = 0; i < links->nb_replayed; i++)
+		write_feed(&links->list[links->replayed[i].link], "replayed", out);
 	for (i = 0; i < links->nb_requests; i++)
 		write_request(links, &links->requests[i], out);
 	return fputs("}\n", out) < 0 ? -EIO : 0;

@@ -28,7 +28,7 @@ struct links_feed_type {
 	const char *name; /**< for reports */
 	/** Give links what is due. @return how many packets that were; 0: there was nothing to do */
 	uint32_t (*poll)(struct links_feed *feed, uint64_t now_ns);
-	/** Has it come to its end? @return 0, 1, or a negative errno: before all of it was there */
+	/** Has it come to its end? @return 0; else it has, below 0 with something wrong, which its report says */
 	int (*ended)(const struct links_feed *feed);
 	/** Copy counters, for report. */
 	void (*look)(struct links_feed *feed);
@@ -64,5 +64,22 @@ struct links_feed {
 int links_feed_emulate(struct links_feed *feed, const struct config_emulated *emulated,
 	const struct config_link *link, struct weir_readout_link *const *links,
 	struct rte_mempool *pool);
+
+/** Give links what is in a file. @return as links_feed_emulate() */
+int links_feed_replay(struct links_feed *feed, const struct config_replayed *replayed,
+	const struct config_link *link, struct weir_readout_link *const *links,
+	struct rte_mempool *pool);
+
+/**
+ * What these have in common: a dispatch, and room for counters.
+ *
+ * @return 0, or a negative errno with the reason in the log: links_feed_close() frees what there is
+ */
+int links_feed_open(struct links_feed *feed, const struct links_feed_type *type,
+	const struct config_link *link, struct weir_readout_link *const *links,
+	size_t counted_bytes);
+
+/** Free that. */
+void links_feed_close(struct links_feed *feed);
 
 #endif

@@ -70,6 +70,10 @@ print_feed(const json_t *feed, FILE *out)
 		print_counts(json_object_get(stream, "faults"), "; faults: ", out);
 		fprintf(out, "\n");
 	}
+	if (json_object_get(feed, "input") != NULL)
+		fprintf(out, "  %-20s %-10s %12s sent, input %s\n", report_text(feed, "to"),
+			report_text(feed, "feed"), report_grouped(report_int(feed, "sent")),
+			report_text(feed, "input"));
 	if (report_int(packets, "received") != report_int(packets, "links"))
 		fprintf(out, "  %-20s %12s packets = %s of links + %s not UDP + %s truncated + ",
 			report_text(feed, "to"), report_grouped(report_int(packets, "received")),

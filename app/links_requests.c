@@ -18,11 +18,13 @@
 #include "reason_log.h"
 
 #define SECOND_NS       UINT64_C(1000000000)
-#define RUN_NUMBER      1  /* in the header of fragments */
-#define WINDOWS_AT_ONCE 64 /* asked for before others have their turn */
-#define SPARE_WINDOWS   16 /* of each request, beyond those that may wait at a time */
-#define QUEUED_WINDOWS  16 /* on their way to a file or a socket */
-#define FRAGMENTS_MAX   65536u
+#define RUN_NUMBER      1               /* in the header of fragments */
+#define WINDOWS_AT_ONCE 64              /* asked for before others have their turn */
+#define SPARE_WINDOWS   16              /* of each request, beyond those that may wait at a time */
+#define QUEUED_NS       (SECOND_NS / 4) /* a file or a socket may stand still for so long */
+#define QUEUED_WINDOWS  1024            /* on their way there, at most */
+#define FRAGMENTS_MAX   8192u
+#define FRAMES_MIN      1024u /* in a fragment: for who asks over the control socket */
 
 typedef unsigned __int128 wide;
 
@@ -216,7 +218,10 @@ clear_file(const char *path)
 static unsigned int
 nb_queued(const struct config_request *config)
 {
-	return RTE_MIN(config->nb_links * QUEUED_WINDOWS, FRAGMENTS_MAX);
+	const uint64_t windows =
+		RTE_MIN(SPARE_WINDOWS + QUEUED_NS / config->every_ns, (uint64_t)QUEUED_WINDOWS);
+
+	return (unsigned int)RTE_MIN(config->nb_links * windows, (uint64_t)FRAGMENTS_MAX);
 }
 
 static int
@@ -278,6 +283,26 @@ nb_fragments(const struct config_links *links)
 	return (uint32_t)nb;
 }
 
+/* In the longest window. */
+static uint32_t
+nb_frames(const struct config_links *links)
+{
+	double most = FRAMES_MIN;
+	unsigned int i, j;
+
+	for (i = 0; i < links->nb_requests; i++)
+		for (j = 0; j < links->nb; j++) {
+			const struct config_link *link = &links->list[j];
+			const double rate = link->format.step_ticks > 0
+						    ? (double)link->format.clock_hz /
+							      (double)link->format.step_ticks
+						    : 2 * link->buffer.rate_hz;
+
+			most = RTE_MAX(most, rate * (double)links->requests[i].window_ns / 1e9 + 2);
+		}
+	return (uint32_t)RTE_MIN(most, 1e9);
+}
+
 static int
 open_service(struct links_requests *requests, const struct config_links *links,
 	const struct links_run *run)
@@ -292,8 +317,11 @@ open_service(struct links_requests *requests, const struct config_links *links,
 			.name = weir_readout_link_name(run->links[i]),
 			.key = weir_readout_link_key(run->links[i]),
 			.buffer = weir_readout_handler_buffer(run->handlers[i])};
-	requests->service = weir_readout_service_create(&(struct weir_readout_service_config){
-		.links = list, .nb_links = run->nb, .nb_fragments = nb_fragments(links)});
+	requests->service =
+		weir_readout_service_create(&(struct weir_readout_service_config){.links = list,
+			.nb_links = run->nb,
+			.nb_fragments = nb_fragments(links),
+			.max_frames = nb_frames(links)});
 	free(list);
 	return requests->service != NULL ? 0 : -rte_errno;
 }

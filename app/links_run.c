@@ -15,14 +15,15 @@
 #include "links_run.h"
 #include "reason_log.h"
 
-#define NB_MBUFS     (4 * LINKS_FEED_BURST)
-#define HEADER_BYTES 64 /* of packets: Ethernet, IP, UDP */
+#define SEGMENT_BYTES 2048 /* of packets of captures, which take several where they are longer */
+#define NB_MBUFS      (4 * LINKS_FEED_BURST)
+#define HEADER_BYTES  64 /* of packets: Ethernet, IP, UDP */
 
 /* Largest frame that is made, with headers and headroom. */
 static uint16_t
 mbuf_bytes(const struct config *config)
 {
-	uint64_t most = 0, bytes;
+	uint64_t most = SEGMENT_BYTES, bytes;
 	unsigned int i;
 
 	for (i = 0; i < config->links.nb_emulated; i++) {
@@ -33,6 +34,10 @@ mbuf_bytes(const struct config *config)
 			bytes = config->links.list[emulated->link].format.size_max_bytes;
 		most = RTE_MAX(most, RTE_MIN(bytes, (uint64_t)UINT16_MAX));
 	}
+	for (i = 0; i < config->links.nb_replayed; i++)
+		if (config->links.replayed[i].is_raw)
+			most = RTE_MAX(most, config->links.list[config->links.replayed[i].link]
+						     .format.size_max_bytes);
 	most += HEADER_BYTES + RTE_PKTMBUF_HEADROOM;
 	return (uint16_t)RTE_MIN(most, (uint64_t)UINT16_MAX);
 }
@@ -82,6 +87,18 @@ make_link(struct links_run *run, struct config *config, const struct config_link
 	return error;
 }
 
+/* What was said while a feed was made. @return @p error */
+static int
+tell_feed(struct config *config, const struct weir_base_doc_value *value, int error)
+{
+	const char *why = reason_log_end(rte_strerror(-error));
+
+	if (error < 0)
+		weir_base_doc_error_add(config->doc, value, "link '%s' could not be fed: %s",
+			weir_base_doc_name(value), why);
+	return error;
+}
+
 static int
 make_feeds(struct links_run *run, struct config *config)
 {
@@ -95,13 +112,15 @@ make_feeds(struct links_run *run, struct config *config)
 		reason_log_begin();
 		error = links_feed_emulate(&run->feeds[run->nb_feeds++], emulated,
 			&links->list[emulated->link], run->links, run->pool);
-		if (error < 0)
-			weir_base_doc_error_add(config->doc, emulated->value,
-				"link '%s' could not be emulated: %s",
-				links->list[emulated->link].name,
-				reason_log_end(rte_strerror(-error)));
-		else
-			reason_log_end("");
+		error = tell_feed(config, emulated->value, error);
+	}
+	for (i = 0; error == 0 && i < links->nb_replayed; i++) {
+		const struct config_replayed *replayed = &links->replayed[i];
+
+		reason_log_begin();
+		error = links_feed_replay(&run->feeds[run->nb_feeds++], replayed,
+			&links->list[replayed->link], run->links, run->pool);
+		error = tell_feed(config, replayed->value, error);
 	}
 	return error;
 }
@@ -113,7 +132,8 @@ allocate(struct links_run *run, const struct config *config)
 	run->links = calloc(run->nb, sizeof(*run->links));
 	run->handlers = calloc(run->nb, sizeof(*run->handlers));
 	run->stats = calloc(run->nb, sizeof(*run->stats));
-	run->feeds = calloc(config->links.nb_emulated + 1, sizeof(*run->feeds));
+	run->feeds = calloc(
+		config->links.nb_emulated + config->links.nb_replayed + 1, sizeof(*run->feeds));
 	run->registry = weir_readout_registry_create();
 	run->pool = weir_base_pool_create(
 		"weir_links", NB_MBUFS, 0, mbuf_bytes(config), SOCKET_ID_ANY, NULL);
@@ -133,6 +153,8 @@ links_run_open(struct links_run *run, struct config *config)
 	if (links->nb == 0)
 		return 0;
 	run->ends = config->until == SCHEMA_UNTIL_INPUT_END;
+	links_thread_init(&run->feeder);
+	links_thread_init(&run->requests.thread);
 	error = allocate(run, config);
 	for (i = 0; error == 0 && i < links->nb; i++)
 		for (j = 0; error == 0 && j < links->list[i].nb; j++)
@@ -170,21 +192,15 @@ poll_feeds(struct links_run *run)
 	return nb;
 }
 
-/* Have all come to their ends? One that ended too soon has, too. */
 static bool
-feeds_ended(struct links_run *run)
+feeds_ended(const struct links_run *run)
 {
-	bool all = true;
 	unsigned int i;
-	int ended;
 
-	for (i = 0; i < run->nb_feeds; i++) {
-		ended = run->feeds[i].type->ended(&run->feeds[i]);
-		if (ended < 0)
-			run->failed = true;
-		all = all && ended != 0;
-	}
-	return all;
+	for (i = 0; i < run->nb_feeds; i++)
+		if (run->feeds[i].type->ended(&run->feeds[i]) == 0)
+			return false;
+	return true;
 }
 
 static void *
@@ -201,7 +217,6 @@ feed(void *arg)
 		}
 		links_thread_show(&run->feeder, look, run);
 	}
-	feeds_ended(run);
 	run->end_ns = weir_base_time_ns();
 	links_thread_finish(&run->feeder, look, run);
 	if (registered)
@@ -243,12 +258,11 @@ links_run_is_finished(const struct links_run *run)
 						links_thread_is_finished(&run->requests.thread));
 }
 
-int
+void
 links_run_join(struct links_run *run)
 {
 	links_thread_join(&run->feeder);
 	links_thread_join(&run->requests.thread);
-	return run->failed ? -EIO : 0;
 }
 
 void

@@ -37,7 +37,6 @@ struct links_run {
 	struct links_thread feeder;   /**< polls the feeds */
 	bool ends;                    /**< when all feeds have */
 	bool quiet;                   /**< feed no more; atomic */
-	bool failed;                  /**< a feed ended before its end, or could not begin */
 	uint64_t start_ns;            /**< when it began */
 	uint64_t end_ns;              /**< when the feeds were polled last; of use when finished */
 };
@@ -63,8 +62,8 @@ void links_run_stop_now(struct links_run *run);
 /** Has it come to its end? */
 bool links_run_is_finished(const struct links_run *run);
 
-/** Wait for its threads. @return 0, or -EIO: not all went well */
-int links_run_join(struct links_run *run);
+/** Wait for its threads. */
+void links_run_join(struct links_run *run);
 
 /** Free everything. */
 void links_run_close(struct links_run *run);

@@ -6,6 +6,13 @@
 
 #define REST_NS 50000
 
+void
+links_thread_init(struct links_thread *thread)
+{
+	*thread = (struct links_thread){.started = false};
+	pthread_mutex_init(&thread->lock, NULL);
+}
+
 int
 links_thread_start(
 	struct links_thread *thread, const char *name, void *(*run)(void *arg), void *arg)
@@ -35,13 +42,28 @@ links_thread_join(struct links_thread *thread)
 }
 
 void
-links_thread_look(struct links_thread *thread)
+links_thread_look(struct links_thread *thread, bool begun)
 {
 	uint64_t number = __atomic_add_fetch(&thread->asked, 1, __ATOMIC_RELEASE);
 
-	while (!links_thread_is_finished(thread) &&
+	while (begun && !links_thread_is_finished(thread) &&
 		__atomic_load_n(&thread->shown, __ATOMIC_ACQUIRE) < number)
 		links_thread_rest();
+	pthread_mutex_lock(&thread->lock);
+}
+
+void
+links_thread_release(struct links_thread *thread)
+{
+	pthread_mutex_unlock(&thread->lock);
+}
+
+static void
+copy(struct links_thread *thread, void (*look)(void *arg), void *arg)
+{
+	pthread_mutex_lock(&thread->lock);
+	look(arg);
+	pthread_mutex_unlock(&thread->lock);
 }
 
 void
@@ -51,14 +73,14 @@ links_thread_show(struct links_thread *thread, void (*look)(void *arg), void *ar
 
 	if (number == thread->shown)
 		return;
-	look(arg);
+	copy(thread, look, arg);
 	__atomic_store_n(&thread->shown, number, __ATOMIC_RELEASE);
 }
 
 void
 links_thread_finish(struct links_thread *thread, void (*look)(void *arg), void *arg)
 {
-	look(arg);
+	copy(thread, look, arg);
 	__atomic_store_n(&thread->finished, true, __ATOMIC_RELEASE);
 }
 

@@ -12,14 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** It. All zero before it is started. */
+/** It. */
 struct links_thread {
 	pthread_t id;
 	bool started;
 	uint64_t asked; /**< number of the latest look asked for; atomic */
 	uint64_t shown; /**< number of the latest one done; atomic */
 	bool finished;  /**< nothing changes any more; atomic */
+	pthread_mutex_t
+		lock; /**< of the counters that are copied: taken only when somebody looks, and at the end */
 };
+
+/** Make it, not started. */
+void links_thread_init(struct links_thread *thread);
 
 /** Start it. @return 0 or a negative errno */
 int links_thread_start(
@@ -31,8 +36,15 @@ void links_thread_abandon(struct links_thread *thread);
 /** Wait until it has ended; one that was not started has. */
 void links_thread_join(struct links_thread *thread);
 
-/** Wait for counters as of now, or its last ones. Any other thread, one at a time. */
-void links_thread_look(struct links_thread *thread);
+/**
+ * Wait for counters as of now, or its last ones; they stay as they are until links_thread_release(). Any other thread, one at a time.
+ *
+ * @param begun  it was started, or is about to be, or abandoned; else there are none
+ */
+void links_thread_look(struct links_thread *thread, bool begun);
+
+/** Seen. */
+void links_thread_release(struct links_thread *thread);
 
 /** Copy counters by @p look, if they are asked for. The thread itself, between two rounds. */
 void links_thread_show(struct links_thread *thread, void (*look)(void *arg), void *arg);

@@ -126,6 +126,39 @@ static const struct weir_base_doc_section emulated_section = {
 	.keys = emulated_keys,
 };
 
+static const struct weir_base_doc_key replayed_keys[] = {
+	{
+		.name = "pcap",
+		.kind = WEIR_BASE_DOC_FILE,
+		.flags = WEIR_BASE_DOC_MUST_EXIST,
+		.help = "A capture file of packets, whose frames go to the links that they are of. "
+			"Either this or `frames`.",
+	},
+	{
+		.name = "frames",
+		.kind = WEIR_BASE_DOC_FILE,
+		.flags = WEIR_BASE_DOC_MUST_EXIST,
+		.help = "A file of frames alone, one behind the other, in a format that has one "
+			"size, or a length field.",
+	},
+	{
+		.name = "rate",
+		.kind = WEIR_BASE_DOC_FREQUENCY,
+		.min = 1e-3,
+		.max = 1e8,
+		.help = "So many a second, of all links together. By default packets come at the "
+			"times at which they were captured, frames alone at those that they say "
+			"themselves.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section replayed_section = {
+	.name = "replayed link",
+	.help = "Frames of a file: of a link, or of several alike.",
+	.keys = replayed_keys,
+};
+
 static const struct weir_base_doc_key keys[] = {
 	{
 		.name = "emulated",
@@ -134,6 +167,13 @@ static const struct weir_base_doc_key keys[] = {
 		.section = &emulated_section,
 		.help = "Links whose frames are made here, by the name that they have in "
 			"`application.links`.",
+	},
+	{
+		.name = "replayed",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &replayed_section,
+		.help = "Links whose frames come from a file, likewise.",
 	},
 	{.name = NULL},
 };

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from program import OK, ROOT, USAGE, Instance, weir, write_description
+from program import FAILED, OK, ROOT, USAGE, Instance, weir, write_description
 from running import stats, unique_name
 from test_bad_descriptions import refuse
 
@@ -44,11 +44,11 @@ def check_sums(readout):
         packets, fed = feed["packets"], [link for link in readout["links"] if link["name"].rsplit("-", 1)[0] == feed["to"]]
         assert packets["received"] == packets["links"] + packets["not_udp"] + packets["truncated"] + packets["unknown_stream"]
         assert packets["links"] == sum(link["received"] for link in fed)
-        for stream in feed["streams"]:
+        for stream in feed.get("streams", []):
             faults = stream["faults"]
             assert stream["sent"] == (stream["made"] - faults.get("drop", 0) + faults.get("duplicate", 0) - stream["no_mbuf"]
                                       - stream["withheld"]), stream
-        assert packets["received"] == sum(stream["sent"] for stream in feed["streams"])
+        assert packets["received"] == sum(stream["sent"] for stream in feed.get("streams", [feed]))
     requests = readout["requests"]
     assert requests["asked"] == (requests["outstanding"] + sum(requests["answered"].values())
                                  + sum(requests["refused"].values())), requests
@@ -201,7 +201,7 @@ def check_fragments(found, nb, dropped=()):
 
 def test_requests(tmp_path):
     """Windows by the frames' own clock: so many, with these frames, whatever time it takes."""
-    requests = {"triggers": {"links": ["wib"], "every": "3ms", "window": "1ms", "delay": "500us", "to": "out/f.bin"}}
+    requests = {"triggers": {"links": ["wib"], "every": "3ms", "window": "1ms", "delay": "500us", "timeout": "1h", "to": "out/f.bin"}}
     faults = [{"fault": "drop", "first": 100, "period": 250, "length": 2}]
     readout = run(tmp_path, description(requests=requests, faults=faults))
     expected = windows(FRAMES, 3_000_000, 1_000_000, 500_000)
@@ -255,7 +255,7 @@ def listen(path):
 
 def test_requests_to_a_socket(tmp_path):
     thread, got = listen(tmp_path / "s")
-    requests = {"triggers": {"links": ["wib"], "every": "2ms", "window": "1ms", "delay": "1ms", "to": "s"}}
+    requests = {"triggers": {"links": ["wib"], "every": "2ms", "window": "1ms", "delay": "1ms", "timeout": "1h", "to": "s"}}
     readout = run(tmp_path, description(requests=requests))
     thread.join(60)
     assert not thread.is_alive()
@@ -288,7 +288,7 @@ def test_own_format(tmp_path):
     what["application"]["formats"] = {"mine": {"size": "256B", "clock": "1MHz", "step": 100, "endianness": "big", "stream": {
         "offset": 0, "width": 8}, "sequence": {"offset": 8, "width": 8}, "timestamp": {"offset": 32, "width": 32}}}
     what["application"]["links"]["mine"] = {"format": "mine", "count": 3, "stream": 7, "buffer": {"history": "1s"}}
-    what["application"]["requests"] = {"all": {"links": ["mine-1"], "every": "50ms", "window": "50ms", "to": "mine.bin"}}
+    what["application"]["requests"] = {"all": {"links": ["mine-1"], "every": "50ms", "window": "50ms", "timeout": "1h", "to": "mine.bin"}}
     what["traffic"]["emulated"]["mine"] = {"rate": "20kHz", "frames": 1000}
     readout = run(tmp_path, what)
     assert [(link["name"], link["format"], link["stream"], link["received"]) for link in readout["links"]] == [
@@ -310,6 +310,59 @@ def test_formats_without_a_step(tmp_path):
     readout = run(tmp_path, what)
     assert [(link["name"], link["received"]) for link in readout["links"]] == [
         ("wib-0", FRAMES), ("srs-0", 1000), ("srs-1", 1000), ("any", 10)]
+
+
+def replayed(link, **source):
+    return {"application": {"links": {"in": link}}, "traffic": {"replayed": {"in": source}}}
+
+
+SRS = {"format": "srs-vmm3a", "count": 2, "stream": 1, "buffer": {"history": "1s", "rate": "10kHz"}}
+
+
+def test_replay_of_a_detector(tmp_path):
+    """A real capture: of each of its cards a frame is missing."""
+    readout = run(tmp_path, replayed(SRS, pcap=str(ROOT / "tests/data/srs-vmm3a-gem.pcap"), rate="10kHz"))
+    assert [(link["stream"], link["received"], link["missing"], link["faults"]) for link in readout["links"]] == [
+        (1, 50, 1, {"gap": 1}), (2, 50, 1, {"gap": 1})]
+    [feed] = readout["feeds"]
+    assert feed["sent"] == 100 and feed["input"] == "ended" and feed["feed"] == "replayed"
+
+
+def test_replay_among_other_packets(tmp_path):
+    """What is no frame of a link's is counted as what it is."""
+    readout = run(tmp_path, replayed(SRS, pcap=str(ROOT / "tests/data/srs-vmm3a-triggered.pcap"), rate="10kHz"))
+    assert [link["received"] for link in readout["links"]] == [0, 35] and not readout["links"][1]["faults"]
+    packets = readout["feeds"][0]["packets"]
+    assert packets["received"] == 82 and packets["links"] == 35
+
+
+def wibeth(number, key=0):
+    """A frame as weir_readout_format.h has it."""
+    words = key << 6 | number % 4096 << 40 | (FRAME_BYTES - 16) // 8 << 52, STEP * number
+    return struct.pack("<QQ", *words) + bytes([number % 256]) * (FRAME_BYTES - 16)
+
+
+WIB = {"format": "wibeth", "count": 2, "buffer": {"history": "50ms"}}
+NUMBERS = [(number, key) for number in range(200) for key in (0, 1) if number not in (17, 90, 91)]
+
+
+@pytest.mark.parametrize("rate", [{}, {"rate": "20kHz"}], ids=["own times", "a rate"])
+def test_replay_of_frames_alone(rate, tmp_path):
+    (tmp_path / "raw").write_bytes(b"".join(wibeth(*which) for which in NUMBERS))
+    what = replayed(WIB, frames="raw", **rate)
+    what["application"]["requests"] = {"all": {"links": ["in"], "every": "1ms", "window": "1ms", "timeout": "1h", "to": "out.bin"}}
+    readout = run(tmp_path, what)
+    for link in readout["links"]:
+        assert link["received"] == link["buffered"] == 197 and link["missing"] == 3 and link["faults"] == {"gap": 2}
+    found = {(fragment["key"], frame) for fragment in fragments((tmp_path / "out.bin").read_bytes()) for _, frame in fragment["frames"]}
+    assert found == {(key, wibeth(number, key)) for number, key in NUMBERS}
+
+
+def test_replay_of_a_file_that_is_cut(tmp_path):
+    (tmp_path / "raw").write_bytes(wibeth(0) + wibeth(1) + wibeth(2)[:-1])
+    what = replayed({**WIB, "count": 1}, frames="raw")
+    readout = run(tmp_path, what, code=FAILED, errors="in part only")
+    assert readout["links"][0]["received"] == 2 and readout["feeds"][0]["input"] == "damaged"
 
 
 def endless(folder, **keys):
@@ -419,6 +472,14 @@ WRONG = {
                                   ["'lone'", "traffic.emulated"]),
     "no rate to emulate": ("    any: {rate: 100Hz, size", "    @any: {size", ["'rate'", "udp"]),
     "emulated frames of a wrong size": ("own: {frames: 100}", "own: {frames: 100, size: @63B}", ["63", "64"]),
+    "replayed link that is not there": ("run:\n", "  replayed:\n    @owl: {frames: bad.yaml}\nrun:\n", ["'owl'", "own"]),
+    "emulated and replayed": ("run:\n", "  replayed:\n    @own: {frames: bad.yaml}\nrun:\n", ["'own'", "bad.yaml:13:5"]),
+    "replayed from nothing": ("    own: {frames: 100}\n    any: {rate: 100Hz, size: 100B}\n",
+                              "    any: {rate: 100Hz, size: 100B}\n  replayed:\n    @own: {rate: 1Hz}\n", ["nothing", "'pcap'", "'frames'"]),
+    "replayed from two files": ("    any: {rate: 100Hz, size: 100B}", "  replayed:\n    any: {frames: @bad.yaml, pcap: bad.yaml}", ["two", "'pcap'"]),
+    "replayed from no file": ("    any: {rate: 100Hz, size: 100B}", "  replayed:\n    any: {pcap: @none.pcap}", ["none.pcap", "No such"]),
+    "replayed from no capture": ("    any: {rate: 100Hz, size: 100B}", "  replayed:\n    any: {pcap: @bad.yaml}", ["capture"]),
+    "frames without an end": ("    any: {rate: 100Hz, size: 100B}", "  replayed:\n    any: {frames: @bad.yaml}", ["'udp'", "length"]),
     "unknown fault": ("fault: drop", "fault: @droop", ["'droop'", "drop"]),
     "fault without an amount": ("{fault: drop, period: 10}", "@{fault: reorder, period: 10}", ["'amount'", "reorder"]),
     "fault with an amount too many": ("{fault: drop,", "{fault: drop, amount: @1,", ["'amount'", "drop"]),
