@@ -69,14 +69,14 @@ em_queue_sums(
 {
 	size_t number = (size_t)(queue - em->queues);
 
-	/* What was sent is read first: it is never less than what was received. */
-	sums->nb_sent = em_read(&queue->foreign_sent);
-	for (unsigned int id = 0; id < em->nb_ports; id++)
-		sums->nb_sent += em_read(&em->cores[id].queues[number].sent);
+	/* What was sent is read last: whoever received an event, it was counted as sent before. */
 	sums->nb_received = em_read(&queue->foreign_received);
 	sums->nb_dropped = em_read(&queue->dropped);
 	for (unsigned int id = 0; id < em->nb_ports; id++)
 		sums->nb_received += em_read(&em->cores[id].queues[number].received);
+	sums->nb_sent = em_read(&queue->foreign_sent);
+	for (unsigned int id = 0; id < em->nb_ports; id++)
+		sums->nb_sent += em_read(&em->cores[id].queues[number].sent);
 }
 
 /* ---- numbers of queues that were deleted ---- */

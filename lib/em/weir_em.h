@@ -275,7 +275,10 @@ struct weir_em_stats {
 	uint64_t nb_dropped[WEIR_EM_DROPS]; /**< events not delivered, by reason */
 };
 
-/** Counters of queues. sent = received + dropped + what is inside. */
+/**
+ * Counters of queues. sent = received + dropped + what is inside: whenever they are read, no more has come out than went in; those that
+ * somebody is just sending count as sent, though they may yet be refused.
+ */
 struct weir_em_queue_stats {
 	uint64_t nb_sent;     /**< sent or forwarded to it */
 	uint64_t nb_received; /**< given on */

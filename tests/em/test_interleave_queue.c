@@ -2,6 +2,7 @@
 /*
  * A queue is deleted, and its number given to another one, while somebody sends, forwards, or takes what was sent: in every order of
  * their steps, as far as these are interrupted a few times. No event may come to a queue that it was not sent to, and none is lost.
+ * And somebody looks at its counters: no more has ever come out than went in.
  *
  * Senders do not fence: em_barrier() makes what they counted visible. Here memory is seen in one order, so it has nothing to do.
  */
@@ -178,10 +179,47 @@ numbers_are_used_again(void **state)
 	em_numbers_fini(&em.queue_numbers);
 }
 
+static void
+looks(void)
+{
+	struct weir_em_queue_info info;
+
+	for (int i = 0; i < 2; i++) {
+		CHECK(weir_em_queue_info(&em, first, &info) == 0);
+		CHECK(info.stats.nb_sent >= info.stats.nb_received + info.stats.nb_dropped);
+	}
+}
+
+static void
+all_is_out(void)
+{
+	while (tail < head)
+		take_one(&cores[1]);
+	looks();
+	CHECK(nb_taken == nb_sent);
+}
+
+static void
+no_more_comes_out_than_went_in(void **state)
+{
+	const struct interleave interleave = {.init = init,
+		.nb_actors = 3,
+		.actors = {sends, takes, looks},
+		.check = all_is_out,
+		.most_interruptions = 4,
+		.least = 10000};
+
+	interleave_all(&interleave);
+	em_numbers_fini(&em.queue_numbers);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_used_again)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_used_again),
+		cmocka_unit_test(no_more_comes_out_than_went_in),
+	};
 
 	return cmocka_run_group_tests_name("em-interleave-queue", tests, NULL, NULL);
 }
