@@ -386,17 +386,21 @@ weir_graph_node_name_of(const struct weir_graph *graph, const struct weir_graph_
 static int
 wait_past(const struct weir_graph *graph, uint64_t seq, uint64_t deadline_ns)
 {
-	for (uint32_t spins = 0; __atomic_load_n(&graph->seq, __ATOMIC_ACQUIRE) == seq; spins++) {
+	for (uint32_t spins = 0;; spins++) {
+		/* Before the look: time that this thread did not run is not the worker's fault. */
+		bool late = spins >= 100 && weir_base_time_ns() > deadline_ns;
+
+		if (__atomic_load_n(&graph->seq, __ATOMIC_ACQUIRE) != seq)
+			return 0;
 		if (spins < 100)
 			continue;
-		if (weir_base_time_ns() > deadline_ns) {
+		if (late) {
 			GRAPH_LOG(ERROR, "graph '%s' has not reached the end of a walk in time",
 				graph->slow->name);
 			return -ETIMEDOUT;
 		}
 		sched_yield();
 	}
-	return 0;
 }
 
 /*
