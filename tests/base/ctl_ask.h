@@ -47,7 +47,7 @@ ask(const char *command, const char *args, int expected)
 		json = json_loads(text, 0, NULL);
 		assert_non_null(json);
 	}
-	rc = weir_base_ctl_call(ctl_name, command, json, 10000, &result);
+	rc = weir_base_ctl_call(ctl_name, command, json, 60000, &result);
 	json_decref(json);
 	if (rc != expected)
 		fail_msg("%s %s: %d, expected %d: %s", command, text, rc, expected,

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,9 @@
 
 #include "weir_base.h"
 #include "weir_base_ctl.h"
+
+#define PATIENCE_MS                                                                                \
+	60000 /* for what comes at once where there is time for it: an end to a test that hangs */
 
 static char name[40];
 
@@ -63,6 +67,15 @@ dawdle(void *arg, const json_t *args, json_t **result)
 	__atomic_store_n((int *)arg, 1, __ATOMIC_SEQ_CST);
 	pause_ms(300);
 	__atomic_store_n((int *)arg, 2, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+/* Until it is told to: then its argument is true. */
+static inline int
+stay(void *arg, const json_t *args, json_t **result)
+{
+	while (!__atomic_load_n((bool *)arg, __ATOMIC_SEQ_CST))
+		pause_ms(1);
 	return 0;
 }
 
@@ -113,7 +126,7 @@ send_text(int fd, const char *text)
 	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* One line, waited for at most 5 s; an empty text at the end of input. */
+/* One line; an empty text at the end of input. */
 static inline void
 receive_line(int fd, char *line, size_t size)
 {
@@ -122,7 +135,7 @@ receive_line(int fd, char *line, size_t size)
 	while (used < size - 1) {
 		struct pollfd polled = {.fd = fd, .events = POLLIN};
 
-		assert_int_equal(poll(&polled, 1, 5000), 1);
+		assert_int_equal(poll(&polled, 1, PATIENCE_MS), 1);
 		if (read(fd, line + used, 1) != 1 || line[used] == '\n')
 			break;
 		used++;

@@ -22,12 +22,13 @@ slow_clients_do_not_block_others(void **state)
 				"{\"command\":\"test/fill\",\"args\":{\"size\":3000000}}\n");
 	}
 	for (i = 0; i < 20; i++) {
-		assert_int_equal(weir_base_ctl_call(name, "test/echo", NULL, 2000, &result), 0);
+		assert_int_equal(
+			weir_base_ctl_call(name, "test/echo", NULL, PATIENCE_MS, &result), 0);
 		json_decref(result);
 	}
 	for (i = 0; i < 4; i++)
 		close(slow[i]);
-	assert_int_equal(weir_base_ctl_call(name, "test/echo", NULL, 2000, &result), 0);
+	assert_int_equal(weir_base_ctl_call(name, "test/echo", NULL, PATIENCE_MS, &result), 0);
 	json_decref(result);
 	weir_base_ctl_close(ctl);
 }
@@ -67,6 +68,8 @@ answers_do_not_pile_up(void **state)
 	nb_fills = 0;
 	for (i = 0; i < 50; i++)
 		send_text(fd, "{\"command\":\"test/fill\",\"args\":{\"size\":3000000}}\n");
+	while (__atomic_load_n(&nb_fills, __ATOMIC_SEQ_CST) == 0)
+		pause_ms(1);
 	pause_ms(300);
 	/* Who does not read is not answered further. */
 	assert_in_range(__atomic_load_n(&nb_fills, __ATOMIC_SEQ_CST), 1, 3);
@@ -81,28 +84,49 @@ close_server(void *arg)
 	return NULL;
 }
 
-static void
-closing_lets_clients_take_their_answers(void **state)
+/* An answer, taken while the server is closed. @return whether all of it came; *longest_ns: so long it took nothing, at most */
+static bool
+take_while_closing(uint64_t *longest_ns)
 {
 	struct weir_base_ctl *ctl = open_server();
 	size_t size = strlen("{\"ok\":true,\"result\":\"\"}\n") + 20000000, used = 0;
 	char *line = malloc(size);
 	int fd = connect_raw();
+	uint64_t last_ns, now_ns;
 	pthread_t thread;
-	ssize_t got;
+	ssize_t got = 1;
 
 	nb_fills = 0;
+	*longest_ns = 0;
 	send_text(fd, "{\"command\":\"test/fill\",\"args\":{\"size\":20000000}}\n");
 	while (__atomic_load_n(&nb_fills, __ATOMIC_SEQ_CST) == 0)
 		pause_ms(1);
+	last_ns = weir_base_time_ns();
 	assert_int_equal(pthread_create(&thread, NULL, close_server, ctl), 0);
 	pause_ms(100);
-	while (used < size && (got = recv(fd, line + used, size - used, 0)) > 0)
-		used += (size_t)got;
-	assert_int_equal(used, size);
+	for (; used < size && got > 0; last_ns = now_ns) {
+		got = recv(fd, line + used, size - used, 0);
+		used += got > 0 ? (size_t)got : 0;
+		now_ns = weir_base_time_ns();
+		if (now_ns - last_ns > *longest_ns)
+			*longest_ns = now_ns - last_ns;
+	}
 	pthread_join(thread, NULL);
 	free(line);
 	close(fd);
+	return used == size;
+}
+
+/* Who takes nothing for half a second is left alone, for which a busy machine may be to blame: not each time. */
+static void
+closing_lets_clients_take_their_answers(void **state)
+{
+	uint64_t longest_ns = UINT64_MAX;
+	bool complete = false;
+
+	for (int tries = 0; tries < 50 && !complete && longest_ns >= 450000000; tries++)
+		complete = take_while_closing(&longest_ns);
+	assert_true(complete);
 }
 
 static void
@@ -123,7 +147,7 @@ clients_that_vanish(void **state)
 			shutdown(fd, SHUT_WR);
 		close(fd);
 	}
-	assert_int_equal(weir_base_ctl_call(name, "test/echo", NULL, 5000, &result), 0);
+	assert_int_equal(weir_base_ctl_call(name, "test/echo", NULL, PATIENCE_MS, &result), 0);
 	json_decref(result);
 	weir_base_ctl_close(ctl);
 }
@@ -143,7 +167,7 @@ more_clients_than_places(void **state)
 	json_decref(result);
 	for (i = 0; i < 300; i++)
 		close(fds[i]);
-	assert_int_equal(weir_base_ctl_call(name, "test/echo", NULL, 5000, &result), 0);
+	assert_int_equal(weir_base_ctl_call(name, "test/echo", NULL, PATIENCE_MS, &result), 0);
 	json_decref(result);
 	weir_base_ctl_close(ctl);
 }
@@ -158,7 +182,7 @@ ask_often(void *arg)
 		json_t *args = json_pack("{s:i, s:i}", "n", i, "me", (int)(uintptr_t)arg);
 		json_t *result = NULL;
 
-		if (weir_base_ctl_call(name, "test/echo", args, 20000, &result) == 0 &&
+		if (weir_base_ctl_call(name, "test/echo", args, PATIENCE_MS, &result) == 0 &&
 			json_equal(args, result))
 			++*nb_good;
 		json_decref(args);

@@ -103,7 +103,7 @@ a_name_is_taken_once(void **state)
 	assert_null(weir_base_ctl_open(name));
 	assert_int_equal(errno, EADDRINUSE);
 	/* The first is not harmed by it, and another name is free. */
-	assert_int_equal(weir_base_ctl_call(name, "help", NULL, 2000, &result), 0);
+	assert_int_equal(weir_base_ctl_call(name, "help", NULL, 60000, &result), 0);
 	json_decref(result);
 	snprintf(longer, sizeof(longer), "%.30s-2", name);
 	other = weir_base_ctl_open(longer);
@@ -144,7 +144,7 @@ sockets_of_the_dead_are_removed(void **state)
 	path_of(path, sizeof(path));
 	leave_socket_behind();
 	assert_int_equal(access(path, F_OK), 0);
-	assert_int_equal(weir_base_ctl_call(name, "help", NULL, 2000, &result), -ENOENT);
+	assert_int_equal(weir_base_ctl_call(name, "help", NULL, 60000, &result), -ENOENT);
 	json_decref(result);
 	assert_false(is_listed(name));
 	assert_int_not_equal(access(path, F_OK), 0);
@@ -152,7 +152,7 @@ sockets_of_the_dead_are_removed(void **state)
 	leave_socket_behind();
 	ctl = weir_base_ctl_open(name);
 	assert_non_null(ctl);
-	assert_int_equal(weir_base_ctl_call(name, "help", NULL, 2000, &result), 0);
+	assert_int_equal(weir_base_ctl_call(name, "help", NULL, 60000, &result), 0);
 	json_decref(result);
 	weir_base_ctl_close(ctl);
 }
