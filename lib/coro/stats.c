@@ -74,10 +74,34 @@ switches_so_far(const struct coro_class *class, size_t nb)
 	return switches;
 }
 
+#define LOOKS_MAX 16 /* at counters that go on counting */
+
 /*
- * Others go on counting meanwhile. What must have happened later is read first: nobody is seen destroyed who is not seen
- * created. Switches move from blocks to counters, and could be seen in neither: what was told once is not taken back.
- * Blocks may be a million, for which nobody is kept waiting.
+ * Under the class' lock. What must have happened later is read first: nobody is seen destroyed who is not seen created. Who looks may
+ * lose its CPU, and any number may come and go meanwhile: not in each look.
+ */
+static void
+count_lives(const struct coro_class *class, struct weir_coro_class_stats *stats)
+{
+	uint64_t fewest = UINT64_MAX;
+
+	for (unsigned int looks = 0; looks < LOOKS_MAX && fewest > 0; looks++) {
+		uint64_t destroyed = SUM(class, destroyed), exited = SUM(class, exited);
+		uint64_t created = SUM(class, created);
+		uint64_t meanwhile = SUM(class, destroyed) - destroyed;
+
+		if (meanwhile >= fewest)
+			continue;
+		fewest = meanwhile;
+		stats->destroyed = destroyed;
+		stats->exited = exited;
+		stats->created = created;
+	}
+}
+
+/*
+ * Others go on counting meanwhile. Switches move from blocks to counters, and could be seen in neither: what was told once is not
+ * taken back. Blocks may be a million, for which nobody is kept waiting.
  */
 size_t
 coro_class_count(struct coro_class *class, struct weir_coro_class_stats *stats)
@@ -94,9 +118,7 @@ coro_class_count(struct coro_class *class, struct weir_coro_class_stats *stats)
 	class->switches = switches > class->switches ? switches : class->switches;
 	stats->switches = class->switches;
 	stats->overruns = SUM(class, overruns);
-	stats->destroyed = SUM(class, destroyed);
-	stats->exited = SUM(class, exited);
-	stats->created = SUM(class, created);
+	count_lives(class, stats);
 	/* Neither is less than the truth. */
 	most = SUM(class, most);
 	stats->peak = most < class->most_out ? most : class->most_out;

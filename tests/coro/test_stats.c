@@ -283,7 +283,7 @@ a_look_at_any_time(void **state)
 			weir_coro_trim(0);
 		last = now;
 		clock_gettime(CLOCK_MONOTONIC, &clock);
-	} while (clock.tv_sec < until.tv_sec ||
+	} while (nb <= 2 || clock.tv_sec < until.tv_sec ||
 		 (clock.tv_sec == until.tv_sec && clock.tv_nsec < until.tv_nsec));
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (int t = 0; t < THREADS; t++)
@@ -295,7 +295,6 @@ a_look_at_any_time(void **state)
 	assert_int_equal(now.live, 0);
 	assert_true(now.switches > 0 && now.switches <= now.created);
 	print_message("%u looks, %llu coroutines\n", nb, (unsigned long long)now.created);
-	assert_true(nb > 2);
 }
 
 static void *
