@@ -5,6 +5,8 @@
 
 #include "watchdog_test.h"
 
+#define TRIES 20 /* where the machine lets coroutines stand still */
+
 static char logged[1024];
 
 static void
@@ -56,31 +58,64 @@ resumes_for_a_while(void)
 	}
 }
 
+/* As others see it. @return ns */
+static uint64_t
+time_resumption(struct weir_coro *coro)
+{
+	uint64_t since = weir_base_cycles();
+
+	weir_coro_resume(coro);
+	return weir_base_cycles_to_ns(weir_base_cycles() - since);
+}
+
+static void
+lives_for_a_moment(weir_coro_run_t run, uint64_t *longest)
+{
+	struct weir_coro *one = made(run);
+	uint64_t took = time_resumption(one);
+
+	*longest = took > *longest ? took : *longest;
+	weir_coro_destroy(one);
+}
+
 /*
  * One that yields, others that live for a moment in the same place and are told apart by their generation only; all of
- * it takes longer than the limit.
+ * it takes longer than the limit. @return ns, the longest resumption
  */
+static uint64_t
+behave_for_a_while(struct weir_coro *coro)
+{
+	uint64_t since = weir_base_cycles(), longest = 0, took;
+
+	while (weir_base_cycles_to_ns(weir_base_cycles() - since) < 3 * STALL_MS * MS) {
+		took = time_resumption(coro);
+		longest = took > longest ? took : longest;
+		lives_for_a_moment(resumes_for_a_while, &longest);
+		for (unsigned int i = 0; i < 1000; i++)
+			lives_for_a_moment(is_short, &longest);
+	}
+	return longest;
+}
+
+/* Where a busy machine made one as long as the limit it may well be told: once more. */
 static void
 who_behaves_is_not_told(void **state)
 {
-	uint64_t before = weir_coro_watchdog_overruns(), since = weir_base_cycles();
 	struct weir_coro_watchdog_param watched = param(STALL_MS * MS, 1);
-	struct weir_coro *coro = made(behaves), *one;
+	struct weir_coro *coro = made(behaves);
+	uint64_t before, longest;
+	unsigned int tries = 0;
 
 	enough = false;
 	watched.period_ns = 1; /* many looks, some right in the middle of a switch */
-	watch_as(watched);
-	while (weir_base_cycles_to_ns(weir_base_cycles() - since) < 3 * STALL_MS * MS) {
-		weir_coro_resume(coro);
-		one = made(resumes_for_a_while);
-		weir_coro_resume(one);
-		weir_coro_destroy(one);
-		for (unsigned int i = 0; i < 1000; i++) {
-			one = made(is_short);
-			weir_coro_resume(one);
-			weir_coro_destroy(one);
-		}
-	}
+	do {
+		before = weir_coro_watchdog_overruns();
+		nb_told = 0;
+		watch_as(watched);
+		longest = behave_for_a_while(coro);
+		assert_int_equal(weir_coro_watchdog_stop(), 0);
+	} while (longest >= STALL_MS * MS && ++tries < TRIES);
+	assert_true(longest < STALL_MS * MS);
 	assert_int_equal(weir_coro_watchdog_overruns(), before);
 	assert_int_equal(nb_told, 0);
 	enough = true;
@@ -124,14 +159,18 @@ resumes_one(void)
 	usleep(5000);
 }
 
+static uint64_t longest_inner; /* ns */
+
 static void
 resumes_many(void)
 {
 	struct weir_coro *inner = made(behaves);
-	uint64_t since = weir_base_cycles();
+	uint64_t since = weir_base_cycles(), took;
 
-	while (weir_coro_watchdog_overruns() < wanted_overruns && !is_late(since))
-		weir_coro_resume(inner);
+	while (weir_coro_watchdog_overruns() < wanted_overruns && !is_late(since)) {
+		took = time_resumption(inner);
+		longest_inner = took > longest_inner ? took : longest_inner;
+	}
 	enough = true;
 	weir_coro_resume(inner);
 	weir_coro_destroy(inner);
@@ -152,20 +191,28 @@ the_innermost_is_told(void **state)
 	weir_coro_destroy(outer);
 }
 
-/* Each of those that it resumes is short, and it does not yield between. */
+/* Each of those that it resumes is short, unless a busy machine makes one long: then once more. And it does not yield between. */
 static void
 who_resumes_for_too_long_is_told(void **state)
 {
-	struct weir_coro *outer = made(resumes_many);
+	struct weir_coro *outer;
+	unsigned int tries = 0;
 
-	enough = false;
-	expect_more(1, 0);
-	watch_without_signal(STALL_MS * MS, 1);
-	weir_coro_resume(outer);
-	await(&nb_told, 1);
+	do {
+		outer = made(resumes_many);
+		enough = false;
+		longest_inner = 0;
+		nb_told = 0;
+		expect_more(1, 0);
+		watch_without_signal(STALL_MS * MS, 1);
+		weir_coro_resume(outer);
+		await(&nb_told, 1);
+		assert_true(weir_coro_has_exited(outer));
+		weir_coro_destroy(outer);
+		assert_int_equal(weir_coro_watchdog_stop(), 0);
+	} while (longest_inner >= STALL_MS * MS && ++tries < TRIES);
+	assert_true(longest_inner < STALL_MS * MS);
 	assert_ptr_equal(last.run, resumes_many);
-	assert_true(weir_coro_has_exited(outer));
-	weir_coro_destroy(outer);
 }
 
 static void *
