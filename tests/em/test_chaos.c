@@ -302,7 +302,7 @@ delete_all(void)
 static void
 settle(void)
 {
-	uint64_t end = weir_base_time_ns() + 20000000000, nb_dropped;
+	uint64_t end = weir_base_time_ns() + 60000000000, nb_dropped;
 	struct weir_em_stats stats;
 
 	do {

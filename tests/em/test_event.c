@@ -76,7 +76,7 @@ static void
 payload_and_types_stay(void **state)
 {
 	struct rte_event event = weir_em_event_ptr(&thing[0]);
-	uint64_t end = weir_base_time_ns() + 10000000000;
+	uint64_t end = weir_base_time_ns() + 60000000000;
 	weir_em_queue ring = WEIR_EM_NONE;
 	unsigned int nb_stops = 0;
 	weir_em_object object;

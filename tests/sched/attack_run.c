@@ -6,7 +6,7 @@
 
 #include "attack.h"
 
-#define WATCH_S             10
+#define WATCH_S             60
 #define CHANGES_PER_RESTART 20
 #define RESTARTS_AT_LEAST   8
 
