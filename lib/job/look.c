@@ -5,6 +5,8 @@
 #include "job_private.h"
 #include "listed.h"
 
+#define LOOKS_MAX 16 /* at counters that go on counting */
+
 #define COUNTERS (offsetof(struct weir_job_stats, max_jobs) / sizeof(uint64_t))
 
 void
@@ -165,21 +167,20 @@ weir_job_foreach(struct weir_job_service *service,
 	return nb;
 }
 
-void
-weir_job_stats(struct weir_job_service *service, struct weir_job_stats *stats)
+static void
+add_ends(const struct weir_job_service *service, struct weir_job_stats *stats)
 {
-	uint64_t *sums = (uint64_t *)(void *)stats;
-
-	if (stats == NULL)
-		return;
-	memset(stats, 0, sizeof(*stats));
-	if (service == NULL)
-		return;
-	/* ends first: what has ended was counted as spawned before */
 	for (unsigned int id = 0; id < service->nb_workers; id++) {
 		stats->nb_finished += job_read(&service->workers[id].stats.nb_finished);
 		stats->nb_cancelled += job_read(&service->workers[id].stats.nb_cancelled);
 	}
+}
+
+static void
+add_all_but_ends(const struct weir_job_service *service, struct weir_job_stats *stats)
+{
+	uint64_t *sums = (uint64_t *)(void *)stats;
+
 	for (unsigned int id = 0; id < service->nb_workers; id++) {
 		const uint64_t *counters =
 			(const uint64_t *)(const void *)&service->workers[id].stats;
@@ -190,6 +191,41 @@ weir_job_stats(struct weir_job_service *service, struct weir_job_stats *stats)
 	}
 	stats->nb_spawned += job_read(&service->nb_foreign_spawned);
 	stats->nb_refused += job_read(&service->nb_foreign_refused);
+}
+
+/* Ends first: what has ended was counted as spawned before. @return how many ended meanwhile, and are taken to be alive */
+static uint64_t
+look_once(const struct weir_job_service *service, struct weir_job_stats *stats)
+{
+	struct weir_job_stats after = {0};
+
+	memset(stats, 0, sizeof(*stats));
+	add_ends(service, stats);
+	add_all_but_ends(service, stats);
+	add_ends(service, &after);
+	return after.nb_finished + after.nb_cancelled - stats->nb_finished - stats->nb_cancelled;
+}
+
+void
+weir_job_stats(struct weir_job_service *service, struct weir_job_stats *stats)
+{
+	uint64_t fewest = UINT64_MAX;
+
+	if (stats == NULL)
+		return;
+	memset(stats, 0, sizeof(*stats));
+	if (service == NULL)
+		return;
+	/* Who looks may lose its CPU, and any number may begin and end meanwhile: not in each look. */
+	for (unsigned int looks = 0; looks < LOOKS_MAX && fewest > 0; looks++) {
+		struct weir_job_stats now;
+		uint64_t nb_ended = look_once(service, &now);
+
+		if (nb_ended >= fewest)
+			continue;
+		fewest = nb_ended;
+		*stats = now;
+	}
 	stats->nb_live = stats->nb_spawned - stats->nb_finished - stats->nb_cancelled;
 	stats->max_jobs = service->config.max_jobs;
 }
