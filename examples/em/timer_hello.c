@@ -26,6 +26,7 @@ enum { TICK, ONCE, NEVER, NB_TIMEOUTS };
 static weir_em_timeout timeouts[NB_TIMEOUTS];
 static uint64_t start_ns;
 static uint64_t nb[NB_TIMEOUTS], nb_missed;
+static uint64_t nb_counted; /* ticks that came or were missed, for other cores to see */
 static int cancelled;
 
 /* How late it is, for people and for the check. */
@@ -54,6 +55,7 @@ tick(struct weir_em_core *core, struct rte_event *event)
 	rc = weir_em_timeout_ack(em, core, timeouts[TICK], event, &overruns);
 	example_expect(rc == 0 || (rc == -ECANCELED && example_over()), "ack: %d", rc);
 	nb_missed += overruns;
+	__atomic_store_n(&nb_counted, nb[TICK] + nb_missed, __ATOMIC_RELAXED);
 }
 
 /* All of them send to one atomic queue: these functions are alone. */
@@ -116,8 +118,10 @@ main(int argc, char **argv)
 	}
 	arm(&ex);
 	example_dispatch(&ex, ex.seconds);
-
+	/* One may just be due; who is to receive more of them may be waiting for a CPU. */
 	nb_periods = (weir_em_timer_now_ns() - start_ns) / PERIOD_NS;
+	while (__atomic_load_n(&nb_counted, __ATOMIC_RELAXED) + 1 < nb_periods)
+		example_dispatch(&ex, 0.001);
 	rc = weir_em_timeout_cancel(ex.em, timeouts[TICK], NULL);
 	example_expect(rc == 0 || rc == -EALREADY, "cancel: %d", rc);
 	example_stop(&ex);
@@ -125,9 +129,9 @@ main(int argc, char **argv)
 	weir_em_timer_stats(ex.em, timer, &stats);
 	printf("%" PRIu64 " ticks, %" PRIu64 " missed, in %" PRIu64 " periods; latest %.3f ms\n",
 		nb[TICK], nb_missed, nb_periods, (double)stats.late_ns.max / 1e6);
-	example_expect(nb[TICK] > 0 && nb[TICK] + nb_missed <= nb_periods + 1 &&
-			       nb[TICK] + nb_missed + 1 >= nb_periods,
-		"ticks are missing");
+	example_expect(nb[TICK] > 0 && nb[TICK] + nb_missed <=
+					       (weir_em_timer_now_ns() - start_ns) / PERIOD_NS,
+		"there are more ticks than periods");
 	example_expect(ex.seconds < 0.2 || nb[ONCE] == 1, "hello came %" PRIu64 " times", nb[ONCE]);
 	example_expect(nb[NEVER] == (cancelled == 0 ? 0 : 1), "the cancelled one came");
 	return example_end(&ex);

@@ -101,7 +101,7 @@ def look_at_fractal(out):
 
 def look_at_timer_hello(out):
     ticks, missed, periods = only(r"(\d+) ticks, (\d+) missed, in (\d+) periods", out)
-    assert 0 < ticks and abs(ticks + missed - periods) <= 1
+    assert 0 < ticks and ticks + missed + 1 >= periods
     assert periods >= 19 and out.count("tick ") >= ticks
     assert out.count("hello, once") == 1
 
