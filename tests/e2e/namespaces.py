@@ -13,7 +13,7 @@ class NotPermitted(Exception):
 
 
 def run(*command, check=True):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=60)
     assert not check or done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
     return done
 
@@ -67,7 +67,7 @@ import socket, struct, sys, time
 version = 6 if ":" in sys.argv[1] else 4
 echo = socket.socket(socket.AF_INET6, socket.SOCK_RAW, 58) if version == 6 else \\
     socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)
-echo.settimeout(5)
+echo.settimeout(60)
 echo.setsockopt(socket.IPPROTO_IPV6 if version == 6 else socket.IPPROTO_IP, 51 if version == 6 else 12, 1)
 for number in range(20):
     packet = struct.pack(">BBHHH", 128 if version == 6 else 8, 0, 0, 77, number) + bytes(10 * number)
@@ -96,7 +96,7 @@ while True:
 ECHO_CLIENT = """
 import random, socket, sys
 client = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
-client.settimeout(5)
+client.settimeout(60)
 if ":" not in sys.argv[1]:
     client.setsockopt(socket.IPPROTO_IP, 10, 0)  # IP_MTU_DISCOVER: no don't-fragment
 chance = random.Random(1)
@@ -114,7 +114,7 @@ def exchange(client, server, address, sizes):
     try:
         assert listening.stdout.readline().strip() == "ready", listening.stdout.read()
         asking = client.python(ECHO_CLIENT, address, ",".join(map(str, sizes)))
-        output, _ = asking.communicate(timeout=60)
+        output, _ = asking.communicate(timeout=120)
         assert asking.returncode == 0 and output.strip() == "echoed", output
     finally:
         listening.kill()
@@ -124,7 +124,7 @@ def exchange(client, server, address, sizes):
 def ping(host, address):
     """Twenty echo requests. Returns what times to live (hop limits) were left of the answers."""
     asking = host.python(PING, address)
-    output, _ = asking.communicate(timeout=60)
+    output, _ = asking.communicate(timeout=120)
     assert asking.returncode == 0, output
     assert len(output.split()) == 20
     return {int(word) for word in output.split()}

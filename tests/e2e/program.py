@@ -83,7 +83,7 @@ class Instance:
         self.process.send_signal(how)
         return self.wait()
 
-    def until(self, condition, what, timeout_s=20 * SLOW):
+    def until(self, condition, what, timeout_s=TIMEOUT_S):
         """Wait until condition() gives something; that is returned."""
         end = time.monotonic() + timeout_s
         while time.monotonic() < end:

@@ -101,7 +101,7 @@ def assert_as_alone(report, folder, expected):
 @pytest.mark.parametrize("workers", [READER_AND_TWO, ALL_ALIKE], ids=["reader", "alike"])
 @pytest.mark.parametrize("burst", [7, 256])
 def test_work_is_spread_and_in_order(tmp_path, alone, application, workers, burst):
-    for repeat in (20, 60, 200):  # until even a busy machine has let all of them take part
+    for repeat in (20, 60, 200, 600):  # until even a busy machine has let all of them take part
         what = description(application, workers, repeat)
         what["platform"]["burst"] = burst
         report = run(tmp_path, what)

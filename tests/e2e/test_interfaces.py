@@ -29,7 +29,7 @@ class Hosts:
         host.ip("address", "add", f"10.{net}.0.2/24", "dev", interface)
         host.ip("-6", "address", "add", f"2001:db8:{net}::2/64", "dev", interface, "nodad")
         host.ip("link", "set", interface, "up")
-        host.python(CHECKSUMS_BY_SOFTWARE, interface).communicate(timeout=20)
+        host.python(CHECKSUMS_BY_SOFTWARE, interface).communicate(timeout=60)
         for version, gateway in (("-4", f"10.{net}.0.1"), ("-6", f"2001:db8:{net}::1")):
             host.ip(version, "neighbour", "replace", gateway, "lladdr", gateway_mac, "dev", interface)
             host.ip(version, "route", "replace", "default", "via", gateway, "dev", interface)
@@ -106,7 +106,7 @@ def by_xdp(hosts):
     except OSError as why:
         pytest.skip(f"no AF_XDP sockets: {why}")
     loading = hosts.r.python(LOAD_XDP)
-    output, _ = loading.communicate(timeout=20)
+    output, _ = loading.communicate(timeout=60)
     if loading.returncode:
         pytest.skip(f"no XDP programs: {output.splitlines()[-1]}")
     drivers = {path.name for path in pathlib.Path("/usr/lib").glob("*/dpdk/pmds-*/librte_net_*.so*")}
@@ -195,8 +195,8 @@ def test_own_addresses_and_arp_are_punted(tmp_path, hosts):
     with router(tmp_path, hosts, description(devices, macs)) as instance:
         hosts.a.ip("neighbour", "delete", "10.1.0.1", "dev", "eth0")
         send = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('{}', 9))"
-        hosts.a.python(send.format("10.1.0.1")).communicate(timeout=20)
-        hosts.b.python(send.format("10.2.0.1")).communicate(timeout=20)
+        hosts.a.python(send.format("10.1.0.1")).communicate(timeout=60)
+        hosts.b.python(send.format("10.2.0.1")).communicate(timeout=60)
 
         def counted():
             reasons = {r["reason"]: r["packets"] for r in stats(instance.name)["punted"]}

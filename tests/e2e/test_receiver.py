@@ -45,7 +45,7 @@ def cable(mtu):
         set_up(host, "eth0", mtu)
         set_up(readout, "to_a", mtu)
         host.ip("address", "add", "10.1.0.2/24", "dev", "eth0")
-        host.python(CHECKSUMS_BY_SOFTWARE, "eth0").communicate(timeout=20)
+        host.python(CHECKSUMS_BY_SOFTWARE, "eth0").communicate(timeout=60)
         yield host, readout
 
 

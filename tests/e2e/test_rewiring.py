@@ -8,7 +8,7 @@ import pytest
 import network
 import pcapfile
 from networks import CAPTURES, DATA, captures
-from program import OK, USAGE, weir, write_description
+from program import OK, TIMEOUT_S, USAGE, weir, write_description
 
 EDGES = {
     "in": ["classify"],
@@ -30,7 +30,7 @@ def rewired(folder, edges, nodes=None, command="run", capture=DATA / "sctp.pcap"
     description = net.description()
     description["application"].update(edges=edges, nodes=nodes or {})
     path = write_description(folder / "d.yaml", description)
-    return weir(command, path, *(["--json"] if command == "run" else []), cwd=folder, timeout_s=60), path.read_text()
+    return weir(command, path, *(["--json"] if command == "run" else []), cwd=folder, timeout_s=TIMEOUT_S), path.read_text()
 
 
 def refused(folder, words, edges, nodes=None):

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from program import TIMEOUT_S
 from running import endless, edges_of_dot, mixture, start, stats, unique_name, wait_for_packets
 
 pytestmark = pytest.mark.xdist_group("telemetry")  # one instance for all
@@ -21,7 +22,7 @@ class Client:
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(10)
+        self.socket.settimeout(TIMEOUT_S)
         self.socket.connect(path)
         self.info = json.loads(self.socket.recv(1024))
 
@@ -70,10 +71,13 @@ def test_list_of_graphs(client):
 
 def test_stats_of_a_graph(client):
     for graph in graphs(client):
-        first, second = (client.ask(f"/weir/graph/stats,{graph}")["nodes"] for _ in range(2))
+        first = client.ask(f"/weir/graph/stats,{graph}")["nodes"]
         assert {"classify", "ip4_lookup", "ip6_rewrite", "punt", "drop"} <= set(first)
         assert any(node.startswith("pcap_rx") for node in first)
-        assert second["classify"]["objs"] > first["classify"]["objs"] > 0, "nothing is counted"
+        end = time.monotonic() + TIMEOUT_S  # its worker may not have a CPU just now
+        while client.ask(f"/weir/graph/stats,{graph}")["nodes"]["classify"]["objs"] == first["classify"]["objs"]:
+            assert time.monotonic() < end, "nothing is counted"
+        assert client.ask(f"/weir/graph/stats,{graph}")["nodes"]["classify"]["objs"] > first["classify"]["objs"] > 0
 
 
 def test_a_graph_as_it_is_shown(client):
@@ -97,14 +101,21 @@ def test_stats_agree_with_the_report(client, name):
 @pytest.mark.exclusive
 def test_rates_are_of_the_time_that_they_are_of(client, name):
     """Packets per second of all graphs as telemetry has them, at the first look (0: too soon to tell) and at the
-    next, beside those counted over a while here."""
-    first, before = client.ask("/weir/graph/stats,*"), stats(name)
-    time.sleep(0.3)
-    second, after = client.ask("/weir/graph/stats,*"), stats(name)
-    counted = (after["packets"]["in"] - before["packets"]["in"]) / (after["elapsed_s"] - before["elapsed_s"])
-    rates = [float(answer["nodes"]["classify"]["objs_per_sec"]) for answer in (first, second)]
-    assert 0 <= rates[0] < counted * 4, "since the start, which was slow"
-    assert counted / 4 < rates[1] < counted * 4
+    next, beside those counted over about the same while here: a machine that does other things meanwhile lets the
+    two differ, but not each time."""
+    def rate():
+        return float(client.ask("/weir/graph/stats,*")["nodes"]["classify"]["objs_per_sec"])
+    first, most, agreed = rate(), 0, False
+    for _ in range(20):
+        before = stats(name)
+        time.sleep(0.3)
+        now, after = rate(), stats(name)
+        counted = (after["packets"]["in"] - before["packets"]["in"]) / (after["elapsed_s"] - before["elapsed_s"])
+        most, agreed = max(most, counted), counted / 4 < now < counted * 4
+        if agreed:
+            break
+    assert agreed, (now, counted)
+    assert 0 <= first < most * 4, "since the start, which was slow"
 
 
 def test_dot_of_a_graph(client):
@@ -139,6 +150,6 @@ def test_stock_client(name, client):
     graph = graphs(client)[0]
     questions = f"/weir/graph/list\n/weir/graph/stats,{graph}\n/weir/graph/dot,{graph}\nquit\n"
     done = subprocess.run(["/usr/bin/python3", tool, "-f", f"weir-{name}"], input=questions, capture_output=True,
-                          text=True, timeout=30)
+                          text=True, timeout=TIMEOUT_S)
     assert done.returncode == 0, done.stderr
     assert f'"{graph}"' in done.stdout and "ip4_rewrite" in done.stdout and "digraph" in done.stdout
