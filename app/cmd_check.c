@@ -7,6 +7,7 @@
 #include "app.h"
 #include "config.h"
 #include "eal_memory.h"
+#include "preflight.h"
 #include "routes.h"
 
 /* Routes are loaded for good: limits, bad lines and next hops that are missing show only then. */
@@ -40,6 +41,19 @@ print_counts(const char *path, const struct config *config, const struct routes_
 	printf("\n");
 }
 
+/* What was found, for programs. @return whether it could be printed */
+static bool
+print_json(const struct config *config, const struct routes_loaded *loaded, bool ok,
+	const json_t *warnings)
+{
+	return app_print_json(json_pack("{s:b, s:o, s:O, s:i, s:i, s:i, s:i, s:i, s:i}", "ok", ok,
+		       "errors", weir_base_doc_errors_json(config->doc), "warnings", warnings,
+		       "ports", (int)config->nb_ports, "workers", (int)config->nb_workers,
+		       "ip4_routes", (int)loaded->ip4_routes, "ip6_routes", (int)loaded->ip6_routes,
+		       "links", (int)config->links.nb_links, "requests",
+		       (int)config->links.nb_requests)) == APP_OK;
+}
+
 static int
 check_run(int argc, char **argv)
 {
@@ -48,6 +62,7 @@ check_run(int argc, char **argv)
 	struct routes_loaded loaded = {0};
 	struct config *config;
 	unsigned int nb_errors;
+	json_t *warnings;
 	int code = app_options(&cmd_check, &argc, argv, options, 1, 1);
 
 	if (code >= 0)
@@ -61,20 +76,18 @@ check_run(int argc, char **argv)
 	nb_errors = config_nb_errors(config);
 	if (nb_errors > 0)
 		code = APP_USAGE;
+	warnings = nb_errors == 0 ? preflight_warnings(config) : json_array();
 	if (json) {
-		if (app_print_json(json_pack("{s:b, s:o, s:i, s:i, s:i, s:i, s:i, s:i}", "ok",
-			    code == APP_OK, "errors", weir_base_doc_errors_json(config->doc),
-			    "ports", (int)config->nb_ports, "workers", (int)config->nb_workers,
-			    "ip4_routes", (int)loaded.ip4_routes, "ip6_routes",
-			    (int)loaded.ip6_routes, "links", (int)config->links.nb_links,
-			    "requests", (int)config->links.nb_requests)) != APP_OK)
+		if (!print_json(config, &loaded, code == APP_OK, warnings))
 			code = APP_FAILED;
 	} else if (nb_errors > 0) {
 		weir_base_doc_errors_print(config->doc, stderr);
 	} else if (code == APP_OK) {
+		preflight_print(warnings);
 		print_counts(argv[1], config, &loaded);
 		code = app_finish(code);
 	}
+	json_decref(warnings);
 	config_free(config);
 	return code;
 }
@@ -83,7 +96,10 @@ const struct app_command cmd_check = {
 	.name = "check",
 	.arguments = "FILE [--json]",
 	.summary = "Check a description file and the files that it names, without running it.",
-	.help = "Errors are printed as file:line:column: what is wrong, what was expected.\n"
+	.help = "Errors are printed as file:line:column: what is wrong, what was expected. "
+		"Warnings,\n"
+		"of receivers that will not keep up on this machine, say what to change; with\n"
+		"these a file is in order all the same.\n"
 		"Devices are not touched and nothing is written.\n",
 	.run = check_run,
 };

@@ -130,8 +130,9 @@ config_read_run(struct config *config, const struct weir_base_doc_value *run)
 	if (until != NULL && config->until == SCHEMA_UNTIL_INPUT_END && !ends)
 		weir_base_doc_error_add(config->doc, until,
 			"'input_end' would never come: %s; expected 'signal' or 'duration'",
-			files ? "links are emulated without an end"
-			      : "a port with a device is received from");
+			files && config->receivers.nb == 0
+				? "links are emulated without an end"
+				: "a port with a device is received from");
 	if (until != NULL && config->until == SCHEMA_UNTIL_DURATION && config->duration_ns == 0)
 		weir_base_doc_error_add(config->doc, until,
 			"'duration' needs to be told how long; expected a key 'duration'");
@@ -176,7 +177,7 @@ config_read(struct config *config, const struct weir_base_doc_value *root)
 	if (config_read_em(config, config->platform) < 0)
 		return -ENOMEM;
 	config->em.is_bad = config_nb_errors(config) > nb_errors;
-	if (config_read_links(config) < 0)
+	if (config_read_receivers(config, config->platform) < 0 || config_read_links(config) < 0)
 		return -ENOMEM;
 	if (config_read_workers(config, config->platform) < 0 ||
 		config_read_hops(config, config->application) < 0)
@@ -230,6 +231,7 @@ config_free(struct config *config)
 	free(config->hops);
 	config_free_em(&config->em);
 	config_free_links(&config->links);
+	config_free_receivers(&config->receivers);
 	weir_base_doc_free(config->doc);
 	free(config);
 }

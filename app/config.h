@@ -12,6 +12,7 @@
 
 #include "config_em.h"
 #include "config_links.h"
+#include "config_receivers.h"
 #include "schema.h"
 
 #define CONFIG_NAME_SIZE 64 /**< longest instance name, with its ending zero */
@@ -86,6 +87,7 @@ struct config {
 	unsigned int nb_hops;
 	struct config_em em;                           /**< queues of events, and who gets them */
 	struct config_links links;                     /**< the readout, if there is one */
+	struct config_receivers receivers;             /**< devices of its frames */
 	const struct weir_base_doc_value *application; /**< for routes and wiring */
 	const struct weir_base_doc_value *platform;    /**< for memory, mbufs, limits */
 	uint32_t nb_next_hops;                         /**< limit: ids are below this */
@@ -116,6 +118,9 @@ unsigned int config_nb_errors(const struct config *config);
 /** Print what is wrong with the file, if anything is: to standard error, or as JSON to standard output. @return whether anything is */
 bool config_print_errors(const struct config *config, bool json);
 
+/** Is this device a PCI address? */
+bool config_device_is_pci(const char *device);
+
 /** Index of the port of that name, or -1. */
 int config_port_find(const struct config *config, const char *name);
 
@@ -132,6 +137,8 @@ bool config_input_ends(const struct config *config);
 const char *config_port_names(const struct config *config);
 
 /* The parts of config_load(), each in a file of its own; they add errors to the document. */
+void config_check_device(
+	struct config *config, const struct weir_base_doc_value *at, const char *device);
 int config_read_ports(struct config *config, const struct weir_base_doc_value *platform);
 int config_read_workers(struct config *config, const struct weir_base_doc_value *platform);
 int config_read_hops(struct config *config, const struct weir_base_doc_value *application);

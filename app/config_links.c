@@ -25,6 +25,8 @@ config_links_end(const struct config *config)
 {
 	unsigned int i;
 
+	if (config->receivers.nb > 0)
+		return false;
 	for (i = 0; i < config->links.nb_emulated; i++)
 		if (config->links.emulated[i].nb_frames == 0)
 			return false;
@@ -186,6 +188,13 @@ read_buffer(struct config_link *link)
 	};
 }
 
+/* Those that are emulated have none. */
+static bool
+same_queue(const struct config_link *one, const struct config_link *other)
+{
+	return one->receiver == other->receiver && one->queue == other->queue;
+}
+
 /* Stream keys: can they be in frames, and does any other link have them? */
 static void
 check_keys(struct config *config, const struct config_link *link)
@@ -216,7 +225,7 @@ check_keys(struct config *config, const struct config_link *link)
 			"to %" PRIu64,
 			link->key + link->nb - 1, link->format.name, mask);
 	for (other = config->links.list; other < link; other++)
-		if (strcmp(other->format.name, link->format.name) == 0 &&
+		if (same_queue(other, link) && strcmp(other->format.name, link->format.name) == 0 &&
 			link->key < other->key + other->nb && other->key < link->key + link->nb)
 			weir_base_doc_error_add(config->doc, at,
 				"stream key %" PRIu64 " of format '%s' is link '%s' already; "
@@ -280,6 +289,30 @@ check_memory(struct config *config, const uint64_t *bytes)
 			sum >> 20, bytes[most] >> 20, links->list[most].name, here >> 20);
 }
 
+/* Which device its frames come from, if any. */
+static void
+read_port(struct config *config, struct config_link *link)
+{
+	const struct weir_base_doc_value *port = weir_base_doc_get(link->value, "port");
+
+	link->receiver = CONFIG_NONE;
+	link->queue = (uint16_t)weir_base_doc_u64(weir_base_doc_get(link->value, "queue"));
+	if (port == NULL) {
+		if (weir_base_doc_given(link->value, "queue"))
+			weir_base_doc_error_add(config->doc,
+				weir_base_doc_get(link->value, "queue"),
+				"'queue' means nothing without 'port'; expected both, or none");
+		return;
+	}
+	link->receiver = config_receiver_find(config, weir_base_doc_str(port));
+	if (link->receiver == CONFIG_NONE)
+		weir_base_doc_error_add(config->doc, port,
+			"unknown port '%s'; expected one of platform.receivers",
+			weir_base_doc_str(port));
+	else
+		config_link_feed(config, link, port);
+}
+
 static void
 read_link(struct config *config, struct config_link *link)
 {
@@ -294,6 +327,7 @@ read_link(struct config *config, struct config_link *link)
 	link->drop_duplicates = weir_base_doc_bool(weir_base_doc_get(value, "drop_duplicates"));
 	link->jump_s = weir_base_doc_f64(weir_base_doc_get(value, "jump"));
 	link->stall_ns = weir_base_doc_u64(weir_base_doc_get(value, "stall"));
+	read_port(config, link);
 	link->first = config->links.nb_links;
 	config->links.nb_links += link->nb;
 	if (!good_name(link->name))
@@ -370,7 +404,7 @@ check_feeds(struct config *config)
 		if (links->list[i].feed == NULL)
 			weir_base_doc_error_add(config->doc, links->list[i].value,
 				"no frames come to link '%s'; expected it in traffic.emulated or "
-				"traffic.replayed",
+				"traffic.replayed, or a key 'port'",
 				links->list[i].name);
 }
 
@@ -395,6 +429,7 @@ config_read_links(struct config *config)
 		config_read_requests(config, weir_base_doc_get(application, "requests")) < 0)
 		return -ENOMEM;
 	check_feeds(config);
+	config_check_receivers(config);
 	if (config_has_links_only(config))
 		refuse_graph_keys(config);
 	return 0;

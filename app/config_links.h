@@ -32,6 +32,8 @@ struct config_link {
 	uint64_t stall_ns;                        /**< 0: not looked for */
 	struct weir_readout_buffer_config buffer; /**< name and format are each link's */
 	const struct weir_base_doc_value *feed;   /**< what feeds it */
+	int receiver;                             /**< index into receivers, or CONFIG_NONE */
+	uint16_t queue;                           /**< of the receiver */
 };
 
 /** Frames that are made for links. */

@@ -13,8 +13,8 @@
 #include "config.h"
 
 /* 0000:01:00.0 or 01:00.0 */
-static bool
-looks_like_pci(const char *text)
+bool
+config_device_is_pci(const char *text)
 {
 	unsigned int domain, bus, device, function;
 	int used = 0;
@@ -74,6 +74,17 @@ config_check_capture(
 	pcap_close(pcap);
 }
 
+void
+config_check_device(struct config *config, const struct weir_base_doc_value *at, const char *device)
+{
+	if (!config_device_is_pci(device) && !looks_like_vdev(device))
+		weir_base_doc_error_add(config->doc, at,
+			"unknown device '%s'; expected a PCI address such as 0000:01:00.0, or a "
+			"virtual device "
+			"and a number, such as net_tap0 or \"net_af_packet0,iface=eth1\"",
+			device);
+}
+
 static void
 check_source(struct config *config, const struct config_port *port)
 {
@@ -94,12 +105,8 @@ check_source(struct config *config, const struct config_port *port)
 			"port '%s' is both a device and files; expected 'device', or 'pcap_in' and "
 			"'pcap_out'",
 			port->name);
-	if (port->device != NULL && !looks_like_pci(port->device) && !looks_like_vdev(port->device))
-		weir_base_doc_error_add(config->doc, at,
-			"unknown device '%s'; expected a PCI address such as 0000:01:00.0, or a "
-			"virtual device "
-			"and a number, such as net_tap0 or \"net_af_packet0,iface=eth1\"",
-			port->device);
+	if (port->device != NULL)
+		config_check_device(config, at, port->device);
 	if (port->device == NULL)
 		for (i = 0; i < sizeof(device_only) / sizeof(device_only[0]); i++)
 			if (weir_base_doc_given(port->value, device_only[i]))
@@ -129,7 +136,7 @@ read_port(struct config_port *port, const struct weir_base_doc_value *value)
 	port->value = value;
 	port->name = weir_base_doc_name(value);
 	port->device = weir_base_doc_str(weir_base_doc_get(value, "device"));
-	port->is_pci = port->device != NULL && looks_like_pci(port->device);
+	port->is_pci = port->device != NULL && config_device_is_pci(port->device);
 	port->pcap_in = weir_base_doc_str(weir_base_doc_get(value, "pcap_in"));
 	port->pcap_out = weir_base_doc_str(weir_base_doc_get(value, "pcap_out"));
 	port->repeat = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "repeat"));

@@ -232,6 +232,12 @@ add_devices(const struct config *config, bool small, struct arguments *args)
 		add(args, "--allow=%s", config->ports[i].device);
 		pci = true;
 	}
+	for (i = 0; i < config->receivers.nb && !small; i++) {
+		if (!config->receivers.list[i].is_pci)
+			continue;
+		add(args, "--allow=%s", config->receivers.list[i].device);
+		pci = true;
+	}
 	if (!pci)
 		add(args, "--no-pci");
 }

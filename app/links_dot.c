@@ -51,6 +51,14 @@ links_dot_write(const struct config *config, FILE *out)
 		write_feed(&links->list[links->emulated[i].link], "emulated", out);
 	for (i = 0; i < links->nb_replayed; i++)
 		write_feed(&links->list[links->replayed[i].link], "replayed", out);
+	for (i = 0; i < links->nb; i++) {
+		const struct config_link *link = &links->list[i];
+
+		if (link->receiver != CONFIG_NONE)
+			fprintf(out, "  \"port %s\" -> \"link %s\" [label=\"queue %u\"];\n",
+				config->receivers.list[link->receiver].name, link->name,
+				link->queue);
+	}
 	for (i = 0; i < links->nb_requests; i++)
 		write_request(links, &links->requests[i], out);
 	return fputs("}\n", out) < 0 ? -EIO : 0;

@@ -26,7 +26,7 @@ struct rte_mempool;
 /** A kind of feed. All but report by the thread that polls. */
 struct links_feed_type {
 	const char *name; /**< for reports */
-	/** Give links what is due. @return how many packets that were; 0: there was nothing to do */
+	/** Give links what is due. @return 0: it may rest now; else there was, or may be, more to do */
 	uint32_t (*poll)(struct links_feed *feed, uint64_t now_ns);
 	/** Has it come to its end? @return 0; else it has, below 0 with something wrong, which its report says */
 	int (*ended)(const struct links_feed *feed);
@@ -47,8 +47,9 @@ struct links_feed_type {
 
 /** A feed. */
 struct links_feed {
-	const struct links_feed_type *type; /**< NULL: not made */
-	const struct config_link *link;     /**< whom it feeds */
+	const struct links_feed_type *type;     /**< NULL: not made */
+	const struct config_link *link;         /**< whom it feeds; NULL: links of a receiver */
+	const struct config_receiver *receiver; /**< NULL: it feeds link */
 	struct weir_readout_dispatch *dispatch;
 	struct weir_readout_dispatch_stats dispatched; /**< of the last look */
 	void *source;                                  /**< where packets come from */

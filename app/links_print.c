@@ -54,6 +54,33 @@ print_links(const json_t *links, FILE *out)
 	}
 }
 
+/* A receiver's queues, and what its device lost. */
+static void
+print_receiver(const json_t *feed, FILE *out)
+{
+	const json_t *device = json_object_get(feed, "device"), *queue;
+	size_t index;
+
+	json_array_foreach (json_object_get(feed, "queues"), index, queue) {
+		fprintf(out,
+			"  %-20s queue %-4zu %12s packets from the device, %s ARP replies, %s ",
+			report_text(feed, "port"), index,
+			report_grouped(report_int(queue, "received")),
+			report_grouped(report_int(queue, "arp_replied")),
+			report_grouped(report_int(queue, "full_bursts")));
+		fprintf(out, "full bursts");
+		print_counts(json_object_get(queue, "dropped"), "  dropped: ", out);
+		fprintf(out, "\n");
+	}
+	if (device != NULL)
+		fprintf(out,
+			"  %-20s steering by %s; lost by the device: %s missed, %s for want of "
+			"mbufs\n",
+			report_text(feed, "port"), report_text(feed, "steering"),
+			report_grouped(report_int(device, "imissed")),
+			report_grouped(report_int(device, "rx_nombuf")));
+}
+
 static void
 print_feed(const json_t *feed, FILE *out)
 {
@@ -74,9 +101,11 @@ print_feed(const json_t *feed, FILE *out)
 		fprintf(out, "  %-20s %-10s %12s sent, input %s\n", report_text(feed, "to"),
 			report_text(feed, "feed"), report_grouped(report_int(feed, "sent")),
 			report_text(feed, "input"));
+	print_receiver(feed, out);
 	if (report_int(packets, "received") != report_int(packets, "links"))
 		fprintf(out, "  %-20s %12s packets = %s of links + %s not UDP + %s truncated + ",
-			report_text(feed, "to"), report_grouped(report_int(packets, "received")),
+			report_text(feed, json_object_get(feed, "to") != NULL ? "to" : "port"),
+			report_grouped(report_int(packets, "received")),
 			report_grouped(report_int(packets, "links")),
 			report_grouped(report_int(packets, "not_udp")),
 			report_grouped(report_int(packets, "truncated")));

@@ -64,8 +64,7 @@ replay_parts(const struct links_feed *feed, struct weir_readout_ctl_part *parts)
 {
 	parts[0] = (struct weir_readout_ctl_part){
 		.name = feed->link->name, .dispatch = feed->dispatch};
-	parts[1] =
-		(struct weir_readout_ctl_part){.name = feed->link->name, .replay = feed->source};
+	parts[1] = (struct weir_readout_ctl_part){.name = feed->link->name, .replay = feed->source};
 	return 2;
 }
 
@@ -96,8 +95,8 @@ links_feed_replay(struct links_feed *feed, const struct config_replayed *replaye
 
 	if (error < 0)
 		return error;
-	feed->source =
-		weir_readout_replay_create(&(struct weir_readout_replay_config){.path = replayed->path,
+	feed->source = weir_readout_replay_create(
+		&(struct weir_readout_replay_config){.path = replayed->path,
 			.raw = replayed->is_raw ? &raw : NULL,
 			.pool = pool,
 			.rate_packets = replayed->rate_packets,

@@ -79,23 +79,46 @@ links_json(const struct links_run *run, const struct config *config, bool *adds_
 	return list;
 }
 
+static bool
+is_fed(const struct config *config, const struct links_feed *feed, const struct config_link *link)
+{
+	return feed->link != NULL
+		       ? feed->link == link
+		       : link->receiver == (int)(feed->receiver - config->receivers.list);
+}
+
+/* What links say that they got from a feed. */
+static uint64_t
+received_from(
+	const struct links_run *run, const struct config *config, const struct links_feed *feed)
+{
+	uint64_t received = 0;
+	unsigned int i, j;
+
+	for (i = 0; i < config->links.nb; i++) {
+		const struct config_link *link = &config->links.list[i];
+
+		for (j = 0; is_fed(config, feed, link) && j < link->nb; j++)
+			received += run->stats[link->first + j].received;
+	}
+	return received;
+}
+
 /* Each feed beside what its links say that they got. */
 static json_t *
-feeds_json(const struct links_run *run, bool *adds_up)
+feeds_json(const struct links_run *run, const struct config *config, bool *adds_up)
 {
 	json_t *list = json_array(), *item;
-	unsigned int i, j;
+	unsigned int i;
 
 	for (i = 0; i < run->nb_feeds; i++) {
 		const struct links_feed *feed = &run->feeds[i];
-		uint64_t received = 0;
 		bool agrees = true;
 
-		for (j = 0; j < feed->link->nb; j++)
-			received += run->stats[feed->link->first + j].received;
-		item = feed->type->report(feed, received, &agrees);
+		item = feed->type->report(feed, received_from(run, config, feed), &agrees);
 		json_object_set_new(item, "feed", json_string(feed->type->name));
-		json_object_set_new(item, "to", json_string(feed->link->name));
+		if (feed->link != NULL)
+			json_object_set_new(item, "to", json_string(feed->link->name));
 		json_object_set_new(item, "adds_up", json_boolean(agrees));
 		json_array_append_new(list, item);
 		*adds_up = *adds_up && agrees;
@@ -221,8 +244,8 @@ links_report_add(struct links_run *run, const struct config *config, bool begun,
 	links_thread_look(&run->feeder, begun);
 	links_thread_look(&run->requests.thread, begun);
 	readout = json_pack("{s:o, s:o, s:o, s:o}", "frames", sum_json(run), "links",
-		links_json(run, config, &adds_up), "feeds", feeds_json(run, &adds_up), "requests",
-		requests_json(&run->requests, finished, &adds_up));
+		links_json(run, config, &adds_up), "feeds", feeds_json(run, config, &adds_up),
+		"requests", requests_json(&run->requests, finished, &adds_up));
 	links_thread_release(&run->requests.thread);
 	links_thread_release(&run->feeder);
 	json_object_set_new(readout, "adds_up", json_boolean(adds_up));

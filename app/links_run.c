@@ -12,12 +12,14 @@
 #include <weir_base_pool.h>
 
 #include "config.h"
+#include "links_receive.h"
 #include "links_run.h"
 #include "reason_log.h"
 
 #define SEGMENT_BYTES 2048 /* of packets of captures, which take several where they are longer */
 #define NB_MBUFS      (4 * LINKS_FEED_BURST)
 #define HEADER_BYTES  64 /* of packets: Ethernet, IP, UDP */
+#define DEVICE_BYTES  (UINT64_C(4) << 20)
 
 /* Largest frame that is made, with headers and headroom. */
 static uint16_t
@@ -45,9 +47,13 @@ mbuf_bytes(const struct config *config)
 uint64_t
 links_run_memory(const struct config *config)
 {
-	return config->links.nb == 0
-		       ? 0
-		       : NB_MBUFS * (mbuf_bytes(config) + sizeof(struct rte_mbuf) + 128);
+	uint64_t bytes = NB_MBUFS * (mbuf_bytes(config) + sizeof(struct rte_mbuf) + 128);
+	unsigned int i;
+
+	for (i = 0; i < config->receivers.nb; i++)
+		bytes += weir_readout_receiver_pool_bytes(&config->receivers.list[i].port) +
+			 DEVICE_BYTES;
+	return config->links.nb == 0 ? 0 : bytes;
 }
 
 /* Its frames, and where they are kept. */
@@ -122,7 +128,27 @@ make_feeds(struct links_run *run, struct config *config)
 			&links->list[replayed->link], run->links, run->pool);
 		error = tell_feed(config, replayed->value, error);
 	}
+	for (i = 0; error == 0 && i < config->receivers.nb; i++)
+		error = links_feed_receive(&run->feeds[run->nb_feeds++], config,
+			&config->receivers.list[i], run->links);
 	return error;
+}
+
+/* How the thread that feeds is to run: as the most impatient receiver has it. */
+static void
+read_pace(struct links_run *run, const struct config *config)
+{
+	const struct config_receivers *receivers = &config->receivers;
+	unsigned int i;
+
+	run->cpu = -1;
+	run->rest_ns = LINKS_THREAD_REST_NS;
+	for (i = 0; i < receivers->nb; i++) {
+		const uint64_t rest_ns = receivers->list[i].lcore_sleep_us * UINT64_C(1000);
+
+		run->rest_ns = i == 0 ? rest_ns : RTE_MIN(run->rest_ns, rest_ns);
+		run->cpu = receivers->list[i].cpu;
+	}
 }
 
 static int
@@ -133,7 +159,8 @@ allocate(struct links_run *run, const struct config *config)
 	run->handlers = calloc(run->nb, sizeof(*run->handlers));
 	run->stats = calloc(run->nb, sizeof(*run->stats));
 	run->feeds = calloc(
-		config->links.nb_emulated + config->links.nb_replayed + 1, sizeof(*run->feeds));
+		config->links.nb_emulated + config->links.nb_replayed + config->receivers.nb + 1,
+		sizeof(*run->feeds));
 	run->registry = weir_readout_registry_create();
 	run->pool = weir_base_pool_create(
 		"weir_links", NB_MBUFS, 0, mbuf_bytes(config), SOCKET_ID_ANY, NULL);
@@ -155,6 +182,7 @@ links_run_open(struct links_run *run, struct config *config)
 	run->ends = config->until == SCHEMA_UNTIL_INPUT_END;
 	links_thread_init(&run->feeder);
 	links_thread_init(&run->requests.thread);
+	read_pace(run, config);
 	error = allocate(run, config);
 	for (i = 0; error == 0 && i < links->nb; i++)
 		for (j = 0; error == 0 && j < links->list[i].nb; j++)
@@ -213,7 +241,7 @@ feed(void *arg)
 		if (poll_feeds(run) == 0) {
 			if (run->ends && feeds_ended(run))
 				break;
-			links_thread_rest();
+			links_thread_rest_ns(run->rest_ns);
 		}
 		links_thread_show(&run->feeder, look, run);
 	}
@@ -233,6 +261,8 @@ links_run_start(struct links_run *run)
 		return 0;
 	run->start_ns = weir_base_time_ns();
 	error = links_thread_start(&run->feeder, "weir-links", feed, run);
+	if (error == 0 && run->cpu >= 0)
+		error = links_thread_pin(&run->feeder, run->cpu);
 	return error == 0 ? links_requests_start(&run->requests, &run->feeder) : error;
 }
 

@@ -37,6 +37,8 @@ struct links_run {
 	struct links_thread feeder;   /**< polls the feeds */
 	bool ends;                    /**< when all feeds have */
 	bool quiet;                   /**< feed no more; atomic */
+	uint64_t rest_ns;             /**< that the feeder rests when nothing came */
+	int cpu;                      /**< that the feeder runs on; -1: any */
 	uint64_t start_ns;            /**< when it began */
 	uint64_t end_ns;              /**< when the feeds were polled last; of use when finished */
 };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads of a readout. */
+#include <sched.h>
 #include <time.h>
 
 #include "links_thread.h"
-
-#define REST_NS 50000
 
 void
 links_thread_init(struct links_thread *thread)
@@ -90,10 +89,28 @@ links_thread_is_finished(const struct links_thread *thread)
 	return __atomic_load_n(&thread->finished, __ATOMIC_ACQUIRE);
 }
 
+int
+links_thread_pin(const struct links_thread *thread, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return -pthread_setaffinity_np(thread->id, sizeof(set), &set);
+}
+
 void
 links_thread_rest(void)
 {
-	const struct timespec time = {.tv_nsec = REST_NS};
+	links_thread_rest_ns(LINKS_THREAD_REST_NS);
+}
 
-	nanosleep(&time, NULL);
+void
+links_thread_rest_ns(uint64_t ns)
+{
+	const struct timespec time = {
+		.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+
+	if (ns > 0)
+		nanosleep(&time, NULL);
 }

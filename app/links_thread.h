@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define LINKS_THREAD_REST_NS 50000 /**< of a rest, unless told */
+
 /** It. */
 struct links_thread {
 	pthread_t id;
@@ -55,7 +57,13 @@ void links_thread_finish(struct links_thread *thread, void (*look)(void *arg), v
 /** Has it finished? Any thread. */
 bool links_thread_is_finished(const struct links_thread *thread);
 
+/** Run on this CPU only, from now on. Started. @return 0 or a negative errno */
+int links_thread_pin(const struct links_thread *thread, int cpu);
+
 /** Rest for a moment: nothing was there to do. */
 void links_thread_rest(void);
+
+/** Rest for so long; 0: not at all. */
+void links_thread_rest_ns(uint64_t ns);
 
 #endif

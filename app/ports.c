@@ -17,21 +17,23 @@
 
 /* Name of a device without its parameters. */
 static void
-device_name(const struct config_port *port, char *name, size_t size)
+device_name(const char *device, char *name, size_t size)
 {
-	snprintf(name, size, "%.*s", (int)strcspn(port->device, ","), port->device);
+	snprintf(name, size, "%.*s", (int)strcspn(device, ","), device);
 }
 
 /* Virtual devices are made here rather than by EAL's arguments: a failure then has a line and a column. */
-static int
-make_device(struct config *config, const struct config_port *port, const char *name)
+int
+ports_make_device(struct config *config, const struct weir_base_doc_value *value,
+	const char *device, bool is_pci)
 {
-	const struct weir_base_doc_value *value = weir_base_doc_get(port->value, "device");
+	char name[RTE_ETH_NAME_MAX_LEN];
 	const char *why;
 	uint16_t id;
 	int error;
 
-	if (port->is_pci) {
+	device_name(device, name, sizeof(name));
+	if (is_pci) {
 		if (rte_eth_dev_get_port_by_name(name, &id) == 0)
 			return 0;
 		weir_base_doc_error_add(config->doc, value,
@@ -43,7 +45,7 @@ make_device(struct config *config, const struct config_port *port, const char *n
 	}
 	eal_log_forget();
 	eal_log_show_errors(false);
-	error = rte_dev_probe(port->device);
+	error = rte_dev_probe(device);
 	eal_log_show_errors(true);
 	if (error == 0 && rte_eth_dev_get_port_by_name(name, &id) == 0)
 		return 0;
@@ -53,7 +55,7 @@ make_device(struct config *config, const struct config_port *port, const char *n
 	weir_base_doc_error_add(config->doc, value,
 		"device '%s' could not be made: %s; expected a driver and its parameters, and the "
 		"right to use them",
-		port->device, why != NULL ? why : rte_strerror(-error));
+		device, why != NULL ? why : rte_strerror(-error));
 	return error < 0 ? error : -ENODEV;
 }
 
@@ -108,8 +110,9 @@ start_port(struct config *config, const struct config_port *port, unsigned int i
 		return error;
 	}
 	if (port->device != NULL) {
-		device_name(port, name, sizeof(name));
-		error = make_device(config, port, name);
+		device_name(port->device, name, sizeof(name));
+		error = ports_make_device(config, weir_base_doc_get(port->value, "device"),
+			port->device, port->is_pci);
 		if (error < 0)
 			return error;
 		param.device = name;

@@ -24,6 +24,8 @@ extern const struct weir_base_doc_section schema_object;
 extern const struct weir_base_doc_section schema_scheduler;
 /** Links of a readout. */
 extern const struct weir_base_doc_section schema_link;
+/** Devices that links' frames come from. */
+extern const struct weir_base_doc_section schema_receiver;
 /** Windows of time asked for. */
 extern const struct weir_base_doc_section schema_request;
 /** What arrives, where it is made rather than received. */

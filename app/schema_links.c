@@ -118,6 +118,19 @@ static const struct weir_base_doc_key link_keys[] = {
 			"after it.",
 	},
 	{
+		.name = "port",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Its frames come from this one of `platform.receivers`.",
+	},
+	{
+		.name = "queue",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1023,
+		.def = "0",
+		.help = "Queue of that port.",
+	},
+	{
 		.name = "buffer",
 		.kind = WEIR_BASE_DOC_MAP,
 		.section = &buffer_section,

@@ -292,6 +292,13 @@ static const struct weir_base_doc_key keys[] = {
 		.help = "Ports by name: letters, digits and '_', at most 31.",
 	},
 	{
+		.name = "receivers",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &schema_receiver,
+		.help = "Devices that links' frames come from, by name.",
+	},
+	{
 		.name = "workers",
 		.kind = WEIR_BASE_DOC_LIST,
 		.item = WEIR_BASE_DOC_MAP,

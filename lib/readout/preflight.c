@@ -170,15 +170,6 @@ judge_size(struct list *list, const struct judged *port)
 			port->config->pci_addr, mbps, port->facts->link_mbps);
 }
 
-/* Of a port's pools. */
-static uint64_t
-pool_bytes(const struct weir_readout_receiver_port_config *config)
-{
-	return config->nb_queues * (uint64_t)config->num_mbufs *
-	       (receiver_buffer_bytes(config) + RTE_PKTMBUF_HEADROOM + sizeof(struct rte_mbuf) +
-		       sizeof(struct rte_mempool_objhdr));
-}
-
 static void
 judge_memory(struct list *list, const struct weir_readout_receiver_config *config,
 	const struct weir_readout_preflight_facts *facts)
@@ -186,7 +177,7 @@ judge_memory(struct list *list, const struct weir_readout_receiver_config *confi
 	uint64_t needed = 0;
 
 	for (uint16_t i = 0; i < config->nb_ports; i++)
-		needed += pool_bytes(&config->ports[i]);
+		needed += weir_readout_receiver_pool_bytes(&config->ports[i]);
 	if (needed <= facts->hugepages_bytes)
 		return;
 	warn(list, WEIR_READOUT_PREFLIGHT_HUGEPAGES,

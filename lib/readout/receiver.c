@@ -114,7 +114,7 @@ struct weir_readout_receiver *
 weir_readout_receiver_create(const struct weir_readout_receiver_config *config)
 {
 	struct weir_readout_receiver *receiver;
-	int rc = receiver_config_check(config);
+	int rc = weir_readout_receiver_config_check(config);
 
 	if (rc < 0) {
 		rte_errno = -rc;
@@ -215,13 +215,15 @@ int
 weir_readout_receiver_port_stats(const struct weir_readout_receiver *receiver, uint16_t number,
 	struct weir_readout_receiver_port_stats *stats)
 {
-	const struct receiver_port *port = &receiver->ports[number];
+	struct receiver_port *port = &receiver->ports[number];
 	struct rte_eth_stats now;
 	int rc;
 
 	if (number >= receiver->nb_ports)
 		return -EINVAL;
+	rte_spinlock_lock(&port->asked);
 	rc = rte_eth_stats_get(port->ethdev, &now);
+	rte_spinlock_unlock(&port->asked);
 	if (rc < 0)
 		return rc;
 	*stats = (struct weir_readout_receiver_port_stats){

@@ -71,6 +71,14 @@ receiver_buffer_bytes(const struct weir_readout_receiver_port_config *config)
 		       : RTE_ALIGN_MUL_CEIL(receiver_frame_bytes(config->mtu), BUFFER_UNIT);
 }
 
+uint64_t
+weir_readout_receiver_pool_bytes(const struct weir_readout_receiver_port_config *config)
+{
+	return config->nb_queues * (uint64_t)config->num_mbufs *
+	       (receiver_buffer_bytes(config) + RTE_PKTMBUF_HEADROOM + sizeof(struct rte_mbuf) +
+		       sizeof(struct rte_mempool_objhdr));
+}
+
 static int
 check_sizes(const struct weir_readout_receiver_port_config *port)
 {
@@ -171,7 +179,7 @@ check_port(const struct weir_readout_receiver_port_config *port)
 }
 
 int
-receiver_config_check(const struct weir_readout_receiver_config *config)
+weir_readout_receiver_config_check(const struct weir_readout_receiver_config *config)
 {
 	uint32_t nb_queues = 0;
 

@@ -10,6 +10,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
+#include <rte_spinlock.h>
 
 #include "registry_private.h"
 #include "tally.h"
@@ -59,6 +60,7 @@ struct receiver_port {
 	uint16_t data_room_bytes; /* without headroom */
 	struct rte_ether_addr mac;
 	struct rte_eth_stats base; /* at the beginning */
+	rte_spinlock_t asked;      /* by one thread at a time */
 	struct steer steer;
 	struct receiver_queue *queues; /* of the receiver's */
 };
@@ -76,9 +78,7 @@ struct weir_readout_receiver {
 	struct weir_readout_dispatch *dispatch;
 };
 
-/* receiver_config.c; @return 0, -EINVAL: said in the log */
-int receiver_config_check(const struct weir_readout_receiver_config *config);
-/* Of the largest frame, with its tags; room for data in a port's mbufs. */
+/* receiver_config.c: of the largest frame, with its tags; room for data in a port's mbufs. */
 uint32_t receiver_frame_bytes(uint16_t mtu);
 uint32_t receiver_buffer_bytes(const struct weir_readout_receiver_port_config *config);
 

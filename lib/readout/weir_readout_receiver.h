@@ -149,6 +149,16 @@ const char *weir_readout_receiver_drop_name(enum weir_readout_receiver_drop reas
 /** The tuned values of the published configuration. Addresses are to be filled in. Any thread. */
 void weir_readout_receiver_port_defaults(struct weir_readout_receiver_port_config *config);
 
+/** What the pools of a port's queues take of DPDK's memory, in bytes. Any thread. */
+uint64_t weir_readout_receiver_pool_bytes(const struct weir_readout_receiver_port_config *config);
+
+/**
+ * Could such a receiver be, for all that is known without its devices? Any thread; DPDK need not be up.
+ *
+ * @return 0; -EINVAL: the log says which value, and what was expected
+ */
+int weir_readout_receiver_config_check(const struct weir_readout_receiver_config *config);
+
 /**
  * Configure and start the devices. They belong to the receiver from now on. EAL must be up; not on the fast path.
  *
@@ -199,7 +209,7 @@ int weir_readout_receiver_queue_stats(const struct weir_readout_receiver *receiv
 	struct weir_readout_receiver_queue_stats *stats);
 
 /**
- * State of a port. Any thread, one at a time per port: the device is asked.
+ * State of a port. Any thread: the device is asked, by one at a time.
  *
  * @return 0; -EINVAL: no such port; what the driver says
  */
