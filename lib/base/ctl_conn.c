@@ -210,7 +210,10 @@ weir_base_ctl_conn_answer(struct weir_base_ctl_deferred *deferred)
 		return true;
 	}
 	conn->deferred = NULL;
-	return say(conn, answer);
+	if (say(conn, answer))
+		return true;
+	shutdown(conn->fd, SHUT_RDWR); /* it would wait for ever */
+	return false;
 }
 
 /* Nothing that comes is heard any more: where the next request would begin is not known. */

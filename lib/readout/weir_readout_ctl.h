@@ -53,7 +53,8 @@ struct weir_readout_ctl_part {
 	const char *name; /**< copied */
 	const struct weir_readout_dispatch
 		*dispatch; /**< not one of a receiver's, which tells of its own */
-	const struct weir_readout_receiver *receiver; /**< likewise */
+	const struct weir_readout_receiver
+		*receiver; /**< its ports are asked for their counters: by nobody else meanwhile */
 	const struct weir_readout_emulator *emulator; /**< likewise */
 	const struct weir_readout_replay *replay;     /**< likewise */
 	struct weir_readout_sender *sender;           /**< likewise */

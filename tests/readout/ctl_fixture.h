@@ -128,13 +128,14 @@ register_readout(void)
 			     .max_fragments = FRAGMENTS - 2});
 }
 
+/* @param first  timestamp of the links' first frames, which wrap at so many bits */
 static inline void
-begin(void)
+begin_at(unsigned int timestamp_bits, uint64_t first)
 {
 	const struct weir_readout_format_spec spec = {.name = "ctl",
 		.fields = {[WEIR_READOUT_FIELD_STREAM] = {0, 8},
 			[WEIR_READOUT_FIELD_SEQUENCE] = {16, 16},
-			[WEIR_READOUT_FIELD_TIMESTAMP] = {64, 64}},
+			[WEIR_READOUT_FIELD_TIMESTAMP] = {64, timestamp_bits}},
 		.size_min_bytes = BYTES,
 		.size_max_bytes = BYTES,
 		.step_ticks = STEP,
@@ -155,7 +156,7 @@ begin(void)
 	for (uint32_t i = 0; i < LINKS; i++)
 		streams[i] = (struct weir_readout_emulator_stream){.format = &t.format,
 			.key = i,
-			.first_timestamp = 1000 * STEP,
+			.first_timestamp = first,
 			.faults = faults,
 			.nb_faults = i == 1 ? RTE_DIM(faults) : 0};
 	t.emulator = weir_readout_emulator_create(&(struct weir_readout_emulator_config){
@@ -167,6 +168,12 @@ begin(void)
 	assert_int_equal(pthread_create(&t.poller, NULL, poll_service, NULL), 0);
 	t.readout = register_readout();
 	assert_non_null(t.readout);
+}
+
+static inline void
+begin(void)
+{
+	begin_at(64, 1000 * STEP);
 }
 
 /* Frames up to number @p nb of each link, less one, in time. */

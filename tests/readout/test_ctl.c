@@ -46,6 +46,10 @@ counters(void **state)
 	assert_int_equal(json_array_size(part(answer, "links")), LINKS);
 	assert_null(json_object_get(part(item(answer, "links", 0), "buffer"), "oldest"));
 	json_decref(answer);
+	run_to(62); /* number 60 is to be sent after 62 */
+	answer = status(NULL);
+	assert_int_equal(number(item(item(answer, "emulators", 0), "streams", 1), "withheld"), 1);
+	json_decref(answer);
 	run_to(NB_FRAMES);
 	answer = status(NULL);
 	link = item(answer, "links", 0);

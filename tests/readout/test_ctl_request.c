@@ -63,6 +63,31 @@ windows(void **state)
 	json_decref(answer);
 }
 
+/* The last frames, where the timestamp has wrapped among them. */
+static void
+wrapped(void **state)
+{
+	const json_t *fragment;
+	json_t *answer;
+
+	begin_at(16, 65536 - 50 * STEP);
+	run_to(NB_FRAMES);
+	answer = ask("readout/request", "{'last_ms': 640, 'links': ['clean']}", 0);
+	fragment = fragment_of(answer);
+	assert_string_equal(text(fragment, "answer"), "complete");
+	assert_int_equal(number(fragment, "frames"), 80);
+	assert_int_equal(ticks(fragment, "begin"), 65536 - 30 * STEP);
+	assert_int_equal(ticks(fragment, "end"), 50 * STEP);
+	json_decref(answer);
+	expect_answer("{'last_ms': 10000, 'links': ['clean']}", "complete", 100, 0);
+	expect_answer("{'begin': 65528, 'end': 8, 'links': ['clean']}", "complete", 2, 0);
+	answer = status("{'link': 'clean'}");
+	assert_int_equal(ticks(part(item(answer, "links", 0), "buffer"), "newest"), 50 * STEP);
+	assert_true(
+		json_real_value(part(part(item(answer, "links", 0), "buffer"), "history_s")) < 2);
+	json_decref(answer);
+}
+
 /* With frames: as bytes that are a fragment, with what the frames held. */
 static void
 frames(void **state)
@@ -267,6 +292,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(windows, end),
+		cmocka_unit_test_teardown(wrapped, end),
 		cmocka_unit_test_teardown(frames, end),
 		cmocka_unit_test_teardown(bad_requests, end),
 		cmocka_unit_test_teardown(waiting, end),
