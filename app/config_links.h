@@ -34,6 +34,11 @@ struct config_link {
 	const struct weir_base_doc_value *feed;   /**< what feeds it */
 	int receiver;                             /**< index into receivers, or CONFIG_NONE */
 	uint16_t queue;                           /**< of the receiver */
+	struct {
+		const struct config_link *to; /**< NULL: none are looked for */
+		uint16_t threshold, max_samples;
+	} hits;        /**< that are found in its frames */
+	bool collects; /**< others' hits */
 };
 
 /** Frames that are made for links. */
@@ -46,6 +51,7 @@ struct config_emulated {
 	uint64_t seed;
 	struct weir_readout_emulator_fault_config *faults;
 	unsigned int nb_faults;
+	const char *payload; /**< file of what they hold beside their fields; NULL: zeros */
 };
 
 /** Frames of a file. */
@@ -111,6 +117,7 @@ void config_link_feed(
 
 /* Parts of config_read_links(), each in a file of its own. */
 int config_read_requests(struct config *config, const struct weir_base_doc_value *list);
+void config_read_hits(struct config *config);
 int config_read_traffic(struct config *config, const struct weir_base_doc_value *traffic);
 
 #endif

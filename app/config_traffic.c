@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "config.h"
 
@@ -102,6 +103,20 @@ check_emulated(struct config *config, const struct config_emulated *emulated)
 			bytes, format->name, format->size_min_bytes, format->size_max_bytes);
 }
 
+/* Beside its fields each frame is this. */
+static void
+check_payload(struct config *config, const struct config_emulated *emulated, uint32_t bytes)
+{
+	struct stat status;
+
+	if (emulated->payload == NULL || stat(emulated->payload, &status) < 0 ||
+		status.st_size == (off_t)bytes)
+		return;
+	weir_base_doc_error_add(config->doc, weir_base_doc_get(emulated->value, "payload"),
+		"'%s' has %lld B; expected a frame of %" PRIu32 " B", emulated->payload,
+		(long long)status.st_size, bytes);
+}
+
 /* So many a second, as a fraction; 0: not told. */
 static void
 read_rate(const struct weir_base_doc_value *value, uint64_t *number, uint64_t *seconds)
@@ -157,9 +172,11 @@ read_emulated(struct config *config, struct config_emulated *emulated)
 	emulated->link = (unsigned int)link;
 	emulated->nb_frames = weir_base_doc_u64(weir_base_doc_get(value, "frames"));
 	emulated->size_bytes = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "size"));
+	emulated->payload = weir_base_doc_str(weir_base_doc_get(value, "payload"));
 	emulated->seed = weir_base_doc_u64(weir_base_doc_get(value, "seed"));
 	read_rate(value, &emulated->rate_frames, &emulated->rate_seconds);
 	check_emulated(config, emulated);
+	check_payload(config, emulated, frame_bytes(emulated, &config->links.list[link].format));
 	for (i = 0; i < emulated->nb_faults; i++)
 		read_fault(config, weir_base_doc_at(faults, i),
 			frame_bytes(emulated, &config->links.list[link].format),

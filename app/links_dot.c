@@ -59,6 +59,10 @@ links_dot_write(const struct config *config, FILE *out)
 				config->receivers.list[link->receiver].name, link->name,
 				link->queue);
 	}
+	for (i = 0; i < links->nb; i++)
+		if (links->list[i].hits.to != NULL)
+			fprintf(out, "  \"link %s\" -> \"link %s\" [label=\"hits\"];\n",
+				links->list[i].name, links->list[i].hits.to->name);
 	for (i = 0; i < links->nb_requests; i++)
 		write_request(links, &links->requests[i], out);
 	return fputs("}\n", out) < 0 ? -EIO : 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Links that are fed with emulated frames. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <rte_errno.h>
 
@@ -109,16 +111,41 @@ static const struct links_feed_type emulated_type = {
 	.close = close_emulator,
 };
 
+/* @param[out] payload  what is in the file, which has the size of a frame; NULL without one. @return 0 or -EIO */
+static int
+read_payload(const char *path, void **payload)
+{
+	FILE *file = path != NULL ? fopen(path, "rb") : NULL;
+	struct stat status;
+	bool read = false;
+
+	if (path == NULL)
+		return 0;
+	if (file != NULL && fstat(fileno(file), &status) == 0) {
+		*payload = malloc((size_t)status.st_size + 1);
+		read = *payload != NULL &&
+		       fread(*payload, 1, (size_t)status.st_size, file) == (size_t)status.st_size;
+	}
+	if (file != NULL)
+		fclose(file);
+	if (read)
+		return 0;
+	free(*payload);
+	*payload = NULL;
+	return -EIO;
+}
+
 static void *
 create_emulator(const struct config_emulated *emulated, const struct config_link *link,
 	struct rte_mempool *pool)
 {
 	struct weir_readout_emulator_stream *streams = calloc(link->nb, sizeof(*streams));
-	void *emulator;
+	void *emulator, *payload = NULL;
 	unsigned int i;
 
-	if (streams == NULL) {
-		rte_errno = ENOMEM;
+	if (streams == NULL || read_payload(emulated->payload, &payload) < 0) {
+		rte_errno = streams == NULL ? ENOMEM : EIO;
+		free(streams);
 		return NULL;
 	}
 	for (i = 0; i < link->nb; i++)
@@ -129,12 +156,14 @@ create_emulator(const struct config_emulated *emulated, const struct config_link
 			.rate_seconds = emulated->rate_seconds,
 			.size_bytes = emulated->size_bytes,
 			.nb_frames = emulated->nb_frames,
+			.payload = payload,
 			.faults = emulated->faults,
 			.nb_faults = emulated->nb_faults,
 		};
 	emulator = weir_readout_emulator_create(&(struct weir_readout_emulator_config){
 		.streams = streams, .nb_streams = link->nb, .pool = pool, .seed = emulated->seed});
 	free(streams);
+	free(payload);
 	return emulator;
 }
 

@@ -82,6 +82,21 @@ print_receiver(const json_t *feed, FILE *out)
 }
 
 static void
+print_finders(const json_t *feed, FILE *out)
+{
+	const json_t *finder;
+	size_t index;
+
+	json_array_foreach (json_object_get(feed, "finders"), index, finder) {
+		fprintf(out, "  %-20s %-10s %12s in %s frames, %s refused\n",
+			report_text(finder, "link"), report_text(feed, "feed"),
+			report_grouped(report_int(finder, "hits")),
+			report_grouped(report_int(finder, "frames")),
+			report_grouped(report_int(finder, "refused")));
+	}
+}
+
+static void
 print_feed(const json_t *feed, FILE *out)
 {
 	const json_t *packets = json_object_get(feed, "packets"), *stream;
@@ -97,6 +112,7 @@ print_feed(const json_t *feed, FILE *out)
 		print_counts(json_object_get(stream, "faults"), "; faults: ", out);
 		fprintf(out, "\n");
 	}
+	print_finders(feed, out);
 	if (json_object_get(feed, "input") != NULL)
 		fprintf(out, "  %-20s %-10s %12s sent, input %s\n", report_text(feed, "to"),
 			report_text(feed, "feed"), report_grouped(report_int(feed, "sent")),

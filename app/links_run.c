@@ -73,17 +73,23 @@ make_link(struct links_run *run, struct config *config, const struct config_link
 		.stall_ns = link->stall_ns,
 	};
 	struct weir_readout_handler_config handler = {.buffer = link->buffer};
+	struct weir_readout_process process;
 	int error = 0;
 
 	config_link_name(link, number, name);
 	handler.buffer.name = name;
 	reason_log_begin();
+	if (link->hits.to != NULL && links_hits_find(run, link, number, &process) == 0) {
+		param.processes = &process;
+		param.nb_processes = 1;
+	}
 	run->links[index] = weir_readout_link_create(run->registry, &param);
 	if (run->links[index] != NULL) {
 		handler.link = run->links[index];
 		run->handlers[index] = weir_readout_handler_create(run->registry, &handler);
 	}
-	if (run->handlers[index] == NULL) {
+	if (run->handlers[index] == NULL ||
+		(link->hits.to != NULL && run->finders[index] == NULL)) {
 		error = -rte_errno;
 		weir_base_doc_error_add(config->doc, link->value, "link '%s' could not be made: %s",
 			name, reason_log_end(rte_strerror(-error)));
@@ -131,6 +137,14 @@ make_feeds(struct links_run *run, struct config *config)
 	for (i = 0; error == 0 && i < config->receivers.nb; i++)
 		error = links_feed_receive(&run->feeds[run->nb_feeds++], config,
 			&config->receivers.list[i], run->links);
+	for (i = 0; error == 0 && i < links->nb; i++) {
+		if (!links->list[i].collects)
+			continue;
+		reason_log_begin();
+		error = links_hits_collect(
+			&run->feeds[run->nb_feeds++], run, links, &links->list[i]);
+		error = tell_feed(config, links->list[i].value, error);
+	}
 	return error;
 }
 
@@ -157,15 +171,15 @@ allocate(struct links_run *run, const struct config *config)
 	run->nb = config->links.nb_links;
 	run->links = calloc(run->nb, sizeof(*run->links));
 	run->handlers = calloc(run->nb, sizeof(*run->handlers));
+	run->finders = calloc(run->nb, sizeof(*run->finders));
 	run->stats = calloc(run->nb, sizeof(*run->stats));
-	run->feeds = calloc(
-		config->links.nb_emulated + config->links.nb_replayed + config->receivers.nb + 1,
-		sizeof(*run->feeds));
+	run->feeds = calloc(config->links.nb + config->receivers.nb + 1, sizeof(*run->feeds));
 	run->registry = weir_readout_registry_create();
 	run->pool = weir_base_pool_create(
 		"weir_links", NB_MBUFS, 0, mbuf_bytes(config), SOCKET_ID_ANY, NULL);
 	return run->links != NULL && run->handlers != NULL && run->stats != NULL &&
-			       run->feeds != NULL && run->registry != NULL && run->pool != NULL
+			       run->finders != NULL && run->feeds != NULL &&
+			       run->registry != NULL && run->pool != NULL
 		       ? 0
 		       : -ENOMEM;
 }
@@ -188,9 +202,9 @@ links_run_open(struct links_run *run, struct config *config)
 		for (j = 0; error == 0 && j < links->list[i].nb; j++)
 			error = make_link(run, config, &links->list[i], j);
 	if (error == 0)
-		error = weir_readout_registry_bind(run->registry);
-	if (error == 0)
 		error = make_feeds(run, config);
+	if (error == 0)
+		error = weir_readout_registry_bind(run->registry);
 	return error == 0 ? links_requests_open(&run->requests, config, run) : error;
 }
 
@@ -304,9 +318,11 @@ links_run_close(struct links_run *run)
 	links_run_join(run);
 	links_run_unregister(run);
 	links_requests_close(&run->requests);
+	/* What is bound to something goes before it. */
+	for (i = 0; run->finders != NULL && i < run->nb; i++)
+		weir_readout_hit_finder_free(run->finders[i]);
 	for (i = 0; i < run->nb_feeds; i++)
 		run->feeds[i].type->close(&run->feeds[i]);
-	/* A link's source is bound to its handler's sink. */
 	for (i = 0; run->handlers != NULL && i < run->nb; i++) {
 		weir_readout_link_free(run->links[i]);
 		weir_readout_handler_free(run->handlers[i]);
@@ -317,5 +333,6 @@ links_run_close(struct links_run *run)
 	free(run->links);
 	free(run->handlers);
 	free(run->stats);
+	free(run->finders);
 	memset(run, 0, sizeof(*run));
 }

@@ -14,6 +14,8 @@
 
 #include <weir_readout_ctl.h>
 #include <weir_readout_handler.h>
+#include <weir_readout_hit_finder.h>
+#include <weir_readout_process.h>
 
 #include "links_feed.h"
 #include "links_requests.h"
@@ -30,6 +32,8 @@ struct links_run {
 	struct weir_readout_handler **handlers;   /**< by number */
 	struct weir_readout_handler_stats *stats; /**< by number, of the last look */
 	unsigned int nb;                          /**< links */
+	struct weir_readout_hit_finder *
+		*finders; /**< by number; NULL: its frames are not searched */
 	struct links_feed *feeds;
 	unsigned int nb_feeds;
 	struct links_requests requests;
@@ -69,6 +73,19 @@ void links_run_join(struct links_run *run);
 
 /** Free everything. */
 void links_run_close(struct links_run *run);
+
+/**
+ * Make what finds hits in the frames of a link.
+ *
+ * @param[out] process  for the link's configuration
+ * @return 0, or a negative errno with the reason in the log
+ */
+int links_hits_find(struct links_run *run, const struct config_link *link, unsigned int number,
+	struct weir_readout_process *process);
+
+/** Give a link the hits that are found in others, which are there. @return 0, or a negative errno with the reason in the log */
+int links_hits_collect(struct links_feed *feed, const struct links_run *run,
+	const struct config_links *config, const struct config_link *link);
 
 /** Bytes that it needs of DPDK's memory. */
 uint64_t links_run_memory(const struct config *config);

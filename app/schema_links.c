@@ -93,6 +93,40 @@ static const struct weir_base_doc_section buffer_section = {
 	.keys = buffer_keys,
 };
 
+static const struct weir_base_doc_key hits_keys[] = {
+	{
+		.name = "threshold",
+		.kind = WEIR_BASE_DOC_INT,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.min = 1,
+		.max = 16383,
+		.help = "A sample is of a hit if it is above its channel's baseline by more than "
+			"this.",
+	},
+	{
+		.name = "max_samples",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 2,
+		.max = 65535,
+		.def = "1024",
+		.help = "A hit of so many samples ends there.",
+	},
+	{
+		.name = "to",
+		.kind = WEIR_BASE_DOC_STRING,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.help = "The link whose frames they become: one of format `hit`. Those of several "
+			"links may go to one.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section hits_section = {
+	.name = "hits",
+	.help = "Pulses in the channels of `wibeth` frames, found before these go to their buffer.",
+	.keys = hits_keys,
+};
+
 static const struct weir_base_doc_key link_keys[] = {
 	{
 		.name = "format",
@@ -136,6 +170,12 @@ static const struct weir_base_doc_key link_keys[] = {
 		.section = &buffer_section,
 		.flags = WEIR_BASE_DOC_REQUIRED,
 		.help = "Where its frames are kept.",
+	},
+	{
+		.name = "hits",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &hits_section,
+		.help = "Look for hits in its frames.",
 	},
 	{
 		.name = "drop_duplicates",

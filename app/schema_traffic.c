@@ -103,6 +103,13 @@ static const struct weir_base_doc_key emulated_keys[] = {
 			"9000 B, else the smallest.",
 	},
 	{
+		.name = "payload",
+		.kind = WEIR_BASE_DOC_FILE,
+		.flags = WEIR_BASE_DOC_MUST_EXIST,
+		.help = "A file of one frame: what all of them hold beside their fields. By "
+			"default zeros.",
+	},
+	{
 		.name = "seed",
 		.kind = WEIR_BASE_DOC_INT,
 		.min = 0,

@@ -41,6 +41,11 @@ def check_sums(readout):
     for name in "received", "received_bytes", "buffered", "held", "delivered":
         assert readout["frames"][name] == sum(link[name] for link in readout["links"])
     for feed in readout["feeds"]:
+        if feed["feed"] == "hits":
+            [link] = [link for link in readout["links"] if link["name"] == feed["to"]]
+            assert all(finder["hits"] == finder["delivered"] + finder["refused"] for finder in feed["finders"])
+            assert sum(finder["delivered"] for finder in feed["finders"]) == link["received"] + feed["queued"]
+            continue
         packets, fed = feed["packets"], [link for link in readout["links"] if link["name"].rsplit("-", 1)[0] == feed["to"]]
         assert packets["received"] == packets["links"] + packets["not_udp"] + packets["truncated"] + packets["unknown_stream"]
         assert packets["links"] == sum(link["received"] for link in fed)
@@ -365,6 +370,33 @@ def test_replay_of_a_file_that_is_cut(tmp_path):
     assert readout["links"][0]["received"] == 2 and readout["feeds"][0]["input"] == "damaged"
 
 
+def samples(pulse):
+    """A frame of WIBEth: 64 times 64 channels of 14 bits, pulse(time, channel) of each."""
+    times = [sum(pulse(time, channel) << 14 * channel for channel in range(64)).to_bytes(112, "little") for time in range(64)]
+    return bytes(32) + b"".join(times)
+
+
+def test_hits_of_several_links_in_one(tmp_path):
+    """In each frame a pulse: six samples of channel 5, 400 above the rest."""
+    (tmp_path / "pulse").write_bytes(samples(lambda time, channel: 500 if channel == 5 and 20 <= time < 26 else 100))
+    what = description(link={"hits": {"threshold": 60, "to": "tp"}})
+    what["application"]["links"]["tp"] = {"format": "hit", "buffer": {"history": "200ms", "jump": "50ms", "rate": "100kHz"}}
+    what["application"]["requests"] = {"hits": {"links": ["tp"], "every": "10ms", "window": "10ms", "delay": "20ms", "to": "tp.bin"}}
+    what["traffic"]["emulated"]["wib"]["payload"] = "pulse"
+    readout = run(tmp_path, what)
+    assert [(link["name"], link["received"], link["dropped"]) for link in readout["links"]] == [
+        ("wib-0", FRAMES, {}), ("wib-1", FRAMES, {}), ("tp", 2 * FRAMES, {})]
+    [feed] = [feed for feed in readout["feeds"] if feed["feed"] == "hits"]
+    assert feed["to"] == "tp" and feed["queued"] == 0 and feed["adds_up"] is True
+    assert feed["finders"] == [{"link": f"wib-{i}", "frames": FRAMES, "skipped": 0, "gaps": 0, "hits": FRAMES, "delivered": FRAMES,
+                                "refused": 0} for i in range(2)]
+    found = {struct.unpack("<QIIHHHH", frame)
+             for fragment in fragments((tmp_path / "tp.bin").read_bytes()) for _, frame in fragment["frames"]}
+    # Windows begin with the first hit, and two of them are asked for, when hits that lag behind by a burst of frames are there, too.
+    first, both = 20 * 32, 2 * CLOCK // 100
+    assert found == {(first + STEP * number, key, 6 * 400, 5, 6, 400, 0) for number in range(both // STEP + 1) for key in range(2)}
+
+
 def endless(folder, **keys):
     requests = {"triggers": {"links": ["wib"], "every": "1ms", "window": "1ms", "to": "f.bin"}}
     return write_description(folder / "endless.yaml", description(nb=0, requests=requests, **keys))
@@ -480,6 +512,12 @@ WRONG = {
     "replayed from no file": ("    any: {rate: 100Hz, size: 100B}", "  replayed:\n    any: {pcap: @none.pcap}", ["none.pcap", "No such"]),
     "replayed from no capture": ("    any: {rate: 100Hz, size: 100B}", "  replayed:\n    any: {pcap: @bad.yaml}", ["capture"]),
     "frames without an end": ("    any: {rate: 100Hz, size: 100B}", "  replayed:\n    any: {frames: @bad.yaml}", ["'udp'", "length"]),
+    "hits to a link that is not there": ("stream: 16,", "stream: 16, hits: {threshold: 1, to: @tp},", ["'tp'", "wib"]),
+    "hits to a link of something else": ("stream: 16,", "stream: 16, hits: {threshold: 1, to: @any},", ["'any'", "'udp'", "'hit'"]),
+    "hits of something else": ("own: {format: mine,", "tp: {format: hit, buffer: {history: 1s, rate: 1Hz}}\n"
+                               "    own: {format: mine, @hits: {threshold: 1, to: tp},", ["'mine'", "'wibeth'"]),
+    "a threshold that no sample reaches": ("stream: 16,", "stream: 16, hits: {threshold: @16384, to: any},", ["16384", "16383"]),
+    "payload of another size": ("wib: {faults", "wib: {payload: @bad.yaml, faults", ["7200"]),
     "unknown fault": ("fault: drop", "fault: @droop", ["'droop'", "drop"]),
     "fault without an amount": ("{fault: drop, period: 10}", "@{fault: reorder, period: 10}", ["'amount'", "reorder"]),
     "fault with an amount too many": ("{fault: drop,", "{fault: drop, amount: @1,", ["'amount'", "drop"]),
