@@ -294,6 +294,12 @@ weir_readout_emulator_create(const struct weir_readout_emulator_config *config)
 	return NULL;
 }
 
+static void
+next_turn(struct weir_readout_emulator *emulator)
+{
+	emulator->turn = emulator->turn + 1 < emulator->nb_streams ? emulator->turn + 1 : 0;
+}
+
 uint32_t
 weir_readout_emulator_poll(struct weir_readout_emulator *emulator, uint64_t now_ns,
 	struct rte_mbuf **mbufs, uint32_t nb)
@@ -303,13 +309,13 @@ weir_readout_emulator_poll(struct weir_readout_emulator *emulator, uint64_t now_
 
 	while (more) {
 		more = false;
-		for (uint32_t i = 0; i < emulator->nb_streams; i++) {
-			struct stream *stream = &emulator->streams[i];
+		for (uint32_t i = 0; i < emulator->nb_streams; i++, next_turn(emulator)) {
+			struct stream *stream = &emulator->streams[emulator->turn];
 
 			if (stream->next_due_ns > now_ns || has_ended(stream))
 				continue;
 			if (nb - nb_made < PACKETS_PER_FRAME)
-				return nb_made;
+				return nb_made; /* whose turn it is has it the next time */
 			nb_made += send_next(emulator, stream, &mbufs[nb_made]);
 			stream->next++;
 			set_due(emulator, stream);
@@ -317,6 +323,7 @@ weir_readout_emulator_poll(struct weir_readout_emulator *emulator, uint64_t now_
 			more = true;
 		}
 	}
+	emulator->turn = 0;
 	return nb_made;
 }
 

@@ -41,6 +41,7 @@ struct stream {
 
 struct weir_readout_emulator {
 	uint32_t nb_streams;
+	uint32_t turn; /* whose packets come next */
 	uint64_t seed;
 	struct rte_mempool *pool;
 	struct stream *streams;

@@ -410,6 +410,38 @@ open_loop(void **state)
 	chain_free();
 }
 
+/* Of many that are behind none waits for the others to have caught up. */
+static void
+turns(void **state)
+{
+	struct weir_readout_emulator_stream streams[5];
+	struct weir_readout_emulator_stats stats;
+	struct rte_mbuf *mbufs[5];
+	uint64_t nb_made = 0;
+
+	chain_make();
+	for (uint32_t i = 0; i < RTE_DIM(streams); i++)
+		streams[i] = wibeth(i);
+	emulator = weir_readout_emulator_create(&(struct weir_readout_emulator_config){
+		.streams = streams, .nb_streams = RTE_DIM(streams), .pool = chain.pool});
+	for (uint32_t poll = 0; poll < 100; poll++) {
+		uint32_t nb = weir_readout_emulator_poll(
+			emulator, UINT64_C(1000000000), mbufs, RTE_DIM(mbufs));
+
+		assert_int_equal(nb,
+			3); /* for one more frame there would have to be room for three packets */
+		rte_pktmbuf_free_bulk(mbufs, nb);
+		nb_made += nb;
+		for (uint32_t i = 0; i < RTE_DIM(streams); i++) {
+			weir_readout_emulator_stats(emulator, i, &stats);
+			assert_in_range(stats.made, nb_made / RTE_DIM(streams),
+				nb_made / RTE_DIM(streams) + 1);
+		}
+	}
+	weir_readout_emulator_free(emulator);
+	chain_free();
+}
+
 /* A format whose order of bytes is not the machine's, and without a step; whole Ethernet frames. */
 static void
 formats(void **state)
@@ -511,6 +543,7 @@ main(void)
 		cmocka_unit_test(random_drops),
 		cmocka_unit_test(rate),
 		cmocka_unit_test(open_loop),
+		cmocka_unit_test(turns),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(refused),
 	};
