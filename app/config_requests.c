@@ -2,8 +2,11 @@
 /* Reads what the links of a description file are asked for. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <rte_common.h>
 
 #include "config.h"
 
@@ -59,6 +62,41 @@ check_clock(struct config *config, struct config_request *request,
 			link->name, link->format.clock_hz, request->clock_hz);
 }
 
+/* Asked for @delay after its beginning, and taken from the history: of each link. */
+static void
+check_history(
+	struct config *config, const struct config_request *request, const struct config_link *link)
+{
+	static const char *const keys[] = {"window", "delay"};
+	const uint64_t times[] = {request->window_ns, request->delay_ns};
+	const double history_ns = link->buffer.history_s * (double)SECOND_NS;
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(keys) && history_ns > 0; i++)
+		if ((double)times[i] > history_ns)
+			weir_base_doc_error_add(config->doc,
+				weir_base_doc_get(request->value, keys[i]),
+				"a %s of %g s, but links '%s' keep %g s; expected no more than "
+				"their history",
+				keys[i], (double)times[i] / (double)SECOND_NS, link->name,
+				link->buffer.history_s);
+}
+
+/* Which of two timestamps is the later one must be clear: the next window's, and now. */
+static void
+check_wrap(
+	struct config *config, const struct config_request *request, const struct config_link *link)
+{
+	const double half = ldexp(1, link->format.timestamp_bits - 1) / (double)request->clock_hz;
+	const double ahead = (double)(request->every_ns + request->delay_ns) / (double)SECOND_NS;
+
+	if (ahead >= half)
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(request->value, "every"),
+			"%g s with the delay, but timestamps of links '%s' wrap after %g s; "
+			"expected less than half of that",
+			ahead, link->name, 2 * half);
+}
+
 static void
 take_links(struct config *config, struct config_request *request,
 	const struct weir_base_doc_value *value)
@@ -72,6 +110,8 @@ take_links(struct config *config, struct config_request *request,
 		return;
 	}
 	check_clock(config, request, value, &config->links.list[link]);
+	check_history(config, request, &config->links.list[link]);
+	check_wrap(config, request, &config->links.list[link]);
 	for (i = 0; i < nb; i++)
 		if (!has_link(request, first + i)) {
 			request->links[request->nb_links++] = first + i;

@@ -362,6 +362,8 @@ instance_join(struct instance *instance)
 		end_ns = RTE_MAX(end_ns, instance->workers[i].end_ns);
 	}
 	links_run_join(&instance->links);
+	if (!links_requests_are_written(&instance->links.requests))
+		error = -EIO;
 	end_ns = RTE_MAX(end_ns, instance->links.end_ns);
 	__atomic_store_n(&instance->end_ns, end_ns, __ATOMIC_RELAXED);
 	for (i = 0; i < instance->nb_started; i++)

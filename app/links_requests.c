@@ -24,7 +24,9 @@
 #define QUEUED_NS       (SECOND_NS / 4) /* a file or a socket may stand still for so long */
 #define QUEUED_WINDOWS  1024            /* on their way there, at most */
 #define FRAGMENTS_MAX   8192u
-#define FRAMES_MIN      1024u /* in a fragment: for who asks over the control socket */
+#define FRAMES_BYTES                                                                               \
+	(UINT64_C(256) << 20) /* for lists of frames of all fragments, where windows are short */
+#define FRAME_BYTES 28        /* of such a list: weir_readout_request.h */
 
 typedef unsigned __int128 wide;
 
@@ -215,13 +217,53 @@ clear_file(const char *path)
 	return files_make_directories(path);
 }
 
-static unsigned int
-nb_queued(const struct config_request *config)
+/* Frames that a link has in so much time. */
+static double
+frames_in(const struct config_link *link, uint64_t ns)
 {
-	const uint64_t windows =
-		RTE_MIN(SPARE_WINDOWS + QUEUED_NS / config->every_ns, (uint64_t)QUEUED_WINDOWS);
+	const double rate = link->format.step_ticks > 0 ? (double)link->format.clock_hz /
+								  (double)link->format.step_ticks
+							: 2 * link->buffer.rate_hz;
 
-	return (unsigned int)RTE_MIN(config->nb_links * windows, (uint64_t)FRAGMENTS_MAX);
+	return rate * (double)ns / 1e9 + 2;
+}
+
+static const struct config_link *
+link_of(const struct config_links *links, uint32_t number)
+{
+	const struct config_link *link = links->list;
+
+	while (number >= link->first + link->nb)
+		link++;
+	return link;
+}
+
+/* What is on its way pins its frames: so many windows that half of what each buffer has to spare is enough for all requests. */
+static uint64_t
+windows_to_spare(const struct config_links *links, const struct config_request *request)
+{
+	double fewest = QUEUED_WINDOWS;
+	unsigned int i;
+
+	for (i = 0; i < request->nb_links; i++) {
+		const struct config_link *link = link_of(links, request->links[i]);
+		struct weir_readout_buffer_info info;
+
+		if (weir_readout_buffer_plan(&link->buffer, &info) < 0)
+			continue;
+		fewest = RTE_MIN(fewest, info.nb_spare / 2.0 / links->nb_requests /
+						 frames_in(link, request->window_ns));
+	}
+	return fewest < 1 ? 1 : (uint64_t)fewest;
+}
+
+static unsigned int
+nb_queued(const struct config_links *links, const struct config_request *request)
+{
+	const uint64_t windows = RTE_MIN(
+		SPARE_WINDOWS + QUEUED_NS / request->every_ns, windows_to_spare(links, request));
+
+	return (unsigned int)RTE_MIN(request->nb_links * windows, (uint64_t)FRAGMENTS_MAX);
 }
 
 static int
@@ -235,8 +277,10 @@ open_sender(struct links_request *request, struct config *config)
 	error = clear_file(path);
 	reason_log_begin();
 	if (error == 0) {
-		request->sender = weir_readout_sender_create(&(struct weir_readout_sender_config){
-			.path = path, .nb_queued = nb_queued(request->config), .thread = true});
+		request->sender = weir_readout_sender_create(
+			&(struct weir_readout_sender_config){.path = path,
+				.nb_queued = nb_queued(&config->links, request->config),
+				.thread = true});
 		error = request->sender != NULL ? 0 : -rte_errno;
 	}
 	if (error < 0)
@@ -277,30 +321,30 @@ nb_fragments(const struct config_links *links)
 		nb += (uint64_t)request->nb_links *
 		      (SPARE_WINDOWS +
 			      (request->timeout_ns + request->window_ns) / request->every_ns);
-		nb += request->to != NULL ? nb_queued(request) : 0;
+		nb += request->to != NULL ? nb_queued(links, request) : 0;
 		nb = RTE_MIN(nb, FRAGMENTS_MAX);
 	}
 	return (uint32_t)nb;
 }
 
-/* In the longest window. */
+/* In the longest window; all that a buffer has, for who asks over the control socket, as far as FRAMES_BYTES go. */
 static uint32_t
 nb_frames(const struct config_links *links)
 {
-	double most = FRAMES_MIN;
+	double most = 1, held = 1;
 	unsigned int i, j;
 
-	for (i = 0; i < links->nb_requests; i++)
-		for (j = 0; j < links->nb; j++) {
-			const struct config_link *link = &links->list[j];
-			const double rate = link->format.step_ticks > 0
-						    ? (double)link->format.clock_hz /
-							      (double)link->format.step_ticks
-						    : 2 * link->buffer.rate_hz;
+	for (j = 0; j < links->nb; j++) {
+		const struct config_link *link = &links->list[j];
+		struct weir_readout_buffer_info info = {0};
 
-			most = RTE_MAX(most, rate * (double)links->requests[i].window_ns / 1e9 + 2);
-		}
-	return (uint32_t)RTE_MIN(most, 1e9);
+		if (weir_readout_buffer_plan(&link->buffer, &info) == 0)
+			held = RTE_MAX(held, (double)info.nb_cells);
+		for (i = 0; i < links->nb_requests; i++)
+			most = RTE_MAX(most, frames_in(link, links->requests[i].window_ns));
+	}
+	most = RTE_MAX(most, (double)FRAMES_BYTES / FRAME_BYTES / nb_fragments(links));
+	return (uint32_t)RTE_MIN(most, held);
 }
 
 static int
@@ -349,6 +393,22 @@ links_requests_start(struct links_requests *requests, const struct links_thread 
 {
 	requests->feeder = feeder;
 	return links_thread_start(&requests->thread, "weir-requests", serve, requests);
+}
+
+bool
+links_requests_are_written(const struct links_requests *requests)
+{
+	struct weir_readout_sender_stats stats;
+	unsigned int i;
+
+	for (i = 0; requests->list != NULL && i < requests->nb; i++) {
+		if (requests->list[i].sender == NULL)
+			continue;
+		weir_readout_sender_stats(requests->list[i].sender, &stats);
+		if (stats.failed[WEIR_READOUT_SEND_WRITE_FAILED] > 0)
+			return false;
+	}
+	return true;
 }
 
 void

@@ -60,6 +60,9 @@ int links_requests_open(
 /** Begin to ask, and to answer. @return 0 or a negative errno */
 int links_requests_start(struct links_requests *requests, const struct links_thread *feeder);
 
+/** Were all fragments written to files that were to be, as far as queues had room? The thread has ended. */
+bool links_requests_are_written(const struct links_requests *requests);
+
 /** Free everything; the thread has ended. */
 void links_requests_close(struct links_requests *requests);
 

@@ -258,7 +258,10 @@ static const struct weir_base_doc_key request_keys[] = {
 		.name = "to",
 		.kind = WEIR_BASE_DOC_STRING,
 		.help = "Where fragments go: a file, made anew, or a Unix stream socket that "
-			"somebody listens on. Without it they are counted, and let go.",
+			"somebody listens on. Without it they are counted, and let go. On their "
+			"way they pin frames of the buffers: there may be so many as half of each "
+			"buffer's `spare` frames is room for, shared by all requests, and one "
+			"window at least; more fail as `queue_full`.",
 	},
 	{.name = NULL},
 };

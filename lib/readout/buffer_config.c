@@ -25,7 +25,7 @@
 /* What a configuration comes to. */
 struct sizes {
 	uint64_t live_ticks, jump_ticks;
-	uint64_t nb_cells, nb_index, nb_log;
+	uint64_t nb_cells, nb_spare, nb_index, nb_log;
 	uint32_t frame_bytes, cell_bytes;
 };
 
@@ -131,7 +131,8 @@ size_index(const struct weir_readout_buffer_config *config, struct sizes *sizes)
 	spare = config->spare_frames != 0 ? config->spare_frames : ceil(frames / SPARE_PART);
 	if (frames + spare > CELLS_MAX)
 		return refuse(config, "%.0f frames; expected up to %u", frames + spare, CELLS_MAX);
-	sizes->nb_cells = (uint64_t)frames + (uint64_t)spare + CONFIRM_MAX;
+	sizes->nb_spare = (uint64_t)spare;
+	sizes->nb_cells = (uint64_t)frames + sizes->nb_spare + CONFIRM_MAX;
 	/* The ordered one needs room for holes, too. */
 	sizes->nb_index =
 		rte_align64pow2(format->step_ticks > 0 ? (uint64_t)frames : 2 * sizes->nb_cells);
@@ -181,6 +182,7 @@ fill(struct weir_readout_buffer *buffer, const struct weir_readout_buffer_config
 	unsigned int unused = 64 - config->format->timestamp_bits;
 
 	buffer->format = *config->format;
+	buffer->nb_spare = (uint32_t)sizes->nb_spare;
 	buffer->timestamp_mask = UINT64_MAX >> unused;
 	buffer->ordered = config->format->step_ticks == 0;
 	buffer->step_ticks = buffer->ordered ? 1 : config->format->step_ticks;
@@ -221,6 +223,7 @@ weir_readout_buffer_plan(
 		return rc;
 	*info = (struct weir_readout_buffer_info){
 		.nb_cells = (uint32_t)sizes.nb_cells,
+		.nb_spare = (uint32_t)sizes.nb_spare,
 		.cell_bytes = sizes.cell_bytes,
 		.nb_index = (uint32_t)sizes.nb_index,
 		.memory_bytes = all_bytes(config, &sizes),
@@ -272,6 +275,7 @@ weir_readout_buffer_info(
 {
 	*info = (struct weir_readout_buffer_info){
 		.nb_cells = buffer->store.nb_cells,
+		.nb_spare = buffer->nb_spare,
 		.cell_bytes = buffer->store.cell_bytes,
 		.nb_index = (uint32_t)(buffer->index.mask + 1),
 		.memory_bytes = buffer->memory.bytes,

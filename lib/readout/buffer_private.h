@@ -77,6 +77,7 @@ struct weir_readout_buffer {
 	uint32_t frame_bytes, confirm_frames, reorder_frames;
 	enum weir_readout_full when_full;
 	int socket_id;
+	uint32_t nb_spare; /* as weir_readout_buffer_info() says */
 	char name[32];
 	struct memory memory;
 	uint64_t *releases; /* windows released: readers write it */

@@ -94,7 +94,9 @@ void weir_readout_buffer_free(struct weir_readout_buffer *buffer);
 
 /** What the configuration came to. */
 struct weir_readout_buffer_info {
-	uint32_t nb_cells;      /**< frames that there is memory for */
+	uint32_t nb_cells; /**< frames that there is memory for */
+	uint32_t
+		nb_spare; /**< of these, beyond those of the history: for so many that readers pin */
 	uint32_t cell_bytes;    /**< a frame's size, rounded up to cache lines */
 	uint32_t nb_index;      /**< slots, or entries */
 	uint64_t memory_bytes;  /**< all of it */

@@ -20,7 +20,8 @@ FRAMES = 1000  # of each link: 32.768 ms of its clock
 def description(nb=FRAMES, count=2, faults=(), requests=None, link=(), **run):
     """Links whose frames come to an end, with room for all of them: what becomes of them does not depend on time."""
     emulated = {"rate": "20kHz", **({"frames": nb} if nb else {}), **({"faults": list(faults)} if faults else {})}
-    wib = {"format": "wibeth", "count": count, "buffer": {"history": "50ms", "jump": "2ms"}, **dict(link)}
+    buffer = {"history": "50ms", "jump": "2ms", "spare": 8000}  # room for all fragments on their way, however slow that is
+    wib = {"format": "wibeth", "count": count, "buffer": buffer, **dict(link)}
     return {"application": {"links": {"wib": wib}, **({"requests": requests} if requests else {})},
             "traffic": {"emulated": {"wib": emulated}}, **({"run": run} if run else {})}
 
@@ -287,6 +288,33 @@ def test_a_reader_that_leaves(tmp_path):
     assert there["to"]["sent"] == there["fragments"] > 0 and not there["to"]["failed"]
 
 
+def test_a_reader_that_reads_nothing(tmp_path):
+    """Nor does this one, though it stays: frames are not dropped for it, and others have their windows."""
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(tmp_path / "s"))
+    server.listen()
+    requests = {"stuck": {"links": ["wib"], "every": "4ms", "window": "4ms", "delay": "4ms", "to": "s"},
+                "other": {"links": ["wib"], "every": "4ms", "window": "4ms", "delay": "8ms"}}
+    what = description(nb=10 * FRAMES, requests=requests, link={"buffer": {"history": "50ms", "jump": "2ms", "spare": 2000}})
+    what["traffic"]["emulated"]["wib"]["rate"] = "5kHz"
+    done = weir("run", write_description(tmp_path / "readout.yaml", what), "--name", unique_name(), "--json", cwd=tmp_path)
+    server.close()
+    assert done.code == OK, done.text
+    readout = done.json()["readout"]
+    check_sums(readout)
+    stuck, other = readout["requests"]["list"]
+    assert stuck["to"]["failed"]["queue_full"] > 0 and stuck["to"]["sent"] < stuck["fragments"]
+    assert not any(link["dropped"] for link in readout["links"])
+    assert other["answered"]["complete"] > 0
+
+
+def test_a_file_that_takes_nothing(tmp_path):
+    requests = {"full": {"links": ["wib"], "every": "5ms", "window": "1ms", "to": "/dev/full"}}
+    readout = run(tmp_path, description(requests=requests), code=FAILED, errors="/dev/full")
+    [full] = readout["requests"]["list"]
+    assert full["to"]["failed"]["write_failed"] == full["fragments"] > 0
+
+
 def test_own_format(tmp_path):
     """A format of the file's, and two kinds of links side by side."""
     what = description(count=1)
@@ -530,6 +558,9 @@ WRONG = {
     "request of a link twice": ("links: [wib]", "links: [wib, @wib-3]", ["'wib-3'", "already"]),
     "request of no links": ("links: [wib]", "@links: []", ["no links", "wib"]),
     "request of two clocks": ("links: [wib]", "links: [wib, @own]", ["'own'", "clock"]),
+    "window longer than the history": ("window: 1ms", "window: @51ms", ["0.051 s", "0.05 s", "'wib'", "history"]),
+    "asked when all is gone": ("window: 1ms,", "window: 1ms, delay: @51ms,", ["delay", "0.05 s", "'wib'", "history"]),
+    "every so long that timestamps have wrapped": ("[wib], every: 10ms", "[own], every: @2148s", ["2148", "'own'", "wrap"]),
     "window below a tick": ("window: 1ms", "window: @15ns", ["15 ns", "62500000"]),
     "request without a window": ("    triggers: {links: [wib], every: 10ms, window: 1ms,", "    @triggers: {links: [wib], every: 10ms,", ["'window'"]),
     "output twice": ("stats_json: out/stats.json", "stats_json: @out/f.bin", ["out/f.bin", "already"]),

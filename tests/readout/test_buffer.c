@@ -85,6 +85,7 @@ check_planned(const struct weir_readout_buffer_config *config,
 
 	assert_int_equal(weir_readout_buffer_plan(config, &plan), 0);
 	assert_int_equal(plan.nb_cells, info->nb_cells);
+	assert_int_equal(plan.nb_spare, info->nb_spare);
 	assert_int_equal(plan.cell_bytes, info->cell_bytes);
 	assert_int_equal(plan.nb_index, info->nb_index);
 	assert_int_equal(plan.history_ticks, info->history_ticks);
@@ -112,6 +113,7 @@ sizes(void **state)
 	assert_int_equal(info.history_ticks, 47 * 2048);
 	assert_true(info.history_ticks >= 62500 + info.jump_ticks);
 	assert_int_equal(info.nb_cells, 48 + 48 / 8 + 16);
+	assert_int_equal(info.nb_spare, 48 / 8);
 	assert_int_equal(info.nb_index, 64);
 	assert_int_equal(info.cell_bytes, 7232);
 	assert_true(info.memory_bytes >= (uint64_t)info.nb_cells * info.cell_bytes);
