@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_common.h>
+
 #include "config.h"
 #include "reason_log.h"
 
@@ -233,6 +235,27 @@ check_keys(struct config *config, const struct config_link *link)
 				RTE_MAX(link->key, other->key), link->format.name, other->name);
 }
 
+/* A step says how many frames there are, and where each one's place is. @return whether there is an error */
+static bool
+has_key_without_step(struct config *config, const struct config_link *link,
+	const struct weir_base_doc_value *buffer)
+{
+	static const char *const keys[] = {"rate", "reorder"};
+	bool found = false;
+	unsigned int i;
+
+	for (i = 0; link->format.step_ticks > 0 && i < RTE_DIM(keys); i++) {
+		if (!weir_base_doc_given(buffer, keys[i]))
+			continue;
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(buffer, keys[i]),
+			"'%s' means nothing for format '%s', whose step says it; expected it "
+			"with formats without a step",
+			keys[i], link->format.name);
+		found = true;
+	}
+	return found;
+}
+
 /* @return bytes of memory that all of them take; 0: there is an error */
 static uint64_t
 check_buffer(struct config *config, const struct config_link *link)
@@ -242,13 +265,8 @@ check_buffer(struct config *config, const struct config_link *link)
 	const char *why;
 	int error;
 
-	if (link->format.step_ticks > 0 && weir_base_doc_given(value, "rate")) {
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "rate"),
-			"'rate' means nothing for format '%s', whose step says it; expected it "
-			"with formats without a step",
-			link->format.name);
+	if (has_key_without_step(config, link, value))
 		return 0;
-	}
 	if (link->format.step_ticks == 0 && !weir_base_doc_given(value, "rate")) {
 		weir_base_doc_error_add(config->doc, value,
 			"format '%s' has no step; expected a key 'rate', the frames a second",

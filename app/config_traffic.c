@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <rte_common.h>
+
 #include "config.h"
 
 #define MILLION      1000000u
@@ -60,6 +62,24 @@ check_amount(struct config *config, const struct weir_base_doc_value *value,
 			least, most);
 }
 
+/* By chance, or so many frames in a row each so often. */
+static void
+check_schedule(struct config *config, const struct weir_base_doc_value *value,
+	const struct weir_readout_emulator_fault_config *fault)
+{
+	static const char *const others[] = {"period", "length"};
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(others); i++)
+		if (weir_base_doc_given(value, "random") && weir_base_doc_given(value, others[i]))
+			weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "random"),
+				"'random' beside '%s'; expected one or the other", others[i]);
+	if (fault->period > 0 && fault->length > fault->period)
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "length"),
+			"%" PRIu64 " frames in a row each %" PRIu64 " frames; expected at most all",
+			fault->length, fault->period);
+}
+
 static void
 read_fault(struct config *config, const struct weir_base_doc_value *value, uint32_t bytes,
 	struct weir_readout_emulator_fault_config *fault)
@@ -76,9 +96,7 @@ read_fault(struct config *config, const struct weir_base_doc_value *value, uint3
 		.random_ppm = (uint32_t)llround(chance * MILLION),
 	};
 	check_amount(config, value, fault, bytes);
-	if (weir_base_doc_given(value, "random") && weir_base_doc_given(value, "period"))
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "random"),
-			"'random' beside 'period'; expected one or the other");
+	check_schedule(config, value, fault);
 }
 
 static void
