@@ -111,6 +111,15 @@ const char *config_link_names(const struct config *config);
 void config_link_name(
 	const struct config_link *link, unsigned int number, char name[CONFIG_LINK_NAME_SIZE]);
 
+/** The links that have link @p number among them. */
+const struct config_link *config_link_of(const struct config_links *links, uint32_t number);
+
+/** Frames that a link has in so much time, at most. */
+double config_link_frames(const struct config_link *link, uint64_t ns);
+
+/** Windows of a request that may be on their way to its file or socket, as far as buffers have room. */
+uint64_t config_request_queued(const struct config_request *request);
+
 /** Note that @p value feeds links; a second feed is an error. */
 void config_link_feed(
 	struct config *config, struct config_link *link, const struct weir_base_doc_value *value);

@@ -9,8 +9,15 @@
 #include <rte_common.h>
 
 #include "config.h"
+#include "reason_log.h"
 
-#define SECOND_NS UINT64_C(1000000000)
+#define SECOND_NS    UINT64_C(1000000000)
+#define QUEUED_LEAST 16 /* windows that may be on their way, at any rate */
+#define QUEUED_NS                                                                                  \
+	(SECOND_NS /                                                                               \
+		4) /* and those of so much time, for which a file or a socket may stand still */
+#define QUEUED_MOST 1024
+#define SPARE_PART  8 /* of a history's frames a buffer has to spare, as it is by default */
 
 /* "wib" is all of them, "wib-3" one. @return how many; 0: there are none of this name */
 static unsigned int
@@ -166,6 +173,64 @@ read_request(struct config *config, struct config_request *request)
 	return 0;
 }
 
+const struct config_link *
+config_link_of(const struct config_links *links, uint32_t number)
+{
+	const struct config_link *link = links->list;
+
+	while (number >= link->first + link->nb)
+		link++;
+	return link;
+}
+
+double
+config_link_frames(const struct config_link *link, uint64_t ns)
+{
+	const double rate = link->format.step_ticks > 0 ? (double)link->format.clock_hz /
+								  (double)link->format.step_ticks
+							: 2 * link->buffer.rate_hz;
+
+	return rate * (double)ns / (double)SECOND_NS + 2;
+}
+
+uint64_t
+config_request_queued(const struct config_request *request)
+{
+	return RTE_MIN(QUEUED_LEAST + QUEUED_NS / RTE_MAX(request->every_ns, UINT64_C(1)),
+		(uint64_t)QUEUED_MOST);
+}
+
+/*
+ * Fragments on their way to a file or a socket pin what they hold: twice as much to spare as all windows that may be, but no more than
+ * the history itself has.
+ */
+static void
+make_room(struct config_links *links, struct config_link *link)
+{
+	const double history =
+		config_link_frames(link, (uint64_t)(link->buffer.history_s * (double)SECOND_NS));
+	struct weir_readout_buffer_config larger = link->buffer;
+	struct weir_readout_buffer_info info;
+	double wanted = history / SPARE_PART;
+	unsigned int i, j;
+
+	for (i = 0; i < links->nb_requests; i++) {
+		const struct config_request *request = &links->requests[i];
+
+		for (j = 0; request->to != NULL && j < request->nb_links; j++)
+			if (config_link_of(links, request->links[j]) == link)
+				break;
+		if (request->to != NULL && j < request->nb_links)
+			wanted += 2 * (double)config_request_queued(request) *
+				  config_link_frames(link, request->window_ns);
+	}
+	larger.spare_frames = (uint32_t)ceil(RTE_MIN(wanted, history));
+	reason_log_begin();
+	if (wanted > history / SPARE_PART && weir_readout_buffer_plan(&larger, &info) == 0)
+		link->buffer.spare_frames = larger.spare_frames;
+	reason_log_end("");
+}
+
 int
 config_read_requests(struct config *config, const struct weir_base_doc_value *list)
 {
@@ -181,5 +246,8 @@ config_read_requests(struct config *config, const struct weir_base_doc_value *li
 		if (read_request(config, &links->requests[i]) < 0)
 			return -ENOMEM;
 	}
+	for (i = 0; i < links->nb; i++)
+		if (links->list[i].buffer.spare_frames == 0)
+			make_room(links, &links->list[i]);
 	return 0;
 }

@@ -60,9 +60,10 @@ stream_json(const struct links_feed *feed, unsigned int number, bool *adds_up)
 		(int64_t)(stats->made + stats->faults[WEIR_READOUT_EMULATE_DUPLICATE] -
 			  stats->faults[WEIR_READOUT_EMULATE_DROP] - stats->no_mbuf - stats->sent);
 	*adds_up = *adds_up && (withheld == 0 || withheld == 1);
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "link", name, "made",
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "link", name, "made",
 		(json_int_t)stats->made, "sent", (json_int_t)stats->sent, "no_mbuf",
-		(json_int_t)stats->no_mbuf, "withheld", (json_int_t)withheld, "faults", faults);
+		(json_int_t)stats->no_mbuf, "withheld", (json_int_t)withheld, "late_ns",
+		(json_int_t)stats->late_ns, "faults", faults);
 }
 
 static json_t *

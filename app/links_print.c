@@ -2,8 +2,11 @@
 /* A readout's report as tables. */
 #include <string.h>
 
+#include "answer.h"
 #include "links_report.h"
 #include "report_text.h"
+
+#define LATE_NS 1000000 /* emulated frames that are later are told of */
 
 /* ", 3 gap, 1 late": counters by name, where there are any. */
 static void
@@ -109,6 +112,9 @@ print_feed(const json_t *feed, FILE *out)
 		if (report_int(stream, "no_mbuf") != 0)
 			fprintf(out, ", %s lost for want of mbufs",
 				report_grouped(report_int(stream, "no_mbuf")));
+		if (report_int(stream, "late_ns") >= LATE_NS)
+			fprintf(out, ", up to %s late",
+				answer_duration(report_int(stream, "late_ns")));
 		print_counts(json_object_get(stream, "faults"), "; faults: ", out);
 		fprintf(out, "\n");
 	}

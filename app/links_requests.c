@@ -18,11 +18,9 @@
 #include "reason_log.h"
 
 #define SECOND_NS       UINT64_C(1000000000)
-#define RUN_NUMBER      1               /* in the header of fragments */
-#define WINDOWS_AT_ONCE 64              /* asked for before others have their turn */
-#define SPARE_WINDOWS   16              /* of each request, beyond those that may wait at a time */
-#define QUEUED_NS       (SECOND_NS / 4) /* a file or a socket may stand still for so long */
-#define QUEUED_WINDOWS  1024            /* on their way there, at most */
+#define RUN_NUMBER      1  /* in the header of fragments */
+#define WINDOWS_AT_ONCE 64 /* asked for before others have their turn */
+#define SPARE_WINDOWS   16 /* of each request, beyond those that may wait at a time */
 #define FRAGMENTS_MAX   8192u
 #define FRAMES_BYTES                                                                               \
 	(UINT64_C(256) << 20) /* for lists of frames of all fragments, where windows are short */
@@ -217,42 +215,21 @@ clear_file(const char *path)
 	return files_make_directories(path);
 }
 
-/* Frames that a link has in so much time. */
-static double
-frames_in(const struct config_link *link, uint64_t ns)
-{
-	const double rate = link->format.step_ticks > 0 ? (double)link->format.clock_hz /
-								  (double)link->format.step_ticks
-							: 2 * link->buffer.rate_hz;
-
-	return rate * (double)ns / 1e9 + 2;
-}
-
-static const struct config_link *
-link_of(const struct config_links *links, uint32_t number)
-{
-	const struct config_link *link = links->list;
-
-	while (number >= link->first + link->nb)
-		link++;
-	return link;
-}
-
 /* What is on its way pins its frames: so many windows that half of what each buffer has to spare is enough for all requests. */
 static uint64_t
 windows_to_spare(const struct config_links *links, const struct config_request *request)
 {
-	double fewest = QUEUED_WINDOWS;
+	double fewest = UINT32_MAX;
 	unsigned int i;
 
 	for (i = 0; i < request->nb_links; i++) {
-		const struct config_link *link = link_of(links, request->links[i]);
+		const struct config_link *link = config_link_of(links, request->links[i]);
 		struct weir_readout_buffer_info info;
 
 		if (weir_readout_buffer_plan(&link->buffer, &info) < 0)
 			continue;
 		fewest = RTE_MIN(fewest, info.nb_spare / 2.0 / links->nb_requests /
-						 frames_in(link, request->window_ns));
+						 config_link_frames(link, request->window_ns));
 	}
 	return fewest < 1 ? 1 : (uint64_t)fewest;
 }
@@ -260,8 +237,8 @@ windows_to_spare(const struct config_links *links, const struct config_request *
 static unsigned int
 nb_queued(const struct config_links *links, const struct config_request *request)
 {
-	const uint64_t windows = RTE_MIN(
-		SPARE_WINDOWS + QUEUED_NS / request->every_ns, windows_to_spare(links, request));
+	const uint64_t windows =
+		RTE_MIN(config_request_queued(request), windows_to_spare(links, request));
 
 	return (unsigned int)RTE_MIN(request->nb_links * windows, (uint64_t)FRAGMENTS_MAX);
 }
@@ -341,7 +318,8 @@ nb_frames(const struct config_links *links)
 		if (weir_readout_buffer_plan(&link->buffer, &info) == 0)
 			held = RTE_MAX(held, (double)info.nb_cells);
 		for (i = 0; i < links->nb_requests; i++)
-			most = RTE_MAX(most, frames_in(link, links->requests[i].window_ns));
+			most = RTE_MAX(
+				most, config_link_frames(link, links->requests[i].window_ns));
 	}
 	most = RTE_MAX(most, (double)FRAMES_BYTES / FRAME_BYTES / nb_fragments(links));
 	return (uint32_t)RTE_MIN(most, held);

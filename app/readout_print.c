@@ -222,6 +222,7 @@ print_stream(const json_t *stream, size_t number, FILE *out)
 		number, answer_number(stream, "made"), answer_number(stream, "sent"));
 	if (answer_number(stream, "no_mbuf") > 0)
 		fprintf(out, ", no_mbuf %" JSON_INTEGER_FORMAT, answer_number(stream, "no_mbuf"));
+	fprintf(out, ", up to %s late", answer_duration(answer_number(stream, "late_ns")));
 	print_counts("; faults: ", json_object_get(stream, "faults"), out);
 	fprintf(out, "\n");
 }

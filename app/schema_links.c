@@ -58,7 +58,9 @@ static const struct weir_base_doc_key buffer_keys[] = {
 		.min = 1,
 		.max = 16777216,
 		.help = "Room for so many frames more, for those that are being read when their "
-			"time is over. By default an eighth of the history's.",
+			"time is over. By default an eighth of the history's, and where windows go "
+			"to a file or a socket more for these, up to as many again as the "
+			"history's.",
 	},
 	{
 		.name = "reorder",

@@ -163,6 +163,7 @@ tell_emulator(const struct weir_readout_ctl_part *part, bool *agree)
 		weir_base_ctl_set(stream, "sent", stats.sent);
 		weir_base_ctl_set(stream, "no_mbuf", stats.no_mbuf);
 		weir_base_ctl_set(stream, "withheld", stats.withheld);
+		weir_base_ctl_set(stream, "late_ns", stats.late_ns);
 		CTL_SET_COUNTS(stream, "faults", stats.faults, weir_readout_emulator_fault_name);
 		json_array_append_new(streams, stream);
 		if (stats.sent + stats.no_mbuf + stats.withheld +

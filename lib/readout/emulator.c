@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
 #include <rte_errno.h>
 
 #include "emulator_private.h"
@@ -316,6 +317,8 @@ weir_readout_emulator_poll(struct weir_readout_emulator *emulator, uint64_t now_
 				continue;
 			if (nb - nb_made < PACKETS_PER_FRAME)
 				return nb_made; /* whose turn it is has it the next time */
+			stream->stats.late_ns =
+				RTE_MAX(stream->stats.late_ns, now_ns - stream->next_due_ns);
 			nb_made += send_next(emulator, stream, &mbufs[nb_made]);
 			stream->next++;
 			set_due(emulator, stream);

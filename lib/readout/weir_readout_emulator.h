@@ -96,6 +96,8 @@ struct weir_readout_emulator_stats {
 	uint64_t sent;     /**< packets given out */
 	uint64_t no_mbuf;  /**< packets lost, because the pool was empty */
 	uint64_t withheld; /**< reordered ones that are to be sent yet: 0 or 1 */
+	uint64_t
+		late_ns; /**< how long after its time the latest one was made: who polls too rarely does not keep the rate */
 	uint64_t faults[WEIR_READOUT_NB_EMULATED]; /**< frames that it was done to, by fault */
 };
 

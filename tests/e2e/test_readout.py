@@ -53,6 +53,7 @@ def check_sums(readout):
             faults = stream["faults"]
             assert stream["sent"] == (stream["made"] - faults.get("drop", 0) + faults.get("duplicate", 0) - stream["no_mbuf"]
                                       - stream["withheld"]), stream
+            assert stream["late_ns"] >= 0
         assert packets["received"] == sum(stream["sent"] for stream in feed.get("streams", [feed]))
     requests = readout["requests"]
     assert requests["asked"] == (requests["outstanding"] + sum(requests["answered"].values())
@@ -407,7 +408,7 @@ def test_hits_of_several_links_in_one(tmp_path):
     """In each frame a pulse: six samples of channel 5, 400 above the rest."""
     (tmp_path / "pulse").write_bytes(samples(lambda time, channel: 500 if channel == 5 and 20 <= time < 26 else 100))
     what = description(link={"hits": {"threshold": 60, "to": "tp"}})
-    what["application"]["links"]["tp"] = {"format": "hit", "buffer": {"history": "200ms", "jump": "50ms", "rate": "100kHz"}}
+    what["application"]["links"]["tp"] = {"format": "hit", "buffer": {"history": "200ms", "jump": "50ms", "rate": "100kHz", "spare": 20000}}
     what["application"]["requests"] = {"hits": {"links": ["tp"], "every": "10ms", "window": "10ms", "delay": "20ms", "to": "tp.bin"}}
     what["traffic"]["emulated"]["wib"]["payload"] = "pulse"
     readout = run(tmp_path, what)

@@ -402,6 +402,7 @@ open_loop(void **state)
 	weir_readout_dispatch_receive(chain.dispatch, 0, mbufs, nb, 0);
 	weir_readout_emulator_stats(emulator, 0, &stats);
 	assert_int_equal(stats.made, 12);
+	assert_int_equal(stats.late_ns, 7 * 32768); /* frame 3, at the time of frame 10 */
 	assert_int_equal(stats.no_mbuf, 6);
 	assert_int_equal(stats.sent, 6);
 	assert_int_equal(chain_link(0).faults[WEIR_READOUT_FAULT_GAP].count, 1);
