@@ -9,6 +9,7 @@
 #include "slices.h"
 
 #define SLICES 3000
+#define TRIES  10
 
 static unsigned int checks, yields;
 static bool stop;
@@ -531,42 +532,54 @@ slices_go_on_while_others_run(void **state)
 	assert_true(late <= nb / 20);
 }
 
+static const struct CMUnitTest all[] = {
+	cmocka_unit_test_teardown(slice_0_yields_always, finish),
+	cmocka_unit_test_teardown(always_yields, finish),
+	cmocka_unit_test_teardown(regular_slices_are_near, finish),
+	cmocka_unit_test_teardown(irregular_slices_overshoot_little, finish),
+	cmocka_unit_test_teardown(slices_follow_a_change, finish),
+	cmocka_unit_test_teardown(slices_follow_a_lasting_change, finish),
+	cmocka_unit_test_teardown(slice_can_be_changed, finish),
+	cmocka_unit_test_teardown(slices_begin_when_resumed, finish),
+	cmocka_unit_test_teardown(regular_slices_begin_when_resumed, finish),
+	cmocka_unit_test_teardown(slices_that_begin_late_follow_a_change, finish),
+	cmocka_unit_test_teardown(slices_grow_again, finish),
+	cmocka_unit_test_teardown(nested_slices_do_not_mix, finish),
+	cmocka_unit_test_teardown(slices_are_told_as_they_were, finish),
+	cmocka_unit_test_teardown(slices_go_on_while_others_run, finish),
+};
+
 static int
-run_all(void)
+run_one(const struct CMUnitTest *test)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(slice_0_yields_always, finish),
-		cmocka_unit_test_teardown(always_yields, finish),
-		cmocka_unit_test_teardown(regular_slices_are_near, finish),
-		cmocka_unit_test_teardown(irregular_slices_overshoot_little, finish),
-		cmocka_unit_test_teardown(slices_follow_a_change, finish),
-		cmocka_unit_test_teardown(slices_follow_a_lasting_change, finish),
-		cmocka_unit_test_teardown(slice_can_be_changed, finish),
-		cmocka_unit_test_teardown(slices_begin_when_resumed, finish),
-		cmocka_unit_test_teardown(regular_slices_begin_when_resumed, finish),
-		cmocka_unit_test_teardown(slices_that_begin_late_follow_a_change, finish),
-		cmocka_unit_test_teardown(slices_grow_again, finish),
-		cmocka_unit_test_teardown(nested_slices_do_not_mix, finish),
-		cmocka_unit_test_teardown(slices_are_told_as_they_were, finish),
-		cmocka_unit_test_teardown(slices_go_on_while_others_run, finish),
-	};
+	const struct CMUnitTest tests[] = {*test};
 
 	return cmocka_run_group_tests(tests, measure_clock, NULL);
 }
 
 /* Times are those of a machine that does nothing else: in some try it does not. What is wrong is wrong each time. */
-int
-main(void)
+static bool
+passes_once(const struct CMUnitTest *test)
 {
 	int status = 1;
 
-	for (unsigned int tries = 0; tries < 5 && status != 0; tries++) {
+	for (unsigned int tries = 0; tries < TRIES && status != 0; tries++) {
 		pid_t child = fork();
 
 		if (child == 0)
-			exit(run_all() == 0 ? 0 : 1);
+			exit(run_one(test) == 0 ? 0 : 1);
 		if (child < 0 || waitpid(child, &status, 0) != child)
-			return 1;
+			return false;
 	}
-	return status == 0 ? 0 : 1;
+	return status == 0;
+}
+
+int
+main(void)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < LENGTH(all); i++)
+		good = passes_once(&all[i]) && good;
+	return good ? 0 : 1;
 }
