@@ -7,12 +7,6 @@
 
 #include "answer.h"
 
-json_int_t
-answer_number(const json_t *item, const char *key)
-{
-	return json_integer_value(json_object_get(item, key));
-}
-
 const char *
 answer_text(const json_t *item, const char *key)
 {

@@ -9,9 +9,6 @@
 
 #include <jansson.h>
 
-/** A number of an object; 0: there is none. */
-json_int_t answer_number(const json_t *item, const char *key);
-
 /** A text of an object, "-" where there is none, or an empty one. */
 const char *answer_text(const json_t *item, const char *key);
 

@@ -6,6 +6,7 @@
 #include "answer.h"
 #include "app.h"
 #include "remote.h"
+#include "report_text.h"
 
 static json_int_t
 sum_of_drops(const json_t *item)
@@ -31,16 +32,16 @@ print_objects(const json_t *answer)
 		printf("%-24s %-10s %8" JSON_INTEGER_FORMAT " %16" JSON_INTEGER_FORMAT
 		       " %14" JSON_INTEGER_FORMAT "\n",
 			answer_text(item, "name"), answer_text(item, "state"),
-			answer_number(item, "queues"), answer_number(item, "received"),
-			answer_number(item, "calls"));
+			report_int(item, "queues"), report_int(item, "received"),
+			report_int(item, "calls"));
 	}
 }
 
 static void
 print_left(const json_t *answer)
 {
-	if (answer_number(answer, "left") > 0)
-		printf("and %" JSON_INTEGER_FORMAT " more\n", answer_number(answer, "left"));
+	if (report_int(answer, "left") > 0)
+		printf("and %" JSON_INTEGER_FORMAT " more\n", report_int(answer, "left"));
 }
 
 static void
@@ -56,11 +57,11 @@ print_queues(const json_t *answer)
 		       " %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
 		       " %8" JSON_INTEGER_FORMAT "\n",
 			answer_text(item, "name"), answer_text(item, "type"),
-			answer_number(item, "priority"), answer_text(item, "group"),
-			answer_text(item, "object"), answer_number(item, "sent"),
-			answer_number(item, "received"), answer_number(item, "dropped"),
-			answer_number(item, "sent") - answer_number(item, "received") -
-				answer_number(item, "dropped"));
+			report_int(item, "priority"), answer_text(item, "group"),
+			answer_text(item, "object"), report_int(item, "sent"),
+			report_int(item, "received"), report_int(item, "dropped"),
+			report_int(item, "sent") - report_int(item, "received") -
+				report_int(item, "dropped"));
 	}
 	print_left(answer);
 }
@@ -74,7 +75,7 @@ print_groups(const json_t *answer)
 	printf("%-24s %8s  %s\n", "group", "queues", "cores");
 	json_array_foreach (json_object_get(answer, "groups"), index, item) {
 		printf("%-24s %8" JSON_INTEGER_FORMAT " ", answer_text(item, "name"),
-			answer_number(item, "queues"));
+			report_int(item, "queues"));
 		json_array_foreach (json_object_get(item, "cores"), i, core) {
 			printf(" %" JSON_INTEGER_FORMAT, json_integer_value(core));
 		}
@@ -95,10 +96,10 @@ print_cores(const json_t *answer)
 		       " %14" JSON_INTEGER_FORMAT " %14" JSON_INTEGER_FORMAT
 		       " %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
 		       " %10" JSON_INTEGER_FORMAT "\n",
-			answer_number(item, "core"), answer_text(item, "state"),
-			answer_number(item, "received"), answer_number(item, "calls"),
-			answer_number(item, "sent"), answer_number(item, "forwarded"),
-			answer_number(item, "refused"), sum_of_drops(item));
+			report_int(item, "core"), answer_text(item, "state"),
+			report_int(item, "received"), report_int(item, "calls"),
+			report_int(item, "sent"), report_int(item, "forwarded"),
+			report_int(item, "refused"), sum_of_drops(item));
 	}
 }
 
@@ -112,9 +113,9 @@ print_pools(const json_t *answer)
 	json_array_foreach (json_object_get(answer, "pools"), index, item) {
 		printf("%-26s %10" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
 		       " %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT "\n",
-			answer_text(item, "name"), answer_number(item, "buffers"),
-			answer_number(item, "free"), answer_number(item, "allocated"),
-			answer_number(item, "failed"));
+			answer_text(item, "name"), report_int(item, "buffers"),
+			report_int(item, "free"), report_int(item, "allocated"),
+			report_int(item, "failed"));
 	}
 }
 
@@ -145,8 +146,8 @@ print_event_groups(const json_t *answer)
 		printf("%-20s %-10s %10" JSON_INTEGER_FORMAT " %14" JSON_INTEGER_FORMAT
 		       " %14" JSON_INTEGER_FORMAT "\n",
 			answer_text(item, "handle"), answer_text(item, "state"),
-			answer_number(item, "count"), answer_number(item, "notifications"),
-			answer_number(item, "cycle"));
+			report_int(item, "count"), report_int(item, "notifications"),
+			report_int(item, "cycle"));
 	}
 	print_left(answer);
 	print_counters("all", json_object_get(answer, "totals"));
@@ -169,11 +170,11 @@ print_timers(const json_t *answer)
 		       " %12" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
 		       " %12" JSON_INTEGER_FORMAT " %12" JSON_INTEGER_FORMAT
 		       " %12" JSON_INTEGER_FORMAT "\n",
-			answer_text(item, "name"), answer_number(item, "resolution_ns"),
-			answer_number(item, "timeouts"), answer_number(item, "armed_now"),
-			answer_number(item, "fired"), answer_number(item, "cancelled"),
-			answer_number(item, "overruns"), answer_number(late, "p50"),
-			answer_number(late, "p99"), answer_number(late, "max"));
+			answer_text(item, "name"), report_int(item, "resolution_ns"),
+			report_int(item, "timeouts"), report_int(item, "armed_now"),
+			report_int(item, "fired"), report_int(item, "cancelled"),
+			report_int(item, "overruns"), report_int(late, "p50"),
+			report_int(late, "p99"), report_int(late, "max"));
 	}
 }
 
@@ -191,10 +192,10 @@ print_stats(const json_t *answer)
 	print_counters("scheduler", json_object_get(answer, "scheduler"));
 	json_array_foreach (json_object_get(answer, "scheduler_queues"), index, item) {
 		snprintf(title, sizeof(title), "its queue %" JSON_INTEGER_FORMAT,
-			answer_number(item, "queue"));
+			report_int(item, "queue"));
 		for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 			printf("%-16s %-16s %16" JSON_INTEGER_FORMAT "\n", title, keys[i],
-				answer_number(item, keys[i]));
+				report_int(item, keys[i]));
 	}
 }
 

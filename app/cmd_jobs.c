@@ -10,6 +10,7 @@
 #include "answer.h"
 #include "app.h"
 #include "remote.h"
+#include "report_text.h"
 
 #define NB_MAX   1000000000 /* jobs to ask for: all */
 #define EXPECTED "'list [NAME]', 'cancel JOB' or 'stats'"
@@ -71,10 +72,10 @@ print_job(const json_t *job)
 		left != NULL ? answer_duration(json_integer_value(left)) : "-");
 	printf("%4" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT " %8" JSON_INTEGER_FORMAT
 	       " %8" JSON_INTEGER_FORMAT " ",
-		answer_number(job, "priority"), answer_number(job, "slices"),
-		answer_number(job, "waits"), answer_number(job, "overruns"));
-	printf("%9s ", answer_duration(answer_number(job, "age_ns")));
-	printf("%9s ", answer_duration(answer_number(job, "ran_ns")));
+		report_int(job, "priority"), report_int(job, "slices"), report_int(job, "waits"),
+		report_int(job, "overruns"));
+	printf("%9s ", answer_duration(report_int(job, "age_ns")));
+	printf("%9s ", answer_duration(report_int(job, "ran_ns")));
 	printf("%-10s", core_list(json_object_get(job, "cores")));
 	if (json_is_true(json_object_get(job, "cancelled")))
 		printf(" cancelled");
@@ -96,8 +97,8 @@ print_list(const json_t *answer)
 	json_array_foreach (json_object_get(answer, "jobs"), index, job) {
 		print_job(job);
 	}
-	if (answer_number(answer, "left") > 0)
-		printf("and %" JSON_INTEGER_FORMAT " more\n", answer_number(answer, "left"));
+	if (report_int(answer, "left") > 0)
+		printf("and %" JSON_INTEGER_FORMAT " more\n", report_int(answer, "left"));
 }
 
 static void
@@ -107,10 +108,10 @@ print_histogram(const char *name, const json_t *histogram)
 		"mean_ns", "p50_ns", "p90_ns", "p99_ns", "p99.9_ns", "max_ns"};
 	size_t i;
 
-	printf("%-10s %12" JSON_INTEGER_FORMAT, name, answer_number(histogram, "count"));
+	printf("%-10s %12" JSON_INTEGER_FORMAT, name, report_int(histogram, "count"));
 	for (i = 0; i < sizeof(points) / sizeof(points[0]); i++)
-		printf(" %10s", answer_number(histogram, "count") > 0
-					? answer_duration(answer_number(histogram, points[i]))
+		printf(" %10s", report_int(histogram, "count") > 0
+					? answer_duration(report_int(histogram, points[i]))
 					: "-");
 	printf("\n");
 }
@@ -131,7 +132,7 @@ print_rows(const json_t *rows, const char *what, const char *const *columns, siz
 	json_array_foreach (rows, index, row) {
 		printf("%-16s", answer_text(row, "name"));
 		for (i = 0; i < nb; i++)
-			printf(" %10" JSON_INTEGER_FORMAT, answer_number(row, columns[i]));
+			printf(" %10" JSON_INTEGER_FORMAT, report_int(row, columns[i]));
 		printf("%s\n", json_is_true(json_object_get(row, "closed")) ? " closed" : "");
 	}
 }

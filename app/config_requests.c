@@ -200,6 +200,18 @@ config_request_queued(const struct config_request *request)
 		(uint64_t)QUEUED_MOST);
 }
 
+/* Do windows of one of these links go somewhere? */
+static bool
+sends_of(const struct config_request *request, const struct config_link *link)
+{
+	unsigned int i;
+
+	for (i = 0; request->to != NULL && i < request->nb_links; i++)
+		if (request->links[i] - link->first < link->nb)
+			return true;
+	return false;
+}
+
 /*
  * Fragments on their way to a file or a socket pin what they hold: twice as much to spare as all windows that may be, but no more than
  * the history itself has.
@@ -212,18 +224,12 @@ make_room(struct config_links *links, struct config_link *link)
 	struct weir_readout_buffer_config larger = link->buffer;
 	struct weir_readout_buffer_info info;
 	double wanted = history / SPARE_PART;
-	unsigned int i, j;
+	unsigned int i;
 
-	for (i = 0; i < links->nb_requests; i++) {
-		const struct config_request *request = &links->requests[i];
-
-		for (j = 0; request->to != NULL && j < request->nb_links; j++)
-			if (config_link_of(links, request->links[j]) == link)
-				break;
-		if (request->to != NULL && j < request->nb_links)
-			wanted += 2 * (double)config_request_queued(request) *
-				  config_link_frames(link, request->window_ns);
-	}
+	for (i = 0; i < links->nb_requests; i++)
+		if (sends_of(&links->requests[i], link))
+			wanted += 2 * (double)config_request_queued(&links->requests[i]) *
+				  config_link_frames(link, links->requests[i].window_ns);
 	larger.spare_frames = (uint32_t)ceil(RTE_MIN(wanted, history));
 	reason_log_begin();
 	if (wanted > history / SPARE_PART && weir_readout_buffer_plan(&larger, &info) == 0)

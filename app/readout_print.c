@@ -6,6 +6,7 @@
 
 #include "answer.h"
 #include "readout_print.h"
+#include "report_text.h"
 
 #define NB_MISSING_MAX 8 /* intervals that are listed of a fragment */
 
@@ -65,8 +66,8 @@ static void
 print_rate(const json_t *before, const json_t *answer, const json_t *link, FILE *out)
 {
 	const json_t *then = find_link(before, answer_text(link, "link"));
-	const json_int_t ns = answer_number(answer, "time_ns") - answer_number(before, "time_ns");
-	const json_int_t nb = answer_number(link, "received") - answer_number(then, "received");
+	const json_int_t ns = report_int(answer, "time_ns") - report_int(before, "time_ns");
+	const json_int_t nb = report_int(link, "received") - report_int(then, "received");
 
 	if (then == NULL || ns <= 0)
 		fprintf(out, " %12s", "-");
@@ -83,10 +84,10 @@ print_link(const json_t *before, const json_t *answer, const json_t *link, FILE 
 	fprintf(out,
 		"%-20s %14" JSON_INTEGER_FORMAT " %12" JSON_INTEGER_FORMAT " %8" JSON_INTEGER_FORMAT
 		" %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT,
-		answer_text(link, "link"), answer_number(link, "received"),
-		answer_number(link, "buffered"), answer_number(link, "held"),
-		answer_number(link, "delivered"), sum_of(json_object_get(link, "dropped")),
-		answer_number(json_object_get(link, "checks"), "missing"));
+		answer_text(link, "link"), report_int(link, "received"),
+		report_int(link, "buffered"), report_int(link, "held"),
+		report_int(link, "delivered"), sum_of(json_object_get(link, "dropped")),
+		report_int(json_object_get(link, "checks"), "missing"));
 	if (before != NULL)
 		print_rate(before, answer, link, out);
 	if (history != NULL)
@@ -110,11 +111,11 @@ print_faults(const json_t *link, FILE *out)
 		fprintf(out,
 			"%s%s %" JSON_INTEGER_FORMAT " (last: frame %" JSON_INTEGER_FORMAT
 			", timestamp %s",
-			separator, key, answer_number(fault, "count"),
-			answer_number(last, "number"), answer_text(last, "timestamp"));
-		if (answer_number(fault, "interval_ns") > 0)
+			separator, key, report_int(fault, "count"), report_int(last, "number"),
+			answer_text(last, "timestamp"));
+		if (report_int(fault, "interval_ns") > 0)
 			fprintf(out, ", after %s",
-				answer_duration(answer_number(fault, "interval_ns")));
+				answer_duration(report_int(fault, "interval_ns")));
 		fprintf(out, ")");
 		separator = "\n          ";
 	}
@@ -152,11 +153,11 @@ print_latency(const char *name, const json_t *hist, FILE *out)
 {
 	static const char *const points[] = {"p50", "p99", "p99.9", "max"};
 
-	if (answer_number(hist, "count") == 0)
+	if (report_int(hist, "count") == 0)
 		return;
-	fprintf(out, "  %-8s %10" JSON_INTEGER_FORMAT ":", name, answer_number(hist, "count"));
+	fprintf(out, "  %-8s %10" JSON_INTEGER_FORMAT ":", name, report_int(hist, "count"));
 	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++)
-		fprintf(out, "  %s %s", points[i], answer_duration(answer_number(hist, points[i])));
+		fprintf(out, "  %s %s", points[i], answer_duration(report_int(hist, points[i])));
 	fprintf(out, "\n");
 }
 
@@ -170,8 +171,8 @@ print_requests(const json_t *requests, FILE *out)
 	fprintf(out,
 		"\nrequests: %" JSON_INTEGER_FORMAT " for %" JSON_INTEGER_FORMAT
 		" fragments; outstanding %" JSON_INTEGER_FORMAT ", held %" JSON_INTEGER_FORMAT "\n",
-		answer_number(requests, "requests"), answer_number(requests, "asked"),
-		answer_number(requests, "outstanding"), answer_number(requests, "held"));
+		report_int(requests, "requests"), report_int(requests, "asked"),
+		report_int(requests, "outstanding"), report_int(requests, "held"));
 	if (print_counts("  answered: ", json_object_get(requests, "answered"), out))
 		fprintf(out, "\n");
 	if (print_counts("  refused:  ", json_object_get(requests, "refused"), out))
@@ -187,15 +188,15 @@ print_queue(const json_t *queue, size_t number, FILE *out)
 	const json_t *dispatch = json_object_get(queue, "dispatch");
 
 	fprintf(out, "  queue %zu: received %" JSON_INTEGER_FORMAT, number,
-		answer_number(queue, "received"));
+		report_int(queue, "received"));
 	if (bursts != NULL)
 		fprintf(out,
 			", full bursts %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
 			" (packets: 50%% %" JSON_INTEGER_FORMAT ", 99%% %" JSON_INTEGER_FORMAT
 			", max %" JSON_INTEGER_FORMAT ")",
-			answer_number(queue, "full_bursts"), answer_number(bursts, "count"),
-			answer_number(bursts, "p50"), answer_number(bursts, "p99"),
-			answer_number(bursts, "max"));
+			report_int(queue, "full_bursts"), report_int(bursts, "count"),
+			report_int(bursts, "p50"), report_int(bursts, "p99"),
+			report_int(bursts, "max"));
 	print_counts("; dropped: ", json_object_get(queue, "dropped"), out);
 	print_counts("; no link's: ", json_object_get(dispatch, "dropped"), out);
 	fprintf(out, "\n");
@@ -209,20 +210,20 @@ print_port(const json_t *port, FILE *out)
 		", steering %s; device: received %" JSON_INTEGER_FORMAT
 		", imissed %" JSON_INTEGER_FORMAT ", rx_nombuf %" JSON_INTEGER_FORMAT
 		", errors %" JSON_INTEGER_FORMAT "\n",
-		answer_number(port, "ethdev"), answer_text(port, "mac_addr"),
-		answer_number(port, "mtu"), answer_text(port, "steering"),
-		answer_number(port, "ipackets"), answer_number(port, "imissed"),
-		answer_number(port, "rx_nombuf"), answer_number(port, "ierrors"));
+		report_int(port, "ethdev"), answer_text(port, "mac_addr"), report_int(port, "mtu"),
+		answer_text(port, "steering"), report_int(port, "ipackets"),
+		report_int(port, "imissed"), report_int(port, "rx_nombuf"),
+		report_int(port, "ierrors"));
 }
 
 static void
 print_stream(const json_t *stream, size_t number, FILE *out)
 {
 	fprintf(out, "  stream %zu: made %" JSON_INTEGER_FORMAT ", sent %" JSON_INTEGER_FORMAT,
-		number, answer_number(stream, "made"), answer_number(stream, "sent"));
-	if (answer_number(stream, "no_mbuf") > 0)
-		fprintf(out, ", no_mbuf %" JSON_INTEGER_FORMAT, answer_number(stream, "no_mbuf"));
-	fprintf(out, ", up to %s late", answer_duration(answer_number(stream, "late_ns")));
+		number, report_int(stream, "made"), report_int(stream, "sent"));
+	if (report_int(stream, "no_mbuf") > 0)
+		fprintf(out, ", no_mbuf %" JSON_INTEGER_FORMAT, report_int(stream, "no_mbuf"));
+	fprintf(out, ", up to %s late", answer_duration(report_int(stream, "late_ns")));
 	print_counts("; faults: ", json_object_get(stream, "faults"), out);
 	fprintf(out, "\n");
 }
@@ -317,8 +318,8 @@ readout_print_fragments(const json_t *answer, FILE *out)
 			"%-20s %-10s %10" JSON_INTEGER_FORMAT " %14" JSON_INTEGER_FORMAT
 			" %10s  %s .. %s\n",
 			answer_text(fragment, "link"), answer_text(fragment, "answer"),
-			answer_number(fragment, "frames"), answer_number(fragment, "bytes"),
-			answer_duration(answer_number(fragment, "latency_ns")),
+			report_int(fragment, "frames"), report_int(fragment, "bytes"),
+			answer_duration(report_int(fragment, "latency_ns")),
 			answer_text(fragment, "begin"), answer_text(fragment, "end"));
 		print_missing(fragment, out);
 	}

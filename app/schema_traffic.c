@@ -4,25 +4,11 @@
 
 #include "schema.h"
 
-/* As weir_readout_emulator_fault_name() calls them. */
-static const char *const fault_choices[] = {
-	[WEIR_READOUT_EMULATE_DROP] = "drop",
-	[WEIR_READOUT_EMULATE_DUPLICATE] = "duplicate",
-	[WEIR_READOUT_EMULATE_REORDER] = "reorder",
-	[WEIR_READOUT_EMULATE_STREAM] = "stream",
-	[WEIR_READOUT_EMULATE_SEQUENCE] = "sequence",
-	[WEIR_READOUT_EMULATE_TIMESTAMP] = "timestamp",
-	[WEIR_READOUT_EMULATE_TRUNCATE] = "truncate",
-	[WEIR_READOUT_EMULATE_STALL] = "stall",
-	[WEIR_READOUT_EMULATE_JUMP] = "jump",
-	NULL,
-};
-
 static const struct weir_base_doc_key fault_keys[] = {
 	{
 		.name = "fault",
 		.kind = WEIR_BASE_DOC_ENUM,
-		.choices = fault_choices,
+		.choices = weir_readout_emulator_fault_names,
 		.flags = WEIR_BASE_DOC_REQUIRED,
 		.help = "What is done to a frame. `drop`: it is not sent. `duplicate`: it is sent "
 			"twice. `reorder`: it is sent after the one that is `amount` after it. "

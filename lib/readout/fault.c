@@ -12,22 +12,24 @@
 #define SEED_OF_FAULT  UINT64_C(0xd1b54a32d192ed03)
 #define STALL_MAX      (INT64_C(1) << 40)
 
+const char *const weir_readout_emulator_fault_names[WEIR_READOUT_NB_EMULATED + 1] = {
+	[WEIR_READOUT_EMULATE_DROP] = "drop",
+	[WEIR_READOUT_EMULATE_DUPLICATE] = "duplicate",
+	[WEIR_READOUT_EMULATE_REORDER] = "reorder",
+	[WEIR_READOUT_EMULATE_STREAM] = "stream",
+	[WEIR_READOUT_EMULATE_SEQUENCE] = "sequence",
+	[WEIR_READOUT_EMULATE_TIMESTAMP] = "timestamp",
+	[WEIR_READOUT_EMULATE_TRUNCATE] = "truncate",
+	[WEIR_READOUT_EMULATE_STALL] = "stall",
+	[WEIR_READOUT_EMULATE_JUMP] = "jump",
+};
+
 const char *
 weir_readout_emulator_fault_name(enum weir_readout_emulator_fault fault)
 {
-	static const char *const names[] = {
-		[WEIR_READOUT_EMULATE_DROP] = "drop",
-		[WEIR_READOUT_EMULATE_DUPLICATE] = "duplicate",
-		[WEIR_READOUT_EMULATE_REORDER] = "reorder",
-		[WEIR_READOUT_EMULATE_STREAM] = "stream",
-		[WEIR_READOUT_EMULATE_SEQUENCE] = "sequence",
-		[WEIR_READOUT_EMULATE_TIMESTAMP] = "timestamp",
-		[WEIR_READOUT_EMULATE_TRUNCATE] = "truncate",
-		[WEIR_READOUT_EMULATE_STALL] = "stall",
-		[WEIR_READOUT_EMULATE_JUMP] = "jump",
-	};
-
-	return (unsigned int)fault < RTE_DIM(names) ? names[fault] : NULL;
+	return (unsigned int)fault < WEIR_READOUT_NB_EMULATED
+		       ? weir_readout_emulator_fault_names[fault]
+		       : NULL;
 }
 
 /* The finalizer of SplitMix64: each bit of the result depends on each bit of the seed. */

@@ -43,6 +43,9 @@ enum weir_readout_emulator_fault {
 	WEIR_READOUT_NB_EMULATED, /**< their number */
 };
 
+/** Names of faults, in the order of enum weir_readout_emulator_fault; NULL at the end. */
+extern const char *const weir_readout_emulator_fault_names[];
+
 /** Name of a fault, as configuration and statistics show it ("truncate"); NULL: no such. Any thread. */
 const char *weir_readout_emulator_fault_name(enum weir_readout_emulator_fault fault);
 
