@@ -13,12 +13,15 @@
 #include "files.h"
 #include "instance.h"
 #include "report.h"
+#include "report_text.h"
 #include "svg.h"
 
 #define POLL_NS       1000000ull    /* how soon an end is noticed */
 #define PROGRESS_NS   1000000000ull /* how often a terminal is told */
 #define WAIT_GRACE_NS 1000000000ull /* how long a full device may hold up a stop */
-#define KILL_GRACE_S  1             /* how long anything may, once a second signal has come */
+#define SEND_GRACE_NS                                                                              \
+	30000000000ull /* how long readers of fragments may; one that takes nothing is given up sooner */
+#define KILL_GRACE_S 1 /* how long anything may, once a second signal has come */
 
 /** Options of the command line. */
 struct run_options {
@@ -145,8 +148,10 @@ wait_for_end(struct instance *instance, bool progress)
 		/* A device that takes no more must not hold up the end for ever. */
 		if (stopped != 0 && (nb_signals > 1 || now - stopped > WAIT_GRACE_NS)) {
 			weir_node_stop_waiting(true);
-			instance_stop_now(instance);
+			instance_stop_workers(instance);
 		}
+		if (stopped != 0 && (nb_signals > 1 || now - stopped > SEND_GRACE_NS))
+			instance_stop_now(instance);
 		if (progress && now - shown >= PROGRESS_NS) {
 			show_progress(instance);
 			shown = now;
@@ -189,8 +194,9 @@ list_outputs(const struct instance *instance, json_t *written)
 	for (i = 0; i < config->nb_ports; i++)
 		if (config->ports[i].pcap_out != NULL)
 			json_array_append_new(written, json_string(config->ports[i].pcap_out));
-	for (i = 0; i < config->links.nb_requests; i++)
-		if (config->links.requests[i].to != NULL)
+	for (i = 0; i < instance->links.requests.nb; i++)
+		if (config->links.requests[i].to != NULL &&
+			links_request_is_written(&instance->links.requests.list[i]))
 			json_array_append_new(written, json_string(config->links.requests[i].to));
 	if (config->outputs.punt_pcap != NULL)
 		json_array_append_new(written, json_string(config->outputs.punt_pcap));
@@ -211,6 +217,49 @@ print_outputs(const json_t *written)
 		printf(" %s", json_string_value(name));
 	}
 	printf("\n");
+}
+
+/* " peer_gone 3, queue_full 1" */
+static const char *
+list_failures(const json_t *to, char *text, size_t size)
+{
+	const json_t *count;
+	const char *name;
+	size_t used = 0;
+
+	json_object_foreach (json_object_get(to, "failed"), name, count) {
+		used += (size_t)snprintf(text + used, size - used, "%s %s %" JSON_INTEGER_FORMAT,
+			used > 0 ? "," : "", name, json_integer_value(count));
+		if (used >= size)
+			break;
+	}
+	return text;
+}
+
+/* What readers of fragments, or files, did not take. @return whether all is there that was to be */
+static bool
+tell_unwritten(const struct instance *instance, const json_t *report)
+{
+	const json_t *requests = json_object_get(json_object_get(report, "readout"), "requests");
+	const struct links_requests *all = &instance->links.requests;
+	char why[256];
+	unsigned int i;
+	bool whole = true;
+
+	for (i = 0; i < all->nb; i++) {
+		const json_t *to =
+			json_object_get(json_array_get(json_object_get(requests, "list"), i), "to");
+
+		if (links_request_is_written(&all->list[i]))
+			continue;
+		whole = false;
+		app_error(&cmd_run,
+			"'%s' has only %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+			" fragments:%s",
+			report_text(to, "path"), report_int(to, "sent"), report_int(to, "taken"),
+			list_failures(to, why, sizeof(why)));
+	}
+	return whole;
 }
 
 /* Was all of the input readable? */
@@ -258,6 +307,8 @@ finish(struct instance *instance, const struct run_options *options)
 	list_outputs(instance, written);
 	json_object_set(report, "written", written);
 	if (instance->config->outputs.stats_json != NULL && write_stats(instance, report) < 0)
+		code = APP_FAILED;
+	if (!tell_unwritten(instance, report))
 		code = APP_FAILED;
 	if (!report_adds_up(report))
 		code = app_error(&cmd_run, "the sums do not add up: this is a defect of Weir");

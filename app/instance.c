@@ -322,7 +322,7 @@ instance_is_finished(struct instance *instance)
 
 	if (instance->em.em != NULL && nothing_comes(instance) &&
 		em_run_is_empty(&instance->em, instance->config))
-		instance_stop_now(instance);
+		instance_stop_workers(instance);
 	for (i = 0; i < instance->nb_started; i++)
 		if (!worker_is_finished(&instance->workers[i]))
 			return false;
@@ -330,12 +330,18 @@ instance_is_finished(struct instance *instance)
 }
 
 void
-instance_stop_now(struct instance *instance)
+instance_stop_workers(struct instance *instance)
 {
 	unsigned int i;
 
 	for (i = 0; i < instance->nb_started; i++)
 		worker_stop(&instance->workers[i]);
+}
+
+void
+instance_stop_now(struct instance *instance)
+{
+	instance_stop_workers(instance);
 	links_run_stop_now(&instance->links);
 }
 
@@ -362,8 +368,6 @@ instance_join(struct instance *instance)
 		end_ns = RTE_MAX(end_ns, instance->workers[i].end_ns);
 	}
 	links_run_join(&instance->links);
-	if (!links_requests_are_written(&instance->links.requests))
-		error = -EIO;
 	end_ns = RTE_MAX(end_ns, instance->links.end_ns);
 	__atomic_store_n(&instance->end_ns, end_ns, __ATOMIC_RELAXED);
 	for (i = 0; i < instance->nb_started; i++)

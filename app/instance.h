@@ -70,6 +70,9 @@ bool instance_is_finished(struct instance *instance);
 void instance_stop(struct instance *instance);
 
 /** Likewise, but events that are inside stay there. */
+void instance_stop_workers(struct instance *instance);
+
+/** Likewise, and fragments of links that are not sent yet never will be. */
 void instance_stop_now(struct instance *instance);
 
 /** Wait for the workers, and write out the files. @return 0, or -EIO when a file could not be written */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Asks links for windows of time, and hands on what they have of these. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <rte_common.h>
 #include <rte_errno.h>
@@ -204,17 +201,6 @@ serve(void *arg)
 	return NULL;
 }
 
-/* A file of a former run is made anew. */
-static int
-clear_file(const char *path)
-{
-	struct stat status;
-
-	if (stat(path, &status) == 0)
-		return S_ISREG(status.st_mode) && truncate(path, 0) < 0 ? -errno : 0;
-	return files_make_directories(path);
-}
-
 /* What is on its way pins its frames: so many windows that half of what each buffer has to spare is enough for all requests. */
 static uint64_t
 windows_to_spare(const struct config_links *links, const struct config_request *request)
@@ -251,13 +237,14 @@ open_sender(struct links_request *request, struct config *config)
 
 	if (path == NULL)
 		return 0;
-	error = clear_file(path);
+	error = files_make_directories(path);
 	reason_log_begin();
 	if (error == 0) {
 		request->sender = weir_readout_sender_create(
 			&(struct weir_readout_sender_config){.path = path,
 				.nb_queued = nb_queued(&config->links, request->config),
-				.thread = true});
+				.thread = true,
+				.anew = true});
 		error = request->sender != NULL ? 0 : -rte_errno;
 	}
 	if (error < 0)
@@ -374,18 +361,17 @@ links_requests_start(struct links_requests *requests, const struct links_thread 
 }
 
 bool
-links_requests_are_written(const struct links_requests *requests)
+links_request_is_written(const struct links_request *request)
 {
 	struct weir_readout_sender_stats stats;
 	unsigned int i;
 
-	for (i = 0; requests->list != NULL && i < requests->nb; i++) {
-		if (requests->list[i].sender == NULL)
-			continue;
-		weir_readout_sender_stats(requests->list[i].sender, &stats);
-		if (stats.failed[WEIR_READOUT_SEND_WRITE_FAILED] > 0)
+	if (request->sender == NULL)
+		return true;
+	weir_readout_sender_stats(request->sender, &stats);
+	for (i = 0; i < WEIR_READOUT_NB_SEND_FAILURES; i++)
+		if (i != WEIR_READOUT_SEND_QUEUE_FULL && stats.failed[i] > 0)
 			return false;
-	}
 	return true;
 }
 

@@ -60,8 +60,11 @@ int links_requests_open(
 /** Begin to ask, and to answer. @return 0 or a negative errno */
 int links_requests_start(struct links_requests *requests, const struct links_thread *feeder);
 
-/** Were all fragments written to files that were to be, as far as queues had room? The thread has ended. */
-bool links_requests_are_written(const struct links_requests *requests);
+/**
+ * Were all its fragments written that there was room for in its queue, if they were to be? What a reader was too slow for is a loss that is
+ * allowed for; what one that left, or took nothing to the end, did not get, and a file did not take, is not. The thread has ended.
+ */
+bool links_request_is_written(const struct links_request *request);
 
 /** Free everything; the thread has ended. */
 void links_requests_close(struct links_requests *requests);

@@ -259,7 +259,7 @@ weir_readout_sender_create(const struct weir_readout_sender_config *config)
 	int rc = -ENOMEM;
 
 	if (sender != NULL)
-		rc = outlet_open(&sender->outlet, sender->name, config->path, config->fd);
+		rc = outlet_open(&sender->outlet, sender->name, config);
 	if (rc == 0 && config->thread) {
 		rc = -pthread_create(&sender->thread, NULL, run, sender);
 		sender->has_thread = rc == 0;

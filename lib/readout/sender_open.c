@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -54,6 +55,33 @@ is_stream(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM;
 }
 
+/*
+ * Two that write one file would take each other's fragments off its end: the second one is refused, in this process or in another. Where a
+ * file system knows no locks there is nothing to ask.
+ */
+static int
+lock_file(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -EBUSY : 0;
+}
+
+/* What was opened, where it is a file. @return 0, or a negative errno */
+static int
+take_file(int fd, bool anew)
+{
+	struct stat status;
+	int rc;
+
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return 0;
+	rc = lock_file(fd);
+	if (rc == 0 && anew && ftruncate(fd, 0) < 0)
+		rc = -errno;
+	return rc;
+}
+
 /* What it is. @return 0, or a negative errno */
 static int
 look_at(struct outlet *outlet, int fd)
@@ -72,21 +100,38 @@ look_at(struct outlet *outlet, int fd)
 	return 0;
 }
 
-int
-outlet_open(struct outlet *outlet, const char *name, const char *path, int fd)
+static const char *
+text_of_error(int rc)
 {
-	bool opened = path != NULL;
-	int rc;
+	switch (rc) {
+	case -EINVAL:
+		return "neither a file nor a stream socket";
+	case -EBUSY:
+		return "another one writes this file; expected a file of its own for each";
+	default:
+		return strerror(-rc);
+	}
+}
 
-	if (opened)
-		fd = open_path(path);
-	rc = fd < 0 ? (opened ? fd : -EBADF) : look_at(outlet, fd);
+int
+outlet_open(
+	struct outlet *outlet, const char *name, const struct weir_readout_sender_config *config)
+{
+	const bool opened = config->path != NULL;
+	const int fd = opened ? open_path(config->path) : config->fd;
+	int rc = 0;
+
+	if (fd < 0)
+		rc = opened ? fd : -EBADF;
+	else if (opened)
+		rc = take_file(fd, config->anew);
+	if (rc == 0)
+		rc = look_at(outlet, fd);
 	if (rc == 0) {
 		outlet->fd = fd;
 		return 0;
 	}
-	SENDER_LOG(ERROR, "fragments to '%s': %s", name,
-		rc == -EINVAL ? "neither a file nor a stream socket" : strerror(-rc));
+	SENDER_LOG(ERROR, "fragments to '%s': %s", name, text_of_error(rc));
 	if (opened && fd >= 0)
 		close(fd);
 	return rc;

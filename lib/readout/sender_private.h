@@ -50,7 +50,8 @@ struct weir_readout_sender {
 };
 
 /* sender_open.c. @return 0, or a negative errno; said in the log */
-int outlet_open(struct outlet *outlet, const char *name, const char *path, int fd);
+int outlet_open(
+	struct outlet *outlet, const char *name, const struct weir_readout_sender_config *config);
 /* A fragment could not be written: take off the file what was. */
 void outlet_roll_back(const struct outlet *outlet);
 /* Of a socket: wait until it takes something, or so long. */

@@ -40,11 +40,12 @@ struct weir_readout_sender;
 /** A sender as one describes it. 0 in a member: its default. */
 struct weir_readout_sender_config {
 	const char *
-		path; /**< a Unix stream socket that there is, to connect to; else a file, created or appended to; NULL: fd */
+		path; /**< a Unix stream socket that there is, to connect to; else a file, created or appended to, which no other sender of any process has open; NULL: fd */
 	int fd; /**< without a path: a stream socket, or a file; owned by the sender, if it can be made */
 	uint32_t nb_queued; /**< fragments at most, those being sent included; default 64 */
 	uint64_t stall_ns; /**< a socket that takes nothing for so long is given up; default: 5 s */
 	bool thread; /**< it sends by a thread of its own; else by weir_readout_sender_poll() */
+	bool anew; /**< a file at path is emptied first, once it is certain that no other sender has it */
 };
 
 /** Why a fragment was not sent. */
@@ -74,7 +75,7 @@ struct weir_readout_sender_stats {
 /**
  * Make a sender. Connects, or opens. Any thread; not the fast path.
  *
- * @return to be freed with weir_readout_sender_free(); NULL with rte_errno: EINVAL: neither a file nor a stream socket, ENOMEM, or what connecting
+ * @return to be freed with weir_readout_sender_free(); NULL with rte_errno: EINVAL: neither a file nor a stream socket, EBUSY: another sender writes the file, ENOMEM, or what connecting
  *         or opening said; the log says why
  */
 struct weir_readout_sender *weir_readout_sender_create(

@@ -282,7 +282,7 @@ def test_a_reader_that_leaves(tmp_path):
     threading.Thread(target=leave, daemon=True).start()
     requests = {"gone": {"links": ["wib"], "every": "1ms", "window": "1ms", "to": "s"},
                 "there": {"links": ["wib"], "every": "1ms", "window": "1ms", "to": "f.bin"}}
-    readout = run(tmp_path, description(requests=requests), errors="fragments to 's': given up")
+    readout = run(tmp_path, description(requests=requests), code=FAILED, errors="fragments to 's': given up")
     gone, there = readout["requests"]["list"]
     assert gone["to"]["failed"].get("peer_gone", 0) > 0
     assert there["to"]["sent"] == there["fragments"] > 0 and not there["to"]["failed"]
@@ -299,11 +299,11 @@ def test_a_reader_that_reads_nothing(tmp_path):
     what["traffic"]["emulated"]["wib"]["rate"] = "5kHz"
     done = weir("run", write_description(tmp_path / "readout.yaml", what), "--name", unique_name(), "--json", cwd=tmp_path)
     server.close()
-    assert done.code == OK, done.text
     readout = done.json()["readout"]
     check_sums(readout)
     stuck, other = readout["requests"]["list"]
     assert stuck["to"]["failed"]["queue_full"] > 0 and stuck["to"]["sent"] < stuck["fragments"]
+    assert done.code == FAILED and f"'s' has only {stuck['to']['sent']} of {stuck['fragments']} fragments" in done.stderr, done.text
     assert not any(link["dropped"] for link in readout["links"])
     assert other["answered"]["complete"] > 0
 

@@ -94,6 +94,8 @@ WRONG = {
     "window below a tick": ("window: 1ms", "window: @15ns", ["15 ns", "62500000"]),
     "request without a window": ("    triggers: {links: [wib], every: 10ms, window: 1ms,", "    @triggers: {links: [wib], every: 10ms,", ["'window'"]),
     "output twice": ("stats_json: out/stats.json", "stats_json: @out/f.bin", ["out/f.bin", "already"]),
+    "windows twice to one file": ("out/f.bin}", "out/f.bin}\n    more: {links: [wib], every: 10ms, window: 1ms, to: @./out/f.bin}",
+                                  ["./out/f.bin", "already", "bad.yaml:9:"]),
     "output in a file": ("to: out/f.bin", "to: @bad.yaml/f.bin", ["bad.yaml"]),
     "input that has no end": ("duration: 1s", "until: @input_end", ["without an end", "duration"]),
     "routes without ports": ("  requests:\n", "  @routes: [{prefix: 10.0.0.0/8, next_hop: 0}]\n  requests:\n", ["'routes'", "ports"]),

@@ -279,6 +279,39 @@ file_without_room(void **state)
 	finish();
 }
 
+static void
+refuse(struct weir_readout_sender_config config, int error)
+{
+	rte_errno = 0;
+	assert_null(weir_readout_sender_create(&config));
+	assert_int_equal(rte_errno, error);
+}
+
+/* Two that write one file would destroy each other's fragments: the second one is refused, and the file left as it is. */
+static void
+one_writer(void **state)
+{
+	make();
+	sender = weir_readout_sender_create(&(struct weir_readout_sender_config){.path = path});
+	assert_non_null(sender);
+	deliver(2);
+	assert_int_equal(weir_readout_sender_poll(sender, 0), 2);
+	refuse((struct weir_readout_sender_config){.path = path}, EBUSY);
+	refuse((struct weir_readout_sender_config){.path = path, .anew = true}, EBUSY);
+	deliver(1);
+	assert_int_equal(weir_readout_sender_poll(sender, 0), 1);
+	expect_file(0, 3);
+	/* it is free again, and made anew */
+	weir_readout_sender_free(sender);
+	sender = weir_readout_sender_create(
+		&(struct weir_readout_sender_config){.path = path, .anew = true});
+	assert_non_null(sender);
+	deliver(2);
+	assert_int_equal(weir_readout_sender_poll(sender, 0), 2);
+	expect_file(3, 2);
+	finish();
+}
+
 /* A pair of sockets: ours to read, of little room. */
 static int
 to_pair(uint32_t nb_queued, bool thread)
@@ -411,14 +444,6 @@ own_thread(void **state)
 }
 
 static void
-refuse(struct weir_readout_sender_config config, int error)
-{
-	rte_errno = 0;
-	assert_null(weir_readout_sender_create(&config));
-	assert_int_equal(rte_errno, error);
-}
-
-static void
 nowhere(void **state)
 {
 	int pair[2];
@@ -450,6 +475,7 @@ main(void)
 		cmocka_unit_test(to_file),
 		cmocka_unit_test(full_disk),
 		cmocka_unit_test(file_without_room),
+		cmocka_unit_test(one_writer),
 		cmocka_unit_test(slow_peer),
 		cmocka_unit_test(stalled_peer),
 		cmocka_unit_test(dead_peer),
