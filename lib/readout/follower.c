@@ -26,7 +26,8 @@ struct weir_readout_follower {
 	struct weir_readout_link *link;
 	struct chain chain;
 	uint32_t burst;
-	uint64_t first; /* of the log */
+	uint64_t first;                /* of the log */
+	struct weir_readout_kept look; /* what functions look at now; its buffer is NULL between */
 	struct follower_tally own;
 	OWN_LINE uint64_t version;
 	struct follower_tally published;
@@ -105,32 +106,71 @@ pin_number(const struct weir_readout_buffer *buffer, uint64_t number, uint32_t *
 	return NULL;
 }
 
+/* What functions see of a frame. */
+static struct weir_readout_item
+item_of(const struct weir_readout_follower *follower, const struct cell *cell, uint32_t index)
+{
+	return (struct weir_readout_item){
+		.link = follower->link,
+		.data = store_frame(&follower->buffer->store, index),
+		.data_bytes = cell->size_bytes,
+		.frame =
+			{
+				.timestamp = cell->timestamp,
+				.sequence = cell->sequence,
+				.size_bytes = cell->size_bytes,
+			},
+	};
+}
+
 static void
 look_at(struct weir_readout_follower *follower, uint64_t number)
 {
 	const struct weir_readout_buffer *buffer = follower->buffer;
-	struct weir_readout_item item = {.link = follower->link};
-	uint32_t index;
-	struct cell *cell = pin_number(buffer, number, &index);
+	struct weir_readout_kept *look = &follower->look;
+	struct cell *cell = pin_number(buffer, number, &look->cell);
 	int reason;
 
 	if (cell == NULL) {
 		follower->own.missed++;
 		return;
 	}
-	item.data = store_frame(&buffer->store, index);
-	item.data_bytes = cell->size_bytes;
-	item.frame = (struct weir_readout_frame){
-		.timestamp = cell->timestamp,
-		.sequence = cell->sequence,
-		.size_bytes = cell->size_bytes,
-	};
-	reason = chain_run(&follower->chain, &item);
-	let_go(buffer, cell);
+	look->item = item_of(follower, cell, look->cell);
+	look->buffer = buffer;
+	reason = chain_run(&follower->chain, &look->item);
+	weir_readout_kept_release(look);
 	if (reason < 0)
 		follower->own.passed++;
 	else
 		follower->own.dropped[reason]++;
+}
+
+int
+weir_readout_follower_keep(
+	const struct weir_readout_follower *follower, struct weir_readout_kept *kept)
+{
+	if (follower->look.buffer == NULL)
+		return -ENOENT;
+	weir_readout_kept_share(&follower->look, kept);
+	return 0;
+}
+
+/* It is pinned: the writer has it not. */
+void
+weir_readout_kept_share(const struct weir_readout_kept *kept, struct weir_readout_kept *other)
+{
+	*other = *kept;
+	if (kept->buffer != NULL)
+		pin_try(&kept->buffer->store.cells[kept->cell].pin);
+}
+
+void
+weir_readout_kept_release(struct weir_readout_kept *kept)
+{
+	if (kept->buffer == NULL)
+		return;
+	let_go(kept->buffer, &kept->buffer->store.cells[kept->cell]);
+	kept->buffer = NULL;
 }
 
 uint32_t

@@ -27,7 +27,8 @@
  * const struct weir_readout_process process = {.name = "reject", .run = reject_calibration, .drops = reasons, .nb_drops = 1};
  * @endcode
  *
- * A follower is polled: from a thread of its own, beside others' in one, or by a job, which gives way between polls.
+ * A follower is polled: from a thread of its own, beside others' in one, or by a job, which gives way between polls. A follower whose functions
+ * run as jobs, which may wait, is made of this one: weir_bridge_follower.h.
  */
 
 #include <stdint.h>
@@ -65,6 +66,16 @@ struct weir_readout_process {
 };
 
 struct weir_readout_follower;
+
+/**
+ * A frame in a buffer that somebody keeps: it stays as it is until it is given back. It takes one of the buffer's spare_frames when its
+ * time is over. All zero: none.
+ */
+struct weir_readout_kept {
+	struct weir_readout_item item; /**< as functions get it; its data until it is given back */
+	const struct weir_readout_buffer *buffer; /**< the library's; NULL: nothing is kept */
+	uint32_t cell;                            /**< the library's */
+};
 
 /** A follower. */
 struct weir_readout_follower_config {
@@ -104,6 +115,21 @@ void weir_readout_follower_free(struct weir_readout_follower *follower);
  * @return how many frames were looked at, missed ones included; 0: there was none
  */
 uint32_t weir_readout_follower_poll(struct weir_readout_follower *follower);
+
+/**
+ * Keep the frame that the follower's functions look at now after they have returned. For a function, in its call.
+ *
+ * @param[out] kept  to be given back with weir_readout_kept_release(), before the buffer is freed
+ * @return 0; -ENOENT: they look at none
+ */
+int weir_readout_follower_keep(
+	const struct weir_readout_follower *follower, struct weir_readout_kept *kept);
+
+/** Keep a frame once more, for somebody else, who gives it back at another time: a call in a helper thread that may outlast its caller. Any thread. */
+void weir_readout_kept_share(const struct weir_readout_kept *kept, struct weir_readout_kept *other);
+
+/** Give a frame back: it must not be touched any more. Any thread, also where the follower is gone. Nothing to do where nothing is kept. */
+void weir_readout_kept_release(struct weir_readout_kept *kept);
 
 /** Name of reason @p number, from 0, to drop a frame ("reject.calibration"); NULL beyond the last. Any thread. */
 const char *weir_readout_follower_drop_name(

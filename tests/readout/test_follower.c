@@ -306,6 +306,50 @@ lets_go(void **state)
 	free_all();
 }
 
+/* Each fifth frame is kept, and given back when the next one is. */
+static int
+keep_some(void *arg, const struct weir_readout_item *item)
+{
+	struct weir_readout_kept *kept = arg;
+
+	if (item->frame.timestamp / RT_STEP % 5 != 0)
+		return WEIR_READOUT_PASS;
+	weir_readout_kept_release(kept);
+	assert_int_equal(weir_readout_follower_keep(t.follower, kept), 0);
+	assert_ptr_equal(kept->item.data, item->data);
+	return WEIR_READOUT_PASS;
+}
+
+/* What is kept stays, whatever comes, also for two who give it back at different times. */
+static void
+keeps(void **state)
+{
+	struct weir_readout_kept kept = {0}, other = {0};
+	const struct weir_readout_process keeping = {
+		.name = "keep", .run = keep_some, .arg = &kept};
+
+	make(RT_STEP, WEIR_READOUT_FULL_EVICT_OLDEST);
+	follow(&keeping, 1, 0);
+	assert_int_equal(weir_readout_follower_keep(t.follower, &other), -ENOENT);
+	put_some(10);
+	catch_up();
+	assert_int_equal(kept.item.frame.timestamp, 1050);
+	weir_readout_kept_share(&kept, &other);
+	put_some(1000);
+	assert_int_equal(rt_stats(t.buffer).detained, 1);
+	expect_frame(&kept.item);
+	weir_readout_kept_release(&kept);
+	weir_readout_kept_release(&kept); /* there is nothing any more */
+	put_some(1000);
+	assert_int_equal(rt_stats(t.buffer).detained, 1);
+	expect_frame(&other.item);
+	catch_up();
+	weir_readout_kept_release(&kept);
+	weir_readout_kept_release(&other);
+	put_some(1000);
+	free_all();
+}
+
 static void
 refused(void **state)
 {
@@ -404,6 +448,7 @@ main(void)
 		cmocka_unit_test(reasons),
 		cmocka_unit_test(slow),
 		cmocka_unit_test(lets_go),
+		cmocka_unit_test(keeps),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(race),
 	};
