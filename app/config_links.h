@@ -87,6 +87,8 @@ struct config_links {
 	unsigned int nb_replayed;
 	struct config_request *requests;
 	unsigned int nb_requests;
+	uint32_t nb_fragments; /**< of all requests at once; 0: as many as they need */
+	uint32_t nb_frames;    /**< that a fragment has room for; 0: as many as they need */
 };
 
 /** Read it; errors go to the document. @return 0, or -ENOMEM */

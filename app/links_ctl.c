@@ -33,7 +33,7 @@ register_none(struct weir_base_ctl *ctl)
 	return error;
 }
 
-/* Feeds and senders by name. @return how many */
+/* Feeds, senders, and what looks for hits in links, by name. @return how many */
 static unsigned int
 list_parts(const struct links_run *run, struct weir_readout_ctl_part *parts)
 {
@@ -46,6 +46,11 @@ list_parts(const struct links_run *run, struct weir_readout_ctl_part *parts)
 			parts[nb++] = (struct weir_readout_ctl_part){
 				.name = run->requests.list[i].config->name,
 				.sender = run->requests.list[i].sender};
+	for (i = 0; i < run->nb; i++)
+		if (run->finders[i] != NULL)
+			parts[nb++] = (struct weir_readout_ctl_part){
+				.name = weir_readout_link_name(run->links[i]),
+				.finder = run->finders[i]};
 	return nb;
 }
 
@@ -56,12 +61,15 @@ links_run_register(struct links_run *run, struct weir_base_ctl *ctl)
 		.handlers = (const struct weir_readout_handler *const *)run->handlers,
 		.nb_handlers = run->nb,
 		.service = run->requests.service,
+		.fragments_key = "application.fragments.count",
+		.frames_key = "application.fragments.frames",
 	};
 	struct weir_readout_ctl_part *parts;
 
 	if (run->registry == NULL)
 		return register_none(ctl);
-	parts = calloc(run->nb_feeds * LINKS_FEED_PARTS + run->requests.nb, sizeof(*parts));
+	parts = calloc(
+		run->nb_feeds * LINKS_FEED_PARTS + run->requests.nb + run->nb, sizeof(*parts));
 	if (parts == NULL)
 		return -ENOMEM;
 	config.parts = parts;

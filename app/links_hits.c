@@ -96,17 +96,19 @@ report_collector(const struct links_feed *feed, uint64_t received, bool *adds_up
 	}
 	*adds_up = *adds_up && counted->queue.received == received &&
 		   delivered == received + counted->queue.queued;
-	return json_pack(
-		"{s:o, s:I}", "finders", finders, "queued", (json_int_t)counted->queue.queued);
+	return json_pack("{s:o, s:I, s:I}", "finders", finders, "received",
+		(json_int_t)counted->queue.received, "queued", (json_int_t)counted->queue.queued);
 }
 
-/* Finders and the queue between are no parts that the control socket knows; the link is. */
+/* Finders are parts of their links: links_ctl.c. */
 static unsigned int
-no_parts(const struct links_feed *feed, struct weir_readout_ctl_part *parts)
+collector_parts(const struct links_feed *feed, struct weir_readout_ctl_part *parts)
 {
-	(void)feed;
-	(void)parts;
-	return 0;
+	const struct collected *collected = feed->source;
+
+	parts[0] = (struct weir_readout_ctl_part){
+		.name = feed->link->name, .collector = collected->collector};
+	return 1;
 }
 
 static void
@@ -126,7 +128,7 @@ static const struct links_feed_type hits_type = {
 	.ended = collector_ended,
 	.look = look_at_collector,
 	.report = report_collector,
-	.parts = no_parts,
+	.parts = collector_parts,
 	.close = close_collector,
 };
 

@@ -119,6 +119,10 @@ print_feed(const json_t *feed, FILE *out)
 		fprintf(out, "\n");
 	}
 	print_finders(feed, out);
+	if (json_object_get(feed, "queued") != NULL)
+		fprintf(out, "  %-20s %-10s %12s received, %s queued\n", report_text(feed, "to"),
+			report_text(feed, "feed"), report_grouped(report_int(feed, "received")),
+			report_grouped(report_int(feed, "queued")));
 	if (json_object_get(feed, "input") != NULL)
 		fprintf(out, "  %-20s %-10s %12s sent, input %s\n", report_text(feed, "to"),
 			report_text(feed, "feed"), report_grouped(report_int(feed, "sent")),

@@ -21,7 +21,6 @@
 #define FRAGMENTS_MAX   8192u
 #define FRAMES_BYTES                                                                               \
 	(UINT64_C(256) << 20) /* for lists of frames of all fragments, where windows are short */
-#define FRAME_BYTES 28        /* of such a list: weir_readout_request.h */
 
 typedef unsigned __int128 wide;
 
@@ -272,13 +271,14 @@ open_request(struct links_request *request, struct config *config, const struct 
 	return open_sender(request, config);
 }
 
-/* Fragments that may wait for their time, be on their way, or have been asked for a moment ago. */
-static uint32_t
-nb_fragments(const struct config_links *links)
+uint32_t
+links_requests_fragments(const struct config_links *links)
 {
 	uint64_t nb = SPARE_WINDOWS * (uint64_t)links->nb_links;
 	unsigned int i;
 
+	if (links->nb_fragments != 0)
+		return links->nb_fragments;
 	for (i = 0; i < links->nb_requests; i++) {
 		const struct config_request *request = &links->requests[i];
 
@@ -291,13 +291,14 @@ nb_fragments(const struct config_links *links)
 	return (uint32_t)nb;
 }
 
-/* In the longest window; all that a buffer has, for who asks over the control socket, as far as FRAMES_BYTES go. */
-static uint32_t
-nb_frames(const struct config_links *links)
+uint32_t
+links_requests_frames(const struct config_links *links)
 {
 	double most = 1, held = 1;
 	unsigned int i, j;
 
+	if (links->nb_frames != 0)
+		return links->nb_frames;
 	for (j = 0; j < links->nb; j++) {
 		const struct config_link *link = &links->list[j];
 		struct weir_readout_buffer_info info = {0};
@@ -308,7 +309,8 @@ nb_frames(const struct config_links *links)
 			most = RTE_MAX(
 				most, config_link_frames(link, links->requests[i].window_ns));
 	}
-	most = RTE_MAX(most, (double)FRAMES_BYTES / FRAME_BYTES / nb_fragments(links));
+	most = RTE_MAX(most, (double)FRAMES_BYTES / LINKS_REQUESTS_FRAME_BYTES /
+				     links_requests_fragments(links));
 	return (uint32_t)RTE_MIN(most, held);
 }
 
@@ -329,8 +331,8 @@ open_service(struct links_requests *requests, const struct config_links *links,
 	requests->service =
 		weir_readout_service_create(&(struct weir_readout_service_config){.links = list,
 			.nb_links = run->nb,
-			.nb_fragments = nb_fragments(links),
-			.max_frames = nb_frames(links)});
+			.nb_fragments = links_requests_fragments(links),
+			.max_frames = links_requests_frames(links)});
 	free(list);
 	return requests->service != NULL ? 0 : -rte_errno;
 }

@@ -14,6 +14,7 @@
 #include "links_thread.h"
 
 struct config;
+struct config_links;
 struct config_request;
 struct links_run;
 
@@ -52,6 +53,14 @@ struct links_requests {
 	struct weir_readout_service_stats shown; /**< of the last look */
 	struct weir_base_hist latency[WEIR_READOUT_NB_LATENCIES]; /**< likewise */
 };
+
+#define LINKS_REQUESTS_FRAME_BYTES 28 /**< of a fragment, for each frame that it has room for */
+
+/** Fragments that may wait for their time, be on their way, or have been asked for a moment ago; as configured, or as many as requests need. */
+uint32_t links_requests_fragments(const struct config_links *links);
+
+/** Frames that a fragment has room for: as configured; or those of the longest window, and of all that a buffer has, as far as memory goes. */
+uint32_t links_requests_frames(const struct config_links *links);
 
 /** Make them, when the buffers of links are there. @return 0, or a negative errno with the reason in the document or printed */
 int links_requests_open(

@@ -238,6 +238,7 @@ print_part(const char *kind, const json_t *part, FILE *out)
 	fprintf(out, "\n%s %s", kind, answer_text(part, "name"));
 	print_counts(": ", part, out);
 	print_counts("; failed: ", json_object_get(part, "failed"), out);
+	print_counts("; dropped: ", json_object_get(part, "dropped"), out);
 	fprintf(out, "\n");
 	json_array_foreach (json_object_get(part, "ports"), index, item) {
 		print_port(item, out);
@@ -256,7 +257,8 @@ print_parts(const json_t *answer, FILE *out)
 	static const struct {
 		const char *list, *one;
 	} kinds[] = {{"receivers", "receiver"}, {"dispatches", "dispatch"},
-		{"emulators", "emulator"}, {"replays", "replay"}, {"senders", "sender"}};
+		{"emulators", "emulator"}, {"replays", "replay"}, {"senders", "sender"},
+		{"finders", "finder"}, {"collectors", "collector"}, {"followers", "follower"}};
 	const json_t *part;
 	size_t index;
 
@@ -285,7 +287,10 @@ print_missing(const json_t *fragment, FILE *out)
 	size_t index;
 
 	if (strcmp(answer_text(fragment, "answer"), "too_large") == 0)
-		fprintf(out, "  it has more frames than a fragment: ask for a shorter window\n");
+		fprintf(out, "  %s\n",
+			json_object_get(fragment, "why") != NULL
+				? answer_text(fragment, "why")
+				: "it has more frames than a fragment: ask for a shorter window");
 	json_array_foreach (missing, index, interval) {
 		if (index == NB_MISSING_MAX) {
 			fprintf(out, "  and %zu more\n", json_array_size(missing) - index);

@@ -28,6 +28,7 @@ extern const struct weir_base_doc_section schema_link;
 extern const struct weir_base_doc_section schema_receiver;
 /** Windows of time asked for. */
 extern const struct weir_base_doc_section schema_request;
+extern const struct weir_base_doc_section schema_fragments;
 /** What arrives, where it is made rather than received. */
 extern const struct weir_base_doc_section schema_traffic;
 /** How long, and what is written. */

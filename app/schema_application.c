@@ -299,6 +299,12 @@ static const struct weir_base_doc_key keys[] = {
 		.help = "Windows of time that links are asked for again and again, by name.",
 	},
 	{
+		.name = "fragments",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &schema_fragments,
+		.help = "Room for what links have of these windows.",
+	},
+	{
 		.name = "neighbours",
 		.kind = WEIR_BASE_DOC_LIST,
 		.item = WEIR_BASE_DOC_MAP,

@@ -274,3 +274,34 @@ const struct weir_base_doc_section schema_request = {
 		"fragment.",
 	.keys = request_keys,
 };
+
+static const struct weir_base_doc_key fragments_keys[] = {
+	{
+		.name = "count",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 1000000,
+		.help = "So many may be asked for, or on their way, at once: of each window that "
+			"is asked for one for each of its links. Half of them may be for "
+			"`weir readout request`. By default as many as the requests need, and 16 "
+			"for each link.",
+	},
+	{
+		.name = "frames",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 1073741824,
+		.help = "A fragment has room for so many; a longer window is answered with "
+			"`too_large`. 28 bytes of memory for each frame of each fragment. By "
+			"default those of the longest window of the requests, or as many as 256 "
+			"MiB are enough for, up to all that a buffer holds.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section schema_fragments = {
+	.name = "fragments",
+	.help = "What links have of the windows that they are asked for, by requests and by `weir "
+		"readout request`.",
+	.keys = fragments_keys,
+};

@@ -23,20 +23,49 @@ link_at(const struct weir_readout_ctl *readout, uint32_t number,
 				: readout->links[number - readout->nb_handlers];
 }
 
-/* @param name  NULL: all links */
-static json_t *
-tell_links(const struct weir_readout_ctl *readout, const char *name, bool *agree)
+/* Links that are told of. */
+struct telling {
+	const struct weir_readout_ctl *readout;
+	json_t *list;
+	bool agree;
+};
+
+static const char *
+name_of_link(void *arg, uint32_t number)
 {
-	json_t *list = json_array();
+	const struct telling *telling = arg;
+	const struct weir_readout_handler *handler;
 
-	for (uint32_t i = 0; i < readout->nb_handlers + readout->nb_links; i++) {
-		const struct weir_readout_handler *handler;
-		const struct weir_readout_link *link = link_at(readout, i, &handler);
+	return weir_readout_link_name(link_at(telling->readout, number, &handler));
+}
 
-		if (name == NULL || strcmp(weir_readout_link_name(link), name) == 0)
-			json_array_append_new(list, ctl_link(link, handler, agree));
-	}
-	return list;
+static void
+tell_link(void *arg, uint32_t number)
+{
+	struct telling *telling = arg;
+	const struct weir_readout_handler *handler;
+	const struct weir_readout_link *link = link_at(telling->readout, number, &handler);
+
+	json_array_append_new(telling->list, ctl_link(link, handler, &telling->agree));
+}
+
+/* @param name  NULL: all links. @return 0, or why not in result: as ctl_names_find() */
+static int
+tell_links(struct telling *telling, const json_t *name, json_t **result)
+{
+	const struct ctl_names names = {.name = name_of_link,
+		.arg = telling,
+		.nb = telling->readout->nb_handlers + telling->readout->nb_links};
+	int rc = 0;
+
+	telling->list = json_array();
+	for (uint32_t i = 0; name == NULL && i < names.nb; i++)
+		tell_link(telling, i);
+	if (name != NULL)
+		rc = ctl_names_find(&names, name, tell_link, result);
+	if (rc < 0)
+		json_decref(telling->list);
+	return rc;
 }
 
 /* Those of the service, and what is its requests' over this socket. */
@@ -60,30 +89,26 @@ ctl_status(void *arg, const json_t *args, json_t **result)
 	static const char *const keys[] = {"link", "name", NULL};
 	struct weir_readout_ctl *readout = arg;
 	const json_t *name = json_object_get(args, "link");
-	json_t *object, *links;
-	bool agree = true;
+	struct telling telling = {.readout = readout, .agree = true};
+	json_t *object;
+	int rc;
 
 	if (ctl_args_check(args, keys, result) < 0)
 		return -EINVAL;
 	if (name == NULL)
 		name = json_object_get(args, "name");
-	if (name != NULL && !json_is_string(name)) {
-		*result = json_string("expected \"link\": a name");
-		return -EINVAL;
-	}
-	links = tell_links(readout, json_string_value(name), &agree);
-	if (name != NULL && json_array_size(links) == 0) {
-		json_decref(links);
-		*result = json_sprintf("no link '%.100s'", json_string_value(name));
-		return -ENOENT;
-	}
-	object = json_pack("{s:I, s:o}", "time_ns", (json_int_t)readout->clock(), "links", links);
+	rc = tell_links(&telling, name, result);
+	if (rc < 0)
+		return rc;
+	object = json_pack(
+		"{s:I, s:o}", "time_ns", (json_int_t)readout->clock(), "links", telling.list);
 	if (name == NULL) {
 		if (readout->service != NULL)
-			json_object_set_new(object, "requests", tell_requests(readout, &agree));
-		ctl_parts(object, readout->parts, readout->nb_parts, &agree);
+			json_object_set_new(
+				object, "requests", tell_requests(readout, &telling.agree));
+		ctl_parts(object, readout->parts, readout->nb_parts, &telling.agree);
 	}
-	json_object_set_new(object, "agree", json_boolean(agree));
+	json_object_set_new(object, "agree", json_boolean(telling.agree));
 	*result = object;
 	return 0;
 }
@@ -91,7 +116,7 @@ ctl_status(void *arg, const json_t *args, json_t **result)
 static const struct weir_base_ctl_entry commands[] = {
 	{"readout/status",
 		"links: frames received, buffered, delivered, dropped; all that is around them; "
-		"of \"link\" only",
+		"of \"link\" only, or of all links \"link\"-0, \"link\"-1 ...",
 		WEIR_BASE_CTL_READ_ONLY, ctl_status},
 	{"readout/request",
 		"frames of a window: \"begin\" and \"end\" in ticks, or \"last_ms\"; of "
@@ -141,6 +166,10 @@ copy_config(struct weir_readout_ctl *readout, const struct weir_readout_ctl_conf
 	readout->service = config->service;
 	readout->clock = config->clock != NULL ? config->clock : weir_base_time_ns;
 	readout->max_fragments = config->max_fragments;
+	readout->fragments_key = config->fragments_key != NULL ? config->fragments_key
+							       : "nb_fragments of the service";
+	readout->frames_key =
+		config->frames_key != NULL ? config->frames_key : "max_frames of the service";
 	if (readout->max_fragments == 0 && config->service != NULL)
 		readout->max_fragments = config->service->nb_fragments / 2;
 	return copy_parts(readout, config);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of what is around links: requests, dispatches, receivers, emulators, replays, senders. */
+/* Counters of what is around links: requests, dispatches, receivers, emulators, replays, senders, finders, followers, collectors. */
 #include <stdlib.h>
 
 #include <rte_common.h>
@@ -206,6 +206,62 @@ tell_sender(const struct weir_readout_ctl_part *part, bool *agree)
 	return object;
 }
 
+static json_t *
+tell_finder(const struct weir_readout_ctl_part *part, bool *agree)
+{
+	struct weir_readout_hit_finder_stats stats;
+	json_t *object = json_object();
+
+	weir_readout_hit_finder_stats(part->finder, &stats);
+	weir_base_ctl_set(object, "frames", stats.frames);
+	weir_base_ctl_set(object, "skipped", stats.skipped);
+	weir_base_ctl_set(object, "gaps", stats.gaps);
+	weir_base_ctl_set(object, "hits", stats.hits);
+	weir_base_ctl_set(object, "delivered", stats.delivered);
+	weir_base_ctl_set(object, "refused", stats.refused);
+	if (stats.hits != stats.delivered + stats.refused)
+		*agree = false;
+	return object;
+}
+
+static json_t *
+tell_follower(const struct weir_readout_ctl_part *part, bool *agree)
+{
+	struct weir_readout_follower_stats stats;
+	json_t *object = json_object(), *dropped = json_object();
+	const char *name;
+	uint64_t sum;
+
+	weir_readout_follower_stats(part->follower, &stats);
+	weir_base_ctl_set(object, "received", stats.received);
+	weir_base_ctl_set(object, "passed", stats.passed);
+	weir_base_ctl_set(object, "missed", stats.missed);
+	weir_base_ctl_set(object, "waiting", stats.waiting);
+	sum = stats.passed + stats.missed + stats.waiting;
+	for (uint32_t i = 0; (name = weir_readout_follower_drop_name(part->follower, i)) != NULL;
+		i++) {
+		weir_base_ctl_set(dropped, name, stats.dropped[i]);
+		sum += stats.dropped[i];
+	}
+	json_object_set_new(object, "dropped", dropped);
+	if (stats.received != sum)
+		*agree = false;
+	return object;
+}
+
+static json_t *
+tell_collector(const struct weir_readout_ctl_part *part, bool *agree)
+{
+	struct weir_readout_sink_stats stats;
+	json_t *object = json_object();
+
+	weir_readout_collector_stats(part->collector, &stats);
+	weir_base_ctl_set(object, "received", stats.received);
+	weir_base_ctl_set(object, "queued", stats.queued);
+	weir_base_ctl_set(object, "sources", stats.sources);
+	return object;
+}
+
 typedef json_t *(*tell_t)(const struct weir_readout_ctl_part *part, bool *agree);
 
 /* @param[out] kind  the list that it belongs to */
@@ -222,6 +278,9 @@ how_to_tell(const struct weir_readout_ctl_part *part, const char **kind)
 		{"emulators", part->emulator, tell_emulator},
 		{"replays", part->replay, tell_replay},
 		{"senders", part->sender, tell_sender},
+		{"finders", part->finder, tell_finder},
+		{"followers", part->follower, tell_follower},
+		{"collectors", part->collector, tell_collector},
 	};
 
 	for (size_t i = 0; i < RTE_DIM(kinds); i++)

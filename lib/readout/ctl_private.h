@@ -2,7 +2,7 @@
 #ifndef READOUT_CTL_PRIVATE_H
 #define READOUT_CTL_PRIVATE_H
 
-/* ctl.c: the commands, offered and taken back; ctl_args.c: their arguments; ctl_link.c, ctl_parts.c: what there is of what; ctl_request.c: windows. */
+/* ctl.c: the commands, offered and taken back; ctl_args.c: their arguments; ctl_names.c: links by name; ctl_link.c, ctl_parts.c: what there is of what; ctl_request.c: windows. */
 
 #include <pthread.h>
 #include <sys/queue.h>
@@ -24,6 +24,7 @@ struct weir_readout_ctl {
 	struct weir_readout_service *service;
 	uint64_t (*clock)(void);
 	uint32_t max_fragments;
+	const char *fragments_key, *frames_key; /* what to raise, for messages */
 	bool registered;
 	pthread_mutex_t lock;         /* of all that follows, and of questions */
 	struct ctl_questions waiting; /* questions that the service, or their client, waits for */
@@ -37,6 +38,23 @@ struct weir_readout_ctl {
 int ctl_args_check(const json_t *args, const char *const *keys, json_t **result);
 /* Any 64 bits, as a number or as text; unchanged without such an argument. */
 int ctl_args_u64(const json_t *args, const char *key, uint64_t *value, json_t **result);
+
+/* ctl_names.c */
+
+/* All links that there are. */
+struct ctl_names {
+	const char *(*name)(void *arg, uint32_t number);
+	void *arg; /* for this one, and for who is told what was found */
+	uint32_t nb;
+};
+
+/*
+ * Calls @p found for the link of that name; without one, for each of NAME-0, NAME-1 and so on.
+ *
+ * @return 0; -EINVAL: it is no text; -ENOENT: there is none, and result says which there are
+ */
+int ctl_names_find(const struct ctl_names *names, const json_t *wanted,
+	void (*found)(void *arg, uint32_t number), json_t **result);
 
 /* ctl_link.c, ctl_parts.c. @param[out] agree  false: its sums do not */
 json_t *ctl_link(const struct weir_readout_link *link, const struct weir_readout_handler *handler,

@@ -121,6 +121,45 @@ set_data(json_t *object, const struct weir_readout_fragment *fragment)
 	free(data);
 }
 
+/* The frames were asked for, and cannot be told: the fragment is none that was answered. */
+static json_t *
+tell_no_memory(const struct weir_readout_fragment *fragment)
+{
+	json_t *object = json_object();
+
+	weir_base_ctl_set_name(object, "link", fragment->link_name);
+	json_object_set_new(object, "refused",
+		json_sprintf("no memory for the answer with its %" PRIu64
+			     " bytes: ask for a shorter window, or for fewer links",
+			weir_readout_fragment_bytes(fragment)));
+	return object;
+}
+
+/* Frames that the window has, at most. */
+static uint64_t
+frames_of(const struct weir_readout_buffer *buffer, const struct weir_readout_window *window)
+{
+	const uint64_t ticks = (window->end - window->begin) & buffer->timestamp_mask;
+	const uint64_t cells = buffer->store.nb_cells;
+
+	return buffer->ordered ? cells : RTE_MIN(ticks / buffer->step_ticks + 2, cells);
+}
+
+static void
+set_too_large(json_t *object, const struct ctl_question *question,
+	const struct weir_readout_fragment *fragment)
+{
+	const struct weir_readout_window *window = fragment->window;
+	const struct weir_readout_ctl *readout = question->readout;
+
+	json_object_set_new(object, "why",
+		json_sprintf("it has up to %" PRIu64 " frames, and a fragment has room for %" PRIu32
+			     ": ask for a shorter window, or raise %s to %" PRIu64,
+			frames_of(readout->service->links[fragment->link].buffer, window),
+			window->max_frames, readout->frames_key,
+			frames_of(readout->service->links[fragment->link].buffer, window)));
+}
+
 static json_t *
 tell_fragment(const struct ctl_question *question, const struct ctl_part *part)
 {
@@ -139,26 +178,32 @@ tell_fragment(const struct ctl_question *question, const struct ctl_part *part)
 	json_object_set_new(
 		object, "missing_cut", json_boolean((window->parts & WEIR_READOUT_PART_CUT) != 0));
 	weir_base_ctl_set(object, "latency_ns", fragment->answered_ns - fragment->asked_ns);
+	if (fragment->answer == WEIR_READOUT_ANSWER_TOO_LARGE)
+		set_too_large(object, question, fragment);
 	if (question->with_frames)
 		set_data(object, fragment);
-	return object;
+	if (!question->with_frames || json_object_get(object, "data") != NULL)
+		return object;
+	json_decref(object);
+	return tell_no_memory(fragment);
 }
 
-static const char *
-text_of_refusal(int refused)
+static json_t *
+text_of_refusal(const struct weir_readout_ctl *readout, int refused)
 {
 	switch (refused) {
 	case -ENODATA:
-		return "there was no frame yet";
+		return json_string("there was no frame yet");
 	case -EINVAL:
-		return "\"end\" is before \"begin\"";
+		return json_string("\"end\" is before \"begin\"");
 	case -ENOBUFS:
-		return "the service has too few free fragments: name fewer links, or configure "
-		       "more of them";
+		return json_sprintf("too few of the service's %" PRIu32
+				    " fragments are free: name fewer links, ask later, or raise %s",
+			readout->service->nb_fragments, readout->fragments_key);
 	case -ESHUTDOWN:
-		return "the service is stopped: the run ends";
+		return json_string("the service is stopped: the run ends");
 	default:
-		return strerror(-refused);
+		return json_string(strerror(-refused));
 	}
 }
 
@@ -172,7 +217,7 @@ tell_part(const struct ctl_question *question, uint32_t link)
 		return tell_fragment(question, part);
 	object = json_object();
 	weir_base_ctl_set_name(object, "link", question->readout->service->links[link].name);
-	weir_base_ctl_set_name(object, "refused", text_of_refusal(part->refused));
+	json_object_set_new(object, "refused", text_of_refusal(question->readout, part->refused));
 	return object;
 }
 
@@ -237,7 +282,7 @@ answer_question(void *arg, json_t **result)
 	if (waits)
 		*result = json_string("the run has ended before the window was there");
 	else if (rc < 0)
-		*result = json_string(text_of_refusal(rc));
+		*result = text_of_refusal(readout, rc);
 	else
 		rc = tell_all(question, result);
 	for (uint32_t i = 0; i < readout->service->nb_links; i++)
@@ -309,11 +354,29 @@ ask_all(struct ctl_question *question, uint32_t *links)
 		ask_last(question, links[i]);
 }
 
+static const char *
+name_of_link(void *arg, uint32_t number)
+{
+	const struct ctl_question *question = arg;
+
+	return question->readout->service->links[number].name;
+}
+
+static void
+want_link(void *arg, uint32_t number)
+{
+	struct ctl_question *question = arg;
+
+	question->parts[number].wanted = true;
+}
+
 /* The links that are named; all, where none are. @return 0, -EINVAL, -ENOENT */
 static int
 read_links(struct ctl_question *question, const json_t *args, json_t **result)
 {
 	const struct weir_readout_service *service = question->readout->service;
+	const struct ctl_names all = {
+		.name = name_of_link, .arg = question, .nb = service->nb_links};
 	const json_t *names = json_object_get(args, "links"), *name;
 	size_t index;
 
@@ -324,16 +387,10 @@ read_links(struct ctl_question *question, const json_t *args, json_t **result)
 	for (uint32_t i = 0; names == NULL && i < service->nb_links; i++)
 		question->parts[i].wanted = true;
 	json_array_foreach (names, index, name) {
-		int link = json_is_string(name)
-				   ? weir_readout_service_find(service, json_string_value(name))
-				   : -ENOENT;
+		int rc = ctl_names_find(&all, name, want_link, result);
 
-		if (link < 0) {
-			*result = json_sprintf("no link '%.100s'",
-				json_is_string(name) ? json_string_value(name) : "?");
-			return link;
-		}
-		question->parts[link].wanted = true;
+		if (rc < 0)
+			return rc;
 	}
 	for (uint32_t i = 0; i < service->nb_links; i++)
 		question->nb_wanted += question->parts[i].wanted;
@@ -411,9 +468,10 @@ enlist(struct ctl_question *question, json_t **result)
 	if (fits)
 		return 0;
 	*result = json_sprintf("%" PRIu32 " links are too many: requests over the control socket "
-			       "may have %" PRIu32 " of the service's fragments at once; name "
-			       "fewer links, ask later, or configure more fragments",
-		question->nb_wanted, readout->max_fragments);
+			       "may have %" PRIu32 " of the service's %" PRIu32
+			       " fragments at once; name fewer links, ask later, or raise %s",
+		question->nb_wanted, readout->max_fragments, readout->service->nb_fragments,
+		readout->fragments_key);
 	return -ENOBUFS;
 }
 

@@ -19,6 +19,7 @@ weir_readout_answer_name(enum weir_readout_answer answer)
 		[WEIR_READOUT_ANSWER_NOT_YET] = "not_yet",
 		[WEIR_READOUT_ANSWER_TIMED_OUT] = "timed_out",
 		[WEIR_READOUT_ANSWER_TOO_LARGE] = "too_large",
+		[WEIR_READOUT_ANSWER_STOPPED] = "stopped",
 	};
 
 	return (unsigned int)answer < RTE_DIM(names) ? names[answer] : NULL;
@@ -124,9 +125,9 @@ weir_readout_service_ask(struct weir_readout_service *service,
 	return errors[refusal];
 }
 
-/* Its window, looked up: frames are pinned now. @param waits  it was to wait for what is still to come */
+/* Its window, looked up: frames are pinned now. */
 static enum weir_readout_answer
-look_up(const struct weir_readout_buffer *buffer, struct fragment *one, bool waits)
+look_up(const struct weir_readout_buffer *buffer, struct fragment *one)
 {
 	static const enum weir_readout_answer answers[] = {
 		[WEIR_READOUT_STATUS_COMPLETE] = WEIR_READOUT_ANSWER_COMPLETE,
@@ -134,14 +135,10 @@ look_up(const struct weir_readout_buffer *buffer, struct fragment *one, bool wai
 		[WEIR_READOUT_STATUS_TOO_OLD] = WEIR_READOUT_ANSWER_TOO_OLD,
 		[WEIR_READOUT_STATUS_NOT_YET] = WEIR_READOUT_ANSWER_NOT_YET,
 	};
-	enum weir_readout_answer answer;
-
 	/* its ends were compared when it was asked for: the only other error */
 	if (weir_readout_window_find(buffer, one->begin, one->end, one->window) < 0)
 		return WEIR_READOUT_ANSWER_TOO_LARGE;
-	answer = answers[weir_readout_window_status(one->window)];
-	return answer == WEIR_READOUT_ANSWER_NOT_YET && waits ? WEIR_READOUT_ANSWER_TIMED_OUT
-							      : answer;
+	return answers[weir_readout_window_status(one->window)];
 }
 
 /* @return whether it is answered */
@@ -151,13 +148,16 @@ try_answer(const struct weir_readout_service *service, struct fragment *one, boo
 {
 	const struct weir_readout_buffer *buffer = service->links[one->shown.link].buffer;
 	uint64_t waited_ns = now_ns > one->shown.asked_ns ? now_ns - one->shown.asked_ns : 0;
-	bool over = stopped || waited_ns >= one->timeout_ns;
+	const bool late = waited_ns >= one->timeout_ns, over = stopped || late;
 
 	if (!over && one->begin != one->end && !weir_readout_buffer_reached(buffer, one->end))
 		return false;
-	one->shown.answer = look_up(buffer, one, one->timeout_ns > 0);
+	one->shown.answer = look_up(buffer, one);
 	one->shown.answered_ns = now_ns;
-	if (over || one->shown.answer != WEIR_READOUT_ANSWER_TIMED_OUT)
+	if (one->shown.answer != WEIR_READOUT_ANSWER_NOT_YET || one->timeout_ns == 0)
+		return true;
+	one->shown.answer = late ? WEIR_READOUT_ANSWER_TIMED_OUT : WEIR_READOUT_ANSWER_STOPPED;
+	if (over)
 		return true;
 	/* The clock of the link was set back meanwhile: it is still to come. */
 	weir_readout_window_release(one->window);

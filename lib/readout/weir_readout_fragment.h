@@ -19,7 +19,7 @@
  *         48     8  stream key of the link
  *         56     8  payload_bytes: of all frames
  *         64     4  number of the link in its service
- *         68     4  answer: 0 complete, 1 partial, 2 too old, 3 not yet, 4 timed out, 5 too large
+ *         68     4  answer: 0 complete, 1 partial, 2 too old, 3 not yet, 4 timed out, 5 too large, 6 stopped
  *         72     4  parts: bits: 1 frames, 2 missing, 4 too old, 8 not yet, 16 the list of what is missing is cut
  *         76     4  nb_missing
  *         80     4  nb_frames

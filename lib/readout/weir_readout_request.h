@@ -45,9 +45,10 @@ enum weir_readout_answer {
 	WEIR_READOUT_ANSWER_PARTIAL,  /**< some of it is missing: see the window's list */
 	WEIR_READOUT_ANSWER_TOO_OLD,  /**< all of it is too old */
 	WEIR_READOUT_ANSWER_NOT_YET,  /**< its end is still to come, and was not to be waited for */
-	WEIR_READOUT_ANSWER_TIMED_OUT, /**< its end did not come within the timeout, or before weir_readout_service_stop() */
+	WEIR_READOUT_ANSWER_TIMED_OUT, /**< its end did not come within the timeout */
 	WEIR_READOUT_ANSWER_TOO_LARGE, /**< more frames than a fragment has room for: none are in it */
-	WEIR_READOUT_NB_ANSWERS,       /**< their number */
+	WEIR_READOUT_ANSWER_STOPPED, /**< its end had not come when the service was stopped, though there was time */
+	WEIR_READOUT_NB_ANSWERS, /**< their number */
 };
 
 /** Name of an answer, as statistics show it ("timed_out"); NULL: no such. Any thread. */

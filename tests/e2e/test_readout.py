@@ -202,7 +202,7 @@ def check_fragments(found, nb, dropped=()):
         lost |= {(last - 1) // STEP for _, last in fragment["missing"]}
         absent = {number for number in range(begin // STEP, (end - 1) // STEP + 1)} - set(expected)
         assert lost == absent
-        assert fragment["answer"] == (4 if end > nb * STEP else 1 if absent else 0)
+        assert fragment["answer"] == (6 if end > nb * STEP else 1 if absent else 0)
 
 
 def test_requests(tmp_path):
@@ -219,7 +219,7 @@ def test_requests(tmp_path):
     check_fragments(found, FRAMES, dropped={100, 101, 350, 351, 600, 601, 850, 851})
     [request] = readout["requests"]["list"]
     assert request["windows"] == 11 and request["skipped"] == request["restarts"] == request["refused"] == 0
-    names = ["complete", "partial", "too_old", "not_yet", "timed_out"]
+    names = ["complete", "partial", "too_old", "not_yet", "timed_out", "too_large", "stopped"]
     assert request["answered"] == {names[answer]: sum(fragment["answer"] == answer for fragment in found)
                                    for answer in {fragment["answer"] for fragment in found}}
     assert request["answered"]["partial"] >= 2
@@ -229,7 +229,7 @@ def test_the_last_window_does_not_wait_for_ever(tmp_path):
     """Its end never comes; when nothing can come any more it is answered with what is there."""
     requests = {"late": {"links": ["wib-1"], "every": "30ms", "window": "10ms", "timeout": "1h", "to": "late.bin"}}
     readout = run(tmp_path, description(requests=requests))
-    assert readout["requests"]["list"][0]["answered"] == {"complete": 1, "timed_out": 1}
+    assert readout["requests"]["list"][0]["answered"] == {"complete": 1, "stopped": 1}
     found = fragments((tmp_path / "late.bin").read_bytes())
     assert [fragment["key"] for fragment in found] == [1, 1]
     check_fragments(found, FRAMES)

@@ -8,7 +8,7 @@ import pytest
 from program import FAILED, OK, ROOT, USAGE, Instance, weir, write_description
 from running import endless, mixture, start, unique_name, wait_for_packets
 from test_jobs import pretender
-from test_readout import CLOCK, FRAME_BYTES, STEP, fragments
+from test_readout import CLOCK, FRAME_BYTES, STEP, fragments, samples
 
 FRAMES = 1000  # of each link that comes to its end
 FAULTS = [{"fault": "drop", "first": 100, "length": 3}, {"fault": "drop", "first": 500}, {"fault": "truncate", "amount": 100, "first": 700}]
@@ -104,7 +104,19 @@ def test_one_link(instance):
     assert [link["link"] for link in status(instance.name, "--link", "still-1")["links"]] == ["still-1"]
     assert "still-0" not in readout(instance.name, "status", "--link=still-1").stdout
     done = readout(instance.name, "status", "--link", "wib-7")
-    assert done.code == FAILED and "no link 'wib-7'" in done.stderr
+    assert done.code == FAILED and "no link 'wib-7'; there are still-0, still-1, going" in done.stderr
+
+
+@together
+def test_a_family_of_links(instance):
+    """As in a description file, "still" stands for all of them."""
+    assert [link["link"] for link in status(instance.name, "--link", "still")["links"]] == ["still-0", "still-1"]
+    for names in ["still"], ["still", "still-1"]:
+        window = [word for name in names for word in ("--link", name)]
+        found = readout(instance.name, "request", "--begin", 0, "--end", STEP, *window, "--json").json()["fragments"]
+        assert [fragment["link"] for fragment in found] == ["still-0", "still-1"]
+    done = readout(instance.name, "request", "--last", "1ms", "--link", "stil")
+    assert done.code == FAILED and "no link 'stil'; there are still-0, still-1, going" in done.stderr, done.text
 
 
 @together
@@ -197,7 +209,27 @@ def test_watched_until_it_ends(tmp_path):
             done = table.wait()
             assert done.code == OK and f"{running.name} has ended" in done.stdout
             done = waits.wait()
-            assert done.code == OK and done.json()["fragments"][0]["answer"] == "timed_out", done.text
+            assert done.code == OK and done.json()["fragments"][0]["answer"] == "stopped", done.text
+
+
+def test_what_looks_for_hits(tmp_path):
+    """Finders and where their hits come together, whose sums agree when nothing is on its way."""
+    (tmp_path / "pulse").write_bytes(samples(lambda time, channel: 500 if channel == 5 and 20 <= time < 26 else 100))
+    what = description()
+    what["application"]["links"]["still"]["hits"] = {"threshold": 60, "to": "tp"}
+    what["application"]["links"]["tp"] = {"format": "hit", "buffer": {"history": "200ms", "rate": "100kHz"}}
+    what["traffic"]["emulated"]["still"].update(payload="pulse", faults=[])
+    name = unique_name()
+    with Instance("run", write_description(tmp_path / "hits.yaml", what), "--name", name, "--quiet", cwd=tmp_path) as running:
+        running.until(lambda: readout(name, "status").code == OK, "answer")
+        now = running.until(lambda: (now := status(name))["collectors"][0]["received"] == 2 * FRAMES and now, "all hits")
+        counts = {"frames": FRAMES, "skipped": 0, "gaps": 0, "hits": FRAMES, "delivered": FRAMES, "refused": 0}
+        assert now["finders"] == [{"name": f"still-{number}", **counts} for number in range(2)]
+        assert now["collectors"] == [{"name": "tp", "received": 2 * FRAMES, "queued": 0, "sources": 2}]
+        done = readout(name, "status")
+        assert f"finder still-1: frames {FRAMES}, hits {FRAMES}, delivered {FRAMES}" in done.stdout, done.text
+        assert f"collector tp: received {2 * FRAMES}, sources 2" in done.stdout, done.text
+        assert running.stop().code == OK
 
 
 def test_runs_without_links(tmp_path):

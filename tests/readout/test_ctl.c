@@ -89,10 +89,58 @@ one_link(void **state)
 		check_faulty(item(answer, "links", 0));
 		json_decref(answer);
 	}
-	json_decref(ask("readout/status", "{'link': 'other'}", -ENOENT));
+	answer = ask("readout/status", "{'link': 'other'}", -ENOENT);
+	assert_string_equal(
+		json_string_value(answer), "no link 'other'; there are clean, faulty, link0");
+	json_decref(answer);
 	json_decref(ask("readout/status", "{'link': 5}", -EINVAL));
 	json_decref(ask("readout/status", "{'links': 'clean'}", -EINVAL));
 }
+/* One that follows frames has its counters there, and they agree. */
+static void
+follower(void **state)
+{
+	static const char *const reasons[] = {"calibration", "empty"};
+	const struct weir_readout_process process = {
+		.name = "reject", .run = drop_some, .drops = reasons, .nb_drops = 2};
+	const struct weir_readout_handler *const handlers[] = {t.handlers[0], t.handlers[1]};
+	struct weir_readout_follower *behind;
+	const json_t *told;
+	json_t *answer;
+
+	begin();
+	behind = weir_readout_follower_create(
+		&(struct weir_readout_follower_config){.name = "behind",
+			.buffer = weir_readout_handler_buffer(t.handlers[0]),
+			.processes = &process,
+			.nb_processes = 1});
+	assert_non_null(behind);
+	assert_int_equal(weir_readout_ctl_unregister(t.readout), 0);
+	t.readout = weir_readout_ctl_register(
+		ctl, &(struct weir_readout_ctl_config){.handlers = handlers,
+			     .parts = &(struct weir_readout_ctl_part){.name = "behind",
+				     .follower = behind},
+			     .nb_parts = 1});
+	assert_non_null(t.readout);
+	run_to(NB_FRAMES);
+	while (weir_readout_follower_poll(behind) > 0)
+		;
+	run_to(NB_FRAMES + 10);
+	answer = status(NULL);
+	told = item(answer, "followers", 0);
+	assert_string_equal(text(told, "name"), "behind");
+	assert_int_equal(number(told, "received"), NB_FRAMES + 10);
+	assert_int_equal(number(told, "waiting"), 10);
+	assert_true(number(part(told, "dropped"), "reject.empty") > 0);
+	assert_int_equal(number(told, "received"), number(told, "passed") + number(told, "missed") +
+							   number(told, "waiting") +
+							   sum_of(part(told, "dropped")));
+	json_decref(answer);
+	weir_readout_ctl_unregister(t.readout);
+	t.readout = NULL;
+	weir_readout_follower_free(behind);
+}
+
 /* Clients of commands that come and go while frames flow. */
 static struct {
 	bool over;              /* atomic */
@@ -210,6 +258,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(counters, end),
 		cmocka_unit_test_teardown(one_link, end),
+		cmocka_unit_test_teardown(follower, end),
 		cmocka_unit_test_teardown(many_links, end),
 		cmocka_unit_test_teardown(asked_beside_all, end),
 	};

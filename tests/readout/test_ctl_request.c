@@ -4,6 +4,25 @@
 
 #include "weir_readout_fragment.h"
 
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+static size_t refused_size; /* atomic: there is no memory for so many bytes; 0: there is for all */
+
+static void
+set_refused_size(size_t size)
+{
+	__atomic_store_n(&refused_size, size, __ATOMIC_RELAXED);
+}
+
+void *
+__wrap_malloc(size_t size)
+{
+	const size_t refused = __atomic_load_n(&refused_size, __ATOMIC_RELAXED);
+
+	return refused != 0 && size == refused ? NULL : __real_malloc(size);
+}
+
 /* The only fragment of an answer. */
 static const json_t *
 fragment_of(const json_t *answer)
@@ -118,6 +137,41 @@ frames(void **state)
 	json_decref(answer);
 }
 
+/* An answer of the only link, as it is called "refused"; @return whether it has this text */
+static bool
+is_refused(const char *why)
+{
+	json_t *answer = ask("readout/request",
+		"{'begin': 8080, 'end': 8160, 'frames': true, 'links': ['clean']}", 0);
+	const json_t *refused = json_object_get(fragment_of(answer), "refused");
+	const bool has = refused != NULL && strstr(json_string_value(refused), why) != NULL;
+
+	assert_int_equal(refused == NULL, json_object_get(fragment_of(answer), "data") != NULL);
+	json_decref(answer);
+	return has;
+}
+
+/* Frames that were asked for and that there is no memory for are not left out silently. */
+static void
+short_of_memory(void **state)
+{
+	json_t *answer;
+	size_t nb;
+
+	begin();
+	run_to(NB_FRAMES);
+	answer = ask("readout/request",
+		"{'begin': 8080, 'end': 8160, 'frames': true, 'links': ['clean']}", 0);
+	free(weir_base_ctl_bytes(part(fragment_of(answer), "data"), &nb));
+	json_decref(answer);
+	set_refused_size(nb);
+	assert_true(is_refused("no memory for the answer"));
+	set_refused_size((nb + 2) / 3 * 4 + 1); /* as text */
+	assert_true(is_refused("no memory for the answer"));
+	set_refused_size(0);
+	assert_false(is_refused(""));
+}
+
 static void
 bad_requests(void **state)
 {
@@ -136,7 +190,7 @@ bad_requests(void **state)
 	for (size_t i = 0; i < RTE_DIM(bad); i++)
 		json_decref(ask("readout/request", bad[i], -EINVAL));
 	json_decref(ask("readout/request", "{'begin': 1, 'end': 2, 'links': ['x']}", -ENOENT));
-	json_decref(ask("readout/request", "{'begin': 1, 'end': 2, 'links': [5]}", -ENOENT));
+	json_decref(ask("readout/request", "{'begin': 1, 'end': 2, 'links': [5]}", -EINVAL));
 	assert_null(
 		weir_readout_ctl_register(NULL, &(struct weir_readout_ctl_config){.links = NULL}));
 	assert_int_equal(rte_errno, EINVAL);
@@ -240,7 +294,7 @@ stopped(void **state)
 	run_to(60);
 	start_asker(&asker, TO_COME, 2);
 	weir_readout_service_stop(t.service);
-	assert_string_equal(answer_of(end_asker(&asker, 0), 0), "timed_out");
+	assert_string_equal(answer_of(end_asker(&asker, 0), 0), "stopped");
 	json_decref(asker.answer);
 	json_decref(ask("readout/request", "{'begin': 8000, 'end': 8080}", -ESHUTDOWN));
 	json_decref(ask("readout/request", "{'last_ms': 1}", -ESHUTDOWN));
@@ -294,6 +348,7 @@ main(void)
 		cmocka_unit_test_teardown(windows, end),
 		cmocka_unit_test_teardown(wrapped, end),
 		cmocka_unit_test_teardown(frames, end),
+		cmocka_unit_test_teardown(short_of_memory, end),
 		cmocka_unit_test_teardown(bad_requests, end),
 		cmocka_unit_test_teardown(waiting, end),
 		cmocka_unit_test_teardown(stopped, end),

@@ -329,7 +329,7 @@ stop(void **state)
 	assert_int_equal(rq_ask(0, 5050, 5100, MS, 0), -ESHUTDOWN);
 	assert_int_equal(rq_stats().refused[WEIR_READOUT_REFUSAL_STOPPED], 1);
 	assert_int_equal(weir_readout_service_poll(rq.service, 0), 1);
-	rq_expect(rq.got[0], WEIR_READOUT_ANSWER_TIMED_OUT, 5, 1);
+	rq_expect(rq.got[0], WEIR_READOUT_ANSWER_STOPPED, 5, 1);
 	assert_int_equal(rq_stats().outstanding, 0);
 	rq_free();
 }

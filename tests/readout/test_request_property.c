@@ -44,6 +44,7 @@ struct asked {
 
 static struct {
 	uint64_t random, now_ns;
+	bool stopped;
 	struct weir_readout_format format;
 	struct weir_readout_handler *handler;
 	struct weir_readout_service *service;
@@ -101,8 +102,9 @@ expected_answer(const struct asked *one)
 	if (t.expected.nb_frames > MAX_FRAMES)
 		return WEIR_READOUT_ANSWER_TOO_LARGE;
 	if ((parts & WEIR_READOUT_PART_NOT_YET) != 0)
-		return one->timeout_ns > 0 ? WEIR_READOUT_ANSWER_TIMED_OUT
-					   : WEIR_READOUT_ANSWER_NOT_YET;
+		return one->timeout_ns == 0 ? WEIR_READOUT_ANSWER_NOT_YET
+		       : is_over(one)       ? WEIR_READOUT_ANSWER_TIMED_OUT
+					    : WEIR_READOUT_ANSWER_STOPPED;
 	if (parts == WEIR_READOUT_PART_TOO_OLD)
 		return WEIR_READOUT_ANSWER_TOO_OLD;
 	return (parts & ~(uint32_t)WEIR_READOUT_PART_FRAMES) != 0 ? WEIR_READOUT_ANSWER_PARTIAL
@@ -136,6 +138,8 @@ take(void *arg, struct weir_readout_fragment *fragment)
 	if (fragment->answer == WEIR_READOUT_ANSWER_NOT_YET ||
 		fragment->answer == WEIR_READOUT_ANSWER_TIMED_OUT)
 		assert_true(is_over(one));
+	if (fragment->answer == WEIR_READOUT_ANSWER_STOPPED)
+		assert_true(t.stopped);
 	if (fragment->answer != WEIR_READOUT_ANSWER_TOO_LARGE)
 		check_window(fragment->window);
 	t.held[t.nb_held++] = fragment;
@@ -275,8 +279,8 @@ end(void)
 {
 	struct weir_readout_service_stats stats;
 
-	weir_readout_service_stop(t.service);
-	t.now_ns = UINT64_MAX; /* the timeouts of all are over */
+	weir_readout_service_stop(t.service); /* all that wait are answered now */
+	t.stopped = true;
 	weir_readout_service_poll(t.service, t.now_ns);
 	check_outstanding();
 	while (t.nb_held > 0)

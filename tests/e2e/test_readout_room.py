@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Room for what is asked for: who asks for more is told which key of the description file to raise, and how far."""
+import pytest
+
+from program import FAILED, OK, Instance, weir, write_description
+from running import unique_name
+from test_bad_descriptions import refuse
+from test_readout import description
+
+WINDOWS = {"all": {"links": ["wib"], "every": "1ms", "window": "500us"}}
+LAST_MS, FRAMES_OF_LAST = 2, 61 + 2  # frames of WIBEth
+
+
+def with_room(nb=0, **room):
+    what = description(nb=nb, requests=WINDOWS)
+    what["application"]["fragments"] = room
+    return what
+
+
+def ask(name, *arguments):
+    return weir("readout", "request", "--instance", name, "--last", f"{LAST_MS}ms", *arguments)
+
+
+def run_with(folder, name, **room):
+    return Instance("run", write_description(folder / "room.yaml", with_room(**room)), "--name", name, "--quiet", cwd=folder)
+
+
+def test_windows_that_are_too_large(tmp_path):
+    """What the answer says is enough."""
+    name = unique_name()
+    with run_with(tmp_path, name, frames=20) as running:
+        done = running.until(lambda: (now := ask(name)).stdout.count(f"up to {FRAMES_OF_LAST} frames") == 2 and now, "history")
+        assert done.code == FAILED and "a fragment has room for 20: ask for a shorter window" in done.stdout, done.text
+        assert f"or raise application.fragments.frames to {FRAMES_OF_LAST}\n" in done.stdout
+        assert running.stop().code == OK
+    with run_with(tmp_path, name, frames=FRAMES_OF_LAST) as running:
+        running.until(lambda: (now := ask(name, "--json")).code == OK and all(
+            fragment["frames"] > FRAMES_OF_LAST - 5 for fragment in now.json()["fragments"]), "history")
+        assert running.stop().code == OK
+
+
+def test_too_few_fragments(tmp_path):
+    name = unique_name()
+    with run_with(tmp_path, name, count=2) as running:
+        running.until(lambda: weir("readout", "status", "--instance", name).code == OK, "answer")
+        done = ask(name)
+        assert done.code == FAILED and "of the service's 2 fragments" in done.stderr and "raise application.fragments.count" in done.stderr, done.text
+        assert running.stop().code == OK
+
+
+@pytest.mark.parametrize("room, words", [
+    ("fragments: {count: @1}", ["1 fragments", "'all'", "2 links"]), ("fragments: {count: 2, frames: @16}", ["16 frames", "'all'", "up to 17"]),
+    ("fragments: {count: @0}", ["0", "1"]), ("@fragments: {count: 1000000, frames: 1000000000}", ["MiB", "machine"]),
+    ("fragments: {@size: 1}", ["'size'", "count"]),
+])
+def test_wrong(room, words, tmp_path):
+    refuse(tmp_path, f"""\
+application:
+  links: {{wib: {{format: wibeth, count: 2, buffer: {{history: 50ms}}}}}}
+  requests: {{all: {{links: [wib], every: 1ms, window: 500us}}}}
+  {room}
+traffic: {{emulated: {{wib: {{}}}}}}
+run: {{duration: 1s}}
+""", words)
