@@ -97,29 +97,59 @@ has_job_nodes(const struct config *config, const char *group)
 	return false;
 }
 
-/* A group that serves nothing is a slip of the pen, most likely. */
+static bool
+serves_something(const struct config *config, const char *group)
+{
+	const struct config_em *em = &config->em;
+	unsigned int i;
+
+	for (i = 0; i < em->nb_queues; i++)
+		if (strcmp(em->groups[em->queues[i].group].name, group) == 0)
+			return true;
+	return has_job_nodes(config, group);
+}
+
+static bool
+is_named_before(const struct weir_base_doc_value *list, unsigned int nb, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < nb; i++)
+		if (strcmp(weir_base_doc_str(weir_base_doc_at(list, i)), name) == 0)
+			return true;
+	return false;
+}
+
+/* A group that serves nothing, or one that is named twice, is a slip of the pen, most likely. */
+static void
+check_groups_of_worker(struct config *config, const struct weir_base_doc_value *list)
+{
+	unsigned int i;
+
+	for (i = 0; i < weir_base_doc_count(list); i++) {
+		const struct weir_base_doc_value *value = weir_base_doc_at(list, i);
+		const char *name = weir_base_doc_str(value);
+
+		if (is_named_before(list, i, name))
+			weir_base_doc_error_add(config->doc, value,
+				"the worker is in group '%s' already; expected each group once",
+				name);
+		else if (!serves_something(config, name))
+			weir_base_doc_error_add(config->doc, value,
+				"group '%s' serves no queue; expected the 'group' of one of "
+				"application.queues",
+				name);
+	}
+}
+
 static void
 check_groups(struct config *config, const struct weir_base_doc_value *workers)
 {
-	const struct weir_base_doc_value *list;
-	unsigned int i, j, k;
-	const char *name;
+	unsigned int i;
 
-	for (i = 0; i < weir_base_doc_count(workers); i++) {
-		list = weir_base_doc_get(weir_base_doc_at(workers, i), "groups");
-		for (j = 0; j < weir_base_doc_count(list); j++) {
-			name = weir_base_doc_str(weir_base_doc_at(list, j));
-			for (k = 0; k < config->em.nb_queues; k++)
-				if (strcmp(config->em.groups[config->em.queues[k].group].name,
-					    name) == 0)
-					break;
-			if (k == config->em.nb_queues && !has_job_nodes(config, name))
-				weir_base_doc_error_add(config->doc, weir_base_doc_at(list, j),
-					"group '%s' serves no queue; expected the 'group' of one "
-					"of application.queues",
-					name);
-		}
-	}
+	for (i = 0; i < weir_base_doc_count(workers); i++)
+		check_groups_of_worker(
+			config, weir_base_doc_get(weir_base_doc_at(workers, i), "groups"));
 	if (config->em.nb_groups > GROUPS_MAX)
 		weir_base_doc_error_add(config->doc, workers,
 			"%u groups are too many; expected at most %d", config->em.nb_groups,

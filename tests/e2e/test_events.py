@@ -271,6 +271,7 @@ BAD = [
     ("{type: ordered}", "{colour: 8}", "unknown key 'colour'"),
     ("{group: g}", "{group: h}", "4:16: no worker is in group 'h'"),
     ("[g, default]", "[g, h]", "group 'h' serves no queue"),
+    ("[g, default]", "[g, default, g]", "20:29: the worker is in group 'g' already; expected each group once"),
     ("queues: [p], ", "", "nobody gets the packets of queue 'p'"),
     ("queues: [p], ", "", "object 'o' never gets anything"),
     ("receive: count", "receive: eat", "forward, count, drop, or PLUGIN.so:SYMBOL"),
