@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "em_private.h"
+#include "check.h"
 
 #define PATIENCE_NS       UINT64_C(1000000000) /* until it is said who is waited for */
 #define PATIENCE_AGAIN_NS UINT64_C(10000000000)
@@ -65,13 +65,15 @@ static void
 one_done(struct em_call *call, struct weir_em_core *core)
 {
 	struct weir_em *em = call->em;
+	struct weir_em_notification *done = &call->notification;
 
 	if (__atomic_sub_fetch(&call->nb_left, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
 	if (call->done != NULL)
 		call->done(em, core, call);
-	if (call->notification.queue != WEIR_EM_NONE)
-		em_send_deferred(em, core, call->notification.queue, &call->notification.event);
+	if (done->queue != WEIR_EM_NONE &&
+		em_send_deferred(em, core, done->queue, &done->event) < 0)
+		em_drop_unsent(em, core, done->queue, &done->event, WEIR_EM_DROP_DELETED);
 	__atomic_store_n(&call->finished, 1, __ATOMIC_RELEASE);
 }
 
@@ -205,7 +207,8 @@ em_quiesce(struct weir_em *em, struct weir_em_core *core, struct em_object *stri
 }
 
 int
-em_notification_check(struct weir_em *em, const struct weir_em_notification *notification)
+em_notification_keep(struct weir_em *em, struct weir_em_core *core,
+	const struct weir_em_notification *notification, const char *where)
 {
 	int rc = 0;
 
@@ -214,7 +217,13 @@ em_notification_check(struct weir_em *em, const struct weir_em_notification *not
 	em_lock(em);
 	em_queue_of(em, notification->queue, &rc);
 	em_unlock(em);
-	return rc;
+	return rc < 0 ? rc : em_keep(em, core, notification->queue, &notification->event, where);
+}
+
+void
+em_notification_give_up(const struct weir_em *em, const struct weir_em_notification *notification)
+{
+	em_check_own_events(em, &notification->event, 1);
 }
 
 int

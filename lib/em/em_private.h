@@ -504,8 +504,15 @@ int em_quiesce(struct weir_em *em, struct weir_em_core *core, struct em_object *
 void em_attention(struct weir_em *em);
 /* What core->attention asks for. */
 void em_attend(struct weir_em_core *core);
-/* Is this notification's queue there? 0 or negative errno */
-int em_notification_check(struct weir_em *em, const struct weir_em_notification *notification);
+/*
+ * Its event is the machine's until it is sent, or given up: it is the application's again then.
+ *
+ * @return 0; -EINVAL, -ESTALE: its queue is not there; -EFAULT: as em_keep()
+ */
+int em_notification_keep(struct weir_em *em, struct weir_em_core *core,
+	const struct weir_em_notification *notification, const char *where);
+void em_notification_give_up(
+	const struct weir_em *em, const struct weir_em_notification *notification);
 
 /* call.c: events that the machine sends for others */
 int em_defer(struct em_deferred_list *list, weir_em_queue queue, const struct rte_event *event,

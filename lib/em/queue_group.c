@@ -211,16 +211,17 @@ weir_em_queue_group_modify_async(struct weir_em *em, struct weir_em_core *core,
 
 	if (em == NULL || (core != NULL && core->em != em))
 		return -EINVAL;
-	rc = em_notification_check(em, done);
+	rc = em_notification_keep(em, core, done, "weir_em_queue_group_modify_async");
 	if (rc < 0)
 		return rc;
 	call = em_call_make(em, done);
-	if (call == NULL)
-		return -ENOMEM;
-	rc = modify(em, handle, cores, call);
+	rc = call != NULL ? modify(em, handle, cores, call) : -ENOMEM;
 	if (rc == 0)
 		em_call_start(call, core);
-	em_call_put(call);
+	else
+		em_notification_give_up(em, done);
+	if (call != NULL)
+		em_call_put(call);
 	return rc;
 }
 

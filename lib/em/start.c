@@ -205,19 +205,21 @@ and_wait(begin_fn begin, struct weir_em *em, struct weir_em_core *core, weir_em_
 
 static int
 and_notify(begin_fn begin, struct weir_em *em, struct weir_em_core *core, weir_em_object handle,
-	void *arg, const struct weir_em_notification *done)
+	void *arg, const struct weir_em_notification *done, const char *where)
 {
 	struct em_call *call;
 	int error;
 
 	if (em == NULL || (core != NULL && core->em != em))
 		return -EINVAL;
-	error = em_notification_check(em, done);
+	error = em_notification_keep(em, core, done, where);
 	if (error < 0)
 		return error;
 	call = begin(em, core, handle, arg, done, &error);
-	if (call == NULL)
+	if (call == NULL) {
+		em_notification_give_up(em, done);
 		return error;
+	}
 	em_call_put(call);
 	return 0;
 }
@@ -233,7 +235,7 @@ int
 weir_em_object_start_async(struct weir_em *em, struct weir_em_core *core, weir_em_object handle,
 	void *arg, const struct weir_em_notification *done)
 {
-	return and_notify(start, em, core, handle, arg, done);
+	return and_notify(start, em, core, handle, arg, done, "weir_em_object_start_async");
 }
 
 /* ---- stop ---- */
@@ -303,7 +305,7 @@ int
 weir_em_object_stop_async(struct weir_em *em, struct weir_em_core *core, weir_em_object handle,
 	void *arg, const struct weir_em_notification *done)
 {
-	return and_notify(stop, em, core, handle, arg, done);
+	return and_notify(stop, em, core, handle, arg, done, "weir_em_object_stop_async");
 }
 
 /* ---- cores that come and go ---- */

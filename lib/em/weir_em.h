@@ -235,7 +235,11 @@ struct weir_em_queue_config {
 	uint32_t size;           /**< of an unscheduled one: most events in it, 1,024 */
 };
 
-/** Tell who waits for an operation: @p event is sent to @p queue once it is complete, whatever is inside by then. */
+/**
+ * Tell who waits for an operation: @p event is sent to @p queue once it is complete, whatever is inside by then. It stays the caller's
+ * where the operation is refused; otherwise it is not any more. Builds with -Dem_checks=true refuse one that is not the caller's
+ * buffer with -EFAULT; error handlers were told.
+ */
 struct weir_em_notification {
 	weir_em_queue queue;    /**< where to */
 	struct rte_event event; /**< payload; sub_event_type is kept */

@@ -147,6 +147,24 @@ dropped_buffers_are_freed(void **state)
 	weir_base_pool_free(mempool);
 }
 
+/* The queue that was to be told is gone when it is time. */
+static void
+buffer_of_done_is_not_lost(void **state)
+{
+	struct weir_em_notification done;
+	weir_em_object object;
+
+	make();
+	object = et_object("late", et_sink_receive, NULL);
+	done.queue = et_queue("told", WEIR_EM_QUEUE_ATOMIC, 0);
+	done.event = weir_em_event_buffer(weir_em_alloc(et_core, pool, 8));
+	assert_int_equal(weir_em_object_start_async(et_em, et_core, object, NULL, &done), 0);
+	assert_int_equal(weir_em_queue_delete(et_em, done.queue), 0);
+	et_run();
+	assert_int_equal(weir_em_pool_delete(et_em, pool), 0);
+	assert_int_equal(et_stats().nb_dropped[WEIR_EM_DROP_DELETED], 1);
+}
+
 /* ---- checks ---- */
 
 #ifdef WEIR_EM_CHECKS
@@ -317,6 +335,51 @@ kept_buffers_are_checked(void **state)
 	assert_int_equal(weir_em_pool_delete(et_em, pool), 0);
 }
 
+static int
+refuse_to_start(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
+{
+	return -EPERM;
+}
+
+/* What tells of the end of an operation belongs to that, unless it was refused. */
+static void
+buffers_of_done_are_checked(void **state)
+{
+	struct weir_em_notification done;
+	weir_em_queue_group group;
+	weir_em_object object, unwilling;
+
+	make();
+	nb_errors = 0;
+	weir_em_error_handler_set(et_em, note, NULL);
+	group = weir_em_queue_group_create(et_em, "g", 1);
+	object = et_object("o", et_sink_receive, NULL);
+	unwilling = weir_em_object_create(
+		et_em, &(struct weir_em_object_config){
+			       .receive = et_sink_receive, .start = refuse_to_start});
+	done.queue = et_queue("told", WEIR_EM_QUEUE_UNSCHEDULED, 0);
+	done.event = weir_em_event_buffer(weir_em_alloc(et_core, pool, 8));
+	assert_int_equal(weir_em_object_stop_async(et_em, et_core, object, NULL, &done), -EBUSY);
+	assert_int_equal(
+		weir_em_object_start_async(et_em, et_core, unwilling, NULL, &done), -EPERM);
+	assert_int_equal(
+		weir_em_queue_group_modify_async(et_em, et_core, group, 1u << 20, &done), -EINVAL);
+	assert_int_equal(nb_errors, 0);
+	assert_int_equal(weir_em_object_start_async(et_em, et_core, object, NULL, &done), 0);
+	weir_em_free(et_em, et_core, done.event.mbuf);
+	expect(WEIR_EM_ERROR_FREE_SENT, "", "told");
+	assert_int_equal(weir_em_object_stop_async(et_em, et_core, object, NULL, &done), -EFAULT);
+	expect(WEIR_EM_ERROR_SEND_TWICE, "", "told");
+	assert_int_equal(
+		weir_em_queue_group_modify_async(et_em, et_core, group, 1, &done), -EFAULT);
+	expect(WEIR_EM_ERROR_SEND_TWICE, "", "told");
+	et_run();
+	assert_int_equal(weir_em_queue_dequeue(et_em, done.queue, &done.event, 1), 1);
+	weir_em_free(et_em, et_core, done.event.mbuf);
+	assert_int_equal(nb_errors, 0);
+	assert_int_equal(weir_em_pool_delete(et_em, pool), 0);
+}
+
 #endif
 
 int
@@ -327,12 +390,14 @@ main(void)
 		ET_TEST(wrong_arguments),
 		ET_TEST(pools_of_others),
 		ET_TEST(dropped_buffers_are_freed),
+		ET_TEST(buffer_of_done_is_not_lost),
 #ifdef WEIR_EM_CHECKS
 #ifndef WEIR_BASE_ASAN
 		ET_TEST(misuse_is_told),
 #endif
 		ET_TEST(bursts_end_at_misuse),
 		ET_TEST(kept_buffers_are_checked),
+		ET_TEST(buffers_of_done_are_checked),
 #endif
 	};
 
