@@ -444,6 +444,7 @@ config_read_links(struct config *config)
 	if (config_nb_errors(config) > before)
 		return 0;
 	config_read_hits(config);
+	config_read_delivery(config);
 	if (config_read_traffic(config, traffic) < 0 ||
 		config_read_requests(config, weir_base_doc_get(application, "requests")) < 0)
 		return -ENOMEM;

@@ -39,6 +39,10 @@ struct config_link {
 		uint16_t threshold, max_samples;
 	} hits;        /**< that are found in its frames */
 	bool collects; /**< others' hits */
+	struct {
+		uint32_t queue_size; /**< frames; 0: a callback, in the thread that receives */
+		int cpu;             /**< that the queue's consumer runs on; -1: any */
+	} delivery;
 };
 
 /** Frames that are made for links. */
@@ -119,6 +123,9 @@ const struct config_link *config_link_of(const struct config_links *links, uint3
 /** Frames that a link has in so much time, at most. */
 double config_link_frames(const struct config_link *link, uint64_t ns);
 
+/** Frames that the queues of these links hold, all together; 0: they have none. */
+uint64_t config_link_queued(const struct config_link *link);
+
 /** Windows of a request that may be on their way to its file or socket, as far as buffers have room. */
 uint64_t config_request_queued(const struct config_request *request);
 
@@ -129,6 +136,7 @@ void config_link_feed(
 /* Parts of config_read_links(), each in a file of its own. */
 int config_read_requests(struct config *config, const struct weir_base_doc_value *list);
 void config_read_hits(struct config *config);
+void config_read_delivery(struct config *config);
 int config_read_traffic(struct config *config, const struct weir_base_doc_value *traffic);
 
 #endif

@@ -36,6 +36,14 @@ sum_of(const json_t *counts)
 }
 
 static void
+print_queue(const json_t *queue, FILE *out)
+{
+	if (queue != NULL)
+		fprintf(out, "  queue: %s of %s", report_grouped(report_int(queue, "queued")),
+			report_grouped(report_int(queue, "size")));
+}
+
+static void
 print_links(const json_t *links, FILE *out)
 {
 	const json_t *link;
@@ -53,6 +61,7 @@ print_links(const json_t *links, FILE *out)
 			report_grouped(report_int(link, "missing")));
 		print_counts(json_object_get(link, "dropped"), "  dropped: ", out);
 		print_counts(json_object_get(link, "faults"), "  seen: ", out);
+		print_queue(json_object_get(link, "queue"), out);
 		fprintf(out, "\n");
 	}
 }

@@ -32,11 +32,25 @@ links_report_dispatched(const struct weir_readout_dispatch_stats *stats, bool *a
 		as_int(stats->truncated), "unknown_stream", as_int(stats->unknown_stream));
 }
 
+/* How frames get to the buffer. */
+static void
+set_delivery(json_t *object, const struct config_link *link,
+	const struct weir_readout_handler_stats *stats)
+{
+	const bool queue = link->delivery.queue_size > 0;
+
+	json_object_set_new(object, "delivery", json_string(queue ? "queue" : "callback"));
+	if (queue)
+		json_object_set_new(object, "queue",
+			json_pack("{s:I, s:I}", "size", as_int(link->delivery.queue_size), "queued",
+				as_int(stats->queued)));
+}
+
 static json_t *
 link_json(const struct config_link *link, unsigned int number,
 	const struct weir_readout_handler_stats *stats, bool *adds_up)
 {
-	json_t *dropped = json_object(), *faults = json_object();
+	json_t *dropped = json_object(), *faults = json_object(), *object;
 	char name[CONFIG_LINK_NAME_SIZE];
 	int64_t difference;
 	uint64_t lost = 0;
@@ -53,7 +67,7 @@ link_json(const struct config_link *link, unsigned int number,
 	difference = (int64_t)(stats->received - stats->buffered - stats->held - stats->delivered -
 			       lost);
 	*adds_up = *adds_up && difference == 0;
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I}",
+	object = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I}",
 		"name", name, "format", link->format.name, "stream", as_int(link->key + number),
 		"received", as_int(stats->received), "received_bytes",
 		as_int(stats->received_bytes), "buffered", as_int(stats->buffered), "held",
@@ -61,6 +75,8 @@ link_json(const struct config_link *link, unsigned int number,
 		"faults", faults, "missing", as_int(stats->link.missing), "late",
 		as_int(stats->buffer.late), "jumps", as_int(stats->buffer.jumps), "difference",
 		(json_int_t)difference);
+	set_delivery(object, link, stats);
+	return object;
 }
 
 static json_t *

@@ -12,6 +12,7 @@
 #include <weir_base_pool.h>
 
 #include "config.h"
+#include "links_consume.h"
 #include "links_receive.h"
 #include "links_run.h"
 #include "reason_log.h"
@@ -44,10 +45,24 @@ mbuf_bytes(const struct config *config)
 	return (uint16_t)RTE_MIN(most, (uint64_t)UINT16_MAX);
 }
 
+/* Those in the hand of a feed, and in queues. */
+static uint32_t
+nb_mbufs(const struct config *config)
+{
+	uint64_t nb = NB_MBUFS;
+	unsigned int i;
+
+	for (i = 0; i < config->links.nb; i++)
+		if (config->links.list[i].receiver == CONFIG_NONE)
+			nb += config_link_queued(&config->links.list[i]);
+	return (uint32_t)RTE_MIN(nb, (uint64_t)UINT32_MAX);
+}
+
 uint64_t
 links_run_memory(const struct config *config)
 {
-	uint64_t bytes = NB_MBUFS * (mbuf_bytes(config) + sizeof(struct rte_mbuf) + 128);
+	uint64_t bytes =
+		nb_mbufs(config) * (mbuf_bytes(config) + sizeof(struct rte_mbuf) + UINT64_C(128));
 	unsigned int i;
 
 	for (i = 0; i < config->receivers.nb; i++)
@@ -72,7 +87,8 @@ make_link(struct links_run *run, struct config *config, const struct config_link
 		.jump_s = link->jump_s,
 		.stall_ns = link->stall_ns,
 	};
-	struct weir_readout_handler_config handler = {.buffer = link->buffer};
+	struct weir_readout_handler_config handler = {
+		.queue_size = link->delivery.queue_size, .buffer = link->buffer};
 	struct weir_readout_process process;
 	int error = 0;
 
@@ -176,7 +192,7 @@ allocate(struct links_run *run, const struct config *config)
 	run->feeds = calloc(config->links.nb + config->receivers.nb + 1, sizeof(*run->feeds));
 	run->registry = weir_readout_registry_create();
 	run->pool = weir_base_pool_create(
-		"weir_links", NB_MBUFS, 0, mbuf_bytes(config), SOCKET_ID_ANY, NULL);
+		"weir_links", nb_mbufs(config), 0, mbuf_bytes(config), SOCKET_ID_ANY, NULL);
 	return run->links != NULL && run->handlers != NULL && run->stats != NULL &&
 			       run->finders != NULL && run->feeds != NULL &&
 			       run->registry != NULL && run->pool != NULL
@@ -198,6 +214,8 @@ links_run_open(struct links_run *run, struct config *config)
 	links_thread_init(&run->requests.thread);
 	read_pace(run, config);
 	error = allocate(run, config);
+	if (error == 0)
+		error = links_consume_open(run, links);
 	for (i = 0; error == 0 && i < links->nb; i++)
 		for (j = 0; error == 0 && j < links->list[i].nb; j++)
 			error = make_link(run, config, &links->list[i], j);
@@ -260,6 +278,7 @@ feed(void *arg)
 		links_thread_show(&run->feeder, look, run);
 	}
 	run->end_ns = weir_base_time_ns();
+	links_consume_finish(run);
 	links_thread_finish(&run->feeder, look, run);
 	if (registered)
 		rte_thread_unregister();
@@ -274,7 +293,9 @@ links_run_start(struct links_run *run)
 	if (run->registry == NULL)
 		return 0;
 	run->start_ns = weir_base_time_ns();
-	error = links_thread_start(&run->feeder, "weir-links", feed, run);
+	error = links_consume_start(run);
+	if (error == 0)
+		error = links_thread_start(&run->feeder, "weir-links", feed, run);
 	if (error == 0 && run->cpu >= 0)
 		error = links_thread_pin(&run->feeder, run->cpu);
 	return error == 0 ? links_requests_start(&run->requests, &run->feeder) : error;
@@ -306,6 +327,7 @@ void
 links_run_join(struct links_run *run)
 {
 	links_thread_join(&run->feeder);
+	links_consume_finish(run);
 	links_thread_join(&run->requests.thread);
 }
 
@@ -329,6 +351,7 @@ links_run_close(struct links_run *run)
 	}
 	weir_readout_registry_free(run->registry);
 	weir_base_pool_free(run->pool);
+	links_consume_close(run);
 	free(run->feeds);
 	free(run->links);
 	free(run->handlers);

@@ -22,6 +22,7 @@
 #include "links_thread.h"
 
 struct config;
+struct links_consumer;
 struct rte_mempool;
 
 /** It. All zero where the description has no links. */
@@ -33,7 +34,9 @@ struct links_run {
 	struct weir_readout_handler_stats *stats; /**< by number, of the last look */
 	unsigned int nb;                          /**< links */
 	struct weir_readout_hit_finder *
-		*finders; /**< by number; NULL: its frames are not searched */
+		*finders;                 /**< by number; NULL: its frames are not searched */
+	struct links_consumer *consumers; /**< of queues that links have */
+	unsigned int nb_consumers;
 	struct links_feed *feeds;
 	unsigned int nb_feeds;
 	struct links_requests requests;
@@ -41,6 +44,7 @@ struct links_run {
 	struct links_thread feeder;   /**< polls the feeds */
 	bool ends;                    /**< when all feeds have */
 	bool quiet;                   /**< feed no more; atomic */
+	bool fed;                     /**< nothing is fed any more; atomic */
 	uint64_t rest_ns;             /**< that the feeder rests when nothing came */
 	int cpu;                      /**< that the feeder runs on; -1: any */
 	uint64_t start_ns;            /**< when it began */

@@ -126,6 +126,12 @@ print_faults(const json_t *link, FILE *out)
 static void
 print_details(const json_t *link, FILE *out)
 {
+	const json_t *queue = json_object_get(link, "queue");
+
+	if (queue != NULL)
+		fprintf(out,
+			"  queue: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " frames\n",
+			report_int(queue, "queued"), report_int(queue, "size"));
 	if (print_counts("  dropped: ", json_object_get(link, "dropped"), out)) {
 		print_counts("; of these processed: ", json_object_get(link, "processed"), out);
 		fprintf(out, "\n");

@@ -101,6 +101,11 @@ set_both(json_t *object, const struct weir_readout_handler *handler,
 		buffer_state(weir_readout_handler_buffer(handler),
 			weir_readout_link_format(weir_readout_handler_link(handler)),
 			&stats->buffer));
+	if (weir_readout_handler_queue_size(handler) > 0)
+		json_object_set_new(object, "queue",
+			json_pack("{s:I, s:I}", "size",
+				(json_int_t)weir_readout_handler_queue_size(handler), "queued",
+				(json_int_t)stats->queued));
 	return CTL_SET_COUNTS(object, "dropped", stats->dropped, weir_readout_handler_drop_name);
 }
 

@@ -9,10 +9,13 @@
 
 #include "weir_readout_handler.h"
 
+#define POLL_BURST 64
+
 struct weir_readout_handler {
 	struct weir_readout_link *link;
 	struct weir_readout_buffer *buffer;
 	struct weir_readout_sink *sink;
+	uint32_t queue_size; /* 0: a callback */
 };
 
 const char *
@@ -34,6 +37,14 @@ weir_readout_handler_drop_name(enum weir_readout_handler_drop reason)
 	return (unsigned int)reason < RTE_DIM(names) ? names[reason] : NULL;
 }
 
+/* What is in the queue when it is freed. */
+static void
+discard(void *arg, const void *items, uint32_t nb)
+{
+	(void)arg;
+	weir_readout_item_release(items, nb);
+}
+
 static int
 make_sink(struct weir_readout_handler *handler, struct weir_readout_registry *registry,
 	const char *name)
@@ -41,8 +52,10 @@ make_sink(struct weir_readout_handler *handler, struct weir_readout_registry *re
 	const struct weir_readout_sink_config sink = {
 		.name = name != NULL ? name : weir_readout_link_name(handler->link),
 		.type = &weir_readout_item_type,
-		.receive = weir_readout_handler_receive,
+		.receive = handler->queue_size == 0 ? weir_readout_handler_receive : NULL,
 		.arg = handler,
+		.queue_size = handler->queue_size,
+		.discard = handler->queue_size == 0 ? NULL : discard,
 	};
 
 	handler->sink = weir_readout_sink_create(registry, &sink);
@@ -62,6 +75,7 @@ weir_readout_handler_create(
 		return NULL;
 	}
 	handler->link = config->link;
+	handler->queue_size = config->queue_size;
 	if (buffer.name == NULL)
 		buffer.name = weir_readout_link_name(config->link);
 	if (buffer.format == NULL)
@@ -108,6 +122,23 @@ weir_readout_handler_receive(void *handler, const void *items, uint32_t nb)
 	weir_readout_item_release(items, nb);
 }
 
+uint32_t
+weir_readout_handler_poll(struct weir_readout_handler *handler)
+{
+	struct weir_readout_item items[POLL_BURST];
+	uint32_t nb = weir_readout_sink_receive(handler->sink, items, POLL_BURST);
+
+	if (nb > 0)
+		weir_readout_handler_receive(handler, items, nb);
+	return nb;
+}
+
+uint32_t
+weir_readout_handler_queue_size(const struct weir_readout_handler *handler)
+{
+	return handler->queue_size;
+}
+
 const struct weir_readout_buffer *
 weir_readout_handler_buffer(const struct weir_readout_handler *handler)
 {
@@ -145,12 +176,15 @@ weir_readout_handler_stats(
 {
 	const struct weir_readout_buffer_stats *buffer = &stats->buffer;
 	const struct weir_readout_link_stats *link = &stats->link;
+	struct weir_readout_sink_stats sink;
 
+	weir_readout_sink_stats(handler->sink, &sink);
 	look(handler, stats);
 	stats->received = link->received;
 	stats->received_bytes = link->received_bytes;
 	stats->buffered = buffer->buffered;
 	stats->held = link->held + link->delivered - buffer->received;
+	stats->queued = RTE_MIN(sink.queued, stats->held); /* some came to the buffer meanwhile */
 	stats->delivered = buffer->expired;
 	stats->dropped[WEIR_READOUT_HANDLER_WRONG_SIZE] =
 		link->dropped[WEIR_READOUT_DROP_WRONG_SIZE] +

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * A link's handler: the sink that puts its frames into a latency buffer, in the receiver's thread, by exactly one copy, and lets the
- * packets go.
+ * A link's handler: the sink that puts its frames into a latency buffer, by exactly one copy, and lets the packets go: in the receiver's
+ * thread, or, with a queue, in another one.
  *
  * @code{.c}
  * link = weir_readout_link_create(registry, &(struct weir_readout_link_config){.name = "wib0", .sink = "wib0", .format = &format});
@@ -21,7 +21,10 @@
  * Each frame is accounted for, from the link to the end of its time in the buffer: received = buffered + held + delivered + sum of dropped, at
  * every snapshot.
  *
- * Threads: the receiver's puts frames in; any may look at counters and at the buffer.
+ * With a queue the receiver's thread touches no frame's payload, and a receiver that has large bursts is not kept by copies; the price are packets that
+ * are held for longer, and the queue's memory. What it has no room for is dropped by the link, as queue_full.
+ *
+ * Threads: the receiver's puts frames in, or who polls its queue; any may look at counters and at the buffer.
  */
 
 #include <stdint.h>
@@ -40,6 +43,8 @@ struct weir_readout_handler;
 struct weir_readout_handler_config {
 	struct weir_readout_link *link; /**< whose frames they are; it outlives the handler's use */
 	const char *sink; /**< name of the sink in the registry; NULL: the link's name */
+	uint32_t
+		queue_size; /**< frames that its queue holds, for weir_readout_handler_poll(): up to 2^24; 0: none, a callback */
 	struct weir_readout_buffer_config
 		buffer; /**< its buffer; name and format are the link's where they are NULL */
 };
@@ -48,7 +53,7 @@ struct weir_readout_handler_config {
 enum weir_readout_handler_drop {
 	WEIR_READOUT_HANDLER_WRONG_SIZE, /**< a size that is not the format's, or that its cells have no room for */
 	WEIR_READOUT_HANDLER_DUPLICATE, /**< it was there already */
-	WEIR_READOUT_HANDLER_QUEUE_FULL, /**< by the link: its consumer was another one, and too slow */
+	WEIR_READOUT_HANDLER_QUEUE_FULL, /**< by the link: who polls the queue was too slow; or its consumer was another one, and was */
 	WEIR_READOUT_HANDLER_UNBOUND,    /**< by the link: it had no consumer */
 	WEIR_READOUT_HANDLER_PROCESSED,  /**< by the link: an application's function said so */
 	WEIR_READOUT_HANDLER_SLOT_TAKEN, /**< another frame of the same step of time is there */
@@ -69,6 +74,7 @@ struct weir_readout_handler_stats {
 	uint64_t buffered;       /**< in the buffer now */
 	uint64_t
 		held; /**< given out by the link, not in the buffer yet; or given to another consumer, while the link was bound to that */
+	uint64_t queued;    /**< of those held: in its queue, a moment before */
 	uint64_t delivered; /**< could be asked for until their time was over */
 	uint64_t dropped[WEIR_READOUT_HANDLER_NB_DROPS]; /**< by reason */
 	struct weir_readout_link_stats link;             /**< in detail, of the same moment */
@@ -85,20 +91,31 @@ struct weir_readout_handler *weir_readout_handler_create(
 	struct weir_readout_registry *registry, const struct weir_readout_handler_config *config);
 
 /**
- * Free it, its sink and its buffer, in which nobody holds or looks for frames any more. Before the registry. NULL is allowed.
+ * Free it, its sink and its buffer, in which nobody holds or looks for frames any more. Before the registry. Its queue is to be empty before its link is
+ * freed. NULL is allowed.
  *
  * @return 0; -EBUSY: a link is bound to it still, nothing was freed
  */
 int weir_readout_handler_free(struct weir_readout_handler *handler);
 
 /**
- * Frames into the buffer, released then: what its sink does. Never waits, allocates nothing. One thread at a time.
+ * Frames into the buffer, released then: what its callback does, or who polls its queue. Never waits, allocates nothing. One thread at a time.
  *
  * @param handler  a struct weir_readout_handler
  * @param items    struct weir_readout_item, of its link
  * @param nb       how many
  */
 void weir_readout_handler_receive(void *handler, const void *items, uint32_t nb);
+
+/**
+ * Put frames that are in its queue into the buffer, up to 64. Never waits, allocates nothing. One thread at a time, which need not be the receiver's.
+ *
+ * @return how many; 0: none were there, or it has no queue
+ */
+uint32_t weir_readout_handler_poll(struct weir_readout_handler *handler);
+
+/** Frames that its queue holds; 0: it has none. Any thread. */
+uint32_t weir_readout_handler_queue_size(const struct weir_readout_handler *handler);
 
 /** Its buffer, to look for windows, valid as long as the handler is. Any thread. */
 const struct weir_readout_buffer *weir_readout_handler_buffer(

@@ -73,6 +73,14 @@ WRONG = {
     "hits of something else": ("own: {format: mine,", "tp: {format: hit, buffer: {history: 1s, rate: 1Hz}}\n"
                                "    own: {format: mine, @hits: {threshold: 1, to: tp},", ["'mine'", "'wibeth'"]),
     "a threshold that no sample reaches": ("stream: 16,", "stream: 16, hits: {threshold: @16384, to: any},", ["16384", "16383"]),
+    "unknown delivery": ("stream: 16,", "stream: 16, delivery: {by: @post},", ["'post'", "callback", "queue"]),
+    "delivery by nothing": ("stream: 16,", "stream: 16, @delivery: {capacity: 5},", ["'by'"]),
+    "a queue of nothing": ("stream: 16,", "stream: 16, delivery: {by: queue, capacity: @0},", ["0", "1"]),
+    "capacity without a queue": ("stream: 16,", "stream: 16, delivery: {by: callback, capacity: @5},", ["'capacity'", "by: queue"]),
+    "consumer without a queue": ("stream: 16,", "stream: 16, delivery: {by: callback, cpu: @1},", ["'cpu'", "by: queue"]),
+    "hits by a queue": ("stream: 16, buffer: {history: 50ms}}",
+                        "stream: 16, hits: {threshold: 1, to: tp}, buffer: {history: 50ms}}\n"
+                        "    tp: {format: hit, buffer: {history: 1s, rate: 1Hz}, delivery: {by: @queue}}", ["'tp'", "callback"]),
     "payload of another size": ("wib: {faults", "wib: {payload: @bad.yaml, faults", ["7200"]),
     "unknown fault": ("fault: drop", "fault: @droop", ["'droop'", "drop"]),
     "fault without an amount": ("{fault: drop, period: 10}", "@{fault: reorder, period: 10}", ["'amount'", "reorder"]),

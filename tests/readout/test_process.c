@@ -192,6 +192,66 @@ with_handler(void **state)
 }
 
 static void
+add_up(const struct weir_readout_handler *handler, uint64_t queued, uint64_t buffered,
+	uint64_t queue_full)
+{
+	struct weir_readout_handler_stats stats;
+	uint64_t sum;
+
+	weir_readout_handler_stats(handler, &stats);
+	sum = stats.buffered + stats.held + stats.delivered;
+	for (unsigned int i = 0; i < WEIR_READOUT_HANDLER_NB_DROPS; i++)
+		sum += stats.dropped[i];
+	assert_int_equal(stats.received, sum);
+	assert_int_equal(stats.queued, queued);
+	assert_int_equal(stats.held, queued);
+	assert_int_equal(stats.buffered, buffered);
+	assert_int_equal(stats.dropped[WEIR_READOUT_HANDLER_QUEUE_FULL], queue_full);
+}
+
+/* Frames wait in a handler's queue until somebody polls it; what it has no room for is dropped, by name. */
+static void
+by_queue(void **state)
+{
+	struct weir_readout_item items[100];
+	uint8_t bytes[100][FRAME_BYTES];
+	struct weir_readout_handler *handler;
+
+	make_processed(NULL, 0);
+	handler = weir_readout_handler_create(registry,
+		&(struct weir_readout_handler_config){.link = frames_link,
+			.sink = "handler",
+			.queue_size = 90,
+			.buffer = {.history_s = 0.1, .no_hugepages = true, .socket_id = -1}});
+	assert_non_null(handler);
+	assert_int_equal(weir_readout_handler_queue_size(handler), 90);
+	assert_int_equal(
+		weir_readout_source_bind(weir_readout_link_source(frames_link), "handler"), 0);
+	for (unsigned int i = 0; i < 100; i++) {
+		make_frame(bytes[i], i, i * STEP);
+		items[i] = (struct weir_readout_item){.data = bytes[i],
+			.data_bytes = FRAME_BYTES,
+			.frame.size_bytes = FRAME_BYTES};
+	}
+	weir_readout_link_receive(frames_link, items, 100, 1);
+	add_up(handler, 90, 0, 10);
+	assert_int_equal(weir_readout_handler_poll(handler), 64);
+	add_up(handler, 26, 64, 10);
+	assert_int_equal(weir_readout_handler_poll(handler), 26);
+	assert_int_equal(weir_readout_handler_poll(handler), 0);
+	add_up(handler, 0, 90, 10);
+	/* What is in it when it is freed is released. */
+	weir_readout_link_receive(frames_link, items, 5, 2);
+	received = 105;
+	faults[WEIR_READOUT_FAULT_DUPLICATE] = 5;
+	assert_int_equal(
+		weir_readout_source_bind(weir_readout_link_source(frames_link), "frames"), 0);
+	assert_int_equal(weir_readout_handler_free(handler), 0);
+	assert_int_equal(look().held, 0);
+	free_all();
+}
+
+static void
 expect_refused(const struct weir_readout_process *list, uint32_t nb, const char *why)
 {
 	const struct weir_readout_link_config config = {.name = "other",
@@ -248,6 +308,7 @@ main(void)
 		cmocka_unit_test(what_they_see),
 		cmocka_unit_test(any_reason),
 		cmocka_unit_test(with_handler),
+		cmocka_unit_test(by_queue),
 		cmocka_unit_test(refused),
 	};
 
