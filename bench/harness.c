@@ -45,13 +45,14 @@ bench_no_case(const struct bench *bench, const struct bench_options *options)
 static uint64_t
 run_slice(const struct bench_side *side, uint64_t nb)
 {
-	uint64_t start;
+	uint64_t start, passed;
 
 	if (side->prepare != NULL)
 		side->prepare(side->arg);
 	start = weir_base_cycles();
 	side->slice(side->arg, nb);
-	return weir_base_cycles() - start;
+	passed = weir_base_cycles() - start;
+	return side->cycles != NULL ? side->cycles(side->arg) : passed;
 }
 
 /*

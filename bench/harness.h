@@ -54,6 +54,8 @@ struct bench_side {
 	const char *name;
 	void (*prepare)(void *arg);            /* before each slice, not timed; or NULL */
 	void (*slice)(void *arg, uint64_t nb); /* does the work nb times */
+	uint64_t (*cycles)(
+		void *arg); /* that the last slice took; NULL: the time that passed meanwhile */
 	void *arg;
 };
 
