@@ -16,8 +16,8 @@
 #include "bench.h"
 #include "harness.h"
 
-static const struct bench *const benches[] = {
-	&bench_graph, &bench_forward, &bench_coro, &bench_sched, &bench_em, &bench_job};
+static const struct bench *const benches[] = {&bench_graph, &bench_forward, &bench_coro,
+	&bench_sched, &bench_em, &bench_job, &bench_readout};
 
 #define NB_BENCHES (sizeof(benches) / sizeof(benches[0]))
 
@@ -43,12 +43,13 @@ print_help(const struct bench *bench)
 			printf("  %-10s %s\n", benches[i]->name, benches[i]->summary);
 	}
 	printf("\n  --case PATTERN  only cases whose name matches (as in a shell)\n"
-	       "  --burst N       of graph and forward: objects that each source brings in per "
-	       "walk\n"
+	       "  --burst N       of graph, forward and readout: objects that each source brings "
+	       "in "
+	       "at a time\n"
 	       "  --seconds S     time per case, all sides together\n"
 	       "  --rounds N      slices of each side per case, instead\n"
-	       "  --cpu N         run on this CPU (default: the last one allowed); sched: its main "
-	       "thread\n"
+	       "  --cpu N         run on this CPU (default: the last one allowed); sched, readout: "
+	       "the main thread\n"
 	       "  --routes FILE   of forward: routing table to forward by\n"
 	       "  --ours          of sched and job: without peers, for a profiler to look at\n"
 	       "  --json          one JSON object instead of tables\n"

@@ -48,6 +48,7 @@ extern const struct bench bench_coro;
 extern const struct bench bench_sched;
 extern const struct bench bench_em;
 extern const struct bench bench_job;
+extern const struct bench bench_readout;
 
 /* One side of a case. */
 struct bench_side {

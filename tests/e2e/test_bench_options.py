@@ -9,9 +9,10 @@ import pytest
 from program import FAILED, OK, USAGE, weir
 
 # A case that is over soon, and the options that only some benchmarks take.
-QUICK = {"graph": "diamond", "forward": "full-table", "coro": "switch", "sched": "stages-4", "em": "dispatch-1", "job": "spawn"}
+QUICK = {"graph": "diamond", "forward": "full-table", "coro": "switch", "sched": "stages-4", "em": "dispatch-1", "job": "spawn",
+         "readout": "callback-1"}
 TAKEN = {"graph": {"--burst"}, "forward": {"--burst", "--routes"}, "coro": set(), "sched": {"--ours"}, "em": set(),
-         "job": {"--ours"}}
+         "job": {"--ours"}, "readout": {"--burst"}}
 SOME = {"--burst": ["17"], "--routes": ["/nowhere/routes"], "--ours": []}
 
 

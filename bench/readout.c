@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* `weir bench readout`: frames from a port to latency buffers, beside the published starting point. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+
+#include "readout_bench.h"
+
+#define SECONDS   1.0
+#define MEGABYTES 64  /* of DPDK's own memory: pools of ports */
+#define HEAP      512 /* megabytes of address space for the rest; what is used is less */
+#define BUFFER_BYTES                                                                               \
+	(UINT64_C(96) << 20) /* of a side's latency buffers together: more than caches have */
+#define BURST        256     /* of the published starting point */
+#define WIBETH_BYTES 7200
+#define SMALL_BYTES  512
+
+struct readout_case {
+	const char *name;
+	uint32_t nb_links, frame_bytes;
+	uint32_t slice; /* frames of a turn */
+	enum readout_way way;
+};
+
+static const struct readout_case cases[] = {
+	{"callback-1", 1, WIBETH_BYTES, 1024, READOUT_CALLBACK},
+	{"callback-8", 8, WIBETH_BYTES, 1024, READOUT_CALLBACK},
+	{"callback-32", 32, WIBETH_BYTES, 1024, READOUT_CALLBACK},
+	{"queue-8", 8, WIBETH_BYTES, 1024, READOUT_QUEUE},
+	{"callback-8-small", 8, SMALL_BYTES, 4096, READOUT_CALLBACK},
+	{"queue-8-small", 8, SMALL_BYTES, 4096, READOUT_QUEUE},
+};
+
+/* The case whose buffers are looked into for windows. */
+static const struct readout_case lookup_case = {"lookup", 1, WIBETH_BYTES, 1024, READOUT_CALLBACK};
+
+/* ---- both sides of a case ---- */
+
+static void
+close_pair(struct readout_pair *pair)
+{
+	readout_ours_free(pair->ours);
+	readout_peer_free(pair->peer);
+	readout_traffic_free(&pair->traffic);
+}
+
+/* Until the buffers are full, so that frames take others' places from then on. */
+static void
+fill(struct readout_side *side, uint32_t nb_cells)
+{
+	while (side->nb_frames < nb_cells && side->traffic->why[0] == '\0') {
+		readout_prepare(side);
+		readout_slice(side, side->traffic->slice);
+		readout_cycles(side);
+	}
+	side->nb_turns = 0;
+}
+
+/* @return false: failed, told */
+static bool
+open_pair(struct readout_pair *pair, const struct bench_options *options,
+	struct bench_report *report, const struct readout_case *what, int socket)
+{
+	int rc;
+
+	*pair = (struct readout_pair){
+		.traffic.burst = options->burst != 0 ? options->burst : BURST};
+	rc = readout_traffic_init(
+		&pair->traffic, what->nb_links, what->frame_bytes, what->slice, socket);
+	if (rc == 0) {
+		pair->ours = readout_ours_create(&pair->traffic, what->way, BUFFER_BYTES);
+		if (pair->ours != NULL)
+			pair->peer =
+				readout_peer_create(&pair->traffic, readout_ours_cells(pair->ours));
+		rc = pair->peer == NULL ? -rte_errno : 0;
+	}
+	if (rc < 0) {
+		bench_report_failure(report, what->name, "cannot be set up: %s", strerror(-rc));
+		return false;
+	}
+	fill(pair->ours, readout_ours_cells(pair->ours));
+	fill(pair->peer, readout_ours_cells(pair->ours));
+	return true;
+}
+
+/* Did either side lose or spoil a frame? */
+static bool
+all_well(const struct readout_pair *pair, struct bench_report *report, const char *name)
+{
+	if (pair->traffic.why[0] == '\0')
+		return true;
+	bench_report_failure(report, name, "%s", pair->traffic.why);
+	return false;
+}
+
+/* ---- what a side's turns were like ---- */
+
+/* Medians, per frame. */
+struct readout_summary {
+	double frames_per_s;
+	double receive, consume; /* cycles of each thread */
+	double waiting;          /* share of its threads' time */
+	double bytes_copied;
+};
+
+static double
+median_of(const struct readout_side *side, double (*of)(const struct readout_turn *turn))
+{
+	static double samples[READOUT_TURNS_MAX];
+	const unsigned int nb = (unsigned int)RTE_MIN(side->nb_turns, READOUT_TURNS_MAX);
+
+	for (unsigned int i = 0; i < nb; i++)
+		samples[i] = of(&side->turns[i]);
+	return bench_figure_of(samples, nb).median;
+}
+
+static double
+passed_of(const struct readout_turn *turn)
+{
+	return (double)turn->passed;
+}
+
+static double
+receive_of(const struct readout_turn *turn)
+{
+	return (double)turn->receive;
+}
+
+static double
+consume_of(const struct readout_turn *turn)
+{
+	return (double)turn->consume;
+}
+
+static struct readout_summary
+summarize(const struct readout_side *side)
+{
+	const double frames = side->traffic->slice;
+	const double passed = median_of(side, passed_of);
+	struct readout_summary summary = {
+		.frames_per_s = frames * (double)weir_base_cycles_hz() / passed,
+		.receive = median_of(side, receive_of) / frames,
+		.consume = median_of(side, consume_of) / frames,
+		.bytes_copied = (double)side->bytes_copied /
+				(double)(side->nb_frames * side->traffic->nb_links),
+	};
+
+	summary.waiting =
+		1 - (summary.receive + summary.consume) * frames / passed / side->nb_threads;
+	return summary;
+}
+
+static json_t *
+summary_json(const struct readout_side *side, const struct readout_summary *summary)
+{
+	return json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:I}", "threads", (int)side->nb_threads,
+		"frames_per_s", summary->frames_per_s, "receiver_cycles_per_frame",
+		summary->receive, "consumer_cycles_per_frame", summary->consume, "waiting_share",
+		summary->waiting, "bytes_copied_per_frame", summary->bytes_copied, "frames",
+		(json_int_t)(side->nb_frames * side->traffic->nb_links));
+}
+
+static void
+say_summary(struct bench_report *report, const struct readout_side *side,
+	const struct readout_summary *summary)
+{
+	bench_say(report, "  %-16s %7.3f M frames/s, %.0f bytes copied a frame; receiver %.1f",
+		side->name, summary->frames_per_s / 1e6, summary->bytes_copied, summary->receive);
+	if (side->nb_threads > 1)
+		bench_say(report, " + consumer %.1f cycles/frame, waiting %.0f %%",
+			summary->consume, 100 * summary->waiting);
+	else
+		bench_say(report, " cycles/frame, one thread");
+	bench_say(report, "\n");
+}
+
+/* ---- cases ---- */
+
+static void
+report_pair(struct bench_report *report, const struct readout_pair *pair, const char *name,
+	const struct bench_figure *figures)
+{
+	const struct readout_summary ours = summarize(pair->ours), peer = summarize(pair->peer);
+	const struct bench_row row = {
+		.name = name,
+		.ours = figures[0],
+		.theirs = figures[1],
+		.objects = pair->traffic.frame_bytes,
+		.target = 1.0,
+		.ours_extra = summary_json(pair->ours, &ours),
+		.peer_extra = summary_json(pair->peer, &peer),
+		.extra = json_pack("{s:i, s:i, s:i}", "links", (int)pair->traffic.nb_links,
+			"frame_bytes", (int)pair->traffic.frame_bytes, "burst",
+			(int)pair->traffic.burst),
+	};
+
+	bench_report_row(report, &row);
+	say_summary(report, pair->ours, &ours);
+	say_summary(report, pair->peer, &peer);
+}
+
+static void
+run_case(const struct bench_options *options, struct bench_report *report,
+	const struct readout_case *what, int socket)
+{
+	struct readout_pair pair;
+	struct bench_figure figures[2];
+	uint64_t total;
+
+	if (open_pair(&pair, options, report, what, socket)) {
+		const struct bench_side sides[2] = {
+			{.prepare = readout_prepare,
+				.slice = readout_slice,
+				.cycles = readout_cycles,
+				.arg = pair.ours},
+			{.prepare = readout_prepare,
+				.slice = readout_slice,
+				.cycles = readout_cycles,
+				.arg = pair.peer},
+		};
+
+		if (bench_compare(options, sides, 2, what->slice, figures, &total) < 0)
+			bench_report_failure(report, what->name, "not enough memory");
+		else if (all_well(&pair, report, what->name))
+			report_pair(report, &pair, what->name, figures);
+	}
+	close_pair(&pair);
+}
+
+static void
+run_lookup(const struct bench_options *options, struct bench_report *report, int socket)
+{
+	struct readout_pair pair;
+
+	if (open_pair(&pair, options, report, &lookup_case, socket) &&
+		all_well(&pair, report, lookup_case.name))
+		readout_lookup_run(options, report, &pair);
+	close_pair(&pair);
+}
+
+static void
+run_cases(const struct bench_options *options, struct bench_report *report, int socket)
+{
+	bench_report_array(report, "cases");
+	json_object_set_new(report->root, "crowded", json_boolean(readout_crowded));
+	if (readout_crowded)
+		bench_say(report, "There are fewer CPUs than threads: the figures mean little.\n");
+	if (BENCH_ANY_WANTED(options, cases))
+		bench_report_table(report, "cases",
+			"A frame from the port into its link's latency buffer: cycles of all "
+			"threads together, waiting not counted");
+	for (size_t i = 0; i < RTE_DIM(cases); i++)
+		if (bench_wanted(options, cases[i].name))
+			run_case(options, report, &cases[i], socket);
+	if (readout_lookup_wanted(options))
+		run_lookup(options, report, socket);
+}
+
+static int
+run_readout(const struct bench *bench, const struct bench_options *options)
+{
+	struct bench_report report;
+	cpu_set_t allowed;
+	int socket;
+
+	if (options->list) {
+		for (size_t i = 0; i < RTE_DIM(cases); i++)
+			printf("%s\n", cases[i].name);
+		readout_lookup_list();
+		return 0;
+	}
+	if (!BENCH_ANY_WANTED(options, cases) && !readout_lookup_wanted(options))
+		return bench_no_case(bench, options);
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	if (bench_eal_start(options, MEGABYTES) < 0 || readout_consumer_start(&allowed) < 0)
+		return 1;
+	socket = bench_memory_socket(HEAP);
+	if (socket < 0)
+		return 1;
+	weir_base_log_set_level(WEIR_BASE_LOG_WARNING);
+	bench_report_begin(&report, bench, options, "frame", "byte", "copy and queue");
+	report.cores = "two cores";
+	bench_report_machine(&report);
+	run_cases(options, &report, socket);
+	readout_consumer_stop();
+	return bench_report_end(&report);
+}
+
+const struct bench bench_readout = {
+	.name = "readout",
+	.summary = "Frames of detector links into latency buffers, beside copies and queues",
+	.help = "Frames of 1, 8 or 32 links, 7200 bytes each (WIBEth) or 512 (small), wait in a "
+		"port "
+		"that is a ring. Ours: the library's\n"
+		"receiver, links with all checks and counters, and latency buffers, by callback in "
+		"the receiver's thread or by queues\n"
+		"to a consumer's. The peer is the published starting point: the receiver copies a "
+		"frame into a message, and a\n"
+		"bounded queue (rte_ring) takes this to a consumer's thread, which copies it into "
+		"a "
+		"ring of frames. Cycles are\n"
+		"those of both threads, without their waiting. Cases called lookup: windows of "
+		"time, beside a binary search.\n"
+		"What the buffers have after each turn is compared with what was sent, on both "
+		"sides.\n",
+	.seconds = SECONDS,
+	.no_routes = "it forwards nothing by routes; forward does",
+	.no_ours = "its peer runs in turns with it, always",
+	.run = run_readout,
+};

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir bench readout: what it prints is what it did. How fast that is depends on the machine, and is not looked at."""
+import pytest
+
+from program import OK, USAGE, weir
+
+pytestmark = pytest.mark.exclusive  # what is measured is measured alone
+
+# links, bytes of a frame, threads of ours
+FRAMES = {"callback-1": (1, 7200, 1), "callback-8": (8, 7200, 1), "callback-32": (32, 7200, 1), "queue-8": (8, 7200, 2),
+          "callback-8-small": (8, 512, 1), "queue-8-small": (8, 512, 2)}
+LOOKUPS = {"lookup-1": 1, "lookup-32": 32}
+
+
+def bench(pattern, *arguments):
+    done = weir("bench", "readout", "--case", pattern, "--rounds", 1, *arguments)
+    assert done.code == OK and not done.stderr, done.text
+    return done
+
+
+def test_list():
+    assert weir("bench", "readout", "--list").stdout.split() == [*FRAMES, *LOOKUPS]
+    assert "readout" in weir("bench", "--list").stdout
+
+
+def test_unknown_case():
+    done = weir("bench", "readout", "--case", "callback-2")
+    assert done.code == USAGE and "callback-2" in done.stderr
+
+
+@pytest.mark.parametrize("case", FRAMES)
+def test_frames(case):
+    report = bench(case, "--json").json()
+    [row] = report["cases"]
+    links, size, threads = FRAMES[case]
+    assert (row["name"], row["links"], row["frame_bytes"], row["burst"]) == (case, links, size, 256)
+    assert row["ratio"] == pytest.approx(row["peer"]["cycles_per_frame"] / row["ours"]["cycles_per_frame"], rel=1e-3)
+    assert row["reached"] == (row["ratio"] >= row["target"] == 1)
+    ours, peer = row["ours"], row["peer"]
+    assert peer["name"] == "copy and queue" and ours["threads"] == threads and peer["threads"] == 2
+    # the claim under test: one full copy less
+    assert ours["bytes_copied_per_frame"] == size and peer["bytes_copied_per_frame"] == 2 * size
+    assert ours["frames"] == peer["frames"] >= 96 * 2 ** 20 / size  # the buffers were full
+    assert (ours["consumer_cycles_per_frame"] > 0) == (threads == 2) and peer["consumer_cycles_per_frame"] > 0
+    for side in ours, peer:
+        assert side["frames_per_s"] > 0 and side["receiver_cycles_per_frame"] > 0 and side["waiting_share"] < 1
+        assert side["cycles_per_frame"] == pytest.approx(size * side["cycles_per_byte"], rel=1e-3)
+        assert side["ns_per_frame"] * report["machine"]["cycles_hz"] / 1e9 == pytest.approx(side["cycles_per_frame"], rel=1e-3)
+
+
+def test_lookups():
+    rows = bench("lookup-*", "--json").json()["lookup"]
+    assert {row["name"]: row["frames_in_window"] for row in rows} == LOOKUPS
+    for row in rows:
+        assert row["peer"]["name"] == "binary search" and row["frames_in_buffer"] > 1000
+        assert row["ratio"] == pytest.approx(row["peer"]["cycles_per_window"] / row["ours"]["cycles_per_window"], rel=1e-3)
+        for side in row["ours"], row["peer"]:
+            assert side["cycles_per_window"] == pytest.approx(row["frames_in_window"] * side["cycles_per_frame"], rel=1e-3)
+
+
+def test_burst():
+    [row] = bench("callback-8-small", "--burst", 17, "--json").json()["cases"]
+    assert row["burst"] == 17
+
+
+def test_for_people():
+    text = bench("callback-8").stdout
+    assert "\ncallback-8 " in text and "7200 bytes copied a frame" in text and "14400 bytes copied a frame" in text
+    assert "waiting not counted" in text and "targets reached" in text
