@@ -160,6 +160,12 @@ request(const struct readout_options *options)
 }
 
 /* Sums that do not agree are a failure. */
+static bool
+agrees(const json_t *answer)
+{
+	return json_is_true(json_object_get(answer, "agree"));
+}
+
 static int
 status_once(const char *instance, const struct readout_options *options, json_t *args)
 {
@@ -168,7 +174,7 @@ status_once(const char *instance, const struct readout_options *options, json_t 
 
 	if (answer == NULL)
 		return APP_FAILED;
-	code = json_is_true(json_object_get(answer, "agree")) ? APP_OK : APP_FAILED;
+	code = agrees(answer) ? APP_OK : APP_FAILED;
 	if (options->json) {
 		const int printed = app_print_json(answer);
 
@@ -200,7 +206,8 @@ status(const struct readout_options *options)
 		.question = "readout/status",
 		.args = args,
 		.print = readout_print_status,
-		.json = options->json});
+		.json = options->json,
+		.is_good = agrees});
 	json_decref(args);
 	return code;
 }
@@ -284,7 +291,8 @@ const struct app_command cmd_readout = {
 		"    --link NAME         of this link only; of NAME-0, NAME-1 ... it is all of "
 		"them\n"
 		"    --watch             once a second, with frames a second; --json: one object a "
-		"line\n"
+		"line.\n"
+		"                        Fails if sums did not agree once, or it does not answer\n"
 		"\n"
 		"  weir readout request  frames of a window of time: what there is of them, and "
 		"what is missing.\n"

@@ -18,9 +18,11 @@ struct watch {
 	/** Print an answer. @param before  the one before it; NULL: this is the first one */
 	void (*print)(const json_t *before, const json_t *answer, FILE *out);
 	bool json; /**< one object a line instead */
+	bool (*is_good)(
+		const json_t *answer); /**< an answer that is not makes it fail; NULL: all are */
 };
 
-/** Ask once a second, until the instance ends, or a signal. @return the exit code */
+/** Ask once a second, until the instance ends, does not answer (which is told, and a failure), or a signal. @return the exit code */
 int watch(const struct watch *watch);
 
 #endif

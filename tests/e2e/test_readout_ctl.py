@@ -2,6 +2,7 @@
 """weir readout: what became of frames in a running instance, and windows of them on request."""
 import json
 import re
+import signal
 
 import pytest
 
@@ -210,6 +211,27 @@ def test_watched_until_it_ends(tmp_path):
             assert done.code == OK and f"{running.name} has ended" in done.stdout
             done = waits.wait()
             assert done.code == OK and done.json()["fragments"][0]["answer"] == "stopped", done.text
+
+
+@pytest.mark.parametrize("agree", [True, False])
+def test_watched_sums(agree, tmp_path):
+    """That they did not agree is told to the end."""
+    with pretender({"readout/status": {"agree": agree, "links": []}}) as name:
+        with Instance("readout", "status", "--watch", "--json", "--instance", name, cwd=tmp_path) as watcher:
+            watcher.until(lambda: (tmp_path / f"stdout-{id(watcher)}").read_text().count("\n") >= 1, "a look")
+            assert watcher.stop().code == (OK if agree else FAILED)
+
+
+def test_watched_without_an_answer(tmp_path):
+    """A run that stands still has not ended."""
+    with Run(tmp_path) as running:
+        with Instance("readout", "status", "--watch", "--instance", running.name, cwd=tmp_path) as watcher:
+            running.until(lambda: "going" in (tmp_path / f"stdout-{id(watcher)}").read_text(), "a look")
+            running.process.send_signal(signal.SIGSTOP)
+            done = watcher.wait()
+            running.process.send_signal(signal.SIGCONT)
+        assert done.code == FAILED and "watched no longer: no answer within" in done.stderr and "has ended" not in done.stdout, done.text
+        assert running.stop().code == OK
 
 
 def test_what_looks_for_hits(tmp_path):
