@@ -376,6 +376,7 @@ read_list(struct config *config, const struct weir_base_doc_value *list)
 			continue;
 		read_buffer(link);
 		check_keys(config, link);
+		config_check_jumps(config, link);
 		bytes[i] = check_buffer(config, link);
 	}
 	if (links->nb_links > CONFIG_LINKS_MAX)

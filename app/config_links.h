@@ -137,6 +137,7 @@ void config_link_feed(
 int config_read_requests(struct config *config, const struct weir_base_doc_value *list);
 void config_read_hits(struct config *config);
 void config_read_delivery(struct config *config);
+void config_check_jumps(struct config *config, const struct config_link *link);
 int config_read_traffic(struct config *config, const struct weir_base_doc_value *traffic);
 
 #endif

@@ -42,7 +42,8 @@ static const struct weir_base_doc_key buffer_keys[] = {
 		.min = 1e-9,
 		.max = 1e6,
 		.help = "A timestamp further off than this is doubted, until the next ones agree. "
-			"By default a sixteenth of the history, and 16 frames at least.",
+			"A frame's time at least. By default a sixteenth of the history, and 16 "
+			"frames at least.",
 	},
 	{
 		.name = "confirm",
@@ -239,7 +240,8 @@ static const struct weir_base_doc_key link_keys[] = {
 		.min = 1e-9,
 		.max = 1e6,
 		.help = "A timestamp further off than this counts as a jump, rather than as early "
-			"or late. By default 1s where the format has a step, else any time "
+			"or late. A frame's time at least. By default 1s where the format has a "
+			"step, else any time "
 			"forwards is allowed.",
 	},
 	{
