@@ -370,6 +370,33 @@ want_link(void *arg, uint32_t number)
 	question->parts[number].wanted = true;
 }
 
+/* Ticks are of one clock: links of others would be asked for some other time. @return 0, -EINVAL */
+static int
+check_clocks(const struct ctl_question *question, json_t **result)
+{
+	const struct weir_readout_service *service = question->readout->service;
+	const struct service_link *first = NULL;
+
+	for (uint32_t i = 0; question->last_ms == 0 && i < service->nb_links; i++) {
+		const struct service_link *link = &service->links[i];
+
+		if (!question->parts[i].wanted)
+			continue;
+		if (first == NULL)
+			first = link;
+		if (link->buffer->format.clock_hz == first->buffer->format.clock_hz)
+			continue;
+		*result = json_sprintf(
+			"\"begin\" and \"end\" are in ticks, and clocks differ: %" PRIu64
+			" Hz of link '%.100s', %" PRIu64
+			" Hz of '%.100s'; name links of one clock, or ask for \"last_ms\"",
+			first->buffer->format.clock_hz, first->name, link->buffer->format.clock_hz,
+			link->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* The links that are named; all, where none are. @return 0, -EINVAL, -ENOENT */
 static int
 read_links(struct ctl_question *question, const json_t *args, json_t **result)
@@ -394,7 +421,7 @@ read_links(struct ctl_question *question, const json_t *args, json_t **result)
 	}
 	for (uint32_t i = 0; i < service->nb_links; i++)
 		question->nb_wanted += question->parts[i].wanted;
-	return 0;
+	return check_clocks(question, result);
 }
 
 /* @return 0, -EINVAL */

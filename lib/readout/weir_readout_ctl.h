@@ -19,7 +19,7 @@
  *    "senders", "finders" ("hits" = "delivered" + "refused"), "followers" ("received" = "passed" + "missed" + "waiting" + the sum of "dropped"),
  *    "collectors" ("received" + "queued": what its producers delivered): each by name.
  *
- * "readout/request": {"begin": T, "end": T}, in ticks, or {"last_ms": N}: the last that each link has. Further arguments, none of which is
+ * "readout/request": {"begin": T, "end": T}, in ticks, of links of one clock, or {"last_ms": N}: the last that each link has. Further arguments, none of which is
  * required: "links": names, each as "link" above, all else; "timeout_ms": so long to wait for what is still to come, up to WEIR_READOUT_CTL_TIMEOUT_MAX_MS, 0
  * else; "run", "trigger": for the fragments' headers; "frames": true: with the frames. The answer's "fragments" have per link
  * its "answer" (as weir_readout_answer_name(); of one that is too large "why": how large, and what to raise), how many "frames" and "bytes", the intervals that are "missing", and with "frames" all of it as

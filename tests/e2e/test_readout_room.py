@@ -48,6 +48,20 @@ def test_too_few_fragments(tmp_path):
         assert running.stop().code == OK
 
 
+def test_ticks_of_different_clocks(tmp_path):
+    """They are no window of time; the last milliseconds are."""
+    what = with_room()
+    what["application"]["links"]["srs"] = {"format": "srs-vmm3a", "buffer": {"history": "1s", "rate": "10kHz"}}
+    what["traffic"]["emulated"]["srs"] = {"rate": "10kHz", "size": "200B"}
+    name, window = unique_name(), ["--begin", 0, "--end", 2048]
+    with Instance("run", write_description(tmp_path / "clocks.yaml", what), "--name", name, "--quiet", cwd=tmp_path) as running:
+        running.until(lambda: ask(name).code == OK, "frames")
+        done = weir("readout", "request", "--instance", name, *window)
+        assert done.code == FAILED and "62500000 Hz of link 'wib-0', 44444444 Hz of 'srs'; name links of one clock" in done.stderr, done.text
+        assert weir("readout", "request", "--instance", name, *window, "--link", "wib").code == OK
+        assert running.stop().code == OK
+
+
 @pytest.mark.parametrize("room, words", [
     ("fragments: {count: @1}", ["1 fragments", "'all'", "2 links"]), ("fragments: {count: 2, frames: @16}", ["16 frames", "'all'", "up to 17"]),
     ("fragments: {count: @0}", ["0", "1"]), ("@fragments: {count: 1000000, frames: 1000000000}", ["MiB", "machine"]),
