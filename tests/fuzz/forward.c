@@ -128,6 +128,7 @@ fini(void)
 		weir_node_port_remove(id);
 	rte_mempool_free(fuzz.pool);
 	rte_eal_cleanup();
+	rmdir(rte_eal_get_runtime_dir()); /* EAL leaves it */
 }
 
 void

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a run leaves behind: nothing of its own, and what is others' as it was."""
+import os
+import pathlib
+
+import pytest
+
+from program import OK, USAGE, Instance, weir, write_description
+from running import endless, mixture, start, stats, unique_name, wait_for_packets
+from test_readout import description
+
+# Where DPDK has a folder for each instance.
+RUNTIME = pathlib.Path("/var/run/dpdk" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp") + "/dpdk")
+
+
+def folders_of(name):
+    return [folder.name for folder in RUNTIME.glob(f"weir-{name}*")]
+
+
+def test_after_runs(tmp_path):
+    """Of links, of a graph, of a look at either; and of one that does not get as far as to run."""
+    name = unique_name()
+    network = endless(tmp_path, mixture())
+    with start(network, name) as running:
+        wait_for_packets(running, name)
+        assert folders_of(name) == [f"weir-{name}"]
+        assert running.stop().code == OK
+    assert folders_of(name) == []
+    links = write_description(tmp_path / f"{name}.yaml", description(nb=10))
+    for arguments, code in [(["run", links, "--name", name], OK), (["graph", links], OK)]:
+        assert weir(*arguments, cwd=tmp_path).code == code
+        assert folders_of(name) == []
+    what = description(nb=10)
+    what["platform"] = {"eal": ["--no-such-argument"]}
+    assert weir("run", write_description(tmp_path / "bad.yaml", what), "--name", name, cwd=tmp_path).code == USAGE
+    assert folders_of(name) == []
+
+
+@pytest.mark.parametrize("prefixed", [False, True], ids=["names of their own", "a prefix of the other"])
+def test_beside_another(prefixed, tmp_path):
+    """One that ends takes nothing away from another, which is asked still, and by telemetry too."""
+    other = unique_name()
+    name = f"{other}-2" if prefixed else unique_name()
+    network = endless(tmp_path, mixture())
+    with start(network, other) as running:
+        wait_for_packets(running, other)
+        there = sorted(path.name for path in (RUNTIME / f"weir-{other}").iterdir())
+        done = weir("run", write_description(tmp_path / "links.yaml", description(nb=10)), "--name", name, cwd=tmp_path)
+        assert done.code == OK, done.text
+        assert not (RUNTIME / f"weir-{name}").exists()
+        assert there and sorted(path.name for path in (RUNTIME / f"weir-{other}").iterdir()) == there
+        assert stats(other)["state"] == "running"
+        assert running.stop().code == OK
+    assert folders_of(other) == []
