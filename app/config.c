@@ -182,6 +182,7 @@ config_read(struct config *config, const struct weir_base_doc_value *root)
 	if (config_read_workers(config, config->platform) < 0 ||
 		config_read_hops(config, config->application) < 0)
 		return -ENOMEM;
+	config_check_shared(config);
 	config_read_routes(config, config->application);
 	config_check_em(config, config->platform);
 	wiring_check(config);

@@ -313,7 +313,7 @@ read_port(struct config *config, struct config_link *link)
 {
 	const struct weir_base_doc_value *port = weir_base_doc_get(link->value, "port");
 
-	link->receiver = CONFIG_NONE;
+	link->receiver = link->shared = CONFIG_NONE;
 	link->queue = (uint16_t)weir_base_doc_u64(weir_base_doc_get(link->value, "queue"));
 	if (port == NULL) {
 		if (weir_base_doc_given(link->value, "queue"))
@@ -423,7 +423,7 @@ check_feeds(struct config *config)
 		if (links->list[i].feed == NULL)
 			weir_base_doc_error_add(config->doc, links->list[i].value,
 				"no frames come to link '%s'; expected it in traffic.emulated or "
-				"traffic.replayed, or a key 'port'",
+				"traffic.replayed, in a node of type link_rx, or a key 'port'",
 				links->list[i].name);
 }
 
@@ -445,6 +445,8 @@ config_read_links(struct config *config)
 	if (config_nb_errors(config) > before)
 		return 0;
 	config_read_hits(config);
+	if (config_read_shared(config) < 0)
+		return -ENOMEM;
 	config_read_delivery(config);
 	if (config_read_traffic(config, traffic) < 0 ||
 		config_read_requests(config, weir_base_doc_get(application, "requests")) < 0)
@@ -469,5 +471,6 @@ config_free_links(struct config_links *links)
 	free(links->list);
 	free(links->emulated);
 	free(links->replayed);
+	free(links->shared);
 	free(links->requests);
 }

@@ -33,7 +33,8 @@ struct config_link {
 	struct weir_readout_buffer_config buffer; /**< name and format are each link's */
 	const struct weir_base_doc_value *feed;   /**< what feeds it */
 	int receiver;                             /**< index into receivers, or CONFIG_NONE */
-	uint16_t queue;                           /**< of the receiver */
+	int shared;     /**< index into shared: the node that hands them to it, or CONFIG_NONE */
+	uint16_t queue; /**< of the receiver */
 	struct {
 		const struct config_link *to; /**< NULL: none are looked for */
 		uint16_t threshold, max_samples;
@@ -78,6 +79,15 @@ struct config_request {
 	const char *to;    /**< NULL: nowhere */
 };
 
+/** A node of type link_rx: it receives from a port of the graph, and hands links their frames. */
+struct config_shared {
+	const struct weir_base_doc_value *value; /**< where it stands */
+	const char *name;
+	int port;                       /**< index into ports, or CONFIG_NONE */
+	uint16_t burst;                 /**< packets at once; 0: default */
+	const struct config_link *link; /**< the first one of its links; NULL: it has none */
+};
+
 /** All of it. */
 struct config_links {
 	struct weir_readout_format *formats; /**< of the file's own */
@@ -89,6 +99,8 @@ struct config_links {
 	unsigned int nb_emulated;
 	struct config_replayed *replayed;
 	unsigned int nb_replayed;
+	struct config_shared *shared;
+	unsigned int nb_shared;
 	struct config_request *requests;
 	unsigned int nb_requests;
 	uint32_t nb_fragments; /**< of all requests at once; 0: as many as they need */
@@ -97,6 +109,15 @@ struct config_links {
 
 /** Read it; errors go to the document. @return 0, or -ENOMEM */
 int config_read_links(struct config *config);
+
+/** What can only be checked of ports that links share with a graph when workers are known. */
+void config_check_shared(struct config *config);
+
+/** Who receives from a port in place of the port's own node, or NULL. */
+const struct config_shared *config_shared_of_port(const struct config *config, int port);
+
+/** Packets of a graph's ports that link_rx nodes, and queues of their links, have in hand. */
+uint64_t config_shared_packets(const struct config *config);
 
 /** Free it. */
 void config_free_links(struct config_links *links);
@@ -138,6 +159,7 @@ int config_read_requests(struct config *config, const struct weir_base_doc_value
 void config_read_hits(struct config *config);
 void config_read_delivery(struct config *config);
 void config_check_jumps(struct config *config, const struct config_link *link);
+int config_read_shared(struct config *config);
 int config_read_traffic(struct config *config, const struct weir_base_doc_value *traffic);
 
 #endif

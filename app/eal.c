@@ -258,6 +258,7 @@ needed_mbufs(const struct config *config)
 				 config->ports[i].nb_tx_queues * config->ports[i].tx_ring;
 	if (config->em.nb_queues > 0)
 		count += config->em.nb_events;
+	count += (unsigned int)config_shared_packets(config);
 	return count + config->nb_workers * (512 + 4u * config->burst);
 }
 

@@ -53,6 +53,19 @@ open_control(struct instance *instance)
 	return -EIO;
 }
 
+/* Name of what receives: the port's own node, or one that hands links their frames. */
+static void
+name_receive(const struct instance *instance, const struct config_rx *rx,
+	char name[WEIR_GRAPH_NAME_SIZE])
+{
+	const struct config_shared *shared = config_shared_of_port(instance->config, (int)rx->port);
+
+	if (shared != NULL)
+		snprintf(name, WEIR_GRAPH_NAME_SIZE, "link_rx-%s", shared->name);
+	else
+		weir_node_rx_name(instance->port_ids[rx->port], rx->queue, name);
+}
+
 /* Names of what begins the graph of a worker's ports, or of its events. */
 static unsigned int
 name_sources(const struct instance *instance, unsigned int index, bool events,
@@ -63,8 +76,7 @@ name_sources(const struct instance *instance, unsigned int index, bool events,
 	unsigned int nb = 0, i;
 
 	for (i = 0; !events && i < worker->nb_rx; i++)
-		weir_node_rx_name(
-			instance->port_ids[worker->rx[i].port], worker->rx[i].queue, names[nb++]);
+		name_receive(instance, &worker->rx[i], names[nb++]);
 	for (i = 0; events && i < config->em.nb_nodes; i++)
 		if (config_worker_has_node(config, index, i))
 			snprintf(names[nb++], WEIR_GRAPH_NAME_SIZE, "sched_rx-%s",
@@ -244,6 +256,8 @@ open_graphs(struct instance *instance, const struct instance_options *options)
 	if (error == 0)
 		error = em_run_open(&instance->em, config, instance->pool, options->stand_ins);
 	if (error == 0)
+		error = links_share_open(&instance->share, config, instance->port_ids);
+	if (error == 0)
 		error = create_graphs(instance);
 	return error == 0 ? prepare_workers(instance) : error;
 }
@@ -271,7 +285,7 @@ instance_open(
 		return error;
 	error = open_punt_file(instance);
 	if (error == 0)
-		error = links_run_open(&instance->links, config);
+		error = links_run_open(&instance->links, config, &instance->share);
 	return error < 0 ? error : control_register(instance);
 }
 
@@ -326,6 +340,7 @@ instance_is_finished(struct instance *instance)
 	for (i = 0; i < instance->nb_started; i++)
 		if (!worker_is_finished(&instance->workers[i]))
 			return false;
+	__atomic_store_n(&instance->share.over, true, __ATOMIC_RELEASE);
 	return links_run_is_finished(&instance->links);
 }
 
@@ -367,6 +382,7 @@ instance_join(struct instance *instance)
 		worker_join(&instance->workers[i]);
 		end_ns = RTE_MAX(end_ns, instance->workers[i].end_ns);
 	}
+	__atomic_store_n(&instance->share.over, true, __ATOMIC_RELEASE);
 	links_run_join(&instance->links);
 	end_ns = RTE_MAX(end_ns, instance->links.end_ns);
 	__atomic_store_n(&instance->end_ns, end_ns, __ATOMIC_RELAXED);
@@ -400,6 +416,7 @@ instance_close(struct instance *instance)
 			weir_graph_destroy(instance->event_graph_ids[i]);
 	}
 	em_run_close(&instance->em, instance->config);
+	links_share_close(&instance->share);
 	if (instance->eal.started) {
 		if (weir_node_punt_capture(NULL) < 0)
 			error = -EIO;

@@ -17,6 +17,7 @@
 #include "eal.h"
 #include "em_run.h"
 #include "links_run.h"
+#include "links_share.h"
 #include "routes.h"
 #include "worker.h"
 
@@ -30,6 +31,7 @@ struct instance {
 	uint32_t *event_graph_ids;   /**< per worker: of its events; or WEIR_GRAPH_ID_INVALID */
 	struct em_run em;            /**< the event machine, if there is one */
 	struct links_run links;      /**< the readout, if there is one */
+	struct links_share share;    /**< ports that it has in common with graphs */
 	struct worker *workers;      /**< per worker of config */
 	unsigned int nb_started;     /**< workers that were started */
 	struct routes_loaded routes; /**< what was loaded */

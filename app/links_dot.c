@@ -54,6 +54,9 @@ links_dot_write(const struct config *config, FILE *out)
 	for (i = 0; i < links->nb; i++) {
 		const struct config_link *link = &links->list[i];
 
+		if (link->shared != CONFIG_NONE)
+			fprintf(out, "  \"node %s\" -> \"link %s\";\n",
+				links->shared[link->shared].name, link->name);
 		if (link->receiver != CONFIG_NONE)
 			fprintf(out, "  \"port %s\" -> \"link %s\" [label=\"queue %u\"];\n",
 				config->receivers.list[link->receiver].name, link->name,

@@ -49,7 +49,8 @@ struct links_feed_type {
 struct links_feed {
 	const struct links_feed_type *type;     /**< NULL: not made */
 	const struct config_link *link;         /**< whom it feeds; NULL: links of a receiver */
-	const struct config_receiver *receiver; /**< NULL: it feeds link */
+	const struct config_receiver *receiver; /**< NULL: it feeds link, or is shared */
+	const struct config_shared *shared;     /**< NULL: it is no port that a graph has, too */
 	struct weir_readout_dispatch *dispatch;
 	struct weir_readout_dispatch_stats dispatched; /**< of the last look */
 	void *source;                                  /**< where packets come from */

@@ -98,6 +98,8 @@ links_json(const struct links_run *run, const struct config *config, bool *adds_
 static bool
 is_fed(const struct config *config, const struct links_feed *feed, const struct config_link *link)
 {
+	if (feed->shared != NULL)
+		return link->shared == (int)(feed->shared - config->links.shared);
 	return feed->link != NULL
 		       ? feed->link == link
 		       : link->receiver == (int)(feed->receiver - config->receivers.list);

@@ -15,6 +15,7 @@
 #include "links_consume.h"
 #include "links_receive.h"
 #include "links_run.h"
+#include "links_share.h"
 #include "reason_log.h"
 
 #define SEGMENT_BYTES 2048 /* of packets of captures, which take several where they are longer */
@@ -153,6 +154,12 @@ make_feeds(struct links_run *run, struct config *config)
 	for (i = 0; error == 0 && i < config->receivers.nb; i++)
 		error = links_feed_receive(&run->feeds[run->nb_feeds++], config,
 			&config->receivers.list[i], run->links);
+	for (i = 0; error == 0 && i < links->nb_shared; i++) {
+		reason_log_begin();
+		error = links_feed_share(
+			&run->feeds[run->nb_feeds++], config, i, run->share, run->links);
+		error = tell_feed(config, links->shared[i].value, error);
+	}
 	for (i = 0; error == 0 && i < links->nb; i++) {
 		if (!links->list[i].collects)
 			continue;
@@ -189,7 +196,8 @@ allocate(struct links_run *run, const struct config *config)
 	run->handlers = calloc(run->nb, sizeof(*run->handlers));
 	run->finders = calloc(run->nb, sizeof(*run->finders));
 	run->stats = calloc(run->nb, sizeof(*run->stats));
-	run->feeds = calloc(config->links.nb + config->receivers.nb + 1, sizeof(*run->feeds));
+	run->feeds = calloc(config->links.nb + config->receivers.nb + config->links.nb_shared + 1,
+		sizeof(*run->feeds));
 	run->registry = weir_readout_registry_create();
 	run->pool = weir_base_pool_create(
 		"weir_links", nb_mbufs(config), 0, mbuf_bytes(config), SOCKET_ID_ANY, NULL);
@@ -201,7 +209,7 @@ allocate(struct links_run *run, const struct config *config)
 }
 
 int
-links_run_open(struct links_run *run, struct config *config)
+links_run_open(struct links_run *run, struct config *config, const struct links_share *share)
 {
 	const struct config_links *links = &config->links;
 	unsigned int i, j;
@@ -209,6 +217,7 @@ links_run_open(struct links_run *run, struct config *config)
 
 	if (links->nb == 0)
 		return 0;
+	run->share = share;
 	run->ends = config->until == SCHEMA_UNTIL_INPUT_END;
 	links_thread_init(&run->feeder);
 	links_thread_init(&run->requests.thread);
@@ -263,6 +272,16 @@ feeds_ended(const struct links_run *run)
 	return true;
 }
 
+/* What a graph's workers have received goes to links still. */
+static void
+wait_for_workers(struct links_run *run)
+{
+	while (run->share->nb > 0 && !__atomic_load_n(&run->share->over, __ATOMIC_ACQUIRE)) {
+		links_thread_rest();
+		links_thread_show(&run->feeder, look, run);
+	}
+}
+
 static void *
 feed(void *arg)
 {
@@ -278,6 +297,7 @@ feed(void *arg)
 		links_thread_show(&run->feeder, look, run);
 	}
 	run->end_ns = weir_base_time_ns();
+	wait_for_workers(run);
 	links_consume_finish(run);
 	links_thread_finish(&run->feeder, look, run);
 	if (registered)

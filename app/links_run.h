@@ -23,6 +23,7 @@
 
 struct config;
 struct links_consumer;
+struct links_share;
 struct rte_mempool;
 
 /** It. All zero where the description has no links. */
@@ -39,6 +40,7 @@ struct links_run {
 	unsigned int nb_consumers;
 	struct links_feed *feeds;
 	unsigned int nb_feeds;
+	const struct links_share *share; /**< ports of a graph that feed links, too */
 	struct links_requests requests;
 	struct weir_readout_ctl *ctl; /**< NULL: nothing is registered */
 	struct links_thread feeder;   /**< polls the feeds */
@@ -51,8 +53,8 @@ struct links_run {
 	uint64_t end_ns;              /**< when the feeds were polled last; of use when finished */
 };
 
-/** Make it; EAL is up. @return 0, or a negative errno with the reason in the document or printed */
-int links_run_open(struct links_run *run, struct config *config);
+/** Make it; EAL is up. @param share  made from the same description. @return 0, or a negative errno with the reason in the document or printed */
+int links_run_open(struct links_run *run, struct config *config, const struct links_share *share);
 
 /** Offer what it answers on the control socket; also of a run without a readout, which says so. @return 0 or a negative errno */
 int links_run_register(struct links_run *run, struct weir_base_ctl *ctl);

@@ -37,8 +37,8 @@ per(double value, uint64_t count)
 static bool
 is_io_node(const char *name)
 {
-	static const char *const io[] = {"ethdev_rx", "ethdev_tx", "pcap_rx", "pcap_tx", "sched_rx",
-		"sched_tx", "job", "punt", "drop", "null"};
+	static const char *const io[] = {"ethdev_rx", "ethdev_tx", "pcap_rx", "pcap_tx", "link_rx",
+		"sched_rx", "sched_tx", "job", "punt", "drop", "null"};
 	size_t length, i;
 
 	for (i = 0; i < sizeof(io) / sizeof(io[0]); i++) {
@@ -58,14 +58,14 @@ totals_json(const struct report_counts *counts)
 	int64_t difference =
 		(int64_t)(totals->received + totals->fragments - totals->fragmented - totals->sent -
 			  totals->dropped - totals->punted - totals->discarded) -
-		(int64_t)(counts->to_queues - counts->from_queues);
+		(int64_t)(counts->to_queues - counts->from_queues) - (int64_t)counts->to_links;
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "in",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "in",
 		as_int(totals->received), "out", as_int(totals->sent), "dropped",
 		as_int(totals->dropped), "punted", as_int(totals->punted), "discarded",
 		as_int(totals->discarded), "fragmented", as_int(totals->fragmented), "fragments",
-		as_int(totals->fragments), "difference", (json_int_t)difference, "adds_up",
-		difference == 0);
+		as_int(totals->fragments), "links", as_int(counts->to_links), "difference",
+		(json_int_t)difference, "adds_up", difference == 0);
 }
 
 static bool
@@ -191,9 +191,11 @@ cycles_json(
 static int
 add_packets(struct instance *instance, json_t *report)
 {
+	const struct config_links *shared = &instance->config->links;
 	const struct weir_graph_cluster_stats *stats;
 	struct report_counts *counts = malloc(sizeof(*counts));
 	uint64_t forwarding_cycles;
+	unsigned int i;
 	int error;
 
 	if (counts == NULL)
@@ -201,6 +203,9 @@ add_packets(struct instance *instance, json_t *report)
 	error = weir_graph_cluster_get(instance->cluster, &stats);
 	if (error == 0) {
 		report_counts_sum(stats, counts);
+		for (i = 0; i < shared->nb_shared; i++)
+			report_counts_add_shared(stats, shared->shared[i].name,
+				instance->port_ids[shared->shared[i].port], counts);
 		json_object_set_new(report, "packets", totals_json(counts));
 		json_object_set_new(
 			report, "nodes", nodes_json(instance, stats, &forwarding_cycles));

@@ -107,3 +107,22 @@ report_counts_sum(const struct weir_graph_cluster_stats *stats, struct report_co
 	for (i = 0; i < stats->nb_nodes; i++)
 		add_node(counts, &stats->nodes[i]);
 }
+
+void
+report_counts_add_shared(const struct weir_graph_cluster_stats *stats, const char *name,
+	uint16_t id, struct report_counts *counts)
+{
+	uint32_t i;
+
+	for (i = 0; i < stats->nb_nodes; i++) {
+		const struct weir_graph_node_stats *node = &stats->nodes[i];
+		const char *shared = suffix(node->name, "link_rx");
+
+		if (shared == NULL || strcmp(shared, name) != 0)
+			continue;
+		counts->totals.received += xstat(node, "packets");
+		counts->to_links += xstat(node, "link_frames");
+		counts->ports[id].rx_packets += xstat(node, "packets");
+		counts->ports[id].rx_bytes += xstat(node, "bytes");
+	}
+}

@@ -80,6 +80,8 @@ print_sum(const json_t *packets, FILE *out)
 		report_grouped(report_int(packets, "out")),
 		report_grouped(report_int(packets, "dropped")),
 		report_grouped(report_int(packets, "punted")));
+	if (report_int(packets, "links") != 0)
+		fprintf(out, " + %s to links", report_grouped(report_int(packets, "links")));
 	if (report_int(packets, "discarded") != 0)
 		fprintf(out, " + %s discarded", report_grouped(report_int(packets, "discarded")));
 	if (report_int(packets, "taken") != 0)

@@ -127,7 +127,29 @@ static const struct weir_base_doc_key node_keys[] = {
 		.help = "The registered node that it is a clone of, for example `null` or "
 			"`classify`. `sched_tx` makes events of packets, for other workers, and "
 			"`sched_rx` packets of events; `job` has long work done on packets, in "
-			"time slices, and sends them to a queue then.",
+			"time slices, and sends them to a queue then. `link_rx` receives from a "
+			"port in place of the port's own node, and hands links their frames; all "
+			"other packets go along its edge.",
+	},
+	{
+		.name = "port",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Of `link_rx`: the one of `ports` to receive from: a device with one "
+			"receive queue.",
+	},
+	{
+		.name = "links",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.help = "Of `link_rx`: the links whose frames come by that port, all of one "
+			"format.",
+	},
+	{
+		.name = "burst",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 32768,
+		.help = "Of `link_rx`: packets asked for at once. By default 2048.",
 	},
 	{
 		.name = "queues",

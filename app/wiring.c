@@ -13,6 +13,7 @@
 
 #include "config.h"
 #include "wiring.h"
+#include "wiring_flow.h"
 
 const char *const wiring_bases[] = {"forwarder", NULL};
 
@@ -207,6 +208,8 @@ make_nodes(struct config *config)
 		type = weir_base_doc_str(weir_base_doc_get(node, "type"));
 		if (config_sched_node_find(config, weir_base_doc_name(node)) != NULL)
 			continue; /* made with its queues, see em_run.c */
+		if (wiring_flow_is_link_rx(type))
+			continue; /* made with its port, see links_share.c */
 		if (weir_graph_node_clone(weir_graph_node_from_name(type),
 			    weir_base_doc_name(node)) == WEIR_GRAPH_NODE_INVALID) {
 			weir_base_doc_error_add(config->doc, node,

@@ -23,7 +23,8 @@ type_names(const struct wiring_arc *arc)
 	for (id = 0; id < weir_graph_node_max_count(); id++) {
 		name = weir_graph_node_name(id);
 		if (name == NULL || wiring_flow_is_receive(name) || wiring_flow_is_transmit(name) ||
-			(arc != NULL && wiring_flow_is_sched_rx(name)) ||
+			(arc != NULL &&
+				(wiring_flow_is_sched_rx(name) || wiring_flow_is_link_rx(name))) ||
 			used + strlen(name) + 3 > sizeof(names) ||
 			(arc != NULL && wiring_flow_lacks(arc->from_type, arc->edge_name, name,
 						&what, &from)))
@@ -45,7 +46,7 @@ static bool
 is_pattern(const char *type)
 {
 	return belongs_to_port(type) || wiring_flow_is_sched_rx(type) ||
-	       wiring_flow_is_sched_tx(type);
+	       wiring_flow_is_sched_tx(type) || wiring_flow_is_link_rx(type);
 }
 
 static void
@@ -170,11 +171,25 @@ wiring_resolve(struct config *config, const struct weir_base_doc_value *value,
 static void
 check_edge(struct config *config, const struct weir_base_doc_value *value)
 {
+	const struct config_shared *shared;
 	struct wiring_arc arc;
 	const char *what, *from;
 
 	if (!wiring_resolve(config, value, &arc, true))
 		return;
+	shared = arc.from_port >= 0 ? config_shared_of_port(config, arc.from_port) : NULL;
+	if (shared != NULL) {
+		weir_base_doc_error_add(config->doc, value,
+			"node '%s' receives from port '%s' in its place; expected '%s.%s'",
+			shared->name, arc.text.from, shared->name, arc.text.edge);
+		return;
+	}
+	if (wiring_flow_is_link_rx(arc.to_type)) {
+		weir_base_doc_error_add(config->doc, value,
+			"'%s' gets its packets from a port; expected an edge to another node",
+			arc.text.to);
+		return;
+	}
 	if (wiring_flow_is_sched_rx(arc.to_type)) {
 		weir_base_doc_error_add(config->doc, value,
 			"'%s' gets its packets from queues; expected an edge to a node of type "

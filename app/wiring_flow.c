@@ -99,6 +99,12 @@ wiring_flow_is_sched_rx(const char *type)
 }
 
 bool
+wiring_flow_is_link_rx(const char *type)
+{
+	return strcmp(type, "link_rx") == 0;
+}
+
+bool
 wiring_flow_is_sched_tx(const char *type)
 {
 	return strcmp(type, "sched_tx") == 0 || strcmp(type, "job") == 0;

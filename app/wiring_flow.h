@@ -26,6 +26,9 @@ bool wiring_flow_is_receive(const char *type);
 /** Nodes that bring in packets from queues of events, an edge for each queue, and begin a graph. */
 bool wiring_flow_is_sched_rx(const char *type);
 
+/** Nodes that receive from a port, hand links their frames, and begin a graph with the other packets. */
+bool wiring_flow_is_link_rx(const char *type);
+
 /** Nodes that send packets to a queue of events, at once or by jobs. */
 bool wiring_flow_is_sched_tx(const char *type);
 

@@ -303,15 +303,26 @@ check_circle(struct plan *plan, struct link *link)
 	link->ages = true; /* said once, and not again of the circle's other edges */
 }
 
-/* A plug-in may send to any queue. */
+/* Does a node that links share with the graph receive in place of a port's own one? */
+static bool
+is_shared(const struct plan *plan, unsigned int node)
+{
+	return wiring_flow_is_link_rx(weir_base_doc_str(
+		weir_base_doc_get(weir_base_doc_at(plan->own, node - plan->first_own), "type")));
+}
+
+/* Those that receive, one for each port, and then queues: a plug-in may send to any. */
 static unsigned int
 list_sources(struct plan *plan)
 {
 	const struct config_em *em = &plan->config->em;
 	unsigned int nb = 0, i;
 
-	for (i = 0; i < plan->nb_ports; i++)
-		plan->queue[nb++] = i;
+	for (i = 0; i < plan->nb_ports; i++) {
+		const struct config_shared *shared = config_shared_of_port(plan->config, (int)i);
+
+		plan->queue[nb++] = shared != NULL ? find_node(plan, shared->name, -1, true) : i;
+	}
 	for (i = 0; i < em->nb_objects; i++)
 		if (em->objects[i].plugin != NULL)
 			break;
@@ -331,7 +342,7 @@ check_reached(struct plan *plan)
 		const struct config_sched_node *node =
 			config_sched_node_find(plan->config, node_name(plan, i));
 
-		if (plan->before[i] == 0 && (node == NULL || !node->is_rx))
+		if (plan->before[i] == 0 && (node == NULL || !node->is_rx) && !is_shared(plan, i))
 			weir_base_doc_error_add(plan->config->doc,
 				weir_base_doc_at(plan->own, i - plan->first_own),
 				"nothing leads to node '%s'; expected an edge to it in "

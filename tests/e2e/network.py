@@ -124,7 +124,7 @@ def assert_report_adds_up(report):
     packets = report["packets"]
     assert packets["in"] + packets["fragments"] - packets["fragmented"] == \
         packets["out"] + packets["dropped"] + packets["punted"] + packets["discarded"] + \
-        packets.get("taken", 0) + packets.get("queued", 0), packets
+        packets.get("taken", 0) + packets.get("queued", 0) + packets["links"], packets
     assert packets["adds_up"] is True and packets["difference"] == 0
     assert sum(counts(report["dropped"]).values()) == packets["dropped"], report["dropped"]
     assert sum(counts(report["punted"]).values()) == packets["punted"], report["punted"]
