@@ -222,7 +222,9 @@ links_run_open(struct links_run *run, struct config *config, const struct links_
 	links_thread_init(&run->feeder);
 	links_thread_init(&run->requests.thread);
 	read_pace(run, config);
-	error = allocate(run, config);
+	error = links_memory_check(config);
+	if (error == 0)
+		error = allocate(run, config);
 	if (error == 0)
 		error = links_consume_open(run, links);
 	for (i = 0; error == 0 && i < links->nb; i++)

@@ -93,6 +93,9 @@ int links_hits_find(struct links_run *run, const struct config_link *link, unsig
 int links_hits_collect(struct links_feed *feed, const struct links_run *run,
 	const struct config_links *config, const struct config_link *link);
 
+/** Are the buffers of links more than the system has free? @return 0, or -ENOMEM with the reason in the document */
+int links_memory_check(struct config *config);
+
 /** Bytes that it needs of DPDK's memory. */
 uint64_t links_run_memory(const struct config *config);
 

@@ -142,7 +142,10 @@ fail_writing(struct weir_readout_sender *sender, int error)
 
 	if (sender->outlet.is_socket)
 		return give_up(sender, WEIR_READOUT_SEND_PEER_GONE, strerror(error));
-	SENDER_LOG(ERROR, "fragments to '%s': one is lost: %s", sender->name, strerror(error));
+	/* a full disk stays full: further ones are counted */
+	if (sender->stats.failed[WEIR_READOUT_SEND_WRITE_FAILED] == 0)
+		SENDER_LOG(ERROR, "fragments to '%s': the first one is lost: %s", sender->name,
+			strerror(error));
 	outlet_roll_back(&sender->outlet);
 	sender->writing.fragment = NULL;
 	fail(sender, fragment, WEIR_READOUT_SEND_WRITE_FAILED);

@@ -310,7 +310,7 @@ def test_a_reader_that_reads_nothing(tmp_path):
 
 def test_a_file_that_takes_nothing(tmp_path):
     requests = {"full": {"links": ["wib"], "every": "5ms", "window": "1ms", "to": "/dev/full"}}
-    readout = run(tmp_path, description(requests=requests), code=FAILED, errors="/dev/full")
+    readout = run(tmp_path, description(requests=requests), code=FAILED, errors="'/dev/full': the first one is lost: No space")
     [full] = readout["requests"]["list"]
     assert full["to"]["failed"]["write_failed"] == full["fragments"] > 0
 

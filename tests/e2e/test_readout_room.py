@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Room for what is asked for: who asks for more is told which key of the description file to raise, and how far."""
+import subprocess
+
 import pytest
 
-from program import FAILED, OK, Instance, weir, write_description
+from program import FAILED, OK, USAGE, Instance, weir, write_description
 from running import unique_name
 from test_bad_descriptions import refuse
 from test_readout import description
@@ -46,6 +48,20 @@ def test_too_few_fragments(tmp_path):
         done = ask(name)
         assert done.code == FAILED and "of the service's 2 fragments" in done.stderr and "raise application.fragments.count" in done.stderr, done.text
         assert running.stop().code == OK
+
+
+def test_more_memory_than_is_free(tmp_path):
+    """Its buffers would be touched one page after the other, until the system ends some program."""
+    (tmp_path / "meminfo").write_text("MemTotal: 4000000 kB\nMemFree: 1000000 kB\nMemAvailable: 9000 kB\n")
+    pretend = ["unshare", "--mount", "sh", "-c", 'mount --bind meminfo /proc/meminfo && exec "$@"', "sh"]
+    if subprocess.run([*pretend, "true"], cwd=tmp_path, capture_output=True).returncode:
+        pytest.skip("mounts are not permitted here")
+    what = write_description(tmp_path / "large.yaml", with_room(nb=10))
+    with Instance("run", what, "--name", unique_name(), cwd=tmp_path, prefix=pretend) as running:
+        done = running.wait()
+    assert done.code == USAGE and "large.yaml:" in done.stderr, done.text
+    assert "MiB of memory" in done.stderr and "8 are available now; expected a shorter history" in done.stderr, done.text
+    assert weir("run", what, "--name", unique_name(), cwd=tmp_path).code == OK
 
 
 def test_ticks_of_different_clocks(tmp_path):

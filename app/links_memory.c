@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory of the buffers of links: it is touched at the beginning, and what the system cannot give then ends programs, this one or others. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "config.h"
+#include "links_run.h"
+
+/* Of all links that are configured together. @return 0: they cannot be made, which is said elsewhere */
+static uint64_t
+bytes_of(const struct config_link *link)
+{
+	struct weir_readout_buffer_info info;
+
+	return weir_readout_buffer_plan(&link->buffer, &info) == 0 ? info.memory_bytes * link->nb
+								   : 0;
+}
+
+/* What the system can give now without swapping; UINT64_MAX: it does not say. */
+static uint64_t
+available(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	uint64_t kib = UINT64_MAX / 1024;
+	char line[128];
+
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
+			break;
+	if (file != NULL)
+		fclose(file);
+	return kib * 1024;
+}
+
+int
+links_memory_check(struct config *config)
+{
+	const struct config_links *links = &config->links;
+	const uint64_t here = available();
+	unsigned int i, most = 0;
+	uint64_t sum = 0;
+
+	for (i = 0; i < links->nb; i++) {
+		sum += bytes_of(&links->list[i]);
+		if (bytes_of(&links->list[i]) > bytes_of(&links->list[most]))
+			most = i;
+	}
+	if (sum <= here)
+		return 0;
+	weir_base_doc_error_add(config->doc,
+		weir_base_doc_get(weir_base_doc_get(links->list[most].value, "buffer"), "history"),
+		"the links need %" PRIu64 " MiB of memory, %" PRIu64 " of these '%s', and %" PRIu64
+		" are available now; expected a shorter history, fewer links, or fewer 'spare' "
+		"frames",
+		sum >> 20, bytes_of(&links->list[most]) >> 20, links->list[most].name, here >> 20);
+	return -ENOMEM;
+}
