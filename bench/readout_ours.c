@@ -16,7 +16,6 @@
 #include "readout_bench.h"
 
 #define RX_RING 512
-#define SWEEP   64 /* frames that the consumer takes of a queue at once */
 
 struct ours {
 	struct readout_side side; /* first */
@@ -24,7 +23,6 @@ struct ours {
 	struct weir_readout_registry *registry;
 	struct weir_readout_link *links[READOUT_LINKS_MAX];
 	struct weir_readout_handler *handlers[READOUT_LINKS_MAX];
-	struct weir_readout_sink *queues[READOUT_LINKS_MAX];
 	struct weir_readout_window *window;
 	struct weir_readout_buffer_info info;
 };
@@ -53,15 +51,10 @@ static uint32_t
 sweep(void *arg)
 {
 	struct ours *ours = arg;
-	struct weir_readout_item items[SWEEP];
-	uint32_t nb, sum = 0;
+	uint32_t sum = 0;
 
-	for (uint32_t i = 0; i < ours->side.traffic->nb_links; i++) {
-		nb = weir_readout_sink_receive(ours->queues[i], items, SWEEP);
-		if (nb > 0)
-			weir_readout_handler_receive(ours->handlers[i], items, nb);
-		sum += nb;
-	}
+	for (uint32_t i = 0; i < ours->side.traffic->nb_links; i++)
+		sum += weir_readout_handler_poll(ours->handlers[i]);
 	return sum;
 }
 
@@ -163,28 +156,21 @@ static int
 make_link(struct ours *ours, uint32_t i, enum readout_way way, double history_s)
 {
 	const struct readout_traffic *traffic = ours->side.traffic;
-	char name[32], queue[32];
+	char name[32];
 
 	snprintf(name, sizeof(name), "link%" PRIu32, i);
-	snprintf(queue, sizeof(queue), "queue%" PRIu32, i);
 	ours->links[i] = weir_readout_link_create(
 		ours->registry, &(struct weir_readout_link_config){.name = name,
-					.sink = way == READOUT_QUEUE ? queue : name,
+					.sink = name,
 					.format = &traffic->format,
 					.key = readout_key(i)});
 	if (ours->links[i] == NULL)
 		return -rte_errno;
 	ours->handlers[i] = weir_readout_handler_create(
-		ours->registry, &(struct weir_readout_handler_config){
-					.link = ours->links[i], .buffer.history_s = history_s});
+		ours->registry, &(struct weir_readout_handler_config){.link = ours->links[i],
+					.queue_size = way == READOUT_QUEUE ? traffic->slice : 0,
+					.buffer.history_s = history_s});
 	if (ours->handlers[i] == NULL)
-		return -rte_errno;
-	if (way == READOUT_QUEUE)
-		ours->queues[i] = weir_readout_sink_create(
-			ours->registry, &(struct weir_readout_sink_config){.name = queue,
-						.type = &weir_readout_item_type,
-						.queue_size = traffic->slice});
-	if (way == READOUT_QUEUE && ours->queues[i] == NULL)
 		return -rte_errno;
 	return weir_readout_dispatch_add(
 		weir_readout_receiver_dispatch(ours->receiver), 0, ours->links[i]);
