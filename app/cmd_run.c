@@ -15,6 +15,7 @@
 #include "report.h"
 #include "report_text.h"
 #include "svg.h"
+#include "verdict.h"
 
 #define POLL_NS       1000000ull    /* how soon an end is noticed */
 #define PROGRESS_NS   1000000000ull /* how often a terminal is told */
@@ -262,31 +263,6 @@ tell_unwritten(const struct instance *instance, const json_t *report)
 	return whole;
 }
 
-/* Was all of the input readable? */
-static bool
-are_whole(const json_t *list)
-{
-	const json_t *item;
-	const char *input;
-	size_t index;
-
-	json_array_foreach (list, index, item) {
-		input = json_string_value(json_object_get(item, "input"));
-		if (input != NULL && strcmp(input, "damaged") == 0)
-			return false;
-	}
-	return true;
-}
-
-static bool
-input_is_whole(const json_t *report)
-{
-	const json_t *readout = json_object_get(report, "readout");
-
-	return are_whole(json_object_get(report, "ports")) &&
-	       are_whole(json_object_get(readout, "feeds"));
-}
-
 /* After the last walk: pictures, report, exit code. */
 static int
 finish(struct instance *instance, const struct run_options *options)
@@ -310,10 +286,8 @@ finish(struct instance *instance, const struct run_options *options)
 		code = APP_FAILED;
 	if (!tell_unwritten(instance, report))
 		code = APP_FAILED;
-	if (!report_adds_up(report))
-		code = app_error(&cmd_run, "the sums do not add up: this is a defect of Weir");
-	if (!input_is_whole(report))
-		code = app_error(&cmd_run, "a capture could be read in part only");
+	if (verdict_tell(&cmd_run, report) != APP_OK)
+		code = APP_FAILED;
 	if (options->json) {
 		if (app_print_json(report) != APP_OK)
 			code = APP_FAILED;
