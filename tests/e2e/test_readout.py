@@ -136,6 +136,7 @@ FAULTS = {
                             {"received": -10, "faults": {"gap": 10}, "missing": 10, "packets": {"truncated": 10}}),
     "stream": ({"fault": "stream", "amount": 1000},
                {"received": -10, "faults": {"gap": 10}, "missing": 10, "packets": {"unknown_stream": 10}}),
+    "stall": ({"fault": "stall", "amount": 20}, {"faults": {}}),  # nothing is lost, and nobody was to look for stalls
 }
 
 
@@ -161,6 +162,29 @@ def test_jump_of_the_clock(tmp_path):
     for link in readout["links"]:
         assert link["faults"] == {"timestamp_jump": 1} and link["jumps"] == 1
         assert link["received"] == FRAMES and link["delivered"] == 300 and link["buffered"] == FRAMES - 300
+
+
+def test_stall(tmp_path):
+    """A frame waits for the time of 8,000 others, 400 ms, and all behind it with it: one stall, and nothing is lost.
+
+    How late frames were made besides is told; where that alone may look like a stall, or hide one, it is tried once more.
+    """
+    at, amount, rate, limit_s = 500, 8000, 20_000, 0.2
+    what = description(faults=[{"fault": "stall", "amount": amount, "first": at}], link={"stall": f"{limit_s}s"})
+    for _ in range(5):
+        done = weir("run", write_description(tmp_path / "stall.yaml", what), "--name", unique_name(), "--json", cwd=tmp_path)
+        assert done.code == OK and not done.stderr, done.text
+        report = done.json()
+        check_sums(report["readout"])
+        [feed] = report["readout"]["feeds"]
+        assert report["elapsed_s"] >= (at + amount) / rate  # it did wait
+        for stream, link in zip(feed["streams"], report["readout"]["links"]):
+            assert stream["made"] == stream["sent"] == FRAMES and stream["faults"] == {"stall": 1}
+            assert link["received"] == link["buffered"] == FRAMES and not link["dropped"]
+            assert link["missing"] == link["late"] == link["jumps"] == 0 and set(link["faults"]) <= {"stall"}
+        if all(stream["late_ns"] < 1e9 * (limit_s - 1 / rate) for stream in feed["streams"]):
+            assert all(link["faults"] == {"stall": 1} for link in report["readout"]["links"])
+            break
 
 
 def test_random_faults_are_those_of_the_seed(tmp_path):
