@@ -30,8 +30,8 @@
 #define FAULTS_MAX 16
 #define RING_SIZE  1024
 #define NB_MBUFS   4095
-/* A WIBEth frame and its headers, which are in one piece. */
-#define MBUF_BYTES (7242 + RTE_PKTMBUF_HEADROOM)
+/* A WIBEth frame and its headers, which are in one piece, need 7242; some devices (af_packet) want room for all that they might receive. */
+#define MBUF_BYTES (9216 + RTE_PKTMBUF_HEADROOM)
 #define UDP_PORT   17476
 
 static struct weir_readout_emulator_stream streams[LINKS_MAX];
