@@ -68,10 +68,9 @@ config_port_names(const struct config *config)
 			memcpy(names + used, " ...", 5);
 			break;
 		}
-		if (i > 0) {
-			memcpy(names + used, i + 1 < config->nb_ports ? ", " : " or ", 5);
-			used += i + 1 < config->nb_ports ? 2 : 4;
-		}
+		if (i > 0)
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s",
+				i + 1 < config->nb_ports ? ", " : " or ");
 		memcpy(names + used, config->ports[i].name, length + 1);
 		used += length;
 	}

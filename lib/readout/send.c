@@ -101,10 +101,20 @@ weir_readout_sink_receive(struct weir_readout_sink *sink, void *messages, uint32
 	return nb_received;
 }
 
+/* As rte_ring_count(), for any thread: the consumer's end is looked at first, so that the producer's is never behind it. */
+static uint32_t
+count_queued(const struct rte_ring *ring)
+{
+	const uint32_t taken = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE);
+	const uint32_t put = __atomic_load_n(&ring->prod.tail, __ATOMIC_ACQUIRE);
+
+	return RTE_MIN(put - taken, ring->capacity);
+}
+
 void
 weir_readout_sink_stats(const struct weir_readout_sink *sink, struct weir_readout_sink_stats *stats)
 {
 	stats->received = __atomic_load_n(&sink->received, __ATOMIC_ACQUIRE);
-	stats->queued = sink->ring == NULL ? 0 : rte_ring_count(sink->ring);
+	stats->queued = sink->ring == NULL ? 0 : count_queued(sink->ring);
 	stats->sources = __atomic_load_n(&sink->nb_sources, __ATOMIC_ACQUIRE);
 }

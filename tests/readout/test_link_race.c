@@ -105,6 +105,7 @@ make(void)
 static void
 looked_at(void **state)
 {
+	struct weir_readout_sink_stats queue;
 	pthread_t threads[NB_LINKS + 1];
 
 	make();
@@ -114,10 +115,14 @@ looked_at(void **state)
 	while (__atomic_load_n(&nb_ended, __ATOMIC_ACQUIRE) < NB_LINKS) {
 		for (unsigned int i = 0; i < NB_LINKS; i++)
 			look(links[i]);
+		weir_readout_sink_stats(sink, &queue);
+		assert_true(queue.queued <= 32);
 		sched_yield();
 	}
 	for (unsigned int i = 0; i <= NB_LINKS; i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	weir_readout_sink_stats(sink, &queue);
+	assert_int_equal(queue.queued, 0);
 	for (unsigned int i = 0; i < NB_LINKS; i++) {
 		struct weir_readout_link_stats stats = look(links[i]);
 
