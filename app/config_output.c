@@ -97,7 +97,10 @@ open_output(struct config *config, const struct weir_base_doc_value *value)
 		return;
 	error = files_make_directories(path);
 	if (error == 0) {
-		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		/* What another run makes of it meanwhile is not ours to take away. */
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (fresh ? O_EXCL : 0), 0666);
+		if (fd < 0 && fresh && errno == EEXIST)
+			return;
 		if (fd < 0)
 			error = -errno;
 		else

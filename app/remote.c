@@ -61,7 +61,8 @@ remote_ask_for(const struct app_command *command, const char *instance, const ch
 		return answer;
 	if (json_is_string(answer) && strncmp(json_string_value(answer), "no command", 10) == 0)
 		app_error(command,
-			"'%s' is not a run of this program, or just ends: it does not know "
+			"'%s' is not a run of this program, or just begins or ends: it does not "
+			"know "
 			"'%s'",
 			instance, question);
 	else if (json_is_string(answer) &&

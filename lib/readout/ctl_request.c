@@ -479,10 +479,12 @@ static int
 enlist(struct ctl_question *question, json_t **result)
 {
 	struct weir_readout_ctl *readout = question->readout;
+	uint32_t taken;
 	bool fits;
 
 	pthread_mutex_lock(&readout->lock);
-	fits = question->nb_wanted <= readout->max_fragments - readout->nb_fragments;
+	taken = readout->nb_fragments;
+	fits = question->nb_wanted <= readout->max_fragments - taken;
 	if (fits) {
 		readout->nb_fragments += question->nb_wanted;
 		question->nb_users = 1;
@@ -494,10 +496,11 @@ enlist(struct ctl_question *question, json_t **result)
 	pthread_mutex_unlock(&readout->lock);
 	if (fits)
 		return 0;
-	*result = json_sprintf("%" PRIu32 " links are too many: requests over the control socket "
-			       "may have %" PRIu32 " of the service's %" PRIu32
-			       " fragments at once; name fewer links, ask later, or raise %s",
-		question->nb_wanted, readout->max_fragments, readout->service->nb_fragments,
+	*result = json_sprintf("%" PRIu32 " links are too many now: requests over the control "
+			       "socket may have %" PRIu32 " of the service's %" PRIu32
+			       " fragments at once, and %" PRIu32 " of these are waited for; name "
+			       "fewer links, ask later, or raise %s",
+		question->nb_wanted, readout->max_fragments, readout->service->nb_fragments, taken,
 		readout->fragments_key);
 	return -ENOBUFS;
 }
