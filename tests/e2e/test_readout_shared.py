@@ -98,10 +98,12 @@ def test_another_edge(tmp_path):
     assert report["packets"]["out"] == len(sent)
 
 
-def test_example():
-    """From the top of the tree, as it says: its capture is named from there."""
-    done = weir("run", ROOT / "examples/shared.yaml", "--name", unique_name(), "--duration", "200ms", cwd=ROOT)
+def test_example(tmp_path):
+    """As from the top of the tree, from where its capture is named; what it writes is not left there."""
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    done = weir("run", ROOT / "examples/shared.yaml", "--name", unique_name(), "--duration", "200ms", cwd=tmp_path)
     assert done.code == OK and " to links" in done.stdout and "do NOT" not in done.stdout and "is NOT" not in done.stdout, done.text
+    assert "Written: out/monitor.pcap" in done.stdout
     assert (ROOT / "examples/shared.yaml").read_text().split("\n", 7)[7].strip() in (ROOT / "doc/readout.md").read_text()
 
 
