@@ -13,7 +13,7 @@ WINDOWS = {"links": ["wib"], "every": "1ms", "window": "1ms", "timeout": "1h"}
 
 def test_a_file_has_one_writer(tmp_path):
     """Another run does not take it from the one that writes it, by whatever name; when that has ended it may."""
-    endless = write_description(tmp_path / "endless.yaml", description(nb=0, requests={"triggers": {**WINDOWS, "to": "f.bin"}}))
+    endless = write_description(tmp_path / "endless.yaml", description(nb=0, requests={"triggers": {**WINDOWS, "every": "100ms", "to": "f.bin"}}))
     (tmp_path / "f.bin").write_bytes(b"")
     (tmp_path / "same.bin").hardlink_to(tmp_path / "f.bin")
     short = write_description(tmp_path / "short.yaml", description(requests={"triggers": {**WINDOWS, "to": "same.bin"}}))
