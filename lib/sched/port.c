@@ -51,15 +51,14 @@ put(struct builtin_port *port, struct rte_event event)
 	return shard;
 }
 
+/* Its priority is noted also while there is only one: when it is published there may be several. */
 static inline void
 put_into_burst(struct builtin_port *port, struct rte_event event)
 {
 	unsigned int shard = put(port, event);
 
 	port->touched |= (uint64_t)1 << shard;
-	if (tells_priorities(port->builtin))
-		port->sent_priorities[shard] |=
-			(uint8_t)(1u << event_priority(port->builtin, event.event));
+	port->sent_priorities[shard] |= (uint8_t)(1u << event_priority(port->builtin, event.event));
 }
 
 /* To the end of this call, when what it became can be seen. */
@@ -125,8 +124,7 @@ put_plain_into_burst(
 	unsigned int shard = put_plain(port, queue, event);
 
 	port->touched |= (uint64_t)1 << shard;
-	if (unlikely(tells_priorities(port->builtin)))
-		port->sent_priorities[shard] |= (uint8_t)(1u << queue->priority);
+	port->sent_priorities[shard] |= (uint8_t)(1u << queue->priority);
 }
 
 /* What producers do most. @return false: it is something else */
