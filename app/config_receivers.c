@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 #include "config.h"
 #include "reason_log.h"
 
@@ -25,7 +27,7 @@ config_receiver_param(const struct config_receiver *receiver)
 {
 	return (struct weir_readout_receiver_config){.ports = &receiver->port,
 		.nb_ports = 1,
-		.nb_pollers = 1,
+		.nb_pollers = RTE_MAX(receiver->nb_cpus, (uint16_t)1),
 		.lcore_sleep_us = receiver->lcore_sleep_us};
 }
 
@@ -93,7 +95,6 @@ read_port(struct config_receiver *receiver)
 	if (mac != NULL)
 		memcpy(port->mac_addr, mac, sizeof(port->mac_addr));
 	receiver->lcore_sleep_us = (uint32_t)NUMBER("lcore_sleep_us");
-	receiver->cpu = weir_base_doc_given(value, "cpu") ? (int)NUMBER("cpu") : -1;
 #undef NUMBER
 }
 
@@ -133,20 +134,27 @@ check_param(struct config *config, const struct config_receiver *receiver)
 			"this cannot be: %s; expected other values here", why);
 }
 
-/* One thread polls them all. */
-static void
-check_cpu(struct config *config, const struct config_receiver *receiver)
+/* Threads of its own, of which each has a queue to poll. */
+static int
+read_cpus(struct config *config, struct config_receiver *receiver)
 {
-	const struct config_receiver *first = config->receivers.list;
+	const struct weir_base_doc_value *list = weir_base_doc_get(receiver->value, "cpus");
+	const unsigned int nb = weir_base_doc_count(list);
+	unsigned int i;
 
-	if (receiver->cpu != first->cpu)
-		weir_base_doc_error_add(config->doc,
-			weir_base_doc_given(receiver->value, "cpu")
-				? weir_base_doc_get(receiver->value, "cpu")
-				: receiver->value,
-			"one thread polls all receivers, and '%s' has another 'cpu'; expected the "
-			"same here",
-			first->name);
+	receiver->cpus = calloc(nb + 1, sizeof(*receiver->cpus));
+	if (receiver->cpus == NULL)
+		return -ENOMEM;
+	receiver->cpus[0] = -1; /* that of all feeds */
+	for (i = 0; i < nb; i++)
+		receiver->cpus[i] = (int)weir_base_doc_u64(weir_base_doc_at(list, i));
+	if (nb > receiver->port.nb_queues)
+		weir_base_doc_error_add(config->doc, list,
+			"%u threads for %u queues; expected one for each queue, or fewer", nb,
+			receiver->port.nb_queues);
+	else
+		receiver->nb_cpus = (uint16_t)nb;
+	return 0;
 }
 
 int
@@ -168,12 +176,11 @@ config_read_receivers(struct config *config, const struct weir_base_doc_value *p
 		receivers->nb = i + 1;
 		read_device(config, receiver);
 		read_port(receiver);
-		if (read_sources(receiver) < 0)
+		if (read_sources(receiver) < 0 || read_cpus(config, receiver) < 0)
 			return -ENOMEM;
 		if (config_nb_errors(config) > before)
 			continue;
 		check_param(config, receiver);
-		check_cpu(config, receiver);
 	}
 	return 0;
 }
@@ -233,7 +240,9 @@ config_free_receivers(struct config_receivers *receivers)
 {
 	unsigned int i;
 
-	for (i = 0; i < receivers->nb; i++)
+	for (i = 0; i < receivers->nb; i++) {
 		free(receivers->list[i].sources);
+		free(receivers->list[i].cpus);
+	}
 	free(receivers->list);
 }

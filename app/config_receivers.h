@@ -22,7 +22,8 @@ struct config_receiver {
 	const char *name;
 	const char *device; /**< with its parameters */
 	bool is_pci;
-	int cpu; /**< that polls it; -1: any */
+	int *cpus;        /**< of threads of its own that poll it */
+	uint16_t nb_cpus; /**< 0: the thread of all feeds polls it */
 	uint32_t lcore_sleep_us;
 	char device_name[RTE_ETH_NAME_MAX_LEN]; /**< without its parameters */
 	struct weir_readout_receiver_port_config port;

@@ -13,7 +13,7 @@
 #include "links_report.h"
 
 static uint32_t
-poll_emulator(struct links_feed *feed, uint64_t now_ns)
+poll_emulator(struct links_feed *feed, uint16_t poller, uint64_t now_ns)
 {
 	struct rte_mbuf *mbufs[LINKS_FEED_BURST];
 	uint32_t nb = weir_readout_emulator_poll(feed->source, now_ns, mbufs, LINKS_FEED_BURST);
@@ -30,7 +30,7 @@ emulator_ended(const struct links_feed *feed)
 }
 
 static void
-look_at_emulator(struct links_feed *feed)
+look_at_emulator(struct links_feed *feed, uint16_t poller)
 {
 	struct weir_readout_emulator_stats *stats = feed->counted;
 	unsigned int i;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
 #include <rte_errno.h>
 
 #include "config.h"
@@ -19,11 +20,17 @@ struct counted {
 	struct weir_readout_receiver_queue_stats queues[];
 };
 
+static uint16_t
+nb_pollers(const struct config_receiver *receiver)
+{
+	return RTE_MAX(receiver->nb_cpus, (uint16_t)1);
+}
+
 /* Rests when no burst was full, as the published configuration has it. */
 static uint32_t
-poll_receiver(struct links_feed *feed, uint64_t now_ns)
+poll_receiver(struct links_feed *feed, uint16_t poller, uint64_t now_ns)
 {
-	return weir_readout_receiver_poll(feed->source, 0, now_ns);
+	return weir_readout_receiver_poll(feed->source, poller, now_ns);
 }
 
 static int
@@ -33,23 +40,34 @@ receiver_ended(const struct links_feed *feed)
 }
 
 static void
-look_at_receiver(struct links_feed *feed)
+look_at_receiver(struct links_feed *feed, uint16_t poller)
 {
 	struct counted *counted = feed->counted;
 	uint16_t q;
 
-	feed->dispatched = (struct weir_readout_dispatch_stats){0};
-	weir_readout_receiver_port_stats(feed->source, 0, &counted->port);
-	for (q = 0; q < feed->receiver->port.nb_queues; q++) {
+	if (poller == 0)
+		weir_readout_receiver_port_stats(feed->source, 0, &counted->port);
+	for (q = poller; q < feed->receiver->port.nb_queues; q += nb_pollers(feed->receiver))
+		weir_readout_receiver_queue_stats(feed->source, q, &counted->queues[q]);
+}
+
+/* Of all queues. */
+static struct weir_readout_dispatch_stats
+sum_dispatched(const struct counted *counted, uint16_t nb_queues)
+{
+	struct weir_readout_dispatch_stats sum = {0};
+	uint16_t q;
+
+	for (q = 0; q < nb_queues; q++) {
 		const struct weir_readout_dispatch_stats *stats = &counted->queues[q].dispatch;
 
-		weir_readout_receiver_queue_stats(feed->source, q, &counted->queues[q]);
-		feed->dispatched.received += stats->received;
-		feed->dispatched.links += stats->links;
-		feed->dispatched.not_udp += stats->not_udp;
-		feed->dispatched.truncated += stats->truncated;
-		feed->dispatched.unknown_stream += stats->unknown_stream;
+		sum.received += stats->received;
+		sum.links += stats->links;
+		sum.not_udp += stats->not_udp;
+		sum.truncated += stats->truncated;
+		sum.unknown_stream += stats->unknown_stream;
 	}
+	return sum;
 }
 
 static json_t *
@@ -77,15 +95,17 @@ static json_t *
 report_receiver(const struct links_feed *feed, uint64_t received, bool *adds_up)
 {
 	const struct counted *counted = feed->counted;
+	const struct weir_readout_dispatch_stats dispatched =
+		sum_dispatched(counted, feed->receiver->port.nb_queues);
 	json_t *queues = json_array();
 	uint16_t q;
 
-	*adds_up = feed->dispatched.links == received;
+	*adds_up = dispatched.links == received;
 	for (q = 0; q < feed->receiver->port.nb_queues; q++)
 		json_array_append_new(queues, queue_json(&counted->queues[q], adds_up));
 	return json_pack("{s:s, s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:s, s:i, s:b}", "port",
 		feed->receiver->name, "queues", queues, "packets",
-		links_report_dispatched(&feed->dispatched, adds_up), "device", "received",
+		links_report_dispatched(&dispatched, adds_up), "device", "received",
 		(json_int_t)counted->port.ipackets, "imissed", (json_int_t)counted->port.imissed,
 		"rx_nombuf", (json_int_t)counted->port.rx_nombuf, "ierrors",
 		(json_int_t)counted->port.ierrors, "steering",

@@ -17,7 +17,7 @@ struct counted {
 };
 
 static uint32_t
-poll_replay(struct links_feed *feed, uint64_t now_ns)
+poll_replay(struct links_feed *feed, uint16_t poller, uint64_t now_ns)
 {
 	struct rte_mbuf *mbufs[LINKS_FEED_BURST];
 	uint32_t nb = weir_readout_replay_poll(feed->source, now_ns, mbufs, LINKS_FEED_BURST);
@@ -34,7 +34,7 @@ replay_ended(const struct links_feed *feed)
 }
 
 static void
-look_at_replay(struct links_feed *feed)
+look_at_replay(struct links_feed *feed, uint16_t poller)
 {
 	struct counted *counted = feed->counted;
 

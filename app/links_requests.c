@@ -188,7 +188,7 @@ serve(void *arg)
 
 	do {
 		/* What came before it was told that nothing comes any more, is asked for below. */
-		fed = links_thread_is_finished(requests->feeder);
+		fed = links_feeders_are_finished(requests->run);
 		if (ask_and_answer(requests) > 0)
 			fed = false;
 		else if (!fed)
@@ -356,9 +356,9 @@ links_requests_open(
 }
 
 int
-links_requests_start(struct links_requests *requests, const struct links_thread *feeder)
+links_requests_start(struct links_requests *requests, const struct links_run *run)
 {
-	requests->feeder = feeder;
+	requests->run = run;
 	return links_thread_start(&requests->thread, "weir-requests", serve, requests);
 }
 

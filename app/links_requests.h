@@ -47,10 +47,10 @@ struct links_requests {
 	struct weir_readout_service *service; /**< NULL: there is none */
 	struct links_request *list;
 	unsigned int nb;
-	struct links_thread thread;              /**< asks, and answers */
-	const struct links_thread *feeder;       /**< when it has finished, nothing new comes */
-	bool stop_now;                           /**< send no more; atomic */
-	struct weir_readout_service_stats shown; /**< of the last look */
+	struct links_thread thread;  /**< asks, and answers */
+	const struct links_run *run; /**< when its feeders have finished, nothing new comes */
+	bool stop_now;               /**< send no more; atomic */
+	struct weir_readout_service_stats shown;                  /**< of the last look */
 	struct weir_base_hist latency[WEIR_READOUT_NB_LATENCIES]; /**< likewise */
 };
 
@@ -67,7 +67,7 @@ int links_requests_open(
 	struct links_requests *requests, struct config *config, const struct links_run *run);
 
 /** Begin to ask, and to answer. @return 0 or a negative errno */
-int links_requests_start(struct links_requests *requests, const struct links_thread *feeder);
+int links_requests_start(struct links_requests *requests, const struct links_run *run);
 
 /**
  * Were all its fragments written that there was room for in its queue, if they were to be? What a reader was too slow for is a loss that is

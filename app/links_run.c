@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include <rte_errno.h>
-#include <rte_lcore.h>
 #include <rte_mbuf.h>
 
 #include <weir_base.h>
@@ -171,23 +170,6 @@ make_feeds(struct links_run *run, struct config *config)
 	return error;
 }
 
-/* How the thread that feeds is to run: as the most impatient receiver has it. */
-static void
-read_pace(struct links_run *run, const struct config *config)
-{
-	const struct config_receivers *receivers = &config->receivers;
-	unsigned int i;
-
-	run->cpu = -1;
-	run->rest_ns = LINKS_THREAD_REST_NS;
-	for (i = 0; i < receivers->nb; i++) {
-		const uint64_t rest_ns = receivers->list[i].lcore_sleep_us * UINT64_C(1000);
-
-		run->rest_ns = i == 0 ? rest_ns : RTE_MIN(run->rest_ns, rest_ns);
-		run->cpu = receivers->list[i].cpu;
-	}
-}
-
 static int
 allocate(struct links_run *run, const struct config *config)
 {
@@ -219,9 +201,7 @@ links_run_open(struct links_run *run, struct config *config, const struct links_
 		return 0;
 	run->share = share;
 	run->ends = config->until == SCHEMA_UNTIL_INPUT_END;
-	links_thread_init(&run->feeder);
 	links_thread_init(&run->requests.thread);
-	read_pace(run, config);
 	error = links_memory_check(config);
 	if (error == 0)
 		error = allocate(run, config);
@@ -233,78 +213,10 @@ links_run_open(struct links_run *run, struct config *config, const struct links_
 	if (error == 0)
 		error = make_feeds(run, config);
 	if (error == 0)
+		error = links_feeders_open(run, config);
+	if (error == 0)
 		error = weir_readout_registry_bind(run->registry);
 	return error == 0 ? links_requests_open(&run->requests, config, run) : error;
-}
-
-/* All counters of one moment: between two polls nothing is on its way from a feed to its links. */
-static void
-look(void *arg)
-{
-	struct links_run *run = arg;
-	unsigned int i;
-
-	for (i = 0; i < run->nb_feeds; i++)
-		run->feeds[i].type->look(&run->feeds[i]);
-	for (i = 0; i < run->nb; i++)
-		weir_readout_handler_stats(run->handlers[i], &run->stats[i]);
-}
-
-/* One round. @return how many packets came */
-static uint32_t
-poll_feeds(struct links_run *run)
-{
-	uint64_t now_ns = weir_base_time_ns() - run->start_ns;
-	uint32_t nb = 0;
-	unsigned int i;
-
-	for (i = 0; i < run->nb_feeds; i++)
-		nb += run->feeds[i].type->poll(&run->feeds[i], now_ns);
-	return nb;
-}
-
-static bool
-feeds_ended(const struct links_run *run)
-{
-	unsigned int i;
-
-	for (i = 0; i < run->nb_feeds; i++)
-		if (run->feeds[i].type->ended(&run->feeds[i]) == 0)
-			return false;
-	return true;
-}
-
-/* What a graph's workers have received goes to links still. */
-static void
-wait_for_workers(struct links_run *run)
-{
-	while (run->share->nb > 0 && !__atomic_load_n(&run->share->over, __ATOMIC_ACQUIRE)) {
-		links_thread_rest();
-		links_thread_show(&run->feeder, look, run);
-	}
-}
-
-static void *
-feed(void *arg)
-{
-	struct links_run *run = arg;
-	const bool registered = rte_thread_register() == 0; /* for its cache of mbufs */
-
-	while (!__atomic_load_n(&run->quiet, __ATOMIC_RELAXED)) {
-		if (poll_feeds(run) == 0) {
-			if (run->ends && feeds_ended(run))
-				break;
-			links_thread_rest_ns(run->rest_ns);
-		}
-		links_thread_show(&run->feeder, look, run);
-	}
-	run->end_ns = weir_base_time_ns();
-	wait_for_workers(run);
-	links_consume_finish(run);
-	links_thread_finish(&run->feeder, look, run);
-	if (registered)
-		rte_thread_unregister();
-	return NULL;
 }
 
 int
@@ -317,17 +229,15 @@ links_run_start(struct links_run *run)
 	run->start_ns = weir_base_time_ns();
 	error = links_consume_start(run);
 	if (error == 0)
-		error = links_thread_start(&run->feeder, "weir-links", feed, run);
-	if (error == 0 && run->cpu >= 0)
-		error = links_thread_pin(&run->feeder, run->cpu);
-	return error == 0 ? links_requests_start(&run->requests, &run->feeder) : error;
+		error = links_feeders_start(run);
+	return error == 0 ? links_requests_start(&run->requests, run) : error;
 }
 
 void
 links_run_stop(struct links_run *run)
 {
 	__atomic_store_n(&run->quiet, true, __ATOMIC_RELAXED);
-	links_thread_abandon(&run->feeder);
+	links_feeders_abandon(run);
 	links_thread_abandon(&run->requests.thread);
 }
 
@@ -341,14 +251,14 @@ links_run_stop_now(struct links_run *run)
 bool
 links_run_is_finished(const struct links_run *run)
 {
-	return run->registry == NULL || (links_thread_is_finished(&run->feeder) &&
-						links_thread_is_finished(&run->requests.thread));
+	return run->registry == NULL ||
+	       (links_feeders_are_finished(run) && links_thread_is_finished(&run->requests.thread));
 }
 
 void
 links_run_join(struct links_run *run)
 {
-	links_thread_join(&run->feeder);
+	links_feeders_join(run);
 	links_consume_finish(run);
 	links_thread_join(&run->requests.thread);
 }
@@ -374,6 +284,7 @@ links_run_close(struct links_run *run)
 	weir_readout_registry_free(run->registry);
 	weir_base_pool_free(run->pool);
 	links_consume_close(run);
+	links_feeders_close(run);
 	free(run->feeds);
 	free(run->links);
 	free(run->handlers);

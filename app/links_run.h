@@ -18,6 +18,7 @@
 #include <weir_readout_process.h>
 
 #include "links_feed.h"
+#include "links_feeder.h"
 #include "links_requests.h"
 #include "links_thread.h"
 
@@ -43,14 +44,14 @@ struct links_run {
 	const struct links_share *share; /**< ports of a graph that feed links, too */
 	struct links_requests requests;
 	struct weir_readout_ctl *ctl; /**< NULL: nothing is registered */
-	struct links_thread feeder;   /**< polls the feeds */
-	bool ends;                    /**< when all feeds have */
-	bool quiet;                   /**< feed no more; atomic */
-	bool fed;                     /**< nothing is fed any more; atomic */
-	uint64_t rest_ns;             /**< that the feeder rests when nothing came */
-	int cpu;                      /**< that the feeder runs on; -1: any */
-	uint64_t start_ns;            /**< when it began */
-	uint64_t end_ns;              /**< when the feeds were polled last; of use when finished */
+	struct links_feeder *feeders; /**< poll the feeds */
+	unsigned int nb_feeders;
+	unsigned int *feeder_of; /**< by number of link: whose counters it belongs to */
+	bool ends;               /**< when all feeds have */
+	bool quiet;              /**< feed no more; atomic */
+	bool fed;                /**< nothing is fed any more; atomic */
+	uint64_t start_ns;       /**< when it began */
+	uint64_t end_ns;         /**< when the feeds were polled last; of use when finished */
 };
 
 /** Make it; EAL is up. @param share  made from the same description. @return 0, or a negative errno with the reason in the document or printed */

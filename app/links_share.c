@@ -79,7 +79,7 @@ struct counted {
 };
 
 static uint32_t
-poll_shared(struct links_feed *feed, uint64_t now_ns)
+poll_shared(struct links_feed *feed, uint16_t poller, uint64_t now_ns)
 {
 	(void)feed;
 	(void)now_ns;
@@ -95,7 +95,7 @@ shared_ended(const struct links_feed *feed)
 }
 
 static void
-look_at_shared(struct links_feed *feed)
+look_at_shared(struct links_feed *feed, uint16_t poller)
 {
 	((struct counted *)feed->counted)->over = shared_ended(feed) != 0;
 	weir_readout_dispatch_stats(feed->dispatch, 0, &feed->dispatched);

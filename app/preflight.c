@@ -19,8 +19,8 @@ static const char *const key_of[WEIR_READOUT_PREFLIGHT_NB_KINDS] = {
 	[WEIR_READOUT_PREFLIGHT_CACHE_SHARE] = "num_mbufs",
 	[WEIR_READOUT_PREFLIGHT_SLEEP] = "lcore_sleep_us",
 	[WEIR_READOUT_PREFLIGHT_MTU] = "mtu",
-	[WEIR_READOUT_PREFLIGHT_NUMA] = "cpu",
-	[WEIR_READOUT_PREFLIGHT_CPU] = "cpu",
+	[WEIR_READOUT_PREFLIGHT_NUMA] = "cpus",
+	[WEIR_READOUT_PREFLIGHT_CPU] = "cpus",
 };
 
 /* What links of a receiver expect, as far as their formats or buffers say. */
@@ -75,7 +75,7 @@ preflight_warnings(const struct config *config)
 		const struct weir_readout_receiver_config param = config_receiver_param(receiver);
 		const struct weir_readout_preflight_rate rate = expected_rate(config, (int)i);
 
-		weir_readout_preflight_facts_get(facts, &param, &receiver->cpu, false, NULL);
+		weir_readout_preflight_facts_get(facts, &param, receiver->cpus, false, NULL);
 		nb = weir_readout_preflight(&param, &rate, facts, found, WARNINGS_MAX);
 		for (j = 0; j < RTE_MIN(nb, (unsigned int)WARNINGS_MAX); j++)
 			json_array_append_new(list, warning_json(receiver, &found[j]));

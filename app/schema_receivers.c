@@ -93,7 +93,7 @@ static const struct weir_base_doc_key keys[] = {
 		.max = 1000000,
 		.def = "10",
 		.help = "Microseconds of sleep after a round in which no burst was full; 0: none. "
-			"Of several receivers the least.",
+			"Where several have one thread, the least.",
 	},
 	{
 		.name = "mbuf_cache_size",
@@ -164,12 +164,15 @@ static const struct weir_base_doc_key keys[] = {
 		.help = "Announce `ip_addr` so often; 0: once, at the beginning.",
 	},
 	{
-		.name = "cpu",
-		.kind = WEIR_BASE_DOC_INT,
+		.name = "cpus",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_INT,
 		.min = 0,
 		.max = 1023,
-		.help = "CPU of the thread that polls, which is one for all receivers and what "
-			"else feeds links. By default any.",
+		.help = "Threads of its own that poll it, up to one for each queue: the CPU of "
+			"each. "
+			"Queue 0 is the first one's, and so on, around. By default one thread, on "
+			"any CPU, polls all receivers without, and whatever else feeds links.",
 	},
 	{.name = NULL},
 };

@@ -101,7 +101,7 @@ def test_what_a_device_refuses(tmp_path):
 def test_warnings(tmp_path):
     """A file that is in order may still be warned of: where, and what to change."""
     link = {"format": "wibeth", "count": 40, "port": "detector", "buffer": {"history": "1ms"}}
-    receiver = {**RECEIVER, "rx_ring_size": 2048, "burst_size": 2048, "mtu": "1500B", "mbuf_cache_size": 500, "cpu": 0}
+    receiver = {**RECEIVER, "rx_ring_size": 2048, "burst_size": 2048, "mtu": "1500B", "mbuf_cache_size": 500, "cpus": [0]}
     path = write_description(tmp_path / "slow.yaml", description(receiver, link))
     done = weir("check", path, cwd=tmp_path)
     assert done.code == OK and "in order" in done.stdout, done.text

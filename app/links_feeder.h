@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_APP_LINKS_FEEDER_H
+#define WEIR_APP_LINKS_FEEDER_H
+
+/**
+ * @file
+ * Threads that poll feeds: the first one all those that have none of their own, and each of the others its queues of a receiver. A link is
+ * of the feeder that gives it frames, which copies its counters together with those of the feed, between two polls.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "links_thread.h"
+
+struct config;
+struct links_feed;
+struct links_run;
+
+/** One. */
+struct links_feeder {
+	struct links_thread thread;
+	struct links_run *run;
+	struct links_feed
+		*feed;    /**< of a receiver; NULL: all feeds without a feeder of their own */
+	uint16_t poller;  /**< which one of the feed's */
+	int cpu;          /**< that it runs on; -1: any */
+	uint64_t rest_ns; /**< that it rests when nothing came */
+	bool stopped;     /**< polls no more, and the first one shows its counters; atomic */
+};
+
+/** Make them, when the feeds are there. @return 0, or -ENOMEM */
+int links_feeders_open(struct links_run *run, const struct config *config);
+
+/** Begin. @return 0, or a negative errno with the reason in the log: those that have begun are stopped by links_feeders_abandon() */
+int links_feeders_start(struct links_run *run);
+
+/** Those that were not started never will be. By who starts them. */
+void links_feeders_abandon(struct links_run *run);
+
+/** Have all come to their end? */
+bool links_feeders_are_finished(const struct links_run *run);
+
+/** Wait for them. */
+void links_feeders_join(struct links_run *run);
+
+/** As links_thread_look(), at all of them. */
+void links_feeders_look(struct links_run *run, bool begun);
+
+/** Seen. */
+void links_feeders_release(struct links_run *run);
+
+/** Free them; they have ended. */
+void links_feeders_close(struct links_run *run);
+
+#endif
