@@ -132,6 +132,7 @@ static struct {
 	struct config_link link;
 	struct config_request request;
 	struct links_run run;
+	struct links_feeder feeder;
 	struct weir_readout_handler_stats stats;
 	struct links_feed feed;
 	struct links_request asked;
@@ -170,10 +171,12 @@ make_readout(void)
 		.stats = &readout.stats,
 		.feeds = &readout.feed,
 		.nb_feeds = 1,
+		.feeders = &readout.feeder,
+		.nb_feeders = 1,
 		.requests = {.list = &readout.asked, .nb = 1, .shown = {.asked = 9}}};
 	readout.run.requests.shown.answered[WEIR_READOUT_ANSWER_COMPLETE] = 7;
 	readout.run.requests.shown.refused[WEIR_READOUT_REFUSAL_NO_FRAGMENT] = 2;
-	links_thread_init(&readout.run.feeder);
+	links_thread_init(&readout.feeder.thread);
 	links_thread_init(&readout.run.requests.thread);
 }
 
