@@ -165,6 +165,13 @@ scatter_with_avx512(struct weir_graph *graph, struct weir_graph_node *node, void
 {
 	scatter(graph, node, objs, nexts, nb_objs, scatter_avx512);
 }
+
+static void
+scatter_with_avx512_loads(struct weir_graph *graph, struct weir_graph_node *node, void **objs,
+	const uint16_t *nexts, uint32_t nb_objs)
+{
+	scatter(graph, node, objs, nexts, nb_objs, scatter_avx512_loads);
+}
 #endif
 
 #ifdef SCATTER_HAS_NEON
@@ -187,7 +194,8 @@ graph_scatter_select(struct weir_graph *graph)
 		return;
 #ifdef SCATTER_HAS_AVX512
 	if (scatter_avx512_usable())
-		graph->scatter = scatter_with_avx512;
+		graph->scatter = scatter_gathers_are_slow() ? scatter_with_avx512_loads
+							    : scatter_with_avx512;
 #endif
 #ifdef SCATTER_HAS_NEON
 	graph->scatter = scatter_with_neon;

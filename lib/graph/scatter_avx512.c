@@ -3,7 +3,7 @@
 /*
  * Parting a vector with AVX-512 VBMI2 (Ice Lake, Zen 4 and later): decisions are bytes in
  * four registers; for each edge, the places that chose it are compressed out of
- * 0, 1, 2 ... 255; in the end all objects are gathered by place.
+ * 0, 1, 2 ... 255; in the end all objects are fetched by place, with gathers where these are fast.
  *
  *      decisions   2 0 0 1 2 0        edge 0: places 1 2 5
  *                                     edge 1: places 3          place  1 2 5 3 0 4
@@ -37,6 +37,13 @@ scatter_avx512_usable(void)
 	       __builtin_cpu_supports("bmi2");
 }
 
+/* AMD's take more cycles for a gather than for as many loads. */
+int
+scatter_gathers_are_slow(void)
+{
+	return __builtin_cpu_is("amd");
+}
+
 /* 64 decisions as bytes; those that do not fit become 255. */
 AVX512 static inline __m512i
 load_decisions(const uint16_t *nexts)
@@ -68,6 +75,15 @@ gather(void **to, void *const *from, const uint8_t *place, uint32_t nb)
 		_mm512_store_si512(
 			to + i, _mm512_i64gather_epi64(index, (const void *)from, sizeof(void *)));
 	}
+}
+
+/* Likewise, object by object. */
+static inline void
+load(void **to, void *const *from, const uint8_t *place, uint32_t nb)
+{
+	for (uint32_t i = 0; i < nb; i += 8)
+		for (uint32_t j = 0; j < 8; j++)
+			to[i + j] = from[place[i + j]];
 }
 
 /*
@@ -109,9 +125,9 @@ part(struct scatter_groups *groups, uint8_t *place, const uint16_t *nexts, uint3
 	return (uint32_t)(end - place);
 }
 
-AVX512 void
-scatter_avx512(struct scatter_groups *groups, void *const *objs, const uint16_t *nexts, uint32_t nb,
-	uint32_t nb_edges)
+AVX512 static inline __attribute__((always_inline)) void
+scatter(struct scatter_groups *groups, void *const *objs, const uint16_t *nexts, uint32_t nb,
+	uint32_t nb_edges, void (*fetch)(void **, void *const *, const uint8_t *, uint32_t))
 {
 	uint8_t place[SCATTER_CHUNK + LANES] __attribute__((aligned(LANES)));
 	uint32_t nb_parted;
@@ -130,8 +146,22 @@ scatter_avx512(struct scatter_groups *groups, void *const *objs, const uint16_t 
 		scatter_plain(groups, objs, nexts, nb, nb_edges);
 		return;
 	}
-	/* The last store left zeros behind the end, so that the last gather pads with the first object. */
-	gather(groups->objs, objs, place, nb);
+	/* The last store left zeros behind the end, so that the last eight are padded with the first object. */
+	fetch(groups->objs, objs, place, nb);
+}
+
+AVX512 void
+scatter_avx512(struct scatter_groups *groups, void *const *objs, const uint16_t *nexts, uint32_t nb,
+	uint32_t nb_edges)
+{
+	scatter(groups, objs, nexts, nb, nb_edges, gather);
+}
+
+AVX512 void
+scatter_avx512_loads(struct scatter_groups *groups, void *const *objs, const uint16_t *nexts,
+	uint32_t nb, uint32_t nb_edges)
+{
+	scatter(groups, objs, nexts, nb, nb_edges, load);
 }
 
 #endif

@@ -43,7 +43,11 @@ void scatter_plain(struct scatter_groups *groups, void *const *objs, const uint1
 #define SCATTER_HAS_AVX512
 void scatter_avx512(struct scatter_groups *groups, void *const *objs, const uint16_t *nexts,
 	uint32_t nb, uint32_t nb_edges);
+/* Likewise, without gathers. */
+void scatter_avx512_loads(struct scatter_groups *groups, void *const *objs, const uint16_t *nexts,
+	uint32_t nb, uint32_t nb_edges);
 int scatter_avx512_usable(void);
+int scatter_gathers_are_slow(void);
 #endif
 
 #if defined(__aarch64__)

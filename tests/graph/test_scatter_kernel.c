@@ -180,9 +180,10 @@ main(void)
 	int failed = test_kernel("plain", scatter_plain, edges_step);
 
 #ifdef SCATTER_HAS_AVX512
-	if (scatter_avx512_usable())
+	if (scatter_avx512_usable()) {
 		failed |= test_kernel("avx512", scatter_avx512, edges_step);
-	else
+		failed |= test_kernel("avx512, loads", scatter_avx512_loads, edges_step);
+	} else
 		printf("avx512: not on this CPU\n");
 #endif
 #ifdef SCATTER_HAS_NEON

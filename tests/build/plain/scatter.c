@@ -93,7 +93,8 @@ main(void)
 #endif
 #ifdef SCATTER_HAS_AVX512
 	if (scatter_avx512_usable())
-		failed += try_kernel("avx512", scatter_avx512);
+		failed += try_kernel("avx512", scatter_avx512) +
+			  try_kernel("avx512, loads", scatter_avx512_loads);
 #endif
 	return failed;
 }
