@@ -329,8 +329,9 @@ weir_base_ctl_close(struct weir_base_ctl *ctl)
 	__atomic_store_n(&ctl->stop, true, __ATOMIC_RELEASE);
 	weir_base_ctl_wake(ctl);
 	pthread_join(ctl->thread, NULL);
-	close(ctl->listen_fd);
+	/* Closed, it would look dead: another one might put its own in that place, with the inode that this one had. */
 	remove_socket(ctl);
+	close(ctl->listen_fd);
 	answer_deferred(ctl, true);
 	drain(ctl);
 	while (ctl->conns != NULL) {

@@ -289,6 +289,45 @@ set_name(void **state)
 	return 0;
 }
 
+/* Somebody who takes the place of one that closes, as soon as that looks dead. */
+static struct weir_base_ctl *successor;
+static bool is_awaited;
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+
+int
+__wrap_close(int fd)
+{
+	socklen_t length = sizeof(int);
+	int listens = 0, rc;
+
+	if (is_awaited && getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0 &&
+		listens) {
+		is_awaited = false;
+		rc = __real_close(fd);
+		successor = weir_base_ctl_open(name);
+		return rc;
+	}
+	return __real_close(fd);
+}
+
+/* Where file systems use inodes again, its socket looks like that of the one before. */
+static void
+successors(void **state)
+{
+	struct weir_base_ctl *ctl = weir_base_ctl_open(name);
+
+	assert_non_null(ctl);
+	is_awaited = true;
+	weir_base_ctl_close(ctl);
+	assert_false(is_awaited);
+	assert_non_null(successor);
+	assert_true(is_listed(name));
+	weir_base_ctl_close(successor);
+	assert_false(is_listed(name));
+}
+
 int
 main(void)
 {
@@ -302,6 +341,7 @@ main(void)
 		cmocka_unit_test(another_ones_socket_is_left_alone),
 		cmocka_unit_test(users_have_a_folder_of_their_own),
 		cmocka_unit_test(folders_of_others_are_refused),
+		cmocka_unit_test(successors),
 	};
 
 	return cmocka_run_group_tests(tests, set_name, NULL);
