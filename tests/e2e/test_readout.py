@@ -294,16 +294,23 @@ def test_requests_to_a_socket(tmp_path):
     check_fragments(found, FRAMES)
 
 
-def test_a_reader_that_leaves(tmp_path):
-    """It costs its own fragments only."""
+def leave(path):
+    """A reader at this path that leaves when somebody comes. Returns its thread."""
     server = socket.socket(socket.AF_UNIX)
-    server.bind(str(tmp_path / "s"))
+    server.bind(str(path))
     server.listen()
 
-    def leave():
+    def close():
         server.accept()[0].close()
         server.close()
-    threading.Thread(target=leave, daemon=True).start()
+    thread = threading.Thread(target=close, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_a_reader_that_leaves(tmp_path):
+    """It costs its own fragments only."""
+    leave(tmp_path / "s")
     requests = {"gone": {"links": ["wib"], "every": "1ms", "window": "1ms", "to": "s"},
                 "there": {"links": ["wib"], "every": "1ms", "window": "1ms", "to": "f.bin"}}
     readout = run(tmp_path, description(requests=requests), code=FAILED, errors="fragments to 's': given up")

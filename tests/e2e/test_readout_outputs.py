@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files and sockets that windows go to: each has one writer, and what it did not get is told."""
 import re
-import socket
-import threading
 
 from program import FAILED, OK, USAGE, Instance, weir, write_description
 from running import stats, unique_name
-from test_readout import description, fragments
+from test_readout import description, fragments, leave
 
 WINDOWS = {"links": ["wib"], "every": "1ms", "window": "1ms", "timeout": "1h"}
 
@@ -31,15 +29,7 @@ def test_a_file_has_one_writer(tmp_path):
 
 def test_what_was_not_written_is_told(tmp_path):
     """A reader that leaves: not among what was written, but told with its reason; the run fails."""
-    server = socket.socket(socket.AF_UNIX)
-    server.bind(str(tmp_path / "s"))
-    server.listen()
-
-    def leave():
-        server.accept()[0].close()
-        server.close()
-    thread = threading.Thread(target=leave, daemon=True)
-    thread.start()
+    thread = leave(tmp_path / "s")
     what = write_description(tmp_path / "gone.yaml", description(requests={"gone": {**WINDOWS, "to": "s"}, "kept": {**WINDOWS, "to": "f.bin"}}))
     done = weir("run", what, "--name", unique_name(), cwd=tmp_path)
     thread.join()
