@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The laws that every run obeys. Two sums each, taken in different places, must be the same to the last picosecond:
+ *
+ *   flow balance      what was inside + what came = what left + what was dropped + what is inside
+ *   Little's law      the level of what is inside, over time = the time that each one was inside
+ *   utilisation law   the number of busy cores, over time = the time that packets were worked on
+ */
+#include <stdlib.h>
+
+#include "sim.h"
+
+/* What is inside now has been there for a while. */
+static void
+add_inside(struct sim *sim, uint64_t *held)
+{
+	const struct sim_packet *packet;
+	uint32_t i;
+
+	for (i = 0; i < sim->packets.nb; i++) {
+		packet = &sim->packets.all[i];
+		if (packet->state == PACKET_FREE)
+			continue;
+		held[packet->stream]++;
+		sim->streams[packet->stream].sojourned_ps +=
+			sim_counted_ps(sim, packet->created_ps);
+	}
+}
+
+static void
+check_streams(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_streams; i++) {
+		struct sim_stream *stream = &sim->streams[i];
+
+		weir_sim_level_advance(&stream->inside, sim->now_ps);
+		if (stream->inside_at_start + stream->arrived !=
+			stream->delivered + stream->dropped + stream->inside.value)
+			sim->broken = "flow balance of a stream";
+		if (stream->inside.area != stream->sojourned_ps)
+			sim->broken = "Little's law of a stream";
+	}
+}
+
+static void
+check_queues(struct sim *sim)
+{
+	uint32_t i, packet;
+
+	for (i = 0; i < sim->model->nb_lanes; i++) {
+		struct sim_queue *queue = &sim->queues[sim->model->lane_queue[i]];
+
+		for (packet = sim->lanes[i].waiting.head; packet != SIM_NONE;
+			packet = sim->packets.all[packet].next)
+			queue->waited_ps +=
+				sim_counted_ps(sim, sim->packets.all[packet].entered_ps);
+	}
+	for (i = 0; i < sim->model->nb_queues; i++) {
+		struct sim_queue *queue = &sim->queues[i];
+
+		weir_sim_level_advance(&queue->length, sim->now_ps);
+		if (queue->waiting_at_start + queue->arrived !=
+			queue->taken + queue->dropped + queue->length.value)
+			sim->broken = "flow balance of a queue";
+		if (queue->length.area != queue->waited_ps)
+			sim->broken = "Little's law of a queue";
+	}
+}
+
+static void
+check_cores(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_cores; i++)
+		if (sim->cores[i].packet != SIM_NONE)
+			sim->kinds[sim->model->core_kind[i]].worked_ps +=
+				sim_counted_ps(sim, sim->cores[i].step_start_ps);
+	for (i = 0; i < sim->model->nb_kinds; i++) {
+		weir_sim_level_advance(&sim->kinds[i].busy, sim->now_ps);
+		if (sim->kinds[i].busy.area != sim->kinds[i].worked_ps)
+			sim->broken = "utilisation law of cores";
+	}
+}
+
+void
+sim_check(struct sim *sim)
+{
+	uint64_t *held = calloc(sim->model->nb_streams, sizeof(*held));
+	uint32_t i;
+
+	if (held == NULL) {
+		sim->error = -ENOMEM;
+		return;
+	}
+	add_inside(sim, held);
+	for (i = 0; i < sim->model->nb_streams; i++)
+		if (held[i] != sim->streams[i].inside.value)
+			sim->broken = "flow balance of a stream";
+	free(held);
+	check_streams(sim);
+	check_queues(sim);
+	check_cores(sim);
+}

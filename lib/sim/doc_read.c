@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a document to a model: the application and the platform. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doc_read.h"
+
+uint64_t
+sim_doc_ps(const struct weir_base_doc_value *value)
+{
+	return (uint64_t)llround(weir_base_doc_f64(value) * 1e12);
+}
+
+uint32_t
+sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const char *name = weir_base_doc_str(value);
+	uint32_t i;
+
+	for (i = 0; name != NULL && i < model->nb_queues; i++)
+		if (strcmp(model->queues[i].name, name) == 0)
+			return i;
+	weir_base_doc_error_add(model->doc, value,
+		"unknown queue '%s'; expected one of application.queues", name != NULL ? name : "");
+	return SIM_NONE;
+}
+
+/* Index of a group; new names are taken in. SIM_NONE: there are too many, which was told. */
+static uint32_t
+find_group(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const char *name = weir_base_doc_str(value);
+	uint32_t i;
+
+	for (i = 0; i < model->nb_groups; i++)
+		if (strcmp(model->groups[i], name) == 0)
+			return i;
+	if (model->nb_groups == SIM_GROUPS_MAX) {
+		weir_base_doc_error_add(model->doc, value,
+			"'%s' is one group too many; expected at most %u", name, SIM_GROUPS_MAX);
+		return SIM_NONE;
+	}
+	model->groups[model->nb_groups] = name;
+	return model->nb_groups++;
+}
+
+int
+sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_value *queues)
+{
+	const struct weir_base_doc_value *value;
+	struct model_queue *queue;
+	uint32_t i;
+
+	model->nb_queues = weir_base_doc_count(queues);
+	model->queues = calloc(model->nb_queues + 1, sizeof(*model->queues));
+	if (model->queues == NULL)
+		return -ENOMEM;
+	for (i = 0; i < model->nb_queues; i++) {
+		value = weir_base_doc_at(queues, i);
+		queue = &model->queues[i];
+		*queue = (struct model_queue){
+			.value = value,
+			.name = weir_base_doc_name(value),
+			.type = (enum model_queue_type)weir_base_doc_u64(
+				weir_base_doc_get(value, "type")),
+			.priority =
+				(uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "priority")),
+			.capacity =
+				(uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "capacity")),
+			.nb_flows = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "flows")),
+			.group = find_group(model, weir_base_doc_get(value, "group")),
+			.object = SIM_NONE,
+		};
+		/* Without order among them, flows share a queue. */
+		if (queue->type == MODEL_PARALLEL)
+			queue->nb_flows = 1;
+		if (queue->nb_flows > SIM_LANES_MAX - model->nb_lanes)
+			weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "flows"),
+				"more flows than can be told apart; expected at most %u in all",
+				SIM_LANES_MAX);
+		else
+			model->nb_lanes += queue->nb_flows;
+	}
+	return 0;
+}
+
+/* A distribution by its mean. */
+static struct weir_sim_dist
+read_dist(const struct weir_base_doc_value *value, double mean)
+{
+	const double spread = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "spread")));
+	const double sigma = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "sigma")));
+
+	switch ((enum weir_sim_dist_kind)weir_base_doc_u64(
+		weir_base_doc_get(value, "distribution"))) {
+	case WEIR_SIM_DIST_UNIFORM:
+		return (struct weir_sim_dist){
+			WEIR_SIM_DIST_UNIFORM, mean * (1 - spread), mean * (1 + spread)};
+	case WEIR_SIM_DIST_EXPONENTIAL:
+		return (struct weir_sim_dist){WEIR_SIM_DIST_EXPONENTIAL, mean, 0};
+	case WEIR_SIM_DIST_LOGNORMAL:
+		return weir_sim_dist_lognormal(mean, sigma);
+	case WEIR_SIM_DIST_CONSTANT:
+		break;
+	}
+	return (struct weir_sim_dist){WEIR_SIM_DIST_CONSTANT, mean, 0};
+}
+
+/* What means nothing with this distribution would be overlooked. */
+static void
+check_parameters(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	enum weir_sim_dist_kind kind)
+{
+	if (kind != WEIR_SIM_DIST_UNIFORM && weir_base_doc_given(value, "spread"))
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "spread"),
+			"'spread' means nothing here; expected it with 'uniform'");
+	if (kind != WEIR_SIM_DIST_LOGNORMAL && weir_base_doc_given(value, "sigma"))
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "sigma"),
+			"'sigma' means nothing here; expected it with 'lognormal'");
+}
+
+static void
+read_step(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_step *step)
+{
+	const double cycles = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "cpu")));
+
+	*step = (struct model_step){
+		.op = MODEL_CPU,
+		.amount = read_dist(value, cycles),
+		.per_byte = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "per_byte"))),
+	};
+	check_parameters(model, value, step->amount.kind);
+	if (!weir_base_doc_given(value, "cpu") && !weir_base_doc_given(value, "per_byte"))
+		weir_base_doc_error_add(model->doc, value,
+			"a step that does nothing; expected a key 'cpu' or 'per_byte'");
+}
+
+/* An object takes a queue that nobody else has. */
+static void
+read_served(struct weir_sim_model *model, uint32_t object, const struct weir_base_doc_value *value)
+{
+	const uint32_t queue = sim_doc_find_queue(model, value);
+
+	if (queue == SIM_NONE)
+		return;
+	if (model->queues[queue].object != SIM_NONE)
+		weir_base_doc_error_add(model->doc, value,
+			"queue '%s' belongs to object '%s' already; expected one that is free",
+			model->queues[queue].name,
+			model->objects[model->queues[queue].object].name);
+	else
+		model->queues[queue].object = object;
+}
+
+static int
+read_object(struct weir_sim_model *model, uint32_t index, const struct weir_base_doc_value *value)
+{
+	const struct weir_base_doc_value *steps = weir_base_doc_get(value, "steps");
+	const struct weir_base_doc_value *queues = weir_base_doc_get(value, "queues");
+	const struct weir_base_doc_value *to = weir_base_doc_get(value, "to");
+	struct model_object *object = &model->objects[index];
+	struct model_step *all;
+	uint32_t i;
+
+	*object = (struct model_object){
+		.value = value,
+		.name = weir_base_doc_name(value),
+		.first_step = model->nb_steps,
+		.nb_steps = weir_base_doc_count(steps),
+		.to = to != NULL ? sim_doc_find_queue(model, to) : SIM_NONE,
+	};
+	if (object->nb_steps == 0)
+		weir_base_doc_error_add(model->doc, value,
+			"object '%s' does not say what its work costs; expected a key 'steps'",
+			object->name);
+	all = realloc(model->steps, (model->nb_steps + object->nb_steps + 1) * sizeof(*all));
+	if (all == NULL)
+		return -ENOMEM;
+	model->steps = all;
+	for (i = 0; i < object->nb_steps; i++)
+		read_step(model, weir_base_doc_at(steps, i), &all[model->nb_steps++]);
+	for (i = 0; i < weir_base_doc_count(queues); i++)
+		read_served(model, index, weir_base_doc_at(queues, i));
+	if (object->to != SIM_NONE)
+		model->queues[object->to].is_fed = true;
+	return 0;
+}
+
+int
+sim_doc_read_objects(struct weir_sim_model *model, const struct weir_base_doc_value *objects)
+{
+	uint32_t i;
+
+	model->nb_objects = weir_base_doc_count(objects);
+	model->objects = calloc(model->nb_objects + 1, sizeof(*model->objects));
+	if (model->objects == NULL)
+		return -ENOMEM;
+	for (i = 0; i < model->nb_objects; i++)
+		if (read_object(model, i, weir_base_doc_at(objects, i)) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+int
+sim_doc_read_cores(struct weir_sim_model *model, const struct weir_base_doc_value *cores)
+{
+	const struct weir_base_doc_value *value, *groups;
+	struct model_cores *kind;
+	uint32_t i, j, group;
+
+	model->nb_kinds = weir_base_doc_count(cores);
+	model->cores = calloc(model->nb_kinds + 1, sizeof(*model->cores));
+	if (model->cores == NULL)
+		return -ENOMEM;
+	for (i = 0; i < model->nb_kinds; i++) {
+		value = weir_base_doc_at(cores, i);
+		groups = weir_base_doc_get(value, "groups");
+		kind = &model->cores[i];
+		kind->value = value;
+		kind->name = weir_base_doc_name(value);
+		kind->first = model->nb_cores;
+		kind->count = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "count"));
+		kind->ps_per_cycle =
+			sim_coarse(1e12 / weir_base_doc_f64(weir_base_doc_get(value, "clock")));
+		for (j = 0; j < weir_base_doc_count(groups); j++) {
+			group = find_group(model, weir_base_doc_at(groups, j));
+			kind->groups |= group != SIM_NONE ? UINT64_C(1) << group : 0;
+		}
+		if (kind->count > SIM_CORES_MAX - model->nb_cores)
+			weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "count"),
+				"too many cores; expected at most %u in all", SIM_CORES_MAX);
+		else
+			model->nb_cores += kind->count;
+	}
+	return 0;
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The simulator's vocabulary in description files. */
+#include "weir_sim.h"
+
+static const char *const arrival_choices[] = {"poisson", "deterministic", "uniform", NULL};
+static const char *const sizes_choices[] = {"fixed", "uniform", "imix", NULL};
+static const char *const type_choices[] = {"atomic", "parallel", "ordered", NULL};
+static const char *const dist_choices[] = {"constant", "uniform", "exponential", "lognormal", NULL};
+
+static const struct weir_base_doc_key stream_keys[] = {
+	{
+		.name = "to",
+		.kind = WEIR_BASE_DOC_STRING,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.help = "The queue that its packets are sent to.",
+	},
+	{
+		.name = "rate",
+		.kind = WEIR_BASE_DOC_PACKET_RATE,
+		.min = 1e-3,
+		.max = 1e12,
+		.help = "Packets a second, in the mean. Either this or `interval`.",
+	},
+	{
+		.name = "interval",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 1e-12,
+		.max = 1e6,
+		.help = "Mean time from packet to packet.",
+	},
+	{
+		.name = "arrivals",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = arrival_choices,
+		.def = "poisson",
+		.help = "Times between packets. `poisson`: exponential. `deterministic`: all the "
+			"same, the first packet comes after one of them. `uniform`: from 1 - "
+			"`spread` to 1 + `spread` of the mean.",
+	},
+	{
+		.name = "spread",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0,
+		.max = 1,
+		.def = "1",
+		.help = "See `arrivals`.",
+	},
+	{
+		.name = "size",
+		.kind = WEIR_BASE_DOC_BYTES,
+		.min = 0,
+		.max = 1e9,
+		.def = "64B",
+		.help = "Bytes of a packet; the least, where sizes are `uniform`.",
+	},
+	{
+		.name = "size_max",
+		.kind = WEIR_BASE_DOC_BYTES,
+		.min = 0,
+		.max = 1e9,
+		.help = "The most, where sizes are `uniform`.",
+	},
+	{
+		.name = "sizes",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = sizes_choices,
+		.def = "fixed",
+		.help = "`fixed`: all of `size`. `uniform`: whole numbers of bytes from `size` to "
+			"`size_max`, each as likely. `imix`: 64, 570 and 1518 B as 7 to 4 to 1.",
+	},
+	{
+		.name = "flows",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 4294967295.0,
+		.def = "1",
+		.help = "How many flows its packets belong to, each as likely.",
+	},
+	{
+		.name = "start",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 1e6,
+		.def = "0",
+		.help = "When it begins.",
+	},
+	{
+		.name = "stop",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 1e6,
+		.help = "When it ends: no packet comes then or later.",
+	},
+	{
+		.name = "count",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 1e15,
+		.help = "So many packets, then no more.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_stream = {
+	.name = "stream",
+	.help = "Packets that arrive, for `weir sim`.",
+	.keys = stream_keys,
+};
+
+static const struct weir_base_doc_key step_keys[] = {
+	{
+		.name = "cpu",
+		.kind = WEIR_BASE_DOC_CYCLES,
+		.min = 0,
+		.max = 1e12,
+		.def = "0",
+		.help = "Cycles that it takes of the core, in the mean.",
+	},
+	{
+		.name = "distribution",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = dist_choices,
+		.def = "constant",
+		.help = "Of `cpu`, which is its mean. `uniform`: from 1 - `spread` to 1 + `spread` "
+			"of it. `lognormal`: the logarithm has the standard deviation `sigma`.",
+	},
+	{
+		.name = "spread",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0,
+		.max = 1,
+		.def = "1",
+		.help = "See `distribution`.",
+	},
+	{
+		.name = "sigma",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0,
+		.max = 10,
+		.def = "1",
+		.help = "See `distribution`.",
+	},
+	{
+		.name = "per_byte",
+		.kind = WEIR_BASE_DOC_CYCLES_PER_BYTE,
+		.min = 0,
+		.max = 1e9,
+		.def = "0",
+		.help = "And so many more for each byte of the packet.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_step = {
+	.name = "step",
+	.help = "Something that an execution object does with a packet, and what it costs.",
+	.keys = step_keys,
+};
+
+static const struct weir_base_doc_key cores_keys[] = {
+	{
+		.name = "count",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 4096,
+		.def = "1",
+		.help = "How many there are.",
+	},
+	{
+		.name = "clock",
+		.kind = WEIR_BASE_DOC_FREQUENCY,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.min = 1,
+		.max = 1e12,
+		.help = "Cycles a second.",
+	},
+	{
+		.name = "groups",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.def = "[default]",
+		.help = "Groups that they are in: they serve the queues whose `group` is one of "
+			"these.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_cores = {
+	.name = "cores",
+	.help = "Cores of one kind. They work on one packet at a time, until its object is done "
+		"with it; then they take the one of the queue of the highest priority, and "
+		"among equal ones the one that waits longest. A packet that finds several "
+		"idle gets the one that comes first in the file.",
+	.keys = cores_keys,
+};
+
+static const struct weir_base_doc_key simulation_keys[] = {
+	{
+		.name = "duration",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 1e-12,
+		.max = 4e6,
+		.def = "1s",
+		.help = "Simulated time of a replication, warm-up included.",
+	},
+	{
+		.name = "packets",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 1e15,
+		.help = "A replication also ends when so many packets have left or were dropped "
+			"after the warm-up.",
+	},
+	{
+		.name = "warmup",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 4e6,
+		.def = "0",
+		.help = "Time at the beginning that statistics leave out.",
+	},
+	{
+		.name = "replications",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 100000,
+		.def = "1",
+		.help = "How many times it is run, each time with other random numbers.",
+	},
+	{
+		.name = "seed",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 9e15,
+		.def = "1",
+		.help = "Of random numbers: the same one gives the same run.",
+	},
+	{
+		.name = "confidence",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0.5,
+		.max = 0.9999,
+		.def = "0.95",
+		.help = "Of confidence intervals.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_simulation = {
+	.name = "simulation",
+	.help = "How `weir sim` runs it.",
+	.keys = simulation_keys,
+};
+
+static const struct weir_base_doc_key queue_keys[] = {
+	{
+		.name = "type",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = type_choices,
+		.def = "atomic",
+		.help = "What it promises. `atomic`: one core at a time has packets of a flow, in "
+			"order. `ordered`: any cores have them, and what they send on is in order "
+			"again. `parallel`: any cores, no order.",
+	},
+	{
+		.name = "flows",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 65535,
+		.def = "1",
+		.help = "How many flows are told apart. Packets of different flows have no order "
+			"among each other.",
+	},
+	{
+		.name = "priority",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 7,
+		.def = "0",
+		.help = "0 is served first.",
+	},
+	{
+		.name = "group",
+		.kind = WEIR_BASE_DOC_STRING,
+		.def = "default",
+		.help = "The group of cores that serves it.",
+	},
+	{
+		.name = "capacity",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 1073741824,
+		.help = "Most packets that wait in it; one that comes then is dropped. Those that "
+			"are worked on are not counted. By default there is no limit.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section queue_section = {
+	.name = "simulated queue",
+	.help = "A queue of events.",
+	.keys = queue_keys,
+};
+
+static const struct weir_base_doc_key object_keys[] = {
+	{
+		.name = "queues",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.help = "Its queues. Each belongs to one object.",
+	},
+	{
+		.name = "to",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Queue that it sends to; without one, packets leave.",
+	},
+	{
+		.name = "steps",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_step,
+		.help = "What it does with a packet, one after the other.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section object_section = {
+	.name = "simulated object",
+	.help = "An execution object: what is done with the packets of queues.",
+	.keys = object_keys,
+};
+
+static const struct weir_base_doc_key application_keys[] = {
+	{
+		.name = "queues",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &queue_section,
+		.help = "Queues of events, by name.",
+	},
+	{
+		.name = "objects",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &object_section,
+		.help = "Execution objects, by name.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section application_section = {
+	.name = "simulated application",
+	.help = "What is done with packets.",
+	.keys = application_keys,
+};
+
+static const struct weir_base_doc_key platform_keys[] = {
+	{
+		.name = "cores",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_cores,
+		.help = "Cores, by the name of their kind.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section platform_section = {
+	.name = "simulated platform",
+	.help = "What the application runs on.",
+	.keys = platform_keys,
+};
+
+static const struct weir_base_doc_key traffic_keys[] = {
+	{
+		.name = "streams",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_stream,
+		.help = "Streams of packets, by name.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section traffic_section = {
+	.name = "simulated traffic",
+	.help = "What arrives.",
+	.keys = traffic_keys,
+};
+
+static const struct weir_base_doc_key run_keys[] = {
+	{
+		.name = "simulation",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_simulation,
+		.def = "{}",
+		.help = "How `weir sim` runs it.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section run_section = {
+	.name = "simulated run",
+	.help = "How long it runs.",
+	.keys = run_keys,
+};
+
+static const struct weir_base_doc_key root_keys[] = {
+	{
+		.name = "traffic",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &traffic_section,
+		.def = "{}",
+		.help = "What arrives.",
+	},
+	{
+		.name = "application",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &application_section,
+		.def = "{}",
+		.help = "What is done.",
+	},
+	{
+		.name = "platform",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &platform_section,
+		.def = "{}",
+		.help = "What it runs on.",
+	},
+	{
+		.name = "run",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &run_section,
+		.def = "{}",
+		.help = "How long it runs.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_root = {
+	.name = "simulation model",
+	.help = "A description file, as far as the simulator reads it.",
+	.keys = root_keys,
+};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loop over events. */
+#include "sim.h"
+
+/* What has happened so far, and when: each event is mixed into all that came before. */
+static inline uint64_t
+mix(uint64_t fingerprint, uint64_t time_ps, uint32_t target)
+{
+	const uint64_t event = time_ps ^ (uint64_t)target << 32;
+
+	fingerprint = (fingerprint ^ event) * 0x9e3779b97f4a7c15ull;
+	return fingerprint ^ fingerprint >> 29;
+}
+
+bool
+sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
+{
+	const uint64_t last = sim->nb_events + nb_events;
+
+	while (sim->events.nb > 0 && sim->events.events[0].time_ps <= end_ps) {
+		struct sim_event event;
+		uint32_t index;
+
+		if (sim->ended || sim->error < 0)
+			return false;
+		if (sim->nb_events == last)
+			return true;
+		event = event_list_pop(&sim->events);
+		index = event.target & ((UINT32_C(1) << EVENT_INDEX_BITS) - 1);
+		sim->now_ps = event.time_ps;
+		sim->nb_events++;
+		sim->fingerprint = mix(sim->fingerprint, event.time_ps, event.target);
+		switch ((enum event_kind)(event.target >> EVENT_INDEX_BITS)) {
+		case EVENT_ARRIVAL:
+			sim_arrival(sim, index);
+			break;
+		case EVENT_STEP_DONE:
+			sim_step_done(sim, index);
+			break;
+		}
+	}
+	if (!sim->ended)
+		sim->now_ps = end_ps;
+	return false;
+}

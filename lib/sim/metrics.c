@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a replication tells: a table of quantities per kind of thing. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sim.h"
+
+#define PS_PER_NS 1e3
+#define PS_PER_S  1e12
+
+/* A quantity of thing number `index`. */
+typedef double (*quantity_get_t)(const struct sim *sim, uint32_t index);
+
+struct quantity {
+	const char *name;
+	quantity_get_t get;
+};
+
+static inline uint64_t
+span_ps(const struct sim *sim)
+{
+	return sim->now_ps - sim->window_ps;
+}
+
+static inline double
+per_second(const struct sim *sim, uint64_t count)
+{
+	return span_ps(sim) > 0 ? (double)count * PS_PER_S / (double)span_ps(sim) : 0;
+}
+
+static inline double
+share(uint64_t part, uint64_t all)
+{
+	return all > 0 ? (double)part / (double)all : 0;
+}
+
+static inline double
+percentile_ns(const struct sim_stream *stream, double percent)
+{
+	return (double)weir_base_hist_percentile(&stream->latency_hist, percent) / PS_PER_NS;
+}
+
+/* Each is one expression of what it is called after. */
+#define STREAM(name, expression)                                                                   \
+	static double stream_##name(const struct sim *sim, uint32_t index)                         \
+	{                                                                                          \
+		const struct sim_stream *const stream = &sim->streams[index];                      \
+                                                                                                   \
+		return expression;                                                                 \
+	}
+#define QUEUE(name, expression)                                                                    \
+	static double queue_##name(const struct sim *sim, uint32_t index)                          \
+	{                                                                                          \
+		const struct sim_queue *const queue = &sim->queues[index];                         \
+                                                                                                   \
+		return expression;                                                                 \
+	}
+#define CORES(name, expression)                                                                    \
+	static double cores_##name(const struct sim *sim, uint32_t index)                          \
+	{                                                                                          \
+		const struct sim_kind *const kind = &sim->kinds[index];                            \
+                                                                                                   \
+		return expression;                                                                 \
+	}
+
+STREAM(arrived, (double)stream->arrived)
+STREAM(delivered, (double)stream->delivered)
+STREAM(dropped, (double)stream->dropped)
+STREAM(held, (double)stream->inside.value)
+STREAM(offered_pps, per_second(sim, stream->arrived))
+STREAM(delivered_pps, per_second(sim, stream->delivered))
+STREAM(delivered_bps, 8 * per_second(sim, stream->delivered_bytes))
+STREAM(loss, share(stream->dropped, stream->arrived))
+STREAM(inside_mean, weir_sim_level_mean(&stream->inside, span_ps(sim)))
+STREAM(inside_max, (double)stream->inside.max)
+STREAM(latency_mean, weir_sim_tally_mean(&stream->latency_ps) / PS_PER_NS)
+STREAM(latency_sd, weir_sim_tally_sd(&stream->latency_ps) / PS_PER_NS)
+STREAM(latency_min, (double)stream->latency_ps.min / PS_PER_NS)
+STREAM(latency_p50, percentile_ns(stream, 50))
+STREAM(latency_p90, percentile_ns(stream, 90))
+STREAM(latency_p99, percentile_ns(stream, 99))
+STREAM(latency_p999, percentile_ns(stream, 99.9))
+STREAM(latency_p9999, percentile_ns(stream, 99.99))
+STREAM(latency_max, (double)stream->latency_ps.max / PS_PER_NS)
+STREAM(wait_mean, weir_sim_tally_mean(&stream->wait_ps) / PS_PER_NS)
+STREAM(service_mean, weir_sim_tally_mean(&stream->service_ps) / PS_PER_NS)
+
+static const struct quantity stream_quantities[] = {
+	{"arrived_packets", stream_arrived},
+	{"delivered_packets", stream_delivered},
+	{"dropped_packets", stream_dropped},
+	{"held_packets", stream_held},
+	{"offered_pps", stream_offered_pps},
+	{"delivered_pps", stream_delivered_pps},
+	{"delivered_bps", stream_delivered_bps},
+	{"loss", stream_loss},
+	{"inside_mean", stream_inside_mean},
+	{"inside_max", stream_inside_max},
+	{"latency_mean_ns", stream_latency_mean},
+	{"latency_sd_ns", stream_latency_sd},
+	{"latency_min_ns", stream_latency_min},
+	{"latency_p50_ns", stream_latency_p50},
+	{"latency_p90_ns", stream_latency_p90},
+	{"latency_p99_ns", stream_latency_p99},
+	{"latency_p999_ns", stream_latency_p999},
+	{"latency_p9999_ns", stream_latency_p9999},
+	{"latency_max_ns", stream_latency_max},
+	{"wait_mean_ns", stream_wait_mean},
+	{"service_mean_ns", stream_service_mean},
+};
+
+QUEUE(arrived, (double)queue->arrived)
+QUEUE(dropped, (double)queue->dropped)
+QUEUE(loss, share(queue->dropped, queue->arrived))
+QUEUE(length_mean, weir_sim_level_mean(&queue->length, span_ps(sim)))
+QUEUE(length_max, (double)queue->length.max)
+QUEUE(wait_mean, weir_sim_tally_mean(&queue->wait_ps) / PS_PER_NS)
+QUEUE(wait_sd, weir_sim_tally_sd(&queue->wait_ps) / PS_PER_NS)
+QUEUE(wait_max, (double)queue->wait_ps.max / PS_PER_NS)
+
+static const struct quantity queue_quantities[] = {
+	{"arrived_packets", queue_arrived},
+	{"dropped_packets", queue_dropped},
+	{"loss", queue_loss},
+	{"length_mean", queue_length_mean},
+	{"length_max", queue_length_max},
+	{"wait_mean_ns", queue_wait_mean},
+	{"wait_sd_ns", queue_wait_sd},
+	{"wait_max_ns", queue_wait_max},
+};
+
+CORES(served, (double)kind->served)
+CORES(busy_mean, weir_sim_level_mean(&kind->busy, span_ps(sim)))
+CORES(busy_max, (double)kind->busy.max)
+CORES(utilisation, weir_sim_level_mean(&kind->busy, span_ps(sim)) / sim->model->cores[index].count)
+
+static const struct quantity cores_quantities[] = {
+	{"served_packets", cores_served},
+	{"busy_mean", cores_busy_mean},
+	{"busy_max", cores_busy_max},
+	{"utilisation", cores_utilisation},
+};
+
+struct table {
+	const struct quantity *quantities;
+	unsigned int nb;
+};
+
+#define TABLE(of)                                                                                  \
+	{                                                                                          \
+		of, sizeof(of) / sizeof(of[0])                                                     \
+	}
+
+static const struct table tables[] = {
+	[WEIR_SIM_STREAM] = TABLE(stream_quantities),
+	[WEIR_SIM_QUEUE] = TABLE(queue_quantities),
+	[WEIR_SIM_CORES] = TABLE(cores_quantities),
+};
+
+static const char *
+thing_name(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32_t index)
+{
+	return scope == WEIR_SIM_STREAM  ? model->streams[index].name
+	       : scope == WEIR_SIM_QUEUE ? model->queues[index].name
+					 : model->cores[index].name;
+}
+
+int
+sim_metrics_make(struct weir_sim_model *model)
+{
+	const uint32_t nb_things[] = {model->nb_streams, model->nb_queues, model->nb_kinds};
+	unsigned int scope, index, i, at = 0;
+
+	for (scope = 0; scope < 3; scope++)
+		model->nb_metrics += nb_things[scope] * tables[scope].nb;
+	model->metrics = calloc(model->nb_metrics + 1, sizeof(*model->metrics));
+	if (model->metrics == NULL)
+		return -ENOMEM;
+	for (scope = 0; scope < 3; scope++)
+		for (index = 0; index < nb_things[scope]; index++)
+			for (i = 0; i < tables[scope].nb; i++)
+				model->metrics[at++] = (struct weir_sim_metric){
+					(enum weir_sim_scope)scope, index,
+					thing_name(model, (enum weir_sim_scope)scope, index),
+					tables[scope].quantities[i].name};
+	return 0;
+}
+
+void
+sim_metrics_fill(const struct sim *sim, double *values)
+{
+	const struct weir_sim_metric *metric = sim->model->metrics;
+	unsigned int at = 0, i;
+
+	while (at < sim->model->nb_metrics) {
+		const struct table *table = &tables[metric[at].scope];
+		const unsigned int index = metric[at].object;
+
+		for (i = 0; i < table->nb; i++)
+			values[at++] = table->quantities[i].get(sim, index);
+	}
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making and freeing a model. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doc_read.h"
+
+static inline void
+set_bit(uint64_t *words, uint32_t bit)
+{
+	words[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+/* Lanes by priority, those of one priority in the order of the file. */
+static void
+number_lanes(struct weir_sim_model *model)
+{
+	uint32_t priority, i, j, lane = 0, begin;
+
+	for (priority = 0; priority < 8; priority++) {
+		begin = lane;
+		for (i = 0; i < model->nb_queues; i++) {
+			if (model->queues[i].priority != priority)
+				continue;
+			model->queues[i].first_lane = lane;
+			for (j = 0; j < model->queues[i].nb_flows; j++)
+				model->lane_queue[lane++] = i;
+		}
+		for (j = begin; j < lane; j++)
+			model->lane_priority_end[j] = lane;
+	}
+}
+
+static void
+assign_cores(struct weir_sim_model *model)
+{
+	uint32_t kind, i, group;
+
+	for (kind = 0; kind < model->nb_kinds; kind++) {
+		for (i = 0; i < model->cores[kind].count; i++)
+			model->core_kind[model->cores[kind].first + i] = kind;
+		for (group = 0; group < model->nb_groups; group++) {
+			if (!(model->cores[kind].groups >> group & 1))
+				continue;
+			for (i = 0; i < model->cores[kind].count; i++)
+				set_bit(model->group_cores + (size_t)group * model->core_words,
+					model->cores[kind].first + i);
+		}
+		for (i = 0; i < model->nb_lanes; i++)
+			if (model->cores[kind].groups >> model->queues[model->lane_queue[i]].group &
+				1)
+				set_bit(model->kind_lanes + (size_t)kind * model->lane_words, i);
+	}
+}
+
+int
+sim_model_finish(struct weir_sim_model *model)
+{
+	model->core_words = (model->nb_cores + 63) / 64;
+	model->lane_words = (model->nb_lanes + 63) / 64;
+	model->lane_queue = calloc(model->nb_lanes + 1, sizeof(uint32_t));
+	model->lane_priority_end = calloc(model->nb_lanes + 1, sizeof(uint32_t));
+	model->core_kind = calloc(model->nb_cores + 1, sizeof(uint32_t));
+	model->group_cores =
+		calloc((size_t)model->nb_groups * model->core_words + 1, sizeof(uint64_t));
+	model->kind_lanes =
+		calloc((size_t)model->nb_kinds * model->lane_words + 1, sizeof(uint64_t));
+	if (model->lane_queue == NULL || model->lane_priority_end == NULL ||
+		model->core_kind == NULL || model->group_cores == NULL || model->kind_lanes == NULL)
+		return -ENOMEM;
+	number_lanes(model);
+	assign_cores(model);
+	return sim_metrics_make(model);
+}
+
+static bool
+has_errors(const struct weir_sim_model *model)
+{
+	unsigned int nb_errors;
+
+	weir_base_doc_errors(model->doc, &nb_errors);
+	return nb_errors > 0;
+}
+
+/* Queues come first: all else names them. */
+static int
+read_model(struct weir_sim_model *model)
+{
+	const struct weir_base_doc_value *root = weir_base_doc_root(model->doc);
+	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
+	const struct weir_base_doc_value *run = weir_base_doc_get(root, "run");
+
+	if (sim_doc_read_queues(model, weir_base_doc_get(application, "queues")) < 0 ||
+		sim_doc_read_cores(model,
+			weir_base_doc_get(weir_base_doc_get(root, "platform"), "cores")) < 0 ||
+		sim_doc_read_objects(model, weir_base_doc_get(application, "objects")) < 0 ||
+		sim_doc_read_streams(model,
+			weir_base_doc_get(weir_base_doc_get(root, "traffic"), "streams")) < 0)
+		return -ENOMEM;
+	sim_doc_read_run(model, weir_base_doc_get(run, "simulation"));
+	sim_doc_check(model);
+	return has_errors(model) ? -EINVAL : sim_model_finish(model);
+}
+
+struct weir_sim_model *
+weir_sim_model_read(struct weir_base_doc *doc)
+{
+	struct weir_sim_model *model = calloc(1, sizeof(*model));
+
+	if (model == NULL)
+		return NULL;
+	model->doc = doc;
+	if (weir_base_doc_root(doc) == NULL || has_errors(model) || read_model(model) < 0) {
+		weir_sim_model_free(model);
+		return NULL;
+	}
+	return model;
+}
+
+void
+weir_sim_model_free(struct weir_sim_model *model)
+{
+	if (model == NULL)
+		return;
+	free(model->streams);
+	free(model->queues);
+	free(model->objects);
+	free(model->steps);
+	free(model->cores);
+	free(model->lane_queue);
+	free(model->lane_priority_end);
+	free(model->core_kind);
+	free(model->group_cores);
+	free(model->kind_lanes);
+	free(model->metrics);
+	free(model);
+}
+
+void
+weir_sim_model_param(const struct weir_sim_model *model, struct weir_sim_param *param)
+{
+	*param = model->param;
+}
+
+const struct weir_sim_metric *
+weir_sim_model_metrics(const struct weir_sim_model *model, unsigned int *nb_metrics)
+{
+	*nb_metrics = model->nb_metrics;
+	return model->metrics;
+}
+
+int
+weir_sim_model_metric_find(const struct weir_sim_model *model, enum weir_sim_scope scope,
+	const char *name, const char *quantity)
+{
+	unsigned int i;
+
+	for (i = 0; i < model->nb_metrics; i++)
+		if (model->metrics[i].scope == scope && strcmp(model->metrics[i].name, name) == 0 &&
+			strcmp(model->metrics[i].quantity, quantity) == 0)
+			return (int)i;
+	return -1;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A replication's beginning and end. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim.h"
+
+/* Sources of chance are called by what they are of, so that variants of a model have those in common that they share. */
+static void
+init_random(struct sim *sim, uint64_t seed, unsigned int replication)
+{
+	const struct weir_sim_model *model = sim->model;
+	char name[512];
+	uint32_t i, j;
+
+	for (i = 0; i < model->nb_streams; i++) {
+		const char *stream = model->streams[i].name;
+
+		snprintf(name, sizeof(name), "stream/%s/arrivals", stream);
+		weir_sim_random_init(&sim->streams[i].arrivals, seed, replication, name);
+		snprintf(name, sizeof(name), "stream/%s/sizes", stream);
+		weir_sim_random_init(&sim->streams[i].sizes, seed, replication, name);
+		snprintf(name, sizeof(name), "stream/%s/flows", stream);
+		weir_sim_random_init(&sim->streams[i].flows, seed, replication, name);
+	}
+	for (i = 0; i < model->nb_objects; i++)
+		for (j = 0; j < model->objects[i].nb_steps; j++) {
+			snprintf(
+				name, sizeof(name), "object/%s/step/%u", model->objects[i].name, j);
+			weir_sim_random_init(&sim->step_random[model->objects[i].first_step + j],
+				seed, replication, name);
+		}
+}
+
+static bool
+take_memory(struct sim *sim)
+{
+	const struct weir_sim_model *model = sim->model;
+
+	sim->streams = calloc(model->nb_streams, sizeof(*sim->streams));
+	sim->queues = calloc(model->nb_queues, sizeof(*sim->queues));
+	sim->lanes = calloc(model->nb_lanes, sizeof(*sim->lanes));
+	sim->cores = calloc(model->nb_cores, sizeof(*sim->cores));
+	sim->kinds = calloc(model->nb_kinds, sizeof(*sim->kinds));
+	sim->step_random = calloc(model->nb_steps, sizeof(*sim->step_random));
+	sim->idle = calloc(model->core_words, sizeof(*sim->idle));
+	sim->ready = calloc(model->lane_words, sizeof(*sim->ready));
+	return sim->streams != NULL && sim->queues != NULL && sim->lanes != NULL &&
+	       sim->cores != NULL && sim->kinds != NULL && sim->step_random != NULL &&
+	       sim->idle != NULL && sim->ready != NULL && sim_event_list_grow(&sim->events);
+}
+
+struct sim *
+sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replication)
+{
+	struct sim *sim = calloc(1, sizeof(*sim));
+	uint32_t i;
+
+	if (sim == NULL)
+		return NULL;
+	sim->model = model;
+	sim->nb_left = UINT64_MAX;
+	sim->packets.free = SIM_NONE;
+	if (!take_memory(sim)) {
+		sim_free(sim);
+		return NULL;
+	}
+	for (i = 0; i < model->nb_lanes; i++)
+		sim->lanes[i].waiting.head = sim->lanes[i].in_flight.head = SIM_NONE;
+	for (i = 0; i < model->nb_cores; i++) {
+		sim->cores[i].packet = SIM_NONE;
+		sim->idle[i / 64] |= UINT64_C(1) << i % 64;
+	}
+	init_random(sim, seed, replication);
+	for (i = 0; i < model->nb_streams; i++) {
+		sim->streams[i].next_ps = model->streams[i].start_ps;
+		sim_arrival_schedule(sim, i);
+	}
+	return sim;
+}
+
+void
+sim_free(struct sim *sim)
+{
+	if (sim == NULL)
+		return;
+	sim_event_list_free(&sim->events);
+	free(sim->packets.all);
+	free(sim->streams);
+	free(sim->queues);
+	free(sim->lanes);
+	free(sim->cores);
+	free(sim->kinds);
+	free(sim->step_random);
+	free(sim->idle);
+	free(sim->ready);
+	free(sim);
+}
+
+static void
+restart_stream(struct sim *sim, struct sim_stream *stream)
+{
+	weir_sim_level_advance(&stream->inside, sim->now_ps);
+	weir_sim_level_restart(&stream->inside, sim->now_ps);
+	stream->inside_at_start = stream->inside.value;
+	stream->arrived = stream->delivered = stream->dropped = stream->delivered_bytes = 0;
+	stream->latency_ps = stream->wait_ps = stream->service_ps = (struct weir_sim_tally){0};
+	stream->sojourned_ps = 0;
+	stream->latency_hist = (struct weir_base_hist){0};
+}
+
+void
+sim_restart_statistics(struct sim *sim)
+{
+	const struct weir_sim_model *model = sim->model;
+	uint32_t i;
+
+	sim->window_ps = sim->now_ps;
+	for (i = 0; i < model->nb_streams; i++)
+		restart_stream(sim, &sim->streams[i]);
+	for (i = 0; i < model->nb_queues; i++) {
+		struct weir_sim_level length = sim->queues[i].length;
+
+		weir_sim_level_restart(&length, sim->now_ps);
+		sim->queues[i] =
+			(struct sim_queue){.length = length, .waiting_at_start = length.value};
+	}
+	for (i = 0; i < model->nb_kinds; i++) {
+		weir_sim_level_restart(&sim->kinds[i].busy, sim->now_ps);
+		sim->kinds[i].served = 0;
+		sim->kinds[i].worked_ps = 0;
+	}
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+/*
+ * One replication of a model: what changes while it runs. It belongs to one thread.
+ *
+ *   sim.c         making it, and freeing it
+ *   engine.c      the loop over events
+ *   traffic.c     packets that arrive
+ *   serve.c       queues, and cores that serve them
+ *   packet.c      packets, from their making to their end
+ *   check.c       the laws that its sums must obey
+ *   metrics.c     what it tells
+ *   run.c         replications
+ */
+
+#include <errno.h>
+
+#include "event_list.h"
+#include "model.h"
+#include "weir_base_hist.h"
+
+#pragma GCC visibility push(hidden)
+
+enum packet_state {
+	PACKET_FREE,
+	PACKET_INSIDE, /* in a queue, or worked on */
+	PACKET_DONE,   /* worked on, but others must go before it */
+};
+
+struct sim_packet {
+	uint64_t created_ps;
+	uint64_t entered_ps; /* its queue */
+	uint64_t service_ps; /* time that it was worked on so far */
+	uint32_t next;       /* in its list */
+	uint32_t size_bytes;
+	uint32_t flow;
+	uint32_t order; /* in which it left its lane */
+	uint32_t stream : 24;
+	uint32_t state : 8;
+};
+
+struct sim_packets {
+	struct sim_packet *all;
+	uint32_t nb, room; /* nb: those that were in use at some time */
+	uint32_t free;     /* list of those that are not now */
+};
+
+/* First in, first out. */
+struct packet_list {
+	uint32_t head, tail; /* tail means nothing when head is SIM_NONE */
+};
+
+struct sim_lane {
+	struct packet_list waiting;
+	struct packet_list in_flight; /* ordered: what was taken from it and has not left it yet */
+	uint32_t order_in, order_out;
+	uint32_t holders; /* cores that have packets of it */
+};
+
+/* Sums are of the time since the warm-up, of which each also takes its part of what began before. */
+struct sim_queue {
+	struct weir_sim_level length;
+	uint64_t waiting_at_start;
+	uint64_t arrived, dropped, taken;
+	struct weir_sim_tally wait_ps;
+	weir_sim_u128 waited_ps;
+};
+
+struct sim_core {
+	uint32_t packet; /* SIM_NONE: idle */
+	uint32_t lane;
+	uint32_t step, step_end;
+	uint64_t step_start_ps;
+	uint32_t stamp; /* of its event */
+};
+
+struct sim_kind {
+	struct weir_sim_level busy; /* cores */
+	uint64_t served;
+	weir_sim_u128 worked_ps;
+};
+
+struct sim_stream {
+	struct weir_sim_random arrivals, sizes, flows;
+	double carry_ps; /* part of a ps that the time of the last packet left over */
+	uint64_t next_ps;
+	uint64_t made;
+	struct weir_sim_level inside;
+	uint64_t inside_at_start;
+	uint64_t arrived, delivered, dropped, delivered_bytes;
+	struct weir_sim_tally latency_ps, wait_ps, service_ps;
+	weir_sim_u128 sojourned_ps;
+	struct weir_base_hist latency_hist;
+};
+
+struct sim {
+	const struct weir_sim_model *model;
+	uint64_t now_ps;
+	uint64_t window_ps; /* statistics begin here */
+	uint64_t fingerprint;
+	uint64_t nb_events;
+	uint64_t nb_left; /* packets that may still leave before it ends; UINT64_MAX: any number */
+	const char *broken;
+	int error;
+	bool ended;
+
+	struct event_list events;
+	struct sim_packets packets;
+	struct sim_stream *streams;
+	struct sim_queue *queues;
+	struct sim_lane *lanes;
+	struct sim_core *cores;
+	struct sim_kind *kinds;
+	struct weir_sim_random *step_random; /* per step of the model */
+	uint64_t *idle;                      /* bits of cores */
+	uint64_t *ready;                     /* bits of lanes that a core may take from */
+};
+
+/* A replication at time 0, with the first packet of each stream scheduled. NULL: no memory. */
+struct sim *sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replication);
+void sim_free(struct sim *sim);
+
+/* Let happen what does up to and at end_ps, but at most so many events. @return whether there may be more */
+bool sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events);
+
+/* Forget what was counted up to now. */
+void sim_restart_statistics(struct sim *sim);
+
+/* Account for what is under way at the end, and find the law that is broken, if any is: sim->broken. */
+void sim_check(struct sim *sim);
+
+/* What it tells, a number per metric of the model. After sim_check(). */
+void sim_metrics_fill(const struct sim *sim, double *values);
+
+/* The next packet of a stream comes. */
+void sim_arrival(struct sim *sim, uint32_t stream);
+/* Schedule the next packet of a stream, if there is one. */
+void sim_arrival_schedule(struct sim *sim, uint32_t stream);
+
+/* A core has done a step. */
+void sim_step_done(struct sim *sim, uint32_t core);
+/* A packet comes to a queue. */
+void sim_enqueue(struct sim *sim, uint32_t queue, uint32_t packet);
+
+/* A new packet, which is inside its stream's statistics; SIM_NONE: no room, sim->error says so. */
+uint32_t sim_packet_new(struct sim *sim, uint32_t stream, uint32_t size_bytes, uint32_t flow);
+/* It has left, or was dropped. */
+void sim_packet_delivered(struct sim *sim, uint32_t packet);
+void sim_packet_dropped(struct sim *sim, uint32_t packet);
+
+/* Part of the time from then to now that statistics count. */
+static inline uint64_t
+sim_counted_ps(const struct sim *sim, uint64_t since_ps)
+{
+	return sim->now_ps - (since_ps > sim->window_ps ? since_ps : sim->window_ps);
+}
+
+static inline void
+sim_schedule(struct sim *sim, uint64_t time_ps, enum event_priority priority, uint32_t target,
+	uint32_t stamp)
+{
+	if (!event_list_push(&sim->events, time_ps, priority, target, stamp))
+		sim->error = -ENOMEM;
+}
+
+static inline void
+packet_list_add(struct sim_packets *packets, struct packet_list *list, uint32_t packet)
+{
+	packets->all[packet].next = SIM_NONE;
+	if (list->head == SIM_NONE)
+		list->head = packet;
+	else
+		packets->all[list->tail].next = packet;
+	list->tail = packet;
+}
+
+static inline uint32_t
+packet_list_take(const struct sim_packets *packets, struct packet_list *list)
+{
+	const uint32_t packet = list->head;
+
+	list->head = packets->all[packet].next;
+	return packet;
+}
+
+#pragma GCC visibility pop
+
+#endif

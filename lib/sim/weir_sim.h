@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_SIM_H
+#define WEIR_SIM_H
+
+/**
+ * @file
+ * A discrete-event simulator of packet-processing systems: what arrives (traffic), what is done (application), what it
+ * runs on (platform), and what comes of it.
+ *
+ * A model is read from a description file (weir_sim_model_read()) and run (weir_sim_run()), as many times as is asked
+ * for, each time with other random numbers. What each replication has seen of a quantity is in a table of doubles, a
+ * row per replication and a column per *metric*.
+ *
+ * Time is an integer number of picoseconds, up to 2^63 (106 days). Events of one time happen in the order of their
+ * priorities, then in that in which they were scheduled: a run is the same whenever it is repeated. Its *fingerprint*,
+ * taken over all events, is the same for the same model and seed on every machine, whatever it was compiled with.
+ *
+ * Each run checks itself: what came in is what left, was dropped or is still there; what was inside over time is what
+ * packets spent inside (Little's law); how long cores were busy is how long packets were worked on (utilisation law).
+ * All three are sums of integers that were taken in different places, and must agree exactly.
+ *
+ * Errors: 0 or a negative errno. Needs no DPDK.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir_base_doc.h"
+#include "weir_sim_stats.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_sim_model; /* immutable once read: any number of threads may run it */
+
+/**
+ * Vocabulary of what the simulator reads: a whole file (traffic, application, platform, run), and its sections for
+ * vocabularies that hold more.
+ */
+extern const struct weir_base_doc_section weir_sim_doc_root;
+/** One of `traffic.streams`. */
+extern const struct weir_base_doc_section weir_sim_doc_stream;
+/** One of `application.objects.*.steps`. */
+extern const struct weir_base_doc_section weir_sim_doc_step;
+/** One of `platform.cores`. */
+extern const struct weir_base_doc_section weir_sim_doc_cores;
+/** `run.simulation`. */
+extern const struct weir_base_doc_section weir_sim_doc_simulation;
+
+/**
+ * Make a model of a document that was loaded without errors. What is wrong with it as a model (a queue that nobody
+ * serves, a group without cores ...) is added to the document's errors, each at its place.
+ *
+ * @param doc  not needed any more once the model is freed; names point into it
+ * @return NULL if the document has errors then, or out of memory (without errors)
+ */
+struct weir_sim_model *weir_sim_model_read(struct weir_base_doc *doc);
+
+/** Free a model. NULL is allowed. */
+void weir_sim_model_free(struct weir_sim_model *model);
+
+/** What a metric is of. */
+enum weir_sim_scope {
+	WEIR_SIM_STREAM, /**< a stream of traffic */
+	WEIR_SIM_QUEUE,  /**< a queue */
+	WEIR_SIM_CORES,  /**< a kind of cores, all of them together */
+};
+
+/** A quantity that every replication tells. */
+struct weir_sim_metric {
+	enum weir_sim_scope scope; /**< of what kind of thing */
+	unsigned int object;       /**< which, as they stand in the file, from 0 */
+	const char *name;          /**< its name in the file */
+	const char *quantity;      /**< such as "latency_mean_ns" */
+};
+
+/** The metrics of a model, in the order of columns. Owned by the model. */
+const struct weir_sim_metric *weir_sim_model_metrics(
+	const struct weir_sim_model *model, unsigned int *nb_metrics);
+
+/** Column of a metric, by the name of its thing and of its quantity; -1: there is none. */
+int weir_sim_model_metric_find(const struct weir_sim_model *model, enum weir_sim_scope scope,
+	const char *name, const char *quantity);
+
+/** How far a run has come; see struct weir_sim_param. */
+struct weir_sim_progress {
+	unsigned int replication;     /**< the one that runs, from 0 */
+	unsigned int nb_replications; /**< how many there will be */
+	uint64_t events;              /**< of all replications so far */
+	uint64_t now_ps;              /**< simulated time of this one */
+	double done;                  /**< part of all that is to be done, 0 to 1 */
+};
+
+/** How a model is run. */
+struct weir_sim_param {
+	uint64_t seed;                /**< of all random streams */
+	unsigned int nb_replications; /**< 1 or more */
+	uint64_t warmup_ps;           /**< what happens before is left out of statistics */
+	uint64_t
+		duration_ps; /**< end of each replication, warm-up included; above warmup_ps, at most 2^62 */
+	uint64_t
+		nb_packets; /**< or its end when so many have left or were dropped after the warm-up; 0: no such end */
+	double confidence; /**< of intervals, such as 0.95 */
+	/** Called now and then, at least every 2^20 events; false ends the run. NULL: not called. */
+	bool (*progress)(void *arg, const struct weir_sim_progress *progress);
+	void *arg; /**< for progress */
+};
+
+/** Parameters as the file's `run` has them, with its defaults. */
+void weir_sim_model_param(const struct weir_sim_model *model, struct weir_sim_param *param);
+
+/** What became of one replication. */
+struct weir_sim_replication {
+	uint64_t fingerprint; /**< over all its events */
+	uint64_t events;      /**< how many */
+	uint64_t end_ps;      /**< simulated time at its end */
+	const char *broken;   /**< the law that its sums do not obey, in words; NULL: all is well */
+};
+
+/** What came of a run. */
+struct weir_sim_result {
+	unsigned int nb_replications;              /**< finished ones */
+	unsigned int nb_metrics;                   /**< columns */
+	struct weir_sim_replication *replications; /**< what became of each */
+	double *values;                            /**< nb_replications rows of nb_metrics */
+	uint64_t fingerprint;                      /**< over all replications, in their order */
+	uint64_t events;                           /**< of all replications */
+	bool interrupted; /**< progress() ended it; what it has is of whole replications */
+};
+
+/**
+ * Run a model.
+ *
+ * @param[out] result  to be freed by weir_sim_result_free(), whatever is returned
+ * @return 0; -EINVAL: @p param is none, -ENOMEM; -EOVERFLOW: a replication has gone beyond a limit: 2^31 packets inside
+ */
+int weir_sim_run(const struct weir_sim_model *model, const struct weir_sim_param *param,
+	struct weir_sim_result *result);
+
+/** Free what a run has left. */
+void weir_sim_result_free(struct weir_sim_result *result);
+
+/** The estimate of metric @p column over all replications of a result. */
+struct weir_sim_estimate weir_sim_result_estimate(
+	const struct weir_sim_result *result, unsigned int column, double confidence);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

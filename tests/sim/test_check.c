@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The laws that every run is checked by: each count and sum, wrong by one, is found. */
+#include "sim_util.h"
+
+#include "sim.h"
+
+static const char model[] =
+	"traffic: {streams: {s: {to: q, rate: 2Mpps, flows: 9}}}\n"
+	"application:\n"
+	"  queues: {q: {type: atomic, flows: 3, capacity: 5}, r: {type: ordered}}\n"
+	"  objects:\n"
+	"    o: {queues: [q], to: r, steps: [{cpu: 1500cycles, distribution: exponential}]}\n"
+	"    p: {queues: [r], steps: [{cpu: 500cycles, distribution: exponential}]}\n"
+	"platform: {cores: {c: {clock: 1GHz, count: 2}}}\n"
+	"run: {simulation: {duration: 1ms}}\n";
+
+/* Up to its end, with packets inside, but not checked. */
+static struct sim *
+run(const struct given *given)
+{
+	struct sim *sim = sim_new(given->model, 1, 0);
+
+	assert_non_null(sim);
+	sim_engine_run(sim, 300000000, 1000000);
+	sim_restart_statistics(sim);
+	sim_engine_run(sim, 1000000000, 1000000);
+	assert_true(sim->queues[0].length.value > 0 && sim->streams[0].dropped > 0);
+	return sim;
+}
+
+static void
+all_is_well(void **state)
+{
+	struct given given = given_model(model);
+	struct sim *sim = run(&given);
+
+	sim_check(sim);
+	assert_null(sim->broken);
+	sim_free(sim);
+	given_free(&given);
+}
+
+/* Where to add 1, and the law that is broken then. */
+#define WRONG(member, law)                                                                         \
+	do {                                                                                       \
+		struct sim *sim = run(&given);                                                     \
+                                                                                                   \
+		sim->member += 1;                                                                  \
+		sim_check(sim);                                                                    \
+		assert_non_null(sim->broken);                                                      \
+		assert_string_equal(sim->broken, law);                                             \
+		sim_free(sim);                                                                     \
+	} while (0)
+
+static void
+what_is_wrong_is_found(void **state)
+{
+	struct given given = given_model(model);
+
+	WRONG(streams[0].arrived, "flow balance of a stream");
+	WRONG(streams[0].delivered, "flow balance of a stream");
+	WRONG(streams[0].dropped, "flow balance of a stream");
+	WRONG(streams[0].inside_at_start, "flow balance of a stream");
+	WRONG(streams[0].inside.area, "Little's law of a stream");
+	WRONG(streams[0].sojourned_ps, "Little's law of a stream");
+	WRONG(queues[0].arrived, "flow balance of a queue");
+	WRONG(queues[1].taken, "flow balance of a queue");
+	WRONG(queues[0].dropped, "flow balance of a queue");
+	WRONG(queues[0].waiting_at_start, "flow balance of a queue");
+	WRONG(queues[0].length.area, "Little's law of a queue");
+	WRONG(queues[1].waited_ps, "Little's law of a queue");
+	WRONG(kinds[0].busy.area, "utilisation law of cores");
+	WRONG(kinds[0].worked_ps, "utilisation law of cores");
+	given_free(&given);
+}
+
+/* A lane that two cores have, and one whose packets go out of turn: found as it happens. */
+static void
+promises_of_queues_are_watched(void **state)
+{
+	struct given given = given_model(model);
+	struct sim *sim = sim_new(given.model, 1, 0);
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		sim->lanes[given.model->queues[0].first_lane + i].order_out = 7;
+	sim_engine_run(sim, 1000000000, 1000000);
+	assert_non_null(sim->broken);
+	assert_string_equal(sim->broken, "order of what leaves a queue");
+	sim_free(sim);
+	given_free(&given);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_is_well),
+		cmocka_unit_test(what_is_wrong_is_found),
+		cmocka_unit_test(promises_of_queues_are_watched),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

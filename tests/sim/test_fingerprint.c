@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A model and a seed make one run: its fingerprints are pinned. They are the same with every compiler and its flags, on
+ * every machine. Where one changes on purpose (another order of draws, say), all runs that anybody has kept change too.
+ */
+#include "sim_util.h"
+
+/* All that the simulator has: arrivals, sizes, distributions, queues, kinds of cores, priorities, drops. */
+static const char all[] =
+	"traffic:\n"
+	"  streams:\n"
+	"    poisson: {to: first, arrivals: poisson, rate: 1Mpps, sizes: imix, flows: 100}\n"
+	"    even: {to: second, arrivals: deterministic, rate: 700kpps, sizes: uniform, size: 64B, "
+	"size_max: "
+	"1500B}\n"
+	"    uniform: {to: second, arrivals: uniform, interval: 3us, spread: 0.5, start: 1us, "
+	"flows: 7}\n"
+	"application:\n"
+	"  queues:\n"
+	"    first: {type: ordered, priority: 1, capacity: 20}\n"
+	"    second: {type: parallel, capacity: 20}\n"
+	"    third: {type: atomic, flows: 16, priority: 2, capacity: 100}\n"
+	"  objects:\n"
+	"    one: {queues: [first, second], to: third, steps: [{cpu: 300cycles, distribution: "
+	"exponential}]}\n"
+	"    two:\n"
+	"      queues: [third]\n"
+	"      steps:\n"
+	"        - {cpu: 900cycles, distribution: lognormal, sigma: 0.7}\n"
+	"        - {cpu: 100cycles, distribution: uniform, per_byte: 0.6cycles/B}\n"
+	"platform:\n"
+	"  cores: {big: {count: 2, clock: 1.2GHz}, little: {clock: 700MHz}}\n"
+	"run: {simulation: {duration: 20ms, warmup: 1ms, replications: 3, seed: 42}}\n";
+
+static void
+pinned(void **state)
+{
+	struct given given = given_model(all);
+	struct weir_sim_result result = given_run(&given);
+
+	assert_int_equal(result.events, 429601);
+	assert_int_equal(result.fingerprint, 0xc0ca861a244f9589);
+	assert_int_equal(result.replications[0].fingerprint, 0x9cf3c22c6c4e5e6d);
+	/* Not only what happened, also what was counted of it. */
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_QUEUE, "third", "dropped_packets") ==
+		    8980);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_STREAM, "even", "latency_max_ns") ==
+		    206665.654);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+static bool
+go_on(void *arg, const struct weir_sim_progress *progress)
+{
+	unsigned int *calls = arg;
+
+	assert_true(progress->done >= 0 && progress->done <= 1);
+	++*calls;
+	return true;
+}
+
+static bool
+stop(void *arg, const struct weir_sim_progress *progress)
+{
+	return progress->replication == 0;
+}
+
+static void
+who_looks_changes_nothing(void **state)
+{
+	struct given given = given_model(all);
+	struct weir_sim_result plain, watched;
+	unsigned int calls = 0;
+
+	given.param.duration_ps = UINT64_C(400000000000);
+	given.param.nb_replications = 1;
+	plain = given_run(&given);
+	given.param.progress = go_on;
+	given.param.arg = &calls;
+	watched = given_run(&given);
+	assert_true(calls > 0);
+	assert_int_equal(watched.fingerprint, plain.fingerprint);
+	assert_memory_equal(watched.values, plain.values, plain.nb_metrics * sizeof(*plain.values));
+	weir_sim_result_free(&plain);
+	weir_sim_result_free(&watched);
+	given_free(&given);
+}
+
+static void
+a_run_that_is_ended_keeps_whole_replications(void **state)
+{
+	struct given given = given_model(all);
+	struct weir_sim_result result;
+
+	given.param.duration_ps = UINT64_C(400000000000);
+	given.param.progress = stop;
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
+	assert_true(result.interrupted);
+	assert_int_equal(result.nb_replications, 1);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+static void
+seeds_and_replications_differ(void **state)
+{
+	struct given given = given_model(all);
+	struct weir_sim_result first = given_run(&given), second;
+
+	assert_true(first.replications[0].fingerprint != first.replications[1].fingerprint);
+	assert_true(first.replications[1].fingerprint != first.replications[2].fingerprint);
+	given.param.seed++;
+	second = given_run(&given);
+	assert_true(first.replications[0].fingerprint != second.replications[0].fingerprint);
+	weir_sim_result_free(&first);
+	weir_sim_result_free(&second);
+	given_free(&given);
+}
+
+/* Variants of a model draw the same numbers where they are the same: an added stream does not shift the others' arrivals. */
+static void
+variants_share_their_random_numbers(void **state)
+{
+#define VARIANT(more)                                                                              \
+	"traffic: {streams: {" more "s: {to: q, rate: 1Mpps, sizes: imix}}}\n"                     \
+	"application:\n"                                                                           \
+	"  queues: {q: {type: parallel}}\n"                                                        \
+	"  objects: {o: {queues: [q], steps: [{cpu: 100cycles}]}}\n"                               \
+	"platform: {cores: {c: {clock: 1GHz, count: 64}}}\n"                                       \
+	"run: {simulation: {duration: 10ms}}\n"
+	struct given one = given_model(VARIANT("")),
+		     two = given_model(VARIANT("t: {to: q, rate: 2Mpps}, "));
+	struct weir_sim_result first = given_run(&one), second = given_run(&two);
+	const char *const same[] = {"arrived_packets", "delivered_bps", "latency_mean_ns"};
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		assert_true(given_value(&one, &first, 0, WEIR_SIM_STREAM, "s", same[i]) ==
+			    given_value(&two, &second, 0, WEIR_SIM_STREAM, "s", same[i]));
+	assert_true(given_value(&two, &second, 0, WEIR_SIM_STREAM, "t", "arrived_packets") > 15000);
+	weir_sim_result_free(&first);
+	weir_sim_result_free(&second);
+	given_free(&one);
+	given_free(&two);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pinned),
+		cmocka_unit_test(who_looks_changes_nothing),
+		cmocka_unit_test(a_run_that_is_ended_keeps_whole_replications),
+		cmocka_unit_test(seeds_and_replications_differ),
+		cmocka_unit_test(variants_share_their_random_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

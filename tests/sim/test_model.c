@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is wrong with a model is told with its place, before anything runs. */
+#include "sim_util.h"
+
+#include <stdlib.h>
+
+static const char good[] = "traffic:\n"
+			   "  streams:\n"
+			   "    s: {to: q, rate: 1Mpps}\n"
+			   "application:\n"
+			   "  queues:\n"
+			   "    q: {type: parallel}\n"
+			   "    r: {type: atomic, flows: 4}\n"
+			   "  objects:\n"
+			   "    o: {queues: [q], to: r, steps: [{cpu: 700cycles}]}\n"
+			   "    p: {queues: [r], steps: [{cpu: 1kcycles, distribution: uniform}]}\n"
+			   "platform:\n"
+			   "  cores:\n"
+			   "    c: {count: 2, clock: 1.2GHz}\n"
+			   "run:\n"
+			   "  simulation: {duration: 1ms}\n";
+
+/* The good one with a part replaced; the '@' in the new part marks the place that is told, and is taken out. */
+static char *
+replaced(const char *old, const char *new, unsigned int *line, unsigned int *column)
+{
+	const char *found = strstr(good, old);
+	char *text = malloc(sizeof(good) + strlen(new)), *at;
+
+	assert_non_null(found);
+	assert_null(strstr(found + 1, old));
+	sprintf(text, "%.*s%s%s", (int)(found - good), good, new, found + strlen(old));
+	at = strchr(text, '@');
+	assert_non_null(at);
+	*line = 1;
+	*column = 1;
+	for (char *c = text; c < at; c++) {
+		*column = *c == '\n' ? 1 : *column + 1;
+		*line += *c == '\n';
+	}
+	memmove(at, at + 1, strlen(at));
+	return text;
+}
+
+static void
+refuse(const char *old, const char *new, const char *words)
+{
+	const struct weir_base_doc_error *errors;
+	unsigned int line, column, nb_errors, i;
+	char *text = replaced(old, new, &line, &column);
+	struct weir_base_doc *doc =
+		weir_base_doc_load_text(text, strlen(text), "model", &weir_sim_doc_root);
+
+	assert_null(weir_sim_model_read(doc));
+	errors = weir_base_doc_errors(doc, &nb_errors);
+	for (i = 0; i < nb_errors; i++)
+		if (errors[i].line == line && errors[i].column == column &&
+			strstr(errors[i].message, words) != NULL &&
+			strstr(errors[i].message, "expected") != NULL)
+			break;
+	if (i == nb_errors) {
+		weir_base_doc_errors_print(doc, stderr);
+		fail_msg("expected '%s' at %u:%u of\n%s", words, line, column, text);
+	}
+	weir_base_doc_free(doc);
+	free(text);
+}
+
+static void
+the_good_one_is_good(void **state)
+{
+	struct given given = given_model(good);
+	struct weir_sim_result result = given_run(&given);
+
+	assert_true(result.events > 0);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+static void
+keys_and_units(void **state)
+{
+	refuse("rate: 1Mpps", "@rat: 1Mpps", "'rat'");
+	refuse("1Mpps", "@1MHz", "'1MHz'");
+	refuse("700cycles", "@700", "has no unit");
+	refuse("1.2GHz", "@fast", "'fast'");
+	refuse("count: 2", "count: @0", "out of range");
+	refuse("duration: 1ms", "duration: @1B", "'1B'");
+}
+
+static void
+queues_that_nobody_serves_or_feeds(void **state)
+{
+	refuse("to: q", "to: @x", "unknown queue 'x'");
+	refuse("to: r", "to: @x", "unknown queue 'x'");
+	refuse("queues: [q]", "queues: [@x]", "unknown queue 'x'");
+	refuse("queues: [r]", "queues: [@q]", "belongs to object 'o' already");
+	refuse("    q: {type", "    @lost: {type: parallel}\n    q: {type", "never served");
+	refuse("    q: {type", "    @lost: {type: parallel}\n    q: {type", "nothing is sent");
+	refuse("    q: {type: parallel}", "    q: {type: parallel, group: @fast}",
+		"group 'fast' has no cores");
+}
+
+static void
+packets_that_never_leave(void **state)
+{
+	refuse("    p: {queues: [r], ", "    p: {queues: [r], to: @q, ", "never leave");
+}
+
+static void
+streams_that_say_too_little_or_too_much(void **state)
+{
+	refuse("s: {to: q, rate: 1Mpps}", "@s: {to: q}", "expected a key 'rate' or 'interval'");
+	refuse("rate: 1Mpps", "rate: 1Mpps, interval: @1us", "'interval' beside 'rate'");
+	refuse("rate: 1Mpps", "rate: 1Mpps, spread: @0.5", "'spread' means nothing");
+	refuse("rate: 1Mpps", "rate: 1Mpps, sizes: imix, size: @64B", "'size' means nothing");
+	refuse("rate: 1Mpps", "rate: 1Mpps, size_max: @64B", "without 'sizes: uniform'");
+	refuse("rate: 1Mpps", "rate: 1Mpps, sizes: uniform, size: 65B, size_max: @64B", "at least");
+	refuse("rate: 1Mpps", "rate: 1Mpps, start: 2s, stop: @1s", "stops before it starts");
+}
+
+static void
+steps_that_cost_nothing(void **state)
+{
+	refuse("o: {queues: [q], to: r, steps: [{cpu: 700cycles}]}", "@o: {queues: [q], to: r}",
+		"expected a key 'steps'");
+	refuse("{cpu: 700cycles}", "@{distribution: exponential}", "does nothing");
+	refuse("{cpu: 700cycles}", "{cpu: 700cycles, sigma: @1}", "'sigma' means nothing");
+	refuse("{cpu: 700cycles}", "{cpu: 700cycles, spread: @1}", "'spread' means nothing");
+}
+
+static void
+too_much_of_everything(void **state)
+{
+	refuse("count: 2", "count: @5000", "out of range");
+	refuse("count: 2, clock: 1.2GHz}",
+		"count: 4096, clock: 1GHz}\n    d: {clock: 1GHz, count: @1}", "at most 4096");
+	refuse("    q: {type: parallel}", "    q: {type: atomic, flows: 65535}\n    t: {flows: @2}",
+		"at most 65536");
+	refuse("duration: 1ms", "duration: 1ms, warmup: @1ms", "less than 'duration'");
+}
+
+static void
+nothing_at_all(void **state)
+{
+	const struct weir_base_doc_error *errors;
+	struct weir_base_doc *doc = weir_base_doc_load_text("{}\n", 3, "model", &weir_sim_doc_root);
+	unsigned int nb_errors;
+
+	assert_null(weir_sim_model_read(doc));
+	errors = weir_base_doc_errors(doc, &nb_errors);
+	assert_int_equal(nb_errors, 1);
+	assert_non_null(strstr(errors[0].message, "nothing arrives"));
+	weir_base_doc_free(doc);
+}
+
+static void
+metrics_are_found_by_name(void **state)
+{
+	struct given given = given_model(good);
+	unsigned int nb_metrics, i;
+	const struct weir_sim_metric *metrics = weir_sim_model_metrics(given.model, &nb_metrics);
+
+	for (i = 0; i < nb_metrics; i++)
+		assert_int_equal(weir_sim_model_metric_find(given.model, metrics[i].scope,
+					 metrics[i].name, metrics[i].quantity),
+			i);
+	assert_int_equal(
+		weir_sim_model_metric_find(given.model, WEIR_SIM_QUEUE, "s", "latency_mean_ns"),
+		-1);
+	assert_int_equal(
+		weir_sim_model_metric_find(given.model, WEIR_SIM_STREAM, "s", "colour"), -1);
+	given_free(&given);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_good_one_is_good),
+		cmocka_unit_test(keys_and_units),
+		cmocka_unit_test(queues_that_nobody_serves_or_feeds),
+		cmocka_unit_test(packets_that_never_leave),
+		cmocka_unit_test(streams_that_say_too_little_or_too_much),
+		cmocka_unit_test(steps_that_cost_nothing),
+		cmocka_unit_test(too_much_of_everything),
+		cmocka_unit_test(nothing_at_all),
+		cmocka_unit_test(metrics_are_found_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queues whose theory is known. Each statistic is told in advance, the seed is pinned, and the known value must lie in
+ * the confidence interval of 99 % that 20 replications give; which must be narrow enough to tell anything.
+ */
+#include "sim_util.h"
+
+#include <math.h>
+
+#define REPLICATIONS 20
+#define CONFIDENCE   0.99
+
+/* The mean service takes 1 us, of 1000 cycles. */
+static const char model[] =
+	"traffic: {streams: {s: {to: q, arrivals: poisson, rate: %.17gMpps}}}\n"
+	"application:\n"
+	"  queues: {q: {type: parallel%s}}\n"
+	"  objects: {o: {queues: [q], steps: [{cpu: 1000cycles, distribution: %s}]}}\n"
+	"platform: {cores: {c: {count: %u, clock: 1GHz}}}\n"
+	"run: {simulation: {seed: 1, warmup: %gms, duration: %gms}}\n";
+
+struct run {
+	struct given given;
+	struct weir_sim_result result;
+};
+
+/* @param load  of each server; capacity: of what waits, 0: no limit */
+static struct run
+run_queue(const char *service, unsigned int servers, double load, unsigned int capacity)
+{
+	char text[1024], room[32] = "";
+	/* So that each replication has 100,000 packets after a tenth of that. */
+	const double ms = 100 / (load * servers);
+	struct run run;
+
+	if (capacity > 0)
+		snprintf(room, sizeof(room), ", capacity: %u", capacity);
+	snprintf(text, sizeof(text), model, load * servers, room, service, servers, ms / 10,
+		ms * 1.1);
+	run.given = given_model(text);
+	run.given.param.nb_replications = REPLICATIONS;
+	run.result = given_run(&run.given);
+	return run;
+}
+
+static void
+run_free(struct run *run)
+{
+	weir_sim_result_free(&run->result);
+	given_free(&run->given);
+}
+
+static void
+expect(const struct run *run, enum weir_sim_scope scope, const char *name, const char *quantity,
+	double known)
+{
+	const struct weir_sim_estimate estimate = weir_sim_result_estimate(
+		&run->result, given_column(&run->given, scope, name, quantity), CONFIDENCE);
+
+	if (fabs(estimate.mean - known) > estimate.half_width)
+		fail_msg("%s of %s: %.8g +- %.3g; expected %.8g", quantity, name, estimate.mean,
+			estimate.half_width, known);
+	if (estimate.half_width > 0.1 * known)
+		fail_msg("%s of %s: %.8g +- %.3g tells nothing", quantity, name, estimate.mean,
+			estimate.half_width);
+}
+
+/* Probability that all servers are busy (Erlang C), by the recursion of Erlang B. */
+static double
+erlang_c(unsigned int servers, double load)
+{
+	double b = 1;
+	unsigned int i;
+
+	for (i = 1; i <= servers; i++)
+		b = load * servers * b / (i + load * servers * b);
+	return b / (1 - load * (1 - b));
+}
+
+/* All that is known of M/M/c. */
+static void
+expect_mmc(unsigned int servers, double load)
+{
+	struct run run = run_queue("exponential", servers, load, 0);
+	const double wait_ns = erlang_c(servers, load) / (servers * (1 - load)) * 1000;
+
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", wait_ns);
+	expect(&run, WEIR_SIM_QUEUE, "q", "length_mean", wait_ns / 1000 * load * servers);
+	expect(&run, WEIR_SIM_STREAM, "s", "latency_mean_ns", wait_ns + 1000);
+	expect(&run, WEIR_SIM_STREAM, "s", "inside_mean", (wait_ns / 1000 + 1) * load * servers);
+	expect(&run, WEIR_SIM_STREAM, "s", "service_mean_ns", 1000);
+	expect(&run, WEIR_SIM_STREAM, "s", "offered_pps", load * servers * 1e6);
+	expect(&run, WEIR_SIM_CORES, "c", "utilisation", load);
+	run_free(&run);
+}
+
+static void
+mm1(void **state)
+{
+	struct run run;
+
+	expect_mmc(1, 0.7);
+	/* The time inside is exponential: its spread is its mean, and its percentiles follow. */
+	run = run_queue("exponential", 1, 0.7, 0);
+	expect(&run, WEIR_SIM_STREAM, "s", "latency_sd_ns", 1000 / 0.3);
+	run_free(&run);
+}
+
+/* Percentiles are upper ends of a histogram's classes: too large by up to 1/32, by half of that in the mean. */
+static void
+mm1_percentiles(void **state)
+{
+	struct run run = run_queue("exponential", 1, 0.7, 0);
+	const struct {
+		const char *quantity;
+		double beyond;
+	} all[] = {{"latency_p50_ns", 0.5}, {"latency_p90_ns", 0.1}, {"latency_p99_ns", 0.01},
+		{"latency_p999_ns", 0.001}};
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		const double known = -log(all[i].beyond) * 1000 / 0.3;
+		const struct weir_sim_estimate estimate = weir_sim_result_estimate(&run.result,
+			given_column(&run.given, WEIR_SIM_STREAM, "s", all[i].quantity),
+			CONFIDENCE);
+
+		assert_true(known >= (estimate.mean - estimate.half_width) / (1 + 1.0 / 32));
+		assert_true(known <= estimate.mean + estimate.half_width);
+	}
+	run_free(&run);
+}
+
+static void
+mm4(void **state)
+{
+	expect_mmc(4, 0.8);
+}
+
+static void
+mm8(void **state)
+{
+	expect_mmc(8, 0.85);
+}
+
+static void
+mm32(void **state)
+{
+	expect_mmc(32, 0.9);
+}
+
+/* Constant service: half the wait. */
+static void
+md1(void **state)
+{
+	struct run run = run_queue("constant", 1, 0.8, 0);
+
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", 0.8 / (2 * 0.2) * 1000);
+	expect(&run, WEIR_SIM_QUEUE, "q", "length_mean", 0.8 * 0.8 / (2 * 0.2));
+	expect(&run, WEIR_SIM_CORES, "c", "utilisation", 0.8);
+	run_free(&run);
+}
+
+/* Any service: by its second moment (Pollaczek and Khinchine). Uniform from 0 to 2: 4/3. Lognormal of sigma 1: e. */
+static void
+mg1(void **state)
+{
+	struct run run = run_queue("uniform", 1, 0.7, 0);
+
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", 0.7 * 4 / 3 / (2 * 0.3) * 1000);
+	run_free(&run);
+	run = run_queue("lognormal, sigma: 0.5", 1, 0.7, 0);
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", 0.7 * exp(0.25) / (2 * 0.3) * 1000);
+	run_free(&run);
+}
+
+/* Room for 5: one is served, 4 wait. */
+static void
+mm1k(void **state)
+{
+	struct run run = run_queue("exponential", 1, 0.9, 4);
+	const double loss = 0.1 * pow(0.9, 5) / (1 - pow(0.9, 6));
+
+	expect(&run, WEIR_SIM_STREAM, "s", "loss", loss);
+	expect(&run, WEIR_SIM_QUEUE, "q", "loss", loss);
+	expect(&run, WEIR_SIM_CORES, "c", "utilisation", 0.9 * (1 - loss));
+	expect(&run, WEIR_SIM_STREAM, "s", "delivered_pps", 0.9e6 * (1 - loss));
+	run_free(&run);
+}
+
+/* Two queues in a row, each as if alone (Burke, Jackson). */
+static void
+tandem(void **state)
+{
+	static const char text[] =
+		"traffic: {streams: {s: {to: q, rate: 0.7Mpps}}}\n"
+		"application:\n"
+		"  queues: {q: {type: parallel, group: first}, r: {type: parallel, group: "
+		"second}}\n"
+		"  objects:\n"
+		"    o: {queues: [q], to: r, steps: [{cpu: 1000cycles, distribution: "
+		"exponential}]}\n"
+		"    p: {queues: [r], steps: [{cpu: 800cycles, distribution: exponential}]}\n"
+		"platform:\n"
+		"  cores: {c: {clock: 1GHz, groups: [first]}, d: {clock: 1GHz, groups: [second]}}\n"
+		"run: {simulation: {seed: 1, warmup: 10ms, duration: 150ms, replications: 20}}\n";
+	struct run run;
+
+	run.given = given_model(text);
+	run.result = given_run(&run.given);
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", 0.7 / 0.3 * 1000);
+	expect(&run, WEIR_SIM_QUEUE, "r", "wait_mean_ns", 0.56 / 0.44 * 800);
+	expect(&run, WEIR_SIM_STREAM, "s", "latency_mean_ns", 1000 / 0.3 + 800 / 0.44);
+	run_free(&run);
+}
+
+/* Two classes, the first not interrupted by the second nor the other way round (Cobham). */
+static void
+priorities(void **state)
+{
+	static const char text[] =
+		"traffic: {streams: {s: {to: q, rate: 0.3Mpps}, t: {to: r, rate: 0.4Mpps}}}\n"
+		"application:\n"
+		"  queues: {q: {type: parallel, priority: 0}, r: {type: parallel, priority: 1}}\n"
+		"  objects:\n"
+		"    o: {queues: [q, r], steps: [{cpu: 1000cycles, distribution: exponential}]}\n"
+		"platform: {cores: {c: {clock: 1GHz}}}\n"
+		"run: {simulation: {seed: 1, warmup: 10ms, duration: 150ms, replications: 20}}\n";
+	const double residual_ns = 700; /* 0.7 busy, of which 1 us is left in the mean */
+	struct run run;
+
+	run.given = given_model(text);
+	run.result = given_run(&run.given);
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", residual_ns / 0.7);
+	expect(&run, WEIR_SIM_QUEUE, "r", "wait_mean_ns", residual_ns / 0.7 / 0.3);
+	run_free(&run);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mm1),
+		cmocka_unit_test(mm1_percentiles),
+		cmocka_unit_test(mm4),
+		cmocka_unit_test(mm8),
+		cmocka_unit_test(mm32),
+		cmocka_unit_test(md1),
+		cmocka_unit_test(mg1),
+		cmocka_unit_test(mm1k),
+		cmocka_unit_test(tandem),
+		cmocka_unit_test(priorities),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
