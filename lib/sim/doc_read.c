@@ -46,6 +46,14 @@ find_group(struct weir_sim_model *model, const struct weir_base_doc_value *value
 	return model->nb_groups++;
 }
 
+static uint32_t
+read_capacity(const struct weir_base_doc_value *queue)
+{
+	const struct weir_base_doc_value *capacity = weir_base_doc_get(queue, "capacity");
+
+	return capacity != NULL ? (uint32_t)weir_base_doc_u64(capacity) : SIM_NONE;
+}
+
 int
 sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_value *queues)
 {
@@ -67,8 +75,7 @@ sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_val
 				weir_base_doc_get(value, "type")),
 			.priority =
 				(uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "priority")),
-			.capacity =
-				(uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "capacity")),
+			.capacity = read_capacity(value),
 			.nb_flows = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "flows")),
 			.group = find_group(model, weir_base_doc_get(value, "group")),
 			.object = SIM_NONE,

@@ -288,7 +288,7 @@ static const struct weir_base_doc_key queue_keys[] = {
 	{
 		.name = "capacity",
 		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
+		.min = 0,
 		.max = 1073741824,
 		.help = "Most packets that wait in it; one that comes then is dropped. Those that "
 			"are worked on are not counted. By default there is no limit.",

@@ -38,8 +38,6 @@ struct sim_event {
 	uint64_t time_ps;
 	uint64_t order; /* priority, sequence */
 	uint32_t target;
-	uint32_t
-		stamp; /* of what it happens to: another one by then means that it was called off */
 };
 
 struct event_list {
@@ -63,19 +61,16 @@ event_before(const struct sim_event *a, const struct sim_event *b)
 /* @return false: no memory */
 static inline bool
 event_list_push(struct event_list *list, uint64_t time_ps, enum event_priority priority,
-	uint32_t target, uint32_t stamp)
+	uint32_t target)
 {
-	struct sim_event *const events = list->events;
 	const struct sim_event event = {time_ps,
-		(uint64_t)priority << (64 - EVENT_PRIORITY_BITS) | list->sequence++, target, stamp};
+		(uint64_t)priority << (64 - EVENT_PRIORITY_BITS) | list->sequence++, target};
+	struct sim_event *events;
 	uint32_t at = list->nb, above;
 
-	if (at == list->room) {
-		if (!sim_event_list_grow(list))
-			return false;
-		list->sequence--;
-		return event_list_push(list, time_ps, priority, target, stamp);
-	}
+	if (at == list->room && !sim_event_list_grow(list))
+		return false;
+	events = list->events;
 	list->nb++;
 	for (; at > 0; at = above) {
 		above = (at - 1) / 4;

@@ -52,7 +52,7 @@ struct model_queue {
 	enum model_queue_type type;
 	uint32_t priority;
 	uint32_t group;
-	uint32_t capacity; /* 0: no limit */
+	uint32_t capacity; /* SIM_NONE: no limit, as that many cannot be inside */
 	uint32_t nb_flows; /* lanes: each is FCFS, and atomic by itself */
 	uint32_t first_lane;
 	uint32_t object; /* that serves it, or SIM_NONE */

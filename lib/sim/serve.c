@@ -56,7 +56,7 @@ start_step(struct sim *sim, uint32_t index)
 	ps = ps * sim->model->cores[sim->model->core_kind[index]].ps_per_cycle + 0.5;
 	core->step_start_ps = sim->now_ps;
 	sim_schedule(sim, sim->now_ps + (uint64_t)(ps < SERVICE_MAX_PS ? ps : SERVICE_MAX_PS),
-		EVENT_PRIORITY_DONE, EVENT_TARGET(EVENT_STEP_DONE, index), core->stamp);
+		EVENT_PRIORITY_DONE, EVENT_TARGET(EVENT_STEP_DONE, index));
 }
 
 /* A core, which is idle no more, begins with a packet that is in no list. */
@@ -94,9 +94,9 @@ take_first(struct sim *sim, uint32_t lane_index)
 	struct sim_lane *const lane = &sim->lanes[lane_index];
 	struct weir_sim_level *const length = &sim->queues[queue_index].length;
 
-	weir_sim_level_set(length, sim->now_ps, length->value - 1);
 	const uint32_t packet = packet_list_take(&sim->packets, &lane->waiting);
 
+	weir_sim_level_set(length, sim->now_ps, length->value - 1);
 	if (lane->waiting.head == SIM_NONE || sim->model->queues[queue_index].type == MODEL_ATOMIC)
 		clear_bit(sim->ready, lane_index);
 	return packet;
@@ -144,7 +144,7 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 		begin(sim, core, lane_index, packet_index);
 		return;
 	}
-	if (model->capacity != 0 && queue->length.value >= model->capacity) {
+	if (queue->length.value >= model->capacity) {
 		queue->dropped++;
 		sim_packet_dropped(sim, packet_index);
 		return;

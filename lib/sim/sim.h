@@ -73,7 +73,6 @@ struct sim_core {
 	uint32_t lane;
 	uint32_t step, step_end;
 	uint64_t step_start_ps;
-	uint32_t stamp; /* of its event */
 };
 
 struct sim_kind {
@@ -158,10 +157,9 @@ sim_counted_ps(const struct sim *sim, uint64_t since_ps)
 }
 
 static inline void
-sim_schedule(struct sim *sim, uint64_t time_ps, enum event_priority priority, uint32_t target,
-	uint32_t stamp)
+sim_schedule(struct sim *sim, uint64_t time_ps, enum event_priority priority, uint32_t target)
 {
-	if (!event_list_push(&sim->events, time_ps, priority, target, stamp))
+	if (!event_list_push(&sim->events, time_ps, priority, target))
 		sim->error = -ENOMEM;
 }
 

@@ -21,7 +21,7 @@ sim_arrival_schedule(struct sim *sim, uint32_t index)
 	stream->carry_ps = step_ps - (double)(uint64_t)step_ps;
 	if (stream->next_ps < model->stop_ps)
 		sim_schedule(sim, stream->next_ps, EVENT_PRIORITY_ARRIVAL,
-			EVENT_TARGET(EVENT_ARRIVAL, index), 0);
+			EVENT_TARGET(EVENT_ARRIVAL, index));
 }
 
 static uint32_t

@@ -86,10 +86,10 @@ int weir_sim_model_metric_find(const struct weir_sim_model *model, enum weir_sim
 
 /** How far a run has come; see struct weir_sim_param. */
 struct weir_sim_progress {
-	unsigned int replication;     /**< the one that runs, from 0 */
+	unsigned int replication;     /**< how many are finished */
 	unsigned int nb_replications; /**< how many there will be */
-	uint64_t events;              /**< of all replications so far */
-	uint64_t now_ps;              /**< simulated time of this one */
+	uint64_t events;              /**< of those, and of the one that tells */
+	uint64_t now_ps;              /**< simulated time of the one that tells */
 	double done;                  /**< part of all that is to be done, 0 to 1 */
 };
 
@@ -103,7 +103,8 @@ struct weir_sim_param {
 	uint64_t
 		nb_packets; /**< or its end when so many have left or were dropped after the warm-up; 0: no such end */
 	double confidence; /**< of intervals, such as 0.95 */
-	/** Called now and then, at least every 2^20 events; false ends the run. NULL: not called. */
+	unsigned int nb_threads; /**< how many replications run at a time; 0 and 1: one, by the caller */
+	/** Called now and then by any of the threads, one at a time; false ends the run. NULL: not called. */
 	bool (*progress)(void *arg, const struct weir_sim_progress *progress);
 	void *arg; /**< for progress */
 };

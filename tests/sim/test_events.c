@@ -20,12 +20,12 @@ earliest_first_then_priority_then_sequence(void **state)
 	const uint32_t expected[] = {5, 3, 2, 4, 0, 1};
 	unsigned int i;
 
-	event_list_push(&list, 20, EVENT_PRIORITY_ARRIVAL, 0, 0);
-	event_list_push(&list, 20, EVENT_PRIORITY_ARRIVAL, 1, 0);
-	event_list_push(&list, 10, EVENT_PRIORITY_ARRIVAL, 2, 0);
-	event_list_push(&list, 10, EVENT_PRIORITY_DONE, 3, 0);
-	event_list_push(&list, 20, EVENT_PRIORITY_DONE, 4, 0);
-	event_list_push(&list, 0, EVENT_PRIORITY_ARRIVAL, 5, 0);
+	event_list_push(&list, 20, EVENT_PRIORITY_ARRIVAL, 0);
+	event_list_push(&list, 20, EVENT_PRIORITY_ARRIVAL, 1);
+	event_list_push(&list, 10, EVENT_PRIORITY_ARRIVAL, 2);
+	event_list_push(&list, 10, EVENT_PRIORITY_DONE, 3);
+	event_list_push(&list, 20, EVENT_PRIORITY_DONE, 4);
+	event_list_push(&list, 0, EVENT_PRIORITY_ARRIVAL, 5);
 	for (i = 0; i < 6; i++)
 		assert_int_equal(event_list_pop(&list).target, expected[i]);
 	assert_int_equal(list.nb, 0);
@@ -50,9 +50,8 @@ sorts_any_number(void **state)
 				(enum event_priority)weir_sim_random_below(&random, 2);
 
 			all[i] = (struct sim_event){time_ps,
-				(uint64_t)priority << (64 - EVENT_PRIORITY_BITS) | list.sequence, i,
-				0};
-			event_list_push(&list, time_ps, priority, i, 0);
+				(uint64_t)priority << (64 - EVENT_PRIORITY_BITS) | list.sequence, i};
+			event_list_push(&list, time_ps, priority, i);
 		}
 		qsort(all, nb, sizeof(all[0]), compare);
 		for (i = 0; i < nb; i++)
@@ -71,17 +70,17 @@ time_does_not_go_back(void **state)
 	unsigned int i;
 
 	weir_sim_random_init(&random, 2, 0, "events");
-	event_list_push(&list, 0, EVENT_PRIORITY_ARRIVAL, 0, 0);
+	event_list_push(&list, 0, EVENT_PRIORITY_ARRIVAL, 0);
 	for (i = 0; i < 200000; i++) {
 		event = event_list_pop(&list);
 		assert_true(event.time_ps >= before.time_ps);
 		before = event;
 		event_list_push(&list, event.time_ps + weir_sim_random_below(&random, 1000),
-			EVENT_PRIORITY_ARRIVAL, i, 0);
+			EVENT_PRIORITY_ARRIVAL, i);
 		if (i < 100000)
 			event_list_push(&list,
 				event.time_ps + weir_sim_random_below(&random, 100000),
-				EVENT_PRIORITY_DONE, i, 0);
+				EVENT_PRIORITY_DONE, i);
 	}
 	assert_int_equal(list.nb, 100001);
 	sim_event_list_free(&list);

@@ -60,6 +60,26 @@ go_on(void *arg, const struct weir_sim_progress *progress)
 	return true;
 }
 
+/* Whoever runs which replication. */
+static void
+threads_change_nothing(void **state)
+{
+	struct given given = given_model(all);
+	struct weir_sim_result one, several;
+
+	given.param.nb_replications = 7;
+	one = given_run(&given);
+	given.param.nb_threads = 3;
+	several = given_run(&given);
+	assert_int_equal(several.fingerprint, one.fingerprint);
+	assert_int_equal(several.events, one.events);
+	assert_memory_equal(
+		several.values, one.values, 7 * one.nb_metrics * sizeof(*one.values));
+	weir_sim_result_free(&one);
+	weir_sim_result_free(&several);
+	given_free(&given);
+}
+
 static bool
 stop(void *arg, const struct weir_sim_progress *progress)
 {
@@ -73,7 +93,7 @@ who_looks_changes_nothing(void **state)
 	struct weir_sim_result plain, watched;
 	unsigned int calls = 0;
 
-	given.param.duration_ps = UINT64_C(400000000000);
+	given.param.duration_ps = UINT64_C(250000000000);
 	given.param.nb_replications = 1;
 	plain = given_run(&given);
 	given.param.progress = go_on;
@@ -93,7 +113,7 @@ a_run_that_is_ended_keeps_whole_replications(void **state)
 	struct given given = given_model(all);
 	struct weir_sim_result result;
 
-	given.param.duration_ps = UINT64_C(400000000000);
+	given.param.duration_ps = UINT64_C(250000000000);
 	given.param.progress = stop;
 	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
 	assert_true(result.interrupted);
@@ -151,6 +171,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pinned),
 		cmocka_unit_test(who_looks_changes_nothing),
+		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(a_run_that_is_ended_keeps_whole_replications),
 		cmocka_unit_test(seeds_and_replications_differ),
 		cmocka_unit_test(variants_share_their_random_numbers),
