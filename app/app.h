@@ -43,6 +43,7 @@ extern const struct app_command cmd_readout;   /**< weir readout */
 extern const struct app_command cmd_route;     /**< weir route */
 extern const struct app_command cmd_neighbour; /**< weir neighbour */
 extern const struct app_command cmd_schema;    /**< weir schema */
+extern const struct app_command cmd_sim;       /**< weir sim */
 extern const struct app_command cmd_bench;     /**< weir bench */
 extern const struct app_command cmd_version;   /**< weir version */
 extern const struct app_command cmd_help;      /**< weir help */

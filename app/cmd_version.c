@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* weir version: of the program, and of the DPDK it runs on. */
+#ifndef WEIR_APP_SIM_ONLY
 #include <rte_version.h>
+#endif
 
 #include "app.h"
+
+/* Of the DPDK it runs on; it need not be there. */
+static const char *
+dpdk_version(void)
+{
+#ifndef WEIR_APP_SIM_ONLY
+	return rte_version();
+#else
+	return NULL;
+#endif
+}
 
 static int
 version_run(int argc, char **argv)
@@ -15,8 +28,9 @@ version_run(int argc, char **argv)
 		return code;
 	if (json)
 		return app_print_json(
-			json_pack("{s:s, s:s}", "weir", WEIR_VERSION, "dpdk", rte_version()));
-	printf("weir %s, %s\n", WEIR_VERSION, rte_version());
+			json_pack("{s:s, s:s?}", "weir", WEIR_VERSION, "dpdk", dpdk_version()));
+	printf("weir %s, %s\n", WEIR_VERSION,
+		dpdk_version() != NULL ? dpdk_version() : "the simulator, without DPDK");
 	return app_finish(APP_OK);
 }
 

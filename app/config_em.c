@@ -196,6 +196,13 @@ read_object(struct config *config, struct config_object *object)
 	object->flow =
 		(enum weir_bridge_flow)weir_base_doc_u64(weir_base_doc_get(object->value, "flow"));
 	object->argument = weir_base_doc_str(weir_base_doc_get(object->value, "argument"));
+	if (text == NULL) { /* enough for a simulation */
+		weir_base_doc_error_add(config->doc, object->value,
+			"object '%s' does not say what it does with events; expected a key "
+			"'receive'",
+			object->name);
+		return 0;
+	}
 	for (i = 0; weir_bridge_builtin_names[i] != NULL; i++)
 		if (strcmp(text, weir_bridge_builtin_names[i]) == 0)
 			break;

@@ -5,6 +5,7 @@
 #include "app.h"
 
 const struct app_command *const app_commands[] = {
+#ifndef WEIR_APP_SIM_ONLY
 	&cmd_run,
 	&cmd_check,
 	&cmd_graph,
@@ -15,6 +16,8 @@ const struct app_command *const app_commands[] = {
 	&cmd_route,
 	&cmd_neighbour,
 	&cmd_bench,
+#endif
+	&cmd_sim,
 	&cmd_schema,
 	&cmd_version,
 	&cmd_help,

@@ -10,8 +10,15 @@
 
 #include "weir_base_doc.h"
 
+#ifdef WEIR_APP_SIM_ONLY
+#include <weir_sim.h>
+
+/** A whole file: what the simulator reads of it is all there is. */
+#define schema_root weir_sim_doc_root
+#else
 /** A whole file. */
 extern const struct weir_base_doc_section schema_root;
+#endif
 /** What is done: graph, neighbours, routes. */
 extern const struct weir_base_doc_section schema_application;
 /** What it runs on: ports, workers, memory. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <weir_bridge_object.h>
+#include <weir_sim.h>
 
 #include "schema.h"
 
@@ -83,7 +84,17 @@ static const struct weir_base_doc_key queue_keys[] = {
 		.def = "default",
 		.check = check_name,
 		.expected = "1 to 23 letters, digits or '_'",
-		.help = "The group of workers that serves it, see `platform.workers.groups`.",
+		.help = "The group of workers that serves it, see `platform.workers.groups`; for "
+			"`weir sim` the group of `platform.cores`.",
+	},
+	{
+		.name = "capacity",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1073741824,
+		.help = "For `weir sim`: most packets that wait in it; one that comes then is "
+			"dropped. Those that are worked on are not counted. By default there is "
+			"no limit.",
 	},
 	{.name = NULL},
 };
@@ -106,10 +117,10 @@ static const struct weir_base_doc_key object_keys[] = {
 	{
 		.name = "receive",
 		.kind = WEIR_BASE_DOC_STRING,
-		.flags = WEIR_BASE_DOC_REQUIRED,
 		.check = check_receive,
 		.expected = "forward, count, drop, or PLUGIN.so:SYMBOL",
-		.help = "What it does with events: `forward` sends them to the queue `to`; `count` "
+		.help = "What it does with events, which `weir run` needs to know: `forward` sends "
+			"them to the queue `to`; `count` "
 			"counts packets and bytes, then forwards them where there is a `to`, else "
 			"frees them; `drop` frees them; `PLUGIN.so:SYMBOL` is yours: the `struct "
 			"weir_bridge_object_type` called SYMBOL (`weir_bridge_object.h`) in a "
@@ -131,6 +142,14 @@ static const struct weir_base_doc_key object_keys[] = {
 		.name = "argument",
 		.kind = WEIR_BASE_DOC_STRING,
 		.help = "A text for a plug-in.",
+	},
+	{
+		.name = "steps",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_step,
+		.help = "What it does with a packet, one after the other, and what that costs: "
+			"which `weir sim` needs to know.",
 	},
 	{.name = NULL},
 };

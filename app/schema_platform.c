@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a run uses: ports, workers, memory. */
 
+#include <weir_sim.h>
+
 #include "schema.h"
 
 static const char *const accept_choices[] = {"own", "any", NULL};
@@ -304,6 +306,14 @@ static const struct weir_base_doc_key keys[] = {
 		.item = WEIR_BASE_DOC_MAP,
 		.section = &worker_section,
 		.help = "Workers. Without any, one polls all ports.",
+	},
+	{
+		.name = "cores",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_cores,
+		.help = "Cores, by the name of their kind, for `weir sim`; `weir run` takes no "
+			"notice of them.",
 	},
 	{
 		.name = "scheduler",

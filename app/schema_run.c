@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include <weir_sim.h>
+
 #include "schema.h"
 
 static const char *const until_choices[] = {"input_end", "signal", "duration", NULL};
@@ -67,6 +69,13 @@ static const struct weir_base_doc_key keys[] = {
 		.name = "stats_json",
 		.kind = WEIR_BASE_DOC_STRING,
 		.help = "File for the final report as JSON.",
+	},
+	{
+		.name = "simulation",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_simulation,
+		.def = "{}",
+		.help = "How `weir sim` runs it; `weir run` takes no notice of it.",
 	},
 	{.name = NULL},
 };

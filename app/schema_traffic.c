@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What arrives, where it is made rather than received. */
 #include <weir_readout_emulator.h>
+#include <weir_sim.h>
 
 #include "schema.h"
 
@@ -167,6 +168,14 @@ static const struct weir_base_doc_key keys[] = {
 		.item = WEIR_BASE_DOC_MAP,
 		.section = &replayed_section,
 		.help = "Links whose frames come from a file, likewise.",
+	},
+	{
+		.name = "streams",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_stream,
+		.help = "Streams of packets, by name, for `weir sim`; `weir run` takes no notice "
+			"of them.",
 	},
 	{.name = NULL},
 };

@@ -60,8 +60,8 @@ event_before(const struct sim_event *a, const struct sim_event *b)
 
 /* @return false: no memory */
 static inline bool
-event_list_push(struct event_list *list, uint64_t time_ps, enum event_priority priority,
-	uint32_t target)
+event_list_push(
+	struct event_list *list, uint64_t time_ps, enum event_priority priority, uint32_t target)
 {
 	const struct sim_event event = {time_ps,
 		(uint64_t)priority << (64 - EVENT_PRIORITY_BITS) | list->sequence++, target};

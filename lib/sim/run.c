@@ -180,8 +180,7 @@ weir_sim_run(const struct weir_sim_model *model, const struct weir_sim_param *pa
 	if (!param_is_valid(param))
 		return -EINVAL;
 	result->replications = calloc(param->nb_replications, sizeof(*result->replications));
-	result->values =
-		calloc((size_t)param->nb_replications * model->nb_metrics, sizeof(double));
+	result->values = calloc((size_t)param->nb_replications * model->nb_metrics, sizeof(double));
 	team.is_finished = calloc(param->nb_replications, sizeof(bool));
 	if (result->replications == NULL || result->values == NULL || team.is_finished == NULL) {
 		free(team.is_finished);
@@ -205,6 +204,6 @@ struct weir_sim_estimate
 weir_sim_result_estimate(
 	const struct weir_sim_result *result, unsigned int column, double confidence)
 {
-	return weir_sim_estimate(result->values + column, result->nb_metrics,
-		result->nb_replications, confidence);
+	return weir_sim_estimate(
+		result->values + column, result->nb_metrics, result->nb_replications, confidence);
 }

@@ -42,7 +42,7 @@ struct weir_sim_model; /* immutable once read: any number of threads may run it 
 extern const struct weir_base_doc_section weir_sim_doc_root;
 /** One of `traffic.streams`. */
 extern const struct weir_base_doc_section weir_sim_doc_stream;
-/** One of `application.objects.*.steps`. */
+/** One of the `steps` of `application.objects`. */
 extern const struct weir_base_doc_section weir_sim_doc_step;
 /** One of `platform.cores`. */
 extern const struct weir_base_doc_section weir_sim_doc_cores;
@@ -103,7 +103,8 @@ struct weir_sim_param {
 	uint64_t
 		nb_packets; /**< or its end when so many have left or were dropped after the warm-up; 0: no such end */
 	double confidence; /**< of intervals, such as 0.95 */
-	unsigned int nb_threads; /**< how many replications run at a time; 0 and 1: one, by the caller */
+	unsigned int
+		nb_threads; /**< how many replications run at a time; 0 and 1: one, by the caller */
 	/** Called now and then by any of the threads, one at a time; false ends the run. NULL: not called. */
 	bool (*progress)(void *arg, const struct weir_sim_progress *progress);
 	void *arg; /**< for progress */

@@ -91,7 +91,7 @@ def test_version():
     assert "DPDK" in done.stdout
 
 
-@pytest.mark.parametrize("command", ["run", "check", "graph", "stats", "route", "neighbour", "bench", "schema"])
+@pytest.mark.parametrize("command", ["run", "check", "graph", "stats", "route", "neighbour", "sim", "bench", "schema"])
 def test_help(command):
     listed = weir("help")
     assert listed.code == OK and command in listed.stdout

@@ -274,6 +274,7 @@ BAD = [
     ("[g, default]", "[g, default, g]", "20:29: the worker is in group 'g' already; expected each group once"),
     ("queues: [p], ", "", "nobody gets the packets of queue 'p'"),
     ("queues: [p], ", "", "object 'o' never gets anything"),
+    (", receive: count", "", "6:5: object 'o' does not say what it does with events; expected a key 'receive'"),
     ("receive: count", "receive: eat", "forward, count, drop, or PLUGIN.so:SYMBOL"),
     ("receive: count", "receive: forward", "object 'o' forwards to nowhere"),
     ("receive: count", "receive: drop, to: q", "'to' means nothing"),

@@ -73,8 +73,7 @@ threads_change_nothing(void **state)
 	several = given_run(&given);
 	assert_int_equal(several.fingerprint, one.fingerprint);
 	assert_int_equal(several.events, one.events);
-	assert_memory_equal(
-		several.values, one.values, 7 * one.nb_metrics * sizeof(*one.values));
+	assert_memory_equal(several.values, one.values, 7 * one.nb_metrics * sizeof(*one.values));
 	weir_sim_result_free(&one);
 	weir_sim_result_free(&several);
 	given_free(&given);

@@ -61,7 +61,7 @@ expect(const struct run *run, enum weir_sim_scope scope, const char *name, const
 	if (fabs(estimate.mean - known) > estimate.half_width)
 		fail_msg("%s of %s: %.8g +- %.3g; expected %.8g", quantity, name, estimate.mean,
 			estimate.half_width, known);
-	if (estimate.half_width > 0.15 * known)
+	if (estimate.half_width > 0.1 * known)
 		fail_msg("%s of %s: %.8g +- %.3g tells nothing", quantity, name, estimate.mean,
 			estimate.half_width);
 }

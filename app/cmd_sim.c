@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* weir sim FILE: what would come of it, on a machine that one need not have. */
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weir_base.h>
+#include <weir_base_doc.h>
+
+#include "app.h"
+#include "schema.h"
+#include "sim_report.h"
+
+#define NS_PER_S 1e9
+
+struct sim_options {
+	bool json;
+	bool progress;
+	const char *seed;
+	const char *replications;
+	const char *duration;
+	const char *threads;
+};
+
+/* When to speak again. */
+struct teller {
+	uint64_t start_ns, next_ns;
+};
+
+static bool
+tell_progress(void *arg, const struct weir_sim_progress *progress)
+{
+	struct teller *teller = arg;
+	const uint64_t now_ns = weir_base_time_ns();
+	const double seconds = (double)(now_ns - teller->start_ns) / NS_PER_S;
+
+	if (now_ns < teller->next_ns || seconds <= 0)
+		return true;
+	teller->next_ns = now_ns + (uint64_t)NS_PER_S;
+	fprintf(stderr,
+		"weir sim: %u of %u replications, one at %.6g s, %.3g million events/s, %.3g s "
+		"left\n",
+		progress->replication, progress->nb_replications, (double)progress->now_ps / 1e12,
+		(double)progress->events / seconds / 1e6,
+		progress->done > 0 ? seconds / progress->done - seconds : INFINITY);
+	return true;
+}
+
+/* A whole number in decimal. */
+static bool
+read_number(const char *text, uint64_t max, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return errno == 0 && end != text && *end == '\0' && strchr(text, '-') == NULL &&
+	       *value <= max;
+}
+
+/* Options count more than the file. @return -1 or an exit code */
+static int
+apply_options(const struct sim_options *options, struct weir_sim_param *param)
+{
+	uint64_t value;
+
+	if (options->seed != NULL) {
+		if (!read_number(options->seed, UINT64_MAX, &param->seed))
+			return app_usage_error(
+				&cmd_sim, "'%s' is no seed; expected an integer", options->seed);
+	}
+	if (options->replications != NULL) {
+		if (!read_number(options->replications, 100000, &value) || value == 0)
+			return app_usage_error(&cmd_sim,
+				"'%s' replications; expected an integer from 1 to 100000",
+				options->replications);
+		param->nb_replications = (unsigned int)value;
+	}
+	if (options->threads != NULL) {
+		if (!read_number(options->threads, 4096, &value) || value == 0)
+			return app_usage_error(&cmd_sim,
+				"'%s' threads; expected an integer from 1 to 4096",
+				options->threads);
+		param->nb_threads = (unsigned int)value;
+	}
+	if (options->duration != NULL) {
+		if (app_duration(options->duration, 1e-9, 4e6, &value) < 0)
+			return app_usage_error(&cmd_sim,
+				"'%s' is no duration; expected a time such as 10ms, up to 4e6 s",
+				options->duration);
+		param->duration_ps = value * 1000;
+		if (param->duration_ps <= param->warmup_ps)
+			return app_usage_error(&cmd_sim,
+				"'%s' ends with the warm-up; expected more than "
+				"run.simulation.warmup",
+				options->duration);
+	}
+	return -1;
+}
+
+static int
+print_table(const struct sim_report *report)
+{
+	sim_report_print(report);
+	return app_finish(APP_OK);
+}
+
+static int
+simulate(const char *path, const struct weir_sim_model *model, const struct weir_sim_param *param,
+	const struct sim_options *options)
+{
+	struct weir_sim_result result;
+	const uint64_t start_ns = weir_base_time_ns();
+	int error = weir_sim_run(model, param, &result), code;
+	const struct sim_report report = {.path = path,
+		.model = model,
+		.param = param,
+		.result = &result,
+		.seconds = (double)(weir_base_time_ns() - start_ns) / NS_PER_S};
+
+	if (error < 0)
+		code = app_error(&cmd_sim, "%s",
+			error == -EOVERFLOW
+				? "more packets inside than can be counted: more come than are "
+				  "served"
+				: strerror(-error));
+	else if (options->json)
+		code = app_print_json(sim_report_json(&report));
+	else
+		code = print_table(&report);
+	if (error == 0 && code == APP_OK && sim_report_broken(&report) != NULL)
+		code = app_error(&cmd_sim,
+			"%s is broken: a fault of the simulator, please tell its authors",
+			sim_report_broken(&report));
+	weir_sim_result_free(&result);
+	return code;
+}
+
+/* @return APP_USAGE, having told what is wrong with the file */
+static int
+refuse(const struct weir_base_doc *doc, bool json)
+{
+	unsigned int nb_errors;
+
+	weir_base_doc_errors(doc, &nb_errors);
+	if (nb_errors == 0)
+		return app_error(&cmd_sim, "out of memory");
+	if (json)
+		app_print_json(
+			json_pack("{s:b, s:o}", "ok", 0, "errors", weir_base_doc_errors_json(doc)));
+	else
+		weir_base_doc_errors_print(doc, stderr);
+	return APP_USAGE;
+}
+
+/* How many CPUs it may use. */
+static unsigned int
+usable_cpus(void)
+{
+	cpu_set_t cpus;
+
+	return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? (unsigned int)CPU_COUNT(&cpus) : 1;
+}
+
+static int
+sim_run_command(int argc, char **argv)
+{
+	struct sim_options given = {.json = false};
+	const struct app_option options[] = {{"json", APP_OPTION_FLAG, &given.json},
+		{"progress", APP_OPTION_FLAG, &given.progress},
+		{"seed", APP_OPTION_TEXT, &given.seed},
+		{"replications", APP_OPTION_TEXT, &given.replications},
+		{"duration", APP_OPTION_TEXT, &given.duration},
+		{"threads", APP_OPTION_TEXT, &given.threads}, {.name = NULL}};
+	struct teller teller = {.start_ns = weir_base_time_ns()};
+	struct weir_sim_model *model;
+	struct weir_sim_param param;
+	struct weir_base_doc *doc;
+	int code = app_options(&cmd_sim, &argc, argv, options, 1, 1);
+
+	if (code >= 0)
+		return code;
+	doc = weir_base_doc_load(argv[1], &schema_root);
+	model = doc != NULL ? weir_sim_model_read(doc) : NULL;
+	if (doc == NULL) {
+		code = app_error(&cmd_sim, "out of memory");
+	} else if (model == NULL) {
+		code = refuse(doc, given.json);
+	} else {
+		weir_sim_model_param(model, &param);
+		param.nb_threads = usable_cpus();
+		if (given.progress || isatty(STDERR_FILENO))
+			param.progress = tell_progress;
+		param.arg = &teller;
+		/* Who asks for it is told at least once, if there is anything to tell. */
+		teller.next_ns = given.progress ? 0 : teller.start_ns + (uint64_t)NS_PER_S;
+		code = apply_options(&given, &param);
+		if (code < 0)
+			code = simulate(argv[1], model, &param, &given);
+	}
+	weir_sim_model_free(model);
+	weir_base_doc_free(doc);
+	return code;
+}
+
+const struct app_command cmd_sim = {
+	.name = "sim",
+	.arguments = "FILE [--seed N] [--replications N] [--duration TIME] [--threads N] "
+		     "[--progress] [--json]",
+	.summary = "Simulate what a description file describes.",
+	.help = "Traffic, application and platform are those of the file; how it is run is told by "
+		"its\n"
+		"`run.simulation`, or by options:\n"
+		"  --seed N           other random numbers; the same seed gives the same run\n"
+		"  --replications N   run it so many times, for confidence intervals\n"
+		"  --duration TIME    simulated time of each, such as 10ms\n"
+		"  --threads N        how many run at a time; by default as many as there are "
+		"CPUs\n"
+		"  --progress         tell once a second how far it is, also where standard error "
+		"is no\n"
+		"                     terminal\n"
+		"  --json             for programs\n",
+	.run = sim_run_command,
+};

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a simulation found, as a table. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "report_text.h"
+#include "sim_report.h"
+
+/* What a column shows of a quantity. */
+enum form {
+	FORM_COUNT,
+	FORM_TIME,
+	FORM_RATE,
+	FORM_SHARE,
+	FORM_NUMBER,
+};
+
+struct column {
+	const char *head;
+	const char *quantity;
+	enum form form;
+	bool interval; /* with its confidence interval */
+};
+
+static const struct column stream_columns[] = {
+	{"packets", "arrived_packets", FORM_COUNT, false},
+	{"dropped", "loss", FORM_SHARE, true},
+	{"delivered", "delivered_pps", FORM_RATE, true},
+	{"latency", "latency_mean_ns", FORM_TIME, true},
+	{"p50", "latency_p50_ns", FORM_TIME, false},
+	{"p99", "latency_p99_ns", FORM_TIME, false},
+	{"p99.9", "latency_p999_ns", FORM_TIME, false},
+	{"p99.99", "latency_p9999_ns", FORM_TIME, false},
+	{"wait", "wait_mean_ns", FORM_TIME, false},
+	{"service", "service_mean_ns", FORM_TIME, false},
+	{.head = NULL},
+};
+
+static const struct column queue_columns[] = {
+	{"packets", "arrived_packets", FORM_COUNT, false},
+	{"dropped", "loss", FORM_SHARE, true},
+	{"length", "length_mean", FORM_NUMBER, true},
+	{"most", "length_max", FORM_NUMBER, false},
+	{"wait", "wait_mean_ns", FORM_TIME, true},
+	{"longest", "wait_max_ns", FORM_TIME, false},
+	{.head = NULL},
+};
+
+static const struct column cores_columns[] = {
+	{"packets", "served_packets", FORM_COUNT, false},
+	{"busy", "busy_mean", FORM_NUMBER, true},
+	{"used", "utilisation", FORM_SHARE, true},
+	{.head = NULL},
+};
+
+/* A time in the unit that suits it, four digits. */
+static void
+put_time(char *text, size_t size, double ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	unsigned int i = 0;
+
+	for (; fabs(ns) >= 1000 && i < 3; i++)
+		ns /= 1000;
+	snprintf(text, size, "%.4g%s", ns, units[i]);
+}
+
+static void
+put_rate(char *text, size_t size, double pps)
+{
+	static const char *const units[] = {"pps", "kpps", "Mpps", "Gpps"};
+	unsigned int i = 0;
+
+	for (; fabs(pps) >= 1000 && i < 3; i++)
+		pps /= 1000;
+	snprintf(text, size, "%.4g%s", pps, units[i]);
+}
+
+static void
+put(char *text, size_t size, enum form form, double value)
+{
+	switch (form) {
+	case FORM_COUNT:
+		snprintf(text, size, "%s", report_grouped((json_int_t)llround(value)));
+		break;
+	case FORM_TIME:
+		put_time(text, size, value);
+		break;
+	case FORM_RATE:
+		put_rate(text, size, value);
+		break;
+	case FORM_SHARE:
+		snprintf(text, size, "%.4g%%", 100 * value);
+		break;
+	case FORM_NUMBER:
+		snprintf(text, size, "%.4g", value);
+		break;
+	}
+}
+
+static void
+print_cell(const struct sim_report *report, const struct column *column, unsigned int metric)
+{
+	const struct weir_sim_estimate estimate =
+		weir_sim_result_estimate(report->result, metric, report->param->confidence);
+	char text[64], around[64];
+
+	put(text, sizeof(text), column->form, estimate.mean);
+	if (!column->interval || !isfinite(estimate.half_width)) {
+		printf(" %11s", text);
+		if (column->interval)
+			printf(" %12s", "");
+		return;
+	}
+	put(around, sizeof(around), column->form, estimate.half_width);
+	printf(" %11s +- %-9s", text, around);
+}
+
+static void
+print_head(const char *of, const struct column *columns)
+{
+	printf("\n  %-20s", of);
+	for (; columns->head != NULL; columns++)
+		printf(columns->interval ? " %11s             " : " %11s", columns->head);
+	printf("\n");
+}
+
+static void
+print_scope(const struct sim_report *report, enum weir_sim_scope scope, const char *of,
+	const struct column *columns)
+{
+	unsigned int nb_metrics, i;
+	const struct weir_sim_metric *metrics = weir_sim_model_metrics(report->model, &nb_metrics);
+	const struct column *column;
+	int last = -1;
+
+	print_head(of, columns);
+	for (i = 0; i < nb_metrics; i++) {
+		if (metrics[i].scope != scope || (int)metrics[i].object == last)
+			continue;
+		last = (int)metrics[i].object;
+		printf("  %-20s", metrics[i].name);
+		for (column = columns; column->head != NULL; column++)
+			print_cell(report, column,
+				(unsigned int)weir_sim_model_metric_find(
+					report->model, scope, metrics[i].name, column->quantity));
+		printf("\n");
+	}
+}
+
+void
+sim_report_print(const struct sim_report *report)
+{
+	const struct weir_sim_result *result = report->result;
+	const char *broken = sim_report_broken(report);
+
+	printf("%s: %u replication%s%s, %s events in %.3g s\n", report->path,
+		result->nb_replications, result->nb_replications == 1 ? "" : "s",
+		result->interrupted ? " (interrupted)" : "",
+		report_grouped((json_int_t)result->events), report->seconds);
+	printf("  seed %" PRIu64 ", fingerprint %016" PRIx64, report->param->seed,
+		result->fingerprint);
+	if (result->nb_replications > 1)
+		printf("; intervals of %.4g%% confidence", 100 * report->param->confidence);
+	printf("\n");
+	if (result->nb_replications > 0) {
+		print_scope(report, WEIR_SIM_STREAM, "stream", stream_columns);
+		print_scope(report, WEIR_SIM_QUEUE, "queue", queue_columns);
+		print_scope(report, WEIR_SIM_CORES, "cores", cores_columns);
+	}
+	if (broken != NULL)
+		printf("\n  BROKEN: %s\n", broken);
+	else
+		printf("\n  Flow balance, Little's law and utilisation law hold in each "
+		       "replication.\n");
+}

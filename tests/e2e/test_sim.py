@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir sim: models in, tables and JSON out; what is wrong with a model; the same run everywhere.
+
+The program may be one that is built without DPDK.
+"""
+import json
+import re
+
+import pytest
+
+from program import OK, ROOT, USAGE, weir, write_description
+
+EXAMPLES = sorted((ROOT / "examples" / "sim").glob("*.yaml"))
+
+GOOD = """\
+traffic:
+  streams:
+    calls: {to: work, rate: 700kpps, sizes: imix}
+application:
+  queues:
+    work: {type: parallel}
+  objects:
+    server: {queues: [work], steps: [{cpu: 1000cycles, distribution: exponential}]}
+platform:
+  cores:
+    cpu: {clock: 1GHz}
+run:
+  simulation: {duration: 50ms, warmup: 5ms, replications: 4, seed: 3}
+"""
+
+# What to replace by what; '@' stands before the place that the message must name. Then words of the message.
+WRONG = {
+    "unknown key": ("rate: 700kpps", "@rat: 700kpps", ["'rat'", "rate"]),
+    "quantity without unit": ("1000cycles", "@1000", ["'1000'", "700cycles"]),
+    "unit of another quantity": ("1GHz", "@1cycles", ["'1cycles'", "GHz"]),
+    "unknown queue": ("to: work", "to: @wrk", ["'wrk'"]),
+    "stream that is never served": ("    work: {type: parallel}", "    work: {type: parallel}\n    @lost: {}",
+                                    ["'lost'", "never served"]),
+    "dangling queue": ("    work: {type: parallel}", "    work: {type: parallel}\n    @lost: {}",
+                       ["nothing is sent", "'lost'"]),
+    "group without cores": ("{type: parallel}", "{type: parallel, group: @fast}", ["'fast'", "no cores"]),
+    "circle": ("queues: [work], ", "queues: [work], to: @work, ", ["never leave"]),
+    "warm-up without an end": ("warmup: 5ms", "warmup: @50ms", ["duration"]),
+}
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "model.yaml"
+    path.write_text(GOOD)
+    return path
+
+
+def run(path, *arguments):
+    done = weir("sim", path, "--json", *arguments)
+    assert done.code == OK, done.text
+    report = done.json()
+    assert report["ok"] is True
+    return report
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples(path):
+    report = run(path, "--replications", "2")
+    assert all(stream["delivered_packets"]["mean"] > 0 for stream in report["streams"])
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_refused(tmp_path, what):
+    """With file, line and column, and nothing is run."""
+    old, new, words = WRONG[what]
+    assert GOOD.count(old) == 1
+    before, after = GOOD.replace(old, new).split("@")
+    (tmp_path / "bad.yaml").write_text(before + after)
+    place = f"bad.yaml:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}: "
+    done = weir("sim", "bad.yaml", cwd=tmp_path)
+    assert done.code == USAGE and not done.stdout
+    lines = [line for line in done.stderr.splitlines() if line.startswith(place)]
+    assert any(all(word in line for word in words) and "expected" in line for line in lines), done.text
+    errors = weir("sim", "bad.yaml", "--json", cwd=tmp_path).json()
+    assert errors["ok"] is False
+    assert any(f"{e['file']}:{e['line']}:{e['column']}: " == place for e in errors["errors"])
+
+
+def test_numbers_add_up(model):
+    """Sums and means of one replication, by the laws of queues."""
+    report = run(model, "--replications", "1")
+    stream, queue, cores = report["streams"][0], report["queues"][0], report["cores"][0]
+    value = {name: entry["mean"] for name, entry in stream.items() if name != "name"}
+    assert (stream["name"], queue["name"], cores["name"]) == ("calls", "work", "cpu")
+    assert stream["latency_mean_ns"]["half_width"] is None
+    assert value["latency_mean_ns"] == pytest.approx(value["wait_mean_ns"] + value["service_mean_ns"])
+    assert value["arrived_packets"] == pytest.approx(700e3 * 45e-3, rel=0.03)
+    assert value["offered_pps"] == pytest.approx(value["arrived_packets"] / 45e-3)
+    assert value["delivered_bps"] / value["delivered_pps"] / 8 == pytest.approx((7 * 64 + 4 * 570 + 1518) / 12, rel=0.02)
+    assert cores["utilisation"]["mean"] == pytest.approx(0.7, rel=0.03)
+    ordered = ["min", "p50", "p90", "p99", "p999", "p9999", "max"]
+    assert [value[f"latency_{name}_ns"] for name in ordered] == sorted(value[f"latency_{name}_ns"] for name in ordered)
+    assert report["replications"][0]["end_s"] == 0.05 and report["replications"][0]["broken"] is None
+
+
+def test_seeds(model):
+    """The same seed gives the same run, from the file or from an option; another one another."""
+    first, again = run(model), run(model, "--seed", "3")
+    other = run(model, "--seed", "4")
+    del first["seconds"], first["events_per_second"], again["seconds"], again["events_per_second"]
+    assert first == again
+    assert other["fingerprint"] != first["fingerprint"]
+    assert len({one["fingerprint"] for one in first["replications"]}) == 4
+
+
+def test_more_replications_begin_with_the_same(model):
+    few, many = run(model, "--replications", "3"), run(model, "--replications", "9")
+    assert many["replications"][:3] == few["replications"]
+    assert len(many["replications"]) == 9
+    assert many["streams"][0]["latency_mean_ns"]["half_width"] < few["streams"][0]["latency_mean_ns"]["half_width"]
+
+
+def test_threads(model):
+    """Whoever runs which replication, the result is the same."""
+    one, four = run(model, "--threads", "1"), run(model, "--threads", "4")
+    for report in (one, four):
+        del report["seconds"], report["events_per_second"]
+    assert one == four
+
+
+def test_duration(model):
+    report = run(model, "--duration", "6ms")
+    assert {one["end_s"] for one in report["replications"]} == {0.006}
+
+
+def test_table(model):
+    """The numbers of the JSON, for people."""
+    done = weir("sim", model)
+    report = run(model)
+    assert done.code == OK and f"fingerprint {report['fingerprint']}" in done.stdout
+    assert re.search(rf"^  calls +{report['streams'][0]['arrived_packets']['mean']:,.0f} ", done.stdout, re.M)
+    assert re.search(r"^  work .*\+-", done.stdout, re.M) and re.search(r"^  cpu .*%", done.stdout, re.M)
+    assert "hold in each replication" in done.stdout
+    assert done.stderr == ""
+
+
+def test_progress(model):
+    done = weir("sim", model, "--progress", "--replications", "1", "--duration", "1s")
+    assert done.code == OK
+    assert re.search(r"\d+ of 1 replications, one at .* million events/s, .* s left", done.stderr)
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--seed", "x"], ["--seed", "-1"], ["--replications", "0"], ["--replications", "1e3"], ["--duration", "soon"],
+    ["--duration", "5ms"], ["--threads", "0"], ["--fast"],
+], ids=" ".join)
+def test_wrong_use(model, arguments):
+    done = weir("sim", model, *arguments)
+    assert done.code == USAGE and done.stderr and not done.stdout
+
+
+def test_files_that_are_none(tmp_path):
+    assert weir("sim", "none.yaml", cwd=tmp_path).code == USAGE
+    assert weir("sim", write_description(tmp_path / "empty.yaml", {})).code == USAGE
+
+
+def test_includes(tmp_path):
+    """One platform and application, several kinds of traffic."""
+    (tmp_path / "rest.yaml").write_text(GOOD.split("\n", 3)[3])
+    traffic = {"streams": {"calls": {"to": "work", "arrivals": "deterministic", "interval": "2us"}}}
+    path = write_description(tmp_path / "two.yaml", {"include": "rest.yaml", "traffic": traffic})
+    assert run(path)["streams"][0]["offered_pps"]["mean"] == pytest.approx(500e3, rel=1e-4)
+
+
+def test_vocabulary():
+    """What the simulator reads is part of what description files may hold."""
+    schema = json.dumps(weir("schema").json())
+    for key in ("streams", "steps", "simulation", "per_byte", "capacity", "clock"):
+        assert f'"{key}"' in schema
