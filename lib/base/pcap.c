@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Capture files: what a port receives from, and what replays links. */
+/* Capture files: what a port receives from, what replays links, and what the simulator takes for traffic. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include <pcap/pcap.h>
-
-#include <rte_mbuf.h>
 
 #include "weir_base_pcap.h"
 
@@ -134,33 +132,4 @@ const struct stat *
 weir_base_pcap_stat(const struct weir_base_pcap *file)
 {
 	return &file->st;
-}
-
-struct rte_mbuf *
-weir_base_pcap_to_mbuf(struct rte_mempool *pool, const uint8_t *bytes, uint32_t nb_bytes)
-{
-	struct rte_mbuf *head = rte_pktmbuf_alloc(pool);
-	struct rte_mbuf *tail = head;
-
-	if (head == NULL)
-		return NULL;
-	for (;;) {
-		uint16_t room = rte_pktmbuf_tailroom(tail);
-		uint16_t take = (uint16_t)RTE_MIN(nb_bytes, (uint32_t)room);
-
-		memcpy(rte_pktmbuf_mtod(tail, void *), bytes, take);
-		tail->data_len = take;
-		head->pkt_len += take;
-		bytes += take;
-		nb_bytes -= take;
-		if (nb_bytes == 0)
-			return head;
-		tail->next = rte_pktmbuf_alloc(pool);
-		if (tail->next == NULL || head->nb_segs == RTE_MBUF_MAX_NB_SEGS) {
-			rte_pktmbuf_free(head);
-			return NULL;
-		}
-		tail = tail->next;
-		head->nb_segs++;
-	}
 }

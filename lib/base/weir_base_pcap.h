@@ -4,7 +4,8 @@
 
 /**
  * @file
- * Capture files of Ethernet frames, read record by record, with times in ns. Needs libpcap, and DPDK for mbufs.
+ * Capture files of Ethernet frames, read record by record, with times in ns. Needs libpcap; only
+ * weir_base_pcap_to_mbuf() needs DPDK, and is missing without it.
  *
  * Threads: one at a time per file.
  */

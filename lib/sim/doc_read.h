@@ -14,6 +14,24 @@ int sim_doc_read_cores(struct weir_sim_model *model, const struct weir_base_doc_
 int sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_value *streams);
 void sim_doc_read_run(struct weir_sim_model *model, const struct weir_base_doc_value *simulation);
 
+/* Its interval, its phases or bursts, its capture. */
+int sim_doc_read_arrivals(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_stream *stream);
+
+/* What a table is of. */
+enum sim_doc_table {
+	SIM_DOC_INTERVALS, /* ps */
+	SIM_DOC_SIZES,     /* bytes */
+};
+
+/* The table in the file that @p value names. */
+int sim_doc_read_table(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	enum sim_doc_table kind, struct weir_sim_table *table);
+
+/* The packets in the capture that @p value names; times are divided by @p speed. */
+int sim_doc_read_capture(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	double speed, bool repeat, struct model_capture *capture);
+
 /* Index of the queue that @p value names, or SIM_NONE with an error. */
 uint32_t sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 

@@ -5,58 +5,27 @@
 
 #include "doc_read.h"
 
-/* As the choices of traffic.streams.*.arrivals. */
-enum arrivals {
-	ARRIVALS_POISSON,
-	ARRIVALS_DETERMINISTIC,
-	ARRIVALS_UNIFORM,
-};
-
-static struct weir_sim_dist
-read_interval(struct weir_sim_model *model, const struct weir_base_doc_value *value)
-{
-	const struct weir_base_doc_value *rate = weir_base_doc_get(value, "rate");
-	const struct weir_base_doc_value *interval = weir_base_doc_get(value, "interval");
-	const struct weir_base_doc_value *arrivals = weir_base_doc_get(value, "arrivals");
-	const double spread = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "spread")));
-	double mean;
-
-	if ((rate != NULL) == (interval != NULL)) {
-		weir_base_doc_error_add(model->doc, rate != NULL ? interval : value,
-			"%s; expected a key 'rate' or 'interval'",
-			rate != NULL ? "'interval' beside 'rate'"
-				     : "a stream that does not say when packets come");
-		return (struct weir_sim_dist){.kind = WEIR_SIM_DIST_CONSTANT};
-	}
-	mean = sim_coarse(
-		rate != NULL ? 1e12 / weir_base_doc_f64(rate) : weir_base_doc_f64(interval) * 1e12);
-	if (weir_base_doc_u64(arrivals) != ARRIVALS_UNIFORM && weir_base_doc_given(value, "spread"))
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "spread"),
-			"'spread' means nothing here; expected it with 'uniform'");
-	switch ((enum arrivals)weir_base_doc_u64(arrivals)) {
-	case ARRIVALS_DETERMINISTIC:
-		break;
-	case ARRIVALS_UNIFORM:
-		return (struct weir_sim_dist){
-			WEIR_SIM_DIST_UNIFORM, mean * (1 - spread), mean * (1 + spread)};
-	case ARRIVALS_POISSON:
-		return (struct weir_sim_dist){WEIR_SIM_DIST_EXPONENTIAL, mean, 0};
-	}
-	return (struct weir_sim_dist){WEIR_SIM_DIST_CONSTANT, mean, 0};
-}
-
-static void
+static int
 read_sizes(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	struct model_stream *stream)
 {
 	const struct weir_base_doc_value *max = weir_base_doc_get(value, "size_max");
+	const struct weir_base_doc_value *table = weir_base_doc_get(value, "size_table");
 
+	if (stream->sizes == SIM_SIZES_CAPTURED)
+		return 0;
 	stream->sizes = (enum sim_sizes)weir_base_doc_u64(weir_base_doc_get(value, "sizes"));
 	stream->size_min_bytes = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "size"));
 	stream->size_max_bytes = (uint32_t)weir_base_doc_u64(max);
-	if (stream->sizes == SIM_SIZES_IMIX && weir_base_doc_given(value, "size"))
+	if ((stream->sizes == SIM_SIZES_IMIX || stream->sizes == SIM_SIZES_EMPIRICAL) &&
+		weir_base_doc_given(value, "size"))
 		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "size"),
-			"'size' means nothing with 'imix'; expected 'fixed' or 'uniform'");
+			"'size' means nothing here; expected 'fixed' or 'uniform'");
+	if ((stream->sizes == SIM_SIZES_EMPIRICAL) != (table != NULL))
+		weir_base_doc_error_add(model->doc, table != NULL ? table : value,
+			"%s; expected both or neither",
+			table != NULL ? "'size_table' without 'sizes: empirical'"
+				      : "'sizes: empirical' without 'size_table'");
 	if ((stream->sizes == SIM_SIZES_UNIFORM) != (max != NULL))
 		weir_base_doc_error_add(model->doc, max != NULL ? max : value,
 			"%s; expected both or neither",
@@ -66,6 +35,25 @@ read_sizes(struct weir_sim_model *model, const struct weir_base_doc_value *value
 		weir_base_doc_error_add(model->doc, max,
 			"%u B; expected at least 'size', which is %u B", stream->size_max_bytes,
 			stream->size_min_bytes);
+	return stream->sizes == SIM_SIZES_EMPIRICAL && table != NULL
+		       ? sim_doc_read_table(model, table, SIM_DOC_SIZES, &stream->size_table)
+		       : 0;
+}
+
+static void
+read_flows(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_stream *stream)
+{
+	const struct weir_base_doc_value *skew = weir_base_doc_get(value, "skew");
+
+	stream->nb_flows = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "flows"));
+	stream->is_zipf = weir_base_doc_u64(weir_base_doc_get(value, "popularity")) != 0;
+	if (stream->is_zipf)
+		weir_sim_zipf_init(
+			&stream->popularity, stream->nb_flows, sim_coarse(weir_base_doc_f64(skew)));
+	else if (weir_base_doc_given(value, "skew"))
+		weir_base_doc_error_add(model->doc, skew,
+			"'skew' means nothing here; expected it with 'popularity: zipf'");
 }
 
 int
@@ -87,13 +75,14 @@ sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_va
 			.value = value,
 			.name = weir_base_doc_name(value),
 			.queue = sim_doc_find_queue(model, weir_base_doc_get(value, "to")),
-			.interval = read_interval(model, value),
-			.nb_flows = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "flows")),
 			.start_ps = sim_doc_ps(weir_base_doc_get(value, "start")),
 			.stop_ps = stop != NULL ? sim_doc_ps(stop) : UINT64_MAX,
 			.count = weir_base_doc_u64(weir_base_doc_get(value, "count")),
 		};
-		read_sizes(model, value, stream);
+		if (sim_doc_read_arrivals(model, value, stream) < 0 ||
+			read_sizes(model, value, stream) < 0)
+			return -ENOMEM;
+		read_flows(model, value, stream);
 		if (stream->stop_ps <= stream->start_ps)
 			weir_base_doc_error_add(model->doc, stop,
 				"the stream stops before it starts; expected a time after 'start'");

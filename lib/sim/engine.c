@@ -37,6 +37,12 @@ sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
 		case EVENT_STEP_DONE:
 			sim_step_done(sim, index);
 			break;
+		case EVENT_TRIGGER:
+			sim_trigger(sim, index);
+			break;
+		case EVENT_BURST:
+			sim_arrival_of_burst(sim, index);
+			break;
 		}
 	}
 	if (!sim->ended)

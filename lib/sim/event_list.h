@@ -28,6 +28,8 @@ enum event_priority {
 enum event_kind {
 	EVENT_ARRIVAL,   /* of a stream */
 	EVENT_STEP_DONE, /* by a core */
+	EVENT_TRIGGER,   /* a stream's next burst begins */
+	EVENT_BURST,     /* a packet of a burst */
 };
 
 #define EVENT_INDEX_BITS          24 /* of what it happens to */

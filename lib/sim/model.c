@@ -121,8 +121,16 @@ weir_sim_model_read(struct weir_base_doc *doc)
 void
 weir_sim_model_free(struct weir_sim_model *model)
 {
+	uint32_t i;
+
 	if (model == NULL)
 		return;
+	for (i = 0; model->streams != NULL && i < model->nb_streams; i++) {
+		weir_sim_table_free(&model->streams[i].intervals);
+		weir_sim_table_free(&model->streams[i].size_table);
+		free(model->streams[i].capture.times_ps);
+		free(model->streams[i].capture.sizes);
+	}
 	free(model->streams);
 	free(model->queues);
 	free(model->objects);

@@ -25,18 +25,45 @@ enum sim_sizes {
 	SIM_SIZES_FIXED,
 	SIM_SIZES_UNIFORM,
 	SIM_SIZES_IMIX,
+	SIM_SIZES_EMPIRICAL,
+	SIM_SIZES_CAPTURED, /* those of the packets that are replayed */
+};
+
+/* What makes the packets of a stream. */
+enum sim_source_kind {
+	SIM_SOURCE_STEADY, /* one source, all the time */
+	SIM_SOURCE_ON_OFF, /* one source, whose clock stands still in every other phase */
+	SIM_SOURCE_BURSTS, /* a source per burst */
+	SIM_SOURCE_REPLAY, /* a capture */
+};
+
+/* Packets that were captured. */
+struct model_capture {
+	uint64_t *times_ps; /* since the first one */
+	uint32_t *sizes;    /* bytes */
+	uint32_t nb;
+	uint64_t round_ps; /* when it begins again; 0: it does not */
 };
 
 struct model_stream {
 	const struct weir_base_doc_value *value;
 	const char *name;
 	uint32_t queue;
-	struct weir_sim_dist interval; /* ps */
+	enum sim_source_kind source;
+	struct weir_sim_dist interval;   /* ps */
+	struct weir_sim_table intervals; /* ps; instead of it, when not empty */
+	struct weir_sim_dist on, off;    /* ps, ON_OFF: how long the phases are */
+	struct weir_sim_dist trigger,
+		life;                 /* ps, BURSTS: from one to the next, and how long they live */
+	struct model_capture capture; /* REPLAY */
 	enum sim_sizes sizes;
 	uint32_t size_min_bytes, size_max_bytes;
+	struct weir_sim_table size_table; /* bytes */
 	uint32_t nb_flows;
-	uint64_t start_ps, stop_ps; /* stop: none at or after it */
-	uint64_t count;             /* 0: no limit */
+	bool is_zipf;
+	struct weir_sim_zipf popularity; /* of flows, if they are not all alike */
+	uint64_t start_ps, stop_ps;      /* stop: none at or after it */
+	uint64_t count;                  /* 0: no limit */
 };
 
 /* As the choices of application.queues.*.type. */

@@ -18,6 +18,8 @@ init_random(struct sim *sim, uint64_t seed, unsigned int replication)
 
 		snprintf(name, sizeof(name), "stream/%s/arrivals", stream);
 		weir_sim_random_init(&sim->streams[i].arrivals, seed, replication, name);
+		snprintf(name, sizeof(name), "stream/%s/phases", stream);
+		weir_sim_random_init(&sim->streams[i].phases, seed, replication, name);
 		snprintf(name, sizeof(name), "stream/%s/sizes", stream);
 		weir_sim_random_init(&sim->streams[i].sizes, seed, replication, name);
 		snprintf(name, sizeof(name), "stream/%s/flows", stream);
@@ -60,7 +62,7 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 		return NULL;
 	sim->model = model;
 	sim->nb_left = UINT64_MAX;
-	sim->packets.free = SIM_NONE;
+	sim->packets.free = sim->bursts.free = SIM_NONE;
 	if (!take_memory(sim)) {
 		sim_free(sim);
 		return NULL;
@@ -72,10 +74,8 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 		sim->idle[i / 64] |= UINT64_C(1) << i % 64;
 	}
 	init_random(sim, seed, replication);
-	for (i = 0; i < model->nb_streams; i++) {
-		sim->streams[i].next_ps = model->streams[i].start_ps;
-		sim_arrival_schedule(sim, i);
-	}
+	for (i = 0; i < model->nb_streams; i++)
+		sim_traffic_start(sim, i);
 	return sim;
 }
 
@@ -86,6 +86,7 @@ sim_free(struct sim *sim)
 		return;
 	sim_event_list_free(&sim->events);
 	free(sim->packets.all);
+	free(sim->bursts.all);
 	free(sim->streams);
 	free(sim->queues);
 	free(sim->lanes);

@@ -81,10 +81,25 @@ struct sim_kind {
 	weir_sim_u128 worked_ps;
 };
 
+/* What makes packets: a stream, or one of its bursts. */
+struct sim_source {
+	uint64_t next_ps;  /* when its next one comes */
+	uint64_t limit_ps; /* end of its phase, or of its life */
+	double carry_ps;   /* part of a ps that the time of the last packet left over */
+	uint32_t stream;
+	uint32_t flow; /* of a burst */
+	uint32_t next; /* in the list of free ones */
+};
+
+/* Those that live, and the list of those that may be used again. */
+struct sim_bursts {
+	struct sim_source *all;
+	uint32_t nb, room, free;
+};
+
 struct sim_stream {
-	struct weir_sim_random arrivals, sizes, flows;
-	double carry_ps; /* part of a ps that the time of the last packet left over */
-	uint64_t next_ps;
+	struct weir_sim_random arrivals, phases, sizes, flows;
+	struct sim_source source;
 	uint64_t made;
 	struct weir_sim_level inside;
 	uint64_t inside_at_start;
@@ -107,6 +122,7 @@ struct sim {
 
 	struct event_list events;
 	struct sim_packets packets;
+	struct sim_bursts bursts;
 	struct sim_stream *streams;
 	struct sim_queue *queues;
 	struct sim_lane *lanes;
@@ -133,10 +149,12 @@ void sim_check(struct sim *sim);
 /* What it tells, a number per metric of the model. After sim_check(). */
 void sim_metrics_fill(const struct sim *sim, double *values);
 
-/* The next packet of a stream comes. */
+/* Schedule what a stream begins with. */
+void sim_traffic_start(struct sim *sim, uint32_t stream);
+/* The next packet of a stream comes; one of a burst; the next burst begins. */
 void sim_arrival(struct sim *sim, uint32_t stream);
-/* Schedule the next packet of a stream, if there is one. */
-void sim_arrival_schedule(struct sim *sim, uint32_t stream);
+void sim_arrival_of_burst(struct sim *sim, uint32_t burst);
+void sim_trigger(struct sim *sim, uint32_t stream);
 
 /* A core has done a step. */
 void sim_step_done(struct sim *sim, uint32_t core);

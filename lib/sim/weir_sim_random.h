@@ -97,6 +97,52 @@ double weir_sim_dist_draw(const struct weir_sim_dist *dist, struct weir_sim_rand
 /** Its mean. */
 double weir_sim_dist_mean(const struct weir_sim_dist *dist);
 
+/**
+ * An empirical distribution: value i with probability weight i / sum of the weights; nothing between the values.
+ * Immutable once made: any number of threads may draw from it.
+ */
+struct weir_sim_table {
+	uint32_t nb;    /**< values; 0: an empty one, of which nothing is drawn */
+	double *values; /**< none of them negative */
+	double *upto;   /**< sum of the weights up to and with each */
+};
+
+/**
+ * Make one.
+ *
+ * @param weights  one per value, not negative, not all 0; NULL: each is as likely
+ * @param nb       1 or more
+ * @return 0; -ENOMEM
+ */
+int weir_sim_table_init(
+	struct weir_sim_table *table, const double *values, const double *weights, uint32_t nb);
+
+/** Free what it has. It is empty then. */
+void weir_sim_table_free(struct weir_sim_table *table);
+
+/** One value; log2(nb) comparisons. The table is not empty. */
+double weir_sim_table_draw(const struct weir_sim_table *table, struct weir_sim_random *random);
+
+/** Mean; 0 when empty. */
+double weir_sim_table_mean(const struct weir_sim_table *table);
+
+/**
+ * Zipf's distribution of ranks 0 ... nb - 1: rank k has a probability proportional to 1 / (k + 1)^skew.
+ * With skew 0 each is as likely.
+ */
+struct weir_sim_zipf {
+	uint64_t nb;     /**< ranks */
+	double skew;     /**< exponent */
+	double from, to; /**< what it inverts: see random_zipf.c */
+	double always;   /**< as far from a rank nothing is drawn again */
+};
+
+/** Make one of @p nb ranks (1 or more) and an exponent that is not negative. */
+void weir_sim_zipf_init(struct weir_sim_zipf *zipf, uint64_t nb, double skew);
+
+/** One rank, in a time that does not depend on their number: less than two tries in the mean. */
+uint64_t weir_sim_zipf_draw(const struct weir_sim_zipf *zipf, struct weir_sim_random *random);
+
 #ifdef __cplusplus
 }
 #endif

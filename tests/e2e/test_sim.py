@@ -82,6 +82,17 @@ def test_refused(tmp_path, what):
     assert any(f"{e['file']}:{e['line']}:{e['column']}: " == place for e in errors["errors"])
 
 
+def test_refused_tables(tmp_path):
+    """What is wrong with a table is told at its line; a file that is not there, where the model names it."""
+    (tmp_path / "sizes.csv").write_text("size_B,weight\n64,1\n-3,1\n")
+    (tmp_path / "bad.yaml").write_text(GOOD.replace("sizes: imix", "sizes: empirical, size_table: sizes.csv"))
+    done = weir("sim", "bad.yaml", cwd=tmp_path)
+    assert done.code == USAGE and re.search(r"^sizes.csv:3:1: .*expected a number", done.stderr, re.M), done.text
+    (tmp_path / "sizes.csv").unlink()
+    done = weir("sim", "bad.yaml", cwd=tmp_path)
+    assert done.code == USAGE and re.search(r"^bad.yaml:3:.*cannot read 'sizes.csv'.*expected", done.stderr, re.M), done.text
+
+
 def test_numbers_add_up(model):
     """Sums and means of one replication, by the laws of queues."""
     report = run(model, "--replications", "1")

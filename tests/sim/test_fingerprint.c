@@ -50,6 +50,34 @@ pinned(void **state)
 	given_free(&given);
 }
 
+/* All ways in which packets come. */
+static void
+pinned_traffic(void **state)
+{
+	struct given given = given_model(
+		"traffic:\n"
+		"  streams:\n"
+		"    phases: {to: q, rate: 1Mpps, on: 10us, off: 20us, flows: 100, popularity: "
+		"zipf}\n"
+		"    bursts: {to: q, rate: 2Mpps, bursts: {interval: 50us, lifetime: 10us}, flows: "
+		"9}\n"
+		"    even: {to: q, arrivals: deterministic, rate: 1Mpps, phases: uniform, on: 5us, "
+		"off: "
+		"50us, flows: 4294967295, popularity: zipf, skew: 1.3}\n"
+		"application:\n"
+		"  queues: {q: {type: atomic, flows: 32}}\n"
+		"  objects: {o: {queues: [q], steps: [{cpu: 700cycles, distribution: "
+		"exponential}]}}\n"
+		"platform: {cores: {c: {count: 2, clock: 1GHz}}}\n"
+		"run: {simulation: {duration: 20ms, warmup: 1ms, replications: 2, seed: 42}}\n");
+	struct weir_sim_result result = given_run(&given);
+
+	assert_int_equal(result.events, 0x1039c);
+	assert_int_equal(result.fingerprint, 0x9db9af414c9159e6);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 static bool
 go_on(void *arg, const struct weir_sim_progress *progress)
 {
@@ -169,6 +197,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pinned),
+		cmocka_unit_test(pinned_traffic),
 		cmocka_unit_test(who_looks_changes_nothing),
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(a_run_that_is_ended_keeps_whole_replications),

@@ -159,6 +159,82 @@ distributions_have_their_parameters(void **state)
 	}
 }
 
+/* Each rank as often as it should be, within five standard deviations; also where exponent and number are at their ends. */
+static void
+zipf_has_its_probabilities(void **state)
+{
+	enum { DRAWS = 3 * NB };
+	const struct {
+		uint64_t nb;
+		double skew;
+	} cases[] = {{1, 1}, {2, 1}, {10, 0}, {10, 0.5}, {10, 1}, {10, 1.00001}, {1000, 0.8},
+		{1000, 2}, {5, 2.5}, {UINT32_MAX, 1}, {UINT32_MAX, 1.5}, {3, 10}};
+	struct weir_sim_random random;
+	unsigned int i, j;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned int counts[10] = {0}, shown, rest = DRAWS;
+		struct weir_sim_zipf zipf;
+		double all = 0, p, left = 1;
+		uint64_t rank;
+
+		/* The sum of k^-skew; of its end, beyond a million, the integral. */
+		for (rank = 1; rank <= cases[i].nb && rank <= 1000000; rank++)
+			all += pow((double)rank, -cases[i].skew);
+		if (cases[i].nb > 1000000)
+			all += cases[i].skew == 1 ? log(((double)cases[i].nb + 0.5) / 1000000.5)
+						  : (pow(1000000.5, 1 - cases[i].skew) -
+							    pow((double)cases[i].nb + 0.5,
+								    1 - cases[i].skew)) /
+							    (cases[i].skew - 1);
+		weir_sim_zipf_init(&zipf, cases[i].nb, cases[i].skew);
+		weir_sim_random_init(&random, 1, i, "zipf");
+		for (j = 0; j < DRAWS; j++) {
+			rank = weir_sim_zipf_draw(&zipf, &random);
+			assert_true(rank < cases[i].nb);
+			if (rank < 10)
+				counts[rank]++;
+		}
+		shown = cases[i].nb < 10 ? (unsigned int)cases[i].nb : 10;
+		for (j = 0; j < shown; j++) {
+			p = pow(j + 1, -cases[i].skew) / all;
+			assert_true(
+				fabs(counts[j] - p * DRAWS) <= 5 * sqrt(p * (1 - p) * DRAWS) + 0.5);
+			rest -= counts[j];
+			left -= p;
+		}
+		assert_true(fabs(rest - left * DRAWS) <= 5 * sqrt(fabs(left) * DRAWS) + 0.5);
+	}
+}
+
+static void
+tables_have_their_weights(void **state)
+{
+	const double values[] = {5, 1, 7, 3}, weights[] = {1, 0, 2, 0};
+	struct weir_sim_random random;
+	struct weir_sim_table table;
+	unsigned int i, fives = 0, counts[8] = {0};
+
+	assert_int_equal(weir_sim_table_init(&table, values, weights, 4), 0);
+	assert_true(fabs(weir_sim_table_mean(&table) - 19.0 / 3) < 1e-12);
+	weir_sim_random_init(&random, 1, 0, "table");
+	for (i = 0; i < NB; i++) {
+		const double value = weir_sim_table_draw(&table, &random);
+
+		assert_true(value == 5 || value == 7);
+		fives += value == 5;
+	}
+	assert_true(fabs(fives - NB / 3.0) < 5 * sqrt(NB * 2.0 / 9));
+	weir_sim_table_free(&table);
+	assert_int_equal(table.nb, 0);
+	assert_int_equal(weir_sim_table_init(&table, values, NULL, 4), 0);
+	for (i = 0; i < NB; i++)
+		counts[(int)weir_sim_table_draw(&table, &random)]++;
+	for (i = 1; i < 8; i += 2)
+		assert_true(fabs(counts[i] - NB / 4.0) < 5 * sqrt(NB * 3.0 / 16));
+	weir_sim_table_free(&table);
+}
+
 int
 main(void)
 {
@@ -170,6 +246,8 @@ main(void)
 		cmocka_unit_test(functions_have_the_same_bits_everywhere),
 		cmocka_unit_test(below_is_below_and_reaches_all),
 		cmocka_unit_test(distributions_have_their_parameters),
+		cmocka_unit_test(zipf_has_its_probabilities),
+		cmocka_unit_test(tables_have_their_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
