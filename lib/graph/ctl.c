@@ -75,6 +75,13 @@ graph_arg(const json_t *args, const char *otherwise, const char **name,
 }
 
 static int
+no_graph(const char *name, json_t **result)
+{
+	*result = json_sprintf("there is no graph '%s'", name);
+	return -ENOENT;
+}
+
+static int
 ctl_list(void *arg, const json_t *args, json_t **result)
 {
 	json_t *list = json_array();
@@ -120,15 +127,22 @@ kept_to_front(uint32_t from)
 }
 
 static struct weir_graph_cluster *
-cluster_kept(const char *pattern)
+kept_find(const char *pattern)
 {
-	struct kept *last = &kept[KEPT_MAX - 1];
-
 	for (uint32_t i = 0; i < KEPT_MAX && kept[i].cluster != NULL; i++)
 		if (strcmp(kept[i].pattern, pattern) == 0) {
 			kept_to_front(i);
 			return kept[0].cluster;
 		}
+	return NULL;
+}
+
+/* In the place of the one that was not asked about for the longest time. */
+static struct weir_graph_cluster *
+kept_add(const char *pattern)
+{
+	struct kept *last = &kept[KEPT_MAX - 1];
+
 	weir_graph_cluster_destroy(last->cluster);
 	free(last->pattern);
 	last->pattern = strdup(pattern);
@@ -153,7 +167,13 @@ ctl_stats(void *arg, const json_t *args, json_t **result)
 	RTE_SET_USED(arg);
 	if (rc < 0)
 		return rc;
-	cluster = cluster_kept(pattern);
+	cluster = kept_find(pattern);
+	/* A pattern may match nothing yet; a name of none is a mistake, unless it was a graph's that is gone. */
+	if (cluster == NULL && graph_name_valid(pattern) &&
+		weir_graph_from_name(pattern) == WEIR_GRAPH_ID_INVALID)
+		return no_graph(pattern, result);
+	if (cluster == NULL)
+		cluster = kept_add(pattern);
 	if (cluster == NULL)
 		return -ENOMEM;
 	return weir_graph_cluster_json(cluster, result);
@@ -184,7 +204,7 @@ ctl_dot(void *arg, const json_t *args, json_t **result)
 	if (rc == 0)
 		*result = json_stringn(text, size);
 	else if (rc == -ENOENT)
-		*result = json_sprintf("there is no graph '%s'", name);
+		rc = no_graph(name, result);
 	free(text);
 	return rc;
 }

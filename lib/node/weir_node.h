@@ -179,7 +179,7 @@ struct weir_node_totals {
 	uint64_t sent;       /**< accepted by devices or written to files */
 	uint64_t dropped;    /**< by the drop node, for all reasons */
 	uint64_t punted;     /**< by the punt node, for all reasons */
-	uint64_t discarded;  /**< by the null node, or because no stream could take them */
+	uint64_t discarded;  /**< by the null node, or for want of room in a stream or an edge */
 	uint64_t fragmented; /**< packets that were cut */
 	uint64_t fragments;  /**< pieces they were cut into */
 };

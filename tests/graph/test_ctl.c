@@ -87,6 +87,18 @@ test_stats(void **state)
 	stats = ask("graph/stats", "{'name': 7}", -EINVAL);
 	assert_non_null(strstr(json_string_value(stats), "string"));
 	json_decref(stats);
+	stats = ask("graph/stats", "{'name': 'nobody'}", -ENOENT);
+	assert_non_null(strstr(json_string_value(stats), "'nobody'"));
+	json_decref(stats);
+
+	/* A pattern may match nothing yet, and what a graph had counted stays when it is gone. */
+	stats = ask("graph/stats", "{'name': 'nobody*'}", 0);
+	assert_int_equal(number(stats, "graphs"), 0);
+	json_decref(stats);
+	assert_int_equal(weir_graph_destroy(weir_graph_from_name("h")), 0);
+	stats = ask("graph/stats", "{'name': 'h'}", 0);
+	assert_int_equal(number(stats, "walks"), 1);
+	json_decref(stats);
 }
 
 static void
