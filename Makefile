@@ -38,6 +38,7 @@ soak:
 	@scripts/soak
 
 bench: all
+	-@scripts/bench-peers
 	build/weir bench
 
 lint:

@@ -17,7 +17,7 @@
 #include "harness.h"
 
 static const struct bench *const benches[] = {&bench_graph, &bench_forward, &bench_coro,
-	&bench_sched, &bench_em, &bench_job, &bench_readout};
+	&bench_sched, &bench_em, &bench_job, &bench_readout, &bench_sim};
 
 #define NB_BENCHES (sizeof(benches) / sizeof(benches[0]))
 

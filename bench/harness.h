@@ -49,6 +49,7 @@ extern const struct bench bench_sched;
 extern const struct bench bench_em;
 extern const struct bench bench_job;
 extern const struct bench bench_readout;
+extern const struct bench bench_sim;
 
 /* One side of a case. */
 struct bench_side {

@@ -10,9 +10,9 @@ from program import FAILED, OK, USAGE, weir
 
 # A case that is over soon, and the options that only some benchmarks take.
 QUICK = {"graph": "diamond", "forward": "full-table", "coro": "switch", "sched": "stages-4", "em": "dispatch-1", "job": "spawn",
-         "readout": "callback-1"}
+         "readout": "callback-1", "sim": "events"}
 TAKEN = {"graph": {"--burst"}, "forward": {"--burst", "--routes"}, "coro": set(), "sched": {"--ours"}, "em": set(),
-         "job": {"--ours"}, "readout": {"--burst"}}
+         "job": {"--ours"}, "readout": {"--burst"}, "sim": set()}
 SOME = {"--burst": ["17"], "--routes": ["/nowhere/routes"], "--ours": []}
 
 
