@@ -316,6 +316,14 @@ static const struct weir_base_doc_key keys[] = {
 			"notice of them.",
 	},
 	{
+		.name = "units",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_unit,
+		.help = "Accelerators, I/O units and links, by name, for `weir sim`; `weir run` "
+			"takes no notice of them.",
+	},
+	{
 		.name = "scheduler",
 		.kind = WEIR_BASE_DOC_MAP,
 		.section = &schema_scheduler,

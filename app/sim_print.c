@@ -54,6 +54,20 @@ static const struct column cores_columns[] = {
 	{.head = NULL},
 };
 
+static const struct column unit_columns[] = {
+	{"packets", "arrived_packets", FORM_COUNT, false},
+	{"dropped", "loss", FORM_SHARE, true},
+	{"length", "length_mean", FORM_NUMBER, true},
+	{"wait", "wait_mean_ns", FORM_TIME, true},
+	{"used", "utilisation", FORM_SHARE, true},
+	{.head = NULL},
+};
+
+static const struct column drop_columns[] = {
+	{"packets", "packets", FORM_NUMBER, true},
+	{.head = NULL},
+};
+
 /* A time in the unit that suits it, four digits. */
 static void
 put_time(char *text, size_t size, double ns)
@@ -120,7 +134,7 @@ print_cell(const struct sim_report *report, const struct column *column, unsigne
 static void
 print_head(const char *of, const struct column *columns)
 {
-	printf("\n  %-20s", of);
+	printf("\n  %-28s", of);
 	for (; columns->head != NULL; columns++)
 		printf(columns->interval ? " %11s             " : " %11s", columns->head);
 	printf("\n");
@@ -135,12 +149,13 @@ print_scope(const struct sim_report *report, enum weir_sim_scope scope, const ch
 	const struct column *column;
 	int last = -1;
 
-	print_head(of, columns);
 	for (i = 0; i < nb_metrics; i++) {
 		if (metrics[i].scope != scope || (int)metrics[i].object == last)
 			continue;
+		if (last < 0)
+			print_head(of, columns);
 		last = (int)metrics[i].object;
-		printf("  %-20s", metrics[i].name);
+		printf("  %-28s", metrics[i].name);
 		for (column = columns; column->head != NULL; column++)
 			print_cell(report, column,
 				(unsigned int)weir_sim_model_metric_find(
@@ -168,6 +183,8 @@ sim_report_print(const struct sim_report *report)
 		print_scope(report, WEIR_SIM_STREAM, "stream", stream_columns);
 		print_scope(report, WEIR_SIM_QUEUE, "queue", queue_columns);
 		print_scope(report, WEIR_SIM_CORES, "cores", cores_columns);
+		print_scope(report, WEIR_SIM_UNIT, "unit", unit_columns);
+		print_scope(report, WEIR_SIM_DROP, "drops", drop_columns);
 	}
 	if (broken != NULL)
 		printf("\n  BROKEN: %s\n", broken);

@@ -4,7 +4,7 @@
  *
  *   flow balance      what was inside + what came = what left + what was dropped + what is inside
  *   Little's law      the level of what is inside, over time = the time that each one was inside
- *   utilisation law   the number of busy cores, over time = the time that packets were worked on
+ *   utilisation law   the number of busy cores or servers, over time = the time that packets were worked on
  */
 #include <stdlib.h>
 
@@ -30,11 +30,17 @@ add_inside(struct sim *sim, uint64_t *held)
 static void
 check_streams(struct sim *sim)
 {
-	uint32_t i;
+	const uint32_t nb_reasons = sim->model->nb_reasons;
+	uint64_t dropped;
+	uint32_t i, j;
 
 	for (i = 0; i < sim->model->nb_streams; i++) {
 		struct sim_stream *stream = &sim->streams[i];
 
+		for (dropped = 0, j = 0; j < nb_reasons; j++)
+			dropped += sim->drops[i * nb_reasons + j];
+		if (dropped != stream->dropped)
+			sim->broken = "a reason for each drop";
 		weir_sim_level_advance(&stream->inside, sim->now_ps);
 		if (stream->inside_at_start + stream->arrived !=
 			stream->delivered + stream->dropped + stream->inside.value)
@@ -85,6 +91,33 @@ check_cores(struct sim *sim)
 	}
 }
 
+static void
+check_units(struct sim *sim)
+{
+	uint32_t i, packet;
+
+	for (i = 0; i < sim->model->nb_servers; i++)
+		if (sim->servers[i].packet != SIM_NONE)
+			sim->units[sim->servers[i].unit].worked_ps +=
+				sim_counted_ps(sim, sim->servers[i].start_ps);
+	for (i = 0; i < sim->model->nb_units; i++) {
+		struct sim_unit *unit = &sim->units[i];
+
+		for (packet = unit->waiting.head; packet != SIM_NONE;
+			packet = sim->packets.all[packet].next)
+			unit->waited_ps += sim_counted_ps(sim, sim->packets.all[packet].entered_ps);
+		weir_sim_level_advance(&unit->length, sim->now_ps);
+		weir_sim_level_advance(&unit->busy, sim->now_ps);
+		if (unit->waiting_at_start + unit->arrived !=
+			unit->taken + unit->dropped + unit->length.value)
+			sim->broken = "flow balance of a unit";
+		if (unit->length.area != unit->waited_ps)
+			sim->broken = "Little's law of a unit";
+		if (unit->busy.area != unit->worked_ps)
+			sim->broken = "utilisation law of a unit";
+	}
+}
+
 void
 sim_check(struct sim *sim)
 {
@@ -103,4 +136,5 @@ sim_check(struct sim *sim)
 	check_streams(sim);
 	check_queues(sim);
 	check_cores(sim);
+	check_units(sim);
 }

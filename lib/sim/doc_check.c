@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is wrong with a model whose parts are each in order. */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "doc_read.h"
 
 /* Kinds of cores that a group has. */
@@ -34,21 +37,84 @@ check_queue(struct weir_sim_model *model, const struct model_queue *queue)
 			queue->name, model->groups[queue->group]);
 }
 
-/* Does a packet that object @p index works on leave in the end? Each object has one way out, so there are as many steps as objects. */
+/* Does the last step of an object always lead elsewhere, so that it never comes to its end? */
 static bool
-leads_out(const struct weir_sim_model *model, uint32_t index)
+ends_elsewhere(const struct weir_sim_model *model, const struct model_object *object)
 {
-	uint32_t hops;
+	const struct model_step *last;
 
-	for (hops = 0; hops <= model->nb_objects && index != SIM_NONE; hops++) {
-		if (model->objects[index].to == SIM_NONE)
-			return true;
-		index = model->queues[model->objects[index].to].object;
-	}
-	return index == SIM_NONE; /* a queue without an object, which is told of elsewhere */
+	if (object->nb_steps == 0)
+		return false;
+	last = &model->steps[object->first_step + object->nb_steps - 1];
+	return last->op >= MODEL_JUMP && last->compare == MODEL_ALWAYS && last->probability >= 1;
 }
 
-void
+/* Does what is sent to a queue leave in the end, as far as is known? A queue that nobody serves is told of elsewhere. */
+static bool
+queue_leads_out(const struct weir_sim_model *model, const bool *leads_out, uint32_t queue)
+{
+	return queue == SIM_NONE || model->queues[queue].object == SIM_NONE ||
+	       leads_out[model->queues[queue].object];
+}
+
+static bool
+object_leads_out(const struct weir_sim_model *model, const bool *leads_out,
+	const struct model_object *object)
+{
+	const struct model_step *step = &model->steps[object->first_step];
+	uint32_t i;
+
+	if (!ends_elsewhere(model, object) && queue_leads_out(model, leads_out, object->to))
+		return true;
+	for (i = 0; i < object->nb_steps; i++, step++)
+		if (step->op == MODEL_DROP || step->op == MODEL_OUTPUT ||
+			(step->op == MODEL_SEND && queue_leads_out(model, leads_out, step->target)))
+			return true;
+	return false;
+}
+
+/* Is there an object whose packets never leave? */
+static int
+check_circles(struct weir_sim_model *model)
+{
+	bool *leads_out = calloc(model->nb_objects + 1, sizeof(*leads_out)), more = true;
+	uint32_t i;
+
+	if (leads_out == NULL)
+		return -ENOMEM;
+	while (more)
+		for (more = false, i = 0; i < model->nb_objects; i++)
+			if (!leads_out[i] && object_leads_out(model, leads_out, &model->objects[i]))
+				leads_out[i] = more = true;
+	for (i = 0; i < model->nb_objects; i++)
+		if (!leads_out[i]) {
+			const struct weir_base_doc_value *to =
+				weir_base_doc_get(model->objects[i].value, "to");
+
+			weir_base_doc_error_add(model->doc,
+				to != NULL ? to : model->objects[i].value,
+				"packets of object '%s' go in a circle and never leave; expected "
+				"an object without 'to' at the end",
+				model->objects[i].name);
+		}
+	free(leads_out);
+	return 0;
+}
+
+static void
+check_attributes(struct weir_sim_model *model)
+{
+	uint32_t i;
+
+	for (i = 0; i < model->nb_attributes; i++)
+		if (!model->attributes[i].is_set)
+			weir_base_doc_error_add(model->doc, model->attributes[i].used,
+				"nothing has an attribute '%s'; expected one that a stream's "
+				"'attributes' or a step 'set' gives, 'size' or 'flow'",
+				model->attributes[i].name);
+}
+
+int
 sim_doc_check(struct weir_sim_model *model)
 {
 	uint32_t i;
@@ -58,12 +124,11 @@ sim_doc_check(struct weir_sim_model *model)
 			"nothing arrives; expected 'streams' in 'traffic'");
 	for (i = 0; i < model->nb_queues; i++)
 		check_queue(model, &model->queues[i]);
-	for (i = 0; i < model->nb_objects; i++)
-		if (!leads_out(model, i))
-			weir_base_doc_error_add(model->doc,
-				weir_base_doc_get(model->objects[i].value, "to"),
-				"packets of object '%s' go in a circle and never leave; expected "
-				"an "
-				"object without 'to' at the end",
-				model->objects[i].name);
+	for (i = 0; i < model->nb_units; i++)
+		if (!model->units[i].is_used)
+			weir_base_doc_error_add(model->doc, model->units[i].value,
+				"nothing uses unit '%s'; expected a step or a stream that does",
+				model->units[i].name);
+	check_attributes(model);
+	return check_circles(model);
 }

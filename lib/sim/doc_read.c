@@ -80,6 +80,9 @@ sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_val
 			.group = find_group(model, weir_base_doc_get(value, "group")),
 			.object = SIM_NONE,
 		};
+		if (queue->capacity != SIM_NONE &&
+			sim_doc_reason(model, &queue->reason, "queue %s is full", queue->name) < 0)
+			return -ENOMEM;
 		/* Without order among them, flows share a queue. */
 		if (queue->type == MODEL_PARALLEL)
 			queue->nb_flows = 1;
@@ -91,58 +94,6 @@ sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_val
 			model->nb_lanes += queue->nb_flows;
 	}
 	return 0;
-}
-
-/* A distribution by its mean. */
-static struct weir_sim_dist
-read_dist(const struct weir_base_doc_value *value, double mean)
-{
-	const double spread = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "spread")));
-	const double sigma = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "sigma")));
-
-	switch ((enum weir_sim_dist_kind)weir_base_doc_u64(
-		weir_base_doc_get(value, "distribution"))) {
-	case WEIR_SIM_DIST_UNIFORM:
-		return (struct weir_sim_dist){
-			WEIR_SIM_DIST_UNIFORM, mean * (1 - spread), mean * (1 + spread)};
-	case WEIR_SIM_DIST_EXPONENTIAL:
-		return (struct weir_sim_dist){WEIR_SIM_DIST_EXPONENTIAL, mean, 0};
-	case WEIR_SIM_DIST_LOGNORMAL:
-		return weir_sim_dist_lognormal(mean, sigma);
-	case WEIR_SIM_DIST_CONSTANT:
-		break;
-	}
-	return (struct weir_sim_dist){WEIR_SIM_DIST_CONSTANT, mean, 0};
-}
-
-/* What means nothing with this distribution would be overlooked. */
-static void
-check_parameters(struct weir_sim_model *model, const struct weir_base_doc_value *value,
-	enum weir_sim_dist_kind kind)
-{
-	if (kind != WEIR_SIM_DIST_UNIFORM && weir_base_doc_given(value, "spread"))
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "spread"),
-			"'spread' means nothing here; expected it with 'uniform'");
-	if (kind != WEIR_SIM_DIST_LOGNORMAL && weir_base_doc_given(value, "sigma"))
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "sigma"),
-			"'sigma' means nothing here; expected it with 'lognormal'");
-}
-
-static void
-read_step(struct weir_sim_model *model, const struct weir_base_doc_value *value,
-	struct model_step *step)
-{
-	const double cycles = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "cpu")));
-
-	*step = (struct model_step){
-		.op = MODEL_CPU,
-		.amount = read_dist(value, cycles),
-		.per_byte = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "per_byte"))),
-	};
-	check_parameters(model, value, step->amount.kind);
-	if (!weir_base_doc_given(value, "cpu") && !weir_base_doc_given(value, "per_byte"))
-		weir_base_doc_error_add(model->doc, value,
-			"a step that does nothing; expected a key 'cpu' or 'per_byte'");
 }
 
 /* An object takes a queue that nobody else has. */
@@ -169,7 +120,6 @@ read_object(struct weir_sim_model *model, uint32_t index, const struct weir_base
 	const struct weir_base_doc_value *queues = weir_base_doc_get(value, "queues");
 	const struct weir_base_doc_value *to = weir_base_doc_get(value, "to");
 	struct model_object *object = &model->objects[index];
-	struct model_step *all;
 	uint32_t i;
 
 	*object = (struct model_object){
@@ -177,18 +127,14 @@ read_object(struct weir_sim_model *model, uint32_t index, const struct weir_base
 		.name = weir_base_doc_name(value),
 		.first_step = model->nb_steps,
 		.nb_steps = weir_base_doc_count(steps),
-		.to = to != NULL ? sim_doc_find_queue(model, to) : SIM_NONE,
+		.to = to != NULL ? sim_doc_find_queue(model, to) : SIM_TO_OUTPUT,
 	};
 	if (object->nb_steps == 0)
 		weir_base_doc_error_add(model->doc, value,
 			"object '%s' does not say what its work costs; expected a key 'steps'",
 			object->name);
-	all = realloc(model->steps, (model->nb_steps + object->nb_steps + 1) * sizeof(*all));
-	if (all == NULL)
+	if (sim_doc_read_steps(model, object, steps) < 0)
 		return -ENOMEM;
-	model->steps = all;
-	for (i = 0; i < object->nb_steps; i++)
-		read_step(model, weir_base_doc_at(steps, i), &all[model->nb_steps++]);
 	for (i = 0; i < weir_base_doc_count(queues); i++)
 		read_served(model, index, weir_base_doc_at(queues, i));
 	if (object->to != SIM_NONE)

@@ -32,6 +32,33 @@ int sim_doc_read_table(struct weir_sim_model *model, const struct weir_base_doc_
 int sim_doc_read_capture(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	double speed, bool repeat, struct model_capture *capture);
 
+int sim_doc_read_units(struct weir_sim_model *model, const struct weir_base_doc_value *units);
+int sim_doc_read_steps(struct weir_sim_model *model, const struct model_object *object,
+	const struct weir_base_doc_value *steps);
+/* The attributes that a stream gives its packets. */
+int sim_doc_read_given(struct weir_sim_model *model, uint32_t stream,
+	const struct weir_base_doc_value *attributes);
+/* `value` or `weights` of a map. */
+int sim_doc_read_value(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_value *to);
+/* Index of a reason of drops, a new one where there is none like it. */
+int sim_doc_reason(struct weir_sim_model *model, uint32_t *reason, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* What a packet's number is called: an attribute, `size`, `flow`. */
+int sim_doc_find_number(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	const char *name, uint32_t *number);
+/* An attribute that is given a value somewhere. */
+int sim_doc_set_attribute(struct weir_sim_model *model, const char *name, uint32_t *attribute);
+
+/* The distribution of that mean that `distribution`, `spread` and `sigma` of a map make. */
+struct weir_sim_dist sim_doc_dist(const struct weir_base_doc_value *value, double mean);
+struct weir_sim_dist sim_doc_dist_of(
+	enum weir_sim_dist_kind kind, double mean, double spread, double sigma);
+/* What means nothing with this distribution would be overlooked. */
+void sim_doc_check_dist(struct weir_sim_model *model, const struct weir_base_doc_value *value);
+
+/* Index of the unit that @p value names, or SIM_NONE with an error. */
+uint32_t sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 /* Index of the queue that @p value names, or SIM_NONE with an error. */
 uint32_t sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 

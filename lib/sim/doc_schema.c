@@ -1,59 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulator's vocabulary in description files. */
-#include "weir_sim.h"
+#include "doc_schema.h"
 
 static const char *const type_choices[] = {"atomic", "parallel", "ordered", NULL};
-static const char *const dist_choices[] = {"constant", "uniform", "exponential", "lognormal", NULL};
-
-static const struct weir_base_doc_key step_keys[] = {
-	{
-		.name = "cpu",
-		.kind = WEIR_BASE_DOC_CYCLES,
-		.min = 0,
-		.max = 1e12,
-		.def = "0",
-		.help = "Cycles that it takes of the core, in the mean.",
-	},
-	{
-		.name = "distribution",
-		.kind = WEIR_BASE_DOC_ENUM,
-		.choices = dist_choices,
-		.def = "constant",
-		.help = "Of `cpu`, which is its mean. `uniform`: from 1 - `spread` to 1 + `spread` "
-			"of it. `lognormal`: the logarithm has the standard deviation `sigma`.",
-	},
-	{
-		.name = "spread",
-		.kind = WEIR_BASE_DOC_NUMBER,
-		.min = 0,
-		.max = 1,
-		.def = "1",
-		.help = "See `distribution`.",
-	},
-	{
-		.name = "sigma",
-		.kind = WEIR_BASE_DOC_NUMBER,
-		.min = 0,
-		.max = 10,
-		.def = "1",
-		.help = "See `distribution`.",
-	},
-	{
-		.name = "per_byte",
-		.kind = WEIR_BASE_DOC_CYCLES_PER_BYTE,
-		.min = 0,
-		.max = 1e9,
-		.def = "0",
-		.help = "And so many more for each byte of the packet.",
-	},
-	{.name = NULL},
-};
-
-const struct weir_base_doc_section weir_sim_doc_step = {
-	.name = "step",
-	.help = "Something that an execution object does with a packet, and what it costs.",
-	.keys = step_keys,
-};
 
 static const struct weir_base_doc_key cores_keys[] = {
 	{
@@ -259,6 +208,13 @@ static const struct weir_base_doc_key platform_keys[] = {
 		.item = WEIR_BASE_DOC_MAP,
 		.section = &weir_sim_doc_cores,
 		.help = "Cores, by the name of their kind.",
+	},
+	{
+		.name = "units",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_unit,
+		.help = "Accelerators, I/O units and links, by name.",
 	},
 	{.name = NULL},
 };

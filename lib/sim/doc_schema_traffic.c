@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulator's vocabulary in description files: traffic. */
-#include "weir_sim.h"
+#include "doc_schema.h"
 
 static const char *const arrival_choices[] = {
 	"poisson", "deterministic", "uniform", "empirical", "replay", NULL};
@@ -197,6 +197,18 @@ static const struct weir_base_doc_key stream_keys[] = {
 		.max = 10,
 		.def = "1",
 		.help = "See `popularity`.",
+	},
+	{
+		.name = "attributes",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_attribute,
+		.help = "Numbers that its packets have, by name: steps ask for them.",
+	},
+	{
+		.name = "through",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "The unit of `platform.units` that its packets come through to the queue.",
 	},
 	{
 		.name = "start",

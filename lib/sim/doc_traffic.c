@@ -59,7 +59,7 @@ read_flows(struct weir_sim_model *model, const struct weir_base_doc_value *value
 int
 sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_value *streams)
 {
-	const struct weir_base_doc_value *value, *stop;
+	const struct weir_base_doc_value *value, *stop, *through;
 	struct model_stream *stream;
 	uint32_t i;
 
@@ -70,6 +70,7 @@ sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_va
 	for (i = 0; i < model->nb_streams; i++) {
 		value = weir_base_doc_at(streams, i);
 		stop = weir_base_doc_get(value, "stop");
+		through = weir_base_doc_get(value, "through");
 		stream = &model->streams[i];
 		*stream = (struct model_stream){
 			.value = value,
@@ -79,6 +80,9 @@ sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_va
 			.stop_ps = stop != NULL ? sim_doc_ps(stop) : UINT64_MAX,
 			.count = weir_base_doc_u64(weir_base_doc_get(value, "count")),
 		};
+		stream->unit = through != NULL ? sim_doc_find_unit(model, through) : SIM_NONE;
+		if (sim_doc_read_given(model, i, weir_base_doc_get(value, "attributes")) < 0)
+			return -ENOMEM;
 		if (sim_doc_read_arrivals(model, value, stream) < 0 ||
 			read_sizes(model, value, stream) < 0)
 			return -ENOMEM;

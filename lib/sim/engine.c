@@ -34,8 +34,11 @@ sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
 		case EVENT_ARRIVAL:
 			sim_arrival(sim, index);
 			break;
-		case EVENT_STEP_DONE:
-			sim_step_done(sim, index);
+		case EVENT_CORE:
+			sim_core_event(sim, index);
+			break;
+		case EVENT_SERVER:
+			sim_unit_event(sim, index);
 			break;
 		case EVENT_TRIGGER:
 			sim_trigger(sim, index);

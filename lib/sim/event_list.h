@@ -26,10 +26,11 @@ enum event_priority {
 };
 
 enum event_kind {
-	EVENT_ARRIVAL,   /* of a stream */
-	EVENT_STEP_DONE, /* by a core */
-	EVENT_TRIGGER,   /* a stream's next burst begins */
-	EVENT_BURST,     /* a packet of a burst */
+	EVENT_ARRIVAL, /* of a stream */
+	EVENT_CORE,    /* has done a step */
+	EVENT_TRIGGER, /* a stream's next burst begins */
+	EVENT_BURST,   /* a packet of a burst */
+	EVENT_SERVER,  /* of a unit is done */
 };
 
 #define EVENT_INDEX_BITS          24 /* of what it happens to */

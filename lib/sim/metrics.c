@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a replication tells: a table of quantities per kind of thing. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sim.h"
@@ -59,6 +60,14 @@ percentile_ns(const struct sim_stream *stream, double percent)
 	static double cores_##name(const struct sim *sim, uint32_t index)                          \
 	{                                                                                          \
 		const struct sim_kind *const kind = &sim->kinds[index];                            \
+                                                                                                   \
+		return expression;                                                                 \
+	}
+
+#define UNIT(name, expression)                                                                     \
+	static double unit_##name(const struct sim *sim, uint32_t index)                           \
+	{                                                                                          \
+		const struct sim_unit *const unit = &sim->units[index];                            \
                                                                                                    \
 		return expression;                                                                 \
 	}
@@ -141,6 +150,41 @@ static const struct quantity cores_quantities[] = {
 	{"utilisation", cores_utilisation},
 };
 
+UNIT(arrived, (double)unit->arrived)
+UNIT(served, (double)unit->served)
+UNIT(dropped, (double)unit->dropped)
+UNIT(loss, share(unit->dropped, unit->arrived))
+UNIT(length_mean, weir_sim_level_mean(&unit->length, span_ps(sim)))
+UNIT(length_max, (double)unit->length.max)
+UNIT(wait_mean, weir_sim_tally_mean(&unit->wait_ps) / PS_PER_NS)
+UNIT(wait_max, (double)unit->wait_ps.max / PS_PER_NS)
+UNIT(busy_mean, weir_sim_level_mean(&unit->busy, span_ps(sim)))
+UNIT(utilisation,
+	weir_sim_level_mean(&unit->busy, span_ps(sim)) / sim->model->units[index].nb_servers)
+
+static const struct quantity unit_quantities[] = {
+	{"arrived_packets", unit_arrived},
+	{"served_packets", unit_served},
+	{"dropped_packets", unit_dropped},
+	{"loss", unit_loss},
+	{"length_mean", unit_length_mean},
+	{"length_max", unit_length_max},
+	{"wait_mean_ns", unit_wait_mean},
+	{"wait_max_ns", unit_wait_max},
+	{"busy_mean", unit_busy_mean},
+	{"utilisation", unit_utilisation},
+};
+
+static double
+drop_packets(const struct sim *sim, uint32_t index)
+{
+	return (double)sim->drops[index];
+}
+
+static const struct quantity drop_quantities[] = {
+	{"packets", drop_packets},
+};
+
 struct table {
 	const struct quantity *quantities;
 	unsigned int nb;
@@ -151,32 +195,66 @@ struct table {
 		of, sizeof(of) / sizeof(of[0])                                                     \
 	}
 
+#define NB_SCOPES (sizeof(tables) / sizeof(tables[0]))
+
 static const struct table tables[] = {
 	[WEIR_SIM_STREAM] = TABLE(stream_quantities),
 	[WEIR_SIM_QUEUE] = TABLE(queue_quantities),
 	[WEIR_SIM_CORES] = TABLE(cores_quantities),
+	[WEIR_SIM_UNIT] = TABLE(unit_quantities),
+	[WEIR_SIM_DROP] = TABLE(drop_quantities),
 };
 
 static const char *
 thing_name(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32_t index)
 {
-	return scope == WEIR_SIM_STREAM  ? model->streams[index].name
-	       : scope == WEIR_SIM_QUEUE ? model->queues[index].name
-					 : model->cores[index].name;
+	switch (scope) {
+	case WEIR_SIM_STREAM:
+		return model->streams[index].name;
+	case WEIR_SIM_QUEUE:
+		return model->queues[index].name;
+	case WEIR_SIM_CORES:
+		return model->cores[index].name;
+	case WEIR_SIM_UNIT:
+		return model->units[index].name;
+	case WEIR_SIM_DROP:
+		break;
+	}
+	return model->pairs[index];
+}
+
+/* What drops are called: the stream, the reason. */
+static int
+make_pairs(struct weir_sim_model *model)
+{
+	uint32_t stream, reason;
+
+	model->pairs = calloc((size_t)model->nb_streams * model->nb_reasons + 1, sizeof(char *));
+	if (model->pairs == NULL)
+		return -ENOMEM;
+	for (stream = 0; stream < model->nb_streams; stream++)
+		for (reason = 0; reason < model->nb_reasons; reason++)
+			if (asprintf(&model->pairs[stream * model->nb_reasons + reason], "%s: %s",
+				    model->streams[stream].name, model->reasons[reason]) < 0)
+				return -ENOMEM;
+	return 0;
 }
 
 int
 sim_metrics_make(struct weir_sim_model *model)
 {
-	const uint32_t nb_things[] = {model->nb_streams, model->nb_queues, model->nb_kinds};
+	const uint32_t nb_things[NB_SCOPES] = {model->nb_streams, model->nb_queues, model->nb_kinds,
+		model->nb_units, model->nb_streams * model->nb_reasons};
 	unsigned int scope, index, i, at = 0;
 
-	for (scope = 0; scope < 3; scope++)
+	if (make_pairs(model) < 0)
+		return -ENOMEM;
+	for (scope = 0; scope < NB_SCOPES; scope++)
 		model->nb_metrics += nb_things[scope] * tables[scope].nb;
 	model->metrics = calloc(model->nb_metrics + 1, sizeof(*model->metrics));
 	if (model->metrics == NULL)
 		return -ENOMEM;
-	for (scope = 0; scope < 3; scope++)
+	for (scope = 0; scope < NB_SCOPES; scope++)
 		for (index = 0; index < nb_things[scope]; index++)
 			for (i = 0; i < tables[scope].nb; i++)
 				model->metrics[at++] = (struct weir_sim_metric){

@@ -83,23 +83,25 @@ has_errors(const struct weir_sim_model *model)
 	return nb_errors > 0;
 }
 
-/* Queues come first: all else names them. */
+/* Queues come first, then units: all else names them. */
 static int
 read_model(struct weir_sim_model *model)
 {
 	const struct weir_base_doc_value *root = weir_base_doc_root(model->doc);
 	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
+	const struct weir_base_doc_value *platform = weir_base_doc_get(root, "platform");
 	const struct weir_base_doc_value *run = weir_base_doc_get(root, "run");
 
 	if (sim_doc_read_queues(model, weir_base_doc_get(application, "queues")) < 0 ||
-		sim_doc_read_cores(model,
-			weir_base_doc_get(weir_base_doc_get(root, "platform"), "cores")) < 0 ||
+		sim_doc_read_cores(model, weir_base_doc_get(platform, "cores")) < 0 ||
+		sim_doc_read_units(model, weir_base_doc_get(platform, "units")) < 0 ||
 		sim_doc_read_objects(model, weir_base_doc_get(application, "objects")) < 0 ||
 		sim_doc_read_streams(model,
 			weir_base_doc_get(weir_base_doc_get(root, "traffic"), "streams")) < 0)
 		return -ENOMEM;
 	sim_doc_read_run(model, weir_base_doc_get(run, "simulation"));
-	sim_doc_check(model);
+	if (sim_doc_check(model) < 0)
+		return -ENOMEM;
 	return has_errors(model) ? -EINVAL : sim_model_finish(model);
 }
 
@@ -141,6 +143,18 @@ weir_sim_model_free(struct weir_sim_model *model)
 	free(model->core_kind);
 	free(model->group_cores);
 	free(model->kind_lanes);
+	for (i = 0; i < model->nb_attributes; i++)
+		free(model->attributes[i].name);
+	for (i = 0; i < model->nb_reasons; i++)
+		free(model->reasons[i]);
+	for (i = 0; model->pairs != NULL && i < model->nb_streams * model->nb_reasons; i++)
+		free(model->pairs[i]);
+	free(model->units);
+	free(model->given);
+	free(model->weights);
+	free(model->attributes);
+	free(model->reasons);
+	free(model->pairs);
 	free(model->metrics);
 	free(model);
 }

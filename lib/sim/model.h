@@ -16,10 +16,11 @@
 
 #pragma GCC visibility push(hidden)
 
-#define SIM_NONE       UINT32_MAX
-#define SIM_GROUPS_MAX 64    /* groups are bits of a word */
-#define SIM_CORES_MAX  4096  /* of all kinds together */
-#define SIM_LANES_MAX  65536 /* flows of all queues together */
+#define SIM_NONE        UINT32_MAX
+#define SIM_GROUPS_MAX  64    /* groups are bits of a word */
+#define SIM_CORES_MAX   4096  /* of all kinds together */
+#define SIM_LANES_MAX   65536 /* flows of all queues together */
+#define SIM_SERVERS_MAX 65536 /* of all units together */
 
 enum sim_sizes {
 	SIM_SIZES_FIXED,
@@ -56,6 +57,9 @@ struct model_stream {
 	struct weir_sim_dist trigger,
 		life;                 /* ps, BURSTS: from one to the next, and how long they live */
 	struct model_capture capture; /* REPLAY */
+	uint32_t unit;                /* that it comes through, or SIM_NONE */
+	uint32_t first_given;         /* attributes */
+	uint32_t nb_given;
 	enum sim_sizes sizes;
 	uint32_t size_min_bytes, size_max_bytes;
 	struct weir_sim_table size_table; /* bytes */
@@ -80,27 +84,95 @@ struct model_queue {
 	uint32_t priority;
 	uint32_t group;
 	uint32_t capacity; /* SIM_NONE: no limit, as that many cannot be inside */
+	uint32_t reason;   /* of what finds it full */
 	uint32_t nb_flows; /* lanes: each is FCFS, and atomic by itself */
 	uint32_t first_lane;
 	uint32_t object; /* that serves it, or SIM_NONE */
 	bool is_fed;     /* a stream or an object sends to it */
 };
 
+/* What a step does: with the core, or in no time. */
 enum model_op {
-	MODEL_CPU, /* amount + per_byte * size cycles of the core */
+	MODEL_CPU,    /* amount + per_byte * size cycles of the core */
+	MODEL_USE,    /* unit number target works on it */
+	MODEL_SET,    /* attribute number target becomes value */
+	MODEL_JUMP,   /* to step number target */
+	MODEL_SEND,   /* to queue number target; that is the end of the object's work */
+	MODEL_DROP,   /* for reason number target, likewise */
+	MODEL_OUTPUT, /* it leaves, through unit number target unless that is SIM_NONE */
+};
+
+enum model_compare {
+	MODEL_ALWAYS,
+	MODEL_EQUAL,
+	MODEL_NOT_EQUAL,
+	MODEL_LESS,
+	MODEL_AT_MOST,
+	MODEL_MORE,
+	MODEL_AT_LEAST,
+};
+
+/* What numbers of a packet are called, beside attributes by their number. */
+#define MODEL_SIZE UINT32_MAX
+#define MODEL_FLOW (UINT32_MAX - 1)
+
+/* A number: drawn from a distribution, or 0, 1, 2 ... as probable as its weight. */
+struct model_value {
+	struct weir_sim_dist dist;
+	uint32_t first_weight,
+		nb_weights; /* of model->weights, which are sums: the last one is 1 */
 };
 
 struct model_step {
+	const struct weir_base_doc_value *value;
 	enum model_op op;
-	struct weir_sim_dist amount; /* cycles */
-	double per_byte;             /* cycles */
+	uint32_t target;
+	struct model_value amount; /* cycles; of an attribute */
+	double per_byte;           /* cycles */
+	uint32_t times;            /* the amount is multiplied by that; SIM_NONE: by nothing */
+	bool deschedule;           /* the core does not wait for it */
+	/* When it is skipped: */
+	double probability; /* not by chance */
+	enum model_compare compare;
+	uint32_t operand;
+	double against;
+};
+
+/* What a stream's packets are given. */
+struct model_given {
+	uint32_t stream;
+	uint32_t attribute;
+	struct model_value value;
+};
+
+struct model_attribute {
+	char *name;
+	const struct weir_base_doc_value *used; /* where it is asked for first, or NULL */
+	bool is_set;                            /* by a stream or a step */
+};
+
+/* Where a packet goes on to: a queue, or one of these. */
+#define SIM_TO_OUTPUT SIM_NONE
+#define SIM_TO_UNIT   UINT32_C(0x40000000) /* | unit */
+#define SIM_TO_DROP   UINT32_C(0x80000000) /* | reason */
+
+/* Servers that work on packets without a core: accelerators, I/O, links. */
+struct model_unit {
+	const struct weir_base_doc_value *value;
+	const char *name;
+	uint32_t nb_servers, first_server;
+	uint32_t capacity, reason;
+	struct weir_sim_dist delay, outlier; /* ps */
+	double per_byte;                     /* ps */
+	double outlier_probability;
+	bool is_used;
 };
 
 struct model_object {
 	const struct weir_base_doc_value *value;
 	const char *name;
 	uint32_t first_step, nb_steps;
-	uint32_t to; /* queue, or SIM_NONE: output */
+	uint32_t to; /* at the end of its steps */
 };
 
 struct model_cores {
@@ -118,8 +190,14 @@ struct weir_sim_model {
 	struct model_object *objects;
 	struct model_step *steps;
 	struct model_cores *cores; /* kinds */
-	uint32_t nb_streams, nb_queues, nb_objects, nb_steps, nb_kinds;
-	uint32_t nb_cores, nb_lanes;
+	struct model_unit *units;
+	struct model_given *given; /* attributes, stream by stream */
+	double *weights;
+	struct model_attribute *attributes;
+	char **reasons; /* of drops */
+	uint32_t nb_streams, nb_queues, nb_objects, nb_steps, nb_kinds, nb_units;
+	uint32_t nb_given, nb_weights, nb_attributes, nb_reasons;
+	uint32_t nb_cores, nb_lanes, nb_servers;
 	const char *groups[SIM_GROUPS_MAX];
 	uint32_t nb_groups;
 
@@ -131,6 +209,7 @@ struct weir_sim_model {
 	uint64_t *group_cores; /* per group: bits of cores */
 	uint64_t *kind_lanes;  /* per kind: bits of lanes that it serves */
 
+	char **pairs; /* names of a stream and a reason */
 	struct weir_sim_metric *metrics;
 	unsigned int nb_metrics;
 	struct weir_sim_param param;
@@ -139,8 +218,8 @@ struct weir_sim_model {
 /* Number the lanes and make the bits. @return 0, -ENOMEM */
 int sim_model_finish(struct weir_sim_model *model);
 
-/* What is wrong between things that are each well formed: errors are added to the document. */
-void sim_doc_check(struct weir_sim_model *model);
+/* What is wrong between things that are each well formed: errors are added to the document. @return 0, -ENOMEM */
+int sim_doc_check(struct weir_sim_model *model);
 
 /* Fill in model->metrics. @return 0, -ENOMEM */
 int sim_metrics_make(struct weir_sim_model *model);

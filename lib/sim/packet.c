@@ -24,6 +24,16 @@ grow(struct sim *sim)
 		return false;
 	}
 	packets->all = all;
+	if (sim->model->nb_attributes > 0) {
+		double *attributes = realloc(sim->attributes,
+			(size_t)room * sim->model->nb_attributes * sizeof(*attributes));
+
+		if (attributes == NULL) {
+			sim->error = -ENOMEM;
+			return false;
+		}
+		sim->attributes = attributes;
+	}
 	packets->room = room;
 	return true;
 }
@@ -46,6 +56,8 @@ sim_packet_new(struct sim *sim, uint32_t stream, uint32_t size_bytes, uint32_t f
 		.created_ps = sim->now_ps,
 		.size_bytes = size_bytes,
 		.flow = flow,
+		.lane = SIM_NONE,
+		.core = SIM_NONE,
 		.stream = stream,
 		.state = PACKET_INSIDE,
 	};
@@ -83,11 +95,12 @@ sim_packet_delivered(struct sim *sim, uint32_t index)
 }
 
 void
-sim_packet_dropped(struct sim *sim, uint32_t index)
+sim_packet_dropped(struct sim *sim, uint32_t index, uint32_t reason)
 {
 	struct sim_packet *const packet = &sim->packets.all[index];
 	struct sim_stream *const stream = &sim->streams[packet->stream];
 
 	stream->dropped++;
+	sim->drops[packet->stream * sim->model->nb_reasons + reason]++;
 	packet_free(sim, packet, stream);
 }

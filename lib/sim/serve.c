@@ -10,8 +10,6 @@
  */
 #include "sim.h"
 
-#define SERVICE_MAX_PS 0x1p61
-
 static inline bool
 test_bit(const uint64_t *words, uint32_t bit)
 {
@@ -44,62 +42,89 @@ find_idle(const struct sim *sim, uint32_t group)
 	return SIM_NONE;
 }
 
-static void
-start_step(struct sim *sim, uint32_t index)
+/* Is there something that a core may take from it? */
+static inline void
+update_ready(struct sim *sim, uint32_t index)
 {
-	struct sim_core *const core = &sim->cores[index];
-	const struct model_step *const step = &sim->model->steps[core->step];
-	const struct sim_packet *const packet = &sim->packets.all[core->packet];
-	double ps = weir_sim_dist_draw(&step->amount, &sim->step_random[core->step]) +
-		    step->per_byte * packet->size_bytes;
+	const struct sim_lane *const lane = &sim->lanes[index];
+	const bool open = lane->holders == 0 ||
+			  sim->model->queues[sim->model->lane_queue[index]].type != MODEL_ATOMIC;
 
-	ps = ps * sim->model->cores[sim->model->core_kind[index]].ps_per_cycle + 0.5;
-	core->step_start_ps = sim->now_ps;
-	sim_schedule(sim, sim->now_ps + (uint64_t)(ps < SERVICE_MAX_PS ? ps : SERVICE_MAX_PS),
-		EVENT_PRIORITY_DONE, EVENT_TARGET(EVENT_STEP_DONE, index));
+	if (lane->resumed.head != SIM_NONE || (lane->waiting.head != SIM_NONE && open))
+		set_bit(sim->ready, index);
+	else
+		clear_bit(sim->ready, index);
 }
 
-/* A core, which is idle no more, begins with a packet that is in no list. */
+/* A core, which is idle no more, has a packet that is in no list. */
+static inline void
+give(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	struct sim_core *const core = &sim->cores[index];
+
+	core->packet = packet;
+	core->is_fresh = true;
+	sim_steps_run(sim, index, false);
+}
+
+/* Of an ordered lane. They may be in other lists meanwhile. */
 static void
-begin(struct sim *sim, uint32_t index, uint32_t lane_index, uint32_t packet_index)
+add_in_flight(struct sim *sim, struct sim_lane *lane, uint32_t packet)
+{
+	struct packet_list *const list = &lane->in_flight;
+
+	sim->packets.all[packet].next_taken = SIM_NONE;
+	if (list->head == SIM_NONE)
+		list->head = packet;
+	else
+		sim->packets.all[list->tail].next_taken = packet;
+	list->tail = packet;
+}
+
+/* It is the first that has this packet of the lane. */
+static void
+begin(struct sim *sim, uint32_t core, uint32_t lane_index, uint32_t packet_index)
 {
 	const uint32_t queue_index = sim->model->lane_queue[lane_index];
 	const struct model_queue *const model = &sim->model->queues[queue_index];
-	const struct model_object *const object = &sim->model->objects[model->object];
 	struct sim_queue *const queue = &sim->queues[queue_index];
 	struct sim_lane *const lane = &sim->lanes[lane_index];
 	struct sim_packet *const packet = &sim->packets.all[packet_index];
-	struct sim_core *const core = &sim->cores[index];
 
 	queue->taken++;
 	weir_sim_tally_add(&queue->wait_ps, sim->now_ps - packet->entered_ps);
 	queue->waited_ps += sim_counted_ps(sim, packet->entered_ps);
 	packet->order = lane->order_in++;
+	packet->step = sim->model->objects[model->object].first_step;
 	if (lane->holders++ > 0 && model->type == MODEL_ATOMIC)
 		sim->broken = "one holder per atomic flow";
 	if (model->type == MODEL_ORDERED)
-		packet_list_add(&sim->packets, &lane->in_flight, packet_index);
-	core->packet = packet_index;
-	core->lane = lane_index;
-	core->step = object->first_step;
-	core->step_end = object->first_step + object->nb_steps;
-	start_step(sim, index);
+		add_in_flight(sim, lane, packet_index);
+	give(sim, core, packet_index);
 }
 
-/* A packet leaves a lane's head, to be worked on. */
-static uint32_t
-take_first(struct sim *sim, uint32_t lane_index)
+/* A core takes what a lane that is ready has first; what is under way goes before what waits. */
+static void
+take(struct sim *sim, uint32_t core, uint32_t lane_index)
 {
-	const uint32_t queue_index = sim->model->lane_queue[lane_index];
 	struct sim_lane *const lane = &sim->lanes[lane_index];
-	struct weir_sim_level *const length = &sim->queues[queue_index].length;
+	uint32_t packet;
 
-	const uint32_t packet = packet_list_take(&sim->packets, &lane->waiting);
+	if (lane->resumed.head != SIM_NONE) {
+		packet = packet_list_take(&sim->packets, &lane->resumed);
+		update_ready(sim, lane_index);
+		give(sim, core, packet);
+	} else {
+		struct weir_sim_level *const length =
+			&sim->queues[sim->model->lane_queue[lane_index]].length;
 
-	weir_sim_level_set(length, sim->now_ps, length->value - 1);
-	if (lane->waiting.head == SIM_NONE || sim->model->queues[queue_index].type == MODEL_ATOMIC)
-		clear_bit(sim->ready, lane_index);
-	return packet;
+		packet = packet_list_take(&sim->packets, &lane->waiting);
+		weir_sim_level_set(length, sim->now_ps, length->value - 1);
+		if (lane->waiting.head == SIM_NONE ||
+			sim->model->queues[sim->model->lane_queue[lane_index]].type == MODEL_ATOMIC)
+			clear_bit(sim->ready, lane_index);
+		begin(sim, core, lane_index, packet);
+	}
 }
 
 static inline void
@@ -120,7 +145,7 @@ offer(struct sim *sim, uint32_t lane)
 
 	while (test_bit(sim->ready, lane) && (core = find_idle(sim, group)) != SIM_NONE) {
 		wake(sim, core);
-		begin(sim, core, lane, take_first(sim, lane));
+		take(sim, core, lane);
 	}
 }
 
@@ -138,6 +163,7 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 
 	queue->arrived++;
 	packet->entered_ps = sim->now_ps;
+	packet->lane = lane_index;
 	if (open && lane->waiting.head == SIM_NONE &&
 		(core = find_idle(sim, model->group)) != SIM_NONE) {
 		wake(sim, core);
@@ -146,7 +172,7 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	}
 	if (queue->length.value >= model->capacity) {
 		queue->dropped++;
-		sim_packet_dropped(sim, packet_index);
+		sim_packet_dropped(sim, packet_index, model->reason);
 		return;
 	}
 	weir_sim_level_set(&queue->length, sim->now_ps, queue->length.value + 1);
@@ -155,6 +181,13 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 		set_bit(sim->ready, lane_index);
 		offer(sim, lane_index);
 	}
+}
+
+/* What a core would take of a lane that is ready. */
+static inline uint32_t
+first_of(const struct sim_lane *lane)
+{
+	return lane->resumed.head != SIM_NONE ? lane->resumed.head : lane->waiting.head;
 }
 
 /* A core looks for work: the lane of the highest priority, and of those the one whose first packet waits longest. */
@@ -173,7 +206,7 @@ find_ready(const struct sim *sim, uint32_t core)
 			if (lane >= end)
 				return found;
 			end = sim->model->lane_priority_end[lane];
-			entered_ps = sim->packets.all[sim->lanes[lane].waiting.head].entered_ps;
+			entered_ps = sim->packets.all[first_of(&sim->lanes[lane])].entered_ps;
 			if (entered_ps < longest_ps) {
 				longest_ps = entered_ps;
 				found = lane;
@@ -183,81 +216,91 @@ find_ready(const struct sim *sim, uint32_t core)
 	return found;
 }
 
-/* A packet goes on from a lane to where its object sends it. */
-static void
-forward(struct sim *sim, uint32_t lane_index, uint32_t packet)
+void
+sim_forward(struct sim *sim, uint32_t packet)
 {
-	const struct model_queue *const queue =
-		&sim->model->queues[sim->model->lane_queue[lane_index]];
-	const uint32_t to = sim->model->objects[queue->object].to;
-	struct sim_lane *const lane = &sim->lanes[lane_index];
+	const uint32_t to = sim->packets.all[packet].to;
 
-	if (sim->packets.all[packet].order != lane->order_out++ && queue->type != MODEL_PARALLEL)
-		sim->broken = "order of what leaves a queue";
-	if (to == SIM_NONE)
+	if (to == SIM_TO_OUTPUT)
 		sim_packet_delivered(sim, packet);
+	else if (to & SIM_TO_DROP)
+		sim_packet_dropped(sim, packet, to & ~SIM_TO_DROP);
+	else if (to & SIM_TO_UNIT)
+		sim_through_unit(sim, to & ~SIM_TO_UNIT, packet, SIM_TO_OUTPUT);
 	else
 		sim_enqueue(sim, to, packet);
 }
 
+/* A packet leaves its lane. */
+static void
+leave_lane(struct sim *sim, struct sim_lane *lane, enum model_queue_type type, uint32_t packet)
+{
+	if (sim->packets.all[packet].order != lane->order_out++ && type != MODEL_PARALLEL)
+		sim->broken = "order of what leaves a queue";
+	sim_forward(sim, packet);
+}
+
 /* An ordered lane: those at its front that are done go on. */
 static void
-release(struct sim *sim, uint32_t lane_index)
+release(struct sim *sim, struct sim_lane *lane)
 {
-	struct packet_list *const list = &sim->lanes[lane_index].in_flight;
+	struct packet_list *const list = &lane->in_flight;
 
 	while (list->head != SIM_NONE && sim->packets.all[list->head].state == PACKET_DONE) {
-		const uint32_t packet = packet_list_take(&sim->packets, list);
+		const uint32_t packet = list->head;
 
+		list->head = sim->packets.all[packet].next_taken;
 		sim->packets.all[packet].state = PACKET_INSIDE;
-		forward(sim, lane_index, packet);
+		leave_lane(sim, lane, MODEL_ORDERED, packet);
 	}
 }
 
-/* A core is done with its packet: that goes on, and the core takes the next one. */
-static void
-finish(struct sim *sim, uint32_t index)
+void
+sim_core_next(struct sim *sim, uint32_t index)
 {
-	struct sim_core *const core = &sim->cores[index];
 	struct sim_kind *const kind = &sim->kinds[sim->model->core_kind[index]];
-	const uint32_t lane_index = core->lane, packet = core->packet;
+	const uint32_t lane = find_ready(sim, index);
+
+	if (lane != SIM_NONE) {
+		take(sim, index, lane);
+		return;
+	}
+	sim->cores[index].packet = SIM_NONE;
+	set_bit(sim->idle, index);
+	weir_sim_level_set(&kind->busy, sim->now_ps, kind->busy.value - 1);
+}
+
+void
+sim_core_finish(struct sim *sim, uint32_t index)
+{
+	const uint32_t packet = sim->cores[index].packet;
+	const uint32_t lane_index = sim->packets.all[packet].lane;
 	const enum model_queue_type type =
 		sim->model->queues[sim->model->lane_queue[lane_index]].type;
 	struct sim_lane *const lane = &sim->lanes[lane_index];
-	uint32_t next;
 
-	kind->served++;
+	sim->kinds[sim->model->core_kind[index]].served++;
 	lane->holders--;
 	if (type == MODEL_ATOMIC && lane->waiting.head != SIM_NONE)
 		set_bit(sim->ready, lane_index);
 	if (type == MODEL_ORDERED) {
 		sim->packets.all[packet].state = PACKET_DONE;
-		release(sim, lane_index);
+		release(sim, lane);
 	} else {
-		forward(sim, lane_index, packet);
+		leave_lane(sim, lane, type, packet);
 	}
-	next = find_ready(sim, index);
-	if (next != SIM_NONE) {
-		begin(sim, index, next, take_first(sim, next));
-	} else {
-		core->packet = SIM_NONE;
-		set_bit(sim->idle, index);
-		weir_sim_level_set(&kind->busy, sim->now_ps, kind->busy.value - 1);
-	}
+	sim_core_next(sim, index);
 	if (type == MODEL_ATOMIC)
 		offer(sim, lane_index);
 }
 
 void
-sim_step_done(struct sim *sim, uint32_t index)
+sim_resume(struct sim *sim, uint32_t packet)
 {
-	struct sim_core *const core = &sim->cores[index];
+	const uint32_t lane = sim->packets.all[packet].lane;
 
-	sim->packets.all[core->packet].service_ps += sim->now_ps - core->step_start_ps;
-	sim->kinds[sim->model->core_kind[index]].worked_ps +=
-		sim_counted_ps(sim, core->step_start_ps);
-	if (++core->step < core->step_end)
-		start_step(sim, index);
-	else
-		finish(sim, index);
+	sim->packets.all[packet].entered_ps = sim->now_ps;
+	packet_list_add(&sim->packets, &sim->lanes[lane].resumed, packet);
+	set_bit(sim->ready, lane);
+	offer(sim, lane);
 }

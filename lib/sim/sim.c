@@ -2,6 +2,7 @@
 /* A replication's beginning and end. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim.h"
 
@@ -31,7 +32,28 @@ init_random(struct sim *sim, uint64_t seed, unsigned int replication)
 				name, sizeof(name), "object/%s/step/%u", model->objects[i].name, j);
 			weir_sim_random_init(&sim->step_random[model->objects[i].first_step + j],
 				seed, replication, name);
+			snprintf(
+				name, sizeof(name), "object/%s/skip/%u", model->objects[i].name, j);
+			weir_sim_random_init(&sim->skip_random[model->objects[i].first_step + j],
+				seed, replication, name);
 		}
+	for (i = 0; i < model->nb_units; i++) {
+		snprintf(name, sizeof(name), "unit/%s", model->units[i].name);
+		weir_sim_random_init(&sim->unit_random[i], seed, replication, name);
+	}
+	for (i = 0; i < model->nb_given; i++) {
+		snprintf(name, sizeof(name), "stream/%s/attribute/%s",
+			model->streams[model->given[i].stream].name,
+			model->attributes[model->given[i].attribute].name);
+		weir_sim_random_init(&sim->given_random[i], seed, replication, name);
+	}
+}
+
+/* One that is never nothing. */
+static void *
+take_array(size_t nb, size_t size)
+{
+	return calloc(nb + 1, size);
 }
 
 static bool
@@ -39,17 +61,44 @@ take_memory(struct sim *sim)
 {
 	const struct weir_sim_model *model = sim->model;
 
-	sim->streams = calloc(model->nb_streams, sizeof(*sim->streams));
-	sim->queues = calloc(model->nb_queues, sizeof(*sim->queues));
-	sim->lanes = calloc(model->nb_lanes, sizeof(*sim->lanes));
-	sim->cores = calloc(model->nb_cores, sizeof(*sim->cores));
-	sim->kinds = calloc(model->nb_kinds, sizeof(*sim->kinds));
-	sim->step_random = calloc(model->nb_steps, sizeof(*sim->step_random));
-	sim->idle = calloc(model->core_words, sizeof(*sim->idle));
-	sim->ready = calloc(model->lane_words, sizeof(*sim->ready));
+	sim->streams = take_array(model->nb_streams, sizeof(*sim->streams));
+	sim->queues = take_array(model->nb_queues, sizeof(*sim->queues));
+	sim->lanes = take_array(model->nb_lanes, sizeof(*sim->lanes));
+	sim->cores = take_array(model->nb_cores, sizeof(*sim->cores));
+	sim->kinds = take_array(model->nb_kinds, sizeof(*sim->kinds));
+	sim->units = take_array(model->nb_units, sizeof(*sim->units));
+	sim->servers = take_array(model->nb_servers, sizeof(*sim->servers));
+	sim->step_random = take_array(model->nb_steps, sizeof(*sim->step_random));
+	sim->skip_random = take_array(model->nb_steps, sizeof(*sim->skip_random));
+	sim->unit_random = take_array(model->nb_units, sizeof(*sim->unit_random));
+	sim->given_random = take_array(model->nb_given, sizeof(*sim->given_random));
+	sim->drops = take_array((size_t)model->nb_streams * model->nb_reasons, sizeof(*sim->drops));
+	sim->idle = take_array(model->core_words, sizeof(*sim->idle));
+	sim->ready = take_array(model->lane_words, sizeof(*sim->ready));
 	return sim->streams != NULL && sim->queues != NULL && sim->lanes != NULL &&
-	       sim->cores != NULL && sim->kinds != NULL && sim->step_random != NULL &&
+	       sim->cores != NULL && sim->kinds != NULL && sim->units != NULL &&
+	       sim->servers != NULL && sim->step_random != NULL && sim->skip_random != NULL &&
+	       sim->unit_random != NULL && sim->given_random != NULL && sim->drops != NULL &&
 	       sim->idle != NULL && sim->ready != NULL && sim_event_list_grow(&sim->events);
+}
+
+/* All servers are free; the first one is taken first. */
+static void
+init_units(struct sim *sim)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < sim->model->nb_units; i++) {
+		const struct model_unit *const model = &sim->model->units[i];
+
+		sim->units[i].waiting.head = SIM_NONE;
+		sim->units[i].free = SIM_NONE;
+		for (j = model->nb_servers; j-- > 0;) {
+			sim->servers[model->first_server + j] =
+				(struct sim_server){i, SIM_NONE, sim->units[i].free, 0};
+			sim->units[i].free = model->first_server + j;
+		}
+	}
 }
 
 struct sim *
@@ -68,11 +117,13 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 		return NULL;
 	}
 	for (i = 0; i < model->nb_lanes; i++)
-		sim->lanes[i].waiting.head = sim->lanes[i].in_flight.head = SIM_NONE;
+		sim->lanes[i].waiting.head = sim->lanes[i].in_flight.head =
+			sim->lanes[i].resumed.head = SIM_NONE;
 	for (i = 0; i < model->nb_cores; i++) {
 		sim->cores[i].packet = SIM_NONE;
 		sim->idle[i / 64] |= UINT64_C(1) << i % 64;
 	}
+	init_units(sim);
 	init_random(sim, seed, replication);
 	for (i = 0; i < model->nb_streams; i++)
 		sim_traffic_start(sim, i);
@@ -92,7 +143,14 @@ sim_free(struct sim *sim)
 	free(sim->lanes);
 	free(sim->cores);
 	free(sim->kinds);
+	free(sim->units);
+	free(sim->servers);
 	free(sim->step_random);
+	free(sim->skip_random);
+	free(sim->unit_random);
+	free(sim->given_random);
+	free(sim->attributes);
+	free(sim->drops);
 	free(sim->idle);
 	free(sim->ready);
 	free(sim);
@@ -108,6 +166,17 @@ restart_stream(struct sim *sim, struct sim_stream *stream)
 	stream->latency_ps = stream->wait_ps = stream->service_ps = (struct weir_sim_tally){0};
 	stream->sojourned_ps = 0;
 	stream->latency_hist = (struct weir_base_hist){0};
+}
+
+static void
+restart_unit(struct sim *sim, struct sim_unit *unit)
+{
+	weir_sim_level_restart(&unit->length, sim->now_ps);
+	weir_sim_level_restart(&unit->busy, sim->now_ps);
+	unit->waiting_at_start = unit->length.value;
+	unit->arrived = unit->dropped = unit->taken = unit->served = 0;
+	unit->wait_ps = (struct weir_sim_tally){0};
+	unit->waited_ps = unit->worked_ps = 0;
 }
 
 void
@@ -126,6 +195,9 @@ sim_restart_statistics(struct sim *sim)
 		sim->queues[i] =
 			(struct sim_queue){.length = length, .waiting_at_start = length.value};
 	}
+	for (i = 0; i < model->nb_units; i++)
+		restart_unit(sim, &sim->units[i]);
+	memset(sim->drops, 0, (size_t)model->nb_streams * model->nb_reasons * sizeof(*sim->drops));
 	for (i = 0; i < model->nb_kinds; i++) {
 		weir_sim_level_restart(&sim->kinds[i].busy, sim->now_ps);
 		sim->kinds[i].served = 0;

@@ -9,6 +9,9 @@
  *   engine.c      the loop over events
  *   traffic.c     packets that arrive
  *   serve.c       queues, and cores that serve them
+ *   steps.c       what cores do with packets
+ *   unit.c        servers that are no cores
+ *   value.c       attributes and other numbers
  *   packet.c      packets, from their making to their end
  *   check.c       the laws that its sums must obey
  *   metrics.c     what it tells
@@ -31,12 +34,17 @@ enum packet_state {
 
 struct sim_packet {
 	uint64_t created_ps;
-	uint64_t entered_ps; /* its queue */
+	uint64_t entered_ps; /* its queue, or where else it waits */
 	uint64_t service_ps; /* time that it was worked on so far */
 	uint32_t next;       /* in its list */
+	uint32_t next_taken; /* of an ordered lane */
 	uint32_t size_bytes;
 	uint32_t flow;
 	uint32_t order; /* in which it left its lane */
+	uint32_t lane;  /* that it is in, or was taken from; SIM_NONE: none */
+	uint32_t step;  /* of the model: the one that it is at */
+	uint32_t to;    /* where it goes on to: a queue, or SIM_TO_... */
+	uint32_t core;  /* that waits for it while a unit has it, or SIM_NONE */
 	uint32_t stream : 24;
 	uint32_t state : 8;
 };
@@ -55,8 +63,10 @@ struct packet_list {
 struct sim_lane {
 	struct packet_list waiting;
 	struct packet_list in_flight; /* ordered: what was taken from it and has not left it yet */
+	struct packet_list
+		resumed; /* what was taken from it, gave its core up, and wants one again */
 	uint32_t order_in, order_out;
-	uint32_t holders; /* cores that have packets of it */
+	uint32_t holders; /* packets that were taken from it and have not left it */
 };
 
 /* Sums are of the time since the warm-up, of which each also takes its part of what began before. */
@@ -68,11 +78,35 @@ struct sim_queue {
 	weir_sim_u128 waited_ps;
 };
 
+/* What a core has before it, with its packet. */
+enum core_phase {
+	CORE_IN_STEP, /* the step ends */
+	CORE_IN_UNIT, /* a unit ends it */
+	CORE_POSTPONED, /* the step begins: one that the core has come to in no time and is free after */
+};
+
 struct sim_core {
 	uint32_t packet; /* SIM_NONE: idle */
-	uint32_t lane;
-	uint32_t step, step_end;
+	enum core_phase phase;
+	bool is_fresh; /* it has its packet since this very event */
 	uint64_t step_start_ps;
+};
+
+struct sim_unit {
+	struct weir_sim_level length, busy;
+	struct packet_list waiting;
+	uint32_t free; /* server: first of a list */
+	uint64_t waiting_at_start;
+	uint64_t arrived, dropped, taken, served;
+	struct weir_sim_tally wait_ps;
+	weir_sim_u128 waited_ps, worked_ps;
+};
+
+struct sim_server {
+	uint32_t unit;
+	uint32_t packet; /* SIM_NONE: free */
+	uint32_t next;   /* free one */
+	uint64_t start_ps;
 };
 
 struct sim_kind {
@@ -128,9 +162,16 @@ struct sim {
 	struct sim_lane *lanes;
 	struct sim_core *cores;
 	struct sim_kind *kinds;
-	struct weir_sim_random *step_random; /* per step of the model */
-	uint64_t *idle;                      /* bits of cores */
-	uint64_t *ready;                     /* bits of lanes that a core may take from */
+	struct sim_unit *units;
+	struct sim_server *servers;
+	struct weir_sim_random *step_random;  /* per step of the model: amounts */
+	struct weir_sim_random *skip_random;  /* per step: whether it is skipped */
+	struct weir_sim_random *unit_random;  /* per unit */
+	struct weir_sim_random *given_random; /* per attribute that a stream gives */
+	double *attributes;                   /* per packet, so many as the model has */
+	uint64_t *drops;                      /* per stream, by reason */
+	uint64_t *idle;                       /* bits of cores */
+	uint64_t *ready;                      /* bits of lanes that a core may take from */
 };
 
 /* A replication at time 0, with the first packet of each stream scheduled. NULL: no memory. */
@@ -156,16 +197,45 @@ void sim_arrival(struct sim *sim, uint32_t stream);
 void sim_arrival_of_burst(struct sim *sim, uint32_t burst);
 void sim_trigger(struct sim *sim, uint32_t stream);
 
-/* A core has done a step. */
-void sim_step_done(struct sim *sim, uint32_t core);
+/* What was scheduled for a core happens. */
+void sim_core_event(struct sim *sim, uint32_t core);
+/* Time that a core has had a packet since it began with the step is over. */
+void sim_core_account(struct sim *sim, uint32_t core);
+/* Let a core go on with its packet, at the step where that is. @param decided  it is known not to be skipped */
+void sim_steps_run(struct sim *sim, uint32_t core, bool decided);
+
 /* A packet comes to a queue. */
 void sim_enqueue(struct sim *sim, uint32_t queue, uint32_t packet);
+/* A core is done with its packet, which goes on to packet->to. */
+void sim_core_finish(struct sim *sim, uint32_t core);
+/* A core has given its packet up, which still holds its lane. */
+void sim_core_next(struct sim *sim, uint32_t core);
+/* A packet that holds its lane wants a core again. */
+void sim_resume(struct sim *sim, uint32_t packet);
+/* A packet that is in no lane goes on to packet->to. */
+void sim_forward(struct sim *sim, uint32_t packet);
+
+/* A packet that is in no lane goes through a unit, and on to a queue or SIM_TO_... */
+void sim_through_unit(struct sim *sim, uint32_t unit, uint32_t packet, uint32_t to);
+/* A packet comes to a unit. @return false: that is full, and has not taken it */
+bool sim_unit_enter(struct sim *sim, uint32_t unit, uint32_t packet);
+/* A server has done its packet. */
+void sim_unit_event(struct sim *sim, uint32_t server);
+
+/* Draw a number. */
+double sim_draw(struct sim *sim, const struct model_value *value, struct weir_sim_random *random);
+/* A number that a packet has: MODEL_SIZE, MODEL_FLOW, or an attribute. */
+double sim_number(const struct sim *sim, uint32_t packet, uint32_t what);
+/* Its stream gives a packet its attributes. */
+void sim_give_attributes(struct sim *sim, uint32_t packet);
+/* So many ps, rounded; what is beyond all limits is very long. */
+uint64_t sim_round_ps(double ps);
 
 /* A new packet, which is inside its stream's statistics; SIM_NONE: no room, sim->error says so. */
 uint32_t sim_packet_new(struct sim *sim, uint32_t stream, uint32_t size_bytes, uint32_t flow);
 /* It has left, or was dropped. */
 void sim_packet_delivered(struct sim *sim, uint32_t packet);
-void sim_packet_dropped(struct sim *sim, uint32_t packet);
+void sim_packet_dropped(struct sim *sim, uint32_t packet, uint32_t reason);
 
 /* Part of the time from then to now that statistics count. */
 static inline uint64_t

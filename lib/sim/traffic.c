@@ -175,9 +175,24 @@ make_packet(struct sim *sim, uint32_t index, uint32_t flow)
 {
 	struct sim_stream *const stream = &sim->streams[index];
 	const uint32_t size_bytes = draw_size(&sim->model->streams[index], stream);
+	const uint32_t packet = sim_packet_new(sim, index, size_bytes, flow);
 
 	stream->made++;
-	return sim_packet_new(sim, index, size_bytes, flow);
+	if (packet != SIM_NONE && sim->model->nb_attributes > 0)
+		sim_give_attributes(sim, packet);
+	return packet;
+}
+
+/* To its stream's queue. */
+static void
+send(struct sim *sim, uint32_t stream, uint32_t packet)
+{
+	const struct model_stream *const model = &sim->model->streams[stream];
+
+	if (model->unit == SIM_NONE)
+		sim_enqueue(sim, model->queue, packet);
+	else
+		sim_through_unit(sim, model->unit, packet, model->queue);
 }
 
 void
@@ -190,7 +205,7 @@ sim_arrival(struct sim *sim, uint32_t index)
 	if (packet == SIM_NONE)
 		return;
 	schedule_arrival(sim, index);
-	sim_enqueue(sim, model->queue, packet);
+	send(sim, index, packet);
 }
 
 /* A source for a burst; NULL: no room, sim->error says so. */
@@ -269,5 +284,5 @@ sim_arrival_of_burst(struct sim *sim, uint32_t index)
 		packet = make_packet(sim, stream, burst->flow);
 	schedule_of_burst(sim, burst);
 	if (packet != SIM_NONE)
-		sim_enqueue(sim, sim->model->streams[stream].queue, packet);
+		send(sim, stream, packet);
 }

@@ -46,6 +46,8 @@ extern const struct weir_base_doc_section weir_sim_doc_stream;
 extern const struct weir_base_doc_section weir_sim_doc_step;
 /** One of `platform.cores`. */
 extern const struct weir_base_doc_section weir_sim_doc_cores;
+/** One of `platform.units`. */
+extern const struct weir_base_doc_section weir_sim_doc_unit;
 /** `run.simulation`. */
 extern const struct weir_base_doc_section weir_sim_doc_simulation;
 
@@ -66,6 +68,8 @@ enum weir_sim_scope {
 	WEIR_SIM_STREAM, /**< a stream of traffic */
 	WEIR_SIM_QUEUE,  /**< a queue */
 	WEIR_SIM_CORES,  /**< a kind of cores, all of them together */
+	WEIR_SIM_UNIT,   /**< a unit */
+	WEIR_SIM_DROP,   /**< what a stream lost for a reason: "STREAM: REASON" */
 };
 
 /** A quantity that every replication tells. */

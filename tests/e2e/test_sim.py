@@ -39,6 +39,9 @@ WRONG = {
     "dangling queue": ("    work: {type: parallel}", "    work: {type: parallel}\n    @lost: {}",
                        ["nothing is sent", "'lost'"]),
     "group without cores": ("{type: parallel}", "{type: parallel, group: @fast}", ["'fast'", "no cores"]),
+    "step that does nothing": ("{cpu: 1000cycles, distribution: exponential}", "@{label: here}", ["does nothing"]),
+    "unknown unit": ("distribution: exponential}", "distribution: exponential}, {use: @gpu}", ["'gpu'"]),
+    "condition that is none": ("distribution: exponential}", "distribution: exponential, when: @often}", ["'often'"]),
     "circle": ("queues: [work], ", "queues: [work], to: @work, ", ["never leave"]),
     "warm-up without an end": ("warmup: 5ms", "warmup: @50ms", ["duration"]),
 }
@@ -108,6 +111,23 @@ def test_numbers_add_up(model):
     ordered = ["min", "p50", "p90", "p99", "p999", "p9999", "max"]
     assert [value[f"latency_{name}_ns"] for name in ordered] == sorted(value[f"latency_{name}_ns"] for name in ordered)
     assert report["replications"][0]["end_s"] == 0.05 and report["replications"][0]["broken"] is None
+
+
+def test_units_and_drops(tmp_path):
+    """Steps that use a unit and that drop; both are told of, in JSON and in the table."""
+    path = tmp_path / "model.yaml"
+    text = GOOD.replace("distribution: exponential}", "distribution: exponential}, {use: nic, when: size == 64}, "
+                        "{drop: policed, probability: 0.25}")
+    path.write_text(text.replace("cpu: {clock: 1GHz}", "cpu: {clock: 1GHz}\n  units:\n    nic: {delay: 10ns}"))
+    report = run(path)
+    stream, unit = report["streams"][0], report["units"][0]
+    assert unit["name"] == "nic"
+    assert unit["served_packets"]["mean"] / stream["arrived_packets"]["mean"] == pytest.approx(7 / 12, rel=0.02)
+    drops = {entry["name"]: entry["packets"]["mean"] for entry in report["drops"]}
+    assert drops == {"calls: policed": stream["dropped_packets"]["mean"]}
+    assert stream["loss"]["mean"] == pytest.approx(0.25, rel=0.03)
+    done = weir("sim", path)
+    assert re.search(r"^  nic +[\d,]+ .*%", done.stdout, re.M) and re.search(r"^  calls: policed +\d+", done.stdout, re.M)
 
 
 def test_seeds(model):
@@ -182,5 +202,5 @@ def test_includes(tmp_path):
 def test_vocabulary():
     """What the simulator reads is part of what description files may hold."""
     schema = json.dumps(weir("schema").json())
-    for key in ("streams", "steps", "simulation", "per_byte", "capacity", "clock"):
+    for key in ("streams", "steps", "simulation", "per_byte", "capacity", "clock", "units", "deschedule", "weights"):
         assert f'"{key}"' in schema

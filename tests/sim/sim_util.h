@@ -5,6 +5,7 @@
 /* What the simulator's tests share: models from text, and running them. */
 #include "../base/cmocka_all.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,5 +75,37 @@ given_value(const struct given *given, const struct weir_sim_result *result,
 	return result->values[(size_t)replication * result->nb_metrics +
 			      given_column(given, scope, name, quantity)];
 }
+
+/* What a quantity is in the first replication of a model. */
+struct expected {
+	enum weir_sim_scope scope;
+	const char *name, *quantity;
+	double value;
+};
+
+static inline void
+expect_exactly(const char *text, const struct expected *expected, unsigned int nb)
+{
+	struct given given = given_model(text);
+	struct weir_sim_result result = given_run(&given);
+	unsigned int i;
+
+	for (i = 0; i < nb; i++) {
+		const double value = given_value(&given, &result, 0, expected[i].scope,
+			expected[i].name, expected[i].quantity);
+
+		if (fabs(value - expected[i].value) > 1e-9 * fabs(expected[i].value))
+			fail_msg("%s of %s is %.12g; expected %.12g", expected[i].quantity,
+				expected[i].name, value, expected[i].value);
+	}
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+#define EXPECT(text, ...)                                                                          \
+	do {                                                                                       \
+		const struct expected expected_[] = {__VA_ARGS__};                                 \
+		expect_exactly(text, expected_, sizeof(expected_) / sizeof(expected_[0]));         \
+	} while (0)
 
 #endif

@@ -10,8 +10,11 @@ static const char model[] =
 	"  queues: {q: {type: atomic, flows: 3, capacity: 5}, r: {type: ordered}}\n"
 	"  objects:\n"
 	"    o: {queues: [q], to: r, steps: [{cpu: 1500cycles, distribution: exponential}]}\n"
-	"    p: {queues: [r], steps: [{cpu: 500cycles, distribution: exponential}]}\n"
-	"platform: {cores: {c: {clock: 1GHz, count: 2}}}\n"
+	"    p: {queues: [r], steps: [{use: u, deschedule: true}, {cpu: 500cycles, distribution: "
+	"exponential}]}\n"
+	"platform:\n"
+	"  cores: {c: {clock: 1GHz, count: 2}}\n"
+	"  units: {u: {delay: 700ns, distribution: exponential}}\n"
 	"run: {simulation: {duration: 1ms}}\n";
 
 /* Up to its end, with packets inside, but not checked. */
@@ -71,6 +74,15 @@ what_is_wrong_is_found(void **state)
 	WRONG(queues[1].waited_ps, "Little's law of a queue");
 	WRONG(kinds[0].busy.area, "utilisation law of cores");
 	WRONG(kinds[0].worked_ps, "utilisation law of cores");
+	WRONG(units[0].arrived, "flow balance of a unit");
+	WRONG(units[0].taken, "flow balance of a unit");
+	WRONG(units[0].dropped, "flow balance of a unit");
+	WRONG(units[0].waiting_at_start, "flow balance of a unit");
+	WRONG(units[0].length.area, "Little's law of a unit");
+	WRONG(units[0].waited_ps, "Little's law of a unit");
+	WRONG(units[0].busy.area, "utilisation law of a unit");
+	WRONG(units[0].worked_ps, "utilisation law of a unit");
+	WRONG(drops[0], "a reason for each drop");
 	given_free(&given);
 }
 

@@ -3,7 +3,6 @@
 #include "sim_util.h"
 
 #include <errno.h>
-#include <math.h>
 
 #define STREAM WEIR_SIM_STREAM, "s"
 #define QUEUE  WEIR_SIM_QUEUE, "q"
@@ -17,37 +16,6 @@
 	"  objects: {o: {queues: [q], steps: [{" step "}]}}\n"                                     \
 	"platform: {cores: {c: {clock: 1GHz" cores "}}}\n"                                         \
 	"run: {simulation: {" simulation "}}\n"
-
-struct expected {
-	enum weir_sim_scope scope;
-	const char *name, *quantity;
-	double value;
-};
-
-static void
-expect(const char *text, const struct expected *expected, unsigned int nb)
-{
-	struct given given = given_model(text);
-	struct weir_sim_result result = given_run(&given);
-	unsigned int i;
-
-	for (i = 0; i < nb; i++) {
-		const double value = given_value(&given, &result, 0, expected[i].scope,
-			expected[i].name, expected[i].quantity);
-
-		if (fabs(value - expected[i].value) > 1e-9 * fabs(expected[i].value))
-			fail_msg("%s of %s is %.12g; expected %.12g", expected[i].quantity,
-				expected[i].name, value, expected[i].value);
-	}
-	weir_sim_result_free(&result);
-	given_free(&given);
-}
-
-#define EXPECT(text, ...)                                                                          \
-	do {                                                                                       \
-		const struct expected all[] = {__VA_ARGS__};                                       \
-		expect(text, all, sizeof(all) / sizeof(all[0]));                                   \
-	} while (0)
 
 /* Every 100 ns one that takes 60: nobody waits. They come at 100 ... 1000; the last one is still worked on. */
 static void

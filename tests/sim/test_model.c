@@ -129,6 +129,60 @@ steps_that_cost_nothing(void **state)
 	refuse("{cpu: 700cycles}", "{cpu: 700cycles, spread: @1}", "'spread' means nothing");
 }
 
+#define STEP(steps, words) refuse("{cpu: 700cycles}", "{cpu: 1cycles}, " steps, words)
+
+static void
+steps_that_mean_nothing(void **state)
+{
+	STEP("@{cpu: 1cycles, drop: it}", "several things");
+	STEP("@{label: l}", "does nothing");
+	STEP("{output: @false}", "does nothing");
+	STEP("{drop: it, times: @size}", "expected it with 'cpu'");
+	STEP("{cpu: 1cycles, deschedule: @true}", "expected it with 'use'");
+	STEP("{cpu: 1cycles, value: @1}", "expected it with 'set'");
+	STEP("{cpu: 1cycles, @weights: [1]}", "expected it with 'set'");
+	STEP("{cpu: 1cycles, through: @u}", "expected it with 'output'");
+	STEP("@{set: a}", "expected a key 'value' or 'weights'");
+	STEP("{set: a, value: 1, @weights: [1]}", "'weights' beside 'value'");
+	STEP("{set: a, @weights: [0, 0]}", "above 0");
+	STEP("{set: a, value: 1, sigma: @1}", "'sigma' means nothing");
+	STEP("{drop: it, probability: @2}", "out of range");
+}
+
+static void
+steps_that_name_what_is_not(void **state)
+{
+	STEP("{use: @gpu}", "unknown unit 'gpu'");
+	STEP("{output: true, through: @gpu}", "unknown unit 'gpu'");
+	STEP("{send: @x}", "unknown queue 'x'");
+	STEP("{jump: @l}", "no step of object 'o' has the label 'l'");
+	STEP("{cpu: 1cycles, times: @a}", "nothing has an attribute 'a'");
+	STEP("{drop: it, when: @'a > 1'}", "nothing has an attribute 'a'");
+	STEP("{drop: it, when: @'size ? 1'}", "is no condition");
+	STEP("{drop: it, when: @'size > x'}", "is no condition");
+	STEP("{drop: it, when: @'size > 1 2'}", "is no condition");
+	STEP("{drop: it, when: @'size <> 1'}", "is no condition");
+	refuse("rate: 1Mpps", "rate: 1Mpps, through: @gpu", "unknown unit 'gpu'");
+	refuse("rate: 1Mpps", "rate: 1Mpps, attributes: {@a: {}}",
+		"expected a key 'value' or 'weights'");
+	refuse("clock: 1.2GHz}", "clock: 1.2GHz}\n  units: {@u: {}}", "nothing uses unit 'u'");
+	refuse("clock: 1.2GHz}", "clock: 1.2GHz}\n  units: {u: {delay: @5}}", "has no unit");
+	refuse("clock: 1.2GHz}", "clock: 1.2GHz}\n  units: {u: {servers: 65536}, @v: {servers: 1}}",
+		"too many servers");
+}
+
+/* Nor those that a step sends elsewhere; but one that may be dropped leaves. */
+static void
+packets_that_steps_send_in_circles(void **state)
+{
+	refuse("    p: {queues: [r], steps: [{cpu: 1kcycles, distribution: uniform}]}",
+		"    @p: {queues: [r], steps: [{cpu: 1cycles}, {send: q}]}", "never leave");
+	refuse("    p: {queues: [r], steps: [{cpu: 1kcycles, distribution: uniform}]}",
+		"    p: {queues: [r], to: @q, steps: [{cpu: 1cycles}, {send: r, probability: "
+		"0.5}]}",
+		"never leave");
+}
+
 static void
 too_much_of_everything(void **state)
 {
@@ -183,6 +237,9 @@ main(void)
 		cmocka_unit_test(packets_that_never_leave),
 		cmocka_unit_test(streams_that_say_too_little_or_too_much),
 		cmocka_unit_test(steps_that_cost_nothing),
+		cmocka_unit_test(steps_that_mean_nothing),
+		cmocka_unit_test(steps_that_name_what_is_not),
+		cmocka_unit_test(packets_that_steps_send_in_circles),
 		cmocka_unit_test(too_much_of_everything),
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(metrics_are_found_by_name),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SIM_DOC_SCHEMA_H
+#define SIM_DOC_SCHEMA_H
+
+/* What the tables of the simulator's vocabulary share. */
+
+#include "weir_sim.h"
+
+#pragma GCC visibility push(hidden)
+
+/* In the order of enum weir_sim_dist_kind. */
+extern const char *const sim_doc_dist_choices[];
+
+/* One of `traffic.streams.*.attributes`. */
+extern const struct weir_base_doc_section weir_sim_doc_attribute;
+
+#pragma GCC visibility pop
+
+/* Rows that make a distribution of the mean that key `of` has. */
+#define SIM_DOC_DIST_ROWS(of)                                                                      \
+	{                                                                                          \
+		.name = "distribution",                                                            \
+		.kind = WEIR_BASE_DOC_ENUM,                                                        \
+		.choices = sim_doc_dist_choices,                                                   \
+		.def = "constant",                                                                 \
+		.help = "Of `" of "`, which is its mean. `uniform`: from 1 - `spread` to 1 + "     \
+			"`spread` of it. `lognormal`: the logarithm has the standard deviation "   \
+			"`sigma`.",                                                                \
+	},                                                                                         \
+		{                                                                                  \
+			.name = "spread",                                                          \
+			.kind = WEIR_BASE_DOC_NUMBER,                                              \
+			.min = 0,                                                                  \
+			.max = 1,                                                                  \
+			.def = "1",                                                                \
+			.help = "See `distribution`.",                                             \
+		},                                                                                 \
+	{                                                                                          \
+		.name = "sigma", .kind = WEIR_BASE_DOC_NUMBER, .min = 0, .max = 10, .def = "1",    \
+		.help = "See `distribution`.",                                                     \
+	}
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The vocabulary of steps, of what packets carry for them, and of units. */
+#include "doc_schema.h"
+
+const char *const sim_doc_dist_choices[] = {
+	"constant", "uniform", "exponential", "lognormal", NULL};
+
+#define WEIGHTS_ROW                                                                                \
+	{                                                                                          \
+		.name = "weights", .kind = WEIR_BASE_DOC_LIST, .item = WEIR_BASE_DOC_NUMBER,       \
+		.min = 0, .max = 1e9,                                                              \
+		.help = "The attribute is 0, 1, 2 ..., each as probable as its weight here is "    \
+			"among them all. Instead of `value`.",                                     \
+	}
+
+static const struct weir_base_doc_key attribute_keys[] = {
+	{
+		.name = "value",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0,
+		.max = 1e12,
+		.help = "Its value, in the mean.",
+	},
+	SIM_DOC_DIST_ROWS("value"),
+	WEIGHTS_ROW,
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_attribute = {
+	.name = "attribute",
+	.help = "A number that each packet of a stream has.",
+	.keys = attribute_keys,
+};
+
+static const struct weir_base_doc_key step_keys[] = {
+	{
+		.name = "cpu",
+		.kind = WEIR_BASE_DOC_CYCLES,
+		.min = 0,
+		.max = 1e12,
+		.def = "0",
+		.help = "Cycles that it takes of the core, in the mean.",
+	},
+	SIM_DOC_DIST_ROWS("cpu` or `value"),
+	{
+		.name = "per_byte",
+		.kind = WEIR_BASE_DOC_CYCLES_PER_BYTE,
+		.min = 0,
+		.max = 1e9,
+		.def = "0",
+		.help = "And so many more for each byte of the packet.",
+	},
+	{
+		.name = "times",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "`cpu` is multiplied by that: an attribute, `size` or `flow`.",
+	},
+	{
+		.name = "use",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "The unit of `platform.units` that works on the packet; the core waits for "
+			"it.",
+	},
+	{
+		.name = "deschedule",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "false",
+		.help = "The core does not wait for the unit: it takes another packet. This one "
+			"keeps its flow, and gets a core of the group again when the unit is done, "
+			"before others of its queue.",
+	},
+	{
+		.name = "set",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Attribute that becomes `value`, or is drawn by `weights`.",
+	},
+	{
+		.name = "value",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0,
+		.max = 1e12,
+		.help = "With `set`.",
+	},
+	WEIGHTS_ROW,
+	{
+		.name = "jump",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "The `label` of the step of this object that comes next.",
+	},
+	{
+		.name = "label",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "What `jump` calls this step.",
+	},
+	{
+		.name = "send",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "The object is done with the packet, which goes to that queue.",
+	},
+	{
+		.name = "drop",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "The packet is dropped; this is the reason that it is counted under.",
+	},
+	{
+		.name = "output",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "false",
+		.help = "The packet leaves.",
+	},
+	{
+		.name = "through",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "With `output`: the unit that it leaves through, such as a link.",
+	},
+	{
+		.name = "probability",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0,
+		.max = 1,
+		.def = "1",
+		.help = "That the step is taken; else it is skipped.",
+	},
+	{
+		.name = "when",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "The step is skipped unless this holds: an attribute, `size` or `flow`; "
+			"one "
+			"of `==`, `!=`, `<`, `<=`, `>`, `>=`; a number. Such as `class == 2`.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_step = {
+	.name = "step",
+	.help = "Something that an execution object does with a packet, and what it costs: one of "
+		"`cpu` (and `per_byte`), `use`, `set`, `jump`, `send`, `drop`, `output`.",
+	.keys = step_keys,
+};
+
+static const struct weir_base_doc_key unit_keys[] = {
+	{
+		.name = "servers",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 65536,
+		.def = "1",
+		.help = "How many packets it works on at a time.",
+	},
+	{
+		.name = "delay",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 1e6,
+		.def = "0",
+		.help = "Time that it takes for a packet, in the mean.",
+	},
+	SIM_DOC_DIST_ROWS("delay"),
+	{
+		.name = "bandwidth",
+		.kind = WEIR_BASE_DOC_BIT_RATE,
+		.min = 1,
+		.max = 1e15,
+		.help = "Of each server: the packet's bytes take so long in addition.",
+	},
+	{
+		.name = "outliers",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0,
+		.max = 1,
+		.def = "0",
+		.help = "Probability that a packet takes longer, whatever its size.",
+	},
+	{
+		.name = "outlier",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 1e6,
+		.def = "0",
+		.help = "How much longer, in the mean.",
+	},
+	{
+		.name = "outlier_distribution",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = sim_doc_dist_choices,
+		.def = "exponential",
+		.help = "Of `outlier`; `uniform` from 0 to twice of it, `lognormal` with sigma 1.",
+	},
+	{
+		.name = "capacity",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1073741824,
+		.help = "Most packets that wait for it; one that comes then is dropped. By default "
+			"there is no limit.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_unit = {
+	.name = "unit",
+	.help = "Servers that work on packets without a core, first come, first served.",
+	.keys = unit_keys,
+};

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a document to a model: steps. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doc_read.h"
+
+/* What a step can be, by the key that says so. */
+static const struct step_kind {
+	const char *key;
+	enum model_op op;
+} kinds[] = {
+	{"cpu", MODEL_CPU},
+	{"per_byte", MODEL_CPU},
+	{"use", MODEL_USE},
+	{"set", MODEL_SET},
+	{"jump", MODEL_JUMP},
+	{"send", MODEL_SEND},
+	{"drop", MODEL_DROP},
+	{"output", MODEL_OUTPUT},
+};
+
+/* What goes with what only. */
+static const struct belonging {
+	const char *key;
+	enum model_op op;
+	const char *with;
+} belongings[] = {
+	{"times", MODEL_CPU, "cpu"},
+	{"deschedule", MODEL_USE, "use"},
+	{"value", MODEL_SET, "set"},
+	{"weights", MODEL_SET, "set"},
+	{"through", MODEL_OUTPUT, "output"},
+};
+
+#define NB(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Which it is. @return NULL: none or several, which was told */
+static const struct step_kind *
+find_kind(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const struct step_kind *found = NULL;
+	bool several = false;
+	unsigned int i;
+
+	for (i = 0; i < NB(kinds); i++) {
+		if (!weir_base_doc_given(value, kinds[i].key))
+			continue;
+		several = several || (found != NULL && found->op != kinds[i].op);
+		found = found != NULL ? found : &kinds[i];
+	}
+	if (found == NULL)
+		weir_base_doc_error_add(model->doc, value,
+			"a step that does nothing; expected a key 'cpu', 'per_byte', 'use', 'set', "
+			"'jump', 'send', 'drop' or 'output'");
+	else if (several)
+		weir_base_doc_error_add(model->doc, value,
+			"a step that does several things; expected them in steps of their own");
+	return several ? NULL : found;
+}
+
+static void
+check_belongings(
+	struct weir_sim_model *model, const struct weir_base_doc_value *value, enum model_op op)
+{
+	unsigned int i;
+
+	for (i = 0; i < NB(belongings); i++)
+		if (op != belongings[i].op && weir_base_doc_given(value, belongings[i].key))
+			weir_base_doc_error_add(model->doc,
+				weir_base_doc_get(value, belongings[i].key),
+				"'%s' means nothing here; expected it with '%s'", belongings[i].key,
+				belongings[i].with);
+}
+
+/* `when`: a number of the packet, how it is compared, a number. */
+static int
+read_when(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_step *step)
+{
+	static const struct {
+		const char *sign;
+		enum model_compare compare;
+	} signs[] = {{"==", MODEL_EQUAL}, {"!=", MODEL_NOT_EQUAL}, {"<", MODEL_LESS},
+		{"<=", MODEL_AT_MOST}, {">", MODEL_MORE}, {">=", MODEL_AT_LEAST}};
+	char name[64], sign[3], more;
+	unsigned int i;
+
+	if (value == NULL)
+		return 0;
+	if (sscanf(weir_base_doc_str(value), " %63[^ =!<>] %2[=!<>] %lf %c", name, sign,
+		    &step->against, &more) == 3)
+		for (i = 0; i < NB(signs); i++)
+			if (strcmp(sign, signs[i].sign) == 0)
+				step->compare = signs[i].compare;
+	if (step->compare == MODEL_ALWAYS) {
+		weir_base_doc_error_add(model->doc, value,
+			"'%s' is no condition; expected one such as 'class == 2'",
+			weir_base_doc_str(value));
+		return 0;
+	}
+	return sim_doc_find_number(model, value, name, &step->operand);
+}
+
+static int
+read_target(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_step *step)
+{
+	const struct weir_base_doc_value *through;
+
+	switch (step->op) {
+	case MODEL_USE:
+		step->target = sim_doc_find_unit(model, weir_base_doc_get(value, "use"));
+		step->deschedule = weir_base_doc_bool(weir_base_doc_get(value, "deschedule"));
+		break;
+	case MODEL_SET:
+		return sim_doc_set_attribute(
+			model, weir_base_doc_str(weir_base_doc_get(value, "set")), &step->target);
+	case MODEL_SEND:
+		step->target = sim_doc_find_queue(model, weir_base_doc_get(value, "send"));
+		if (step->target != SIM_NONE)
+			model->queues[step->target].is_fed = true;
+		break;
+	case MODEL_DROP:
+		return sim_doc_reason(model, &step->target, "%s",
+			weir_base_doc_str(weir_base_doc_get(value, "drop")));
+	case MODEL_OUTPUT:
+		through = weir_base_doc_get(value, "through");
+		step->target = through != NULL ? sim_doc_find_unit(model, through) : SIM_NONE;
+		if (!weir_base_doc_bool(weir_base_doc_get(value, "output")))
+			weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "output"),
+				"a step that does nothing; expected 'true'");
+		break;
+	case MODEL_CPU:
+	case MODEL_JUMP:
+		break;
+	}
+	return 0;
+}
+
+/* How much. */
+static int
+read_amount(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_step *step)
+{
+	const struct weir_base_doc_value *times = weir_base_doc_get(value, "times");
+
+	if (step->op == MODEL_SET)
+		return sim_doc_read_value(model, value, &step->amount);
+	sim_doc_check_dist(model, value);
+	step->amount.dist =
+		sim_doc_dist(value, sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "cpu"))));
+	step->per_byte = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "per_byte")));
+	if (times != NULL)
+		return sim_doc_find_number(model, times, weir_base_doc_str(times), &step->times);
+	return 0;
+}
+
+static int
+read_step(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_step *step)
+{
+	const struct step_kind *kind = find_kind(model, value);
+
+	*step = (struct model_step){
+		.value = value,
+		.op = kind != NULL ? kind->op : MODEL_CPU,
+		.times = SIM_NONE,
+		.probability =
+			sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "probability"))),
+	};
+	if (kind == NULL)
+		return 0;
+	check_belongings(model, value, step->op);
+	if (read_target(model, value, step) < 0 || read_amount(model, value, step) < 0)
+		return -ENOMEM;
+	return read_when(model, weir_base_doc_get(value, "when"), step);
+}
+
+/* `jump` to a `label` of the same object. */
+static void
+find_label(struct weir_sim_model *model, const struct model_object *object, struct model_step *step)
+{
+	const struct weir_base_doc_value *jump = weir_base_doc_get(step->value, "jump");
+	const char *wanted = weir_base_doc_str(jump);
+	uint32_t i;
+
+	for (i = object->first_step; i < object->first_step + object->nb_steps; i++) {
+		const char *label =
+			weir_base_doc_str(weir_base_doc_get(model->steps[i].value, "label"));
+
+		if (label != NULL && strcmp(label, wanted) == 0) {
+			step->target = i;
+			return;
+		}
+	}
+	weir_base_doc_error_add(model->doc, jump,
+		"no step of object '%s' has the label '%s'; expected one that has", object->name,
+		wanted);
+}
+
+int
+sim_doc_read_steps(struct weir_sim_model *model, const struct model_object *object,
+	const struct weir_base_doc_value *steps)
+{
+	struct model_step *all =
+		realloc(model->steps, (model->nb_steps + object->nb_steps + 1) * sizeof(*all));
+	uint32_t i;
+
+	if (all == NULL)
+		return -ENOMEM;
+	model->steps = all;
+	for (i = 0; i < object->nb_steps; i++)
+		if (read_step(model, weir_base_doc_at(steps, i), &all[model->nb_steps++]) < 0)
+			return -ENOMEM;
+	for (i = object->first_step; i < model->nb_steps; i++)
+		if (all[i].op == MODEL_JUMP)
+			find_label(model, object, &all[i]);
+	return 0;
+}

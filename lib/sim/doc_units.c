@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a document to a model: units. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doc_read.h"
+
+#define BITS_OF_BYTE 8
+#define PS_PER_S     1e12
+
+uint32_t
+sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const char *name = weir_base_doc_str(value);
+	uint32_t i;
+
+	for (i = 0; i < model->nb_units; i++)
+		if (strcmp(model->units[i].name, name) == 0) {
+			model->units[i].is_used = true;
+			return i;
+		}
+	weir_base_doc_error_add(
+		model->doc, value, "unknown unit '%s'; expected one of platform.units", name);
+	return SIM_NONE;
+}
+
+static int
+read_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_unit *unit)
+{
+	const struct weir_base_doc_value *capacity = weir_base_doc_get(value, "capacity");
+	const struct weir_base_doc_value *bandwidth = weir_base_doc_get(value, "bandwidth");
+	const double outlier = weir_base_doc_f64(weir_base_doc_get(value, "outlier"));
+
+	*unit = (struct model_unit){
+		.value = value,
+		.name = weir_base_doc_name(value),
+		.first_server = model->nb_servers,
+		.nb_servers = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "servers")),
+		.capacity = capacity != NULL ? (uint32_t)weir_base_doc_u64(capacity) : SIM_NONE,
+		.delay = sim_doc_dist(value,
+			sim_coarse(
+				weir_base_doc_f64(weir_base_doc_get(value, "delay")) * PS_PER_S)),
+		.per_byte = bandwidth != NULL ? sim_coarse(BITS_OF_BYTE * PS_PER_S /
+							   weir_base_doc_f64(bandwidth))
+					      : 0,
+		.outlier_probability =
+			sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "outliers"))),
+		.outlier =
+			sim_doc_dist_of((enum weir_sim_dist_kind)weir_base_doc_u64(
+						weir_base_doc_get(value, "outlier_distribution")),
+				sim_coarse(outlier * PS_PER_S), 1, 1),
+	};
+	sim_doc_check_dist(model, value);
+	model->nb_servers += unit->nb_servers;
+	if (unit->nb_servers > SIM_SERVERS_MAX || model->nb_servers > SIM_SERVERS_MAX)
+		weir_base_doc_error_add(model->doc, value,
+			"too many servers; expected at most %u of all units", SIM_SERVERS_MAX);
+	return capacity != NULL
+		       ? sim_doc_reason(model, &unit->reason, "unit %s is full", unit->name)
+		       : 0;
+}
+
+int
+sim_doc_read_units(struct weir_sim_model *model, const struct weir_base_doc_value *units)
+{
+	uint32_t i;
+
+	model->nb_units = weir_base_doc_count(units);
+	model->units = calloc(model->nb_units + 1, sizeof(*model->units));
+	if (model->units == NULL)
+		return -ENOMEM;
+	for (i = 0; i < model->nb_units; i++)
+		if (read_unit(model, weir_base_doc_at(units, i), &model->units[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What cores do with packets: an object's steps are a small program, of which each packet knows the step that it is at.
+ *
+ * Some steps take time, others none. After some of them the core is free. Where it comes to such a one in the very
+ * event in which it got its packet, an event of no time lies between: however many packets wait, the stack stays flat.
+ */
+#include "sim.h"
+
+#define INSTANT_MAX 100000 /* steps that take no time, in a row */
+
+static bool
+is_skipped(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	const struct model_step *const step = &sim->model->steps[index];
+	double number;
+	bool holds = true;
+
+	if (step->compare != MODEL_ALWAYS) {
+		number = sim_number(sim, packet, step->operand);
+		switch (step->compare) {
+		case MODEL_EQUAL:
+			holds = number == step->against;
+			break;
+		case MODEL_NOT_EQUAL:
+			holds = number != step->against;
+			break;
+		case MODEL_LESS:
+			holds = number < step->against;
+			break;
+		case MODEL_AT_MOST:
+			holds = number <= step->against;
+			break;
+		case MODEL_MORE:
+			holds = number > step->against;
+			break;
+		case MODEL_AT_LEAST:
+			holds = number >= step->against;
+			break;
+		case MODEL_ALWAYS:
+			break;
+		}
+	}
+	return !holds || (step->probability < 1 && weir_sim_random_open(&sim->skip_random[index]) >=
+							   step->probability);
+}
+
+/* Cycles, of an amount or of it times a number of the packet, and of its bytes. */
+static void
+work(struct sim *sim, uint32_t index, const struct model_step *step)
+{
+	struct sim_core *const core = &sim->cores[index];
+	const struct sim_packet *const packet = &sim->packets.all[core->packet];
+	double cycles = sim_draw(sim, &step->amount, &sim->step_random[packet->step]);
+
+	if (step->times != SIM_NONE) {
+		cycles *= sim_number(sim, core->packet, step->times);
+		cycles = cycles > 0 ? cycles : 0;
+	}
+	cycles += step->per_byte * packet->size_bytes;
+	core->phase = CORE_IN_STEP;
+	core->step_start_ps = sim->now_ps;
+	sim_schedule(sim,
+		sim->now_ps +
+			sim_round_ps(cycles *
+				     sim->model->cores[sim->model->core_kind[index]].ps_per_cycle),
+		EVENT_PRIORITY_DONE, EVENT_TARGET(EVENT_CORE, index));
+}
+
+/* The step comes in an event of its own, at the same time. */
+static void
+postpone(struct sim *sim, uint32_t index)
+{
+	sim->cores[index].phase = CORE_POSTPONED;
+	sim->cores[index].step_start_ps = sim->now_ps;
+	sim_schedule(sim, sim->now_ps, EVENT_PRIORITY_DONE, EVENT_TARGET(EVENT_CORE, index));
+}
+
+static void
+use(struct sim *sim, uint32_t index, const struct model_step *step)
+{
+	struct sim_core *const core = &sim->cores[index];
+	const uint32_t packet = core->packet;
+
+	sim->packets.all[packet].core = step->deschedule ? SIM_NONE : index;
+	core->phase = CORE_IN_UNIT;
+	core->step_start_ps = sim->now_ps;
+	if (!sim_unit_enter(sim, step->target, packet)) {
+		sim->packets.all[packet].to = SIM_TO_DROP | sim->model->units[step->target].reason;
+		sim_core_finish(sim, index);
+	} else if (step->deschedule) {
+		sim_core_next(sim, index);
+	}
+}
+
+/* Where a packet goes to after a step that ends the object's work. */
+static uint32_t
+destination(const struct model_step *step)
+{
+	switch (step->op) {
+	case MODEL_DROP:
+		return SIM_TO_DROP | step->target;
+	case MODEL_OUTPUT:
+		return step->target == SIM_NONE ? SIM_TO_OUTPUT : SIM_TO_UNIT | step->target;
+	default:
+		return step->target;
+	}
+}
+
+static void
+end(struct sim *sim, uint32_t index, uint32_t to)
+{
+	sim->packets.all[sim->cores[index].packet].to = to;
+	sim_core_finish(sim, index);
+}
+
+/* A step. @return whether the core goes on to the next one now */
+static bool
+take_step(struct sim *sim, uint32_t index, const struct model_step *step)
+{
+	const uint32_t packet = sim->cores[index].packet;
+
+	switch (step->op) {
+	case MODEL_CPU:
+		work(sim, index, step);
+		return false;
+	case MODEL_USE:
+		use(sim, index, step);
+		return false;
+	case MODEL_SET:
+		sim->attributes[(size_t)packet * sim->model->nb_attributes + step->target] =
+			sim_draw(sim, &step->amount,
+				&sim->step_random[sim->packets.all[packet].step]);
+		sim->packets.all[packet].step++;
+		return true;
+	case MODEL_JUMP:
+		sim->packets.all[packet].step = step->target;
+		return true;
+	case MODEL_SEND:
+	case MODEL_DROP:
+	case MODEL_OUTPUT:
+		end(sim, index, destination(step));
+		return false;
+	}
+	return false;
+}
+
+/* May the core be free after it, in no time? */
+static inline bool
+may_free_core(const struct model_step *step)
+{
+	return step->op == MODEL_USE || step->op >= MODEL_SEND;
+}
+
+void
+sim_steps_run(struct sim *sim, uint32_t index, bool decided)
+{
+	struct sim_core *const core = &sim->cores[index];
+	struct sim_packet *const packet = &sim->packets.all[core->packet];
+	const struct model_object *const object =
+		&sim->model
+			 ->objects[sim->model->queues[sim->model->lane_queue[packet->lane]].object];
+	const uint32_t step_end = object->first_step + object->nb_steps;
+	const struct model_step *step;
+	unsigned int left;
+
+	for (left = INSTANT_MAX; left > 0; left--) {
+		step = packet->step < step_end ? &sim->model->steps[packet->step] : NULL;
+		if (step != NULL && !decided && is_skipped(sim, packet->step, core->packet)) {
+			packet->step++;
+			continue;
+		}
+		if (core->is_fresh && (step == NULL || may_free_core(step))) {
+			postpone(sim, index);
+			return;
+		}
+		decided = false;
+		if (step == NULL) {
+			end(sim, index, object->to);
+			return;
+		}
+		if (!take_step(sim, index, step))
+			return;
+	}
+	sim->broken = "steps that take no time come to an end";
+	sim->ended = true;
+	core->step_start_ps = sim->now_ps;
+}
+
+void
+sim_core_account(struct sim *sim, uint32_t index)
+{
+	const struct sim_core *const core = &sim->cores[index];
+
+	sim->kinds[sim->model->core_kind[index]].worked_ps +=
+		sim_counted_ps(sim, core->step_start_ps);
+}
+
+void
+sim_core_event(struct sim *sim, uint32_t index)
+{
+	struct sim_core *const core = &sim->cores[index];
+	struct sim_packet *const packet = &sim->packets.all[core->packet];
+	const bool decided = core->phase == CORE_POSTPONED;
+
+	core->is_fresh = false;
+	sim_core_account(sim, index);
+	if (core->phase == CORE_IN_STEP) {
+		packet->service_ps += sim->now_ps - core->step_start_ps;
+		packet->step++;
+	}
+	sim_steps_run(sim, index, decided);
+}

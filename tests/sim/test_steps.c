@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What steps do, and units, in models that can be followed by hand: all times are exact. */
+#include "sim_util.h"
+
+#define STREAM WEIR_SIM_STREAM, "s"
+#define QUEUE  WEIR_SIM_QUEUE, "q"
+#define CORES  WEIR_SIM_CORES, "c"
+#define UNIT   WEIR_SIM_UNIT, "u"
+
+/* One stream, one queue and object, a core of 1 GHz unless more are asked for: a cycle is a ns. */
+#define MODEL(stream, queue, steps, cores, units, simulation)                                      \
+	"traffic: {streams: {s: {to: q, arrivals: deterministic, " stream "}}}\n"                  \
+	"application:\n"                                                                           \
+	"  queues: {q: {" queue "}}\n"                                                             \
+	"  objects: {o: {queues: [q], steps: [" steps "]}}\n"                                      \
+	"platform: {cores: {c: {clock: 1GHz" cores "}}, units: {" units "}}\n"                     \
+	"run: {simulation: {" simulation "}}\n"
+
+/* A step that is skipped takes no time. */
+static void
+conditions_compare(void **state)
+{
+	static const struct {
+		const char *when;
+		double taken; /* of a packet of 100 B, flow 0 */
+	} all[] = {{"size == 100", 1}, {"size == 99", 0}, {"size != 100", 0}, {"size != 99", 1},
+		{"size<101", 1}, {"size < 100", 0}, {"size <= 100", 1}, {"size <= 99", 0},
+		{"size > 99", 1}, {"size > 100", 0}, {"size >= 100", 1}, {"size >= 101", 0},
+		{"flow == 0", 1}, {" a >= 2.5", 1}, {"a > 2.5", 0}};
+	char text[1024];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		snprintf(text, sizeof(text),
+			MODEL("interval: 1us, count: 1, size: 100B, attributes: {a: {value: 2.5}}",
+				"type: parallel",
+				"{cpu: 10cycles}, {cpu: 100cycles, when: '%s'}, {cpu: 5cycles}", "",
+				"", "duration: 5us"),
+			all[i].when);
+		EXPECT(text, {STREAM, "latency_mean_ns", 15 + 100 * all[i].taken});
+	}
+}
+
+/* Of the weights only one is not 0: class is 2. */
+static void
+attributes_route_and_scale(void **state)
+{
+	EXPECT(MODEL("interval: 1us, count: 7, attributes: {class: {weights: [0, 0, 3]}, n: "
+		     "{value: 4}}",
+		       "type: parallel",
+		       "{jump: no, when: class != 2}, {cpu: 20cycles, times: n}, {set: n, value: "
+		       "7}, {cpu: 1cycles, times: n}, {output: true}, {label: no, drop: odd}",
+		       "", "", "duration: 10us"),
+		{STREAM, "latency_mean_ns", 87}, {STREAM, "delivered_packets", 7});
+}
+
+static void
+drops_have_reasons(void **state)
+{
+	EXPECT(MODEL("interval: 100ns, count: 9, attributes: {a: {value: 1}}",
+		       "type: parallel, capacity: 1", "{cpu: 300cycles}, {drop: odd, when: a == 1}",
+		       "", "", "duration: 10us"),
+		{STREAM, "dropped_packets", 9}, {WEIR_SIM_DROP, "s: odd", "packets", 4},
+		{WEIR_SIM_DROP, "s: queue q is full", "packets", 5});
+}
+
+/* Round the loop three times. */
+static void
+jumps_make_loops(void **state)
+{
+	EXPECT(MODEL("interval: 1us, count: 1, attributes: {left: {value: 3}}", "type: parallel",
+		       "{label: again, cpu: 100cycles}, {set: left, value: 0, when: left == 1}, "
+		       "{set: left, value: 1, when: left == 2}, {set: left, value: 2, when: left "
+		       "== 3}, {jump: again, when: left > 0}",
+		       "", "", "duration: 9us"),
+		{STREAM, "latency_mean_ns", 300});
+}
+
+/* Many packets that nothing is done with, one after the other: in no time, and without a deep stack. */
+static void
+what_takes_no_time(void **state)
+{
+	EXPECT(MODEL("interval: 1ps, count: 100000", "type: parallel",
+		       "{cpu: 1000cycles, when: flow == 9}, {drop: all}", "", "", "duration: 1us"),
+		{STREAM, "dropped_packets", 100000}, {STREAM, "held_packets", 0},
+		{CORES, "served_packets", 100000}, {CORES, "busy_mean", 0});
+}
+
+static void
+endless_steps_are_found(void **state)
+{
+	struct given given = given_model(MODEL("interval: 1us, count: 3", "type: parallel",
+		"{label: l, jump: l}, {cpu: 1cycles}", "", "", "duration: 9us"));
+	struct weir_sim_result result;
+
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
+	assert_string_equal(
+		result.replications[0].broken, "steps that take no time come to an end");
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* Every 100 ns one: 50 of core, 80 of a unit, 50 of core. The core that waits has 180 for each, the other 100. */
+static void
+a_core_waits_for_a_unit_or_does_not(void **state)
+{
+	EXPECT(MODEL("interval: 100ns, count: 10", "type: parallel",
+		       "{cpu: 50cycles}, {use: u}, {cpu: 50cycles}", "", "u: {delay: 80ns}",
+		       "duration: 10us"),
+		{STREAM, "latency_min_ns", 180}, {STREAM, "latency_max_ns", 900},
+		{STREAM, "service_mean_ns", 180}, {CORES, "busy_mean", 0.18},
+		{UNIT, "busy_mean", 0.08}, {UNIT, "wait_max_ns", 0});
+	EXPECT(MODEL("interval: 100ns, count: 10", "type: parallel",
+		       "{cpu: 50cycles}, {use: u, deschedule: true}, {cpu: 50cycles}", "",
+		       "u: {delay: 80ns}", "duration: 10us"),
+		{STREAM, "service_mean_ns", 180}, {CORES, "busy_mean", 0.1},
+		{STREAM, "latency_min_ns", 180}, {STREAM, "latency_max_ns", 200},
+		{UNIT, "busy_mean", 0.08}, {QUEUE, "wait_max_ns", 0});
+}
+
+/* Who gave its core up still has its flow: the next one of an atomic queue does not begin. */
+static void
+a_descheduled_packet_keeps_its_flow(void **state)
+{
+	EXPECT(MODEL("interval: 100ns, count: 4", "type: atomic",
+		       "{cpu: 50cycles}, {use: u, deschedule: true}, {cpu: 50cycles}", ", count: 4",
+		       "u: {delay: 100ns, servers: 4}", "duration: 10us"),
+		{STREAM, "latency_max_ns", 500}, {UNIT, "busy_mean", 0.04}, {CORES, "busy_max", 1});
+	/* Ordered: side by side, and out in order, the first one being the slowest. */
+	EXPECT(MODEL("interval: 100ns, count: 4, attributes: {a: {value: 0}}", "type: ordered",
+		       "{cpu: 50cycles}, {use: u, deschedule: true}, {cpu: 50cycles}", ", count: 4",
+		       "u: {delay: 300ns, servers: 4}", "duration: 10us"),
+		{STREAM, "latency_max_ns", 400}, {STREAM, "latency_min_ns", 400});
+}
+
+static void
+a_unit_has_servers_bytes_and_room(void **state)
+{
+	/* 100 ns and 1000 B at 8 Gb/s: 1.1 us; two at a time, one waits, others are lost. */
+	EXPECT(MODEL("interval: 100ns, count: 6, size: 1000B", "type: parallel",
+		       "{use: u, deschedule: true}", "",
+		       "u: {servers: 2, delay: 100ns, bandwidth: 8Gb/s, capacity: 1}",
+		       "duration: 10us"),
+		{UNIT, "served_packets", 3}, {UNIT, "dropped_packets", 3}, {UNIT, "loss", 0.5},
+		{UNIT, "length_max", 1}, {UNIT, "wait_max_ns", 900},
+		{WEIR_SIM_DROP, "s: unit u is full", "packets", 3}, {UNIT, "busy_mean", 0.33});
+	/* Every one an outlier. */
+	EXPECT(MODEL("interval: 1us, count: 2, size: 10B", "type: parallel", "{use: u}", "",
+		       "u: {delay: 100ns, outliers: 1, outlier: 700ns, outlier_distribution: "
+		       "constant}",
+		       "duration: 10us"),
+		{STREAM, "latency_mean_ns", 800});
+}
+
+/* On the way in and on the way out. */
+static void
+links(void **state)
+{
+	EXPECT(MODEL("interval: 1us, count: 3, size: 100B, through: u", "type: atomic",
+		       "{cpu: 100cycles}, {output: true, through: v}", "",
+		       "u: {bandwidth: 1Gb/s}, v: {bandwidth: 2Gb/s}", "duration: 10us"),
+		{STREAM, "latency_mean_ns", 800 + 100 + 400}, {STREAM, "wait_mean_ns", 0},
+		{UNIT, "served_packets", 3}, {WEIR_SIM_UNIT, "v", "busy_mean", 0.12});
+}
+
+/* To another queue, and its object. */
+static void
+a_send_goes_elsewhere(void **state)
+{
+	EXPECT("traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1us, count: "
+	       "5}}}\n"
+	       "application:\n"
+	       "  queues: {q: {}, r: {}}\n"
+	       "  objects:\n"
+	       "    o: {queues: [q], steps: [{cpu: 100cycles}, {send: r}]}\n"
+	       "    p: {queues: [r], steps: [{cpu: 200cycles}]}\n"
+	       "platform: {cores: {c: {clock: 1GHz}}}\n"
+	       "run: {simulation: {duration: 10us}}\n",
+		{WEIR_SIM_QUEUE, "r", "arrived_packets", 5}, {STREAM, "latency_mean_ns", 300},
+		{CORES, "served_packets", 10});
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(conditions_compare),
+		cmocka_unit_test(attributes_route_and_scale),
+		cmocka_unit_test(drops_have_reasons),
+		cmocka_unit_test(jumps_make_loops),
+		cmocka_unit_test(what_takes_no_time),
+		cmocka_unit_test(endless_steps_are_found),
+		cmocka_unit_test(a_core_waits_for_a_unit_or_does_not),
+		cmocka_unit_test(a_descheduled_packet_keeps_its_flow),
+		cmocka_unit_test(a_unit_has_servers_bytes_and_room),
+		cmocka_unit_test(links),
+		cmocka_unit_test(a_send_goes_elsewhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
