@@ -19,6 +19,7 @@
  * taken away. So a frame that begins before newest_at and is not found was never there, or is gone.
  */
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -175,7 +176,22 @@ int index_ordered_place(struct weir_readout_buffer *buffer, struct incoming *inc
 void index_ordered_insert(struct weir_readout_buffer *buffer, const struct incoming *incoming);
 int index_ordered_find(struct search *search);
 
-/* window.c: a frame that is pinned comes into the window. @return 0, -E2BIG: unpinned, there is no room */
-int window_add(const struct search *search, uint32_t cell);
+/*
+ * A frame that is pinned comes into the window: nothing is noted but its cell, since the next pin waits until what was written before it has
+ * left the processor. @return 0, -E2BIG: unpinned, there is no room
+ */
+static inline int
+window_add(const struct search *search, uint32_t cell)
+{
+	struct weir_readout_window *window = search->window;
+
+	window->buffer = search->buffer;
+	if (window->nb_frames == window->max_frames) {
+		pin_release(&search->buffer->store.cells[cell].pin);
+		return -E2BIG;
+	}
+	window->cells[window->nb_frames++] = cell;
+	return 0;
+}
 
 #endif

@@ -40,6 +40,7 @@ index_fixed_insert(struct weir_readout_buffer *buffer, const struct incoming *in
 static uint32_t
 pin_at(const struct weir_readout_buffer *buffer, uint64_t position)
 {
+	const uint64_t step_at = position * buffer->step_ticks;
 	const uint32_t *ref = index_ref(&buffer->index, position);
 	uint32_t cell = __atomic_load_n(ref, __ATOMIC_ACQUIRE), before;
 
@@ -51,7 +52,8 @@ pin_at(const struct weir_readout_buffer *buffer, uint64_t position)
 			return STORE_NONE;
 		frame = &buffer->store.cells[cell];
 		if (pin_try(&frame->pin)) {
-			if (position_of(buffer, frame->at) == position)
+			/* Its position is this one; a division of each would cost as much as the pin. */
+			if (frame->at - step_at < buffer->step_ticks)
 				return cell;
 			pin_release(&frame->pin);
 		}

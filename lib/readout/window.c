@@ -61,25 +61,25 @@ weir_readout_window_release(struct weir_readout_window *window)
 	window->buffer = NULL;
 }
 
-int
-window_add(const struct search *search, uint32_t cell)
+/* What the window says of the frames that are pinned in it. */
+static void
+tell_frames(const struct search *search)
 {
+	const struct store *store = &search->buffer->store;
 	struct weir_readout_window *window = search->window;
-	struct cell *frame = &search->buffer->store.cells[cell];
+	uint64_t bytes = 0;
 
-	if (window->nb_frames == window->max_frames) {
-		pin_release(&frame->pin);
-		return -E2BIG;
+	for (uint32_t i = 0; i < window->nb_frames; i++) {
+		const struct cell *frame = &store->cells[window->cells[i]];
+
+		window->frames[i] = (struct iovec){
+			.iov_base = store_frame(store, window->cells[i]),
+			.iov_len = frame->size_bytes,
+		};
+		window->timestamps[i] = frame->timestamp;
+		bytes += frame->size_bytes;
 	}
-	window->frames[window->nb_frames] = (struct iovec){
-		.iov_base = store_frame(&search->buffer->store, cell),
-		.iov_len = frame->size_bytes,
-	};
-	window->timestamps[window->nb_frames] = frame->timestamp;
-	window->cells[window->nb_frames++] = cell;
-	window->bytes += frame->size_bytes;
-	window->buffer = search->buffer;
-	return 0;
+	window->bytes = bytes;
 }
 
 /* The timeline as it was at one moment: jumps are few and short. @return false: there was no frame yet */
@@ -261,6 +261,7 @@ find(struct search *search, const struct timeline *timeline, uint64_t ticks)
 		weir_readout_window_release(window);
 		return -E2BIG;
 	}
+	tell_frames(search);
 	/* Later than the frames were looked for: what was over by then is so by now. */
 	gone_at = __atomic_load_n(&search->buffer->gone_at, __ATOMIC_ACQUIRE);
 	if (gone_at > search->gone_at)
