@@ -62,13 +62,24 @@ static void
 check_clock(struct config *config, struct config_request *request,
 	const struct weir_base_doc_value *value, const struct config_link *link)
 {
-	if (request->nb_links == 0)
-		request->clock_hz = link->format.clock_hz;
-	else if (request->clock_hz != link->format.clock_hz)
+	const struct weir_readout_format *format = &link->format, *first;
+
+	if (request->nb_links == 0) {
+		request->clock_hz = format->clock_hz;
+		return;
+	}
+	first = &config_link_of(&config->links, request->links[0])->format;
+	if (request->clock_hz != format->clock_hz)
 		weir_base_doc_error_add(config->doc, value,
 			"the clock of link '%s' has %" PRIu64 " Hz, those before it have %" PRIu64
 			"; expected links of one clock",
-			link->name, link->format.clock_hz, request->clock_hz);
+			link->name, format->clock_hz, request->clock_hz);
+	else if (format->timestamp_bits != first->timestamp_bits)
+		weir_base_doc_error_add(config->doc, value,
+			"timestamps of link '%s' have %" PRIu32
+			" bits, those before it have %" PRIu32
+			", and wrap at another time; expected links of one clock",
+			link->name, format->timestamp_bits, first->timestamp_bits);
 }
 
 /* Asked for @delay after its beginning, and taken from the history: of each link. */

@@ -192,8 +192,9 @@ request_json(const struct links_request *request, uint64_t *answered, bool *adds
 	const struct links_request_counts *counts = &request->shown;
 	json_t *answers = answers_json(counts->answered, answered), *item;
 
-	item = json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "name", request->config->name,
-		"links", (int)request->config->nb_links, "windows", as_int(counts->asked),
+	item = json_pack("{s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "name",
+		request->config->name, "links", (int)request->config->nb_links, "clock",
+		request->clock.links[request->shown_lead].name, "windows", as_int(counts->asked),
 		"refused", as_int(counts->refused), "skipped", as_int(counts->skipped), "restarts",
 		as_int(counts->restarts), "fragments", as_int(*answered), "answered", answers);
 	if (request->sender != NULL)

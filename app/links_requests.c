@@ -33,14 +33,7 @@ ticks(const struct links_request *request, uint64_t number, uint64_t ns)
 static uint64_t
 wrapped(const struct links_request *request, uint64_t timestamp)
 {
-	return timestamp & UINT64_MAX >> request->unused_bits;
-}
-
-/* By how much @p a is after @p b, taken for the shorter way. */
-static int64_t
-after(const struct links_request *request, uint64_t a, uint64_t b)
-{
-	return (int64_t)((a - b) << request->unused_bits) >> request->unused_bits;
+	return timestamp & UINT64_MAX >> request->clock.unused_bits;
 }
 
 static uint64_t
@@ -89,7 +82,7 @@ follow_clock(struct links_request *request, uint64_t now)
 {
 	const uint64_t every = RTE_MAX(ticks(request, 1, request->config->every_ns), UINT64_C(1));
 	const uint64_t delay = ticks(request, 1, request->config->delay_ns);
-	int64_t behind = after(request, now, next_begin(request) + delay);
+	int64_t behind = links_clock_after(&request->clock, now, next_begin(request) + delay);
 	uint64_t skipped;
 
 	if (behind > (int64_t)request->history_ticks) {
@@ -111,7 +104,7 @@ ask_due(struct weir_readout_service *service, struct links_request *request)
 	uint64_t begin, now;
 	unsigned int nb;
 
-	if (!weir_readout_buffer_range(request->buffer, &begin, &now))
+	if (!links_clock_read(&request->clock, &begin, &now))
 		return 0;
 	if (!request->begun) {
 		request->first = begin;
@@ -120,7 +113,7 @@ ask_due(struct weir_readout_service *service, struct links_request *request)
 	follow_clock(request, now);
 	for (nb = 0; nb < WINDOWS_AT_ONCE; nb++) {
 		begin = next_begin(request);
-		if (after(request, now, begin + delay) < 0)
+		if (links_clock_after(&request->clock, now, begin + delay) < 0)
 			break;
 		ask(service, request, begin);
 		request->number++;
@@ -138,6 +131,7 @@ look(void *arg)
 		struct links_request *request = &requests->list[i];
 
 		request->shown = request->counts;
+		request->shown_lead = request->clock.lead;
 		if (request->sender != NULL)
 			weir_readout_sender_stats(request->sender, &request->shown_sender);
 	}
@@ -259,15 +253,13 @@ static int
 open_request(struct links_request *request, struct config *config, const struct links_run *run,
 	const struct config_request *wanted)
 {
-	const struct weir_readout_handler *handler = run->handlers[wanted->links[0]];
-	struct weir_readout_buffer_info info;
+	int error;
 
 	request->config = wanted;
-	request->buffer = weir_readout_handler_buffer(handler);
-	weir_readout_buffer_info(request->buffer, &info);
-	request->history_ticks = info.history_ticks;
-	request->unused_bits =
-		64 - weir_readout_link_format(weir_readout_handler_link(handler))->timestamp_bits;
+	error = links_clock_open(&request->clock, run->handlers, wanted->links, wanted->nb_links);
+	if (error < 0)
+		return error;
+	request->history_ticks = request->clock.links[0].history_ticks;
 	return open_sender(request, config);
 }
 
@@ -382,8 +374,10 @@ links_requests_close(struct links_requests *requests)
 {
 	unsigned int i;
 
-	for (i = 0; i < requests->nb; i++)
+	for (i = 0; i < requests->nb; i++) {
 		weir_readout_sender_free(requests->list[i].sender);
+		links_clock_close(&requests->list[i].clock);
+	}
 	weir_readout_service_free(requests->service);
 	free(requests->list);
 }

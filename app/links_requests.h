@@ -11,6 +11,7 @@
 #include <weir_readout_request.h>
 #include <weir_readout_sender.h>
 
+#include "links_clock.h"
 #include "links_thread.h"
 
 struct config;
@@ -30,15 +31,15 @@ struct links_request_counts {
 /** Windows, one after the other. */
 struct links_request {
 	const struct config_request *config;
-	const struct weir_readout_buffer *buffer; /**< whose newest frame says what time it is */
-	unsigned int unused_bits;                 /**< of timestamps: 64 less their width */
-	uint64_t history_ticks;
+	struct links_clock clock;
+	uint64_t history_ticks;             /**< of the first of its links */
 	bool begun;                         /**< first is known */
 	uint64_t first;                     /**< where the first window begins, ticks */
 	uint64_t number;                    /**< of the next window, since then */
 	struct weir_readout_sender *sender; /**< NULL: nobody gets fragments */
 	struct links_request_counts counts;
 	struct links_request_counts shown;             /**< of the last look */
+	unsigned int shown_lead;                       /**< likewise: of the clock */
 	struct weir_readout_sender_stats shown_sender; /**< likewise */
 };
 

@@ -268,7 +268,9 @@ static const struct weir_base_doc_key request_keys[] = {
 		.item = WEIR_BASE_DOC_STRING,
 		.flags = WEIR_BASE_DOC_REQUIRED,
 		.help = "Which links are asked, together: NAME stands for all of NAME-0, NAME-1 "
-			"and so on. The time is that of the first one's newest frame.",
+			"and so on. Their clocks have one rate. The time is that of the first "
+			"one's newest frame, until it stands still while another goes on for half "
+			"of its history: then of that one's.",
 	},
 	{
 		.name = "every",

@@ -135,6 +135,7 @@ static struct {
 	struct links_feeder feeder;
 	struct weir_readout_handler_stats stats;
 	struct links_feed feed;
+	struct links_clock_link timed;
 	struct links_request asked;
 } readout;
 
@@ -161,6 +162,8 @@ make_readout(void)
 	readout.feed = (struct links_feed){.type = &type,
 		.link = &readout.link,
 		.dispatched = {.received = 103, .links = 100, .not_udp = 2, .truncated = 1}};
+	readout.timed.name = "wib";
+	readout.asked.clock = (struct links_clock){.links = &readout.timed, .nb = 1};
 	readout.asked.config = &readout.request;
 	readout.asked.sender = (void *)&readout; /* there is one */
 	readout.asked.shown.answered[WEIR_READOUT_ANSWER_COMPLETE] = 7;
