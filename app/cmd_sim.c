@@ -18,6 +18,7 @@
 
 struct sim_options {
 	bool json;
+	bool csv;
 	bool progress;
 	const char *seed;
 	const char *replications;
@@ -102,9 +103,14 @@ apply_options(const struct sim_options *options, struct weir_sim_param *param)
 }
 
 static int
-print_table(const struct sim_report *report)
+print(const struct sim_report *report, const struct sim_options *options)
 {
-	sim_report_print(report);
+	if (options->json)
+		return app_print_json(sim_report_json(report));
+	if (options->csv)
+		sim_report_csv(report);
+	else
+		sim_report_print(report);
 	return app_finish(APP_OK);
 }
 
@@ -127,10 +133,8 @@ simulate(const char *path, const struct weir_sim_model *model, const struct weir
 				? "more packets inside than can be counted: more come than are "
 				  "served"
 				: strerror(-error));
-	else if (options->json)
-		code = app_print_json(sim_report_json(&report));
 	else
-		code = print_table(&report);
+		code = print(&report, options);
 	if (error == 0 && code == APP_OK && sim_report_broken(&report) != NULL)
 		code = app_error(&cmd_sim,
 			"%s is broken: a fault of the simulator, please tell its authors",
@@ -170,6 +174,7 @@ sim_run_command(int argc, char **argv)
 {
 	struct sim_options given = {.json = false};
 	const struct app_option options[] = {{"json", APP_OPTION_FLAG, &given.json},
+		{"csv", APP_OPTION_FLAG, &given.csv},
 		{"progress", APP_OPTION_FLAG, &given.progress},
 		{"seed", APP_OPTION_TEXT, &given.seed},
 		{"replications", APP_OPTION_TEXT, &given.replications},
@@ -183,6 +188,8 @@ sim_run_command(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (given.json && given.csv)
+		return app_usage_error(&cmd_sim, "--json beside --csv; expected one of them");
 	doc = weir_base_doc_load(argv[1], &schema_root);
 	model = doc != NULL ? weir_sim_model_read(doc) : NULL;
 	if (doc == NULL) {
@@ -209,7 +216,7 @@ sim_run_command(int argc, char **argv)
 const struct app_command cmd_sim = {
 	.name = "sim",
 	.arguments = "FILE [--seed N] [--replications N] [--duration TIME] [--threads N] "
-		     "[--progress] [--json]",
+		     "[--progress] [--json | --csv]",
 	.summary = "Simulate what a description file describes.",
 	.help = "Traffic, application and platform are those of the file; how it is run is told by "
 		"its\n"
@@ -222,6 +229,7 @@ const struct app_command cmd_sim = {
 		"  --progress         tell once a second how far it is, also where standard error "
 		"is no\n"
 		"                     terminal\n"
-		"  --json             for programs\n",
+		"  --json             for programs\n"
+		"  --csv              a line per result\n",
 	.run = sim_run_command,
 };

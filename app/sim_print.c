@@ -174,9 +174,13 @@ sim_report_print(const struct sim_report *report)
 		result->nb_replications, result->nb_replications == 1 ? "" : "s",
 		result->interrupted ? " (interrupted)" : "",
 		report_grouped((json_int_t)result->events), report->seconds);
+	if (report->param->nb_batches > 1)
+		printf("  %u batches, of one of which the counts are\n", result->nb_rows);
+	if (report->param->precision > 0 && !result->is_precise)
+		printf("  the precision that was asked for is not reached\n");
 	printf("  seed %" PRIu64 ", fingerprint %016" PRIx64, report->param->seed,
 		result->fingerprint);
-	if (result->nb_replications > 1)
+	if (result->nb_rows > 1)
 		printf("; intervals of %.4g%% confidence", 100 * report->param->confidence);
 	printf("\n");
 	if (result->nb_replications > 0) {

@@ -78,13 +78,16 @@ sim_report_json(const struct sim_report *report)
 {
 	const struct weir_sim_result *result = report->result;
 
-	return json_pack(
-		"{s:b, s:s, s:I, s:f, s:f, s:b, s:o, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:b, s:s, s:I, s:f, s:f, s:I, s:o, s:b, s:o, s:I, s:f, s:f, s:o, s:o, "
+			 "s:o, s:o, s:o, s:o}",
 		"ok", sim_report_broken(report) == NULL, "model", report->path, "seed",
 		(json_int_t)report->param->seed, "confidence", report->param->confidence,
-		"warmup_s", (double)report->param->warmup_ps / 1e12, "interrupted",
-		(int)result->interrupted, "fingerprint", hexadecimal(result->fingerprint), "events",
-		(json_int_t)result->events, "seconds", report->seconds, "events_per_second",
+		"warmup_s", (double)report->param->warmup_ps / 1e12, "samples",
+		(json_int_t)result->nb_rows, "precise",
+		report->param->precision > 0 ? json_boolean(result->is_precise) : json_null(),
+		"interrupted", (int)result->interrupted, "fingerprint",
+		hexadecimal(result->fingerprint), "events", (json_int_t)result->events, "seconds",
+		report->seconds, "events_per_second",
 		report->seconds > 0 ? (double)result->events / report->seconds : 0.0,
 		"replications", replications_json(result), "streams",
 		scope_json(report, WEIR_SIM_STREAM), "queues", scope_json(report, WEIR_SIM_QUEUE),

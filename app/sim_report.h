@@ -26,6 +26,9 @@ const char *sim_report_broken(const struct sim_report *report);
 /** All of it as JSON; the caller owns it. */
 json_t *sim_report_json(const struct sim_report *report);
 
+/** All of it as CSV, to standard output: a line per result. */
+void sim_report_csv(const struct sim_report *report);
+
 /** A table of it, to standard output. */
 void sim_report_print(const struct sim_report *report);
 

@@ -13,6 +13,9 @@ int sim_doc_read_objects(struct weir_sim_model *model, const struct weir_base_do
 int sim_doc_read_cores(struct weir_sim_model *model, const struct weir_base_doc_value *cores);
 int sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_value *streams);
 void sim_doc_read_run(struct weir_sim_model *model, const struct weir_base_doc_value *simulation);
+/* Needs the model's metrics. */
+void sim_doc_read_precision(
+	struct weir_sim_model *model, const struct weir_base_doc_value *simulation);
 
 /* Its interval, its phases or bursts, its capture. */
 int sim_doc_read_arrivals(struct weir_sim_model *model, const struct weir_base_doc_value *value,

@@ -41,64 +41,6 @@ const struct weir_base_doc_section weir_sim_doc_cores = {
 	.keys = cores_keys,
 };
 
-static const struct weir_base_doc_key simulation_keys[] = {
-	{
-		.name = "duration",
-		.kind = WEIR_BASE_DOC_DURATION,
-		.min = 1e-12,
-		.max = 4e6,
-		.def = "1s",
-		.help = "Simulated time of a replication, warm-up included.",
-	},
-	{
-		.name = "packets",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 1e15,
-		.help = "A replication also ends when so many packets have left or were dropped "
-			"after the warm-up.",
-	},
-	{
-		.name = "warmup",
-		.kind = WEIR_BASE_DOC_DURATION,
-		.min = 0,
-		.max = 4e6,
-		.def = "0",
-		.help = "Time at the beginning that statistics leave out.",
-	},
-	{
-		.name = "replications",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 100000,
-		.def = "1",
-		.help = "How many times it is run, each time with other random numbers.",
-	},
-	{
-		.name = "seed",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 0,
-		.max = 9e15,
-		.def = "1",
-		.help = "Of random numbers: the same one gives the same run.",
-	},
-	{
-		.name = "confidence",
-		.kind = WEIR_BASE_DOC_NUMBER,
-		.min = 0.5,
-		.max = 0.9999,
-		.def = "0.95",
-		.help = "Of confidence intervals.",
-	},
-	{.name = NULL},
-};
-
-const struct weir_base_doc_section weir_sim_doc_simulation = {
-	.name = "simulation",
-	.help = "How `weir sim` runs it.",
-	.keys = simulation_keys,
-};
-
 static const struct weir_base_doc_key queue_keys[] = {
 	{
 		.name = "type",

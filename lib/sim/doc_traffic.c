@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a document to a model: traffic, and how it is run. */
+/* From a document to a model: traffic. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -94,24 +94,4 @@ sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_va
 			model->queues[stream->queue].is_fed = true;
 	}
 	return 0;
-}
-
-void
-sim_doc_read_run(struct weir_sim_model *model, const struct weir_base_doc_value *simulation)
-{
-	const struct weir_base_doc_value *warmup = weir_base_doc_get(simulation, "warmup");
-	struct weir_sim_param *param = &model->param;
-
-	*param = (struct weir_sim_param){
-		.seed = weir_base_doc_u64(weir_base_doc_get(simulation, "seed")),
-		.nb_replications = (unsigned int)weir_base_doc_u64(
-			weir_base_doc_get(simulation, "replications")),
-		.warmup_ps = sim_doc_ps(warmup),
-		.duration_ps = sim_doc_ps(weir_base_doc_get(simulation, "duration")),
-		.nb_packets = weir_base_doc_u64(weir_base_doc_get(simulation, "packets")),
-		.confidence = weir_base_doc_f64(weir_base_doc_get(simulation, "confidence")),
-	};
-	if (param->warmup_ps >= param->duration_ps)
-		weir_base_doc_error_add(model->doc, warmup,
-			"the warm-up is as long as all of it; expected less than 'duration'");
 }

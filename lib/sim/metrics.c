@@ -205,6 +205,18 @@ static const struct table tables[] = {
 	[WEIR_SIM_DROP] = TABLE(drop_quantities),
 };
 
+const char *
+weir_sim_scope_name(enum weir_sim_scope scope)
+{
+	static const char *const names[NB_SCOPES] = {[WEIR_SIM_STREAM] = "streams",
+		[WEIR_SIM_QUEUE] = "queues",
+		[WEIR_SIM_CORES] = "cores",
+		[WEIR_SIM_UNIT] = "units",
+		[WEIR_SIM_DROP] = "drops"};
+
+	return scope < NB_SCOPES ? names[scope] : NULL;
+}
+
 static const char *
 thing_name(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32_t index)
 {

@@ -102,7 +102,12 @@ read_model(struct weir_sim_model *model)
 	sim_doc_read_run(model, weir_base_doc_get(run, "simulation"));
 	if (sim_doc_check(model) < 0)
 		return -ENOMEM;
-	return has_errors(model) ? -EINVAL : sim_model_finish(model);
+	if (has_errors(model))
+		return -EINVAL;
+	if (sim_model_finish(model) < 0)
+		return -ENOMEM;
+	sim_doc_read_precision(model, weir_base_doc_get(run, "simulation"));
+	return has_errors(model) ? -EINVAL : 0;
 }
 
 struct weir_sim_model *

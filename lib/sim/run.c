@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replications of a model, by several threads: each takes the next one that nobody has. */
+/*
+ * Replications of a model, by several threads: each takes the next one that nobody has.
+ *
+ * The result takes replications in their order, whoever is done first, and no more of them once it is precise enough: so it
+ * does not depend on how many threads there are.
+ */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim.h"
+#include "replication.h"
 
-#define TIME_MAX_PS    (UINT64_C(1) << 62)
-#define EVENTS_AT_ONCE (UINT64_C(1) << 20)
+#define TIME_MAX_PS (UINT64_C(1) << 62)
+/* An estimate's own precision is not worth anything before. */
+#define LOOK_FIRST 10
 
 /* What the threads share. Rows of the result belong to whom took the replication; all else is under the lock. */
 struct team {
@@ -15,90 +22,134 @@ struct team {
 	const struct weir_sim_param *param;
 	struct weir_sim_result *result;
 	pthread_mutex_t lock;
+	unsigned int nb_most, nb_expected; /* replications */
 	unsigned int next, finished;
-	uint64_t events; /* of those that are finished */
-	bool *is_finished;
-	bool is_stopped; /* progress() said so */
+	unsigned int nb_taken; /* by the result: the first ones, without gaps */
+	unsigned int look_at;  /* how many that must be before their precision is looked at */
+	uint64_t events;       /* of those that are finished */
+	unsigned int *nb_rows; /* per replication; 0: not finished */
+	bool is_stopped;       /* progress() said so */
 	int error;
 };
 
 static bool
-param_is_valid(const struct weir_sim_param *param)
+param_is_valid(const struct weir_sim_model *model, const struct weir_sim_param *param)
 {
 	return param->nb_replications > 0 && param->duration_ps <= TIME_MAX_PS &&
-	       param->warmup_ps < param->duration_ps && param->confidence > 0 &&
-	       param->confidence < 1;
+	       param->warmup_ps < param->duration_ps &&
+	       (param->duration_ps - param->warmup_ps) / sim_batches(param) > 0 &&
+	       (param->nb_packets == 0 || param->nb_packets >= sim_batches(param)) &&
+	       param->confidence > 0 && param->confidence < 1 && param->precision >= 0 &&
+	       (param->precision == 0 || param->precision_metric < model->nb_metrics);
+}
+
+/* Is there anything left to do? Under the lock. */
+static bool
+goes_on(const struct team *team)
+{
+	return !team->is_stopped && !team->result->is_precise && team->error == 0;
 }
 
 /* Tell how far it is. @return whether to go on */
 static bool
-tell(struct team *team, const struct sim *sim)
+tell(void *arg, const struct sim *sim, double done)
 {
+	struct team *const team = arg;
 	const struct weir_sim_param *const param = team->param;
-	struct weir_sim_progress progress = {.nb_replications = param->nb_replications};
+	struct weir_sim_progress progress = {.now_ps = sim->now_ps};
 	bool go_on;
 
 	pthread_mutex_lock(&team->lock);
 	progress.replication = team->finished;
+	progress.nb_replications = team->nb_expected;
 	progress.events = team->events + sim->nb_events;
-	progress.now_ps = sim->now_ps;
-	progress.done = (team->finished + (double)sim->now_ps / (double)param->duration_ps) /
-			param->nb_replications;
-	if (param->progress != NULL && !team->is_stopped && !param->progress(param->arg, &progress))
+	progress.done = fmin((team->finished + done) / team->nb_expected, 1);
+	if (param->progress != NULL && goes_on(team) && !param->progress(param->arg, &progress))
 		team->is_stopped = true;
-	go_on = !team->is_stopped && team->error == 0;
+	go_on = goes_on(team);
 	pthread_mutex_unlock(&team->lock);
 	return go_on;
 }
 
-/* Up to a time. @return false: it is not to go on */
-static bool
-run_until(struct team *team, struct sim *sim, uint64_t end_ps)
+/* How many replications it will take, from what is known of the spread: the interval shrinks with the root of their number. */
+static unsigned int
+expect(const struct team *team, double relative)
 {
-	while (sim_engine_run(sim, end_ps, EVENTS_AT_ONCE))
-		if (!tell(team, sim))
-			return false;
-	return true;
+	const double missing = relative / team->param->precision;
+	const double nb = team->nb_taken * missing * missing;
+
+	if (!(nb < team->nb_most))
+		return team->nb_most;
+	return nb > team->nb_taken ? (unsigned int)nb : team->nb_taken;
 }
 
-/* One replication from its beginning to its end. @return whether it came there */
-static bool
-run_sim(struct team *team, struct sim *sim)
+/* Precise enough? Not after each one: with many it would be looked at more than it is worked on. */
+static void
+look(struct team *team)
 {
 	const struct weir_sim_param *const param = team->param;
+	struct weir_sim_estimate estimate;
+	double relative;
 
-	if (param->warmup_ps > 0) {
-		/* What happens just then belongs to what is counted. */
-		if (!run_until(team, sim, param->warmup_ps - 1))
-			return false;
-		sim->now_ps = param->warmup_ps;
-		sim_restart_statistics(sim);
+	if (param->precision == 0 ||
+		(team->nb_taken < team->look_at && team->nb_taken < team->nb_most))
+		return;
+	team->look_at = team->nb_taken + 1 + team->nb_taken / 16;
+	estimate =
+		weir_sim_result_estimate(team->result, param->precision_metric, param->confidence);
+	relative = estimate.half_width / fabs(estimate.mean); /* no number, of nothing but 0 */
+	team->result->is_precise = relative <= param->precision;
+	team->nb_expected = expect(team, relative);
+}
+
+/* The result gets a replication's rows, behind those that it has. */
+static void
+take(struct team *team, unsigned int index)
+{
+	struct weir_sim_result *const result = team->result;
+	const size_t row = result->nb_metrics;
+	const struct weir_sim_replication one = result->replications[index];
+
+	memmove(result->values + result->nb_rows * row,
+		result->values + (size_t)index * sim_batches(team->param) * row,
+		team->nb_rows[index] * row * sizeof(double));
+	result->nb_rows += team->nb_rows[index];
+	result->replications[result->nb_replications++] = one;
+	result->events += one.events;
+	result->fingerprint = (result->fingerprint ^ one.fingerprint) * 0x100000001b3ull;
+}
+
+/* Under the lock. */
+static void
+take_in_order(struct team *team)
+{
+	while (!team->result->is_precise && team->nb_taken < team->nb_most &&
+		team->nb_rows[team->nb_taken] > 0) {
+		take(team, team->nb_taken++);
+		look(team);
 	}
-	if (param->nb_packets > 0)
-		sim->nb_left = param->nb_packets;
-	if (!run_until(team, sim, param->duration_ps) || sim->error < 0)
-		return false;
-	sim_check(sim);
-	return sim->error == 0;
 }
 
 static void
 run_one(struct team *team, unsigned int index)
 {
+	struct weir_sim_result *const result = team->result;
 	struct sim *sim = sim_new(team->model, team->param->seed, index);
-	const bool is_finished = sim != NULL && run_sim(team, sim);
+	unsigned int nb_rows = 0;
 
-	if (is_finished) {
-		sim_metrics_fill(
-			sim, team->result->values + (size_t)index * team->model->nb_metrics);
-		team->result->replications[index] = (struct weir_sim_replication){
-			sim->fingerprint, sim->nb_events, sim->now_ps, sim->broken};
-	}
+	if (sim != NULL)
+		nb_rows = sim_replicate(sim, team->param,
+			result->values +
+				(size_t)index * sim_batches(team->param) * result->nb_metrics,
+			tell, team);
 	pthread_mutex_lock(&team->lock);
-	if (is_finished) {
-		team->is_finished[index] = true;
+	if (nb_rows > 0) {
+		result->replications[index] = (struct weir_sim_replication){
+			sim->fingerprint, sim->nb_events, sim->now_ps, sim->broken};
+		team->nb_rows[index] = nb_rows;
 		team->finished++;
 		team->events += sim->nb_events;
+		take_in_order(team);
 	} else if (sim == NULL || sim->error < 0) {
 		team->error = sim == NULL ? -ENOMEM : sim->error;
 	}
@@ -115,10 +166,9 @@ run_some(void *arg)
 		unsigned int index;
 
 		pthread_mutex_lock(&team->lock);
-		index = team->is_stopped || team->error < 0 ? team->param->nb_replications
-							    : team->next++;
+		index = goes_on(team) ? team->next++ : team->nb_most;
 		pthread_mutex_unlock(&team->lock);
-		if (index >= team->param->nb_replications)
+		if (index >= team->nb_most)
 			return NULL;
 		run_one(team, index);
 	}
@@ -128,12 +178,11 @@ run_some(void *arg)
 static void
 run_team(struct team *team)
 {
-	const struct weir_sim_param *const param = team->param;
-	unsigned int wanted = param->nb_threads, nb = 0;
+	unsigned int wanted = team->param->nb_threads, nb = 0;
 	pthread_t *threads;
 
-	if (wanted > param->nb_replications)
-		wanted = param->nb_replications;
+	if (wanted > team->nb_most)
+		wanted = team->nb_most;
 	threads = calloc(wanted + 1, sizeof(*threads));
 	while (threads != NULL && nb + 1 < wanted &&
 		pthread_create(&threads[nb], NULL, run_some, team) == 0)
@@ -144,27 +193,14 @@ run_team(struct team *team)
 	free(threads);
 }
 
-/* Rows of what is finished, without gaps, in the order of replications. */
+/* What was ended before its time leaves gaps. */
 static void
-gather(const struct team *team)
+take_the_rest(struct team *team)
 {
-	struct weir_sim_result *const result = team->result;
-	const size_t row = result->nb_metrics;
-	unsigned int i;
-
-	for (i = 0; i < team->param->nb_replications; i++) {
-		if (!team->is_finished[i])
-			continue;
-		memmove(result->values + result->nb_replications * row, result->values + i * row,
-			row * sizeof(double));
-		result->replications[result->nb_replications++] = result->replications[i];
-		result->events += result->replications[result->nb_replications - 1].events;
-		result->fingerprint =
-			(result->fingerprint ^
-				result->replications[result->nb_replications - 1].fingerprint) *
-			0x100000001b3ull;
-	}
-	result->interrupted = team->is_stopped;
+	for (; !team->result->is_precise && team->nb_taken < team->nb_most; team->nb_taken++)
+		if (team->nb_rows[team->nb_taken] > 0)
+			take(team, team->nb_taken);
+	team->result->interrupted = team->is_stopped;
 }
 
 int
@@ -177,18 +213,24 @@ weir_sim_run(const struct weir_sim_model *model, const struct weir_sim_param *pa
 		.lock = PTHREAD_MUTEX_INITIALIZER};
 
 	*result = (struct weir_sim_result){.nb_metrics = model->nb_metrics};
-	if (!param_is_valid(param))
+	if (!param_is_valid(model, param))
 		return -EINVAL;
-	result->replications = calloc(param->nb_replications, sizeof(*result->replications));
-	result->values = calloc((size_t)param->nb_replications * model->nb_metrics, sizeof(double));
-	team.is_finished = calloc(param->nb_replications, sizeof(bool));
-	if (result->replications == NULL || result->values == NULL || team.is_finished == NULL) {
-		free(team.is_finished);
+	team.look_at = param->nb_replications > LOOK_FIRST ? param->nb_replications : LOOK_FIRST;
+	team.nb_most = param->nb_replications;
+	if (param->precision > 0 && param->nb_replications_max > team.nb_most)
+		team.nb_most = param->nb_replications_max;
+	team.nb_expected = team.nb_most;
+	result->replications = calloc(team.nb_most, sizeof(*result->replications));
+	result->values = calloc((size_t)team.nb_most * sim_batches(param),
+		(size_t)model->nb_metrics * sizeof(double));
+	team.nb_rows = calloc(team.nb_most, sizeof(*team.nb_rows));
+	if (result->replications == NULL || result->values == NULL || team.nb_rows == NULL) {
+		free(team.nb_rows);
 		return -ENOMEM;
 	}
 	run_team(&team);
-	gather(&team);
-	free(team.is_finished);
+	take_the_rest(&team);
+	free(team.nb_rows);
 	return team.error;
 }
 
@@ -205,5 +247,5 @@ weir_sim_result_estimate(
 	const struct weir_sim_result *result, unsigned int column, double confidence)
 {
 	return weir_sim_estimate(
-		result->values + column, result->nb_metrics, result->nb_replications, confidence);
+		result->values + column, result->nb_metrics, result->nb_rows, confidence);
 }

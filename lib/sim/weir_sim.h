@@ -9,7 +9,7 @@
  *
  * A model is read from a description file (weir_sim_model_read()) and run (weir_sim_run()), as many times as is asked
  * for, each time with other random numbers. What each replication has seen of a quantity is in a table of doubles, a
- * row per replication and a column per *metric*.
+ * row per replication (or per batch of one) and a column per *metric*.
  *
  * Time is an integer number of picoseconds, up to 2^63 (106 days). Events of one time happen in the order of their
  * priorities, then in that in which they were scheduled: a run is the same whenever it is repeated. Its *fingerprint*,
@@ -72,6 +72,9 @@ enum weir_sim_scope {
 	WEIR_SIM_DROP,   /**< what a stream lost for a reason: "STREAM: REASON" */
 };
 
+/** What results of a scope are called: "streams", "queues", "cores", "units", "drops". NULL: there is no such scope. */
+const char *weir_sim_scope_name(enum weir_sim_scope scope);
+
 /** A quantity that every replication tells. */
 struct weir_sim_metric {
 	enum weir_sim_scope scope; /**< of what kind of thing */
@@ -90,23 +93,38 @@ int weir_sim_model_metric_find(const struct weir_sim_model *model, enum weir_sim
 
 /** How far a run has come; see struct weir_sim_param. */
 struct weir_sim_progress {
-	unsigned int replication;     /**< how many are finished */
-	unsigned int nb_replications; /**< how many there will be */
-	uint64_t events;              /**< of those, and of the one that tells */
-	uint64_t now_ps;              /**< simulated time of the one that tells */
-	double done;                  /**< part of all that is to be done, 0 to 1 */
+	unsigned int replication; /**< how many are finished */
+	unsigned int
+		nb_replications; /**< how many there will be; with a precision to reach: as it looks now */
+	uint64_t events;         /**< of those, and of the one that tells */
+	uint64_t now_ps;         /**< simulated time of the one that tells */
+	double done;             /**< part of all that is to be done, 0 to 1 */
 };
 
 /** How a model is run. */
 struct weir_sim_param {
 	uint64_t seed;                /**< of all random streams */
-	unsigned int nb_replications; /**< 1 or more */
+	unsigned int nb_replications; /**< 1 or more; with precision: the least */
 	uint64_t warmup_ps;           /**< what happens before is left out of statistics */
 	uint64_t
 		duration_ps; /**< end of each replication, warm-up included; above warmup_ps, at most 2^62 */
 	uint64_t
 		nb_packets; /**< or its end when so many have left or were dropped after the warm-up; 0: no such end */
 	double confidence; /**< of intervals, such as 0.95 */
+	/**
+	 * Batch means: what is counted of a replication is cut into so many parts of the same length (or of the same number
+	 * of packets, where those end it; what is no whole one then is left out), and each part is a sample. They are as
+	 * good as independent if they are long beside what the system remembers. 0 and 1: a replication is one sample.
+	 */
+	unsigned int nb_batches;
+	/**
+	 * Above 0: more replications are run until the half width of the confidence interval of precision_metric is at most
+	 * this part of its mean, or there are nb_replications_max. At least nb_replications and 10 are run before that is
+	 * looked at, then again whenever there are a sixteenth more; which of them count does not depend on nb_threads.
+	 */
+	double precision;
+	unsigned int precision_metric;    /**< column */
+	unsigned int nb_replications_max; /**< see precision */
 	unsigned int
 		nb_threads; /**< how many replications run at a time; 0 and 1: one, by the caller */
 	/** Called now and then by any of the threads, one at a time; false ends the run. NULL: not called. */
@@ -128,12 +146,14 @@ struct weir_sim_replication {
 /** What came of a run. */
 struct weir_sim_result {
 	unsigned int nb_replications;              /**< finished ones */
+	unsigned int nb_rows;                      /**< samples: batches of all of them */
 	unsigned int nb_metrics;                   /**< columns */
 	struct weir_sim_replication *replications; /**< what became of each */
-	double *values;                            /**< nb_replications rows of nb_metrics */
+	double *values;                            /**< nb_rows rows of nb_metrics */
 	uint64_t fingerprint;                      /**< over all replications, in their order */
 	uint64_t events;                           /**< of all replications */
 	bool interrupted; /**< progress() ended it; what it has is of whole replications */
+	bool is_precise;  /**< the precision that was asked for is reached */
 };
 
 /**
@@ -148,7 +168,7 @@ int weir_sim_run(const struct weir_sim_model *model, const struct weir_sim_param
 /** Free what a run has left. */
 void weir_sim_result_free(struct weir_sim_result *result);
 
-/** The estimate of metric @p column over all replications of a result. */
+/** The estimate of metric @p column over all rows of a result. */
 struct weir_sim_estimate weir_sim_result_estimate(
 	const struct weir_sim_result *result, unsigned int column, double confidence);
 

@@ -3,6 +3,7 @@
 
 The program may be one that is built without DPDK.
 """
+import csv
 import json
 import re
 
@@ -43,6 +44,7 @@ WRONG = {
     "unknown unit": ("distribution: exponential}", "distribution: exponential}, {use: @gpu}", ["'gpu'"]),
     "condition that is none": ("distribution: exponential}", "distribution: exponential, when: @often}", ["'often'"]),
     "circle": ("queues: [work], ", "queues: [work], to: @work, ", ["never leave"]),
+    "unknown result": ("seed: 3", "seed: 3, precision: {of: @streams.calls.speed}", ["unknown result", "'streams.calls.speed'"]),
     "warm-up without an end": ("warmup: 5ms", "warmup: @50ms", ["duration"]),
 }
 
@@ -171,6 +173,46 @@ def test_table(model):
     assert done.stderr == ""
 
 
+def test_csv(model):
+    """The numbers of the JSON, a line each."""
+    done = weir("sim", model, "--csv")
+    report = run(model)
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert done.code == OK and {row["samples"] for row in rows} == {"4"}
+    for row in rows:
+        thing = next(thing for thing in report[row["scope"]] if thing["name"] == row["name"])
+        expected = thing[row["quantity"]]
+        assert [float(row[name]) for name in ("mean", "sd", "half_width")] == \
+            pytest.approx([expected[name] for name in ("mean", "sd", "half_width")], rel=1e-10), row
+    assert len(rows) == sum(len(thing) - 1 for scope in ("streams", "queues", "cores", "units", "drops") for thing in report[scope])
+    one = list(csv.DictReader(weir("sim", model, "--csv", "--replications", "1").stdout.splitlines()))
+    assert {row["half_width"] for row in one} == {""}
+
+
+def test_batches(tmp_path):
+    """One replication has confidence intervals too."""
+    (tmp_path / "model.yaml").write_text(GOOD.replace("replications: 4", "batches: 9"))
+    report = run(tmp_path / "model.yaml")
+    assert report["samples"] == 9 and len(report["replications"]) == 1 and report["precise"] is None
+    assert report["streams"][0]["latency_mean_ns"]["half_width"] > 0
+    assert "9 batches" in weir("sim", tmp_path / "model.yaml").stdout
+
+
+def test_precision(tmp_path):
+    """As many replications as it takes, and no more."""
+    precision = "precision: {of: streams.calls.latency_mean_ns, relative: 0.02, replications: %s}"
+    (tmp_path / "model.yaml").write_text(GOOD.replace("replications: 4", precision % 500))
+    report = run(tmp_path / "model.yaml")
+    latency = report["streams"][0]["latency_mean_ns"]
+    assert report["precise"] is True and 10 < len(report["replications"]) < 500
+    assert latency["half_width"] <= 0.02 * latency["mean"]
+    assert run(tmp_path / "model.yaml", "--threads", "1")["replications"] == report["replications"]
+    (tmp_path / "model.yaml").write_text(GOOD.replace("replications: 4", precision % 12))
+    report = run(tmp_path / "model.yaml")
+    assert report["precise"] is False and len(report["replications"]) == 12
+    assert "not reached" in weir("sim", tmp_path / "model.yaml").stdout
+
+
 def test_progress(model):
     done = weir("sim", model, "--progress", "--replications", "1", "--duration", "1s")
     assert done.code == OK
@@ -184,6 +226,11 @@ def test_progress(model):
 def test_wrong_use(model, arguments):
     done = weir("sim", model, *arguments)
     assert done.code == USAGE and done.stderr and not done.stdout
+
+
+def test_one_form(model):
+    done = weir("sim", model, "--json", "--csv")
+    assert done.code == USAGE and "--csv" in done.stderr
 
 
 def test_files_that_are_none(tmp_path):

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The simulator's vocabulary in description files: how it is run. */
+#include "weir_sim.h"
+
+static const struct weir_base_doc_key precision_keys[] = {
+	{
+		.name = "of",
+		.kind = WEIR_BASE_DOC_STRING,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.help = "A result, as `--json` has it: `streams`, `queues`, `cores` or `units`, a "
+			"name, and "
+			"a quantity, such as `streams.calls.latency_mean_ns`.",
+	},
+	{
+		.name = "relative",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 1e-6,
+		.max = 1,
+		.def = "0.01",
+		.help = "Half width of its confidence interval, as a part of its mean.",
+	},
+	{
+		.name = "replications",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 100000,
+		.def = "1000",
+		.help = "Not more than so many, whether it is reached or not.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section precision_section = {
+	.name = "precision",
+	.help = "How well a result is to be known.",
+	.keys = precision_keys,
+};
+
+static const struct weir_base_doc_key simulation_keys[] = {
+	{
+		.name = "duration",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 1e-12,
+		.max = 4e6,
+		.def = "1s",
+		.help = "Simulated time of a replication, warm-up included.",
+	},
+	{
+		.name = "packets",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 1e15,
+		.help = "A replication also ends when so many packets have left or were dropped "
+			"after the warm-up.",
+	},
+	{
+		.name = "warmup",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 4e6,
+		.def = "0",
+		.help = "Time at the beginning that statistics leave out.",
+	},
+	{
+		.name = "replications",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 100000,
+		.def = "1",
+		.help = "How many times it is run, each time with other random numbers.",
+	},
+	{
+		.name = "batches",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 100000,
+		.def = "1",
+		.help = "What is counted of a replication is cut into so many parts, each of "
+			"which is a sample (batch means): one long run has confidence intervals "
+			"too. Results are then those of a batch, in the mean.",
+	},
+	{
+		.name = "precision",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &precision_section,
+		.help = "Run as many replications as it takes; `replications` is the least, and "
+			"at least 10.",
+	},
+	{
+		.name = "seed",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 9e15,
+		.def = "1",
+		.help = "Of random numbers: the same one gives the same run.",
+	},
+	{
+		.name = "confidence",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0.5,
+		.max = 0.9999,
+		.def = "0.95",
+		.help = "Of confidence intervals.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_simulation = {
+	.name = "simulation",
+	.help = "How `weir sim` runs it.",
+	.keys = simulation_keys,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SIM_REPLICATION_H
+#define SIM_REPLICATION_H
+
+#include "sim.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Asked now and then, with how much of it is done, 0 to 1. @return whether to go on */
+typedef bool (*sim_ask_t)(void *arg, const struct sim *sim, double done);
+
+/*
+ * Run a replication to its end.
+ *
+ * @param[out] rows  what it tells, for each batch
+ * @return how many batches came to their end; 0: it was not to go on, or sim->error
+ */
+unsigned int sim_replicate(struct sim *sim, const struct weir_sim_param *param, double *rows,
+	sim_ask_t ask, void *arg);
+
+/* Into how many batches a replication is cut. */
+static inline unsigned int
+sim_batches(const struct weir_sim_param *param)
+{
+	return param->nb_batches > 1 ? param->nb_batches : 1;
+}
+
+#pragma GCC visibility pop
+
+#endif

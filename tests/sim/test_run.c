@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a model is run: batches, precision, progress. */
+#include "sim_util.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* A packet each 100 ns, which takes 60. */
+static const char even[] =
+	"traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 100ns}}}\n"
+	"application:\n"
+	"  queues: {q: {type: parallel}}\n"
+	"  objects: {o: {queues: [q], steps: [{cpu: 60cycles}]}}\n"
+	"platform: {cores: {c: {clock: 1GHz}}}\n"
+	"run: {simulation: {duration: 110us, warmup: 10us}}\n";
+
+/* M/M/1, half full. */
+static const char random_ones[] =
+	"traffic: {streams: {s: {to: q, rate: 1Mpps}}}\n"
+	"application:\n"
+	"  queues: {q: {type: parallel}}\n"
+	"  objects: {o: {queues: [q], steps: [{cpu: 500cycles, distribution: exponential}]}}\n"
+	"platform: {cores: {c: {clock: 1GHz}}}\n"
+	"run: {simulation: {duration: 2ms, warmup: 100us, replications: 3}}\n";
+
+#define STREAM WEIR_SIM_STREAM, "s"
+
+/* Row `row` of a result. */
+#define VALUE(row, quantity) given_value(&given, &result, row, STREAM, quantity)
+
+static void
+batches_share_the_time(void **state)
+{
+	struct given given = given_model(even);
+	struct weir_sim_result whole = given_run(&given), result;
+	unsigned int i;
+
+	given.param.nb_batches = 4;
+	result = given_run(&given);
+	assert_int_equal(whole.nb_rows, 1);
+	assert_int_equal(result.nb_rows, 4);
+	assert_int_equal(result.nb_replications, 1);
+	assert_int_equal(result.fingerprint, whole.fingerprint);
+	assert_int_equal(result.events, whole.events);
+	/* What comes at the very end of one belongs to the next one; the last one has both its ends. */
+	for (i = 0; i < 4; i++) {
+		assert_true(VALUE(i, "arrived_packets") == (i < 3 ? 250 : 251));
+		assert_true(VALUE(i, "delivered_packets") == 250);
+		assert_true(VALUE(i, "latency_mean_ns") == 60);
+		assert_true(
+			fabs(given_value(&given, &result, i, WEIR_SIM_CORES, "c", "utilisation") -
+				0.6) < 1e-12);
+	}
+	weir_sim_result_free(&whole);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+static void
+batches_share_the_packets(void **state)
+{
+	struct given given = given_model(even);
+	struct weir_sim_result result;
+	unsigned int i;
+
+	given.param.nb_batches = 4;
+	given.param.nb_packets = 403; /* 100 each */
+	result = given_run(&given);
+	assert_int_equal(result.nb_rows, 4);
+	for (i = 0; i < 4; i++)
+		assert_true(VALUE(i, "delivered_packets") == 100);
+	/* The last one leaves 60 ns after it has come, which is at a whole 100 ns. */
+	assert_int_equal(result.replications[0].end_ps, 10000000 + 399 * 100000 + 60000);
+	weir_sim_result_free(&result);
+	/* 1000 leave until the time is over. */
+	given.param.nb_packets = 1800;
+	result = given_run(&given);
+	assert_int_equal(result.nb_rows, 2);
+	assert_true(VALUE(1, "delivered_packets") == 450);
+	weir_sim_result_free(&result);
+	given.param.nb_packets = 8000;
+	result = given_run(&given);
+	assert_int_equal(result.nb_rows, 1);
+	assert_true(VALUE(0, "delivered_packets") == 1000);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* Those of several replications stand behind each other. */
+static void
+batches_of_replications(void **state)
+{
+	struct given given = given_model(random_ones);
+	struct weir_sim_result whole, result;
+	double sum;
+	unsigned int i, j;
+
+	given.param.duration_ps = UINT64_C(2100000000);
+	whole = given_run(&given);
+	given.param.nb_batches = 5;
+	given.param.nb_threads = 3;
+	result = given_run(&given);
+	assert_int_equal(result.nb_rows, 15);
+	assert_int_equal(result.fingerprint, whole.fingerprint);
+	for (i = 0; i < 3; i++) {
+		sum = 0;
+		for (j = 0; j < 5; j++)
+			sum += VALUE(i * 5 + j, "arrived_packets");
+		assert_true(sum == given_value(&given, &whole, i, STREAM, "arrived_packets"));
+	}
+	weir_sim_result_free(&whole);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* One long run of M/M/1: mean latency is 1 us. The statistics were fixed before: 20 batches, 99 %. */
+static void
+batch_means_tell_the_truth(void **state)
+{
+	struct given given = given_model(random_ones);
+	struct weir_sim_estimate estimate;
+	struct weir_sim_result result;
+
+	given.param.nb_replications = 1;
+	given.param.duration_ps = UINT64_C(200000000000);
+	given.param.nb_batches = 20;
+	result = given_run(&given);
+	estimate = weir_sim_result_estimate(
+		&result, given_column(&given, STREAM, "latency_mean_ns"), 0.99);
+	assert_true(fabs(estimate.mean - 1000) <= estimate.half_width);
+	assert_true(estimate.half_width < 30);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* As many as it takes, looked at after 10 and then each time that there are a sixteenth more; whoever runs them. */
+static void
+precise_enough(void **state)
+{
+	struct given given = given_model(random_ones);
+	const unsigned int column = given_column(&given, STREAM, "latency_mean_ns");
+	struct weir_sim_estimate estimate;
+	struct weir_sim_result all, result;
+	unsigned int nb = 10;
+
+	given.param.nb_replications = 200;
+	all = given_run(&given);
+	assert_false(all.is_precise);
+	for (; nb < 200; nb += 1 + nb / 16) {
+		estimate = weir_sim_estimate(
+			all.values + column, all.nb_metrics, nb, given.param.confidence);
+		if (estimate.half_width <= 0.02 * estimate.mean)
+			break;
+	}
+	assert_true(nb > 20 && nb < 150);
+	given.param.nb_replications = 2;
+	given.param.nb_replications_max = 1000;
+	given.param.precision = 0.02;
+	given.param.precision_metric = column;
+	for (given.param.nb_threads = 1; given.param.nb_threads <= 3; given.param.nb_threads++) {
+		assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
+		assert_true(result.is_precise && !result.interrupted);
+		assert_int_equal(result.nb_replications, nb);
+		assert_int_equal(result.nb_rows, nb);
+		assert_memory_equal(
+			result.values, all.values, nb * all.nb_metrics * sizeof(*all.values));
+		assert_int_equal(result.replications[nb - 1].fingerprint,
+			all.replications[nb - 1].fingerprint);
+		weir_sim_result_free(&result);
+	}
+	weir_sim_result_free(&all);
+	given_free(&given);
+}
+
+static void
+not_precise_enough(void **state)
+{
+	struct given given = given_model(random_ones);
+	struct weir_sim_result result;
+
+	given.param.nb_replications_max = 15;
+	given.param.precision = 1e-6;
+	given.param.precision_metric = given_column(&given, STREAM, "latency_mean_ns");
+	given.param.nb_threads = 2;
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
+	assert_int_equal(result.nb_replications, 15);
+	assert_false(result.is_precise);
+	weir_sim_result_free(&result);
+	/* So few that it is looked at only at the end. */
+	given.param.nb_replications_max = 4;
+	given.param.precision = 1;
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
+	assert_int_equal(result.nb_replications, 4);
+	assert_true(result.is_precise);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* A result whose mean is 0 is never precise. */
+static void
+nothing_is_not_precise(void **state)
+{
+	struct given given = given_model(random_ones);
+	struct weir_sim_result result;
+
+	given.param.nb_replications_max = 12;
+	given.param.precision = 1;
+	given.param.precision_metric = given_column(&given, STREAM, "dropped_packets");
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
+	assert_int_equal(result.nb_replications, 12);
+	assert_false(result.is_precise);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+struct told {
+	unsigned int calls;
+	double first, last;
+};
+
+static bool
+note(void *arg, const struct weir_sim_progress *progress)
+{
+	struct told *told = arg;
+
+	assert_true(progress->done > told->last && progress->done < 1);
+	assert_int_equal(progress->nb_replications, 1);
+	assert_int_equal(progress->replication, 0);
+	assert_true(progress->events > 0 && progress->now_ps > 0);
+	if (told->calls++ == 0)
+		told->first = progress->done;
+	told->last = progress->done;
+	return true;
+}
+
+/* By packets, where those end it: of 2.5 million events it is told after each million. */
+static void
+progress_is_told(void **state)
+{
+	struct given given = given_model(even);
+	struct weir_sim_result result;
+	struct told told = {0};
+
+	given.param.nb_packets = 1300000;
+	given.param.nb_batches = 13;
+	given.param.duration_ps = UINT64_C(1) << 60;
+	given.param.progress = note;
+	given.param.arg = &told;
+	result = given_run(&given);
+	assert_int_equal(result.nb_rows, 13);
+	assert_int_equal(told.calls, 2);
+	assert_true(fabs(told.first - 0.4) < 0.01 && fabs(told.last - 0.8) < 0.01);
+	weir_sim_result_free(&result);
+	/* By time. */
+	told = (struct told){0};
+	given.param.nb_packets = 0;
+	given.param.duration_ps = UINT64_C(130000000000);
+	result = given_run(&given);
+	assert_int_equal(told.calls, 2);
+	assert_true(fabs(told.first - 0.4) < 0.01 && fabs(told.last - 0.8) < 0.01);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+static bool
+stop(void *arg, const struct weir_sim_progress *progress)
+{
+	return false;
+}
+
+/* Batches of a replication that is not at its end do not count. */
+static void
+what_is_ended_is_no_sample(void **state)
+{
+	struct given given = given_model(even);
+	struct weir_sim_result result;
+
+	given.param.nb_batches = 13;
+	given.param.duration_ps = UINT64_C(130000000000);
+	given.param.progress = stop;
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
+	assert_true(result.interrupted);
+	assert_int_equal(result.nb_rows, 0);
+	assert_int_equal(result.nb_replications, 0);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+static void
+parameters_that_are_none(void **state)
+{
+	struct given given = given_model(even);
+	const struct weir_sim_param good = given.param;
+	struct weir_sim_result result;
+	struct weir_sim_param bad[] = {good, good, good, good, good, good};
+	unsigned int i;
+
+	bad[0].nb_replications = 0;
+	bad[1].warmup_ps = bad[1].duration_ps;
+	bad[2].confidence = 1;
+	bad[3].nb_packets = 3;
+	bad[3].nb_batches = 4;
+	bad[4].precision = -1;
+	bad[5].precision = 0.1;
+	weir_sim_model_metrics(given.model, &bad[5].precision_metric);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(weir_sim_run(given.model, &bad[i], &result), -EINVAL);
+		weir_sim_result_free(&result);
+	}
+	given_free(&given);
+}
+
+/* Line 6 of the model, with another end. */
+static struct weir_base_doc *
+load(const char *simulation)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%.*srun: {simulation: {%s}}\n",
+		(int)(strstr(random_ones, "run:") - random_ones), random_ones, simulation);
+	return weir_base_doc_load_text(text, strlen(text), "model", &weir_sim_doc_root);
+}
+
+static void
+the_file_says_how(void **state)
+{
+	struct weir_base_doc *doc = load(
+		"batches: 7, precision: {of: cores.c.busy_mean, relative: 0.05, replications: 77}");
+	struct weir_sim_model *model = weir_sim_model_read(doc);
+	struct weir_sim_param param;
+
+	assert_non_null(model);
+	weir_sim_model_param(model, &param);
+	assert_int_equal(param.nb_batches, 7);
+	assert_int_equal(param.nb_replications_max, 77);
+	assert_true(param.precision == 0.05);
+	assert_int_equal(param.precision_metric,
+		weir_sim_model_metric_find(model, WEIR_SIM_CORES, "c", "busy_mean"));
+	weir_sim_model_free(model);
+	weir_base_doc_free(doc);
+}
+
+static void
+the_file_says_it_wrong(void **state)
+{
+	const char *const wrong[] = {"precision: {of: latency_mean_ns}",
+		"precision: {of: streams.x.latency_mean_ns}", "precision: {of: streams.s.latency}",
+		"precision: {of: stream.s.latency_mean_ns}", "precision: {of: streams.s}"};
+	const struct weir_base_doc_error *errors;
+	struct weir_base_doc *doc;
+	unsigned int i, nb_errors;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		doc = load(wrong[i]);
+		assert_null(weir_sim_model_read(doc));
+		errors = weir_base_doc_errors(doc, &nb_errors);
+		assert_int_equal(nb_errors, 1);
+		assert_int_equal(errors[0].line, 6);
+		assert_int_equal(errors[0].column, 36);
+		assert_non_null(strstr(errors[0].message, "unknown result"));
+		weir_base_doc_free(doc);
+	}
+	doc = load("packets: 3, batches: 4");
+	assert_null(weir_sim_model_read(doc));
+	errors = weir_base_doc_errors(doc, &nb_errors);
+	assert_int_equal(nb_errors, 1);
+	assert_int_equal(errors[0].column, 41);
+	weir_base_doc_free(doc);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(batches_share_the_time),
+		cmocka_unit_test(batches_share_the_packets),
+		cmocka_unit_test(batches_of_replications),
+		cmocka_unit_test(batch_means_tell_the_truth),
+		cmocka_unit_test(precise_enough),
+		cmocka_unit_test(not_precise_enough),
+		cmocka_unit_test(nothing_is_not_precise),
+		cmocka_unit_test(progress_is_told),
+		cmocka_unit_test(what_is_ended_is_no_sample),
+		cmocka_unit_test(parameters_that_are_none),
+		cmocka_unit_test(the_file_says_how),
+		cmocka_unit_test(the_file_says_it_wrong),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
