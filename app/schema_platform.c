@@ -316,6 +316,13 @@ static const struct weir_base_doc_key keys[] = {
 			"notice of them.",
 	},
 	{
+		.name = "dispatch",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_dispatch,
+		.def = "{}",
+		.help = "How cores get packets, for `weir sim`.",
+	},
+	{
 		.name = "units",
 		.kind = WEIR_BASE_DOC_NAMED,
 		.item = WEIR_BASE_DOC_MAP,

@@ -36,6 +36,7 @@ int sim_doc_read_capture(struct weir_sim_model *model, const struct weir_base_do
 	double speed, bool repeat, struct model_capture *capture);
 
 int sim_doc_read_units(struct weir_sim_model *model, const struct weir_base_doc_value *units);
+int sim_doc_read_dispatch(struct weir_sim_model *model, const struct weir_base_doc_value *dispatch);
 int sim_doc_read_steps(struct weir_sim_model *model, const struct model_object *object,
 	const struct weir_base_doc_value *steps);
 /* The attributes that a stream gives its packets. */

@@ -152,6 +152,13 @@ static const struct weir_base_doc_key platform_keys[] = {
 		.help = "Cores, by the name of their kind.",
 	},
 	{
+		.name = "dispatch",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_dispatch,
+		.def = "{}",
+		.help = "How cores get packets.",
+	},
+	{
 		.name = "units",
 		.kind = WEIR_BASE_DOC_NAMED,
 		.item = WEIR_BASE_DOC_MAP,

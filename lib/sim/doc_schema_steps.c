@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The vocabulary of steps, of what packets carry for them, and of units. */
+/* The vocabulary of steps, of what packets carry for them, of units and of the scheduler. */
 #include "doc_schema.h"
 
 const char *const sim_doc_dist_choices[] = {
@@ -201,4 +201,53 @@ const struct weir_base_doc_section weir_sim_doc_unit = {
 	.name = "unit",
 	.help = "Servers that work on packets without a core, first come, first served.",
 	.keys = unit_keys,
+};
+
+static const struct weir_base_doc_key dispatch_keys[] = {
+	{
+		.name = "preemptive",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "false",
+		.help = "A packet that finds no idle core interrupts one that works on a packet of "
+			"a "
+			"lower priority: in the middle of a step `cpu`, not while it waits for a "
+			"unit. What is interrupted goes on later where it was, before others of "
+			"its queue.",
+	},
+	{
+		.name = "latency",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 1e6,
+		.def = "0",
+		.help = "From the scheduler's decision to the core's beginning; the core is busy "
+			"meanwhile.",
+	},
+	{
+		.name = "interval",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 1e6,
+		.def = "0",
+		.help = "The scheduler decides once in this time: cores that want something sooner "
+			"wait for their turn.",
+	},
+	{
+		.name = "weights",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 1000000,
+		.help = "Of priorities 0, 1, 2 ...: of those that packets wait of, each is served "
+			"in "
+			"proportion. Those that are not named weigh 1. By default the highest "
+			"priority is always served first.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_dispatch = {
+	.name = "dispatch",
+	.help = "How cores get packets, for `weir sim`.",
+	.keys = dispatch_keys,
 };

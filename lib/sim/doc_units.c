@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a document to a model: units. */
+/* From a document to a model: units, and how cores get packets. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,5 +74,29 @@ sim_doc_read_units(struct weir_sim_model *model, const struct weir_base_doc_valu
 	for (i = 0; i < model->nb_units; i++)
 		if (read_unit(model, weir_base_doc_at(units, i), &model->units[i]) < 0)
 			return -ENOMEM;
+	return 0;
+}
+
+int
+sim_doc_read_dispatch(struct weir_sim_model *model, const struct weir_base_doc_value *dispatch)
+{
+	const struct weir_base_doc_value *weights = weir_base_doc_get(dispatch, "weights");
+	struct model_dispatch *to = &model->dispatch;
+	uint32_t i;
+
+	to->preemptive = weir_base_doc_bool(weir_base_doc_get(dispatch, "preemptive"));
+	to->latency_ps = sim_doc_ps(weir_base_doc_get(dispatch, "latency"));
+	to->interval_ps = sim_doc_ps(weir_base_doc_get(dispatch, "interval"));
+	to->is_weighted = weights != NULL;
+	for (i = 0; i < SIM_PRIORITIES; i++)
+		to->weights[i] = i < weir_base_doc_count(weights)
+					 ? weir_base_doc_i64(weir_base_doc_at(weights, i))
+					 : 1;
+	if (weir_base_doc_count(weights) > SIM_PRIORITIES)
+		weir_base_doc_error_add(model->doc, weights,
+			"more weights than priorities; expected at most %u", SIM_PRIORITIES);
+	if (to->preemptive && to->is_weighted)
+		weir_base_doc_error_add(model->doc, weights,
+			"'weights' mean nothing with 'preemptive'; expected one of them");
 	return 0;
 }

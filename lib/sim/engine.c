@@ -27,6 +27,9 @@ sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
 			return true;
 		event = event_list_pop(&sim->events);
 		index = event.target & ((UINT32_C(1) << EVENT_INDEX_BITS) - 1);
+		if (event.target >> EVENT_INDEX_BITS == EVENT_CORE &&
+			event.stamp != sim->cores[index].stamp)
+			continue;
 		sim->now_ps = event.time_ps;
 		sim->nb_events++;
 		sim->fingerprint = mix(sim->fingerprint, event.time_ps, event.target);

@@ -41,6 +41,7 @@ struct sim_event {
 	uint64_t time_ps;
 	uint64_t order; /* priority, sequence */
 	uint32_t target;
+	uint32_t stamp; /* what it happens to may have another one by then: it does not happen */
 };
 
 struct event_list {
@@ -63,11 +64,11 @@ event_before(const struct sim_event *a, const struct sim_event *b)
 
 /* @return false: no memory */
 static inline bool
-event_list_push(
-	struct event_list *list, uint64_t time_ps, enum event_priority priority, uint32_t target)
+event_list_push_stamped(struct event_list *list, uint64_t time_ps, enum event_priority priority,
+	uint32_t target, uint32_t stamp)
 {
 	const struct sim_event event = {time_ps,
-		(uint64_t)priority << (64 - EVENT_PRIORITY_BITS) | list->sequence++, target};
+		(uint64_t)priority << (64 - EVENT_PRIORITY_BITS) | list->sequence++, target, stamp};
 	struct sim_event *events;
 	uint32_t at = list->nb, above;
 
@@ -83,6 +84,14 @@ event_list_push(
 	}
 	events[at] = event;
 	return true;
+}
+
+/* @return false: no memory */
+static inline bool
+event_list_push(
+	struct event_list *list, uint64_t time_ps, enum event_priority priority, uint32_t target)
+{
+	return event_list_push_stamped(list, time_ps, priority, target, 0);
 }
 
 /* Take the first one away; there is one. */

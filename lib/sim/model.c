@@ -18,7 +18,7 @@ number_lanes(struct weir_sim_model *model)
 {
 	uint32_t priority, i, j, lane = 0, begin;
 
-	for (priority = 0; priority < 8; priority++) {
+	for (priority = 0; priority < SIM_PRIORITIES; priority++) {
 		begin = lane;
 		for (i = 0; i < model->nb_queues; i++) {
 			if (model->queues[i].priority != priority)
@@ -94,6 +94,7 @@ read_model(struct weir_sim_model *model)
 
 	if (sim_doc_read_queues(model, weir_base_doc_get(application, "queues")) < 0 ||
 		sim_doc_read_cores(model, weir_base_doc_get(platform, "cores")) < 0 ||
+		sim_doc_read_dispatch(model, weir_base_doc_get(platform, "dispatch")) < 0 ||
 		sim_doc_read_units(model, weir_base_doc_get(platform, "units")) < 0 ||
 		sim_doc_read_objects(model, weir_base_doc_get(application, "objects")) < 0 ||
 		sim_doc_read_streams(model,

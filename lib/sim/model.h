@@ -17,6 +17,7 @@
 #pragma GCC visibility push(hidden)
 
 #define SIM_NONE        UINT32_MAX
+#define SIM_PRIORITIES  8
 #define SIM_GROUPS_MAX  64    /* groups are bits of a word */
 #define SIM_CORES_MAX   4096  /* of all kinds together */
 #define SIM_LANES_MAX   65536 /* flows of all queues together */
@@ -183,6 +184,14 @@ struct model_cores {
 	uint64_t groups; /* bits */
 };
 
+/* How cores get packets. */
+struct model_dispatch {
+	bool preemptive;
+	uint64_t latency_ps, interval_ps;
+	bool is_weighted;
+	int64_t weights[SIM_PRIORITIES];
+};
+
 struct weir_sim_model {
 	struct weir_base_doc *doc;
 	struct model_stream *streams;
@@ -193,6 +202,7 @@ struct weir_sim_model {
 	struct model_unit *units;
 	struct model_given *given; /* attributes, stream by stream */
 	double *weights;
+	struct model_dispatch dispatch;
 	struct model_attribute *attributes;
 	char **reasons; /* of drops */
 	uint32_t nb_streams, nb_queues, nb_objects, nb_steps, nb_kinds, nb_units;

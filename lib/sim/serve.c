@@ -64,7 +64,16 @@ give(struct sim *sim, uint32_t index, uint32_t packet)
 
 	core->packet = packet;
 	core->is_fresh = true;
-	sim_steps_run(sim, index, false);
+	if (sim->model->dispatch.latency_ps > 0 || sim->model->dispatch.interval_ps > 0) {
+		core->phase = CORE_GETS;
+		core->step_start_ps = sim->now_ps;
+		sim_core_schedule(sim, index, sim_dispatch_ps(sim));
+	} else if (sim->packets.all[packet].state == PACKET_INTERRUPTED) {
+		sim->packets.all[packet].state = PACKET_INSIDE;
+		sim_step_continue(sim, index, sim->packets.all[packet].left_cycles);
+	} else {
+		sim_steps_run(sim, index, false);
+	}
 }
 
 /* Of an ordered lane. They may be in other lists meanwhile. */
@@ -136,16 +145,39 @@ wake(struct sim *sim, uint32_t core)
 	weir_sim_level_set(&kind->busy, sim->now_ps, kind->busy.value + 1);
 }
 
-/* Let idle cores have what a lane is ready to give. */
+/* A core for something of a queue that is ready: an idle one, or one that is interrupted. SIM_NONE: all are busy. */
+static uint32_t
+get_core(struct sim *sim, const struct model_queue *queue, uint32_t *interrupted_lane)
+{
+	uint32_t core = find_idle(sim, queue->group);
+
+	*interrupted_lane = SIM_NONE;
+	if (core != SIM_NONE) {
+		wake(sim, core);
+	} else if (sim->model->dispatch.preemptive) {
+		core = sim_interrupt(sim, queue);
+		if (core != SIM_NONE)
+			*interrupted_lane = sim->packets.all[sim->cores[core].packet].lane;
+	}
+	return core;
+}
+
+/* Let cores have what a lane is ready to give. What they leave for it may find others: each time of a lower priority. */
 static void
 offer(struct sim *sim, uint32_t lane)
 {
-	const uint32_t group = sim->model->queues[sim->model->lane_queue[lane]].group;
-	uint32_t core;
+	const struct model_queue *const queue = &sim->model->queues[sim->model->lane_queue[lane]];
+	uint32_t core, interrupted;
 
-	while (test_bit(sim->ready, lane) && (core = find_idle(sim, group)) != SIM_NONE) {
-		wake(sim, core);
+	while (test_bit(sim->ready, lane)) {
+		core = get_core(sim, queue, &interrupted);
+		if (core == SIM_NONE)
+			return;
 		take(sim, core, lane);
+		if (interrupted != SIM_NONE) {
+			set_bit(sim->ready, interrupted);
+			offer(sim, interrupted);
+		}
 	}
 }
 
@@ -159,15 +191,18 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 		model->first_lane + (model->nb_flows > 1 ? packet->flow % model->nb_flows : 0);
 	struct sim_lane *const lane = &sim->lanes[lane_index];
 	const bool open = model->type != MODEL_ATOMIC || lane->holders == 0;
-	uint32_t core;
+	uint32_t core, interrupted;
 
 	queue->arrived++;
 	packet->entered_ps = sim->now_ps;
 	packet->lane = lane_index;
 	if (open && lane->waiting.head == SIM_NONE &&
-		(core = find_idle(sim, model->group)) != SIM_NONE) {
-		wake(sim, core);
+		(core = get_core(sim, model, &interrupted)) != SIM_NONE) {
 		begin(sim, core, lane_index, packet_index);
+		if (interrupted != SIM_NONE) {
+			set_bit(sim->ready, interrupted);
+			offer(sim, interrupted);
+		}
 		return;
 	}
 	if (queue->length.value >= model->capacity) {
@@ -190,22 +225,20 @@ first_of(const struct sim_lane *lane)
 	return lane->resumed.head != SIM_NONE ? lane->resumed.head : lane->waiting.head;
 }
 
-/* A core looks for work: the lane of the highest priority, and of those the one whose first packet waits longest. */
+/* Of the lanes from `first` to before `end` that are ready for a kind of cores, the one whose first packet waits longest. */
 static uint32_t
-find_ready(const struct sim *sim, uint32_t core)
+find_longest(const struct sim *sim, const uint64_t *served, uint32_t first, uint32_t end)
 {
-	const uint32_t nb_words = sim->model->lane_words;
-	const uint64_t *const served =
-		sim->model->kind_lanes + (size_t)sim->model->core_kind[core] * nb_words;
-	uint32_t found = SIM_NONE, end = SIM_NONE, i, lane;
+	uint32_t found = SIM_NONE, lane, i;
 	uint64_t bits, entered_ps, longest_ps = UINT64_MAX;
 
-	for (i = 0; i < nb_words && i * 64 < end; i++) {
+	for (i = first / 64; i * 64 < end; i++) {
 		for (bits = served[i] & sim->ready[i]; bits != 0; bits &= bits - 1) {
 			lane = i * 64 + (uint32_t)__builtin_ctzll(bits);
+			if (lane < first)
+				continue;
 			if (lane >= end)
 				return found;
-			end = sim->model->lane_priority_end[lane];
 			entered_ps = sim->packets.all[first_of(&sim->lanes[lane])].entered_ps;
 			if (entered_ps < longest_ps) {
 				longest_ps = entered_ps;
@@ -214,6 +247,58 @@ find_ready(const struct sim *sim, uint32_t core)
 		}
 	}
 	return found;
+}
+
+/* The first lane that is ready for a kind of cores, from `first` on. */
+static inline uint32_t
+find_first(const struct sim *sim, const uint64_t *served, uint32_t first)
+{
+	uint32_t i;
+	uint64_t bits;
+
+	for (i = first / 64; i < sim->model->lane_words; i++) {
+		bits = served[i] & sim->ready[i];
+		if (i == first / 64)
+			bits &= ~UINT64_C(0) << first % 64;
+		if (bits != 0)
+			return i * 64 + (uint32_t)__builtin_ctzll(bits);
+	}
+	return SIM_NONE;
+}
+
+/* Priorities in proportion to their weights. */
+static uint32_t
+find_weighted(struct sim *sim, const uint64_t *served)
+{
+	uint32_t lanes[SIM_PRIORITIES], lane, ready = 0, priority;
+
+	for (lane = find_first(sim, served, 0); lane != SIM_NONE;) {
+		priority = sim->model->queues[sim->model->lane_queue[lane]].priority;
+		lanes[priority] = lane;
+		ready |= UINT32_C(1) << priority;
+		lane = sim->model->lane_priority_end[lane];
+		lane = lane < sim->model->nb_lanes ? find_first(sim, served, lane) : SIM_NONE;
+	}
+	if (ready == 0)
+		return SIM_NONE;
+	lane = lanes[sim_weighted_priority(sim, ready)];
+	return find_longest(sim, served, lane, sim->model->lane_priority_end[lane]);
+}
+
+/* A core looks for work: the lane of the highest priority, and of those the one whose first packet waits longest. */
+static uint32_t
+find_ready(struct sim *sim, uint32_t core)
+{
+	const uint64_t *const served = sim->model->kind_lanes +
+				       (size_t)sim->model->core_kind[core] * sim->model->lane_words;
+	uint32_t lane;
+
+	if (sim->model->dispatch.is_weighted)
+		return find_weighted(sim, served);
+	lane = find_first(sim, served, 0);
+	return lane == SIM_NONE
+		       ? SIM_NONE
+		       : find_longest(sim, served, lane, sim->model->lane_priority_end[lane]);
 }
 
 void

@@ -9,6 +9,7 @@
  *   engine.c      the loop over events
  *   traffic.c     packets that arrive
  *   serve.c       queues, and cores that serve them
+ *   dispatch.c    what the scheduler costs, weights, and packets that interrupt others
  *   steps.c       what cores do with packets
  *   unit.c        servers that are no cores
  *   value.c       attributes and other numbers
@@ -28,14 +29,22 @@
 
 enum packet_state {
 	PACKET_FREE,
-	PACKET_INSIDE, /* in a queue, or worked on */
-	PACKET_DONE,   /* worked on, but others must go before it */
+	PACKET_INSIDE,      /* in a queue, or worked on */
+	PACKET_INTERRUPTED, /* in the middle of a step, of which left_cycles are to be done */
+	PACKET_DONE,        /* worked on, but others must go before it */
 };
 
 struct sim_packet {
 	uint64_t created_ps;
 	uint64_t entered_ps; /* its queue, or where else it waits */
 	uint64_t service_ps; /* time that it was worked on so far */
+	union {
+		struct {
+			uint32_t to;   /* where it goes on to: a queue, or SIM_TO_... */
+			uint32_t core; /* that waits for it while a unit has it, or SIM_NONE */
+		};
+		double left_cycles; /* of the step that it was interrupted in */
+	};
 	uint32_t next;       /* in its list */
 	uint32_t next_taken; /* of an ordered lane */
 	uint32_t size_bytes;
@@ -43,8 +52,6 @@ struct sim_packet {
 	uint32_t order; /* in which it left its lane */
 	uint32_t lane;  /* that it is in, or was taken from; SIM_NONE: none */
 	uint32_t step;  /* of the model: the one that it is at */
-	uint32_t to;    /* where it goes on to: a queue, or SIM_TO_... */
-	uint32_t core;  /* that waits for it while a unit has it, or SIM_NONE */
 	uint32_t stream : 24;
 	uint32_t state : 8;
 };
@@ -80,6 +87,7 @@ struct sim_queue {
 
 /* What a core has before it, with its packet. */
 enum core_phase {
+	CORE_GETS,    /* it has it from the scheduler, and begins */
 	CORE_IN_STEP, /* the step ends */
 	CORE_IN_UNIT, /* a unit ends it */
 	CORE_POSTPONED, /* the step begins: one that the core has come to in no time and is free after */
@@ -89,7 +97,9 @@ struct sim_core {
 	uint32_t packet; /* SIM_NONE: idle */
 	enum core_phase phase;
 	bool is_fresh; /* it has its packet since this very event */
-	uint64_t step_start_ps;
+	uint32_t
+		stamp; /* of its next event; those with others are of steps that were interrupted */
+	uint64_t step_start_ps, step_end_ps;
 };
 
 struct sim_unit {
@@ -172,6 +182,8 @@ struct sim {
 	uint64_t *drops;                      /* per stream, by reason */
 	uint64_t *idle;                       /* bits of cores */
 	uint64_t *ready;                      /* bits of lanes that a core may take from */
+	uint64_t decision_ps;                 /* the scheduler decides no earlier */
+	int64_t credits[SIM_PRIORITIES];      /* of weighted priorities */
 };
 
 /* A replication at time 0, with the first packet of each stream scheduled. NULL: no memory. */
@@ -197,6 +209,14 @@ void sim_arrival(struct sim *sim, uint32_t stream);
 void sim_arrival_of_burst(struct sim *sim, uint32_t burst);
 void sim_trigger(struct sim *sim, uint32_t stream);
 
+/* Let a core go on with a step of which so many cycles are to be done. */
+void sim_step_continue(struct sim *sim, uint32_t core, double cycles);
+/* A core of the queue's group that works on something of a lower priority is interrupted; SIM_NONE: there is none. */
+uint32_t sim_interrupt(struct sim *sim, const struct model_queue *queue);
+/* A priority among those that something is ready of, by their weights. @param ready  bits of priorities */
+uint32_t sim_weighted_priority(struct sim *sim, uint32_t ready);
+/* When a core that is given a packet now can begin with it. */
+uint64_t sim_dispatch_ps(struct sim *sim);
 /* What was scheduled for a core happens. */
 void sim_core_event(struct sim *sim, uint32_t core);
 /* Time that a core has had a packet since it began with the step is over. */
@@ -249,6 +269,24 @@ sim_schedule(struct sim *sim, uint64_t time_ps, enum event_priority priority, ui
 {
 	if (!event_list_push(&sim->events, time_ps, priority, target))
 		sim->error = -ENOMEM;
+}
+
+/* For a core, unless the step is interrupted before. */
+static inline void
+sim_core_schedule(struct sim *sim, uint32_t core, uint64_t time_ps)
+{
+	if (!event_list_push_stamped(&sim->events, time_ps, EVENT_PRIORITY_DONE,
+		    EVENT_TARGET(EVENT_CORE, core), sim->cores[core].stamp))
+		sim->error = -ENOMEM;
+}
+
+static inline void
+packet_list_add_first(struct sim_packets *packets, struct packet_list *list, uint32_t packet)
+{
+	packets->all[packet].next = list->head;
+	if (list->head == SIM_NONE)
+		list->tail = packet;
+	list->head = packet;
 }
 
 static inline void

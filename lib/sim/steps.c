@@ -45,26 +45,31 @@ is_skipped(struct sim *sim, uint32_t index, uint32_t packet)
 							   step->probability);
 }
 
+void
+sim_step_continue(struct sim *sim, uint32_t index, double cycles)
+{
+	struct sim_core *const core = &sim->cores[index];
+	const double ps_per_cycle = sim->model->cores[sim->model->core_kind[index]].ps_per_cycle;
+
+	core->phase = CORE_IN_STEP;
+	core->step_start_ps = sim->now_ps;
+	core->step_end_ps = sim->now_ps + sim_round_ps(cycles * ps_per_cycle);
+	sim_core_schedule(sim, index, core->step_end_ps);
+}
+
 /* Cycles, of an amount or of it times a number of the packet, and of its bytes. */
 static void
 work(struct sim *sim, uint32_t index, const struct model_step *step)
 {
-	struct sim_core *const core = &sim->cores[index];
-	const struct sim_packet *const packet = &sim->packets.all[core->packet];
+	const uint32_t packet_index = sim->cores[index].packet;
+	const struct sim_packet *const packet = &sim->packets.all[packet_index];
 	double cycles = sim_draw(sim, &step->amount, &sim->step_random[packet->step]);
 
 	if (step->times != SIM_NONE) {
-		cycles *= sim_number(sim, core->packet, step->times);
+		cycles *= sim_number(sim, packet_index, step->times);
 		cycles = cycles > 0 ? cycles : 0;
 	}
-	cycles += step->per_byte * packet->size_bytes;
-	core->phase = CORE_IN_STEP;
-	core->step_start_ps = sim->now_ps;
-	sim_schedule(sim,
-		sim->now_ps +
-			sim_round_ps(cycles *
-				     sim->model->cores[sim->model->core_kind[index]].ps_per_cycle),
-		EVENT_PRIORITY_DONE, EVENT_TARGET(EVENT_CORE, index));
+	sim_step_continue(sim, index, cycles + step->per_byte * packet->size_bytes);
 }
 
 /* The step comes in an event of its own, at the same time. */
@@ -73,7 +78,7 @@ postpone(struct sim *sim, uint32_t index)
 {
 	sim->cores[index].phase = CORE_POSTPONED;
 	sim->cores[index].step_start_ps = sim->now_ps;
-	sim_schedule(sim, sim->now_ps, EVENT_PRIORITY_DONE, EVENT_TARGET(EVENT_CORE, index));
+	sim_core_schedule(sim, index, sim->now_ps);
 }
 
 static void
@@ -201,13 +206,18 @@ sim_core_event(struct sim *sim, uint32_t index)
 {
 	struct sim_core *const core = &sim->cores[index];
 	struct sim_packet *const packet = &sim->packets.all[core->packet];
-	const bool decided = core->phase == CORE_POSTPONED;
+	const enum core_phase phase = core->phase;
 
 	core->is_fresh = false;
 	sim_core_account(sim, index);
-	if (core->phase == CORE_IN_STEP) {
+	if (phase == CORE_GETS && packet->state == PACKET_INTERRUPTED) {
+		packet->state = PACKET_INSIDE;
+		sim_step_continue(sim, index, packet->left_cycles);
+		return;
+	}
+	if (phase == CORE_IN_STEP) {
 		packet->service_ps += sim->now_ps - core->step_start_ps;
 		packet->step++;
 	}
-	sim_steps_run(sim, index, decided);
+	sim_steps_run(sim, index, phase == CORE_POSTPONED);
 }

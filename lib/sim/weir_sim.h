@@ -46,6 +46,8 @@ extern const struct weir_base_doc_section weir_sim_doc_stream;
 extern const struct weir_base_doc_section weir_sim_doc_step;
 /** One of `platform.cores`. */
 extern const struct weir_base_doc_section weir_sim_doc_cores;
+/** `platform.dispatch`. */
+extern const struct weir_base_doc_section weir_sim_doc_dispatch;
 /** One of `platform.units`. */
 extern const struct weir_base_doc_section weir_sim_doc_unit;
 /** `run.simulation`. */

@@ -131,10 +131,11 @@ double weir_sim_table_mean(const struct weir_sim_table *table);
  * With skew 0 each is as likely.
  */
 struct weir_sim_zipf {
-	uint64_t nb;     /**< ranks */
-	double skew;     /**< exponent */
-	double from, to; /**< what it inverts: see random_zipf.c */
-	double always;   /**< as far from a rank nothing is drawn again */
+	uint64_t nb;   /**< ranks */
+	double skew;   /**< exponent */
+	double from;   /**< where what it inverts begins: see random_zipf.c */
+	double to;     /**< and where it ends */
+	double always; /**< as far from a rank nothing is drawn again */
 };
 
 /** Make one of @p nb ranks (1 or more) and an exponent that is not negative. */

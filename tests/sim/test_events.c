@@ -50,8 +50,8 @@ sorts_any_number(void **state)
 				(enum event_priority)weir_sim_random_below(&random, 2);
 
 			all[i] = (struct sim_event){time_ps,
-				(uint64_t)priority << (64 - EVENT_PRIORITY_BITS) | list.sequence,
-				i};
+				(uint64_t)priority << (64 - EVENT_PRIORITY_BITS) | list.sequence, i,
+				0};
 			event_list_push(&list, time_ps, priority, i);
 		}
 		qsort(all, nb, sizeof(all[0]), compare);

@@ -171,6 +171,18 @@ steps_that_name_what_is_not(void **state)
 		"too many servers");
 }
 
+static void
+a_scheduler_that_is_none(void **state)
+{
+#define DISPATCH(keys, words)                                                                      \
+	refuse("clock: 1.2GHz}", "clock: 1.2GHz}\n  dispatch: {" keys "}", words)
+
+	DISPATCH("latency: @5", "has no unit");
+	DISPATCH("weights: [1, @0]", "out of range");
+	DISPATCH("@weights: [1, 1, 1, 1, 1, 1, 1, 1, 1]", "at most 8");
+	DISPATCH("preemptive: true, @weights: [1, 2]", "'preemptive'");
+}
+
 /* Nor those that a step sends elsewhere; but one that may be dropped leaves. */
 static void
 packets_that_steps_send_in_circles(void **state)
@@ -240,6 +252,7 @@ main(void)
 		cmocka_unit_test(steps_that_mean_nothing),
 		cmocka_unit_test(steps_that_name_what_is_not),
 		cmocka_unit_test(packets_that_steps_send_in_circles),
+		cmocka_unit_test(a_scheduler_that_is_none),
 		cmocka_unit_test(too_much_of_everything),
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(metrics_are_found_by_name),

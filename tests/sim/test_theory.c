@@ -373,6 +373,26 @@ priorities(void **state)
 	run_free(&run);
 }
 
+/* As above, but the first interrupts the second. */
+static void
+preemptive_priorities(void **state)
+{
+	struct run run = run_text(
+		"traffic: {streams: {s: {to: q, rate: 0.3Mpps}, t: {to: r, rate: 0.4Mpps}}}\n"
+		"application:\n"
+		"  queues: {q: {type: parallel, priority: 0}, r: {type: parallel, priority: 1}}\n"
+		"  objects:\n"
+		"    o: {queues: [q, r], steps: [{cpu: 1000cycles, distribution: exponential}]}\n"
+		"platform: {cores: {c: {clock: 1GHz}}, dispatch: {preemptive: true}}\n"
+		"run: {simulation: {seed: 1, warmup: 5ms, duration: 60ms, replications: 20}}\n");
+
+	expect(&run, WEIR_SIM_STREAM, "s", "latency_mean_ns", 1000 / 0.7);
+	expect(&run, WEIR_SIM_STREAM, "t", "latency_mean_ns", 1000 / 0.7 + 700 / (0.7 * 0.3));
+	expect(&run, WEIR_SIM_STREAM, "t", "service_mean_ns", 1000);
+	expect(&run, WEIR_SIM_CORES, "c", "utilisation", 0.7);
+	run_free(&run);
+}
+
 int
 main(void)
 {
@@ -392,6 +412,7 @@ main(void)
 		cmocka_unit_test(ordered_queue),
 		cmocka_unit_test(units),
 		cmocka_unit_test(priorities),
+		cmocka_unit_test(preemptive_priorities),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

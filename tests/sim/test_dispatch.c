@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How cores get packets, in models that can be followed by hand: all times are exact. */
+#include "sim_util.h"
+
+#define LOW   WEIR_SIM_STREAM, "low"
+#define HIGH  WEIR_SIM_STREAM, "high"
+#define CORES WEIR_SIM_CORES, "c"
+
+/* A stream of each of two priorities; a core of 1 GHz unless more are asked for: a cycle is a ns. */
+#define MODEL(low, high, steps, cores, dispatch)                                                   \
+	"traffic:\n"                                                                               \
+	"  streams:\n"                                                                             \
+	"    low: {to: l, arrivals: deterministic, " low "}\n"                                     \
+	"    high: {to: h, arrivals: deterministic, " high "}\n"                                   \
+	"application:\n"                                                                           \
+	"  queues: {l: {type: parallel, priority: 5}, h: {type: parallel, priority: 2}}\n"         \
+	"  objects: {o: {queues: [l], steps: [" steps "]}, p: {queues: [h], steps: [{cpu: "        \
+	"100cycles}]}}\n"                                                                          \
+	"platform: {cores: {c: {clock: 1GHz" cores "}}, dispatch: {" dispatch "}}\n"               \
+	"run: {simulation: {duration: 100us}}\n"
+
+/* The low one begins at 1000, and has done 400 when the high one comes. */
+static void
+a_high_priority_interrupts(void **state)
+{
+	EXPECT(MODEL("interval: 1us, count: 1", "interval: 1400ns, count: 1", "{cpu: 1000cycles}",
+		       "", ""),
+		{HIGH, "latency_mean_ns", 700}, {LOW, "latency_mean_ns", 1000});
+	EXPECT(MODEL("interval: 1us, count: 1", "interval: 1400ns, count: 1", "{cpu: 1000cycles}",
+		       "", "preemptive: true"),
+		{HIGH, "latency_mean_ns", 100}, {LOW, "latency_mean_ns", 1100},
+		{LOW, "service_mean_ns", 1000}, {LOW, "wait_mean_ns", 100},
+		{CORES, "busy_mean", 0.011}, {CORES, "busy_max", 1}, {CORES, "served_packets", 2},
+		{WEIR_SIM_QUEUE, "l", "wait_max_ns", 0});
+}
+
+/* Again and again: at 1200, 1500, 1800, 2100; at 2400 it is done. */
+static void
+what_is_interrupted_goes_on_where_it_was(void **state)
+{
+	EXPECT(MODEL("interval: 1us, count: 1", "interval: 300ns, count: 9",
+		       "{cpu: 500cycles}, {cpu: 500cycles}", "", "preemptive: true"),
+		{HIGH, "latency_max_ns", 100}, {LOW, "latency_mean_ns", 1400},
+		{LOW, "service_mean_ns", 1000});
+}
+
+/* Not one of its own priority; of several the lowest; and not one that waits for a unit. */
+static void
+who_is_interrupted(void **state)
+{
+	EXPECT(MODEL("interval: 1us, count: 1", "interval: 350ns, count: 5", "{cpu: 1000cycles}",
+		       ", count: 2", "preemptive: true"),
+		{HIGH, "latency_max_ns", 100}, {LOW, "latency_max_ns", 1000});
+	EXPECT("traffic:\n"
+	       "  streams:\n"
+	       "    low: {to: l, arrivals: deterministic, interval: 1us, count: 1}\n"
+	       "    high: {to: h, arrivals: deterministic, interval: 1400ns, count: 1}\n"
+	       "application:\n"
+	       "  queues: {l: {priority: 5}, h: {priority: 2}}\n"
+	       "  objects:\n"
+	       "    o: {queues: [l], steps: [{use: u}]}\n"
+	       "    p: {queues: [h], steps: [{cpu: 100cycles}]}\n"
+	       "platform:\n"
+	       "  cores: {c: {clock: 1GHz}}\n"
+	       "  units: {u: {delay: 1us}}\n"
+	       "  dispatch: {preemptive: true}\n"
+	       "run: {simulation: {duration: 100us}}\n",
+		{HIGH, "latency_mean_ns", 700}, {LOW, "latency_mean_ns", 1000});
+}
+
+/* What was interrupted moves to another core as soon as one is idle, here a slower one. */
+static void
+what_is_interrupted_goes_on_anywhere(void **state)
+{
+	EXPECT("traffic:\n"
+	       "  streams:\n"
+	       "    low: {to: l, arrivals: deterministic, interval: 1us, count: 1}\n"
+	       "    high: {to: h, arrivals: deterministic, interval: 1400ns, count: 1}\n"
+	       "application:\n"
+	       "  queues: {l: {priority: 5, group: all}, h: {priority: 2, group: fast}}\n"
+	       "  objects: {o: {queues: [l, h], steps: [{cpu: 1000cycles}]}}\n"
+	       "platform:\n"
+	       "  cores: {c: {clock: 1GHz, groups: [all, fast]}, d: {clock: 500MHz, groups: "
+	       "[all]}}\n"
+	       "  dispatch: {preemptive: true}\n"
+	       "run: {simulation: {duration: 100us}}\n",
+		{HIGH, "latency_mean_ns", 1000}, {LOW, "latency_mean_ns", 400 + 1200},
+		{WEIR_SIM_CORES, "d", "busy_mean", 0.012});
+}
+
+/* An atomic flow that is interrupted is not begun by another core. */
+static void
+an_interrupted_packet_keeps_its_flow(void **state)
+{
+	EXPECT("traffic:\n"
+	       "  streams:\n"
+	       "    low: {to: l, arrivals: deterministic, interval: 1us, count: 2}\n"
+	       "    high: {to: h, arrivals: deterministic, interval: 1400ns, count: 1}\n"
+	       "application:\n"
+	       "  queues: {l: {priority: 5}, h: {priority: 2}}\n"
+	       "  objects: {o: {queues: [l, h], steps: [{cpu: 1500cycles}]}}\n"
+	       "platform: {cores: {c: {clock: 1GHz}}, dispatch: {preemptive: true}}\n"
+	       "run: {simulation: {duration: 100us}}\n",
+		/* 1000-1400, 2900-4000; then the second one, which came at 2000: 4000-5500 */
+		{LOW, "latency_min_ns", 3000}, {LOW, "latency_max_ns", 3500});
+}
+
+/* Every decision 50 ns, then 30 ns in between: the first begins 50 ns after it came. */
+static void
+decisions_take_time(void **state)
+{
+	EXPECT(MODEL("interval: 1us, count: 3", "interval: 50us, count: 1", "{cpu: 200cycles}", "",
+		       "latency: 50ns"),
+		{LOW, "latency_max_ns", 250}, {LOW, "wait_mean_ns", 50},
+		{CORES, "busy_mean", 3 * 0.0025 + 0.0015});
+	/* Both at 1000, two cores: the second decision is 30 later. */
+	EXPECT(MODEL("interval: 1us, count: 1", "interval: 1us, count: 1", "{cpu: 200cycles}",
+		       ", count: 2", "latency: 50ns, interval: 30ns"),
+		{LOW, "latency_mean_ns", 250}, {HIGH, "latency_mean_ns", 180});
+}
+
+/* All come at once; low ones weigh 3, high ones 1. */
+static void
+weights_share_cores(void **state)
+{
+	EXPECT(MODEL("interval: 1ps, count: 300", "interval: 1ps, count: 300", "{cpu: 100cycles}",
+		       "", "weights: [1, 1, 1, 1, 1, 3]"),
+		/* The last low one is the 400th, the last high one the 600th; both came 299 ps after the first. */
+		{LOW, "latency_max_ns", 39999.701}, {HIGH, "latency_max_ns", 59999.701});
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_high_priority_interrupts),
+		cmocka_unit_test(what_is_interrupted_goes_on_where_it_was),
+		cmocka_unit_test(who_is_interrupted),
+		cmocka_unit_test(what_is_interrupted_goes_on_anywhere),
+		cmocka_unit_test(an_interrupted_packet_keeps_its_flow),
+		cmocka_unit_test(decisions_take_time),
+		cmocka_unit_test(weights_share_cores),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
