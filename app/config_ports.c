@@ -89,7 +89,7 @@ static void
 check_source(struct config *config, const struct config_port *port)
 {
 	static const char *const device_only[] = {
-		"promiscuous", "rx_queues", "rx_ring", "tx_ring", "offloads"};
+		"promiscuous", "rx_queues", "tx_queues", "rx_ring", "tx_ring", "offloads"};
 	static const uint8_t none[6] = {0};
 	const struct weir_base_doc_value *at = weir_base_doc_get(port->value, "device");
 	unsigned int i;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a run uses: ports, workers, memory. */
 
+#include <weir_node.h>
 #include <weir_sim.h>
 
 #include "schema.h"
@@ -112,8 +113,10 @@ static const struct weir_base_doc_key port_keys[] = {
 		.name = "rx_burst",
 		.kind = WEIR_BASE_DOC_INT,
 		.min = 1,
-		.max = 4096,
-		.help = "Packets asked of a queue at once. By default what measured best.",
+		.max = WEIR_NODE_RX_BURST_MAX,
+		.def = RTE_STR(WEIR_NODE_RX_BURST_DEFAULT),
+		.help = "Packets asked of a queue at once. The default is what `weir bench "
+			"forward` found best.",
 	},
 	{
 		.name = "offloads",

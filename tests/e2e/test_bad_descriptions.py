@@ -39,6 +39,8 @@ WRONG = {
     "fraction for an integer": ("next_hop: 0}", "next_hop: @1.5}", ["'1.5'", "integer"]),
     "negative number": ("next_hop: 0}", "next_hop: @-1}", ["-1", "0"]),
     "number out of range": ("mtu: 1500B", "mtu: 1500B, vlan: @4095", ["4095", "4094"]),
+    "receive burst above what nodes take": ("accept: any", "accept: any, rx_burst: @1025", ["1025", "1024"]),
+    "queues of a file": ("mtu: 1500B", "mtu: 1500B, tx_queues: @2", ["'tx_queues'", "device"]),
     "huge number": ("next_hop: 0}", "next_hop: @99999999999999999999}", ["99999999999999999999"]),
     "quantity without unit": ("mtu: 1500B", "mtu: @1500", ["'1500'", "unit", "9000B"]),
     "quantity with the wrong unit": ("mtu: 1500B", "mtu: @1500s", ["'1500s'", "B"]),
