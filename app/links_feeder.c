@@ -204,6 +204,18 @@ others_poll(struct links_run *run)
 	return any;
 }
 
+/* Nobody polls feeds any more. */
+static void
+drain_feeds(struct links_run *run)
+{
+	unsigned int i;
+
+	for (i = 0; i < run->nb_feeds; i++)
+		if (run->feeds[i].type->drain != NULL)
+			run->feeds[i].type->drain(
+				&run->feeds[i], weir_base_time_ns() - run->start_ns);
+}
+
 /* What a graph's workers have received goes to links still. */
 static bool
 workers_run(const struct links_run *run)
@@ -221,6 +233,7 @@ feed_the_rest(void *arg)
 	poll_until_quiet(first);
 	while (others_poll(run))
 		links_thread_rest();
+	drain_feeds(run);
 	run->end_ns = weir_base_time_ns();
 	while (workers_run(run)) {
 		links_thread_rest();

@@ -33,6 +33,16 @@ poll_receiver(struct links_feed *feed, uint16_t poller, uint64_t now_ns)
 	return weir_readout_receiver_poll(feed->source, poller, now_ns);
 }
 
+/* Between its queues. */
+static void
+drain_receiver(struct links_feed *feed, uint64_t now_ns)
+{
+	uint16_t i;
+
+	for (i = 0; i < nb_pollers(feed->receiver); i++)
+		weir_readout_receiver_drain(feed->source, i, now_ns);
+}
+
 static int
 receiver_ended(const struct links_feed *feed)
 {
@@ -131,6 +141,7 @@ close_receiver(struct links_feed *feed)
 static const struct links_feed_type receiver_type = {
 	.name = "receiver",
 	.poll = poll_receiver,
+	.drain = drain_receiver,
 	.ended = receiver_ended,
 	.look = look_at_receiver,
 	.report = report_receiver,

@@ -131,11 +131,21 @@ give(struct weir_readout_receiver *receiver, struct receiver_queue *queue, uint1
 		receiver->dispatch, (uint32_t)(queue - receiver->queues), queue->mbufs, nb, now_ns);
 }
 
-/* What other queues have handed over. */
+/* What the queue has counted, for everyone. @param nb  packets of its last burst */
 static void
+show(const struct weir_readout_receiver *receiver, struct receiver_queue *queue, uint16_t nb)
+{
+	weir_readout_dispatch_stats(
+		receiver->dispatch, (uint32_t)(queue - receiver->queues), &queue->own.dispatch);
+	publish(queue, nb);
+}
+
+/* What other queues have handed over, up to a burst of each. @return how many packets */
+static uint32_t
 take_over(struct weir_readout_receiver *receiver, struct receiver_queue *queue, uint64_t now_ns)
 {
 	const struct receiver_port *port = queue->port;
+	uint32_t nb_all = 0;
 
 	for (uint16_t from = 0; from < port->config.nb_queues; from++) {
 		uint16_t nb;
@@ -147,8 +157,10 @@ take_over(struct weir_readout_receiver *receiver, struct receiver_queue *queue, 
 		if (nb == 0)
 			continue;
 		queue->own.taken_over += nb;
+		nb_all += nb;
 		give(receiver, queue, nb, now_ns);
 	}
+	return nb_all;
 }
 
 static bool
@@ -166,9 +178,7 @@ poll_queue(struct weir_readout_receiver *receiver, struct receiver_queue *queue,
 	full = count_burst(queue, nb);
 	nb_own = sort(queue, nb);
 	give(receiver, queue, nb_own, now_ns);
-	weir_readout_dispatch_stats(
-		receiver->dispatch, (uint32_t)(queue - receiver->queues), &queue->own.dispatch);
-	publish(queue, nb);
+	show(receiver, queue, nb);
 	return full;
 }
 
@@ -180,6 +190,24 @@ weir_readout_receiver_poll(struct weir_readout_receiver *receiver, uint16_t poll
 	for (uint16_t q = poller; q < receiver->nb_queues; q += receiver->nb_pollers)
 		nb_full += poll_queue(receiver, &receiver->queues[q], now_ns);
 	return nb_full;
+}
+
+uint32_t
+weir_readout_receiver_drain(
+	struct weir_readout_receiver *receiver, uint16_t poller, uint64_t now_ns)
+{
+	uint32_t nb_all = 0, nb;
+
+	for (uint16_t q = poller; q < receiver->nb_queues; q += receiver->nb_pollers) {
+		struct receiver_queue *queue = &receiver->queues[q];
+
+		if (queue->handover == NULL)
+			continue;
+		while ((nb = take_over(receiver, queue, now_ns)) > 0)
+			nb_all += nb;
+		show(receiver, queue, 0);
+	}
+	return nb_all;
 }
 
 void

@@ -192,6 +192,15 @@ uint16_t weir_readout_receiver_nb_queues(const struct weir_readout_receiver *rec
 uint32_t weir_readout_receiver_poll(
 	struct weir_readout_receiver *receiver, uint16_t poller, uint64_t now_ns);
 
+/**
+ * Give links what other queues have handed to a poller's, and ask no device: at an end, so that nothing stays between queues. When no poller of
+ * the receiver polls any more; any thread, for each poller once.
+ *
+ * @return how many packets
+ */
+uint32_t weir_readout_receiver_drain(
+	struct weir_readout_receiver *receiver, uint16_t poller, uint64_t now_ns);
+
 /** Poll until *stop is true, by the clock of weir_base_time_ns(); sleeps lcore_sleep_us when no burst was full. */
 void weir_readout_receiver_run(
 	struct weir_readout_receiver *receiver, uint16_t poller, const bool *stop);

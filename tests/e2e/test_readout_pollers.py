@@ -84,6 +84,23 @@ def test_looks_while_they_poll(tmp_path):
             assert one["received"] == queue["to_dispatch"]
 
 
+def test_stopped_while_they_hand_over(tmp_path):
+    """Nothing stays between queues, and counters are of when the last thread has stopped."""
+    what = description(tmp_path, keys=(1, 0), cpus=[CPUS[0], CPUS[-1]],
+                       sources=[{"udp_port": port, "queue": queue} for queue, port in enumerate(UDP_PORTS)])
+    what["platform"]["receivers"]["detector"]["device"] += ",infinite_rx=1"
+    name = unique_name()
+    with Instance("run", write_description(tmp_path / "endless.yaml", what), "--name", name, "--json", cwd=tmp_path) as instance:
+        instance.until(lambda: (now := stats(name)) and all(one["received"] > 0 for one in now["readout"]["links"]), "frames of both links")
+        done = instance.stop()
+    assert done.code == OK, done.text
+    readout = done.json()["readout"]
+    receivers.check_sums(readout)
+    [feed] = readout["feeds"]
+    for one, queue, other in zip(readout["links"], feed["queues"], reversed(feed["queues"])):
+        assert one["received"] == queue["taken_over"] == other["handed_over"] > 0
+
+
 def threads(pid):
     """Names of a process's threads, and the CPUs each may run on."""
     found = []

@@ -385,7 +385,7 @@ software_headers(void **state)
 	rx_end();
 }
 
-/* The queue of a source is not polled: counted, not lost, then dropped by name. */
+/* The queue of a source is not polled: counted, not lost, then dropped by name. What it has at the end goes to its links. */
 static void
 handover_full(void **state)
 {
@@ -410,8 +410,14 @@ handover_full(void **state)
 	weir_readout_receiver_poll(rx.receiver, 1, 0);
 	assert_int_equal(rx_stats(1).taken_over, 32);
 	assert_int_equal(rx_link_received(0), 32);
+	rx_give_udp(0, 1, 1, 200, 7);
+	assert_int_equal(weir_readout_receiver_drain(rx.receiver, 0, 0), 0);
+	assert_int_equal(weir_readout_receiver_drain(rx.receiver, 1, 0), 127 - 32);
+	assert_int_equal(rx_stats(1).taken_over, 127);
+	assert_int_equal(rx_stats(1).received, 0); /* the device has it */
+	assert_int_equal(rx_link_received(0), 127);
 	assert_int_equal(rx_sent(0, 1, none), 0);
-	rx_end(); /* and the rest comes back */
+	rx_end();
 }
 
 /* Frames that consumers hold: their memory stays. */
