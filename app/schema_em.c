@@ -88,6 +88,20 @@ static const struct weir_base_doc_key queue_keys[] = {
 			"`weir sim` the group of `platform.cores`.",
 	},
 	{
+		.name = "discipline",
+		.kind = WEIR_BASE_DOC_STRING,
+		.def = "fcfs",
+		.help = "For `weir sim`. Which packet of a flow is served next: `fcfs`, the first "
+			"that came; `lcfs`, "
+			"the last; `shortest` or `longest`, by what is left of the object's first "
+			"step, which is `cpu`; or `PLUGIN.so:SYMBOL`, a `struct "
+			"weir_sim_discipline` "
+			"(`weir_sim_discipline.h`) in a shared object, beside this file unless its "
+			"name begins with '/'. With `preemptive` a packet that goes before one "
+			"that "
+			"is worked on interrupts it, except with the last.",
+	},
+	{
 		.name = "capacity",
 		.kind = WEIR_BASE_DOC_INT,
 		.min = 0,

@@ -53,15 +53,14 @@ check_streams(struct sim *sim)
 static void
 check_queues(struct sim *sim)
 {
-	uint32_t i, packet;
+	uint32_t i;
 
-	for (i = 0; i < sim->model->nb_lanes; i++) {
-		struct sim_queue *queue = &sim->queues[sim->model->lane_queue[i]];
+	for (i = 0; i < sim->packets.nb; i++) {
+		const struct sim_packet *packet = &sim->packets.all[i];
 
-		for (packet = sim->lanes[i].waiting.head; packet != SIM_NONE;
-			packet = sim->packets.all[packet].next)
-			queue->waited_ps +=
-				sim_counted_ps(sim, sim->packets.all[packet].entered_ps);
+		if (packet->state != PACKET_FREE && packet->is_waiting)
+			sim->queues[sim->model->lane_queue[packet->lane]].waited_ps +=
+				sim_counted_ps(sim, packet->entered_ps);
 	}
 	for (i = 0; i < sim->model->nb_queues; i++) {
 		struct sim_queue *queue = &sim->queues[i];

@@ -36,42 +36,60 @@ sim_weighted_priority(struct sim *sim, uint32_t ready)
 	return best;
 }
 
-/* The priority that a core works at, if it can be interrupted; else 0, which nothing is above. */
-static uint32_t
-priority_of(const struct sim *sim, uint32_t index)
+static inline double
+cycles_left(const struct sim *sim, uint32_t index)
 {
-	const struct sim_core *const core = &sim->cores[index];
-
-	if (core->packet == SIM_NONE || core->phase != CORE_IN_STEP)
-		return 0;
-	return sim->model->queues[sim->model->lane_queue[sim->packets.all[core->packet].lane]]
-		.priority;
+	return (double)(sim->cores[index].step_end_ps - sim->now_ps) /
+	       sim->model->cores[sim->model->core_kind[index]].ps_per_cycle;
 }
 
-/* The core of a group whose work has the lowest priority, below that of a queue. */
+/* Does a core's work have to give way more than what was found so far, which it does itself? */
+static bool
+gives_way(const struct sim *sim, const struct model_queue *queue, uint32_t packet, uint32_t index,
+	uint32_t found)
+{
+	const struct sim_core *const core = &sim->cores[index];
+	const struct model_queue *theirs, *best;
+
+	if (core->packet == SIM_NONE || core->phase != CORE_IN_STEP)
+		return false;
+	theirs = &sim->model->queues[sim->model->lane_queue[sim->packets.all[core->packet].lane]];
+	if (theirs->priority <= queue->priority &&
+		(theirs != queue || packet == SIM_NONE ||
+			!sim_lane_goes_before(sim, queue, packet, cycles_left(sim, index))))
+		return false;
+	if (found == SIM_NONE)
+		return true;
+	best = &sim->model->queues
+			[sim->model->lane_queue[sim->packets.all[sim->cores[found].packet].lane]];
+	if (theirs->priority != best->priority)
+		return theirs->priority > best->priority;
+	return theirs == queue && queue->discipline == MODEL_SHORTEST &&
+	       cycles_left(sim, index) > cycles_left(sim, found);
+}
+
+/* The core of a group that gives way first. */
 static uint32_t
-find_victim(const struct sim *sim, const struct model_queue *queue)
+find_victim(const struct sim *sim, const struct model_queue *queue, uint32_t packet)
 {
 	const uint32_t nb_words = sim->model->core_words;
 	const uint64_t *const cores = sim->model->group_cores + (size_t)queue->group * nb_words;
-	uint32_t lowest = queue->priority, found = SIM_NONE, i, core;
+	uint32_t found = SIM_NONE, i, core;
 	uint64_t bits;
 
 	for (i = 0; i < nb_words; i++)
 		for (bits = cores[i]; bits != 0; bits &= bits - 1) {
 			core = i * 64 + (uint32_t)__builtin_ctzll(bits);
-			if (priority_of(sim, core) > lowest) {
-				lowest = priority_of(sim, core);
+			if (gives_way(sim, queue, packet, core, found))
 				found = core;
-			}
 		}
 	return found;
 }
 
 uint32_t
-sim_interrupt(struct sim *sim, const struct model_queue *queue)
+sim_interrupt(struct sim *sim, const struct model_queue *queue, uint32_t comes)
 {
-	const uint32_t index = find_victim(sim, queue);
+	const uint32_t index = find_victim(sim, queue, comes);
 	struct sim_core *core;
 	struct sim_packet *packet;
 
@@ -82,9 +100,8 @@ sim_interrupt(struct sim *sim, const struct model_queue *queue)
 	core->stamp++;
 	sim_core_account(sim, index);
 	packet->service_ps += sim->now_ps - core->step_start_ps;
-	packet->left_cycles = (double)(core->step_end_ps - sim->now_ps) /
-			      sim->model->cores[sim->model->core_kind[index]].ps_per_cycle;
+	packet->left_cycles = cycles_left(sim, index);
 	packet->state = PACKET_INTERRUPTED;
-	packet_list_add_first(&sim->packets, &sim->lanes[packet->lane].resumed, core->packet);
+	sim_lane_resume(sim, packet->lane, core->packet, true);
 	return index;
 }

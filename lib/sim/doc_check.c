@@ -37,6 +37,31 @@ check_queue(struct weir_sim_model *model, const struct model_queue *queue)
 			queue->name, model->groups[queue->group]);
 }
 
+/* What goes by the service that is left must know it when a packet comes. */
+static void
+check_discipline(struct weir_sim_model *model, const struct model_queue *queue)
+{
+	const struct weir_base_doc_value *value = weir_base_doc_get(queue->value, "discipline");
+	const struct model_object *object;
+	const struct model_step *step;
+
+	if (queue->discipline != MODEL_SHORTEST && queue->discipline != MODEL_LONGEST)
+		return;
+	if (queue->type == MODEL_ORDERED)
+		weir_base_doc_error_add(model->doc, value,
+			"what leaves an ordered queue keeps its order; expected 'fcfs' or 'lcfs'");
+	if (queue->object == SIM_NONE)
+		return;
+	object = &model->objects[queue->object];
+	step = &model->steps[object->first_step];
+	if (object->nb_steps > 0 &&
+		(step->op != MODEL_CPU || step->compare != MODEL_ALWAYS || step->probability < 1))
+		weir_base_doc_error_add(model->doc, value,
+			"the first step of object '%s' is none that always takes cycles; expected "
+			"one, by which packets are put in order",
+			object->name);
+}
+
 /* Does the last step of an object always lead elsewhere, so that it never comes to its end? */
 static bool
 ends_elsewhere(const struct weir_sim_model *model, const struct model_object *object)
@@ -124,6 +149,8 @@ sim_doc_check(struct weir_sim_model *model)
 			"nothing arrives; expected 'streams' in 'traffic'");
 	for (i = 0; i < model->nb_queues; i++)
 		check_queue(model, &model->queues[i]);
+	for (i = 0; i < model->nb_queues; i++)
+		check_discipline(model, &model->queues[i]);
 	for (i = 0; i < model->nb_units; i++)
 		if (!model->units[i].is_used)
 			weir_base_doc_error_add(model->doc, model->units[i].value,

@@ -36,6 +36,8 @@ int sim_doc_read_capture(struct weir_sim_model *model, const struct weir_base_do
 	double speed, bool repeat, struct model_capture *capture);
 
 int sim_doc_read_units(struct weir_sim_model *model, const struct weir_base_doc_value *units);
+/* How a queue is served. */
+int sim_doc_read_discipline(struct weir_sim_model *model, struct model_queue *queue);
 int sim_doc_read_dispatch(struct weir_sim_model *model, const struct weir_base_doc_value *dispatch);
 int sim_doc_read_steps(struct weir_sim_model *model, const struct model_object *object,
 	const struct weir_base_doc_value *steps);

@@ -12,6 +12,7 @@
  */
 
 #include "weir_sim.h"
+#include "weir_sim_discipline.h"
 #include "weir_sim_random.h"
 
 #pragma GCC visibility push(hidden)
@@ -78,12 +79,23 @@ enum model_queue_type {
 	MODEL_ORDERED,
 };
 
+/* As the choices of application.queues.*.discipline, then that of a shared object. */
+enum model_discipline {
+	MODEL_FCFS,
+	MODEL_LCFS,
+	MODEL_SHORTEST,
+	MODEL_LONGEST,
+	MODEL_CUSTOM,
+};
+
 struct model_queue {
 	const struct weir_base_doc_value *value;
 	const char *name;
 	enum model_queue_type type;
 	uint32_t priority;
 	uint32_t group;
+	enum model_discipline discipline;
+	const struct weir_sim_discipline *custom;
 	uint32_t capacity; /* SIM_NONE: no limit, as that many cannot be inside */
 	uint32_t reason;   /* of what finds it full */
 	uint32_t nb_flows; /* lanes: each is FCFS, and atomic by itself */

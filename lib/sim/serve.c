@@ -50,7 +50,7 @@ update_ready(struct sim *sim, uint32_t index)
 	const bool open = lane->holders == 0 ||
 			  sim->model->queues[sim->model->lane_queue[index]].type != MODEL_ATOMIC;
 
-	if (lane->resumed.head != SIM_NONE || (lane->waiting.head != SIM_NONE && open))
+	if (lane->resumed.head != SIM_NONE || (lane->nb_waiting > 0 && open))
 		set_bit(sim->ready, index);
 	else
 		clear_bit(sim->ready, index);
@@ -119,18 +119,18 @@ take(struct sim *sim, uint32_t core, uint32_t lane_index)
 	struct sim_lane *const lane = &sim->lanes[lane_index];
 	uint32_t packet;
 
-	if (lane->resumed.head != SIM_NONE) {
-		packet = packet_list_take(&sim->packets, &lane->resumed);
+	if (sim_lane_prefers_resumed(sim, lane_index)) {
+		packet = sim_lane_take_resumed(sim, lane_index);
 		update_ready(sim, lane_index);
 		give(sim, core, packet);
 	} else {
 		struct weir_sim_level *const length =
 			&sim->queues[sim->model->lane_queue[lane_index]].length;
 
-		packet = packet_list_take(&sim->packets, &lane->waiting);
+		packet = sim_lane_take(sim, lane_index);
 		weir_sim_level_set(length, sim->now_ps, length->value - 1);
-		if (lane->waiting.head == SIM_NONE ||
-			sim->model->queues[sim->model->lane_queue[lane_index]].type == MODEL_ATOMIC)
+		if (sim->model->queues[sim->model->lane_queue[lane_index]].type == MODEL_ATOMIC ||
+			(lane->nb_waiting == 0 && lane->resumed.head == SIM_NONE))
 			clear_bit(sim->ready, lane_index);
 		begin(sim, core, lane_index, packet);
 	}
@@ -147,17 +147,17 @@ wake(struct sim *sim, uint32_t core)
 
 /* A core for something of a queue that is ready: an idle one, or one that is interrupted. SIM_NONE: all are busy. */
 static uint32_t
-get_core(struct sim *sim, const struct model_queue *queue, uint32_t *interrupted_lane)
+get_core(struct sim *sim, const struct model_queue *queue, uint32_t packet, uint32_t *interrupted)
 {
 	uint32_t core = find_idle(sim, queue->group);
 
-	*interrupted_lane = SIM_NONE;
+	*interrupted = SIM_NONE;
 	if (core != SIM_NONE) {
 		wake(sim, core);
 	} else if (sim->model->dispatch.preemptive) {
-		core = sim_interrupt(sim, queue);
+		core = sim_interrupt(sim, queue, packet);
 		if (core != SIM_NONE)
-			*interrupted_lane = sim->packets.all[sim->cores[core].packet].lane;
+			*interrupted = sim->packets.all[sim->cores[core].packet].lane;
 	}
 	return core;
 }
@@ -170,7 +170,7 @@ offer(struct sim *sim, uint32_t lane)
 	uint32_t core, interrupted;
 
 	while (test_bit(sim->ready, lane)) {
-		core = get_core(sim, queue, &interrupted);
+		core = get_core(sim, queue, SIM_NONE, &interrupted);
 		if (core == SIM_NONE)
 			return;
 		take(sim, core, lane);
@@ -196,8 +196,9 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	queue->arrived++;
 	packet->entered_ps = sim->now_ps;
 	packet->lane = lane_index;
-	if (open && lane->waiting.head == SIM_NONE &&
-		(core = get_core(sim, model, &interrupted)) != SIM_NONE) {
+	sim_lane_draw(sim, model, packet_index);
+	if (open && (lane->nb_waiting == 0 || sim_lane_is_next(sim, lane_index, packet_index)) &&
+		(core = get_core(sim, model, packet_index, &interrupted)) != SIM_NONE) {
 		begin(sim, core, lane_index, packet_index);
 		if (interrupted != SIM_NONE) {
 			set_bit(sim->ready, interrupted);
@@ -205,24 +206,17 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 		}
 		return;
 	}
-	if (queue->length.value >= model->capacity) {
+	if (queue->length.value >= model->capacity ||
+		!sim_lane_add(sim, lane_index, packet_index)) {
 		queue->dropped++;
 		sim_packet_dropped(sim, packet_index, model->reason);
 		return;
 	}
 	weir_sim_level_set(&queue->length, sim->now_ps, queue->length.value + 1);
-	packet_list_add(&sim->packets, &lane->waiting, packet_index);
 	if (open) {
 		set_bit(sim->ready, lane_index);
 		offer(sim, lane_index);
 	}
-}
-
-/* What a core would take of a lane that is ready. */
-static inline uint32_t
-first_of(const struct sim_lane *lane)
-{
-	return lane->resumed.head != SIM_NONE ? lane->resumed.head : lane->waiting.head;
 }
 
 /* Of the lanes from `first` to before `end` that are ready for a kind of cores, the one whose first packet waits longest. */
@@ -239,7 +233,7 @@ find_longest(const struct sim *sim, const uint64_t *served, uint32_t first, uint
 				continue;
 			if (lane >= end)
 				return found;
-			entered_ps = sim->packets.all[first_of(&sim->lanes[lane])].entered_ps;
+			entered_ps = sim_lane_since_ps(sim, lane);
 			if (entered_ps < longest_ps) {
 				longest_ps = entered_ps;
 				found = lane;
@@ -366,7 +360,7 @@ sim_core_finish(struct sim *sim, uint32_t index)
 
 	sim->kinds[sim->model->core_kind[index]].served++;
 	lane->holders--;
-	if (type == MODEL_ATOMIC && lane->waiting.head != SIM_NONE)
+	if (type == MODEL_ATOMIC && lane->nb_waiting > 0)
 		set_bit(sim->ready, lane_index);
 	if (type == MODEL_ORDERED) {
 		sim->packets.all[packet].state = PACKET_DONE;
@@ -385,7 +379,7 @@ sim_resume(struct sim *sim, uint32_t packet)
 	const uint32_t lane = sim->packets.all[packet].lane;
 
 	sim->packets.all[packet].entered_ps = sim->now_ps;
-	packet_list_add(&sim->packets, &sim->lanes[lane].resumed, packet);
+	sim_lane_resume(sim, lane, packet, false);
 	set_bit(sim->ready, lane);
 	offer(sim, lane);
 }

@@ -82,6 +82,35 @@ take_memory(struct sim *sim)
 	       sim->idle != NULL && sim->ready != NULL && sim_event_list_grow(&sim->events);
 }
 
+/* States of disciplines of shared objects. */
+static bool
+init_custom(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_lanes; i++) {
+		const struct model_queue *queue = &sim->model->queues[sim->model->lane_queue[i]];
+
+		if (queue->custom == NULL)
+			continue;
+		sim->lanes[i].custom = queue->custom->create();
+		if (sim->lanes[i].custom == NULL)
+			return false;
+	}
+	return true;
+}
+
+static void
+free_custom(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; sim->lanes != NULL && i < sim->model->nb_lanes; i++)
+		if (sim->lanes[i].custom != NULL)
+			sim->model->queues[sim->model->lane_queue[i]].custom->destroy(
+				sim->lanes[i].custom);
+}
+
 /* All servers are free; the first one is taken first. */
 static void
 init_units(struct sim *sim)
@@ -123,6 +152,10 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 		sim->cores[i].packet = SIM_NONE;
 		sim->idle[i / 64] |= UINT64_C(1) << i % 64;
 	}
+	if (!init_custom(sim)) {
+		sim_free(sim);
+		return NULL;
+	}
 	init_units(sim);
 	init_random(sim, seed, replication);
 	for (i = 0; i < model->nb_streams; i++)
@@ -135,6 +168,7 @@ sim_free(struct sim *sim)
 {
 	if (sim == NULL)
 		return;
+	free_custom(sim);
 	sim_event_list_free(&sim->events);
 	free(sim->packets.all);
 	free(sim->bursts.all);

@@ -9,6 +9,7 @@
  *   engine.c      the loop over events
  *   traffic.c     packets that arrive
  *   serve.c       queues, and cores that serve them
+ *   discipline.c  in which order packets of a queue are served
  *   dispatch.c    what the scheduler costs, weights, and packets that interrupt others
  *   steps.c       what cores do with packets
  *   unit.c        servers that are no cores
@@ -46,14 +47,15 @@ struct sim_packet {
 		double left_cycles; /* of the step that it was interrupted in */
 	};
 	uint32_t next;       /* in its list */
-	uint32_t next_taken; /* of an ordered lane */
+	uint32_t next_taken; /* of an ordered lane; first of those below it in a heap */
 	uint32_t size_bytes;
 	uint32_t flow;
 	uint32_t order; /* in which it left its lane */
 	uint32_t lane;  /* that it is in, or was taken from; SIM_NONE: none */
 	uint32_t step;  /* of the model: the one that it is at */
 	uint32_t stream : 24;
-	uint32_t state : 8;
+	uint32_t state : 7;
+	uint32_t is_waiting : 1; /* in a queue; no core has had it there */
 };
 
 struct sim_packets {
@@ -72,6 +74,9 @@ struct sim_lane {
 	struct packet_list in_flight; /* ordered: what was taken from it and has not left it yet */
 	struct packet_list
 		resumed; /* what was taken from it, gave its core up, and wants one again */
+	uint32_t nb_waiting;
+	uint64_t since_ps; /* something came after nothing, or was taken */
+	void *custom;      /* state of a discipline of a shared object */
 	uint32_t order_in, order_out;
 	uint32_t holders; /* packets that were taken from it and have not left it */
 };
@@ -211,8 +216,32 @@ void sim_trigger(struct sim *sim, uint32_t stream);
 
 /* Let a core go on with a step of which so many cycles are to be done. */
 void sim_step_continue(struct sim *sim, uint32_t core, double cycles);
-/* A core of the queue's group that works on something of a lower priority is interrupted; SIM_NONE: there is none. */
-uint32_t sim_interrupt(struct sim *sim, const struct model_queue *queue);
+/*
+ * A core of the queue's group that works on something of a lower priority is interrupted; SIM_NONE: there is none.
+ * @param packet  that has come, which may go before others of its queue; SIM_NONE: none
+ */
+uint32_t sim_interrupt(struct sim *sim, const struct model_queue *queue, uint32_t packet);
+/* What a step of the packet's, which is `cpu`, costs. */
+double sim_step_cycles(struct sim *sim, uint32_t packet);
+
+/* What comes to a queue is given its service if the discipline asks for that. */
+void sim_lane_draw(struct sim *sim, const struct model_queue *queue, uint32_t packet);
+/* It waits in a lane. @return false: the discipline has no room for it */
+bool sim_lane_add(struct sim *sim, uint32_t lane, uint32_t packet);
+/* The next one of those that wait; there is one. */
+uint32_t sim_lane_take(struct sim *sim, uint32_t lane);
+/* Likewise what was taken from a lane before, and holds it. @param first  before the others */
+void sim_lane_resume(struct sim *sim, uint32_t lane, uint32_t packet, bool first);
+uint32_t sim_lane_take_resumed(struct sim *sim, uint32_t lane);
+/* Is the next one of those? */
+bool sim_lane_prefers_resumed(const struct sim *sim, uint32_t lane);
+/* Since when the next one has waited. */
+uint64_t sim_lane_since_ps(const struct sim *sim, uint32_t lane);
+/* Does a packet that comes to the lane go before all that wait? There are such. */
+bool sim_lane_is_next(const struct sim *sim, uint32_t lane, uint32_t packet);
+/* Does a packet that comes to the queue go before one of it that so much is left of? */
+bool sim_lane_goes_before(const struct sim *sim, const struct model_queue *queue, uint32_t packet,
+	double left_cycles);
 /* A priority among those that something is ready of, by their weights. @param ready  bits of priorities */
 uint32_t sim_weighted_priority(struct sim *sim, uint32_t ready);
 /* When a core that is given a packet now can begin with it. */

@@ -57,19 +57,19 @@ sim_step_continue(struct sim *sim, uint32_t index, double cycles)
 	sim_core_schedule(sim, index, core->step_end_ps);
 }
 
-/* Cycles, of an amount or of it times a number of the packet, and of its bytes. */
-static void
-work(struct sim *sim, uint32_t index, const struct model_step *step)
+/* Of an amount or of it times a number of the packet, and of its bytes. */
+double
+sim_step_cycles(struct sim *sim, uint32_t index)
 {
-	const uint32_t packet_index = sim->cores[index].packet;
-	const struct sim_packet *const packet = &sim->packets.all[packet_index];
+	const struct sim_packet *const packet = &sim->packets.all[index];
+	const struct model_step *const step = &sim->model->steps[packet->step];
 	double cycles = sim_draw(sim, &step->amount, &sim->step_random[packet->step]);
 
 	if (step->times != SIM_NONE) {
-		cycles *= sim_number(sim, packet_index, step->times);
+		cycles *= sim_number(sim, index, step->times);
 		cycles = cycles > 0 ? cycles : 0;
 	}
-	sim_step_continue(sim, index, cycles + step->per_byte * packet->size_bytes);
+	return cycles + step->per_byte * packet->size_bytes;
 }
 
 /* The step comes in an event of its own, at the same time. */
@@ -127,7 +127,7 @@ take_step(struct sim *sim, uint32_t index, const struct model_step *step)
 
 	switch (step->op) {
 	case MODEL_CPU:
-		work(sim, index, step);
+		sim_step_continue(sim, index, sim_step_cycles(sim, packet));
 		return false;
 	case MODEL_USE:
 		use(sim, index, step);

@@ -290,7 +290,7 @@ network(void **state)
 		"exponential}]}\n"
 		"platform: {cores: {c: {clock: 1GHz, groups: [one]}, d: {clock: 1GHz, groups: "
 		"[two]}}}\n"
-		"run: {simulation: {seed: 1, warmup: 5ms, duration: 60ms, replications: 20}}\n");
+		"run: {simulation: {seed: 1, warmup: 3ms, duration: 35ms, replications: 20}}\n");
 	const double load = 0.4 / 0.75, each = load / (1 - load);
 
 	expect(&run, WEIR_SIM_CORES, "c", "utilisation", load);
@@ -341,7 +341,7 @@ units(void **state)
 		"  units:\n"
 		"    u: {delay: 200ns, bandwidth: 1Gb/s, outliers: 0.1, outlier: 3us}\n"
 		"    v: {servers: 2, delay: 3us, distribution: exponential}\n"
-		"run: {simulation: {seed: 1, warmup: 5ms, duration: 60ms, replications: 20}}\n");
+		"run: {simulation: {seed: 1, warmup: 3ms, duration: 35ms, replications: 20}}\n");
 	const double usual = 1, outlier = 3, p = 0.1, load = 0.5 * (usual + p * outlier);
 	const double second = usual * usual + 2 * usual * p * outlier + 2 * p * outlier * outlier;
 	const double wait = 0.5 * second / (2 * (1 - load));
@@ -384,12 +384,75 @@ preemptive_priorities(void **state)
 		"  objects:\n"
 		"    o: {queues: [q, r], steps: [{cpu: 1000cycles, distribution: exponential}]}\n"
 		"platform: {cores: {c: {clock: 1GHz}}, dispatch: {preemptive: true}}\n"
-		"run: {simulation: {seed: 1, warmup: 5ms, duration: 60ms, replications: 20}}\n");
+		"run: {simulation: {seed: 1, warmup: 3ms, duration: 35ms, replications: 20}}\n");
 
 	expect(&run, WEIR_SIM_STREAM, "s", "latency_mean_ns", 1000 / 0.7);
 	expect(&run, WEIR_SIM_STREAM, "t", "latency_mean_ns", 1000 / 0.7 + 700 / (0.7 * 0.3));
 	expect(&run, WEIR_SIM_STREAM, "t", "service_mean_ns", 1000);
 	expect(&run, WEIR_SIM_CORES, "c", "utilisation", 0.7);
+	run_free(&run);
+}
+
+/* M/M/1 with another discipline, and perhaps preemption. */
+static struct run
+run_discipline(const char *discipline, bool preemptive)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		"traffic: {streams: {s: {to: q, rate: 0.7Mpps}}}\n"
+		"application:\n"
+		"  queues: {q: {type: parallel, discipline: %s}}\n"
+		"  objects: {o: {queues: [q], steps: [{cpu: 1000cycles, distribution: "
+		"exponential}]}}\n"
+		"platform: {cores: {c: {clock: 1GHz}}, dispatch: {preemptive: %s}}\n"
+		"run: {simulation: {seed: 1, warmup: 3ms, duration: 35ms, replications: 20}}\n",
+		discipline, preemptive ? "true" : "false");
+	return run_text(text);
+}
+
+/* The same wait in the mean, but others wait much longer. */
+static void
+last_come_first_served(void **state)
+{
+	struct run run = run_discipline("lcfs", false);
+	const double load = 0.7, free = 0.3, mean = load / free;
+
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", mean * 1000);
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_sd_ns",
+		sqrt(2 * load / pow(free, 3) - mean * mean) * 1000);
+	run_free(&run);
+	run = run_discipline("lcfs", true);
+	expect(&run, WEIR_SIM_STREAM, "s", "latency_mean_ns", 1000 / free);
+	run_free(&run);
+}
+
+/*
+ * The shortest first (Phipps), and the shortest remaining with preemption (Schrage, Miller). Of a service of x: the
+ * load by shorter ones is r(x), their second moment m(x).
+ */
+static void
+shortest_first(void **state)
+{
+	const double rate = 0.7, step = 1e-4;
+	double waits = 0, inside = 0, lingering = 0, r = 0, m = 0, x, part;
+	struct run run;
+
+	for (x = step / 2; x < 40; x += step) {
+		part = step * exp(-x);
+		r += rate * x * part;
+		m += x * x * part;
+		lingering += step / (1 - r);
+		waits += part * rate / ((1 - r) * (1 - r)); /* half the second moment, which is 2 */
+		inside +=
+			part * (rate * (m + x * x * exp(-x)) / (2 * (1 - r) * (1 - r)) + lingering);
+	}
+	run = run_discipline("shortest", false);
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", waits * 1000);
+	run_free(&run);
+	run = run_discipline("shortest", true);
+	expect(&run, WEIR_SIM_STREAM, "s", "latency_mean_ns", inside * 1000);
+	expect(&run, WEIR_SIM_CORES, "c", "utilisation", rate);
 	run_free(&run);
 }
 
@@ -413,6 +476,8 @@ main(void)
 		cmocka_unit_test(units),
 		cmocka_unit_test(priorities),
 		cmocka_unit_test(preemptive_priorities),
+		cmocka_unit_test(last_come_first_served),
+		cmocka_unit_test(shortest_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

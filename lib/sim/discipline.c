@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * In which order packets of a lane are served.
+ *
+ *   fcfs, lcfs          a list
+ *   shortest, longest   a pairing heap (Fredman, Sedgewick, Sleator, Tarjan, 1986) by what is left of their service,
+ *                       which is drawn when they come
+ *   of a shared object  that knows
+ *
+ * A heap's packets are linked by `next` to siblings and by `next_taken` to the first of those below them; lists of
+ * ordered queues, which need that for themselves, have none.
+ */
+#include <math.h>
+
+#include "sim.h"
+
+static inline const struct model_queue *
+model_of(const struct sim *sim, uint32_t lane)
+{
+	return &sim->model->queues[sim->model->lane_queue[lane]];
+}
+
+/* What comes first has the lowest: whatever is not in the middle of its service. */
+static inline double
+key(const struct sim_packet *packet, bool longest)
+{
+	if (packet->state != PACKET_INTERRUPTED)
+		return -INFINITY;
+	return longest ? -packet->left_cycles : packet->left_cycles;
+}
+
+/* One of two heaps below the other. Of equal ones that which came first stays above, then the one that is named first. */
+static uint32_t
+meld(struct sim_packet *all, uint32_t a, uint32_t b, bool longest)
+{
+	const double key_a = key(&all[a], longest), key_b = key(&all[b], longest);
+
+	if (key_b < key_a || (key_b == key_a && all[b].entered_ps < all[a].entered_ps)) {
+		const uint32_t other = a;
+
+		a = b;
+		b = other;
+	}
+	all[b].next = all[a].next_taken;
+	all[a].next_taken = b;
+	return a;
+}
+
+static void
+heap_add(struct sim *sim, struct packet_list *heap, uint32_t packet, bool longest)
+{
+	struct sim_packet *const all = sim->packets.all;
+
+	all[packet].next = all[packet].next_taken = SIM_NONE;
+	heap->head = heap->head == SIM_NONE ? packet : meld(all, heap->head, packet, longest);
+}
+
+/* Without its first: what was below that is melded in pairs, and these one after the other from the last. */
+static uint32_t
+heap_take(struct sim *sim, struct packet_list *heap, bool longest)
+{
+	struct sim_packet *const all = sim->packets.all;
+	const uint32_t first = heap->head;
+	uint32_t left = all[first].next_taken, pairs = SIM_NONE, a, b;
+
+	while (left != SIM_NONE) {
+		a = left;
+		b = all[a].next;
+		left = SIM_NONE;
+		if (b != SIM_NONE) {
+			left = all[b].next;
+			a = meld(all, a, b, longest);
+		}
+		all[a].next = pairs;
+		pairs = a;
+	}
+	heap->head = pairs;
+	if (pairs != SIM_NONE) {
+		left = all[pairs].next;
+		while (left != SIM_NONE) {
+			b = all[left].next;
+			heap->head = meld(all, heap->head, left, longest);
+			left = b;
+		}
+		all[heap->head].next = SIM_NONE;
+	}
+	return first;
+}
+
+static inline bool
+is_heap(const struct model_queue *queue)
+{
+	return queue->discipline == MODEL_SHORTEST || queue->discipline == MODEL_LONGEST;
+}
+
+void
+sim_lane_draw(struct sim *sim, const struct model_queue *queue, uint32_t index)
+{
+	struct sim_packet *const packet = &sim->packets.all[index];
+
+	if (!is_heap(queue))
+		return;
+	packet->step = sim->model->objects[queue->object].first_step;
+	packet->left_cycles = sim_step_cycles(sim, index);
+	packet->state = PACKET_INTERRUPTED;
+}
+
+static bool
+ask_to_reserve(struct sim *sim, const struct sim_lane *lane, const struct model_queue *queue,
+	uint32_t index)
+{
+	const struct sim_packet *const packet = &sim->packets.all[index];
+	const struct weir_sim_waiting waiting = {packet->created_ps, packet->entered_ps, index,
+		packet->size_bytes, packet->flow, packet->stream};
+
+	return queue->custom->reserve(lane->custom, &waiting);
+}
+
+bool
+sim_lane_add(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	const struct model_queue *const queue = model_of(sim, index);
+	struct sim_lane *const lane = &sim->lanes[index];
+
+	switch (queue->discipline) {
+	case MODEL_LCFS:
+		packet_list_add_first(&sim->packets, &lane->waiting, packet);
+		break;
+	case MODEL_SHORTEST:
+	case MODEL_LONGEST:
+		heap_add(sim, &lane->waiting, packet, queue->discipline == MODEL_LONGEST);
+		break;
+	case MODEL_CUSTOM:
+		if (!ask_to_reserve(sim, lane, queue, packet))
+			return false;
+		break;
+	case MODEL_FCFS:
+		packet_list_add(&sim->packets, &lane->waiting, packet);
+		break;
+	}
+	if (lane->nb_waiting++ == 0)
+		lane->since_ps = sim->now_ps;
+	sim->packets.all[packet].is_waiting = true;
+	return true;
+}
+
+/* What the discipline says, if that is possible. */
+static uint32_t
+ask_to_select(struct sim *sim, uint32_t index, const struct model_queue *queue)
+{
+	uint32_t packet = queue->custom->select(sim->lanes[index].custom, sim->now_ps);
+
+	if (packet >= sim->packets.nb || !sim->packets.all[packet].is_waiting ||
+		sim->packets.all[packet].lane != index) {
+		sim->broken = "a discipline selects what waits";
+		sim->ended = true;
+		for (packet = 0; !sim->packets.all[packet].is_waiting ||
+				 sim->packets.all[packet].lane != index;
+			packet++)
+			;
+	}
+	return packet;
+}
+
+uint32_t
+sim_lane_take(struct sim *sim, uint32_t index)
+{
+	const struct model_queue *const queue = model_of(sim, index);
+	struct sim_lane *const lane = &sim->lanes[index];
+	uint32_t packet;
+
+	if (is_heap(queue))
+		packet = heap_take(sim, &lane->waiting, queue->discipline == MODEL_LONGEST);
+	else if (queue->discipline == MODEL_CUSTOM)
+		packet = ask_to_select(sim, index, queue);
+	else
+		packet = packet_list_take(&sim->packets, &lane->waiting);
+	lane->nb_waiting--;
+	lane->since_ps = sim->now_ps;
+	sim->packets.all[packet].is_waiting = false;
+	return packet;
+}
+
+void
+sim_lane_resume(struct sim *sim, uint32_t index, uint32_t packet, bool first)
+{
+	const struct model_queue *const queue = model_of(sim, index);
+	struct packet_list *const list = &sim->lanes[index].resumed;
+
+	if (is_heap(queue))
+		heap_add(sim, list, packet, queue->discipline == MODEL_LONGEST);
+	else if (first)
+		packet_list_add_first(&sim->packets, list, packet);
+	else
+		packet_list_add(&sim->packets, list, packet);
+}
+
+uint32_t
+sim_lane_take_resumed(struct sim *sim, uint32_t index)
+{
+	const struct model_queue *const queue = model_of(sim, index);
+	struct packet_list *const list = &sim->lanes[index].resumed;
+
+	return is_heap(queue) ? heap_take(sim, list, queue->discipline == MODEL_LONGEST)
+			      : packet_list_take(&sim->packets, list);
+}
+
+bool
+sim_lane_prefers_resumed(const struct sim *sim, uint32_t index)
+{
+	const struct model_queue *const queue = model_of(sim, index);
+	const struct sim_lane *const lane = &sim->lanes[index];
+	const bool longest = queue->discipline == MODEL_LONGEST;
+
+	if (lane->resumed.head == SIM_NONE)
+		return false;
+	/* Of an atomic lane nothing else may begin while something is under way. */
+	if (!is_heap(queue) || lane->nb_waiting == 0 ||
+		(queue->type == MODEL_ATOMIC && lane->holders > 0))
+		return true;
+	return key(&sim->packets.all[lane->resumed.head], longest) <=
+	       key(&sim->packets.all[lane->waiting.head], longest);
+}
+
+uint64_t
+sim_lane_since_ps(const struct sim *sim, uint32_t index)
+{
+	const struct sim_lane *const lane = &sim->lanes[index];
+
+	if (sim_lane_prefers_resumed(sim, index))
+		return sim->packets.all[lane->resumed.head].entered_ps;
+	return lane->custom != NULL ? lane->since_ps
+				    : sim->packets.all[lane->waiting.head].entered_ps;
+}
+
+bool
+sim_lane_goes_before(
+	const struct sim *sim, const struct model_queue *queue, uint32_t packet, double left_cycles)
+{
+	const double cycles = sim->packets.all[packet].left_cycles;
+
+	switch (queue->discipline) {
+	case MODEL_LCFS:
+		return true;
+	case MODEL_SHORTEST:
+		return cycles < left_cycles;
+	case MODEL_LONGEST:
+		return cycles > left_cycles;
+	case MODEL_FCFS:
+	case MODEL_CUSTOM:
+		break;
+	}
+	return false;
+}
+
+bool
+sim_lane_is_next(const struct sim *sim, uint32_t lane, uint32_t packet)
+{
+	const struct model_queue *const queue = model_of(sim, lane);
+	const uint32_t head = sim->lanes[lane].waiting.head;
+
+	return queue->discipline != MODEL_FCFS && queue->discipline != MODEL_CUSTOM &&
+	       sim_lane_goes_before(sim, queue, packet, sim->packets.all[head].left_cycles);
+}
