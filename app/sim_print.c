@@ -68,6 +68,15 @@ static const struct column drop_columns[] = {
 	{.head = NULL},
 };
 
+static const struct column probe_columns[] = {
+	{"n", "n", FORM_COUNT, false},
+	{"mean", "mean", FORM_NUMBER, true},
+	{"sd", "sd", FORM_NUMBER, false},
+	{"min", "min", FORM_NUMBER, false},
+	{"max", "max", FORM_NUMBER, false},
+	{.head = NULL},
+};
+
 /* A time in the unit that suits it, four digits. */
 static void
 put_time(char *text, size_t size, double ns)
@@ -189,6 +198,7 @@ sim_report_print(const struct sim_report *report)
 		print_scope(report, WEIR_SIM_CORES, "cores", cores_columns);
 		print_scope(report, WEIR_SIM_UNIT, "unit", unit_columns);
 		print_scope(report, WEIR_SIM_DROP, "drops", drop_columns);
+		print_scope(report, WEIR_SIM_PROBE, "probe", probe_columns);
 	}
 	if (broken != NULL)
 		printf("\n  BROKEN: %s\n", broken);

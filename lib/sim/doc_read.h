@@ -35,6 +35,9 @@ int sim_doc_read_table(struct weir_sim_model *model, const struct weir_base_doc_
 int sim_doc_read_capture(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	double speed, bool repeat, struct model_capture *capture);
 
+/* After all that they may be of. */
+int sim_doc_read_probes(struct weir_sim_model *model, const struct weir_base_doc_value *probes);
+
 int sim_doc_read_units(struct weir_sim_model *model, const struct weir_base_doc_value *units);
 /* How a queue is served. */
 int sim_doc_read_discipline(struct weir_sim_model *model, struct model_queue *queue);

@@ -36,6 +36,59 @@ static const struct weir_base_doc_section precision_section = {
 	.keys = precision_keys,
 };
 
+static const struct weir_base_doc_key probe_keys[] = {
+	{
+		.name = "queue",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "How many packets wait in this queue.",
+	},
+	{
+		.name = "unit",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "How many packets wait for this unit.",
+	},
+	{
+		.name = "servers",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "How many servers of this unit are busy.",
+	},
+	{
+		.name = "cores",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "How many cores of this kind are busy.",
+	},
+	{
+		.name = "stream",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "How many packets of this stream are inside.",
+	},
+	{
+		.name = "from",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Packets that this object or stream sends to the queue `to`.",
+	},
+	{
+		.name = "to",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "See `from`; without it, those that leave.",
+	},
+	{
+		.name = "trace",
+		.kind = WEIR_BASE_DOC_FILE,
+		.help = "A CSV file that all of it is written to, of the first replication: each "
+			"change of a level, each packet that passes an edge.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section probe_section = {
+	.name = "probe",
+	.help = "What is looked at while `weir sim` runs: mean, standard deviation, least and most "
+		"of a "
+		"level over time, or of the ns between the packets that pass an edge.",
+	.keys = probe_keys,
+};
+
 static const struct weir_base_doc_key simulation_keys[] = {
 	{
 		.name = "duration",
@@ -85,6 +138,13 @@ static const struct weir_base_doc_key simulation_keys[] = {
 		.section = &precision_section,
 		.help = "Run as many replications as it takes; `replications` is the least, and "
 			"at least 10.",
+	},
+	{
+		.name = "probes",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &probe_section,
+		.help = "Probes, by name. They change nothing of the run.",
 	},
 	{
 		.name = "seed",

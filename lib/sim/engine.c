@@ -16,6 +16,7 @@ bool
 sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
 {
 	const uint64_t last = sim->nb_events + nb_events;
+	const bool has_probes = sim->model->nb_probes > sim->model->nb_edges;
 
 	while (sim->events.nb > 0 && sim->events.events[0].time_ps <= end_ps) {
 		struct sim_event event;
@@ -50,6 +51,8 @@ sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
 			sim_arrival_of_burst(sim, index);
 			break;
 		}
+		if (has_probes)
+			sim_probes_look(sim);
 	}
 	if (!sim->ended)
 		sim->now_ps = end_ps;

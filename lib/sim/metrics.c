@@ -185,6 +185,52 @@ static const struct quantity drop_quantities[] = {
 	{"packets", drop_packets},
 };
 
+static double
+probe_n(const struct sim *sim, uint32_t index)
+{
+	return (double)sim->probes[index].nb;
+}
+
+static double
+probe_mean(const struct sim *sim, uint32_t index)
+{
+	return sim_probe_mean(sim, index).mean;
+}
+
+static double
+probe_sd(const struct sim *sim, uint32_t index)
+{
+	return sim_probe_mean(sim, index).sd;
+}
+
+static double
+probe_min(const struct sim *sim, uint32_t index)
+{
+	const struct sim_probe *const probe = &sim->probes[index];
+
+	return sim->model->probes[index].kind == MODEL_PROBE_EDGE
+		       ? (double)probe->intervals.min / PS_PER_NS
+		       : (double)probe->min;
+}
+
+static double
+probe_max(const struct sim *sim, uint32_t index)
+{
+	const struct sim_probe *const probe = &sim->probes[index];
+
+	return sim->model->probes[index].kind == MODEL_PROBE_EDGE
+		       ? (double)probe->intervals.max / PS_PER_NS
+		       : (double)probe->max;
+}
+
+static const struct quantity probe_quantities[] = {
+	{"n", probe_n},
+	{"mean", probe_mean},
+	{"sd", probe_sd},
+	{"min", probe_min},
+	{"max", probe_max},
+};
+
 struct table {
 	const struct quantity *quantities;
 	unsigned int nb;
@@ -203,6 +249,7 @@ static const struct table tables[] = {
 	[WEIR_SIM_CORES] = TABLE(cores_quantities),
 	[WEIR_SIM_UNIT] = TABLE(unit_quantities),
 	[WEIR_SIM_DROP] = TABLE(drop_quantities),
+	[WEIR_SIM_PROBE] = TABLE(probe_quantities),
 };
 
 const char *
@@ -212,7 +259,8 @@ weir_sim_scope_name(enum weir_sim_scope scope)
 		[WEIR_SIM_QUEUE] = "queues",
 		[WEIR_SIM_CORES] = "cores",
 		[WEIR_SIM_UNIT] = "units",
-		[WEIR_SIM_DROP] = "drops"};
+		[WEIR_SIM_DROP] = "drops",
+		[WEIR_SIM_PROBE] = "probes"};
 
 	return scope < NB_SCOPES ? names[scope] : NULL;
 }
@@ -229,6 +277,8 @@ thing_name(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32
 		return model->cores[index].name;
 	case WEIR_SIM_UNIT:
 		return model->units[index].name;
+	case WEIR_SIM_PROBE:
+		return model->probes[index].name;
 	case WEIR_SIM_DROP:
 		break;
 	}
@@ -256,7 +306,7 @@ int
 sim_metrics_make(struct weir_sim_model *model)
 {
 	const uint32_t nb_things[NB_SCOPES] = {model->nb_streams, model->nb_queues, model->nb_kinds,
-		model->nb_units, model->nb_streams * model->nb_reasons};
+		model->nb_units, model->nb_streams * model->nb_reasons, model->nb_probes};
 	unsigned int scope, index, i, at = 0;
 
 	if (make_pairs(model) < 0)

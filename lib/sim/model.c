@@ -100,6 +100,9 @@ read_model(struct weir_sim_model *model)
 		sim_doc_read_streams(model,
 			weir_base_doc_get(weir_base_doc_get(root, "traffic"), "streams")) < 0)
 		return -ENOMEM;
+	if (sim_doc_read_probes(
+		    model, weir_base_doc_get(weir_base_doc_get(run, "simulation"), "probes")) < 0)
+		return -ENOMEM;
 	sim_doc_read_run(model, weir_base_doc_get(run, "simulation"));
 	if (sim_doc_check(model) < 0)
 		return -ENOMEM;
@@ -140,6 +143,7 @@ weir_sim_model_free(struct weir_sim_model *model)
 		free(model->streams[i].capture.sizes);
 	}
 	free(model->streams);
+	free(model->probes);
 	free(model->queues);
 	free(model->objects);
 	free(model->steps);

@@ -204,6 +204,25 @@ struct model_dispatch {
 	int64_t weights[SIM_PRIORITIES];
 };
 
+#define SIM_FROM_STREAM UINT32_C(0x80000000) /* | stream; else an object */
+
+enum model_probe_kind {
+	MODEL_PROBE_QUEUE,   /* packets that wait in it */
+	MODEL_PROBE_UNIT,    /* packets that wait for it */
+	MODEL_PROBE_SERVERS, /* of a unit: busy ones */
+	MODEL_PROBE_CORES,   /* of a kind: busy ones */
+	MODEL_PROBE_STREAM,  /* packets inside */
+	MODEL_PROBE_EDGE,    /* packets that go from one to another */
+};
+
+struct model_probe {
+	const char *name;
+	enum model_probe_kind kind;
+	uint32_t index;    /* of the queue, unit, kind or stream */
+	uint32_t from, to; /* EDGE: an object or SIM_FROM_STREAM; as of a packet */
+	const char *trace; /* file, or NULL */
+};
+
 struct weir_sim_model {
 	struct weir_base_doc *doc;
 	struct model_stream *streams;
@@ -217,6 +236,8 @@ struct weir_sim_model {
 	struct model_dispatch dispatch;
 	struct model_attribute *attributes;
 	char **reasons; /* of drops */
+	struct model_probe *probes;
+	uint32_t nb_probes, nb_edges;
 	uint32_t nb_streams, nb_queues, nb_objects, nb_steps, nb_kinds, nb_units;
 	uint32_t nb_given, nb_weights, nb_attributes, nb_reasons;
 	uint32_t nb_cores, nb_lanes, nb_servers;

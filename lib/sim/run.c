@@ -137,11 +137,18 @@ run_one(struct team *team, unsigned int index)
 	struct sim *sim = sim_new(team->model, team->param->seed, index);
 	unsigned int nb_rows = 0;
 
-	if (sim != NULL)
+	/* Traces are of the first one. */
+	if (sim != NULL && index == 0 && !sim_probes_open(sim))
+		sim->error = -EIO;
+	else if (sim != NULL)
 		nb_rows = sim_replicate(sim, team->param,
 			result->values +
 				(size_t)index * sim_batches(team->param) * result->nb_metrics,
 			tell, team);
+	if (sim != NULL && !sim_probes_close(sim)) {
+		sim->error = -EIO;
+		nb_rows = 0;
+	}
 	pthread_mutex_lock(&team->lock);
 	if (nb_rows > 0) {
 		result->replications[index] = (struct weir_sim_replication){

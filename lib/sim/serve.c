@@ -298,8 +298,11 @@ find_ready(struct sim *sim, uint32_t core)
 void
 sim_forward(struct sim *sim, uint32_t packet)
 {
-	const uint32_t to = sim->packets.all[packet].to;
+	const uint32_t to = sim->packets.all[packet].to, lane = sim->packets.all[packet].lane;
 
+	if (sim->model->nb_edges > 0 && lane != SIM_NONE)
+		sim_probes_pass(
+			sim, sim->model->queues[sim->model->lane_queue[lane]].object, to, packet);
 	if (to == SIM_TO_OUTPUT)
 		sim_packet_delivered(sim, packet);
 	else if (to & SIM_TO_DROP)

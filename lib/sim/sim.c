@@ -73,13 +73,15 @@ take_memory(struct sim *sim)
 	sim->unit_random = take_array(model->nb_units, sizeof(*sim->unit_random));
 	sim->given_random = take_array(model->nb_given, sizeof(*sim->given_random));
 	sim->drops = take_array((size_t)model->nb_streams * model->nb_reasons, sizeof(*sim->drops));
+	sim->probes = take_array(model->nb_probes, sizeof(*sim->probes));
 	sim->idle = take_array(model->core_words, sizeof(*sim->idle));
 	sim->ready = take_array(model->lane_words, sizeof(*sim->ready));
 	return sim->streams != NULL && sim->queues != NULL && sim->lanes != NULL &&
 	       sim->cores != NULL && sim->kinds != NULL && sim->units != NULL &&
 	       sim->servers != NULL && sim->step_random != NULL && sim->skip_random != NULL &&
 	       sim->unit_random != NULL && sim->given_random != NULL && sim->drops != NULL &&
-	       sim->idle != NULL && sim->ready != NULL && sim_event_list_grow(&sim->events);
+	       sim->probes != NULL && sim->idle != NULL && sim->ready != NULL &&
+	       sim_event_list_grow(&sim->events);
 }
 
 /* States of disciplines of shared objects. */
@@ -169,7 +171,9 @@ sim_free(struct sim *sim)
 	if (sim == NULL)
 		return;
 	free_custom(sim);
+	sim_probes_close(sim);
 	sim_event_list_free(&sim->events);
+	free(sim->probes);
 	free(sim->packets.all);
 	free(sim->bursts.all);
 	free(sim->streams);
@@ -229,6 +233,7 @@ sim_restart_statistics(struct sim *sim)
 		sim->queues[i] =
 			(struct sim_queue){.length = length, .waiting_at_start = length.value};
 	}
+	sim_probes_restart(sim);
 	for (i = 0; i < model->nb_units; i++)
 		restart_unit(sim, &sim->units[i]);
 	memset(sim->drops, 0, (size_t)model->nb_streams * model->nb_reasons * sizeof(*sim->drops));

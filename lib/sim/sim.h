@@ -15,12 +15,14 @@
  *   unit.c        servers that are no cores
  *   value.c       attributes and other numbers
  *   packet.c      packets, from their making to their end
+ *   probe.c       levels and edges that are looked at
  *   check.c       the laws that its sums must obey
  *   metrics.c     what it tells
  *   run.c         replications
  */
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "event_list.h"
 #include "model.h"
@@ -158,6 +160,16 @@ struct sim_stream {
 	struct weir_base_hist latency_hist;
 };
 
+struct sim_probe {
+	uint64_t level, min, max;
+	uint64_t nb;       /* changes, or packets that passed */
+	uint64_t since_ps; /* of the last one */
+	weir_sim_u128 area, squares;
+	struct weir_sim_tally intervals; /* between packets that passed */
+	bool has_passed;
+	FILE *file; /* of its trace, or NULL */
+};
+
 struct sim {
 	const struct weir_sim_model *model;
 	uint64_t now_ps;
@@ -179,6 +191,7 @@ struct sim {
 	struct sim_kind *kinds;
 	struct sim_unit *units;
 	struct sim_server *servers;
+	struct sim_probe *probes;
 	struct weir_sim_random *step_random;  /* per step of the model: amounts */
 	struct weir_sim_random *skip_random;  /* per step: whether it is skipped */
 	struct weir_sim_random *unit_random;  /* per unit */
@@ -285,6 +298,18 @@ uint32_t sim_packet_new(struct sim *sim, uint32_t stream, uint32_t size_bytes, u
 /* It has left, or was dropped. */
 void sim_packet_delivered(struct sim *sim, uint32_t packet);
 void sim_packet_dropped(struct sim *sim, uint32_t packet, uint32_t reason);
+
+/* An event is over. */
+void sim_probes_look(struct sim *sim);
+/* A packet goes from an object, or SIM_FROM_STREAM, to where packet->to would have it. */
+void sim_probes_pass(struct sim *sim, uint32_t from, uint32_t to, uint32_t packet);
+/* Forget what was up to now. */
+void sim_probes_restart(struct sim *sim);
+/* Mean and sd of what a probe has seen: a level over time, or ns between packets. */
+struct weir_sim_estimate sim_probe_mean(const struct sim *sim, uint32_t probe);
+/* Begin the traces; end them. @return false: that cannot be written, which was told */
+bool sim_probes_open(struct sim *sim);
+bool sim_probes_close(struct sim *sim);
 
 /* Part of the time from then to now that statistics count. */
 static inline uint64_t

@@ -189,6 +189,8 @@ send(struct sim *sim, uint32_t stream, uint32_t packet)
 {
 	const struct model_stream *const model = &sim->model->streams[stream];
 
+	if (sim->model->nb_edges > 0)
+		sim_probes_pass(sim, SIM_FROM_STREAM | stream, model->queue, packet);
 	if (model->unit == SIM_NONE)
 		sim_enqueue(sim, model->queue, packet);
 	else

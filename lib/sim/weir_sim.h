@@ -72,9 +72,10 @@ enum weir_sim_scope {
 	WEIR_SIM_CORES,  /**< a kind of cores, all of them together */
 	WEIR_SIM_UNIT,   /**< a unit */
 	WEIR_SIM_DROP,   /**< what a stream lost for a reason: "STREAM: REASON" */
+	WEIR_SIM_PROBE,  /**< a probe: a level over time, or the ns between packets on an edge */
 };
 
-/** What results of a scope are called: "streams", "queues", "cores", "units", "drops". NULL: there is no such scope. */
+/** What results of a scope are called: "streams", "queues", "cores", "units", "drops", "probes". NULL: there is no such scope. */
 const char *weir_sim_scope_name(enum weir_sim_scope scope);
 
 /** A quantity that every replication tells. */
@@ -162,7 +163,8 @@ struct weir_sim_result {
  * Run a model.
  *
  * @param[out] result  to be freed by weir_sim_result_free(), whatever is returned
- * @return 0; -EINVAL: @p param is none, -ENOMEM; -EOVERFLOW: a replication has gone beyond a limit: 2^31 packets inside
+ * @return 0; -EINVAL: @p param is none, -ENOMEM; -EIO: a probe's trace cannot be written; -EOVERFLOW: a
+ *   replication has gone beyond a limit: 2^31 packets inside
  */
 int weir_sim_run(const struct weir_sim_model *model, const struct weir_sim_param *param,
 	struct weir_sim_result *result);

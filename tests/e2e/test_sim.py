@@ -189,6 +189,22 @@ def test_csv(model):
     assert {row["half_width"] for row in one} == {""}
 
 
+def test_probes(model, tmp_path):
+    """What a probe tells is what the report has anyway; its trace has all of it; the run is the same."""
+    (tmp_path / "probes.yaml").write_text(GOOD.replace(
+        "seed: 3", "seed: 3, probes: {backlog: {queue: work, trace: backlog.csv}, out: {from: server}}"))
+    plain, report = run(model), run(tmp_path / "probes.yaml")
+    assert report["fingerprint"] == plain["fingerprint"] and plain["probes"] == []
+    backlog, out = report["probes"]
+    assert backlog["mean"]["mean"] == pytest.approx(report["queues"][0]["length_mean"]["mean"])
+    assert out["n"] == report["streams"][0]["delivered_packets"]
+    trace = list(csv.DictReader((tmp_path / "backlog.csv").read_text().splitlines()))
+    times = [int(row["time_ps"]) for row in trace]
+    assert times == sorted(times) and max(times) <= 50e9
+    assert all(abs(int(a["level"]) - int(b["level"])) == 1 for a, b in zip(trace, trace[1:]))
+    assert re.search(r"^  backlog +[\d,]+ ", weir("sim", tmp_path / "probes.yaml").stdout, re.M)
+
+
 def test_batches(tmp_path):
     """One replication has confidence intervals too."""
     (tmp_path / "model.yaml").write_text(GOOD.replace("replications: 4", "batches: 9"))

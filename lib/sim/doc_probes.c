@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a document to a model: probes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doc_read.h"
+
+static uint32_t
+find_cores(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	uint32_t i;
+
+	for (i = 0; i < model->nb_kinds; i++)
+		if (strcmp(model->cores[i].name, weir_base_doc_str(value)) == 0)
+			return i;
+	weir_base_doc_error_add(model->doc, value,
+		"unknown cores '%s'; expected one of platform.cores", weir_base_doc_str(value));
+	return SIM_NONE;
+}
+
+static uint32_t
+find_stream(const struct weir_sim_model *model, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < model->nb_streams; i++)
+		if (strcmp(model->streams[i].name, name) == 0)
+			return i;
+	return SIM_NONE;
+}
+
+static uint32_t
+find_object(const struct weir_sim_model *model, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < model->nb_objects; i++)
+		if (strcmp(model->objects[i].name, name) == 0)
+			return i;
+	return SIM_NONE;
+}
+
+/* Where an edge begins: an object or a stream. */
+static void
+read_from(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_probe *probe)
+{
+	const char *name = weir_base_doc_str(value);
+	const uint32_t object = find_object(model, name), stream = find_stream(model, name);
+
+	if ((object == SIM_NONE) == (stream == SIM_NONE))
+		weir_base_doc_error_add(model->doc, value, "%s '%s'; expected %s",
+			object == SIM_NONE ? "unknown beginning of an edge"
+					   : "an object and a stream are called",
+			name, object == SIM_NONE ? "an object or a stream" : "names that differ");
+	probe->kind = MODEL_PROBE_EDGE;
+	probe->from = stream != SIM_NONE ? SIM_FROM_STREAM | stream : object;
+}
+
+/* Where it ends: a queue, or the output. */
+static void
+read_to(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_probe *probe)
+{
+	probe->to = value != NULL ? sim_doc_find_queue(model, value) : SIM_TO_OUTPUT;
+}
+
+static void
+read_probe(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_probe *probe)
+{
+	static const char *const keys[] = {[MODEL_PROBE_QUEUE] = "queue",
+		[MODEL_PROBE_UNIT] = "unit",
+		[MODEL_PROBE_SERVERS] = "servers",
+		[MODEL_PROBE_CORES] = "cores",
+		[MODEL_PROBE_STREAM] = "stream",
+		[MODEL_PROBE_EDGE] = "from"};
+	const struct weir_base_doc_value *of = NULL;
+	unsigned int i, nb = 0;
+
+	*probe = (struct model_probe){.name = weir_base_doc_name(value),
+		.trace = weir_base_doc_str(weir_base_doc_get(value, "trace"))};
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!weir_base_doc_given(value, keys[i]))
+			continue;
+		of = weir_base_doc_get(value, keys[i]);
+		probe->kind = (enum model_probe_kind)i;
+		nb++;
+	}
+	if (nb != 1) {
+		weir_base_doc_error_add(model->doc, value,
+			"a probe of %s; expected one of the keys 'queue', 'unit', 'servers', "
+			"'cores', 'stream', 'from'",
+			nb == 0 ? "nothing" : "several things");
+		return;
+	}
+	if (probe->kind != MODEL_PROBE_EDGE && weir_base_doc_given(value, "to"))
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "to"),
+			"'to' without 'from'; expected both");
+	switch (probe->kind) {
+	case MODEL_PROBE_QUEUE:
+		probe->index = sim_doc_find_queue(model, of);
+		break;
+	case MODEL_PROBE_UNIT:
+	case MODEL_PROBE_SERVERS:
+		probe->index = sim_doc_find_unit(model, of);
+		break;
+	case MODEL_PROBE_CORES:
+		probe->index = find_cores(model, of);
+		break;
+	case MODEL_PROBE_STREAM:
+		probe->index = find_stream(model, weir_base_doc_str(of));
+		if (probe->index == SIM_NONE)
+			weir_base_doc_error_add(model->doc, of,
+				"unknown stream '%s'; expected one of traffic.streams",
+				weir_base_doc_str(of));
+		break;
+	case MODEL_PROBE_EDGE:
+		read_from(model, of, probe);
+		read_to(model, weir_base_doc_get(value, "to"), probe);
+		model->nb_edges++;
+		break;
+	}
+}
+
+/* Two of them into one file would spoil it. */
+static void
+check_traces(struct weir_sim_model *model, const struct weir_base_doc_value *probes, uint32_t index)
+{
+	uint32_t i;
+
+	for (i = 0; model->probes[index].trace != NULL && i < index; i++)
+		if (model->probes[i].trace != NULL &&
+			strcmp(model->probes[i].trace, model->probes[index].trace) == 0)
+			weir_base_doc_error_add(model->doc,
+				weir_base_doc_get(weir_base_doc_at(probes, index), "trace"),
+				"'%s' is written by probe '%s' already; expected another file",
+				model->probes[i].trace, model->probes[i].name);
+}
+
+int
+sim_doc_read_probes(struct weir_sim_model *model, const struct weir_base_doc_value *probes)
+{
+	uint32_t i;
+
+	model->nb_probes = weir_base_doc_count(probes);
+	model->probes = calloc(model->nb_probes + 1, sizeof(*model->probes));
+	if (model->probes == NULL)
+		return -ENOMEM;
+	for (i = 0; i < model->nb_probes; i++) {
+		read_probe(model, weir_base_doc_at(probes, i), &model->probes[i]);
+		check_traces(model, probes, i);
+	}
+	return 0;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Probes: levels over time, and packets that pass an edge.
+ *
+ * A level is looked at after each event: between events nothing changes, and what it was within one is of no time. So
+ * nothing that is simulated knows of probes, and they change nothing.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+#include "weir_base.h"
+
+static uint64_t
+level_of(const struct sim *sim, const struct model_probe *model)
+{
+	switch (model->kind) {
+	case MODEL_PROBE_QUEUE:
+		return sim->queues[model->index].length.value;
+	case MODEL_PROBE_UNIT:
+		return sim->units[model->index].length.value;
+	case MODEL_PROBE_SERVERS:
+		return sim->units[model->index].busy.value;
+	case MODEL_PROBE_CORES:
+		return sim->kinds[model->index].busy.value;
+	case MODEL_PROBE_STREAM:
+		return sim->streams[model->index].inside.value;
+	case MODEL_PROBE_EDGE:
+		break;
+	}
+	return 0;
+}
+
+/* Account for the time up to now. */
+static inline void
+advance(struct sim_probe *probe, uint64_t now_ps)
+{
+	const weir_sim_u128 area = (weir_sim_u128)probe->level * (now_ps - probe->since_ps);
+
+	probe->area += area;
+	probe->squares += area * probe->level;
+	probe->since_ps = now_ps;
+}
+
+void
+sim_probes_look(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_probes; i++) {
+		const struct model_probe *const model = &sim->model->probes[i];
+		struct sim_probe *const probe = &sim->probes[i];
+		const uint64_t level = level_of(sim, model);
+
+		if (model->kind == MODEL_PROBE_EDGE || level == probe->level)
+			continue;
+		advance(probe, sim->now_ps);
+		probe->level = level;
+		probe->min = level < probe->min ? level : probe->min;
+		probe->max = level > probe->max ? level : probe->max;
+		probe->nb++;
+		if (probe->file != NULL)
+			fprintf(probe->file, "%" PRIu64 ",%" PRIu64 "\n", sim->now_ps, level);
+	}
+}
+
+void
+sim_probes_pass(struct sim *sim, uint32_t from, uint32_t to, uint32_t index)
+{
+	const struct sim_packet *const packet = &sim->packets.all[index];
+	uint32_t i;
+
+	if ((to & (SIM_TO_UNIT | SIM_TO_DROP)) == SIM_TO_UNIT) /* through which it leaves */
+		to = SIM_TO_OUTPUT;
+	for (i = 0; i < sim->model->nb_probes; i++) {
+		const struct model_probe *const model = &sim->model->probes[i];
+		struct sim_probe *const probe = &sim->probes[i];
+
+		if (model->kind != MODEL_PROBE_EDGE || model->from != from || model->to != to)
+			continue;
+		if (probe->has_passed)
+			weir_sim_tally_add(&probe->intervals, sim->now_ps - probe->since_ps);
+		probe->has_passed = true;
+		probe->since_ps = sim->now_ps;
+		probe->nb++;
+		if (probe->file != NULL)
+			fprintf(probe->file, "%" PRIu64 ",%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 "\n",
+				sim->now_ps, sim->model->streams[packet->stream].name, packet->flow,
+				packet->size_bytes, sim->now_ps - packet->created_ps);
+	}
+}
+
+void
+sim_probes_restart(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_probes; i++) {
+		struct sim_probe *const probe = &sim->probes[i];
+
+		if (sim->model->probes[i].kind != MODEL_PROBE_EDGE)
+			probe->since_ps = sim->now_ps;
+		probe->min = probe->max = probe->level;
+		probe->area = probe->squares = 0;
+		probe->nb = 0;
+		probe->intervals = (struct weir_sim_tally){0};
+	}
+}
+
+struct weir_sim_estimate
+sim_probe_mean(const struct sim *sim, uint32_t index)
+{
+	struct sim_probe probe = sim->probes[index];
+	const double span_ps = (double)(sim->now_ps - sim->window_ps);
+	struct weir_sim_estimate found = {.half_width = 0};
+	double variance;
+
+	if (sim->model->probes[index].kind == MODEL_PROBE_EDGE) {
+		found.mean = weir_sim_tally_mean(&probe.intervals) / 1e3;
+		found.sd = weir_sim_tally_sd(&probe.intervals) / 1e3;
+		return found;
+	}
+	if (span_ps <= 0)
+		return found;
+	advance(&probe, sim->now_ps);
+	found.mean = (double)probe.area / span_ps;
+	variance = (double)probe.squares / span_ps - found.mean * found.mean;
+	found.sd = probe.min < probe.max && variance > 0 ? sqrt(variance) : 0;
+	return found;
+}
+
+bool
+sim_probes_open(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_probes; i++) {
+		const struct model_probe *const model = &sim->model->probes[i];
+		FILE *file;
+
+		if (model->trace == NULL)
+			continue;
+		file = fopen(model->trace, "w");
+		if (file == NULL) {
+			weir_base_log(WEIR_BASE_LOG_ERROR, "sim", "cannot write '%s': %s",
+				model->trace, strerror(errno));
+			return false;
+		}
+		sim->probes[i].file = file;
+		fputs(model->kind == MODEL_PROBE_EDGE ? "time_ps,stream,flow,size_B,age_ps\n"
+						      : "time_ps,level\n0,0\n",
+			file);
+	}
+	return true;
+}
+
+bool
+sim_probes_close(struct sim *sim)
+{
+	bool is_good = true;
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_probes; i++) {
+		FILE *const file = sim->probes[i].file;
+
+		sim->probes[i].file = NULL;
+		if (file == NULL || ((ferror(file) != 0) + fclose(file)) == 0)
+			continue;
+		weir_base_log(WEIR_BASE_LOG_ERROR, "sim", "cannot write all of '%s'",
+			sim->model->probes[i].trace);
+		is_good = false;
+	}
+	return is_good;
+}
