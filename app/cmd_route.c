@@ -68,6 +68,8 @@ const struct app_command cmd_route = {
 	.summary = "Add, delete and list routes of a running instance.",
 	.help = "  weir route add 192.0.2.0/24 3      (or replace it)\n"
 		"  weir route delete 192.0.2.0/24\n"
+		"  weir route list 192.0.0.0/16       (those within; 10,000 at most, it tells how "
+		"many more)\n"
 		"\n"
 		"Packets keep flowing meanwhile; each sees the routes before or after the "
 		"change.\n",

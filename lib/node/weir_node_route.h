@@ -163,7 +163,15 @@ typedef void (*weir_node_route_file_error_t)(
 int64_t weir_node_route_file_read(const char *path, uint32_t hop_base,
 	struct weir_node_route_batch *batch, weir_node_route_file_error_t report, void *arg);
 
-/** Longest matching prefix of an address, from the control side. 0 or -ENOENT. */
+/**
+ * Longest matching prefix of an address, from the control side.
+ *
+ * @param version       4 or 6
+ * @param address       4 or 16 bytes, network order
+ * @param[out] hop      its next hop; may be NULL
+ * @param[out] prefix   the route's; may be NULL
+ * @return 0; -ENOENT: no route matches; -EINVAL: no such version
+ */
 int weir_node_route_lookup(
 	uint8_t version, const uint8_t *address, uint32_t *hop, struct weir_node_prefix *prefix);
 
@@ -181,7 +189,12 @@ struct weir_node_route_info {
 /** How full the tables are. */
 void weir_node_route_info(struct weir_node_route_info *info);
 
-/** Call @p visit for each route of a version; a non-zero return ends it and is returned. Under the control lock. */
+/**
+ * Call @p visit for each route of a version, in order of addresses; a non-zero return ends it and is returned. Under
+ * the control lock: of this header, @p visit may call the functions for prefixes only.
+ *
+ * @return 0; what @p visit returned; -EINVAL: no such version
+ */
 int weir_node_route_foreach(uint8_t version,
 	int (*visit)(void *arg, const struct weir_node_prefix *prefix, uint32_t hop), void *arg);
 

@@ -490,3 +490,20 @@ def test_lists_for_people(busy):
         assert all(str(value) in line.split() for line, entry in zip(lines, listed) for value in entry.values())
     within = weir("route", "list", "10.1.0.0/16", "--instance", busy).stdout.splitlines()
     assert within and all(line.startswith("10.1.") for line in within)
+
+
+def test_a_list_of_more_routes_than_it_shows(tmp_path):
+    """An answer ends after 10,000 routes and tells how many it left out; those within a prefix are all there."""
+    name, network = unique_name(), endless(tmp_path, mixture())
+    prefixes = [f"{11 + i // 6000}.{i % 6000 // 256}.{i % 6000 % 256}.0/24" for i in range(12003)]
+    network.routes, network.addresses = [{"file": str(tmp_path / "table.txt")}], []
+    (tmp_path / "table.txt").write_text("".join(f"{prefix} 0\n" for prefix in prefixes))
+    with start(network, name) as instance:
+        wait_for_packets(instance, name)
+        cut = weir("route", "list", "--json", "--instance", name).json()
+        lines = weir("route", "list", "--instance", name).stdout.splitlines()
+        within = weir("route", "list", "12.0.0.0/8", "--json", "--instance", name).json()
+        assert instance.stop().code == OK
+    assert [route["prefix"] for route in cut["routes"]] == prefixes[:10000]
+    assert cut["more"] == 2003 and len(lines) == 10001 and lines[-1].startswith("... and 2003 more")
+    assert within["more"] == 0 and within["routes"] == [{"prefix": prefix, "next_hop": 0} for prefix in prefixes[6000:12000]]
