@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "log_table.h"
 #include "weir_sim_random.h"
 
 #if FLT_EVAL_METHOD != 0
@@ -38,14 +39,16 @@ double_of(uint64_t bits)
 }
 
 /*
- * x = 2^k m with m from sqrt(1/2) to sqrt(2). With s = (m - 1) / (m + 1), log m = 2 artanh s = 2 (s + s^3/3 + s^5/5 + ...).
- * |s| < 0.172, so the term of s^23 is below 2^-60 of the first.
+ * x = 2^k m with m from 0.6875 to 1.375. Of the piece of these that m is in, the table knows c and log c; with r = (m - c) / c,
+ * log m = log c + r - r^2/2 + r^3/3 - ... |r| < 0.0079, so the term of r^9 is below 2^-58 of the first. In the two pieces that meet at
+ * 1, c is 1: where the logarithm is small, r is exact.
  */
 double
 weir_sim_log(double x)
 {
 	uint64_t bits = bits_of(x), offset;
-	double k = 0, m, f, s, z, z2, z4, low, high, tail;
+	double k = 0, m, r, r2, r4, low, high, log_c;
+	unsigned int piece;
 
 	if (!(x >= DBL_MIN) || x > DBL_MAX) { /* subnormal, 0, negative, infinite or no number */
 		if (x == 0)
@@ -57,20 +60,18 @@ weir_sim_log(double x)
 		k = -54;
 		bits = bits_of(x * 0x1p54);
 	}
-	offset = bits - 0x3fe6a09e667f3bcdull; /* sqrt(1/2): the exponent changes there */
+	offset = bits - 0x3fe6000000000000ull; /* 0.6875: the exponent changes there */
+	piece = (unsigned int)(offset >> 45) % 128;
 	k += (double)((int64_t)offset >> 52);
 	m = double_of(bits - (offset & 0xfff0000000000000ull));
-	f = m - 1; /* exact */
-	s = f / (2 + f);
-	z = s * s;
-	z2 = z * z;
-	z4 = z2 * z2;
-	low = (1.0 / 3 + z * (1.0 / 5)) + z2 * (1.0 / 7 + z * (1.0 / 9));
-	high = (1.0 / 11 + z * (1.0 / 13)) + z2 * (1.0 / 15 + z * (1.0 / 17));
-	tail = (1.0 / 19 + z * (1.0 / 21)) + z2 * (1.0 / 23);
-	low = low + z4 * (high + z4 * tail);
-	/* 2 s = f - s f, of which f is exact. */
-	return k * LN2_HIGH + (f - (s * (f - 2 * (z * low)) - k * LN2_LOW));
+	r = (m - log_table[piece].middle) *
+	    log_table[piece].reciprocal; /* the difference is exact */
+	r2 = r * r;
+	r4 = r2 * r2;
+	low = (r * (1.0 / 3) - 1.0 / 2) + r2 * (r * (1.0 / 5) - 1.0 / 4);
+	high = (r * (1.0 / 7) - 1.0 / 6) - r2 * (1.0 / 8);
+	log_c = k * LN2_HIGH + log_table[piece].log; /* the product is exact */
+	return log_c + (r + (k * LN2_LOW + r2 * (low + r4 * high)));
 }
 
 /* x = k ln 2 + r with |r| <= ln 2 / 2; then 2^k e^r, by the series. The term of r^15 is below 2^-62. */
