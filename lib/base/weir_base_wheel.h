@@ -6,6 +6,9 @@
  * @file
  * A hierarchical timing wheel (Varghese and Lauck, 1987): what is due at which tick. No memory of its own, no locks, no clock: its user has those.
  *
+ * Threads: one at a time. Entries are the user's memory, and stay linked from weir_base_wheel_add() until
+ * weir_base_wheel_advance() returns them or weir_base_wheel_remove(). A tick is as long as the user likes. Nothing here can fail.
+ *
  * Why not rte_timer, which DPDK has: its poll calls back all that is due at once, however much that is, and takes all of it from
  * its list under one lock, so that 100,000 timeouts of one moment keep a core from its events for as long as they take, and
  * everybody who arms from arming there; here a poll does a bounded piece. Its rte_timer_stop() does not tell one that has fired from one

@@ -13,6 +13,9 @@
  *                           or the reason not to send it                set by who leads it to drop or punt
  *
  * m->hash.rss stays what the device said. The frame itself stays whole: data_off is that of its Ethernet header.
+ *
+ * Threads: a packet's fields are for who holds it, in process() or outside of graphs. What is told of a port changes
+ * only when it is added or removed (weir_node.h), while no packet of it is under way. Nothing here can fail.
  */
 
 #include <stdbool.h>

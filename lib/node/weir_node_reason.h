@@ -5,7 +5,7 @@
 /**
  * @file
  * Why a packet did not go on: every packet that is not transmitted carries one
- * of these to the drop or the punt node, who counts it.
+ * of these to the drop or the punt node, who counts it. The names are constants: any thread may ask for them.
  */
 
 #ifdef __cplusplus
