@@ -51,7 +51,8 @@ gives_way(const struct sim *sim, const struct model_queue *queue, uint32_t packe
 	const struct sim_core *const core = &sim->cores[index];
 	const struct model_queue *theirs, *best;
 
-	if (core->packet == SIM_NONE || core->phase != CORE_IN_STEP)
+	if (core->packet == SIM_NONE || core->phase != CORE_IN_STEP ||
+		sim->model->cores[sim->model->core_kind[index]].polls)
 		return false;
 	theirs = &sim->model->queues[sim->model->lane_queue[sim->packets.all[core->packet].lane]];
 	if (theirs->priority <= queue->priority &&

@@ -68,9 +68,9 @@ ends_elsewhere(const struct weir_sim_model *model, const struct model_object *ob
 {
 	const struct model_step *last;
 
-	if (object->nb_steps == 0)
+	if (object->nb_steps < 2)
 		return false;
-	last = &model->steps[object->first_step + object->nb_steps - 1];
+	last = &model->steps[object->first_step + object->nb_steps - 2];
 	return last->op >= MODEL_JUMP && last->compare == MODEL_ALWAYS && last->probability >= 1;
 }
 
@@ -91,7 +91,7 @@ object_leads_out(const struct weir_sim_model *model, const bool *leads_out,
 
 	if (!ends_elsewhere(model, object) && queue_leads_out(model, leads_out, object->to))
 		return true;
-	for (i = 0; i < object->nb_steps; i++, step++)
+	for (i = 0; i + 1 < object->nb_steps; i++, step++)
 		if (step->op == MODEL_DROP || step->op == MODEL_OUTPUT ||
 			(step->op == MODEL_SEND && queue_leads_out(model, leads_out, step->target)))
 			return true;
@@ -127,6 +127,25 @@ check_circles(struct weir_sim_model *model)
 }
 
 static void
+check_polling(struct weir_sim_model *model, const struct model_cores *kind)
+{
+	uint32_t i;
+
+	if (!kind->polls)
+		return;
+	if (kind->switch_ps == 0)
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(kind->value, "polling"),
+			"cores '%s' go round in no time; expected a 'switch' of 1 ps or more",
+			kind->name);
+	for (i = 0; i < model->nb_queues; i++)
+		if (model->queues[i].group != SIM_NONE &&
+			(kind->groups >> model->queues[i].group & 1))
+			return;
+	weir_base_doc_error_add(model->doc, weir_base_doc_get(kind->value, "polling"),
+		"cores '%s' have no queue to poll; expected one of their groups", kind->name);
+}
+
+static void
 check_attributes(struct weir_sim_model *model)
 {
 	uint32_t i;
@@ -156,6 +175,8 @@ sim_doc_check(struct weir_sim_model *model)
 			weir_base_doc_error_add(model->doc, model->units[i].value,
 				"nothing uses unit '%s'; expected a step or a stream that does",
 				model->units[i].name);
+	for (i = 0; i < model->nb_kinds; i++)
+		check_polling(model, &model->cores[i]);
 	check_attributes(model);
 	return check_circles(model);
 }

@@ -128,10 +128,10 @@ read_object(struct weir_sim_model *model, uint32_t index, const struct weir_base
 		.value = value,
 		.name = weir_base_doc_name(value),
 		.first_step = model->nb_steps,
-		.nb_steps = weir_base_doc_count(steps),
+		.nb_steps = weir_base_doc_count(steps) + 1,
 		.to = to != NULL ? sim_doc_find_queue(model, to) : SIM_TO_OUTPUT,
 	};
-	if (object->nb_steps == 0)
+	if (object->nb_steps == 1)
 		weir_base_doc_error_add(model->doc, value,
 			"object '%s' does not say what its work costs; expected a key 'steps'",
 			object->name);
@@ -159,6 +159,17 @@ sim_doc_read_objects(struct weir_sim_model *model, const struct weir_base_doc_va
 	return 0;
 }
 
+static void
+read_polling(struct model_cores *kind, const struct weir_base_doc_value *polling)
+{
+	const struct weir_base_doc_value *burst = weir_base_doc_get(polling, "burst");
+	const double cycles = weir_base_doc_f64(weir_base_doc_get(polling, "switch"));
+
+	kind->polls = polling != NULL;
+	kind->switch_ps = (uint64_t)(sim_coarse(cycles) * kind->ps_per_cycle + 0.5);
+	kind->burst = burst != NULL ? (uint32_t)weir_base_doc_u64(burst) : UINT32_MAX;
+}
+
 int
 sim_doc_read_cores(struct weir_sim_model *model, const struct weir_base_doc_value *cores)
 {
@@ -180,6 +191,7 @@ sim_doc_read_cores(struct weir_sim_model *model, const struct weir_base_doc_valu
 		kind->count = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "count"));
 		kind->ps_per_cycle =
 			sim_coarse(1e12 / weir_base_doc_f64(weir_base_doc_get(value, "clock")));
+		read_polling(kind, weir_base_doc_get(value, "polling"));
 		for (j = 0; j < weir_base_doc_count(groups); j++) {
 			group = find_group(model, weir_base_doc_at(groups, j));
 			kind->groups |= group != SIM_NONE ? UINT64_C(1) << group : 0;

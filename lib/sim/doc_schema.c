@@ -4,6 +4,32 @@
 
 static const char *const type_choices[] = {"atomic", "parallel", "ordered", NULL};
 
+static const struct weir_base_doc_key polling_keys[] = {
+	{
+		.name = "switch",
+		.kind = WEIR_BASE_DOC_CYCLES,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.min = 1e-3,
+		.max = 1e12,
+		.help = "Cycles from one queue to the next; at least 1 ps.",
+	},
+	{
+		.name = "burst",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 1e9,
+		.help = "How many packets of a queue it takes before it goes on; by default all, "
+			"and those that come meanwhile.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section polling_section = {
+	.name = "polling",
+	.help = "A core that goes round its queues (an atomic queue's flows are a queue each).",
+	.keys = polling_keys,
+};
+
 static const struct weir_base_doc_key cores_keys[] = {
 	{
 		.name = "count",
@@ -28,6 +54,14 @@ static const struct weir_base_doc_key cores_keys[] = {
 		.def = "[default]",
 		.help = "Groups that they are in: they serve the queues whose `group` is one of "
 			"these.",
+	},
+	{
+		.name = "polling",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &polling_section,
+		.help = "They poll their queues one after the other, whatever the priority, "
+			"instead "
+			"of being told where there is work.",
 	},
 	{.name = NULL},
 };

@@ -205,15 +205,22 @@ sim_doc_read_steps(struct weir_sim_model *model, const struct model_object *obje
 	const struct weir_base_doc_value *steps)
 {
 	struct model_step *all =
-		realloc(model->steps, (model->nb_steps + object->nb_steps + 1) * sizeof(*all));
+		realloc(model->steps, (model->nb_steps + object->nb_steps) * sizeof(*all));
 	uint32_t i;
 
 	if (all == NULL)
 		return -ENOMEM;
 	model->steps = all;
-	for (i = 0; i < object->nb_steps; i++)
+	for (i = 0; i + 1 < object->nb_steps; i++)
 		if (read_step(model, weir_base_doc_at(steps, i), &all[model->nb_steps++]) < 0)
 			return -ENOMEM;
+	/* The last one is what comes of packets at the end. */
+	all[model->nb_steps++] = (struct model_step){
+		.op = object->to == SIM_TO_OUTPUT ? MODEL_OUTPUT : MODEL_SEND,
+		.target = object->to,
+		.times = SIM_NONE,
+		.probability = 1,
+	};
 	for (i = object->first_step; i < model->nb_steps; i++)
 		if (all[i].op == MODEL_JUMP)
 			find_label(model, object, &all[i]);

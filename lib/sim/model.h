@@ -184,8 +184,9 @@ struct model_unit {
 struct model_object {
 	const struct weir_base_doc_value *value;
 	const char *name;
-	uint32_t first_step, nb_steps;
-	uint32_t to; /* at the end of its steps */
+	uint32_t first_step,
+		nb_steps; /* the last one, which the file does not name, goes to `to` */
+	uint32_t to;      /* at the end of its steps */
 };
 
 struct model_cores {
@@ -194,6 +195,9 @@ struct model_cores {
 	uint32_t first, count;
 	double ps_per_cycle;
 	uint64_t groups; /* bits */
+	bool polls;
+	uint64_t switch_ps; /* from queue to queue */
+	uint32_t burst;     /* packets of one, at most */
 };
 
 /* How cores get packets. */

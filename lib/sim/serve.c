@@ -337,12 +337,60 @@ release(struct sim *sim, struct sim_lane *lane)
 	}
 }
 
+/* The next lane that a core polls, in the order of lanes and round again; there is one. */
+static uint32_t
+next_polled(const struct sim *sim, uint32_t index, uint32_t lane)
+{
+	const uint64_t *const served =
+		sim->model->kind_lanes +
+		(size_t)sim->model->core_kind[index] * sim->model->lane_words;
+
+	do
+		lane = lane + 1 < sim->model->nb_lanes ? lane + 1 : 0;
+	while (!test_bit(served, lane));
+	return lane;
+}
+
+/* It takes what there is where it is, or goes on. */
+static void
+poll(struct sim *sim, uint32_t index, bool is_busy)
+{
+	struct sim_core *const core = &sim->cores[index];
+	const struct model_cores *const model = &sim->model->cores[sim->model->core_kind[index]];
+	struct sim_kind *const kind = &sim->kinds[sim->model->core_kind[index]];
+	const bool finds = core->poll_left > 0 && test_bit(sim->ready, core->poll_lane);
+
+	if (finds != is_busy)
+		weir_sim_level_set(&kind->busy, sim->now_ps, kind->busy.value + finds - is_busy);
+	if (finds) {
+		core->poll_left--;
+		take(sim, index, core->poll_lane);
+		return;
+	}
+	core->packet = SIM_NONE;
+	core->poll_lane = next_polled(sim, index, core->poll_lane);
+	core->poll_left = model->burst;
+	core->phase = CORE_POLLS;
+	sim_core_schedule(sim, index, sim->now_ps + model->switch_ps);
+}
+
+void
+sim_core_polls(struct sim *sim, uint32_t index)
+{
+	poll(sim, index, false);
+}
+
 void
 sim_core_next(struct sim *sim, uint32_t index)
 {
 	struct sim_kind *const kind = &sim->kinds[sim->model->core_kind[index]];
-	const uint32_t lane = find_ready(sim, index);
+	uint32_t lane;
 
+	if (sim->model->cores[sim->model->core_kind[index]].polls) {
+		poll(sim, index, true);
+		return;
+	}
+	lane = find_ready(sim, index);
 	if (lane != SIM_NONE) {
 		take(sim, index, lane);
 		return;

@@ -84,6 +84,26 @@ take_memory(struct sim *sim)
 	       sim_event_list_grow(&sim->events);
 }
 
+/* They are idle, or begin to poll, with the last lane. */
+static void
+init_cores(struct sim *sim)
+{
+	const struct model_cores *kind;
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_cores; i++) {
+		kind = &sim->model->cores[sim->model->core_kind[i]];
+		sim->cores[i].packet = SIM_NONE;
+		if (!kind->polls) {
+			sim->idle[i / 64] |= UINT64_C(1) << i % 64;
+			continue;
+		}
+		sim->cores[i].poll_lane = sim->model->nb_lanes - 1;
+		sim->cores[i].phase = CORE_POLLS;
+		sim_core_schedule(sim, i, 0);
+	}
+}
+
 /* States of disciplines of shared objects. */
 static bool
 init_custom(struct sim *sim)
@@ -150,10 +170,7 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 	for (i = 0; i < model->nb_lanes; i++)
 		sim->lanes[i].waiting.head = sim->lanes[i].in_flight.head =
 			sim->lanes[i].resumed.head = SIM_NONE;
-	for (i = 0; i < model->nb_cores; i++) {
-		sim->cores[i].packet = SIM_NONE;
-		sim->idle[i / 64] |= UINT64_C(1) << i % 64;
-	}
+	init_cores(sim);
 	if (!init_custom(sim)) {
 		sim_free(sim);
 		return NULL;

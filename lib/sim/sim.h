@@ -94,6 +94,8 @@ struct sim_queue {
 
 /* What a core has before it, with its packet. */
 enum core_phase {
+	CORE_BETWEEN, /* something that happens now */
+	CORE_POLLS,   /* it comes to the next lane */
 	CORE_GETS,    /* it has it from the scheduler, and begins */
 	CORE_IN_STEP, /* the step ends */
 	CORE_IN_UNIT, /* a unit ends it */
@@ -107,6 +109,8 @@ struct sim_core {
 	uint32_t
 		stamp; /* of its next event; those with others are of steps that were interrupted */
 	uint64_t step_start_ps, step_end_ps;
+	uint32_t poll_lane,
+		poll_left; /* it is at that lane, of which it may take so many packets more */
 };
 
 struct sim_unit {
@@ -268,6 +272,8 @@ void sim_steps_run(struct sim *sim, uint32_t core, bool decided);
 
 /* A packet comes to a queue. */
 void sim_enqueue(struct sim *sim, uint32_t queue, uint32_t packet);
+/* A core that polls comes to a lane. */
+void sim_core_polls(struct sim *sim, uint32_t core);
 /* A core is done with its packet, which goes on to packet->to. */
 void sim_core_finish(struct sim *sim, uint32_t core);
 /* A core has given its packet up, which still holds its lane. */

@@ -161,29 +161,22 @@ void
 sim_steps_run(struct sim *sim, uint32_t index, bool decided)
 {
 	struct sim_core *const core = &sim->cores[index];
-	struct sim_packet *const packet = &sim->packets.all[core->packet];
-	const struct model_object *const object =
-		&sim->model
-			 ->objects[sim->model->queues[sim->model->lane_queue[packet->lane]].object];
-	const uint32_t step_end = object->first_step + object->nb_steps;
+	struct sim_packet *packet;
 	const struct model_step *step;
 	unsigned int left;
 
 	for (left = INSTANT_MAX; left > 0; left--) {
-		step = packet->step < step_end ? &sim->model->steps[packet->step] : NULL;
-		if (step != NULL && !decided && is_skipped(sim, packet->step, core->packet)) {
+		packet = &sim->packets.all[core->packet]; /* steps may have made others */
+		step = &sim->model->steps[packet->step];
+		if (!decided && is_skipped(sim, packet->step, core->packet)) {
 			packet->step++;
 			continue;
 		}
-		if (core->is_fresh && (step == NULL || may_free_core(step))) {
+		if (core->is_fresh && may_free_core(step)) {
 			postpone(sim, index);
 			return;
 		}
 		decided = false;
-		if (step == NULL) {
-			end(sim, index, object->to);
-			return;
-		}
 		if (!take_step(sim, index, step))
 			return;
 	}
@@ -205,10 +198,16 @@ void
 sim_core_event(struct sim *sim, uint32_t index)
 {
 	struct sim_core *const core = &sim->cores[index];
-	struct sim_packet *const packet = &sim->packets.all[core->packet];
+	struct sim_packet *packet;
 	const enum core_phase phase = core->phase;
 
+	if (phase == CORE_POLLS) {
+		sim_core_polls(sim, index);
+		return;
+	}
+	core->phase = CORE_BETWEEN;
 	core->is_fresh = false;
+	packet = &sim->packets.all[core->packet];
 	sim_core_account(sim, index);
 	if (phase == CORE_GETS && packet->state == PACKET_INTERRUPTED) {
 		packet->state = PACKET_INSIDE;

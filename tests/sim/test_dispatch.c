@@ -129,6 +129,40 @@ weights_share_cores(void **state)
 		{LOW, "latency_max_ns", 39999.701}, {HIGH, "latency_max_ns", 59999.701});
 }
 
+/* 7 ns from queue to queue: h at 0, l at 7, h at 14 ... both packets come at 1000. */
+static void
+polling_takes_turns(void **state)
+{
+	EXPECT("traffic:\n"
+	       "  streams:\n"
+	       "    low: {to: l, arrivals: deterministic, interval: 1us, count: 1}\n"
+	       "    high: {to: h, arrivals: deterministic, interval: 1us, count: 1}\n"
+	       "application:\n"
+	       "  queues: {l: {priority: 0}, h: {priority: 1}}\n"
+	       "  objects: {o: {queues: [l, h], steps: [{cpu: 100cycles}]}}\n"
+	       "platform: {cores: {c: {clock: 1GHz, polling: {switch: 7cycles, burst: 2}}}}\n"
+	       "run: {simulation: {duration: 2us}}\n",
+		/* At 994 it is at h, at 1001 at l, which it has until 1101; at 1108 at h. */
+		{LOW, "latency_mean_ns", 101}, {HIGH, "latency_mean_ns", 208},
+		{CORES, "busy_mean", 0.1}, {CORES, "served_packets", 2});
+}
+
+/* What a core sends to a queue of a higher priority does not interrupt that core, which is done. */
+static void
+nobody_interrupts_itself(void **state)
+{
+	EXPECT("traffic: {streams: {low: {to: l, arrivals: deterministic, interval: 1us, count: "
+	       "3}}}\n"
+	       "application:\n"
+	       "  queues: {l: {priority: 5}, h: {priority: 2, discipline: lcfs, type: parallel}}\n"
+	       "  objects:\n"
+	       "    o: {queues: [l], to: h, steps: [{cpu: 1000cycles}]}\n"
+	       "    p: {queues: [h], steps: [{cpu: 100cycles}]}\n"
+	       "platform: {cores: {c: {clock: 1GHz}}, dispatch: {preemptive: true}}\n"
+	       "run: {simulation: {duration: 100us}}\n",
+		{LOW, "latency_min_ns", 1100}, {LOW, "latency_max_ns", 1300});
+}
+
 int
 main(void)
 {
@@ -140,6 +174,8 @@ main(void)
 		cmocka_unit_test(an_interrupted_packet_keeps_its_flow),
 		cmocka_unit_test(decisions_take_time),
 		cmocka_unit_test(weights_share_cores),
+		cmocka_unit_test(polling_takes_turns),
+		cmocka_unit_test(nobody_interrupts_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,6 +183,16 @@ a_scheduler_that_is_none(void **state)
 	DISPATCH("preemptive: true, @weights: [1, 2]", "'preemptive'");
 }
 
+static void
+polling_that_is_none(void **state)
+{
+	refuse("clock: 1.2GHz", "clock: 1.2GHz, @polling: {}", "'switch'");
+	refuse("clock: 1.2GHz", "clock: 1.2GHz, polling: {switch: @0}", "out of range");
+	refuse("clock: 1.2GHz}",
+		"clock: 1.2GHz}\n    d: {clock: 1GHz, groups: [x], @polling: {switch: 1cycles}}",
+		"no queue to poll");
+}
+
 /* Nor those that a step sends elsewhere; but one that may be dropped leaves. */
 static void
 packets_that_steps_send_in_circles(void **state)
@@ -253,6 +263,7 @@ main(void)
 		cmocka_unit_test(steps_that_name_what_is_not),
 		cmocka_unit_test(packets_that_steps_send_in_circles),
 		cmocka_unit_test(a_scheduler_that_is_none),
+		cmocka_unit_test(polling_that_is_none),
 		cmocka_unit_test(too_much_of_everything),
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(metrics_are_found_by_name),

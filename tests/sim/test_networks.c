@@ -209,6 +209,45 @@ shortest_first(void **state)
 	run_free(&run);
 }
 
+/*
+ * A server that goes round three queues, 100 ns from one to the next, of which it serves all that waits, or one packet
+ * (Takagi): n queues, each with rate l and switch time r, second moment m of the service, load p of all.
+ */
+static void
+polling(void **state)
+{
+	static const char format[] =
+		"traffic:\n"
+		"  streams:\n"
+		"    s: {to: q, rate: 0.2Mpps}\n"
+		"    t: {to: r, rate: 0.2Mpps}\n"
+		"    u: {to: w, rate: 0.2Mpps}\n"
+		"application:\n"
+		"  queues: {q: {type: parallel}, r: {type: parallel}, w: {type: parallel}}\n"
+		"  objects: {o: {queues: [q, r, w], steps: [{cpu: 1000cycles, distribution: "
+		"exponential}]}}\n"
+		"platform: {cores: {c: {clock: 1GHz, polling: {switch: 100cycles%s}}}}\n"
+		"run: {simulation: {seed: 1, warmup: 3ms, duration: 43ms, replications: 20}}\n";
+	const double n = 3, l = 0.2, r = 0.1, m = 2, p = 0.6;
+	const double all = (n * l * m + r * (n - p)) / (2 * (1 - p));
+	const double one = (n * l * m + r * (n + p)) / (2 * (1 - p - n * l * r));
+	char text[1024];
+	struct run run;
+
+	snprintf(text, sizeof(text), format, "");
+	run = run_text(text);
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", all * 1000);
+	expect(&run, WEIR_SIM_QUEUE, "r", "wait_mean_ns", all * 1000);
+	expect(&run, WEIR_SIM_QUEUE, "w", "wait_mean_ns", all * 1000);
+	expect(&run, WEIR_SIM_CORES, "c", "utilisation", p);
+	run_free(&run);
+	snprintf(text, sizeof(text), format, ", burst: 1");
+	run = run_text(text);
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", one * 1000);
+	expect(&run, WEIR_SIM_QUEUE, "r", "wait_mean_ns", one * 1000);
+	run_free(&run);
+}
+
 int
 main(void)
 {
@@ -219,6 +258,7 @@ main(void)
 		cmocka_unit_test(units),
 		cmocka_unit_test(priorities),
 		cmocka_unit_test(preemptive_priorities),
+		cmocka_unit_test(polling),
 		cmocka_unit_test(last_come_first_served),
 		cmocka_unit_test(shortest_first),
 	};
