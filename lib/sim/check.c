@@ -19,7 +19,7 @@ add_inside(struct sim *sim, uint64_t *held)
 
 	for (i = 0; i < sim->packets.nb; i++) {
 		packet = &sim->packets.all[i];
-		if (packet->state == PACKET_FREE)
+		if (packet->state == PACKET_FREE || packet->state == PACKET_GONE)
 			continue;
 		held[packet->stream]++;
 		sim->streams[packet->stream].sojourned_ps +=
@@ -42,8 +42,8 @@ check_streams(struct sim *sim)
 		if (dropped != stream->dropped)
 			sim->broken = "a reason for each drop";
 		weir_sim_level_advance(&stream->inside, sim->now_ps);
-		if (stream->inside_at_start + stream->arrived !=
-			stream->delivered + stream->dropped + stream->inside.value)
+		if (stream->inside_at_start + stream->arrived + stream->forked !=
+			stream->delivered + stream->dropped + stream->joined + stream->inside.value)
 			sim->broken = "flow balance of a stream";
 		if (stream->inside.area != stream->sojourned_ps)
 			sim->broken = "Little's law of a stream";
@@ -58,7 +58,8 @@ check_queues(struct sim *sim)
 	for (i = 0; i < sim->packets.nb; i++) {
 		const struct sim_packet *packet = &sim->packets.all[i];
 
-		if (packet->state != PACKET_FREE && packet->is_waiting)
+		if (packet->state != PACKET_FREE && packet->state != PACKET_GONE &&
+			packet->is_waiting)
 			sim->queues[sim->model->lane_queue[packet->lane]].waited_ps +=
 				sim_counted_ps(sim, packet->entered_ps);
 	}

@@ -20,12 +20,14 @@ has_cores(const struct weir_sim_model *model, uint32_t group)
 static void
 check_queue(struct weir_sim_model *model, const struct model_queue *queue)
 {
+	if (queue->is_switched_to && !queue->is_fed && queue->object == SIM_NONE)
+		return; /* cores bring their packets */
 	if (queue->object == SIM_NONE)
 		weir_base_doc_error_add(model->doc, queue->value,
 			"queue '%s' is never served: it belongs to no object; expected it among "
 			"the 'queues' of one",
 			queue->name);
-	if (!queue->is_fed)
+	if (!queue->is_fed && !queue->is_switched_to)
 		weir_base_doc_error_add(model->doc, queue->value,
 			"nothing is sent to queue '%s'; expected a stream or an object whose 'to' "
 			"it is",
@@ -71,7 +73,8 @@ ends_elsewhere(const struct weir_sim_model *model, const struct model_object *ob
 	if (object->nb_steps < 2)
 		return false;
 	last = &model->steps[object->first_step + object->nb_steps - 2];
-	return last->op >= MODEL_JUMP && last->compare == MODEL_ALWAYS && last->probability >= 1;
+	return (last->op == MODEL_JUMP || last->op >= MODEL_SEND) &&
+	       last->compare == MODEL_ALWAYS && last->probability >= 1;
 }
 
 /* Does what is sent to a queue leave in the end, as far as is known? A queue that nobody serves is told of elsewhere. */

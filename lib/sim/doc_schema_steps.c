@@ -83,6 +83,34 @@ static const struct weir_base_doc_key step_keys[] = {
 	},
 	WEIGHTS_ROW,
 	{
+		.name = "fork",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Parts of the packet, of its size, flow and attributes, go to that queue.",
+	},
+	{
+		.name = "count",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 65536,
+		.def = "1",
+		.help = "With `fork`: how many.",
+	},
+	{
+		.name = "join",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "false",
+		.help = "The packet goes on when all of its parts have left or were dropped. It "
+			"keeps "
+			"its flow, but no core.",
+	},
+	{
+		.name = "switch",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "A tag switch: the packet leaves its flow for that of this queue, and goes "
+			"on "
+			"with the next step; the core waits with it until it is its turn.",
+	},
+	{
 		.name = "jump",
 		.kind = WEIR_BASE_DOC_STRING,
 		.help = "The `label` of the step of this object that comes next.",
@@ -134,7 +162,8 @@ static const struct weir_base_doc_key step_keys[] = {
 const struct weir_base_doc_section weir_sim_doc_step = {
 	.name = "step",
 	.help = "Something that an execution object does with a packet, and what it costs: one of "
-		"`cpu` (and `per_byte`), `use`, `set`, `jump`, `send`, `drop`, `output`.",
+		"`cpu` (and `per_byte`), `use`, `set`, `fork`, `join`, `switch`, `jump`, `send`, "
+		"`drop`, `output`.",
 	.keys = step_keys,
 };
 

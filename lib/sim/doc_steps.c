@@ -15,6 +15,9 @@ static const struct step_kind {
 	{"per_byte", MODEL_CPU},
 	{"use", MODEL_USE},
 	{"set", MODEL_SET},
+	{"fork", MODEL_FORK},
+	{"join", MODEL_JOIN},
+	{"switch", MODEL_SWITCH},
 	{"jump", MODEL_JUMP},
 	{"send", MODEL_SEND},
 	{"drop", MODEL_DROP},
@@ -29,6 +32,7 @@ static const struct belonging {
 } belongings[] = {
 	{"times", MODEL_CPU, "cpu"},
 	{"deschedule", MODEL_USE, "use"},
+	{"count", MODEL_FORK, "fork"},
 	{"value", MODEL_SET, "set"},
 	{"weights", MODEL_SET, "set"},
 	{"through", MODEL_OUTPUT, "output"},
@@ -53,7 +57,7 @@ find_kind(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 	if (found == NULL)
 		weir_base_doc_error_add(model->doc, value,
 			"a step that does nothing; expected a key 'cpu', 'per_byte', 'use', 'set', "
-			"'jump', 'send', 'drop' or 'output'");
+			"'fork', 'join', 'switch', 'jump', 'send', 'drop' or 'output'");
 	else if (several)
 		weir_base_doc_error_add(model->doc, value,
 			"a step that does several things; expected them in steps of their own");
@@ -103,6 +107,24 @@ read_when(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	return sim_doc_find_number(model, value, name, &step->operand);
 }
 
+/* That it sends to. */
+static void
+read_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_step *step)
+{
+	step->target = sim_doc_find_queue(model, value);
+	if (step->target != SIM_NONE)
+		model->queues[step->target].is_fed = true;
+}
+
+static void
+check_true(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	if (!weir_base_doc_bool(value))
+		weir_base_doc_error_add(
+			model->doc, value, "a step that does nothing; expected 'true'");
+}
+
 static int
 read_target(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	struct model_step *step)
@@ -117,10 +139,22 @@ read_target(struct weir_sim_model *model, const struct weir_base_doc_value *valu
 	case MODEL_SET:
 		return sim_doc_set_attribute(
 			model, weir_base_doc_str(weir_base_doc_get(value, "set")), &step->target);
+	case MODEL_FORK:
+		model->has_forks = true;
+		step->count = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "count"));
+		read_queue(model, weir_base_doc_get(value, "fork"), step);
+		break;
 	case MODEL_SEND:
-		step->target = sim_doc_find_queue(model, weir_base_doc_get(value, "send"));
+		read_queue(model, weir_base_doc_get(value, "send"), step);
+		break;
+	case MODEL_SWITCH:
+		step->target = sim_doc_find_queue(model, weir_base_doc_get(value, "switch"));
 		if (step->target != SIM_NONE)
-			model->queues[step->target].is_fed = true;
+			model->queues[step->target].is_switched_to = true;
+		break;
+	case MODEL_JOIN:
+		model->has_forks = true;
+		check_true(model, weir_base_doc_get(value, "join"));
 		break;
 	case MODEL_DROP:
 		return sim_doc_reason(model, &step->target, "%s",
@@ -128,9 +162,7 @@ read_target(struct weir_sim_model *model, const struct weir_base_doc_value *valu
 	case MODEL_OUTPUT:
 		through = weir_base_doc_get(value, "through");
 		step->target = through != NULL ? sim_doc_find_unit(model, through) : SIM_NONE;
-		if (!weir_base_doc_bool(weir_base_doc_get(value, "output")))
-			weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "output"),
-				"a step that does nothing; expected 'true'");
+		check_true(model, weir_base_doc_get(value, "output"));
 		break;
 	case MODEL_CPU:
 	case MODEL_JUMP:

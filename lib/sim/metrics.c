@@ -75,6 +75,7 @@ percentile_ns(const struct sim_stream *stream, double percent)
 STREAM(arrived, (double)stream->arrived)
 STREAM(delivered, (double)stream->delivered)
 STREAM(dropped, (double)stream->dropped)
+STREAM(forked, (double)stream->forked)
 STREAM(held, (double)stream->inside.value)
 STREAM(offered_pps, per_second(sim, stream->arrived))
 STREAM(delivered_pps, per_second(sim, stream->delivered))
@@ -99,6 +100,7 @@ static const struct quantity stream_quantities[] = {
 	{"delivered_packets", stream_delivered},
 	{"dropped_packets", stream_dropped},
 	{"held_packets", stream_held},
+	{"forked_packets", stream_forked},
 	{"offered_pps", stream_offered_pps},
 	{"delivered_pps", stream_delivered_pps},
 	{"delivered_bps", stream_delivered_bps},

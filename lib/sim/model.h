@@ -100,16 +100,20 @@ struct model_queue {
 	uint32_t reason;   /* of what finds it full */
 	uint32_t nb_flows; /* lanes: each is FCFS, and atomic by itself */
 	uint32_t first_lane;
-	uint32_t object; /* that serves it, or SIM_NONE */
-	bool is_fed;     /* a stream or an object sends to it */
+	uint32_t object;     /* that serves it, or SIM_NONE */
+	bool is_fed;         /* a stream or an object sends to it */
+	bool is_switched_to; /* steps do; what it has needs no object then */
 };
 
 /* What a step does: with the core, or in no time. */
 enum model_op {
-	MODEL_CPU,    /* amount + per_byte * size cycles of the core */
-	MODEL_USE,    /* unit number target works on it */
-	MODEL_SET,    /* attribute number target becomes value */
-	MODEL_JUMP,   /* to step number target */
+	MODEL_CPU,  /* amount + per_byte * size cycles of the core */
+	MODEL_USE,  /* unit number target works on it */
+	MODEL_SET,  /* attribute number target becomes value */
+	MODEL_FORK, /* count parts of it go to queue number target */
+	MODEL_JUMP, /* to step number target */
+	MODEL_JOIN, /* its parts have left; until then it has no core */
+	MODEL_SWITCH, /* it leaves its flow for that of queue number target, where the core waits with it for its turn */
 	MODEL_SEND,   /* to queue number target; that is the end of the object's work */
 	MODEL_DROP,   /* for reason number target, likewise */
 	MODEL_OUTPUT, /* it leaves, through unit number target unless that is SIM_NONE */
@@ -143,6 +147,7 @@ struct model_step {
 	struct model_value amount; /* cycles; of an attribute */
 	double per_byte;           /* cycles */
 	uint32_t times;            /* the amount is multiplied by that; SIM_NONE: by nothing */
+	uint32_t count;            /* parts */
 	bool deschedule;           /* the core does not wait for it */
 	/* When it is skipped: */
 	double probability; /* not by chance */
@@ -167,6 +172,7 @@ struct model_attribute {
 /* Where a packet goes on to: a queue, or one of these. */
 #define SIM_TO_OUTPUT SIM_NONE
 #define SIM_TO_UNIT   UINT32_C(0x40000000) /* | unit */
+#define SIM_TO_LANE   UINT32_C(0x20000000) /* | queue, with the core that it has */
 #define SIM_TO_DROP   UINT32_C(0x80000000) /* | reason */
 
 /* Servers that work on packets without a core: accelerators, I/O, links. */
@@ -237,6 +243,7 @@ struct weir_sim_model {
 	struct model_unit *units;
 	struct model_given *given; /* attributes, stream by stream */
 	double *weights;
+	bool has_forks;
 	struct model_dispatch dispatch;
 	struct model_attribute *attributes;
 	char **reasons; /* of drops */

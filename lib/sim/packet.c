@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets, from their making to their end. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim.h"
 
@@ -34,15 +35,25 @@ grow(struct sim *sim)
 		}
 		sim->attributes = attributes;
 	}
+	if (sim->model->has_forks) {
+		struct sim_family *families =
+			realloc(sim->families, (size_t)room * sizeof(*families));
+
+		if (families == NULL) {
+			sim->error = -ENOMEM;
+			return false;
+		}
+		sim->families = families;
+	}
 	packets->room = room;
 	return true;
 }
 
-uint32_t
-sim_packet_new(struct sim *sim, uint32_t stream, uint32_t size_bytes, uint32_t flow)
+/* One that is nothing yet. */
+static uint32_t
+take_packet(struct sim *sim)
 {
 	struct sim_packets *const packets = &sim->packets;
-	struct sim_stream *const of = &sim->streams[stream];
 	uint32_t packet = packets->free;
 
 	if (packet != SIM_NONE) {
@@ -52,7 +63,17 @@ sim_packet_new(struct sim *sim, uint32_t stream, uint32_t size_bytes, uint32_t f
 			return SIM_NONE;
 		packet = packets->nb++;
 	}
-	packets->all[packet] = (struct sim_packet){
+	if (sim->model->has_forks)
+		sim->families[packet] = (struct sim_family){.parent = SIM_NONE};
+	return packet;
+}
+
+static void
+enter(struct sim *sim, uint32_t packet, uint32_t stream, uint32_t size_bytes, uint32_t flow)
+{
+	struct sim_stream *const of = &sim->streams[stream];
+
+	sim->packets.all[packet] = (struct sim_packet){
 		.created_ps = sim->now_ps,
 		.size_bytes = size_bytes,
 		.flow = flow,
@@ -61,20 +82,95 @@ sim_packet_new(struct sim *sim, uint32_t stream, uint32_t size_bytes, uint32_t f
 		.stream = stream,
 		.state = PACKET_INSIDE,
 	};
-	of->arrived++;
 	weir_sim_level_set(&of->inside, sim->now_ps, of->inside.value + 1);
+}
+
+uint32_t
+sim_packet_new(struct sim *sim, uint32_t stream, uint32_t size_bytes, uint32_t flow)
+{
+	const uint32_t packet = take_packet(sim);
+
+	if (packet == SIM_NONE)
+		return SIM_NONE;
+	enter(sim, packet, stream, size_bytes, flow);
+	sim->streams[stream].arrived++;
 	return packet;
+}
+
+uint32_t
+sim_packet_fork(struct sim *sim, uint32_t index)
+{
+	const uint32_t part = take_packet(sim), nb = sim->model->nb_attributes;
+	const struct sim_packet *packet;
+
+	if (part == SIM_NONE)
+		return SIM_NONE;
+	packet = &sim->packets.all[index];
+	enter(sim, part, packet->stream, packet->size_bytes, packet->flow);
+	sim->streams[packet->stream].forked++;
+	sim->families[part].parent = index;
+	sim->families[index].nb_parts++;
+	if (nb > 0)
+		memcpy(sim->attributes + (size_t)part * nb, sim->attributes + (size_t)index * nb,
+			nb * sizeof(*sim->attributes));
+	return part;
+}
+
+bool
+sim_packet_joins(struct sim *sim, uint32_t packet)
+{
+	sim->families[packet].waits = sim->families[packet].nb_parts > 0;
+	return sim->families[packet].waits;
+}
+
+static void
+put_packet(struct sim *sim, uint32_t index)
+{
+	struct sim_packet *const packet = &sim->packets.all[index];
+
+	packet->state = PACKET_FREE;
+	packet->next = sim->packets.free;
+	sim->packets.free = index;
+}
+
+/* A part has left its packet: that may wait for it, or have left before it. */
+static void
+part_left(struct sim *sim, uint32_t index)
+{
+	struct sim_family *const family = &sim->families[index];
+
+	if (--family->nb_parts > 0)
+		return;
+	if (sim->packets.all[index].state == PACKET_GONE) {
+		put_packet(sim, index);
+	} else if (family->waits) {
+		family->waits = false;
+		sim->packets.all[index].step++;
+		sim_resume(sim, index);
+	}
+}
+
+static inline bool
+is_part(const struct sim *sim, uint32_t packet)
+{
+	return sim->model->has_forks && sim->families[packet].parent != SIM_NONE;
 }
 
 static void
 packet_free(struct sim *sim, struct sim_packet *packet, struct sim_stream *stream)
 {
+	const uint32_t index = (uint32_t)(packet - sim->packets.all);
+	const uint32_t parent = is_part(sim, index) ? sim->families[index].parent : SIM_NONE;
+
 	stream->sojourned_ps += sim_counted_ps(sim, packet->created_ps);
 	weir_sim_level_set(&stream->inside, sim->now_ps, stream->inside.value - 1);
-	packet->state = PACKET_FREE;
-	packet->next = sim->packets.free;
-	sim->packets.free = (uint32_t)(packet - sim->packets.all);
-	if (--sim->nb_left == 0)
+	if (sim->model->has_forks && sim->families[index].nb_parts > 0)
+		packet->state = PACKET_GONE;
+	else
+		put_packet(sim, index);
+	if (parent != SIM_NONE)
+		part_left(sim, parent);
+	else if (--sim->nb_left == 0)
 		sim->ended = true;
 }
 
@@ -85,6 +181,11 @@ sim_packet_delivered(struct sim *sim, uint32_t index)
 	struct sim_stream *const stream = &sim->streams[packet->stream];
 	const uint64_t latency_ps = sim->now_ps - packet->created_ps;
 
+	if (is_part(sim, index)) {
+		stream->joined++;
+		packet_free(sim, packet, stream);
+		return;
+	}
 	stream->delivered++;
 	stream->delivered_bytes += packet->size_bytes;
 	weir_sim_tally_add(&stream->latency_ps, latency_ps);

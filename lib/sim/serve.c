@@ -90,12 +90,12 @@ add_in_flight(struct sim *sim, struct sim_lane *lane, uint32_t packet)
 	list->tail = packet;
 }
 
-/* It is the first that has this packet of the lane. */
+/* A packet waits no more, and holds its lane. */
 static void
-begin(struct sim *sim, uint32_t core, uint32_t lane_index, uint32_t packet_index)
+hold(struct sim *sim, uint32_t lane_index, uint32_t packet_index)
 {
 	const uint32_t queue_index = sim->model->lane_queue[lane_index];
-	const struct model_queue *const model = &sim->model->queues[queue_index];
+	const enum model_queue_type type = sim->model->queues[queue_index].type;
 	struct sim_queue *const queue = &sim->queues[queue_index];
 	struct sim_lane *const lane = &sim->lanes[lane_index];
 	struct sim_packet *const packet = &sim->packets.all[packet_index];
@@ -104,12 +104,22 @@ begin(struct sim *sim, uint32_t core, uint32_t lane_index, uint32_t packet_index
 	weir_sim_tally_add(&queue->wait_ps, sim->now_ps - packet->entered_ps);
 	queue->waited_ps += sim_counted_ps(sim, packet->entered_ps);
 	packet->order = lane->order_in++;
-	packet->step = sim->model->objects[model->object].first_step;
-	if (lane->holders++ > 0 && model->type == MODEL_ATOMIC)
+	if (lane->holders++ > 0 && type == MODEL_ATOMIC)
 		sim->broken = "one holder per atomic flow";
-	if (model->type == MODEL_ORDERED)
+	if (type == MODEL_ORDERED)
 		add_in_flight(sim, lane, packet_index);
-	give(sim, core, packet_index);
+}
+
+/* It is the first that has this packet of the lane. */
+static void
+begin(struct sim *sim, uint32_t core, uint32_t lane_index, uint32_t packet)
+{
+	const struct model_queue *const queue =
+		&sim->model->queues[sim->model->lane_queue[lane_index]];
+
+	sim->packets.all[packet].step = sim->model->objects[queue->object].first_step;
+	hold(sim, lane_index, packet);
+	give(sim, core, packet);
 }
 
 /* A core takes what a lane that is ready has first; what is under way goes before what waits. */
@@ -181,14 +191,23 @@ offer(struct sim *sim, uint32_t lane)
 	}
 }
 
+/* The lane of a queue that a packet belongs to, by its flow. */
+static inline uint32_t
+lane_of(const struct sim *sim, uint32_t queue, uint32_t packet)
+{
+	const struct model_queue *const model = &sim->model->queues[queue];
+
+	return model->first_lane +
+	       (model->nb_flows > 1 ? sim->packets.all[packet].flow % model->nb_flows : 0);
+}
+
 void
 sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 {
 	const struct model_queue *const model = &sim->model->queues[queue_index];
 	struct sim_queue *const queue = &sim->queues[queue_index];
 	struct sim_packet *const packet = &sim->packets.all[packet_index];
-	const uint32_t lane_index =
-		model->first_lane + (model->nb_flows > 1 ? packet->flow % model->nb_flows : 0);
+	const uint32_t lane_index = lane_of(sim, queue_index, packet_index);
 	struct sim_lane *const lane = &sim->lanes[lane_index];
 	const bool open = model->type != MODEL_ATOMIC || lane->holders == 0;
 	uint32_t core, interrupted;
@@ -295,48 +314,6 @@ find_ready(struct sim *sim, uint32_t core)
 		       : find_longest(sim, served, lane, sim->model->lane_priority_end[lane]);
 }
 
-void
-sim_forward(struct sim *sim, uint32_t packet)
-{
-	const uint32_t to = sim->packets.all[packet].to, lane = sim->packets.all[packet].lane;
-
-	if (sim->model->nb_edges > 0 && lane != SIM_NONE)
-		sim_probes_pass(
-			sim, sim->model->queues[sim->model->lane_queue[lane]].object, to, packet);
-	if (to == SIM_TO_OUTPUT)
-		sim_packet_delivered(sim, packet);
-	else if (to & SIM_TO_DROP)
-		sim_packet_dropped(sim, packet, to & ~SIM_TO_DROP);
-	else if (to & SIM_TO_UNIT)
-		sim_through_unit(sim, to & ~SIM_TO_UNIT, packet, SIM_TO_OUTPUT);
-	else
-		sim_enqueue(sim, to, packet);
-}
-
-/* A packet leaves its lane. */
-static void
-leave_lane(struct sim *sim, struct sim_lane *lane, enum model_queue_type type, uint32_t packet)
-{
-	if (sim->packets.all[packet].order != lane->order_out++ && type != MODEL_PARALLEL)
-		sim->broken = "order of what leaves a queue";
-	sim_forward(sim, packet);
-}
-
-/* An ordered lane: those at its front that are done go on. */
-static void
-release(struct sim *sim, struct sim_lane *lane)
-{
-	struct packet_list *const list = &lane->in_flight;
-
-	while (list->head != SIM_NONE && sim->packets.all[list->head].state == PACKET_DONE) {
-		const uint32_t packet = list->head;
-
-		list->head = sim->packets.all[packet].next_taken;
-		sim->packets.all[packet].state = PACKET_INSIDE;
-		leave_lane(sim, lane, MODEL_ORDERED, packet);
-	}
-}
-
 /* The next lane that a core polls, in the order of lanes and round again; there is one. */
 static uint32_t
 next_polled(const struct sim *sim, uint32_t index, uint32_t lane)
@@ -400,28 +377,140 @@ sim_core_next(struct sim *sim, uint32_t index)
 	weir_sim_level_set(&kind->busy, sim->now_ps, kind->busy.value - 1);
 }
 
-void
-sim_core_finish(struct sim *sim, uint32_t index)
+/* It is its turn: it has the lane that it waited for with its core, which goes on in an event of its own. */
+static void
+grant(struct sim *sim, uint32_t lane_index, uint32_t index)
 {
-	const uint32_t packet = sim->cores[index].packet;
-	const uint32_t lane_index = sim->packets.all[packet].lane;
-	const enum model_queue_type type =
-		sim->model->queues[sim->model->lane_queue[lane_index]].type;
+	struct sim_packet *const packet = &sim->packets.all[index];
+
+	hold(sim, lane_index, index);
+	sim->cores[packet->core].phase = CORE_IN_SWITCH;
+	sim_core_schedule(sim, packet->core, sim->now_ps);
+}
+
+/* A packet that has a core comes to a queue, to hold a lane of it. */
+static void
+claim(struct sim *sim, uint32_t queue_index, uint32_t packet)
+{
+	struct sim_queue *const queue = &sim->queues[queue_index];
+	const uint32_t lane_index = lane_of(sim, queue_index, packet);
 	struct sim_lane *const lane = &sim->lanes[lane_index];
 
-	sim->kinds[sim->model->core_kind[index]].served++;
+	queue->arrived++;
+	sim->packets.all[packet].entered_ps = sim->now_ps;
+	sim->packets.all[packet].lane = lane_index;
+	if (lane->holders == 0 || sim->model->queues[queue_index].type != MODEL_ATOMIC) {
+		grant(sim, lane_index, packet);
+		return;
+	}
+	weir_sim_level_set(&queue->length, sim->now_ps, queue->length.value + 1);
+	sim->packets.all[packet].is_waiting = true;
+	packet_list_add(&sim->packets, &lane->claims, packet);
+}
+
+void
+sim_forward(struct sim *sim, uint32_t packet)
+{
+	const uint32_t to = sim->packets.all[packet].to, lane = sim->packets.all[packet].lane;
+
+	if (sim->model->nb_edges > 0 && lane != SIM_NONE)
+		sim_probes_pass(
+			sim, sim->model->queues[sim->model->lane_queue[lane]].object, to, packet);
+	if (to == SIM_TO_OUTPUT)
+		sim_packet_delivered(sim, packet);
+	else if (to & SIM_TO_DROP)
+		sim_packet_dropped(sim, packet, to & ~SIM_TO_DROP);
+	else if (to & SIM_TO_UNIT)
+		sim_through_unit(sim, to & ~SIM_TO_UNIT, packet, SIM_TO_OUTPUT);
+	else if (to & SIM_TO_LANE)
+		claim(sim, to & ~SIM_TO_LANE, packet);
+	else
+		sim_enqueue(sim, to, packet);
+}
+
+/* A packet leaves its lane. */
+static void
+leave_lane(struct sim *sim, struct sim_lane *lane, enum model_queue_type type, uint32_t packet)
+{
+	if (sim->packets.all[packet].order != lane->order_out++ && type != MODEL_PARALLEL)
+		sim->broken = "order of what leaves a queue";
+	sim_forward(sim, packet);
+}
+
+/* An ordered lane: those at its front that are done go on. */
+static void
+release(struct sim *sim, struct sim_lane *lane)
+{
+	struct packet_list *const list = &lane->in_flight;
+
+	while (list->head != SIM_NONE && sim->packets.all[list->head].state == PACKET_DONE) {
+		const uint32_t packet = list->head;
+
+		list->head = sim->packets.all[packet].next_taken;
+		sim->packets.all[packet].state = PACKET_INSIDE;
+		leave_lane(sim, lane, MODEL_ORDERED, packet);
+	}
+}
+
+/* A core's packet leaves its lane, for wherever it is bound to. Who waits for the lane with a core goes before others. */
+static void
+let_go(struct sim *sim, uint32_t packet)
+{
+	const uint32_t lane_index = sim->packets.all[packet].lane;
+	const uint32_t queue_index = sim->model->lane_queue[lane_index];
+	const enum model_queue_type type = sim->model->queues[queue_index].type;
+	struct sim_lane *const lane = &sim->lanes[lane_index];
+
 	lane->holders--;
-	if (type == MODEL_ATOMIC && lane->nb_waiting > 0)
+	if (type == MODEL_ATOMIC && lane->claims.head != SIM_NONE) {
+		const uint32_t next = packet_list_take(&sim->packets, &lane->claims);
+		struct weir_sim_level *const length = &sim->queues[queue_index].length;
+
+		weir_sim_level_set(length, sim->now_ps, length->value - 1);
+		sim->packets.all[next].is_waiting = false;
+		grant(sim, lane_index, next);
+	} else if (type == MODEL_ATOMIC && lane->nb_waiting > 0) {
 		set_bit(sim->ready, lane_index);
+	}
 	if (type == MODEL_ORDERED) {
 		sim->packets.all[packet].state = PACKET_DONE;
 		release(sim, lane);
 	} else {
 		leave_lane(sim, lane, type, packet);
 	}
+}
+
+static inline bool
+is_atomic(const struct sim *sim, uint32_t lane)
+{
+	return sim->model->queues[sim->model->lane_queue[lane]].type == MODEL_ATOMIC;
+}
+
+void
+sim_core_finish(struct sim *sim, uint32_t index)
+{
+	const uint32_t packet = sim->cores[index].packet;
+	const uint32_t lane = sim->packets.all[packet].lane;
+
+	sim->kinds[sim->model->core_kind[index]].served++;
+	let_go(sim, packet);
 	sim_core_next(sim, index);
-	if (type == MODEL_ATOMIC)
-		offer(sim, lane_index);
+	if (is_atomic(sim, lane))
+		offer(sim, lane);
+}
+
+void
+sim_core_switch(struct sim *sim, uint32_t index, uint32_t queue)
+{
+	const uint32_t packet = sim->cores[index].packet;
+	const uint32_t lane = sim->packets.all[packet].lane;
+
+	sim->packets.all[packet].to = SIM_TO_LANE | queue;
+	sim->packets.all[packet].core = index;
+	sim->cores[index].phase = CORE_BETWEEN;
+	let_go(sim, packet);
+	if (is_atomic(sim, lane))
+		offer(sim, lane);
 }
 
 void

@@ -169,7 +169,7 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 	}
 	for (i = 0; i < model->nb_lanes; i++)
 		sim->lanes[i].waiting.head = sim->lanes[i].in_flight.head =
-			sim->lanes[i].resumed.head = SIM_NONE;
+			sim->lanes[i].resumed.head = sim->lanes[i].claims.head = SIM_NONE;
 	init_cores(sim);
 	if (!init_custom(sim)) {
 		sim_free(sim);
@@ -205,6 +205,7 @@ sim_free(struct sim *sim)
 	free(sim->unit_random);
 	free(sim->given_random);
 	free(sim->attributes);
+	free(sim->families);
 	free(sim->drops);
 	free(sim->idle);
 	free(sim->ready);
@@ -218,6 +219,7 @@ restart_stream(struct sim *sim, struct sim_stream *stream)
 	weir_sim_level_restart(&stream->inside, sim->now_ps);
 	stream->inside_at_start = stream->inside.value;
 	stream->arrived = stream->delivered = stream->dropped = stream->delivered_bytes = 0;
+	stream->forked = stream->joined = 0;
 	stream->latency_ps = stream->wait_ps = stream->service_ps = (struct weir_sim_tally){0};
 	stream->sojourned_ps = 0;
 	stream->latency_hist = (struct weir_base_hist){0};

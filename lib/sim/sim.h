@@ -34,6 +34,7 @@ enum packet_state {
 	PACKET_FREE,
 	PACKET_INSIDE,      /* in a queue, or worked on */
 	PACKET_INTERRUPTED, /* in the middle of a step, of which left_cycles are to be done */
+	PACKET_GONE,        /* it has left, but parts of it are inside */
 	PACKET_DONE,        /* worked on, but others must go before it */
 };
 
@@ -60,6 +61,13 @@ struct sim_packet {
 	uint32_t is_waiting : 1; /* in a queue; no core has had it there */
 };
 
+/* What a packet was made of, in models that fork. */
+struct sim_family {
+	uint32_t parent; /* SIM_NONE: none */
+	uint32_t nb_parts;
+	bool waits; /* for its parts, without a core */
+};
+
 struct sim_packets {
 	struct sim_packet *all;
 	uint32_t nb, room; /* nb: those that were in use at some time */
@@ -74,7 +82,7 @@ struct packet_list {
 struct sim_lane {
 	struct packet_list waiting;
 	struct packet_list in_flight; /* ordered: what was taken from it and has not left it yet */
-	struct packet_list
+	struct packet_list claims,    /* what waits with its core to have the flow */
 		resumed; /* what was taken from it, gave its core up, and wants one again */
 	uint32_t nb_waiting;
 	uint64_t since_ps; /* something came after nothing, or was taken */
@@ -94,11 +102,12 @@ struct sim_queue {
 
 /* What a core has before it, with its packet. */
 enum core_phase {
-	CORE_BETWEEN, /* something that happens now */
-	CORE_POLLS,   /* it comes to the next lane */
-	CORE_GETS,    /* it has it from the scheduler, and begins */
-	CORE_IN_STEP, /* the step ends */
-	CORE_IN_UNIT, /* a unit ends it */
+	CORE_BETWEEN,   /* something that happens now */
+	CORE_POLLS,     /* it comes to the next lane */
+	CORE_GETS,      /* it has it from the scheduler, and begins */
+	CORE_IN_STEP,   /* the step ends */
+	CORE_IN_UNIT,   /* a unit ends it */
+	CORE_IN_SWITCH, /* its packet gets the flow that it waits for */
 	CORE_POSTPONED, /* the step begins: one that the core has come to in no time and is free after */
 };
 
@@ -159,6 +168,7 @@ struct sim_stream {
 	struct weir_sim_level inside;
 	uint64_t inside_at_start;
 	uint64_t arrived, delivered, dropped, delivered_bytes;
+	uint64_t forked, joined; /* parts of packets: made, and left */
 	struct weir_sim_tally latency_ps, wait_ps, service_ps;
 	weir_sim_u128 sojourned_ps;
 	struct weir_base_hist latency_hist;
@@ -200,6 +210,7 @@ struct sim {
 	struct weir_sim_random *skip_random;  /* per step: whether it is skipped */
 	struct weir_sim_random *unit_random;  /* per unit */
 	struct weir_sim_random *given_random; /* per attribute that a stream gives */
+	struct sim_family *families;          /* per packet, in models that fork */
 	double *attributes;                   /* per packet, so many as the model has */
 	uint64_t *drops;                      /* per stream, by reason */
 	uint64_t *idle;                       /* bits of cores */
@@ -278,6 +289,8 @@ void sim_core_polls(struct sim *sim, uint32_t core);
 void sim_core_finish(struct sim *sim, uint32_t core);
 /* A core has given its packet up, which still holds its lane. */
 void sim_core_next(struct sim *sim, uint32_t core);
+/* A core's packet leaves its lane for one of another queue, and keeps the core. */
+void sim_core_switch(struct sim *sim, uint32_t core, uint32_t queue);
 /* A packet that holds its lane wants a core again. */
 void sim_resume(struct sim *sim, uint32_t packet);
 /* A packet that is in no lane goes on to packet->to. */
@@ -301,6 +314,10 @@ uint64_t sim_round_ps(double ps);
 
 /* A new packet, which is inside its stream's statistics; SIM_NONE: no room, sim->error says so. */
 uint32_t sim_packet_new(struct sim *sim, uint32_t stream, uint32_t size_bytes, uint32_t flow);
+/* A part of a packet, with its attributes; SIM_NONE likewise. */
+uint32_t sim_packet_fork(struct sim *sim, uint32_t packet);
+/* It waits for its parts. @return false: it has none */
+bool sim_packet_joins(struct sim *sim, uint32_t packet);
 /* It has left, or was dropped. */
 void sim_packet_delivered(struct sim *sim, uint32_t packet);
 void sim_packet_dropped(struct sim *sim, uint32_t packet, uint32_t reason);

@@ -119,6 +119,19 @@ end(struct sim *sim, uint32_t index, uint32_t to)
 	sim_core_finish(sim, index);
 }
 
+static void
+fork_parts(struct sim *sim, uint32_t packet, const struct model_step *step)
+{
+	uint32_t part, i;
+
+	for (i = 0; i < step->count; i++) {
+		part = sim_packet_fork(sim, packet);
+		if (part == SIM_NONE)
+			return;
+		sim_enqueue(sim, step->target, part);
+	}
+}
+
 /* A step. @return whether the core goes on to the next one now */
 static bool
 take_step(struct sim *sim, uint32_t index, const struct model_step *step)
@@ -138,6 +151,21 @@ take_step(struct sim *sim, uint32_t index, const struct model_step *step)
 				&sim->step_random[sim->packets.all[packet].step]);
 		sim->packets.all[packet].step++;
 		return true;
+	case MODEL_FORK:
+		fork_parts(sim, packet, step);
+		sim->packets.all[packet].step++;
+		return true;
+	case MODEL_JOIN:
+		if (sim_packet_joins(sim, packet)) {
+			sim_core_next(sim, index);
+			return false;
+		}
+		sim->packets.all[packet].step++;
+		return true;
+	case MODEL_SWITCH:
+		sim->cores[index].step_start_ps = sim->now_ps;
+		sim_core_switch(sim, index, step->target);
+		return false;
 	case MODEL_JUMP:
 		sim->packets.all[packet].step = step->target;
 		return true;
@@ -154,7 +182,7 @@ take_step(struct sim *sim, uint32_t index, const struct model_step *step)
 static inline bool
 may_free_core(const struct model_step *step)
 {
-	return step->op == MODEL_USE || step->op >= MODEL_SEND;
+	return step->op == MODEL_USE || step->op >= MODEL_JOIN;
 }
 
 void
@@ -214,6 +242,8 @@ sim_core_event(struct sim *sim, uint32_t index)
 		sim_step_continue(sim, index, packet->left_cycles);
 		return;
 	}
+	if (phase == CORE_IN_SWITCH)
+		packet->step++;
 	if (phase == CORE_IN_STEP) {
 		packet->service_ps += sim->now_ps - core->step_start_ps;
 		packet->step++;

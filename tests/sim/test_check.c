@@ -63,6 +63,8 @@ what_is_wrong_is_found(void **state)
 	WRONG(streams[0].arrived, "flow balance of a stream");
 	WRONG(streams[0].delivered, "flow balance of a stream");
 	WRONG(streams[0].dropped, "flow balance of a stream");
+	WRONG(streams[0].forked, "flow balance of a stream");
+	WRONG(streams[0].joined, "flow balance of a stream");
 	WRONG(streams[0].inside_at_start, "flow balance of a stream");
 	WRONG(streams[0].inside.area, "Little's law of a stream");
 	WRONG(streams[0].sojourned_ps, "Little's law of a stream");

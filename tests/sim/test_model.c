@@ -137,6 +137,8 @@ steps_that_mean_nothing(void **state)
 	STEP("@{cpu: 1cycles, drop: it}", "several things");
 	STEP("@{label: l}", "does nothing");
 	STEP("{output: @false}", "does nothing");
+	STEP("{join: @false}", "does nothing");
+	STEP("{cpu: 1cycles, count: @2}", "expected it with 'fork'");
 	STEP("{drop: it, times: @size}", "expected it with 'cpu'");
 	STEP("{cpu: 1cycles, deschedule: @true}", "expected it with 'use'");
 	STEP("{cpu: 1cycles, value: @1}", "expected it with 'set'");
@@ -155,6 +157,8 @@ steps_that_name_what_is_not(void **state)
 	STEP("{use: @gpu}", "unknown unit 'gpu'");
 	STEP("{output: true, through: @gpu}", "unknown unit 'gpu'");
 	STEP("{send: @x}", "unknown queue 'x'");
+	STEP("{fork: @x}", "unknown queue 'x'");
+	STEP("{switch: @x}", "unknown queue 'x'");
 	STEP("{jump: @l}", "no step of object 'o' has the label 'l'");
 	STEP("{cpu: 1cycles, times: @a}", "nothing has an attribute 'a'");
 	STEP("{drop: it, when: @'a > 1'}", "nothing has an attribute 'a'");

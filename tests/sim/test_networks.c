@@ -248,6 +248,32 @@ polling(void **state)
 	run_free(&run);
 }
 
+/* Two parts to a server each, of load p: the mean time until both are done is (12 - p) / 8 of that of one (Nelson, Tantawi). */
+static void
+fork_and_join(void **state)
+{
+	const double p = 0.6;
+	struct run run = run_text(
+		"traffic: {streams: {s: {to: q, rate: 0.6Mpps}}}\n"
+		"application:\n"
+		"  queues: {q: {type: parallel}, a: {type: parallel, group: a}, b: {type: "
+		"parallel, "
+		"group: b}}\n"
+		"  objects:\n"
+		"    o: {queues: [q], steps: [{fork: a}, {fork: b}, {join: true}]}\n"
+		"    p: {queues: [a, b], steps: [{cpu: 1000cycles, distribution: exponential}]}\n"
+		"platform:\n"
+		"  cores:\n"
+		"    c: {clock: 1GHz}\n"
+		"    d: {clock: 1GHz, groups: [a]}\n"
+		"    e: {clock: 1GHz, groups: [b]}\n"
+		"run: {simulation: {seed: 1, warmup: 3ms, duration: 43ms, replications: 20}}\n");
+
+	expect(&run, WEIR_SIM_STREAM, "s", "latency_mean_ns", (12 - p) / 8 / (1 - p) * 1000);
+	expect(&run, WEIR_SIM_CORES, "d", "utilisation", p);
+	run_free(&run);
+}
+
 int
 main(void)
 {
@@ -259,6 +285,7 @@ main(void)
 		cmocka_unit_test(priorities),
 		cmocka_unit_test(preemptive_priorities),
 		cmocka_unit_test(polling),
+		cmocka_unit_test(fork_and_join),
 		cmocka_unit_test(last_come_first_served),
 		cmocka_unit_test(shortest_first),
 	};

@@ -180,6 +180,84 @@ a_send_goes_elsewhere(void **state)
 		{CORES, "served_packets", 10});
 }
 
+#define FORK(steps, parts, cores)                                                                  \
+	"traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1us, count: 1}}}\n"     \
+	"application:\n"                                                                           \
+	"  queues: {q: {}, r: {type: parallel, group: g" parts "}}\n"                              \
+	"  objects:\n"                                                                             \
+	"    o: {queues: [q], steps: [" steps "]}\n"                                               \
+	"    p: {queues: [r], steps: [{cpu: 200cycles}]}\n"                                        \
+	"platform: {cores: {c: {clock: 1GHz}, d: {clock: 1GHz, groups: [g]" cores "}}}\n"          \
+	"run: {simulation: {duration: 10us}}\n"
+
+/* Three parts, side by side or one after the other; the core works on something else meanwhile. */
+static void
+parts_are_joined(void **state)
+{
+	EXPECT(FORK("{cpu: 100cycles}, {fork: r, count: 3}, {join: true}, {cpu: 50cycles}", "",
+		       ", count: 3"),
+		{STREAM, "latency_mean_ns", 350}, {STREAM, "forked_packets", 3},
+		{STREAM, "delivered_packets", 1}, {CORES, "busy_mean", 0.015},
+		{STREAM, "inside_max", 4});
+	EXPECT(FORK("{cpu: 100cycles}, {fork: r, count: 3}, {join: true}, {cpu: 50cycles}", "", ""),
+		{STREAM, "latency_mean_ns", 750}, {STREAM, "held_packets", 0});
+	/* One that finds no room is lost, and not waited for. */
+	EXPECT(FORK("{cpu: 100cycles}, {fork: r, count: 3}, {join: true}, {cpu: 50cycles}",
+		       ", capacity: 1", ""),
+		{STREAM, "latency_mean_ns", 550}, {STREAM, "dropped_packets", 1});
+	/* There is nothing to wait for. */
+	EXPECT(FORK("{join: true}, {fork: r}, {cpu: 300cycles}, {join: true}", "", ""),
+		{STREAM, "latency_mean_ns", 300});
+}
+
+/* The packet is gone before its parts. */
+static void
+parts_may_stay_longer(void **state)
+{
+	EXPECT(FORK("{cpu: 100cycles}, {fork: r, count: 2}", "", ""),
+		{STREAM, "latency_mean_ns", 100}, {STREAM, "delivered_packets", 1},
+		{STREAM, "held_packets", 0}, {WEIR_SIM_CORES, "d", "served_packets", 2});
+}
+
+#define SWITCH(type)                                                                               \
+	"traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 50ns, count: 2}}}\n"    \
+	"application:\n"                                                                           \
+	"  queues: {q: {type: " type "}, a: {type: atomic}}\n"                                     \
+	"  objects: {o: {queues: [q], steps: [{cpu: 300cycles}, {switch: a}, {cpu: "               \
+	"100cycles}]}}\n"                                                                          \
+	"platform: {cores: {c: {clock: 1GHz, count: 2}}}\n"                                        \
+	"run: {simulation: {duration: 10us}}\n"
+
+/* 50-350 side by side with 100-400, then 350-450 and, after 50 of waiting with the core, 450-550. */
+static void
+a_tag_switch_waits_for_its_turn(void **state)
+{
+	EXPECT(SWITCH("parallel"), {STREAM, "latency_min_ns", 400}, {STREAM, "latency_max_ns", 450},
+		{CORES, "busy_mean", 0.085}, {WEIR_SIM_QUEUE, "a", "wait_max_ns", 50},
+		{WEIR_SIM_QUEUE, "a", "length_max", 1}, {STREAM, "service_mean_ns", 400},
+		{CORES, "served_packets", 2});
+	/* From an atomic flow, which the next one has then: 50-350-450, 350-650-750. */
+	EXPECT(SWITCH("atomic"), {STREAM, "latency_min_ns", 400}, {STREAM, "latency_max_ns", 650},
+		{WEIR_SIM_QUEUE, "a", "wait_max_ns", 0});
+}
+
+/* From an ordered queue in its order: the second one is done first, and waits for the first one's switch. */
+static void
+a_tag_switch_keeps_order(void **state)
+{
+	EXPECT("traffic:\n"
+	       "  streams:\n"
+	       "    s: {to: q, arrivals: deterministic, interval: 50ns, count: 1, size: 1000B}\n"
+	       "    t: {to: q, arrivals: deterministic, interval: 100ns, count: 1, size: 100B}\n"
+	       "application:\n"
+	       "  queues: {q: {type: ordered}, a: {type: atomic}}\n"
+	       "  objects: {o: {queues: [q], steps: [{per_byte: 1cycles/B}, {switch: a}, {cpu: "
+	       "100cycles}]}}\n"
+	       "platform: {cores: {c: {clock: 1GHz, count: 2}}}\n"
+	       "run: {simulation: {duration: 10us}}\n",
+		{STREAM, "latency_mean_ns", 1100}, {WEIR_SIM_STREAM, "t", "latency_mean_ns", 1150});
+}
+
 int
 main(void)
 {
@@ -195,6 +273,10 @@ main(void)
 		cmocka_unit_test(a_unit_has_servers_bytes_and_room),
 		cmocka_unit_test(links),
 		cmocka_unit_test(a_send_goes_elsewhere),
+		cmocka_unit_test(parts_are_joined),
+		cmocka_unit_test(parts_may_stay_longer),
+		cmocka_unit_test(a_tag_switch_waits_for_its_turn),
+		cmocka_unit_test(a_tag_switch_keeps_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
