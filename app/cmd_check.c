@@ -5,10 +5,12 @@
 #include <weir_node_route.h>
 
 #include "app.h"
+#include "check_model.h"
 #include "config.h"
 #include "eal_memory.h"
 #include "preflight.h"
 #include "routes.h"
+#include "schema.h"
 
 /* Routes are loaded for good: limits, bad lines and next hops that are missing show only then. */
 static int
@@ -54,20 +56,17 @@ print_json(const struct config *config, const struct routes_loaded *loaded, bool
 		       (int)config->links.nb_requests)) == APP_OK;
 }
 
+/* A file that is to be run, though it may be simulated besides. */
 static int
-check_run(int argc, char **argv)
+check_config(const char *path, bool json)
 {
-	bool json = false;
-	const struct app_option options[] = {{"json", APP_OPTION_FLAG, &json}, {.name = NULL}};
 	struct routes_loaded loaded = {0};
 	struct config *config;
 	unsigned int nb_errors;
 	json_t *warnings;
-	int code = app_options(&cmd_check, &argc, argv, options, 1, 1);
+	int code;
 
-	if (code >= 0)
-		return code;
-	config = config_load(argv[1]);
+	config = config_load(path);
 	if (config == NULL)
 		return app_error(&cmd_check, "out of memory");
 	code = config_nb_errors(config) > 0    ? APP_USAGE
@@ -84,12 +83,31 @@ check_run(int argc, char **argv)
 		weir_base_doc_errors_print(config->doc, stderr);
 	} else if (code == APP_OK) {
 		preflight_print(warnings);
-		print_counts(argv[1], config, &loaded);
+		print_counts(path, config, &loaded);
 		code = app_finish(code);
 	}
 	json_decref(warnings);
 	config_free(config);
 	return code;
+}
+
+static int
+check_run(int argc, char **argv)
+{
+	bool json = false;
+	const struct app_option options[] = {{"json", APP_OPTION_FLAG, &json}, {.name = NULL}};
+	struct weir_base_doc *doc;
+	int code = app_options(&cmd_check, &argc, argv, options, 1, 1);
+
+	if (code >= 0)
+		return code;
+	doc = weir_base_doc_load(argv[1], &schema_root);
+	if (doc == NULL)
+		return app_error(&cmd_check, "out of memory");
+	code = check_model_only(doc) ? check_model(argv[1], doc, json)
+				     : check_config(argv[1], json);
+	weir_base_doc_free(doc);
+	return code == -ENOMEM ? app_error(&cmd_check, "out of memory") : code;
 }
 
 const struct app_command cmd_check = {
@@ -100,6 +118,8 @@ const struct app_command cmd_check = {
 		"Warnings,\n"
 		"of receivers that will not keep up on this machine, say what to change; with\n"
 		"these a file is in order all the same.\n"
+		"A file whose objects have steps, and receive nothing, is a model: it is checked\n"
+		"as weir sim would. Any other is checked as weir run would.\n"
 		"Devices are not touched and nothing is written.\n",
 	.run = check_run,
 };
