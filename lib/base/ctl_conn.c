@@ -26,9 +26,8 @@ weir_base_ctl_conn_new(int fd)
 void
 weir_base_ctl_conn_free(struct ctl_conn *conn)
 {
-	/* It is made all the same; nobody gets it. */
 	if (conn->deferred != NULL)
-		conn->deferred->conn = NULL;
+		weir_base_ctl_deferred_leave(conn->deferred);
 	close(conn->fd);
 	free(conn->in.data);
 	free(conn->out.data);

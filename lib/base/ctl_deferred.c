@@ -59,6 +59,25 @@ weir_base_ctl_defer(struct weir_base_ctl *ctl, weir_base_ctl_finish_t finish, vo
 	return deferred;
 }
 
+void
+weir_base_ctl_when_gone(struct weir_base_ctl_deferred *deferred, weir_base_ctl_gone_t gone)
+{
+	deferred->gone = gone;
+}
+
+void
+weir_base_ctl_deferred_leave(struct weir_base_ctl_deferred *deferred)
+{
+	struct weir_base_ctl *ctl = deferred->ctl;
+
+	deferred->conn = NULL;
+	/* Under this lock it is finished, too: what the argument points to may be gone then. */
+	pthread_mutex_lock(&ctl->commands.run);
+	if (deferred->gone != NULL && !deferred->finished)
+		deferred->gone(deferred->arg);
+	pthread_mutex_unlock(&ctl->commands.run);
+}
+
 /* Whoever answers it is told. */
 static void
 set_state(struct weir_base_ctl_deferred *deferred, bool *state)

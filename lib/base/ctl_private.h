@@ -54,6 +54,7 @@ struct weir_base_ctl_deferred {
 	weir_base_ctl_handler_t handler; /* and its arg: of which command */
 	void *handler_arg;
 	weir_base_ctl_finish_t finish;
+	weir_base_ctl_gone_t gone; /* NULL: it need not be told */
 	void *arg;
 	struct ctl_conn
 		*conn;  /* who is answered, NULL: gone; like the next one the server's thread's */
@@ -148,6 +149,9 @@ char *weir_base_ctl_answer_too_long(size_t limit);
 /* ctl_deferred.c */
 int weir_base_ctl_deferred_init(struct ctl_waiting *waiting);
 void weir_base_ctl_deferred_fini(struct ctl_waiting *waiting);
+
+/* Its client goes: nobody gets the answer, which is made all the same. In the server's thread. */
+void weir_base_ctl_deferred_leave(struct weir_base_ctl_deferred *deferred);
 
 /* Finish what a command has deferred. Under the lock of handlers. */
 void weir_base_ctl_deferred_finish(struct weir_base_ctl *ctl, const struct ctl_command *command);

@@ -137,6 +137,14 @@ int weir_base_ctl_run(
 typedef int (*weir_base_ctl_finish_t)(void *arg, json_t **result);
 
 /**
+ * Nobody waits for an answer that was deferred any more: its client has gone. In the server's thread, as handlers one at a time; once at most, and not
+ * after the answer was made, which it is all the same.
+ *
+ * @param arg  as deferred
+ */
+typedef void (*weir_base_ctl_gone_t)(void *arg);
+
+/**
  * From within a handler: the answer comes later. What the handler returns, and its result, which stays NULL, are not looked at then.
  * Other connections are served meanwhile; this one's next request is, after the answer. weir_base_ctl_run() waits for the answer.
  *
@@ -145,6 +153,9 @@ typedef int (*weir_base_ctl_finish_t)(void *arg, json_t **result);
  */
 struct weir_base_ctl_deferred *weir_base_ctl_defer(
 	struct weir_base_ctl *ctl, weir_base_ctl_finish_t finish, void *arg);
+
+/** From within the handler that deferred it, before it is resumed: have @p gone called if the client goes. */
+void weir_base_ctl_when_gone(struct weir_base_ctl_deferred *deferred, weir_base_ctl_gone_t gone);
 
 /**
  * The answer can be made now: finish() will be called. Any thread, also the handler itself; a few instructions under a lock, and one

@@ -48,6 +48,7 @@ struct ctl_question {
 	uint32_t nb_users;
 	bool asking;             /* more fragments may be asked for */
 	bool answered;           /* or just being so */
+	bool abandoned;          /* atomic: the client has gone */
 	struct ctl_part parts[]; /* by the link's number in the service */
 };
 
@@ -505,6 +506,15 @@ enlist(struct ctl_question *question, json_t **result)
 	return -ENOBUFS;
 }
 
+/* A weir_base_ctl_gone_t: its fragments are needed for others. */
+static void
+abandon(void *arg)
+{
+	struct ctl_question *question = arg;
+
+	__atomic_store_n(&question->abandoned, true, __ATOMIC_RELAXED);
+}
+
 /* @return 0: it will be answered; -ENOMEM */
 static int
 pose(struct ctl_question *question)
@@ -514,8 +524,10 @@ pose(struct ctl_question *question)
 
 	if (links != NULL)
 		question->deferred = weir_base_ctl_defer(readout->ctl, answer_question, question);
-	if (question->deferred != NULL)
+	if (question->deferred != NULL) {
+		weir_base_ctl_when_gone(question->deferred, abandon);
 		ask_all(question, links);
+	}
 	free(links);
 	if (question->deferred == NULL)
 		return -ENOMEM;
@@ -545,6 +557,7 @@ ctl_request(void *arg, const json_t *args, json_t **result)
 	question->readout = readout;
 	question->request.deliver = take_fragment;
 	question->request.arg = question;
+	question->request.abandoned = &question->abandoned;
 	rc = read_args(question, args, result);
 	if (rc == 0)
 		rc = enlist(question, result);

@@ -80,6 +80,7 @@ take_fragment(struct weir_readout_service *service, const struct weir_readout_re
 	one->timeout_ns = request->timeout_ns;
 	one->deliver = request->deliver;
 	one->arg = request->arg;
+	one->abandoned = request->abandoned;
 	one->waited = false;
 	TAILQ_INSERT_TAIL(&service->asked, one, entry);
 }
@@ -148,7 +149,9 @@ try_answer(const struct weir_readout_service *service, struct fragment *one, boo
 {
 	const struct weir_readout_buffer *buffer = service->links[one->shown.link].buffer;
 	uint64_t waited_ns = now_ns > one->shown.asked_ns ? now_ns - one->shown.asked_ns : 0;
-	const bool late = waited_ns >= one->timeout_ns, over = stopped || late;
+	const bool abandoned =
+		one->abandoned != NULL && __atomic_load_n(one->abandoned, __ATOMIC_RELAXED);
+	const bool late = abandoned || waited_ns >= one->timeout_ns, over = stopped || late;
 
 	if (!over && one->begin != one->end && !weir_readout_buffer_reached(buffer, one->end))
 		return false;

@@ -17,7 +17,8 @@ struct fragment {
 	uint64_t begin, end, timeout_ns;
 	weir_readout_deliver_t deliver;
 	void *arg;
-	bool waited; /* a poll could not answer it */
+	const bool *abandoned; /* or NULL */
+	bool waited;           /* a poll could not answer it */
 };
 
 TAILQ_HEAD(fragments, fragment);

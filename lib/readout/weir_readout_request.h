@@ -113,6 +113,11 @@ struct weir_readout_request {
 	uint32_t nb_links;     /**< how many, where links are given */
 	weir_readout_deliver_t deliver; /**< gets the fragments, one by one */
 	void *arg;                      /**< for deliver */
+	/**
+	 * NULL, or: true when nobody waits for it any more; atomic. What is outstanding is delivered at the next poll then, as if its timeout were over.
+	 * Kept until the last fragment is delivered.
+	 */
+	const bool *abandoned;
 };
 
 /** Counters of a service at one moment: 64 bits, never reset. asked = outstanding + sum of answered + sum of refused. */

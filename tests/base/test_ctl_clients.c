@@ -220,6 +220,7 @@ struct later {
 	struct weir_base_ctl *ctl;
 	struct weir_base_ctl_deferred *deferred; /* atomic: there is one to resume */
 	int nb_finished;                         /* atomic */
+	int nb_gone;                             /* atomic: told that the client has */
 	bool at_once;                            /* atomic: the handler resumes it itself */
 };
 
@@ -233,6 +234,14 @@ finish_later(void *arg, json_t **result)
 	return 0;
 }
 
+static void
+gone_before(void *arg)
+{
+	struct later *later = arg;
+
+	__atomic_add_fetch(&later->nb_gone, 1, __ATOMIC_ACQ_REL);
+}
+
 static int
 answer_later(void *arg, const json_t *args, json_t **result)
 {
@@ -242,6 +251,7 @@ answer_later(void *arg, const json_t *args, json_t **result)
 
 	if (deferred == NULL || weir_base_ctl_defer(later->ctl, finish_later, later) != NULL)
 		return -EIO;
+	weir_base_ctl_when_gone(deferred, gone_before);
 	if (__atomic_load_n(&later->at_once, __ATOMIC_ACQUIRE))
 		weir_base_ctl_resume(deferred);
 	else
@@ -319,6 +329,9 @@ deferred_answers_for_who_has_gone_are_finished(void **state)
 	send_text(gone, ASK_LATER ASK_ECHO);
 	wait_for_deferred(&later);
 	close(gone);
+	while (__atomic_load_n(&later.nb_gone, __ATOMIC_ACQUIRE) == 0)
+		pause_ms(1);
+	assert_int_equal(later.nb_finished, 0);
 	weir_base_ctl_resume(later.deferred);
 	while (__atomic_load_n(&later.nb_finished, __ATOMIC_ACQUIRE) == 0)
 		pause_ms(1);
@@ -330,6 +343,7 @@ deferred_answers_for_who_has_gone_are_finished(void **state)
 	weir_base_ctl_resume(later.deferred);
 	expect_line(silent, "{\"ok\":true,\"result\":2}");
 	expect_line(silent, "");
+	assert_int_equal(later.nb_gone, 1);
 	close(silent);
 	close(other);
 	weir_base_ctl_close(ctl);

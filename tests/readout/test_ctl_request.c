@@ -2,6 +2,9 @@
 /* Windows on request, over the control socket. */
 #include "ctl_fixture.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include "weir_readout_fragment.h"
 
 void *__real_malloc(size_t size);
@@ -284,6 +287,30 @@ waiting(void **state)
 	json_decref(third.answer);
 }
 
+/* A client that goes keeps nothing from others: the clock stands still, so no timeout is over. */
+static void
+gone(void **state)
+{
+	static const char question[] =
+		"{\"command\": \"readout/request\", \"args\": " TO_COME "}\n";
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct weir_readout_service_stats stats;
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	begin();
+	run_to(60);
+	assert_int_equal(
+		weir_base_ctl_path(ctl_name, address.sun_path, sizeof(address.sun_path)), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(write(fd, question, strlen(question)), strlen(question));
+	wait_for_fragments(2);
+	close(fd);
+	wait_for_fragments(0);
+	weir_readout_service_stats(t.service, &stats);
+	assert_int_equal(stats.outstanding + stats.held, 0);
+	assert_int_equal(stats.answered[WEIR_READOUT_ANSWER_TIMED_OUT], 2);
+}
+
 /* A run that ends answers, with what is there; then refuses. */
 static void
 stopped(void **state)
@@ -351,6 +378,7 @@ main(void)
 		cmocka_unit_test_teardown(short_of_memory, end),
 		cmocka_unit_test_teardown(bad_requests, end),
 		cmocka_unit_test_teardown(waiting, end),
+		cmocka_unit_test_teardown(gone, end),
 		cmocka_unit_test_teardown(stopped, end),
 		cmocka_unit_test_teardown(taken_back, end),
 		cmocka_unit_test_teardown(nothing_to_ask, end),
