@@ -60,15 +60,20 @@ write_piece_header(struct rte_mbuf *piece, uint32_t payload, uint16_t fragment)
 	node_store16(ip + IP4_CHECKSUM, (uint16_t)~node_ip4_sum(ip, IP4_HEADER));
 }
 
-/* Can it be cut? Packets that did not come from ip4_rewrite have no MTU noted, and nobody looked at their header. */
+/*
+ * Can it be cut? Packets that did not come from ip4_lookup and ip4_rewrite have no MTU noted, and nobody looked at
+ * their header: what it says may be more than there is.
+ */
 static bool
 is_cuttable(const struct rte_mbuf *m)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, weir_node_l3(m));
+	uint32_t total;
 
-	return node_frag_mtu(m) >= WEIR_NODE_MTU_MIN &&
-	       m->data_len >= weir_node_l3(m) + IP4_HEADER &&
-	       node_load_be16(ip + IP4_TOTAL_LENGTH) > IP4_HEADER;
+	if (node_frag_mtu(m) < WEIR_NODE_MTU_MIN || m->data_len < weir_node_l3(m) + IP4_HEADER)
+		return false;
+	total = node_load_be16(ip + IP4_TOTAL_LENGTH);
+	return total > IP4_HEADER && weir_node_l3(m) + total <= m->pkt_len + node_missing(m);
 }
 
 /*

@@ -282,6 +282,15 @@ test_nobody_noted(void **state)
 	}
 	expect_silence();
 	assert_int_equal(test_reason(WEIR_NODE_REASON_NONE), nb);
+	/* More payload by its length field than the frame has: no piece is made up, and nothing written for one. */
+	for (uint32_t missing = 1; missing <= 1000; missing += 111) {
+		make(1000, 0);
+		frame.length -= missing;
+		send_noted((uint32_t)MTU << 16 | narrow);
+		nb++;
+	}
+	expect_silence();
+	assert_int_equal(test_reason(WEIR_NODE_REASON_NONE), nb);
 	/* The least that is cut; and no port to send to, so that all pieces are dropped. */
 	make(100, 0);
 	send_noted((uint32_t)WEIR_NODE_MTU_MIN << 16 | narrow);
