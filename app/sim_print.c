@@ -34,6 +34,7 @@ static const struct column stream_columns[] = {
 	{"p99.99", "latency_p9999_ns", FORM_TIME, false},
 	{"wait", "wait_mean_ns", FORM_TIME, false},
 	{"service", "service_mean_ns", FORM_TIME, false},
+	{"reordered", "reordering", FORM_SHARE, false},
 	{.head = NULL},
 };
 

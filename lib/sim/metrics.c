@@ -36,9 +36,20 @@ share(uint64_t part, uint64_t all)
 }
 
 static inline double
-percentile_ns(const struct sim_stream *stream, double percent)
+percentile_ns(const struct weir_base_hist *hist, double percent)
 {
-	return (double)weir_base_hist_percentile(&stream->latency_hist, percent) / PS_PER_NS;
+	return (double)weir_base_hist_percentile(hist, percent) / PS_PER_NS;
+}
+
+/* Of the packets whose latency is of the class of a percentile: how long they were worked on, in the mean. */
+static inline double
+service_at_ns(const struct sim_stream *stream, double percent)
+{
+	const unsigned int class =
+		weir_base_hist_index(weir_base_hist_percentile(&stream->latency_hist, percent));
+	const uint64_t nb = stream->latency_hist.bucket[class];
+
+	return nb > 0 ? (double)stream->service_of[class] / (double)nb / PS_PER_NS : 0;
 }
 
 /* Each is one expression of what it is called after. */
@@ -86,12 +97,24 @@ STREAM(inside_max, (double)stream->inside.max)
 STREAM(latency_mean, weir_sim_tally_mean(&stream->latency_ps) / PS_PER_NS)
 STREAM(latency_sd, weir_sim_tally_sd(&stream->latency_ps) / PS_PER_NS)
 STREAM(latency_min, (double)stream->latency_ps.min / PS_PER_NS)
-STREAM(latency_p50, percentile_ns(stream, 50))
-STREAM(latency_p90, percentile_ns(stream, 90))
-STREAM(latency_p99, percentile_ns(stream, 99))
-STREAM(latency_p999, percentile_ns(stream, 99.9))
-STREAM(latency_p9999, percentile_ns(stream, 99.99))
+STREAM(latency_p50, percentile_ns(&stream->latency_hist, 50))
+STREAM(latency_p90, percentile_ns(&stream->latency_hist, 90))
+STREAM(latency_p99, percentile_ns(&stream->latency_hist, 99))
+STREAM(latency_p999, percentile_ns(&stream->latency_hist, 99.9))
+STREAM(latency_p9999, percentile_ns(&stream->latency_hist, 99.99))
 STREAM(latency_max, (double)stream->latency_ps.max / PS_PER_NS)
+STREAM(service_p50, service_at_ns(stream, 50))
+STREAM(service_p90, service_at_ns(stream, 90))
+STREAM(service_p99, service_at_ns(stream, 99))
+STREAM(service_p999, service_at_ns(stream, 99.9))
+STREAM(service_p9999, service_at_ns(stream, 99.99))
+STREAM(wait_p50, percentile_ns(&stream->latency_hist, 50) - service_at_ns(stream, 50))
+STREAM(wait_p90, percentile_ns(&stream->latency_hist, 90) - service_at_ns(stream, 90))
+STREAM(wait_p99, percentile_ns(&stream->latency_hist, 99) - service_at_ns(stream, 99))
+STREAM(wait_p999, percentile_ns(&stream->latency_hist, 99.9) - service_at_ns(stream, 99.9))
+STREAM(wait_p9999, percentile_ns(&stream->latency_hist, 99.99) - service_at_ns(stream, 99.99))
+STREAM(reordered, (double)stream->reordered)
+STREAM(reordering, share(stream->reordered, stream->delivered))
 STREAM(wait_mean, weir_sim_tally_mean(&stream->wait_ps) / PS_PER_NS)
 STREAM(service_mean, weir_sim_tally_mean(&stream->service_ps) / PS_PER_NS)
 
@@ -118,6 +141,18 @@ static const struct quantity stream_quantities[] = {
 	{"latency_max_ns", stream_latency_max},
 	{"wait_mean_ns", stream_wait_mean},
 	{"service_mean_ns", stream_service_mean},
+	{"latency_p50_wait_ns", stream_wait_p50},
+	{"latency_p50_service_ns", stream_service_p50},
+	{"latency_p90_wait_ns", stream_wait_p90},
+	{"latency_p90_service_ns", stream_service_p90},
+	{"latency_p99_wait_ns", stream_wait_p99},
+	{"latency_p99_service_ns", stream_service_p99},
+	{"latency_p999_wait_ns", stream_wait_p999},
+	{"latency_p999_service_ns", stream_service_p999},
+	{"latency_p9999_wait_ns", stream_wait_p9999},
+	{"latency_p9999_service_ns", stream_service_p9999},
+	{"reordered_packets", stream_reordered},
+	{"reordering", stream_reordering},
 };
 
 QUEUE(arrived, (double)queue->arrived)
@@ -127,6 +162,11 @@ QUEUE(length_mean, weir_sim_level_mean(&queue->length, span_ps(sim)))
 QUEUE(length_max, (double)queue->length.max)
 QUEUE(wait_mean, weir_sim_tally_mean(&queue->wait_ps) / PS_PER_NS)
 QUEUE(wait_sd, weir_sim_tally_sd(&queue->wait_ps) / PS_PER_NS)
+QUEUE(wait_p50, percentile_ns(&queue->wait_hist, 50))
+QUEUE(wait_p90, percentile_ns(&queue->wait_hist, 90))
+QUEUE(wait_p99, percentile_ns(&queue->wait_hist, 99))
+QUEUE(wait_p999, percentile_ns(&queue->wait_hist, 99.9))
+QUEUE(wait_p9999, percentile_ns(&queue->wait_hist, 99.99))
 QUEUE(wait_max, (double)queue->wait_ps.max / PS_PER_NS)
 
 static const struct quantity queue_quantities[] = {
@@ -137,6 +177,11 @@ static const struct quantity queue_quantities[] = {
 	{"length_max", queue_length_max},
 	{"wait_mean_ns", queue_wait_mean},
 	{"wait_sd_ns", queue_wait_sd},
+	{"wait_p50_ns", queue_wait_p50},
+	{"wait_p90_ns", queue_wait_p90},
+	{"wait_p99_ns", queue_wait_p99},
+	{"wait_p999_ns", queue_wait_p999},
+	{"wait_p9999_ns", queue_wait_p9999},
 	{"wait_max_ns", queue_wait_max},
 };
 

@@ -185,6 +185,8 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 void
 sim_free(struct sim *sim)
 {
+	uint32_t i;
+
 	if (sim == NULL)
 		return;
 	free_custom(sim);
@@ -193,6 +195,8 @@ sim_free(struct sim *sim)
 	free(sim->probes);
 	free(sim->packets.all);
 	free(sim->bursts.all);
+	for (i = 0; sim->streams != NULL && i < sim->model->nb_streams; i++)
+		free(sim->streams[i].flows_left.all);
 	free(sim->streams);
 	free(sim->queues);
 	free(sim->lanes);
@@ -223,6 +227,8 @@ restart_stream(struct sim *sim, struct sim_stream *stream)
 	stream->latency_ps = stream->wait_ps = stream->service_ps = (struct weir_sim_tally){0};
 	stream->sojourned_ps = 0;
 	stream->latency_hist = (struct weir_base_hist){0};
+	memset(stream->service_of, 0, sizeof(stream->service_of));
+	stream->reordered = 0;
 }
 
 static void

@@ -16,6 +16,7 @@
  *   value.c       attributes and other numbers
  *   packet.c      packets, from their making to their end
  *   probe.c       levels and edges that are looked at
+ *   flows.c       who has overtaken whom
  *   check.c       the laws that its sums must obey
  *   metrics.c     what it tells
  *   run.c         replications
@@ -97,6 +98,7 @@ struct sim_queue {
 	uint64_t waiting_at_start;
 	uint64_t arrived, dropped, taken;
 	struct weir_sim_tally wait_ps;
+	struct weir_base_hist wait_hist;
 	weir_sim_u128 waited_ps;
 };
 
@@ -161,6 +163,18 @@ struct sim_bursts {
 	uint32_t nb, room, free;
 };
 
+/* Flows that have sent something that has left; see flows.c. */
+struct sim_flow {
+	uint64_t latest_ps;
+	uint32_t flow;
+	bool is_used;
+};
+
+struct sim_flows {
+	struct sim_flow *all;
+	uint32_t nb, room;
+};
+
 struct sim_stream {
 	struct weir_sim_random arrivals, phases, sizes, flows;
 	struct sim_source source;
@@ -172,6 +186,10 @@ struct sim_stream {
 	struct weir_sim_tally latency_ps, wait_ps, service_ps;
 	weir_sim_u128 sojourned_ps;
 	struct weir_base_hist latency_hist;
+	weir_sim_u128 service_of
+		[WEIR_BASE_HIST_BUCKETS]; /* ps, of the packets in each class of latencies */
+	struct sim_flows flows_left;
+	uint64_t reordered;
 };
 
 struct sim_probe {
@@ -321,6 +339,9 @@ bool sim_packet_joins(struct sim *sim, uint32_t packet);
 /* It has left, or was dropped. */
 void sim_packet_delivered(struct sim *sim, uint32_t packet);
 void sim_packet_dropped(struct sim *sim, uint32_t packet, uint32_t reason);
+
+/* A packet leaves: has one of its flow left that came later? */
+bool sim_flows_overtaken(struct sim *sim, uint32_t packet);
 
 /* An event is over. */
 void sim_probes_look(struct sim *sim);

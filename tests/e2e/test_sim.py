@@ -205,6 +205,22 @@ def test_probes(model, tmp_path):
     assert re.search(r"^  backlog +[\d,]+ ", weir("sim", tmp_path / "probes.yaml").stdout, re.M)
 
 
+def test_reordering(tmp_path):
+    """Who was overtaken within its flow, counted again from a trace of all that left: 600 flows on cores of two speeds."""
+    text = GOOD.replace("sizes: imix", "flows: 600, popularity: zipf")
+    text = text.replace("cpu: {clock: 1GHz}", "cpu: {clock: 1GHz}\n    old: {clock: 200MHz}")
+    (tmp_path / "model.yaml").write_text(text.replace("replications: 4", "probes: {out: {from: server, trace: out.csv}}"))
+    report = run(tmp_path / "model.yaml")
+    latest, reordered = {}, 0
+    for row in csv.DictReader((tmp_path / "out.csv").read_text().splitlines()):
+        time, came = int(row["time_ps"]), int(row["time_ps"]) - int(row["age_ps"])
+        overtaken = came < latest.get(row["flow"], 0)
+        latest[row["flow"]] = max(came, latest.get(row["flow"], 0))
+        reordered += overtaken and time >= 5e9
+    assert len(latest) == 600 and reordered > 100
+    assert report["streams"][0]["reordered_packets"]["mean"] == reordered
+
+
 def test_batches(tmp_path):
     """One replication has confidence intervals too."""
     (tmp_path / "model.yaml").write_text(GOOD.replace("replications: 4", "batches: 9"))

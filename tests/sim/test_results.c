@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a run tells of latencies, their parts, and order. */
+#include "sim_util.h"
+
+#include <math.h>
+
+#define MODEL(stream, queue, step, cores)                                                          \
+	"traffic: {streams: {s: {to: q, arrivals: deterministic, " stream "}}}\n"                  \
+	"application:\n"                                                                           \
+	"  queues: {q: {type: " queue "}}\n"                                                       \
+	"  objects: {o: {queues: [q], steps: [{" step "}]}}\n"                                     \
+	"platform: {cores: {" cores "}}\n"                                                         \
+	"run: {simulation: {duration: 1ms}}\n"
+
+#define VALUE(scope, name, quantity)                                                               \
+	given_value(&given, &result, 0, WEIR_SIM_##scope, name, quantity)
+
+/* A percentile is the upper end of a class, which is 1/32 of its value wide. */
+static void
+assert_class(double found, double expected)
+{
+	assert_true(found >= expected && found <= expected * (1 + 1.0 / 32));
+}
+
+/* Nobody waits: it takes 1 ns a byte, of 64, 570 and 1518 as 7 to 4 to 1. */
+static void
+parts_of_percentiles(void **state)
+{
+	struct given given = given_model(MODEL("interval: 100ns, sizes: imix", "parallel",
+		"per_byte: 1cycles/B", "c: {clock: 1GHz, count: 99}"));
+	struct weir_sim_result result = given_run(&given);
+
+	assert_true(VALUE(STREAM, "s", "latency_p50_service_ns") == 64);
+	assert_true(VALUE(STREAM, "s", "latency_p90_service_ns") == 570);
+	assert_true(VALUE(STREAM, "s", "latency_p99_service_ns") == 1518);
+	assert_true(VALUE(STREAM, "s", "latency_p9999_service_ns") == 1518);
+	assert_class(VALUE(STREAM, "s", "latency_p90_ns"), 570);
+	assert_true(VALUE(STREAM, "s", "latency_p90_wait_ns") ==
+		    VALUE(STREAM, "s", "latency_p90_ns") - 570);
+	assert_true(VALUE(QUEUE, "q", "wait_p9999_ns") == 0);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* A hundred come at 10, 20, 30 ... ns, each takes 100: the nth waits for 90 (n - 1). */
+static void
+waits(void **state)
+{
+	struct given given = given_model(MODEL(
+		"interval: 10ns, count: 100", "parallel", "cpu: 100cycles", "c: {clock: 1GHz}"));
+	struct weir_sim_result result = given_run(&given);
+
+	assert_class(VALUE(QUEUE, "q", "wait_p50_ns"), 90 * 49);
+	assert_class(VALUE(QUEUE, "q", "wait_p90_ns"), 90 * 89);
+	assert_class(VALUE(QUEUE, "q", "wait_p99_ns"), 90 * 98);
+	assert_true(VALUE(QUEUE, "q", "wait_p999_ns") == 90 * 99);
+	assert_true(VALUE(QUEUE, "q", "wait_p9999_ns") == 90 * 99);
+	assert_true(VALUE(STREAM, "s", "latency_p999_service_ns") == 100);
+	assert_true(VALUE(STREAM, "s", "latency_p999_wait_ns") == 90 * 99);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* The first one takes a slow core, and all others overtake it on a fast one: one is out of order, not four. */
+#define SLOW_AND_FAST "slow: {clock: 100MHz}, fast: {clock: 1GHz}"
+
+static void
+who_was_overtaken(void **state)
+{
+	const struct {
+		const char *model;
+		double reordered;
+	} cases[] = {
+		{MODEL("interval: 150ns, count: 5", "parallel", "cpu: 100cycles", SLOW_AND_FAST),
+			1},
+		{MODEL("interval: 150ns, count: 5", "ordered", "cpu: 100cycles", SLOW_AND_FAST), 0},
+		/* Each of a flow of its own. */
+		{MODEL("interval: 150ns, count: 5, flows: 1000000", "parallel", "cpu: 100cycles",
+			 SLOW_AND_FAST),
+			0},
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct given given = given_model(cases[i].model);
+		struct weir_sim_result result = given_run(&given);
+
+		assert_true(VALUE(STREAM, "s", "delivered_packets") == 5);
+		assert_true(VALUE(STREAM, "s", "reordered_packets") == cases[i].reordered);
+		assert_true(VALUE(STREAM, "s", "reordering") == cases[i].reordered / 5);
+		weir_sim_result_free(&result);
+		given_free(&given);
+	}
+}
+
+/* What was before the warm-up's end does not count, but what is overtaken then was so by what came before. */
+static void
+after_the_warm_up(void **state)
+{
+	struct given given = given_model(
+		MODEL("interval: 150ns, count: 5", "parallel", "cpu: 100cycles", SLOW_AND_FAST));
+	struct weir_sim_result result;
+
+	given.param.warmup_ps = 1000000;
+	result = given_run(&given);
+	assert_true(VALUE(STREAM, "s", "delivered_packets") == 1);
+	assert_true(VALUE(STREAM, "s", "reordered_packets") == 1);
+	weir_sim_result_free(&result);
+	given.param.warmup_ps = 2000000;
+	result = given_run(&given);
+	assert_true(VALUE(STREAM, "s", "reordered_packets") == 0);
+	assert_true(VALUE(STREAM, "s", "latency_p99_service_ns") == 0);
+	assert_true(VALUE(QUEUE, "q", "wait_p99_ns") == 0);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* Nor does what was in the batch before. */
+static void
+after_a_batch(void **state)
+{
+	struct given given = given_model(MODEL(
+		"interval: 100ns", "parallel", "cpu: 64cycles", "c: {clock: 1GHz, count: 2}"));
+	struct weir_sim_result result;
+
+	given.param.nb_batches = 2;
+	result = given_run(&given);
+	assert_true(given_value(&given, &result, 1, WEIR_SIM_STREAM, "s",
+			    "latency_p50_service_ns") == 64);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_of_percentiles),
+		cmocka_unit_test(waits),
+		cmocka_unit_test(who_was_overtaken),
+		cmocka_unit_test(after_the_warm_up),
+		cmocka_unit_test(after_a_batch),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
