@@ -17,8 +17,9 @@ sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
 {
 	const uint64_t last = sim->nb_events + nb_events;
 	const bool has_probes = sim->model->nb_probes > sim->model->nb_edges;
+	const struct sim_event *first;
 
-	while (sim->events.nb > 0 && sim->events.events[0].time_ps <= end_ps) {
+	while ((first = event_list_first(&sim->events)) != NULL && first->time_ps <= end_ps) {
 		struct sim_event event;
 		uint32_t index;
 

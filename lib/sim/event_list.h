@@ -9,10 +9,14 @@
  *     1  2  3  4        a million events have ten levels, where two children each would make it twenty.
  *   5..8 ...            What is scheduled lately mostly stays low: pushing moves few.
  *
+ * What was taken leaves a gap at the top. Most events schedule another one, which goes down from there as far as it must, often not
+ * far; otherwise the last one does, when the next is asked for.
+ *
  * Order: time, then priority, then the sequence of scheduling; all of it is one number of 128 bits.
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "weir_sim_stats.h"
@@ -47,6 +51,7 @@ struct sim_event {
 struct event_list {
 	struct sim_event *events;
 	uint32_t nb, room;
+	bool has_gap; /* at the top: the nb events are behind it */
 	uint64_t sequence;
 };
 
@@ -62,6 +67,41 @@ event_before(const struct sim_event *a, const struct sim_event *b)
 	       ((weir_sim_u128)b->time_ps << 64 | b->order);
 }
 
+/* The first of up to four in a row, of which there is one. Where there are four, without branches: none could be foretold. */
+static inline uint32_t
+event_list_least(const struct sim_event *events, uint32_t from, uint32_t nb)
+{
+	uint32_t least = from, i;
+
+	if (nb - from >= 4) {
+		least += event_before(&events[from + 1], &events[from]);
+		i = from + 2 + event_before(&events[from + 3], &events[from + 2]);
+		return least + (i - least) * event_before(&events[i], &events[least]);
+	}
+	for (i = from + 1; i < nb; i++)
+		if (event_before(&events[i], &events[least]))
+			least = i;
+	return least;
+}
+
+/* Put an event where it belongs, from the gap at the top of nb places downwards. */
+static inline void
+event_list_fill(struct event_list *list, struct sim_event event, uint32_t nb)
+{
+	struct sim_event *const events = list->events;
+	uint32_t at = 0, below, least;
+
+	list->has_gap = false;
+	for (below = 1; below < nb; below = 4 * at + 1) {
+		least = event_list_least(events, below, nb);
+		if (!event_before(&events[least], &event))
+			break;
+		events[at] = events[least];
+		at = least;
+	}
+	events[at] = event;
+}
+
 /* @return false: no memory */
 static inline bool
 event_list_push_stamped(struct event_list *list, uint64_t time_ps, enum event_priority priority,
@@ -72,6 +112,10 @@ event_list_push_stamped(struct event_list *list, uint64_t time_ps, enum event_pr
 	struct sim_event *events;
 	uint32_t at = list->nb, above;
 
+	if (list->has_gap) {
+		event_list_fill(list, event, ++list->nb);
+		return true;
+	}
 	if (at == list->room && !sim_event_list_grow(list))
 		return false;
 	events = list->events;
@@ -94,29 +138,25 @@ event_list_push(
 	return event_list_push_stamped(list, time_ps, priority, target, 0);
 }
 
+/* The first one, which stays until something is pushed or taken; NULL: there is none. */
+static inline const struct sim_event *
+event_list_first(struct event_list *list)
+{
+	if (list->nb == 0)
+		return NULL;
+	if (list->has_gap)
+		event_list_fill(list, list->events[list->nb], list->nb);
+	return list->events;
+}
+
 /* Take the first one away; there is one. */
 static inline struct sim_event
 event_list_pop(struct event_list *list)
 {
-	struct sim_event *const events = list->events;
-	const struct sim_event first = events[0], last = events[--list->nb];
-	const uint32_t nb = list->nb;
-	uint32_t at = 0, below, i, least;
+	const struct sim_event first = *event_list_first(list);
 
-	for (;;) {
-		below = 4 * at + 1;
-		if (below >= nb)
-			break;
-		least = below;
-		for (i = below + 1; i < nb && i < below + 4; i++)
-			if (event_before(&events[i], &events[least]))
-				least = i;
-		if (!event_before(&events[least], &last))
-			break;
-		events[at] = events[least];
-		at = least;
-	}
-	events[at] = last;
+	list->nb--;
+	list->has_gap = true;
 	return first;
 }
 

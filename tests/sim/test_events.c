@@ -87,6 +87,32 @@ time_does_not_go_back(void **state)
 	sim_event_list_free(&list);
 }
 
+/* The same with few of them, so that what is pushed often goes to the end. */
+static void
+few_events(void **state)
+{
+	struct weir_sim_random random;
+	struct event_list list = {0};
+	struct sim_event before = {0}, event;
+	unsigned int nb, i;
+
+	weir_sim_random_init(&random, 3, 0, "events");
+	assert_null(event_list_first(&list));
+	for (nb = 1; nb <= 30; nb++) {
+		event_list_push(&list, before.time_ps, EVENT_PRIORITY_ARRIVAL, nb);
+		for (i = 0; i < 1000; i++) {
+			assert_int_equal(list.nb, nb);
+			assert_true(event_list_first(&list)->time_ps >= before.time_ps);
+			event = event_list_pop(&list);
+			assert_true(event.time_ps >= before.time_ps);
+			before = event;
+			event_list_push(&list, event.time_ps + weir_sim_random_below(&random, 1000),
+				EVENT_PRIORITY_ARRIVAL, i);
+		}
+	}
+	sim_event_list_free(&list);
+}
+
 int
 main(void)
 {
@@ -94,6 +120,7 @@ main(void)
 		cmocka_unit_test(earliest_first_then_priority_then_sequence),
 		cmocka_unit_test(sorts_any_number),
 		cmocka_unit_test(time_does_not_go_back),
+		cmocka_unit_test(few_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
