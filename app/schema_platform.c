@@ -326,6 +326,13 @@ static const struct weir_base_doc_key keys[] = {
 		.help = "How cores get packets, for `weir sim`.",
 	},
 	{
+		.name = "memories",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_memory,
+		.help = "Memories that cores share, by name, for `weir sim`.",
+	},
+	{
 		.name = "units",
 		.kind = WEIR_BASE_DOC_NAMED,
 		.item = WEIR_BASE_DOC_MAP,

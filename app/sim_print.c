@@ -64,6 +64,14 @@ static const struct column unit_columns[] = {
 	{.head = NULL},
 };
 
+static const struct column memory_columns[] = {
+	{"accesses", "accesses", FORM_COUNT, false},
+	{"users", "users_mean", FORM_NUMBER, true},
+	{"bytes", "held_mean_bytes", FORM_NUMBER, true},
+	{"most", "held_max_bytes", FORM_NUMBER, false},
+	{.head = NULL},
+};
+
 static const struct column drop_columns[] = {
 	{"packets", "packets", FORM_NUMBER, true},
 	{.head = NULL},
@@ -199,6 +207,7 @@ sim_report_print(const struct sim_report *report)
 		print_scope(report, WEIR_SIM_CORES, "cores", cores_columns);
 		print_scope(report, WEIR_SIM_UNIT, "unit", unit_columns);
 		print_scope(report, WEIR_SIM_DROP, "drops", drop_columns);
+		print_scope(report, WEIR_SIM_MEMORY, "memory", memory_columns);
 		print_scope(report, WEIR_SIM_PROBE, "probe", probe_columns);
 	}
 	if (broken != NULL)

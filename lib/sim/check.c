@@ -91,6 +91,27 @@ check_cores(struct sim *sim)
 	}
 }
 
+/* What levels hold is what packets hold of them. */
+static void
+check_memories(struct sim *sim)
+{
+	const size_t nb = (size_t)sim->packets.nb * sim->model->nb_memories;
+	uint64_t held = 0;
+	uint32_t i;
+	size_t at;
+
+	for (i = 0; i < sim->model->nb_levels; i++) {
+		weir_sim_level_advance(&sim->levels[i].users, sim->now_ps);
+		weir_sim_level_advance(&sim->levels[i].held, sim->now_ps);
+		held += sim->levels[i].held.value;
+	}
+	for (at = 0; at < nb; at++)
+		if (sim->places[at].level != SIM_NONE)
+			held -= sim->places[at].bytes;
+	if (held != 0)
+		sim->broken = "balance of memories";
+}
+
 static void
 check_units(struct sim *sim)
 {
@@ -137,4 +158,5 @@ sim_check(struct sim *sim)
 	check_queues(sim);
 	check_cores(sim);
 	check_units(sim);
+	check_memories(sim);
 }

@@ -180,6 +180,11 @@ sim_doc_check(struct weir_sim_model *model)
 				model->units[i].name);
 	for (i = 0; i < model->nb_kinds; i++)
 		check_polling(model, &model->cores[i]);
+	for (i = 0; i < model->nb_memories; i++)
+		if (!model->memories[i].is_used)
+			weir_base_doc_error_add(model->doc, model->memories[i].value,
+				"nothing uses memory '%s'; expected a step that does",
+				model->memories[i].name);
 	check_attributes(model);
 	return check_circles(model);
 }

@@ -42,6 +42,9 @@ int sim_doc_read_units(struct weir_sim_model *model, const struct weir_base_doc_
 /* How a queue is served. */
 int sim_doc_read_discipline(struct weir_sim_model *model, struct model_queue *queue);
 int sim_doc_read_dispatch(struct weir_sim_model *model, const struct weir_base_doc_value *dispatch);
+int sim_doc_read_memories(struct weir_sim_model *model, const struct weir_base_doc_value *memories);
+/* Index of the memory that @p value names, or SIM_NONE with an error. */
+uint32_t sim_doc_find_memory(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 int sim_doc_read_steps(struct weir_sim_model *model, const struct model_object *object,
 	const struct weir_base_doc_value *steps);
 /* The attributes that a stream gives its packets. */

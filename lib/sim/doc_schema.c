@@ -207,6 +207,13 @@ static const struct weir_base_doc_key platform_keys[] = {
 		.help = "How cores get packets.",
 	},
 	{
+		.name = "memories",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_memory,
+		.help = "Memories that cores share, by name.",
+	},
+	{
 		.name = "units",
 		.kind = WEIR_BASE_DOC_NAMED,
 		.item = WEIR_BASE_DOC_MAP,

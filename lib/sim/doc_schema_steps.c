@@ -41,7 +41,7 @@ static const struct weir_base_doc_key step_keys[] = {
 		.def = "0",
 		.help = "Cycles that it takes of the core, in the mean.",
 	},
-	SIM_DOC_DIST_ROWS("cpu` or `value"),
+	SIM_DOC_DIST_ROWS("cpu`, `accesses` or `value"),
 	{
 		.name = "per_byte",
 		.kind = WEIR_BASE_DOC_CYCLES_PER_BYTE,
@@ -54,6 +54,27 @@ static const struct weir_base_doc_key step_keys[] = {
 		.name = "times",
 		.kind = WEIR_BASE_DOC_STRING,
 		.help = "`cpu` is multiplied by that: an attribute, `size` or `flow`.",
+	},
+	{
+		.name = "memory",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "The memory of `platform.memories` that it uses: so many `accesses`, and "
+			"`bytes`; without either, all bytes of the packet.",
+	},
+	{
+		.name = "accesses",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0,
+		.max = 1e9,
+		.def = "0",
+		.help = "With `memory`: one after the other, in the mean.",
+	},
+	{
+		.name = "bytes",
+		.kind = WEIR_BASE_DOC_BYTES,
+		.min = 0,
+		.max = 1e9,
+		.help = "With `memory`.",
 	},
 	{
 		.name = "use",
@@ -162,7 +183,8 @@ static const struct weir_base_doc_key step_keys[] = {
 const struct weir_base_doc_section weir_sim_doc_step = {
 	.name = "step",
 	.help = "Something that an execution object does with a packet, and what it costs: one of "
-		"`cpu` (and `per_byte`), `use`, `set`, `fork`, `join`, `switch`, `jump`, `send`, "
+		"`cpu` (and `per_byte`), `memory`, `use`, `set`, `fork`, `join`, `switch`, `jump`, "
+		"`send`, "
 		"`drop`, `output`.",
 	.keys = step_keys,
 };
@@ -279,4 +301,71 @@ const struct weir_base_doc_section weir_sim_doc_dispatch = {
 	.name = "dispatch",
 	.help = "How cores get packets, for `weir sim`.",
 	.keys = dispatch_keys,
+};
+
+static const struct weir_base_doc_key level_keys[] = {
+	{
+		.name = "capacity",
+		.kind = WEIR_BASE_DOC_BYTES,
+		.min = 0,
+		.max = 1e15,
+		.help = "What packets may hold of it; of the last level it has no meaning.",
+	},
+	{
+		.name = "latency",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 1,
+		.def = "0",
+		.help = "Of an access.",
+	},
+	{
+		.name = "bandwidth",
+		.kind = WEIR_BASE_DOC_BIT_RATE,
+		.min = 1,
+		.max = 1e15,
+		.help = "Of all cores together; by default bytes take no time.",
+	},
+	{
+		.name = "contention",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0,
+		.max = 1000,
+		.def = "0",
+		.help = "Each other core that uses it adds so much of the latency.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section level_section = {
+	.name = "memory level",
+	.help = "A part of a memory.",
+	.keys = level_keys,
+};
+
+static const struct weir_base_doc_key memory_keys[] = {
+	{
+		.name = "levels",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &level_section,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.help = "Its levels, the first one the nearest. A packet is in the first that has "
+			"room for it when it is used first.",
+	},
+	{
+		.name = "header",
+		.kind = WEIR_BASE_DOC_BYTES,
+		.min = 0,
+		.max = 1e9,
+		.help = "Only so many bytes of a packet look for room; the others are in the last "
+			"level. By default all do.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_memory = {
+	.name = "shared memory",
+	.help = "A memory that cores share, for `weir sim`.",
+	.keys = memory_keys,
 };

@@ -13,6 +13,7 @@ static const struct step_kind {
 } kinds[] = {
 	{"cpu", MODEL_CPU},
 	{"per_byte", MODEL_CPU},
+	{"memory", MODEL_MEMORY},
 	{"use", MODEL_USE},
 	{"set", MODEL_SET},
 	{"fork", MODEL_FORK},
@@ -32,6 +33,8 @@ static const struct belonging {
 } belongings[] = {
 	{"times", MODEL_CPU, "cpu"},
 	{"deschedule", MODEL_USE, "use"},
+	{"accesses", MODEL_MEMORY, "memory"},
+	{"bytes", MODEL_MEMORY, "memory"},
 	{"count", MODEL_FORK, "fork"},
 	{"value", MODEL_SET, "set"},
 	{"weights", MODEL_SET, "set"},
@@ -56,7 +59,8 @@ find_kind(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 	}
 	if (found == NULL)
 		weir_base_doc_error_add(model->doc, value,
-			"a step that does nothing; expected a key 'cpu', 'per_byte', 'use', 'set', "
+			"a step that does nothing; expected a key 'cpu', 'per_byte', 'memory', "
+			"'use', 'set', "
 			"'fork', 'join', 'switch', 'jump', 'send', 'drop' or 'output'");
 	else if (several)
 		weir_base_doc_error_add(model->doc, value,
@@ -129,9 +133,15 @@ static int
 read_target(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	struct model_step *step)
 {
-	const struct weir_base_doc_value *through;
+	const struct weir_base_doc_value *through, *bytes = weir_base_doc_get(value, "bytes");
 
 	switch (step->op) {
+	case MODEL_MEMORY:
+		step->target = sim_doc_find_memory(model, weir_base_doc_get(value, "memory"));
+		step->count = bytes != NULL ? (uint32_t)weir_base_doc_u64(bytes)
+			      : weir_base_doc_given(value, "accesses") ? 0
+								       : MODEL_SIZE;
+		break;
 	case MODEL_USE:
 		step->target = sim_doc_find_unit(model, weir_base_doc_get(value, "use"));
 		step->deschedule = weir_base_doc_bool(weir_base_doc_get(value, "deschedule"));
@@ -181,8 +191,9 @@ read_amount(struct weir_sim_model *model, const struct weir_base_doc_value *valu
 	if (step->op == MODEL_SET)
 		return sim_doc_read_value(model, value, &step->amount);
 	sim_doc_check_dist(model, value);
-	step->amount.dist =
-		sim_doc_dist(value, sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "cpu"))));
+	step->amount.dist = sim_doc_dist(value,
+		sim_coarse(weir_base_doc_f64(
+			weir_base_doc_get(value, step->op == MODEL_MEMORY ? "accesses" : "cpu"))));
 	step->per_byte = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "per_byte")));
 	if (times != NULL)
 		return sim_doc_find_number(model, times, weir_base_doc_str(times), &step->times);

@@ -222,6 +222,28 @@ static const struct quantity unit_quantities[] = {
 	{"utilisation", unit_utilisation},
 };
 
+#define LEVEL(name, expression)                                                                    \
+	static double level_##name(const struct sim *sim, uint32_t index)                          \
+	{                                                                                          \
+		const struct sim_level *const level = &sim->levels[index];                         \
+                                                                                                   \
+		return expression;                                                                 \
+	}
+
+LEVEL(accesses, (double)level->accesses)
+LEVEL(users_mean, weir_sim_level_mean(&level->users, span_ps(sim)))
+LEVEL(users_max, (double)level->users.max)
+LEVEL(held_mean, weir_sim_level_mean(&level->held, span_ps(sim)))
+LEVEL(held_max, (double)level->held.max)
+
+static const struct quantity level_quantities[] = {
+	{"accesses", level_accesses},
+	{"users_mean", level_users_mean},
+	{"users_max", level_users_max},
+	{"held_mean_bytes", level_held_mean},
+	{"held_max_bytes", level_held_max},
+};
+
 static double
 drop_packets(const struct sim *sim, uint32_t index)
 {
@@ -297,6 +319,7 @@ static const struct table tables[] = {
 	[WEIR_SIM_UNIT] = TABLE(unit_quantities),
 	[WEIR_SIM_DROP] = TABLE(drop_quantities),
 	[WEIR_SIM_PROBE] = TABLE(probe_quantities),
+	[WEIR_SIM_MEMORY] = TABLE(level_quantities),
 };
 
 const char *
@@ -307,7 +330,8 @@ weir_sim_scope_name(enum weir_sim_scope scope)
 		[WEIR_SIM_CORES] = "cores",
 		[WEIR_SIM_UNIT] = "units",
 		[WEIR_SIM_DROP] = "drops",
-		[WEIR_SIM_PROBE] = "probes"};
+		[WEIR_SIM_PROBE] = "probes",
+		[WEIR_SIM_MEMORY] = "memories"};
 
 	return scope < NB_SCOPES ? names[scope] : NULL;
 }
@@ -326,6 +350,8 @@ thing_name(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32
 		return model->units[index].name;
 	case WEIR_SIM_PROBE:
 		return model->probes[index].name;
+	case WEIR_SIM_MEMORY:
+		return model->levels[index].name;
 	case WEIR_SIM_DROP:
 		break;
 	}
@@ -353,7 +379,8 @@ int
 sim_metrics_make(struct weir_sim_model *model)
 {
 	const uint32_t nb_things[NB_SCOPES] = {model->nb_streams, model->nb_queues, model->nb_kinds,
-		model->nb_units, model->nb_streams * model->nb_reasons, model->nb_probes};
+		model->nb_units, model->nb_streams * model->nb_reasons, model->nb_probes,
+		model->nb_levels};
 	unsigned int scope, index, i, at = 0;
 
 	if (make_pairs(model) < 0)

@@ -94,6 +94,7 @@ read_model(struct weir_sim_model *model)
 
 	if (sim_doc_read_queues(model, weir_base_doc_get(application, "queues")) < 0 ||
 		sim_doc_read_cores(model, weir_base_doc_get(platform, "cores")) < 0 ||
+		sim_doc_read_memories(model, weir_base_doc_get(platform, "memories")) < 0 ||
 		sim_doc_read_dispatch(model, weir_base_doc_get(platform, "dispatch")) < 0 ||
 		sim_doc_read_units(model, weir_base_doc_get(platform, "units")) < 0 ||
 		sim_doc_read_objects(model, weir_base_doc_get(application, "objects")) < 0 ||
@@ -159,6 +160,10 @@ weir_sim_model_free(struct weir_sim_model *model)
 		free(model->reasons[i]);
 	for (i = 0; model->pairs != NULL && i < model->nb_streams * model->nb_reasons; i++)
 		free(model->pairs[i]);
+	for (i = 0; i < model->nb_levels; i++)
+		free(model->levels[i].name);
+	free(model->memories);
+	free(model->levels);
 	free(model->units);
 	free(model->given);
 	free(model->weights);

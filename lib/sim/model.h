@@ -107,12 +107,13 @@ struct model_queue {
 
 /* What a step does: with the core, or in no time. */
 enum model_op {
-	MODEL_CPU,  /* amount + per_byte * size cycles of the core */
-	MODEL_USE,  /* unit number target works on it */
-	MODEL_SET,  /* attribute number target becomes value */
-	MODEL_FORK, /* count parts of it go to queue number target */
-	MODEL_JUMP, /* to step number target */
-	MODEL_JOIN, /* its parts have left; until then it has no core */
+	MODEL_CPU,    /* amount + per_byte * size cycles of the core */
+	MODEL_MEMORY, /* amount accesses, and bytes, of memory number target */
+	MODEL_USE,    /* unit number target works on it */
+	MODEL_SET,    /* attribute number target becomes value */
+	MODEL_FORK,   /* count parts of it go to queue number target */
+	MODEL_JUMP,   /* to step number target */
+	MODEL_JOIN,   /* its parts have left; until then it has no core */
 	MODEL_SWITCH, /* it leaves its flow for that of queue number target, where the core waits with it for its turn */
 	MODEL_SEND,   /* to queue number target; that is the end of the object's work */
 	MODEL_DROP,   /* for reason number target, likewise */
@@ -147,7 +148,7 @@ struct model_step {
 	struct model_value amount; /* cycles; of an attribute */
 	double per_byte;           /* cycles */
 	uint32_t times;            /* the amount is multiplied by that; SIM_NONE: by nothing */
-	uint32_t count;            /* parts */
+	uint32_t count;            /* parts; bytes, MODEL_SIZE: all of the packet's */
 	bool deschedule;           /* the core does not wait for it */
 	/* When it is skipped: */
 	double probability; /* not by chance */
@@ -206,6 +207,24 @@ struct model_cores {
 	uint32_t burst;     /* packets of one, at most */
 };
 
+/* A memory that cores share: levels, the fastest and smallest first. */
+struct model_memory {
+	const struct weir_base_doc_value *value;
+	const char *name;
+	uint32_t first_level, nb_levels;
+	uint32_t
+		header; /* bytes of a packet that look for a place; the others are in the last level */
+	bool is_used;
+};
+
+struct model_level {
+	char *name;        /* with that of its memory */
+	uint64_t capacity; /* bytes */
+	double latency;    /* ps */
+	double per_byte;   /* ps */
+	double contention; /* what each other user adds to the latency, as part of it */
+};
+
 /* How cores get packets. */
 struct model_dispatch {
 	bool preemptive;
@@ -243,6 +262,9 @@ struct weir_sim_model {
 	struct model_unit *units;
 	struct model_given *given; /* attributes, stream by stream */
 	double *weights;
+	struct model_memory *memories;
+	struct model_level *levels;
+	uint32_t nb_memories, nb_levels;
 	bool has_forks;
 	struct model_dispatch dispatch;
 	struct model_attribute *attributes;

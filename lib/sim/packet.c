@@ -8,11 +8,28 @@
 #define PACKETS_FIRST 256
 #define PACKETS_MAX   (UINT32_C(1) << 31)
 
+/* What there is of each packet, if anything. */
+static bool
+grow_array(struct sim *sim, void **array, size_t bytes)
+{
+	void *all;
+
+	if (bytes == 0)
+		return true;
+	all = realloc(*array, bytes);
+	if (all == NULL) {
+		sim->error = -ENOMEM;
+		return false;
+	}
+	*array = all;
+	return true;
+}
+
 static bool
 grow(struct sim *sim)
 {
 	struct sim_packets *packets = &sim->packets;
-	const uint32_t room = packets->room == 0 ? PACKETS_FIRST : packets->room * 2;
+	const size_t room = packets->room == 0 ? PACKETS_FIRST : (size_t)packets->room * 2;
 	struct sim_packet *all;
 
 	if (packets->room >= PACKETS_MAX) {
@@ -25,27 +42,14 @@ grow(struct sim *sim)
 		return false;
 	}
 	packets->all = all;
-	if (sim->model->nb_attributes > 0) {
-		double *attributes = realloc(sim->attributes,
-			(size_t)room * sim->model->nb_attributes * sizeof(*attributes));
-
-		if (attributes == NULL) {
-			sim->error = -ENOMEM;
-			return false;
-		}
-		sim->attributes = attributes;
-	}
-	if (sim->model->has_forks) {
-		struct sim_family *families =
-			realloc(sim->families, (size_t)room * sizeof(*families));
-
-		if (families == NULL) {
-			sim->error = -ENOMEM;
-			return false;
-		}
-		sim->families = families;
-	}
-	packets->room = room;
+	if (!grow_array(sim, (void **)&sim->attributes,
+		    room * sim->model->nb_attributes * sizeof(*sim->attributes)) ||
+		!grow_array(sim, (void **)&sim->places,
+			room * sim->model->nb_memories * sizeof(*sim->places)) ||
+		(sim->model->has_forks &&
+			!grow_array(sim, (void **)&sim->families, room * sizeof(*sim->families))))
+		return false;
+	packets->room = (uint32_t)room;
 	return true;
 }
 
@@ -54,7 +58,7 @@ static uint32_t
 take_packet(struct sim *sim)
 {
 	struct sim_packets *const packets = &sim->packets;
-	uint32_t packet = packets->free;
+	uint32_t packet = packets->free, i;
 
 	if (packet != SIM_NONE) {
 		packets->free = packets->all[packet].next;
@@ -65,6 +69,8 @@ take_packet(struct sim *sim)
 	}
 	if (sim->model->has_forks)
 		sim->families[packet] = (struct sim_family){.parent = SIM_NONE};
+	for (i = 0; i < sim->model->nb_memories; i++)
+		sim->places[(size_t)packet * sim->model->nb_memories + i].level = SIM_NONE;
 	return packet;
 }
 
@@ -164,6 +170,7 @@ packet_free(struct sim *sim, struct sim_packet *packet, struct sim_stream *strea
 
 	stream->sojourned_ps += sim_counted_ps(sim, packet->created_ps);
 	weir_sim_level_set(&stream->inside, sim->now_ps, stream->inside.value - 1);
+	sim_memory_free(sim, index);
 	if (sim->model->has_forks && sim->families[index].nb_parts > 0)
 		packet->state = PACKET_GONE;
 	else

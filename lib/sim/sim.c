@@ -70,6 +70,7 @@ take_memory(struct sim *sim)
 	sim->servers = take_array(model->nb_servers, sizeof(*sim->servers));
 	sim->step_random = take_array(model->nb_steps, sizeof(*sim->step_random));
 	sim->skip_random = take_array(model->nb_steps, sizeof(*sim->skip_random));
+	sim->levels = take_array(model->nb_levels, sizeof(*sim->levels));
 	sim->unit_random = take_array(model->nb_units, sizeof(*sim->unit_random));
 	sim->given_random = take_array(model->nb_given, sizeof(*sim->given_random));
 	sim->drops = take_array((size_t)model->nb_streams * model->nb_reasons, sizeof(*sim->drops));
@@ -80,8 +81,8 @@ take_memory(struct sim *sim)
 	       sim->cores != NULL && sim->kinds != NULL && sim->units != NULL &&
 	       sim->servers != NULL && sim->step_random != NULL && sim->skip_random != NULL &&
 	       sim->unit_random != NULL && sim->given_random != NULL && sim->drops != NULL &&
-	       sim->probes != NULL && sim->idle != NULL && sim->ready != NULL &&
-	       sim_event_list_grow(&sim->events);
+	       sim->probes != NULL && sim->levels != NULL && sim->idle != NULL &&
+	       sim->ready != NULL && sim_event_list_grow(&sim->events);
 }
 
 /* They are idle, or begin to poll, with the last lane. */
@@ -210,6 +211,8 @@ sim_free(struct sim *sim)
 	free(sim->given_random);
 	free(sim->attributes);
 	free(sim->families);
+	free(sim->levels);
+	free(sim->places);
 	free(sim->drops);
 	free(sim->idle);
 	free(sim->ready);
@@ -259,6 +262,11 @@ sim_restart_statistics(struct sim *sim)
 			(struct sim_queue){.length = length, .waiting_at_start = length.value};
 	}
 	sim_probes_restart(sim);
+	for (i = 0; i < model->nb_levels; i++) {
+		weir_sim_level_restart(&sim->levels[i].users, sim->now_ps);
+		weir_sim_level_restart(&sim->levels[i].held, sim->now_ps);
+		sim->levels[i].accesses = 0;
+	}
 	for (i = 0; i < model->nb_units; i++)
 		restart_unit(sim, &sim->units[i]);
 	memset(sim->drops, 0, (size_t)model->nb_streams * model->nb_reasons * sizeof(*sim->drops));

@@ -13,6 +13,7 @@
  *   dispatch.c    what the scheduler costs, weights, and packets that interrupt others
  *   steps.c       what cores do with packets
  *   unit.c        servers that are no cores
+ *   memory.c      memories that cores share
  *   value.c       attributes and other numbers
  *   packet.c      packets, from their making to their end
  *   probe.c       levels and edges that are looked at
@@ -107,6 +108,7 @@ enum core_phase {
 	CORE_BETWEEN,   /* something that happens now */
 	CORE_POLLS,     /* it comes to the next lane */
 	CORE_GETS,      /* it has it from the scheduler, and begins */
+	CORE_IN_MEMORY, /* the access ends */
 	CORE_IN_STEP,   /* the step ends */
 	CORE_IN_UNIT,   /* a unit ends it */
 	CORE_IN_SWITCH, /* its packet gets the flow that it waits for */
@@ -122,6 +124,17 @@ struct sim_core {
 	uint64_t step_start_ps, step_end_ps;
 	uint32_t poll_lane,
 		poll_left; /* it is at that lane, of which it may take so many packets more */
+};
+
+struct sim_level {
+	struct weir_sim_level users, held; /* cores, bytes */
+	uint64_t accesses;                 /* steps that used it */
+};
+
+/* Where a packet is in a memory. */
+struct sim_place {
+	uint32_t level; /* SIM_NONE: not there yet */
+	uint32_t bytes; /* that it holds of it */
 };
 
 struct sim_unit {
@@ -228,13 +241,15 @@ struct sim {
 	struct weir_sim_random *skip_random;  /* per step: whether it is skipped */
 	struct weir_sim_random *unit_random;  /* per unit */
 	struct weir_sim_random *given_random; /* per attribute that a stream gives */
-	struct sim_family *families;          /* per packet, in models that fork */
-	double *attributes;                   /* per packet, so many as the model has */
-	uint64_t *drops;                      /* per stream, by reason */
-	uint64_t *idle;                       /* bits of cores */
-	uint64_t *ready;                      /* bits of lanes that a core may take from */
-	uint64_t decision_ps;                 /* the scheduler decides no earlier */
-	int64_t credits[SIM_PRIORITIES];      /* of weighted priorities */
+	struct sim_level *levels;
+	struct sim_place *places;        /* per packet, so many as the model has memories */
+	struct sim_family *families;     /* per packet, in models that fork */
+	double *attributes;              /* per packet, so many as the model has */
+	uint64_t *drops;                 /* per stream, by reason */
+	uint64_t *idle;                  /* bits of cores */
+	uint64_t *ready;                 /* bits of lanes that a core may take from */
+	uint64_t decision_ps;            /* the scheduler decides no earlier */
+	int64_t credits[SIM_PRIORITIES]; /* of weighted priorities */
 };
 
 /* A replication at time 0, with the first packet of each stream scheduled. NULL: no memory. */
@@ -320,6 +335,12 @@ void sim_through_unit(struct sim *sim, uint32_t unit, uint32_t packet, uint32_t 
 bool sim_unit_enter(struct sim *sim, uint32_t unit, uint32_t packet);
 /* A server has done its packet. */
 void sim_unit_event(struct sim *sim, uint32_t server);
+
+/* A core's packet uses a memory, and ends to. */
+void sim_memory_use(struct sim *sim, uint32_t core, const struct model_step *step);
+void sim_memory_used(struct sim *sim, uint32_t core, const struct model_step *step);
+/* A packet that leaves holds nothing any more. */
+void sim_memory_free(struct sim *sim, uint32_t packet);
 
 /* Draw a number. */
 double sim_draw(struct sim *sim, const struct model_value *value, struct weir_sim_random *random);

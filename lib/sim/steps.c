@@ -142,6 +142,9 @@ take_step(struct sim *sim, uint32_t index, const struct model_step *step)
 	case MODEL_CPU:
 		sim_step_continue(sim, index, sim_step_cycles(sim, packet));
 		return false;
+	case MODEL_MEMORY:
+		sim_memory_use(sim, index, step);
+		return false;
 	case MODEL_USE:
 		use(sim, index, step);
 		return false;
@@ -244,7 +247,9 @@ sim_core_event(struct sim *sim, uint32_t index)
 	}
 	if (phase == CORE_IN_SWITCH)
 		packet->step++;
-	if (phase == CORE_IN_STEP) {
+	if (phase == CORE_IN_MEMORY)
+		sim_memory_used(sim, index, &sim->model->steps[packet->step]);
+	if (phase == CORE_IN_STEP || phase == CORE_IN_MEMORY) {
 		packet->service_ps += sim->now_ps - core->step_start_ps;
 		packet->step++;
 	}

@@ -48,6 +48,8 @@ extern const struct weir_base_doc_section weir_sim_doc_step;
 extern const struct weir_base_doc_section weir_sim_doc_cores;
 /** `platform.dispatch`. */
 extern const struct weir_base_doc_section weir_sim_doc_dispatch;
+/** One of `platform.memories`. */
+extern const struct weir_base_doc_section weir_sim_doc_memory;
 /** One of `platform.units`. */
 extern const struct weir_base_doc_section weir_sim_doc_unit;
 /** `run.simulation`. */
@@ -73,6 +75,7 @@ enum weir_sim_scope {
 	WEIR_SIM_UNIT,   /**< a unit */
 	WEIR_SIM_DROP,   /**< what a stream lost for a reason: "STREAM: REASON" */
 	WEIR_SIM_PROBE,  /**< a probe: a level over time, or the ns between packets on an edge */
+	WEIR_SIM_MEMORY, /**< a level of a memory: "MEMORY.LEVEL" */
 };
 
 /** What results of a scope are called: "streams", "queues", "cores", "units", "drops", "probes". NULL: there is no such scope. */

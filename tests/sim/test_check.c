@@ -10,10 +10,11 @@ static const char model[] =
 	"  queues: {q: {type: atomic, flows: 3, capacity: 5}, r: {type: ordered}}\n"
 	"  objects:\n"
 	"    o: {queues: [q], to: r, steps: [{cpu: 1500cycles, distribution: exponential}]}\n"
-	"    p: {queues: [r], steps: [{use: u, deschedule: true}, {cpu: 500cycles, distribution: "
-	"exponential}]}\n"
+	"    p: {queues: [r], steps: [{use: u, deschedule: true}, {cpu: 500cycles, "
+	"distribution: exponential}, {memory: m}]}\n"
 	"platform:\n"
 	"  cores: {c: {clock: 1GHz, count: 2}}\n"
+	"  memories: {m: {levels: {ram: {latency: 1ns}}}}\n"
 	"  units: {u: {delay: 700ns, distribution: exponential}}\n"
 	"run: {simulation: {duration: 1ms}}\n";
 
@@ -84,6 +85,7 @@ what_is_wrong_is_found(void **state)
 	WRONG(units[0].waited_ps, "Little's law of a unit");
 	WRONG(units[0].busy.area, "utilisation law of a unit");
 	WRONG(units[0].worked_ps, "utilisation law of a unit");
+	WRONG(levels[0].held.value, "balance of memories");
 	WRONG(drops[0], "a reason for each drop");
 	given_free(&given);
 }

@@ -78,6 +78,63 @@ pinned_traffic(void **state)
 	given_free(&given);
 }
 
+/* What steps, units, memories, disciplines and the scheduler do. */
+static const char programs[] =
+	"traffic:\n"
+	"  streams:\n"
+	"    s: {to: q, through: link, rate: 1Mpps, sizes: imix, flows: 10, attributes: {class: "
+	"{weights: [3, 1]}, n: {value: 2, distribution: exponential}}}\n"
+	"    t: {to: r, rate: 300kpps, sizes: imix}\n"
+	"    u: {to: p, rate: 200kpps}\n"
+	"application:\n"
+	"  queues:\n"
+	"    q: {type: atomic, flows: 4, priority: 1}\n"
+	"    r: {type: parallel, discipline: shortest, capacity: 50}\n"
+	"    h: {type: ordered, priority: 2, capacity: 50}\n"
+	"    p: {type: parallel, group: poll}\n"
+	"    a: {type: atomic}\n"
+	"  objects:\n"
+	"    o:\n"
+	"      queues: [q]\n"
+	"      steps:\n"
+	"        - {cpu: 200cycles, times: n}\n"
+	"        - {drop: policed, probability: 0.02}\n"
+	"        - {use: unit, deschedule: true, when: class == 1}\n"
+	"        - {memory: m, accesses: 3}\n"
+	"        - {fork: p, probability: 0.1}\n"
+	"        - {join: true}\n"
+	"        - {send: h, probability: 0.3}\n"
+	"        - {output: true, through: link}\n"
+	"    l: {queues: [r], steps: [{cpu: 500cycles, distribution: exponential}]}\n"
+	"    v: {queues: [h], steps: [{cpu: 100cycles, distribution: exponential}, {switch: a}, "
+	"{cpu: "
+	"50cycles}]}\n"
+	"    w: {queues: [p], steps: [{cpu: 300cycles}]}\n"
+	"platform:\n"
+	"  cores:\n"
+	"    c: {count: 2, clock: 1.5GHz}\n"
+	"    d: {clock: 1GHz, groups: [poll], polling: {switch: 50cycles, burst: 4}}\n"
+	"  units:\n"
+	"    link: {bandwidth: 10Gb/s}\n"
+	"    unit: {delay: 300ns, outliers: 0.01, outlier: 5us}\n"
+	"  memories: {m: {header: 128B, levels: {l2: {capacity: 4kB, latency: 5ns, contention: "
+	"0.3}, "
+	"ram: {latency: 80ns, bandwidth: 100Gb/s}}}}\n"
+	"  dispatch: {preemptive: true, latency: 20ns, interval: 5ns}\n"
+	"run: {simulation: {duration: 20ms, warmup: 1ms, replications: 2, seed: 42}}\n";
+
+static void
+programs_are_pinned(void **state)
+{
+	struct given given = given_model(programs);
+	struct weir_sim_result result = given_run(&given);
+
+	assert_int_equal(result.events, 1088977);
+	assert_int_equal(result.fingerprint, 0xa3f6b9e5d8746ee6);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 static bool
 go_on(void *arg, const struct weir_sim_progress *progress)
 {
@@ -197,6 +254,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pinned),
+		cmocka_unit_test(programs_are_pinned),
 		cmocka_unit_test(pinned_traffic),
 		cmocka_unit_test(who_looks_changes_nothing),
 		cmocka_unit_test(threads_change_nothing),

@@ -157,6 +157,12 @@ steps_that_name_what_is_not(void **state)
 	STEP("{use: @gpu}", "unknown unit 'gpu'");
 	STEP("{output: true, through: @gpu}", "unknown unit 'gpu'");
 	STEP("{send: @x}", "unknown queue 'x'");
+	STEP("{memory: @x}", "unknown memory 'x'");
+	STEP("{cpu: 1cycles, accesses: @2}", "expected it with 'memory'");
+	STEP("{cpu: 1cycles, bytes: @2B}", "expected it with 'memory'");
+	refuse("clock: 1.2GHz}", "clock: 1.2GHz}\n  memories: {@m: {levels: {}}}", "has no level");
+	refuse("clock: 1.2GHz}", "clock: 1.2GHz}\n  memories: {@m: {levels: {l: {}}}}",
+		"nothing uses memory 'm'");
 	STEP("{fork: @x}", "unknown queue 'x'");
 	STEP("{switch: @x}", "unknown queue 'x'");
 	STEP("{jump: @l}", "no step of object 'o' has the label 'l'");

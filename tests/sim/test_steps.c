@@ -258,6 +258,51 @@ a_tag_switch_keeps_order(void **state)
 		{STREAM, "latency_mean_ns", 1100}, {WEIR_SIM_STREAM, "t", "latency_mean_ns", 1150});
 }
 
+#define MEMORY(stream, steps, memory)                                                              \
+	"traffic: {streams: {s: {to: q, arrivals: deterministic, " stream "}}}\n"                  \
+	"application:\n"                                                                           \
+	"  queues: {q: {type: parallel}}\n"                                                        \
+	"  objects: {o: {queues: [q], steps: [" steps "]}}\n"                                      \
+	"platform:\n"                                                                              \
+	"  cores: {c: {clock: 1GHz, count: 2}}\n"                                                  \
+	"  memories: {m: {" memory "}}\n"                                                          \
+	"run: {simulation: {duration: 10us}}\n"
+
+/* A cache for 300 B: packets of 200 B, the second one of which is beside the first and finds no room. */
+static void
+packets_lie_in_levels(void **state)
+{
+	EXPECT(MEMORY("interval: 100ns, count: 2, size: 200B",
+		       "{memory: m, accesses: 3}, {cpu: 200cycles}, {memory: m, accesses: 2}",
+		       "levels: {l2: {capacity: 300B, latency: 10ns}, ram: {latency: 80ns}}"),
+		{STREAM, "latency_min_ns", 250}, {STREAM, "latency_max_ns", 600},
+		{WEIR_SIM_MEMORY, "m.l2", "accesses", 2}, {WEIR_SIM_MEMORY, "m.ram", "accesses", 2},
+		{WEIR_SIM_MEMORY, "m.l2", "held_max_bytes", 200},
+		{WEIR_SIM_MEMORY, "m.l2", "held_mean_bytes", 200 * 0.025},
+		{WEIR_SIM_MEMORY, "m.ram", "users_mean", 0.04});
+	/* With 100 B of header both fit, and what is beyond comes from far. */
+	EXPECT(MEMORY("interval: 100ns, count: 2, size: 200B",
+		       "{memory: m, accesses: 3}, {cpu: 200cycles}, {memory: m}",
+		       "header: 100B, levels: {l2: {capacity: 300B, latency: 10ns, bandwidth: "
+		       "8Gb/s}, ram: {latency: 80ns, bandwidth: 4Gb/s}}"),
+		/* 30, 200, 100 near and 200 far; the second one comes 100 later, with two at each */
+		{STREAM, "latency_min_ns", 530}, {STREAM, "latency_max_ns", 230 + 200 + 400},
+		{WEIR_SIM_MEMORY, "m.l2", "held_max_bytes", 200});
+}
+
+/* Two cores at a time: the second one finds a user. */
+static void
+users_are_in_each_others_way(void **state)
+{
+	EXPECT(MEMORY("interval: 50ns, count: 2", "{memory: m, accesses: 1}",
+		       "levels: {ram: {latency: 80ns, contention: 0.5}}"),
+		{STREAM, "latency_min_ns", 80}, {STREAM, "latency_max_ns", 120},
+		{STREAM, "service_mean_ns", 100}, {WEIR_SIM_MEMORY, "m.ram", "users_max", 2});
+	EXPECT(MEMORY("interval: 50ns, count: 2", "{memory: m, bytes: 100B}",
+		       "levels: {ram: {bandwidth: 8Gb/s}}"),
+		{STREAM, "latency_min_ns", 100}, {STREAM, "latency_max_ns", 200});
+}
+
 int
 main(void)
 {
@@ -273,6 +318,8 @@ main(void)
 		cmocka_unit_test(a_unit_has_servers_bytes_and_room),
 		cmocka_unit_test(links),
 		cmocka_unit_test(a_send_goes_elsewhere),
+		cmocka_unit_test(packets_lie_in_levels),
+		cmocka_unit_test(users_are_in_each_others_way),
 		cmocka_unit_test(parts_are_joined),
 		cmocka_unit_test(parts_may_stay_longer),
 		cmocka_unit_test(a_tag_switch_waits_for_its_turn),
