@@ -164,9 +164,11 @@ read_polling(struct model_cores *kind, const struct weir_base_doc_value *polling
 {
 	const struct weir_base_doc_value *burst = weir_base_doc_get(polling, "burst");
 	const double cycles = weir_base_doc_f64(weir_base_doc_get(polling, "switch"));
+	const double vector = weir_base_doc_f64(weir_base_doc_get(polling, "vector"));
 
 	kind->polls = polling != NULL;
 	kind->switch_ps = (uint64_t)(sim_coarse(cycles) * kind->ps_per_cycle + 0.5);
+	kind->vector_ps = (uint64_t)(sim_coarse(vector) * kind->ps_per_cycle + 0.5);
 	kind->burst = burst != NULL ? (uint32_t)weir_base_doc_u64(burst) : UINT32_MAX;
 }
 

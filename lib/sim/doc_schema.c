@@ -14,6 +14,14 @@ static const struct weir_base_doc_key polling_keys[] = {
 		.help = "Cycles from one queue to the next; at least 1 ps.",
 	},
 	{
+		.name = "vector",
+		.kind = WEIR_BASE_DOC_CYCLES,
+		.min = 0,
+		.max = 1e12,
+		.def = "0",
+		.help = "Cycles that a visit takes that finds something, before its first packet.",
+	},
+	{
 		.name = "burst",
 		.kind = WEIR_BASE_DOC_INT,
 		.min = 1,

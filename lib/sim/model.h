@@ -204,6 +204,7 @@ struct model_cores {
 	uint64_t groups; /* bits */
 	bool polls;
 	uint64_t switch_ps; /* from queue to queue */
+	uint64_t vector_ps; /* for a visit that finds something */
 	uint32_t burst;     /* packets of one, at most */
 };
 

@@ -56,18 +56,34 @@ update_ready(struct sim *sim, uint32_t index)
 		clear_bit(sim->ready, index);
 }
 
+/* When a core can begin with what it is given now. One that polls finds out by itself. */
+static inline uint64_t
+when_given(struct sim *sim, uint32_t index)
+{
+	const struct model_cores *const kind = &sim->model->cores[sim->model->core_kind[index]];
+	const struct model_dispatch *const dispatch = &sim->model->dispatch;
+
+	if (kind->polls)
+		return sim->now_ps +
+		       (sim->cores[index].poll_left + 1 == kind->burst ? kind->vector_ps : 0);
+	return dispatch->latency_ps > 0 || dispatch->interval_ps > 0 ? sim_dispatch_ps(sim)
+								     : sim->now_ps;
+}
+
 /* A core, which is idle no more, has a packet that is in no list. */
 static inline void
 give(struct sim *sim, uint32_t index, uint32_t packet)
 {
 	struct sim_core *const core = &sim->cores[index];
+	uint64_t start_ps;
 
 	core->packet = packet;
 	core->is_fresh = true;
-	if (sim->model->dispatch.latency_ps > 0 || sim->model->dispatch.interval_ps > 0) {
+	start_ps = when_given(sim, index);
+	if (start_ps > sim->now_ps) {
 		core->phase = CORE_GETS;
 		core->step_start_ps = sim->now_ps;
-		sim_core_schedule(sim, index, sim_dispatch_ps(sim));
+		sim_core_schedule(sim, index, start_ps);
 	} else if (sim->packets.all[packet].state == PACKET_INTERRUPTED) {
 		sim->packets.all[packet].state = PACKET_INSIDE;
 		sim_step_continue(sim, index, sim->packets.all[packet].left_cycles);

@@ -129,8 +129,8 @@ programs_are_pinned(void **state)
 	struct given given = given_model(programs);
 	struct weir_sim_result result = given_run(&given);
 
-	assert_int_equal(result.events, 1088977);
-	assert_int_equal(result.fingerprint, 0xa3f6b9e5d8746ee6);
+	assert_int_equal(result.events, 1081834);
+	assert_int_equal(result.fingerprint, 0xb2520e2d73e2be1);
 	weir_sim_result_free(&result);
 	given_free(&given);
 }

@@ -76,14 +76,23 @@ jumps_make_loops(void **state)
 		{STREAM, "latency_mean_ns", 300});
 }
 
-/* Many packets that nothing is done with, one after the other: in no time, and without a deep stack. */
+/* Many packets wait behind a long one, and then nothing is done with them: in no time, and without a deep stack. */
 static void
 what_takes_no_time(void **state)
 {
-	EXPECT(MODEL("interval: 1ps, count: 100000", "type: parallel",
-		       "{cpu: 1000cycles, when: flow == 9}, {drop: all}", "", "", "duration: 1us"),
-		{STREAM, "dropped_packets", 100000}, {STREAM, "held_packets", 0},
-		{CORES, "served_packets", 100000}, {CORES, "busy_mean", 0});
+	EXPECT("traffic:\n"
+	       "  streams:\n"
+	       "    long: {to: q, arrivals: deterministic, interval: 1ns, count: 1, size: 1000B}\n"
+	       "    s: {to: q, arrivals: deterministic, interval: 1ps, start: 1ns, count: 200000}\n"
+	       "application:\n"
+	       "  queues: {q: {type: parallel}}\n"
+	       "  objects: {o: {queues: [q], steps: [{per_byte: 1cycles/B, when: size == 1000}, "
+	       "{drop: "
+	       "all}]}}\n"
+	       "platform: {cores: {c: {clock: 1GHz}}}\n"
+	       "run: {simulation: {duration: 2us}}\n",
+		{STREAM, "dropped_packets", 200000}, {STREAM, "held_packets", 0},
+		{QUEUE, "length_max", 200000}, {CORES, "busy_mean", 0.5});
 }
 
 static void
@@ -205,6 +214,9 @@ parts_are_joined(void **state)
 	EXPECT(FORK("{cpu: 100cycles}, {fork: r, count: 3}, {join: true}, {cpu: 50cycles}",
 		       ", capacity: 1", ""),
 		{STREAM, "latency_mean_ns", 550}, {STREAM, "dropped_packets", 1});
+	/* What it does not wait for later does not wake it. */
+	EXPECT(FORK("{fork: r}, {join: true}, {fork: r}, {cpu: 500cycles}", "", ""),
+		{STREAM, "latency_mean_ns", 700}, {CORES, "busy_mean", 0.05});
 	/* There is nothing to wait for. */
 	EXPECT(FORK("{join: true}, {fork: r}, {cpu: 300cycles}, {join: true}", "", ""),
 		{STREAM, "latency_mean_ns", 300});
