@@ -64,6 +64,7 @@ heap_take(struct sim *sim, struct packet_list *heap, bool longest)
 	uint32_t left = all[first].next_taken, pairs = SIM_NONE, a, b;
 
 	while (left != SIM_NONE) {
+		sim->work++;
 		a = left;
 		b = all[a].next;
 		left = SIM_NONE;

@@ -53,6 +53,7 @@ struct event_list {
 	uint32_t nb, room;
 	bool has_gap; /* at the top: the nb events are behind it */
 	uint64_t sequence;
+	uint64_t work; /* levels that pushing and taking have gone through */
 };
 
 /* Make room for more. @return false: no memory */
@@ -93,6 +94,7 @@ event_list_fill(struct event_list *list, struct sim_event event, uint32_t nb)
 
 	list->has_gap = false;
 	for (below = 1; below < nb; below = 4 * at + 1) {
+		list->work++;
 		least = event_list_least(events, below, nb);
 		if (!event_before(&events[least], &event))
 			break;
@@ -121,6 +123,7 @@ event_list_push_stamped(struct event_list *list, uint64_t time_ps, enum event_pr
 	events = list->events;
 	list->nb++;
 	for (; at > 0; at = above) {
+		list->work++;
 		above = (at - 1) / 4;
 		if (!event_before(&event, &events[above]))
 			break;

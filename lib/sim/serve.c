@@ -28,6 +28,29 @@ clear_bit(uint64_t *words, uint32_t bit)
 	words[bit / 64] &= ~(UINT64_C(1) << bit % 64);
 }
 
+static inline bool
+has_many_lanes(const struct sim *sim, uint32_t lane)
+{
+	return sim->model->queues[sim->model->lane_queue[lane]].nb_flows > SIM_READY_FEW;
+}
+
+/* A core may take what a lane has first, which may be something new. */
+static inline void
+set_ready(struct sim *sim, uint32_t lane)
+{
+	set_bit(sim->ready, lane);
+	if (has_many_lanes(sim, lane))
+		sim_ready_update(sim, lane, true);
+}
+
+static inline void
+clear_ready(struct sim *sim, uint32_t lane)
+{
+	clear_bit(sim->ready, lane);
+	if (has_many_lanes(sim, lane))
+		sim_ready_update(sim, lane, false);
+}
+
 /* The first idle core of a group; SIM_NONE: all are busy. */
 static inline uint32_t
 find_idle(const struct sim *sim, uint32_t group)
@@ -51,9 +74,9 @@ update_ready(struct sim *sim, uint32_t index)
 			  sim->model->queues[sim->model->lane_queue[index]].type != MODEL_ATOMIC;
 
 	if (lane->resumed.head != SIM_NONE || (lane->nb_waiting > 0 && open))
-		set_bit(sim->ready, index);
+		set_ready(sim, index);
 	else
-		clear_bit(sim->ready, index);
+		clear_ready(sim, index);
 }
 
 /* When a core can begin with what it is given now. One that polls finds out by itself. */
@@ -158,7 +181,9 @@ take(struct sim *sim, uint32_t core, uint32_t lane_index)
 		weir_sim_level_set(length, sim->now_ps, length->value - 1);
 		if (sim->model->queues[sim->model->lane_queue[lane_index]].type == MODEL_ATOMIC ||
 			(lane->nb_waiting == 0 && lane->resumed.head == SIM_NONE))
-			clear_bit(sim->ready, lane_index);
+			clear_ready(sim, lane_index);
+		else
+			set_ready(sim, lane_index);
 		begin(sim, core, lane_index, packet);
 	}
 }
@@ -202,7 +227,7 @@ offer(struct sim *sim, uint32_t lane)
 			return;
 		take(sim, core, lane);
 		if (interrupted != SIM_NONE) {
-			set_bit(sim->ready, interrupted);
+			set_ready(sim, interrupted);
 			offer(sim, interrupted);
 		}
 	}
@@ -237,7 +262,7 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 		(core = get_core(sim, model, packet_index, &interrupted)) != SIM_NONE) {
 		begin(sim, core, lane_index, packet_index);
 		if (interrupted != SIM_NONE) {
-			set_bit(sim->ready, interrupted);
+			set_ready(sim, interrupted);
 			offer(sim, interrupted);
 		}
 		return;
@@ -250,33 +275,9 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	}
 	weir_sim_level_set(&queue->length, sim->now_ps, queue->length.value + 1);
 	if (open) {
-		set_bit(sim->ready, lane_index);
+		set_ready(sim, lane_index);
 		offer(sim, lane_index);
 	}
-}
-
-/* Of the lanes from `first` to before `end` that are ready for a kind of cores, the one whose first packet waits longest. */
-static uint32_t
-find_longest(const struct sim *sim, const uint64_t *served, uint32_t first, uint32_t end)
-{
-	uint32_t found = SIM_NONE, lane, i;
-	uint64_t bits, entered_ps, longest_ps = UINT64_MAX;
-
-	for (i = first / 64; i * 64 < end; i++) {
-		for (bits = served[i] & sim->ready[i]; bits != 0; bits &= bits - 1) {
-			lane = i * 64 + (uint32_t)__builtin_ctzll(bits);
-			if (lane < first)
-				continue;
-			if (lane >= end)
-				return found;
-			entered_ps = sim_lane_since_ps(sim, lane);
-			if (entered_ps < longest_ps) {
-				longest_ps = entered_ps;
-				found = lane;
-			}
-		}
-	}
-	return found;
 }
 
 /* The first lane that is ready for a kind of cores, from `first` on. */
@@ -294,6 +295,33 @@ find_first(const struct sim *sim, const uint64_t *served, uint32_t first)
 			return i * 64 + (uint32_t)__builtin_ctzll(bits);
 	}
 	return SIM_NONE;
+}
+
+/* Of the lanes from `first` to before `end` that are ready for a kind of cores, the one whose first packet waits longest. */
+static uint32_t
+find_longest(struct sim *sim, const uint64_t *served, uint32_t first, uint32_t end)
+{
+	uint32_t found = SIM_NONE, lane, next;
+	uint64_t entered_ps, longest_ps = UINT64_MAX;
+
+	for (lane = find_first(sim, served, first); lane < end;
+		lane = find_first(sim, served, next)) {
+		next = lane + 1;
+		if (has_many_lanes(sim, lane)) {
+			const uint32_t queue = sim->model->lane_queue[lane];
+
+			lane = sim_ready_longest(sim, queue);
+			next = sim->model->queues[queue].first_lane +
+			       sim->model->queues[queue].nb_flows;
+		}
+		sim->work++;
+		entered_ps = sim_lane_since_ps(sim, lane);
+		if (entered_ps < longest_ps) {
+			longest_ps = entered_ps;
+			found = lane;
+		}
+	}
+	return found;
 }
 
 /* Priorities in proportion to their weights. */
@@ -487,7 +515,7 @@ let_go(struct sim *sim, uint32_t packet)
 		sim->packets.all[next].is_waiting = false;
 		grant(sim, lane_index, next);
 	} else if (type == MODEL_ATOMIC && lane->nb_waiting > 0) {
-		set_bit(sim->ready, lane_index);
+		set_ready(sim, lane_index);
 	}
 	if (type == MODEL_ORDERED) {
 		sim->packets.all[packet].state = PACKET_DONE;
@@ -537,6 +565,6 @@ sim_resume(struct sim *sim, uint32_t packet)
 
 	sim->packets.all[packet].entered_ps = sim->now_ps;
 	sim_lane_resume(sim, lane, packet, false);
-	set_bit(sim->ready, lane);
+	set_ready(sim, lane);
 	offer(sim, lane);
 }

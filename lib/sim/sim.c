@@ -76,13 +76,15 @@ take_memory(struct sim *sim)
 	sim->drops = take_array((size_t)model->nb_streams * model->nb_reasons, sizeof(*sim->drops));
 	sim->probes = take_array(model->nb_probes, sizeof(*sim->probes));
 	sim->idle = take_array(model->core_words, sizeof(*sim->idle));
+	sim->ready_trees = take_array(model->nb_queues, sizeof(*sim->ready_trees));
 	sim->ready = take_array(model->lane_words, sizeof(*sim->ready));
 	return sim->streams != NULL && sim->queues != NULL && sim->lanes != NULL &&
 	       sim->cores != NULL && sim->kinds != NULL && sim->units != NULL &&
 	       sim->servers != NULL && sim->step_random != NULL && sim->skip_random != NULL &&
 	       sim->unit_random != NULL && sim->given_random != NULL && sim->drops != NULL &&
 	       sim->probes != NULL && sim->levels != NULL && sim->idle != NULL &&
-	       sim->ready != NULL && sim_event_list_grow(&sim->events);
+	       sim->ready != NULL && sim->ready_trees != NULL && sim_ready_init(sim) &&
+	       sim_event_list_grow(&sim->events);
 }
 
 /* They are idle, or begin to poll, with the last lane. */
@@ -215,6 +217,9 @@ sim_free(struct sim *sim)
 	free(sim->places);
 	free(sim->drops);
 	free(sim->idle);
+	for (i = 0; sim->ready_trees != NULL && i < sim->model->nb_queues; i++)
+		free(sim->ready_trees[i].since_ps);
+	free(sim->ready_trees);
 	free(sim->ready);
 	free(sim);
 }

@@ -17,6 +17,7 @@
  *   value.c       attributes and other numbers
  *   packet.c      packets, from their making to their end
  *   probe.c       levels and edges that are looked at
+ *   ready.c       which of many lanes waits longest
  *   flows.c       who has overtaken whom
  *   check.c       the laws that its sums must obey
  *   metrics.c     what it tells
@@ -215,12 +216,21 @@ struct sim_probe {
 	FILE *file; /* of its trace, or NULL */
 };
 
+/* See ready.c. Where a queue has few lanes they are looked at one by one. */
+#define SIM_READY_FEW 16
+
+struct sim_ready {
+	uint64_t *since_ps;
+	uint32_t nb_leaves;
+};
+
 struct sim {
 	const struct weir_sim_model *model;
 	uint64_t now_ps;
 	uint64_t window_ps; /* statistics begin here */
 	uint64_t fingerprint;
 	uint64_t nb_events;
+	uint64_t work;    /* lanes and packets that were looked at to find the next one */
 	uint64_t nb_left; /* packets that may still leave before it ends; UINT64_MAX: any number */
 	const char *broken;
 	int error;
@@ -247,6 +257,7 @@ struct sim {
 	double *attributes;              /* per packet, so many as the model has */
 	uint64_t *drops;                 /* per stream, by reason */
 	uint64_t *idle;                  /* bits of cores */
+	struct sim_ready *ready_trees;   /* per queue */
 	uint64_t *ready;                 /* bits of lanes that a core may take from */
 	uint64_t decision_ps;            /* the scheduler decides no earlier */
 	int64_t credits[SIM_PRIORITIES]; /* of weighted priorities */
@@ -303,6 +314,13 @@ bool sim_lane_is_next(const struct sim *sim, uint32_t lane, uint32_t packet);
 /* Does a packet that comes to the queue go before one of it that so much is left of? */
 bool sim_lane_goes_before(const struct sim *sim, const struct model_queue *queue, uint32_t packet,
 	double left_cycles);
+/* Make the trees. @return false: no memory */
+bool sim_ready_init(struct sim *sim);
+/* What a lane of a queue with many has first is another packet, or may be taken, or not. */
+void sim_ready_update(struct sim *sim, uint32_t lane, bool is_ready);
+/* Of the lanes of a queue with many, of which one is ready, the one that waits longest. */
+uint32_t sim_ready_longest(struct sim *sim, uint32_t queue);
+
 /* A priority among those that something is ready of, by their weights. @param ready  bits of priorities */
 uint32_t sim_weighted_priority(struct sim *sim, uint32_t ready);
 /* When a core that is given a packet now can begin with it. */

@@ -135,6 +135,32 @@ programs_are_pinned(void **state)
 	given_free(&given);
 }
 
+/* Many flows, of which many wait at a time, some equally long: pinned when they were still looked at one by one. */
+static void
+pinned_flows(void **state)
+{
+	struct given given = given_model(
+		"traffic:\n"
+		"  streams:\n"
+		"    a: {to: q, arrivals: deterministic, rate: 1Mpps, flows: 1000, sizes: imix}\n"
+		"    b: {to: q, arrivals: deterministic, rate: 1Mpps, flows: 1000, sizes: imix}\n"
+		"    c: {to: r, rate: 1Mpps, flows: 5000, popularity: zipf, sizes: imix}\n"
+		"application:\n"
+		"  queues:\n"
+		"    q: {type: ordered, flows: 100, capacity: 400}\n"
+		"    r: {type: atomic, flows: 1000, capacity: 900}\n"
+		"  objects: {o: {queues: [q, r], steps: [{cpu: 900cycles, per_byte: 1cycles/B}]}}\n"
+		"platform: {cores: {c: {count: 3, clock: 1GHz}}}\n"
+		"run: {simulation: {duration: 5ms, replications: 1, seed: 42}}\n");
+	struct weir_sim_result result = given_run(&given);
+
+	assert_int_equal(result.events, 26969);
+	assert_int_equal(result.fingerprint, 0x21d5b50e55d9e0ed);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_QUEUE, "q", "length_max") == 400);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 static bool
 go_on(void *arg, const struct weir_sim_progress *progress)
 {
@@ -256,6 +282,7 @@ main(void)
 		cmocka_unit_test(pinned),
 		cmocka_unit_test(programs_are_pinned),
 		cmocka_unit_test(pinned_traffic),
+		cmocka_unit_test(pinned_flows),
 		cmocka_unit_test(who_looks_changes_nothing),
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(a_run_that_is_ended_keeps_whole_replications),
