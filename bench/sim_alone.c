@@ -202,9 +202,9 @@ run_queued(const struct bench_options *options, struct bench_report *report)
 {
 	const unsigned int rounds = options->rounds != 0 ? options->rounds : ROUNDS;
 	struct depth depths[DEPTHS];
-	bool opened =
-		depth_open(&depths[0], 1000, rounds) & depth_open(&depths[1], 1000000, rounds);
-	bool good = opened;
+	const bool few = depth_open(&depths[0], 1000, rounds),
+		   many = depth_open(&depths[1], 1000000, rounds);
+	bool good = few && many;
 
 	for (unsigned int i = 0; i < rounds * DEPTHS && good; i++)
 		good = depth_run(&depths[(i + 1) / 2 % DEPTHS]); /* forth and back */
@@ -212,8 +212,8 @@ run_queued(const struct bench_options *options, struct bench_report *report)
 		tell_queued(report, depths);
 	else
 		bench_report_failure(report, "queued", "%s",
-			opened ? "a run has failed, or its queue was not full"
-			       : "not enough memory");
+			few && many ? "a run has failed, or its queue was not full"
+				    : "not enough memory");
 	depth_close(&depths[0]);
 	depth_close(&depths[1]);
 }
