@@ -392,7 +392,7 @@ replays(void **state)
 	enum { ROOM = 1000 };
 	static struct record records[ROOM];
 	char path[512];
-	uint64_t ps[ROOM], round_ps;
+	uint64_t ps[ROOM] = {0}, round_ps;
 	struct made once, twice;
 	unsigned int nb, i;
 
