@@ -17,7 +17,8 @@
 
 enum topology_kind {
 	TOPOLOGY_SOURCE,  /* hands over a burst of objects, by percentages of its edges */
-	TOPOLOGY_WORKER,  /* one edge: moves the vector; several: runs of objects by percentages */
+	TOPOLOGY_MOVER,   /* one edge: moves the vector */
+	TOPOLOGY_WORKER,  /* several: runs of objects by percentages */
 	TOPOLOGY_SCATTER, /* each object to an edge of its own, from a table of decisions */
 	TOPOLOGY_SINK,    /* the end */
 };
@@ -48,7 +49,6 @@ struct node_plan {
 
 /* A node's context memory, in the same form on both sides. */
 struct node_ctx {
-	uint64_t nb_edges;
 	struct node_plan *plan;
 };
 

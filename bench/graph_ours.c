@@ -40,17 +40,19 @@ source_process(
 }
 
 static uint16_t
+mover_process(struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs)
+{
+	weir_graph_stream_move(graph, node, 0);
+	return nb_objs;
+}
+
+static uint16_t
 worker_process(
 	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs)
 {
-	const struct node_plan *plan;
+	const struct node_plan *plan = ctx_of(node)->plan;
 	uint16_t left = nb_objs, share;
 
-	if (ctx_of(node)->nb_edges == 1) {
-		weir_graph_stream_move(graph, node, 0);
-		return nb_objs;
-	}
-	plan = ctx_of(node)->plan;
 	for (uint16_t e = 0; e < plan->nb_edges; e++, objs += share, left -= share) {
 		share = plan_share(plan, e, nb_objs, left);
 		weir_graph_enqueue(graph, node, e, objs, share);
@@ -88,6 +90,7 @@ checking_sink_process(
 
 static const weir_graph_process_t processes[] = {
 	[TOPOLOGY_SOURCE] = source_process,
+	[TOPOLOGY_MOVER] = mover_process,
 	[TOPOLOGY_WORKER] = worker_process,
 	[TOPOLOGY_SCATTER] = scatter_process,
 	[TOPOLOGY_SINK] = sink_process,
@@ -104,7 +107,7 @@ register_node(struct side_graph *side, const char *name, unsigned int index)
 {
 	const struct topology_node *node = &side->topology->nodes[index];
 	struct node_plan *plan = &side->plans[index];
-	struct node_ctx ctx = {.nb_edges = node->nb_edges, .plan = plan};
+	struct node_ctx ctx = {.plan = plan};
 	char text[WEIR_GRAPH_NAME_SIZE], nexts[TOPOLOGY_EDGES][WEIR_GRAPH_NAME_SIZE];
 	const char *next_nodes[TOPOLOGY_EDGES];
 	struct weir_graph_node_register reg = {

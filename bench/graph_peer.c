@@ -48,16 +48,18 @@ source_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint
 }
 
 static uint16_t
+mover_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb_objs)
+{
+	rte_node_next_stream_move(graph, node, 0);
+	return nb_objs;
+}
+
+static uint16_t
 worker_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb_objs)
 {
-	const struct node_plan *plan;
+	const struct node_plan *plan = ctx_of(node)->plan;
 	uint16_t left = nb_objs, share;
 
-	if (ctx_of(node)->nb_edges == 1) {
-		rte_node_next_stream_move(graph, node, 0);
-		return nb_objs;
-	}
-	plan = ctx_of(node)->plan;
 	for (uint16_t e = 0; e < plan->nb_edges; e++, objs += share, left -= share) {
 		share = plan_share(plan, e, nb_objs, left);
 		if (likely(share != 0))
@@ -176,6 +178,7 @@ checking_sink_process(struct rte_graph *graph, struct rte_node *node, void **obj
 
 static const rte_node_process_t processes[] = {
 	[TOPOLOGY_SOURCE] = source_process,
+	[TOPOLOGY_MOVER] = mover_process,
 	[TOPOLOGY_WORKER] = worker_process,
 	[TOPOLOGY_SCATTER] = scatter_process,
 	[TOPOLOGY_SINK] = sink_process,
@@ -239,7 +242,6 @@ graph_peer_create(struct side_graph *side, const char *name, bool one_by_one)
 	side->graph = rte_graph_lookup(name);
 	for (unsigned int i = 0; i < side->topology->nb_nodes; i++) {
 		ctx = ctx_of(node_of(side, i));
-		ctx->nb_edges = side->topology->nodes[i].nb_edges;
 		ctx->plan = &side->plans[i];
 		if (side->topology->nodes[i].kind == TOPOLOGY_SCATTER && one_by_one)
 			node_of(side, i)->process = scatter_one_by_one_process;

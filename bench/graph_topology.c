@@ -21,7 +21,13 @@
 static uint16_t
 add_node(struct topology *topology, enum topology_kind kind)
 {
-	static const char *const kinds[] = {"source", "worker", "scatter", "sink"};
+	static const char *const kinds[] = {
+		[TOPOLOGY_SOURCE] = "source",
+		[TOPOLOGY_MOVER] = "worker",
+		[TOPOLOGY_WORKER] = "worker",
+		[TOPOLOGY_SCATTER] = "scatter",
+		[TOPOLOGY_SINK] = "sink",
+	};
 	struct topology_node *node = &topology->nodes[topology->nb_nodes];
 
 	snprintf(node->name, sizeof(node->name), "%s-%u", kinds[kind], topology->nb_nodes);
@@ -36,6 +42,8 @@ add_edge(struct topology *topology, uint16_t from, uint16_t to, uint8_t percent)
 
 	node->to[node->nb_edges] = to;
 	node->percent[node->nb_edges++] = percent;
+	if (node->kind == TOPOLOGY_MOVER && node->nb_edges > 1)
+		node->kind = TOPOLOGY_WORKER;
 }
 
 /* Edges from each of one column to each of the next, in shares that are as equal as whole percents can be. */
@@ -68,7 +76,7 @@ make_columns(struct topology *topology, unsigned int nb_sources, const char *wor
 
 	for (; *workers != '\0'; workers++, last = column, nb_last = nb) {
 		nb = (unsigned int)(*workers - '0');
-		column = add_column(topology, TOPOLOGY_WORKER, nb);
+		column = add_column(topology, TOPOLOGY_MOVER, nb);
 		join_columns(topology, last, nb_last, column, nb);
 	}
 	return last;
@@ -82,7 +90,7 @@ make_chains(struct topology *topology, unsigned int nb_chains, unsigned int nb_w
 
 	for (unsigned int w = 0; w <= nb_workers; w++, last = column) {
 		column = add_column(
-			topology, w < nb_workers ? TOPOLOGY_WORKER : TOPOLOGY_SINK, nb_chains);
+			topology, w < nb_workers ? TOPOLOGY_MOVER : TOPOLOGY_SINK, nb_chains);
 		for (unsigned int c = 0; c < nb_chains; c++)
 			add_edge(topology, (uint16_t)(last + c), (uint16_t)(column + c), 100);
 	}

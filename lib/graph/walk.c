@@ -294,5 +294,8 @@ weir_graph_discard(
 void
 weir_graph_move_piece(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge)
 {
-	weir_graph_enqueue(graph, node, edge, graph->vector, graph->vector_objs);
+	const bool whole = likely(graph->vector == NULL);
+
+	weir_graph_enqueue(graph, node, edge, whole ? node->objs : graph->vector,
+		whole ? node->idx : graph->vector_objs);
 }

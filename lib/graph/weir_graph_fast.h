@@ -115,7 +115,7 @@ int weir_graph_stream_grow(
 void weir_graph_discard(
 	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint32_t nb_objs);
 
-/** weir_graph_stream_move() for a piece of a longer stream. Library internal. */
+/** weir_graph_stream_move() where streams cannot be swapped. Library internal. */
 void weir_graph_move_piece(struct weir_graph *graph, struct weir_graph_node *node, uint16_t edge);
 
 /** Mark a node for a visit in this round. Library internal. */
@@ -267,14 +267,8 @@ weir_graph_stream_move(struct weir_graph *graph, struct weir_graph_node *node, u
 	void **objs;
 	uint32_t size;
 
-	if (unlikely(graph->vector != NULL)) {
+	if (unlikely(graph->vector != NULL || next->idx != 0 || node->idx == 0)) {
 		weir_graph_move_piece(graph, node, edge);
-		return;
-	}
-	if (unlikely(node->idx == 0))
-		return;
-	if (unlikely(next->idx != 0)) {
-		weir_graph_enqueue(graph, node, edge, node->objs, node->idx);
 		return;
 	}
 	e->nb_objs += node->idx;
