@@ -260,6 +260,9 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	sim_lane_draw(sim, model, packet_index);
 	if (open && (lane->nb_waiting == 0 || sim_lane_is_next(sim, lane_index, packet_index)) &&
 		(core = get_core(sim, model, packet_index, &interrupted)) != SIM_NONE) {
+		/* What waits there may have been next. */
+		if (model->type == MODEL_ATOMIC && lane->nb_waiting > 0)
+			clear_ready(sim, lane_index);
 		begin(sim, core, lane_index, packet_index);
 		if (interrupted != SIM_NONE) {
 			set_ready(sim, interrupted);

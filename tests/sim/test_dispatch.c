@@ -181,6 +181,26 @@ nobody_interrupts_itself(void **state)
 		{LOW, "latency_min_ns", 1100}, {LOW, "latency_max_ns", 1300});
 }
 
+/* The last that comes interrupts another flow's; then those of its own that waited before it are not ready any more. */
+static void
+the_last_goes_before_its_flow(void **state)
+{
+	struct given given = given_model(
+		"traffic: {streams: {s: {to: q, rate: 3Mpps, flows: 100}}}\n"
+		"application:\n"
+		"  queues: {q: {type: atomic, flows: 17, discipline: lcfs}}\n"
+		"  objects: {o: {queues: [q], steps: [{cpu: 900cycles}, {use: u, deschedule: "
+		"true}, "
+		"{cpu: 100cycles}]}}\n"
+		"platform: {cores: {c: {clock: 1GHz}}, units: {u: {delay: 500ns}}, dispatch: "
+		"{preemptive: true}}\n"
+		"run: {simulation: {duration: 1ms}}\n");
+	struct weir_sim_result result = given_run(&given);
+
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 int
 main(void)
 {
@@ -195,6 +215,7 @@ main(void)
 		cmocka_unit_test(polling_takes_turns),
 		cmocka_unit_test(polling_finds_vectors),
 		cmocka_unit_test(nobody_interrupts_itself),
+		cmocka_unit_test(the_last_goes_before_its_flow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
