@@ -9,7 +9,10 @@ sim_dispatch_ps(struct sim *sim)
 	const uint64_t decision_ps =
 		sim->decision_ps > sim->now_ps ? sim->decision_ps : sim->now_ps;
 
-	sim->decision_ps = decision_ps + model->interval_ps;
+	/* Who waits for a turn that never comes does not move the next one either: it would come round to the beginning. */
+	sim->decision_ps = decision_ps;
+	if (decision_ps < SIM_TIME_END_PS)
+		sim->decision_ps += model->interval_ps;
 	return decision_ps + model->latency_ps;
 }
 

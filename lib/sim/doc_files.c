@@ -212,6 +212,7 @@ read_records(struct weir_sim_model *model, const struct weir_base_doc_value *val
 	uint64_t first_ns = 0, ns = 0;
 	uint32_t room = 0;
 	char why[512];
+	double ps;
 	int more;
 
 	while ((more = weir_base_pcap_next(file, &record, why, sizeof(why))) > 0) {
@@ -224,7 +225,9 @@ read_records(struct weir_sim_model *model, const struct weir_base_doc_value *val
 				ROWS_MAX);
 			return 0;
 		}
-		if (add_packet(capture, &room, (uint64_t)((double)(ns - first_ns) * 1e3 / speed),
+		ps = (double)(ns - first_ns) * 1e3 / speed;
+		if (add_packet(capture, &room,
+			    ps < (double)SIM_TIME_END_PS ? (uint64_t)ps : SIM_TIME_END_PS,
 			    record.wire_bytes) < 0)
 			return -ENOMEM;
 	}

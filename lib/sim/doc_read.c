@@ -167,8 +167,8 @@ read_polling(struct model_cores *kind, const struct weir_base_doc_value *polling
 	const double vector = weir_base_doc_f64(weir_base_doc_get(polling, "vector"));
 
 	kind->polls = polling != NULL;
-	kind->switch_ps = (uint64_t)(sim_coarse(cycles) * kind->ps_per_cycle + 0.5);
-	kind->vector_ps = (uint64_t)(sim_coarse(vector) * kind->ps_per_cycle + 0.5);
+	kind->switch_ps = sim_round_ps(sim_coarse(cycles) * kind->ps_per_cycle);
+	kind->vector_ps = sim_round_ps(sim_coarse(vector) * kind->ps_per_cycle);
 	kind->burst = burst != NULL ? (uint32_t)weir_base_doc_u64(burst) : UINT32_MAX;
 }
 

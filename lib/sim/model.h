@@ -24,6 +24,8 @@
 #define SIM_LANES_MAX   65536 /* flows of all queues together */
 #define SIM_SERVERS_MAX 65536 /* of all units together */
 
+#define SIM_TIME_END_PS (UINT64_C(1) << 62) /* nothing happens later */
+
 enum sim_sizes {
 	SIM_SIZES_FIXED,
 	SIM_SIZES_UNIFORM,
@@ -309,6 +311,9 @@ sim_coarse(double x)
 
 	return high - (high - x);
 }
+
+/* So many ps, rounded; what is beyond all limits is very long. */
+uint64_t sim_round_ps(double ps);
 
 #pragma GCC visibility pop
 

@@ -12,7 +12,6 @@
 
 #include "replication.h"
 
-#define TIME_MAX_PS (UINT64_C(1) << 62)
 /* An estimate's own precision is not worth anything before. */
 #define LOOK_FIRST 10
 
@@ -35,7 +34,7 @@ struct team {
 static bool
 param_is_valid(const struct weir_sim_model *model, const struct weir_sim_param *param)
 {
-	return param->nb_replications > 0 && param->duration_ps <= TIME_MAX_PS &&
+	return param->nb_replications > 0 && param->duration_ps <= SIM_TIME_END_PS &&
 	       param->warmup_ps < param->duration_ps &&
 	       (param->duration_ps - param->warmup_ps) / sim_batches(param) > 0 &&
 	       (param->nb_packets == 0 || param->nb_packets >= sim_batches(param)) &&

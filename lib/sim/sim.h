@@ -366,8 +366,6 @@ double sim_draw(struct sim *sim, const struct model_value *value, struct weir_si
 double sim_number(const struct sim *sim, uint32_t packet, uint32_t what);
 /* Its stream gives a packet its attributes. */
 void sim_give_attributes(struct sim *sim, uint32_t packet);
-/* So many ps, rounded; what is beyond all limits is very long. */
-uint64_t sim_round_ps(double ps);
 
 /* A new packet, which is inside its stream's statistics; SIM_NONE: no room, sim->error says so. */
 uint32_t sim_packet_new(struct sim *sim, uint32_t stream, uint32_t size_bytes, uint32_t flow);

@@ -12,7 +12,7 @@
 
 #include "sim.h"
 
-#define TIME_END     0x1p62 /* ps; nothing is scheduled later */
+#define TIME_END     ((double)SIM_TIME_END_PS)
 #define BURSTS_FIRST 64
 
 /* Time from packet to packet. */
@@ -80,16 +80,16 @@ advance_replay(const struct model_stream *model, struct sim_stream *stream)
 {
 	const struct model_capture *const capture = &model->capture;
 	const uint64_t round = stream->made / capture->nb;
+	const uint64_t at_ps = capture->times_ps[stream->made % capture->nb];
 	double start_ps;
 
 	if ((stream->made == model->count && model->count != 0) ||
 		(round > 0 && capture->round_ps == 0))
 		return false;
 	start_ps = (double)model->start_ps + (double)round * (double)capture->round_ps;
-	if (!(start_ps + (double)capture->times_ps[capture->nb - 1] < TIME_END))
+	if (!(start_ps + (double)at_ps < TIME_END))
 		return false;
-	stream->source.next_ps = model->start_ps + round * capture->round_ps +
-				 capture->times_ps[stream->made % capture->nb];
+	stream->source.next_ps = model->start_ps + round * capture->round_ps + at_ps;
 	return stream->source.next_ps < model->stop_ps;
 }
 

@@ -119,6 +119,21 @@ decisions_take_time(void **state)
 		{LOW, "latency_mean_ns", 250}, {HIGH, "latency_mean_ns", 180});
 }
 
+/* Of 60 packets, each of which finds an idle core, those are begun whose turn comes before the end of all times. */
+static void
+decisions_that_never_come(void **state)
+{
+	EXPECT("traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1ps, count: "
+	       "60}}}\n"
+	       "application:\n"
+	       "  queues: {q: {type: parallel}}\n"
+	       "  objects: {o: {queues: [q], steps: [{cpu: 1cycles}]}}\n"
+	       "platform: {cores: {c: {clock: 1GHz, count: 60}}, dispatch: {interval: 1000000s}}\n"
+	       "run: {simulation: {duration: 4000000s}}\n",
+		{WEIR_SIM_STREAM, "s", "delivered_packets", 4},
+		{WEIR_SIM_STREAM, "s", "held_packets", 56}, {CORES, "busy_max", 60});
+}
+
 /* All come at once; low ones weigh 3, high ones 1. */
 static void
 weights_share_cores(void **state)
@@ -163,6 +178,22 @@ polling_finds_vectors(void **state)
 		/* 991-1121, 992-1221, 993-1355 */
 		{LOW, "latency_min_ns", 130}, {LOW, "latency_max_ns", 362},
 		{LOW, "latency_mean_ns", (130 + 229 + 362) / 3.0}, {CORES, "busy_mean", 0.068});
+}
+
+/* It is on its way to its queue longer than there is time. */
+static void
+polling_that_takes_for_ever(void **state)
+{
+	EXPECT("traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1us, count: "
+	       "9}}}\n"
+	       "application:\n"
+	       "  queues: {q: {type: parallel}}\n"
+	       "  objects: {o: {queues: [q], steps: [{cpu: 1cycles}]}}\n"
+	       "platform: {cores: {c: {clock: 1Hz, polling: {switch: 1000000000000cycles, vector: "
+	       "1000000000000cycles}}}}\n"
+	       "run: {simulation: {duration: 2000000s}}\n",
+		{WEIR_SIM_STREAM, "s", "held_packets", 9},
+		{WEIR_SIM_STREAM, "s", "delivered_packets", 0});
 }
 
 /* What a core sends to a queue of a higher priority does not interrupt that core, which is done. */
@@ -211,9 +242,11 @@ main(void)
 		cmocka_unit_test(what_is_interrupted_goes_on_anywhere),
 		cmocka_unit_test(an_interrupted_packet_keeps_its_flow),
 		cmocka_unit_test(decisions_take_time),
+		cmocka_unit_test(decisions_that_never_come),
 		cmocka_unit_test(weights_share_cores),
 		cmocka_unit_test(polling_takes_turns),
 		cmocka_unit_test(polling_finds_vectors),
+		cmocka_unit_test(polling_that_takes_for_ever),
 		cmocka_unit_test(nobody_interrupts_itself),
 		cmocka_unit_test(the_last_goes_before_its_flow),
 	};

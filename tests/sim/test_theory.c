@@ -161,7 +161,7 @@ md4(void **state)
 	run_free(&run);
 }
 
-/* Any service: by its second moment (Pollaczek and Khinchine). Uniform from 0 to 2: 4/3. Lognormal of sigma 1: e. */
+/* Any service: by its second moment (Pollaczek and Khinchine). Uniform from 0 to 2: 4/3. Lognormal: e^(sigma^2). */
 static void
 mg1(void **state)
 {

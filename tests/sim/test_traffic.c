@@ -421,6 +421,28 @@ replays(void **state)
 	made_free(&twice);
 }
 
+/* A capture that is replayed so slowly that its end is beyond all times. */
+static void
+replays_as_far_as_time_goes(void **state)
+{
+	const struct {
+		uint32_t magic;
+		uint16_t major, minor;
+		uint32_t zone, accuracy, length, type;
+		struct record records[3];
+	} file = {0xa1b2c3d4, 2, 4, 0, 0, 16, 1,
+		{{100, 0, 0, 64}, {100, 20, 0, 64}, {1000100, 0, 0, 64}}};
+	char *path = write_bytes(&file, sizeof(file));
+	struct made made =
+		make(UINT64_C(1) << 62, "arrivals: replay, capture: %s, speed: 0.000001", path);
+
+	assert_int_equal(made.nb, 2);
+	assert_int_equal(made.packets[0].created_ps, 0);
+	assert_int_equal((made.packets[1].created_ps + US / 2) / US, 20 * 1000000);
+	made_free(&made);
+	remove_file(path);
+}
+
 /* Packets that were cut count whole; one whose time goes back comes together with the one ahead of it. */
 static void
 replays_what_is_odd(void **state)
@@ -490,6 +512,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(bad_heads),
 #ifdef SIM_WITH_PCAP
 		cmocka_unit_test(replays),
+		cmocka_unit_test(replays_as_far_as_time_goes),
 		cmocka_unit_test(replays_what_is_odd),
 		cmocka_unit_test(bad_captures),
 #endif
