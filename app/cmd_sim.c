@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* weir sim FILE: what would come of it, on a machine that one need not have. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "sim_report.h"
 
 #define NS_PER_S 1e9
+#define SEED_MAX UINT64_C(9000000000000000) /* as in a file: a number of JSON holds it */
 
 struct sim_options {
 	bool json;
@@ -69,9 +71,10 @@ apply_options(const struct sim_options *options, struct weir_sim_param *param)
 	uint64_t value;
 
 	if (options->seed != NULL) {
-		if (!read_number(options->seed, UINT64_MAX, &param->seed))
-			return app_usage_error(
-				&cmd_sim, "'%s' is no seed; expected an integer", options->seed);
+		if (!read_number(options->seed, SEED_MAX, &param->seed))
+			return app_usage_error(&cmd_sim,
+				"'%s' is no seed; expected an integer from 0 to %" PRIu64,
+				options->seed, SEED_MAX);
 	}
 	if (options->replications != NULL) {
 		if (!read_number(options->replications, 100000, &value) || value == 0)

@@ -21,7 +21,8 @@
  *   flows.c       who has overtaken whom
  *   check.c       the laws that its sums must obey
  *   metrics.c     what it tells
- *   run.c         replications
+ *   replication.c one replication, cut into batches
+ *   run.c         replications, by several threads
  */
 
 #include <errno.h>

@@ -78,7 +78,7 @@ enum weir_sim_scope {
 	WEIR_SIM_MEMORY, /**< a level of a memory: "MEMORY.LEVEL" */
 };
 
-/** What results of a scope are called: "streams", "queues", "cores", "units", "drops", "probes". NULL: there is no such scope. */
+/** What results of a scope are called: "streams", "queues", "cores", "units", "drops", "probes", "memories". NULL: there is no such scope. */
 const char *weir_sim_scope_name(enum weir_sim_scope scope);
 
 /** A quantity that every replication tells. */

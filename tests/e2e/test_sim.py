@@ -252,7 +252,7 @@ def test_progress(model):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["--seed", "x"], ["--seed", "-1"], ["--replications", "0"], ["--replications", "1e3"], ["--duration", "soon"],
+    ["--seed", "x"], ["--seed", "-1"], ["--seed", "9000000000000001"], ["--replications", "0"], ["--replications", "1e3"], ["--duration", "soon"],
     ["--duration", "5ms"], ["--threads", "0"], ["--fast"],
 ], ids=" ".join)
 def test_wrong_use(model, arguments):
