@@ -2,12 +2,10 @@
 /* Numbers that packets have, and that are drawn. */
 #include "sim.h"
 
-#define LONG_PS 0x1p61
-
 uint64_t
 sim_round_ps(double ps)
 {
-	return (uint64_t)(ps + 0.5 < LONG_PS ? ps + 0.5 : LONG_PS);
+	return (uint64_t)(ps + 0.5 < (double)SIM_TIME_END_PS ? ps + 0.5 : (double)SIM_TIME_END_PS);
 }
 
 double

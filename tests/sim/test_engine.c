@@ -230,6 +230,29 @@ wrong_parameters(void **state)
 	given_free(&given);
 }
 
+/* What takes longer than a replication can does not end in it. */
+static void
+very_long_times(void **state)
+{
+	/* 4 of 2.5e6 s, of which none is done before 4e6 s but the first. */
+	EXPECT("traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1us, count: "
+	       "4}}}\n"
+	       "application:\n"
+	       "  queues: {q: {type: parallel}}\n"
+	       "  objects: {o: {queues: [q], steps: [{cpu: 2500000cycles}]}}\n"
+	       "platform: {cores: {c: {clock: 1Hz}}}\n"
+	       "run: {simulation: {duration: 4000000s}}\n",
+		{WEIR_SIM_STREAM, "s", "delivered_packets", 1});
+	EXPECT("traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1us, count: "
+	       "4}}}\n"
+	       "application:\n"
+	       "  queues: {q: {type: parallel}}\n"
+	       "  objects: {o: {queues: [q], steps: [{cpu: 1000000Mcycles}]}}\n"
+	       "platform: {cores: {c: {clock: 1Hz}}}\n"
+	       "run: {simulation: {duration: 4000000s}}\n",
+		{WEIR_SIM_STREAM, "s", "delivered_packets", 0});
+}
+
 int
 main(void)
 {
@@ -249,6 +272,7 @@ main(void)
 		cmocka_unit_test(the_warm_up_is_left_out),
 		cmocka_unit_test(an_end_by_packets),
 		cmocka_unit_test(wrong_parameters),
+		cmocka_unit_test(very_long_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
