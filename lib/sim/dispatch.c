@@ -102,6 +102,7 @@ sim_interrupt(struct sim *sim, const struct model_queue *queue, uint32_t comes)
 	core = &sim->cores[index];
 	packet = &sim->packets.all[core->packet];
 	core->stamp++;
+	core->phase = CORE_BETWEEN; /* what it does next may look for cores to interrupt, too */
 	sim_core_account(sim, index);
 	packet->service_ps += sim->now_ps - core->step_start_ps;
 	packet->left_cycles = cycles_left(sim, index);

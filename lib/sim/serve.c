@@ -227,7 +227,7 @@ offer(struct sim *sim, uint32_t lane)
 			return;
 		take(sim, core, lane);
 		if (interrupted != SIM_NONE) {
-			set_ready(sim, interrupted);
+			update_ready(sim, interrupted);
 			offer(sim, interrupted);
 		}
 	}
@@ -265,7 +265,7 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 			clear_ready(sim, lane_index);
 		begin(sim, core, lane_index, packet_index);
 		if (interrupted != SIM_NONE) {
-			set_ready(sim, interrupted);
+			update_ready(sim, interrupted);
 			offer(sim, interrupted);
 		}
 		return;
@@ -448,6 +448,9 @@ claim(struct sim *sim, uint32_t queue_index, uint32_t packet)
 	sim->packets.all[packet].entered_ps = sim->now_ps;
 	sim->packets.all[packet].lane = lane_index;
 	if (lane->holders == 0 || sim->model->queues[queue_index].type != MODEL_ATOMIC) {
+		/* What waits there for a core waits for the flow now. */
+		if (sim->model->queues[queue_index].type == MODEL_ATOMIC)
+			clear_ready(sim, lane_index);
 		grant(sim, lane_index, packet);
 		return;
 	}

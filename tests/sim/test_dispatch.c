@@ -232,6 +232,27 @@ the_last_goes_before_its_flow(void **state)
 	given_free(&given);
 }
 
+/* At 300 one is interrupted by one that forks at once: the part, which is more urgent than both, waits for the step after that. */
+static void
+what_interrupts_may_fork(void **state)
+{
+	EXPECT("traffic:\n"
+	       "  streams:\n"
+	       "    s: {to: low, arrivals: deterministic, interval: 100ns, count: 1}\n"
+	       "    t: {to: high, arrivals: deterministic, interval: 300ns, count: 1}\n"
+	       "application:\n"
+	       "  queues: {low: {priority: 2}, high: {priority: 1}, part: {priority: 0}}\n"
+	       "  objects:\n"
+	       "    l: {queues: [low], steps: [{cpu: 1000cycles}]}\n"
+	       "    h: {queues: [high], steps: [{fork: part}, {cpu: 100cycles}]}\n"
+	       "    p: {queues: [part], steps: [{cpu: 50cycles}]}\n"
+	       "platform: {cores: {c: {clock: 1GHz}}, dispatch: {preemptive: true}}\n"
+	       "run: {simulation: {duration: 10us}}\n",
+		{WEIR_SIM_STREAM, "s", "latency_mean_ns", 1150},
+		{WEIR_SIM_STREAM, "t", "latency_mean_ns", 100},
+		{WEIR_SIM_QUEUE, "part", "wait_mean_ns", 100});
+}
+
 int
 main(void)
 {
@@ -249,6 +270,7 @@ main(void)
 		cmocka_unit_test(polling_that_takes_for_ever),
 		cmocka_unit_test(nobody_interrupts_itself),
 		cmocka_unit_test(the_last_goes_before_its_flow),
+		cmocka_unit_test(what_interrupts_may_fork),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -270,6 +270,27 @@ a_tag_switch_keeps_order(void **state)
 		{STREAM, "latency_mean_ns", 1100}, {WEIR_SIM_STREAM, "t", "latency_mean_ns", 1150});
 }
 
+/* `a` has a packet that waits for a core since 200; from 350 to 450 the flow is another's, and a core that is done at 430 must not take it. */
+static void
+a_tag_switch_takes_a_flow_that_waits(void **state)
+{
+	EXPECT("traffic:\n"
+	       "  streams:\n"
+	       "    other: {to: q, arrivals: deterministic, interval: 30ns, count: 1, size: 1B}\n"
+	       "    s: {to: q, arrivals: deterministic, interval: 50ns, count: 1, size: 2B}\n"
+	       "    t: {to: a, arrivals: deterministic, interval: 200ns, count: 1}\n"
+	       "application:\n"
+	       "  queues: {q: {type: parallel}, a: {type: atomic}}\n"
+	       "  objects:\n"
+	       "    o: {queues: [q], steps: [{cpu: 300cycles}, {switch: a, when: size == 2}, "
+	       "{cpu: 100cycles}]}\n"
+	       "    p: {queues: [a], steps: [{cpu: 50cycles}]}\n"
+	       "platform: {cores: {c: {clock: 1GHz, count: 2}}}\n"
+	       "run: {simulation: {duration: 10us}}\n",
+		{STREAM, "latency_mean_ns", 400}, {WEIR_SIM_STREAM, "t", "latency_mean_ns", 300},
+		{WEIR_SIM_STREAM, "other", "latency_mean_ns", 400});
+}
+
 #define MEMORY(stream, steps, memory)                                                              \
 	"traffic: {streams: {s: {to: q, arrivals: deterministic, " stream "}}}\n"                  \
 	"application:\n"                                                                           \
@@ -336,6 +357,7 @@ main(void)
 		cmocka_unit_test(parts_may_stay_longer),
 		cmocka_unit_test(a_tag_switch_waits_for_its_turn),
 		cmocka_unit_test(a_tag_switch_keeps_order),
+		cmocka_unit_test(a_tag_switch_takes_a_flow_that_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
