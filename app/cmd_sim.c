@@ -118,6 +118,17 @@ print(const struct sim_report *report, const struct sim_options *options)
 }
 
 static int
+tell_broken(const struct weir_sim_replication *broken)
+{
+	return broken->is_models_fault
+		       ? app_error(&cmd_sim, "'%s' does not hold at %.12g s: a fault of the model",
+				 broken->broken, (double)broken->end_ps / 1e12)
+		       : app_error(&cmd_sim,
+				 "%s is broken: a fault of the simulator, please tell its authors",
+				 broken->broken);
+}
+
+static int
 simulate(const char *path, const struct weir_sim_model *model, const struct weir_sim_param *param,
 	const struct sim_options *options)
 {
@@ -139,9 +150,7 @@ simulate(const char *path, const struct weir_sim_model *model, const struct weir
 	else
 		code = print(&report, options);
 	if (error == 0 && code == APP_OK && sim_report_broken(&report) != NULL)
-		code = app_error(&cmd_sim,
-			"%s is broken: a fault of the simulator, please tell its authors",
-			sim_report_broken(&report));
+		code = tell_broken(sim_report_broken(&report));
 	weir_sim_result_free(&result);
 	return code;
 }

@@ -186,7 +186,7 @@ void
 sim_report_print(const struct sim_report *report)
 {
 	const struct weir_sim_result *result = report->result;
-	const char *broken = sim_report_broken(report);
+	const struct weir_sim_replication *broken = sim_report_broken(report);
 
 	printf("%s: %u replication%s%s, %s events in %.3g s\n", report->path,
 		result->nb_replications, result->nb_replications == 1 ? "" : "s",
@@ -211,7 +211,7 @@ sim_report_print(const struct sim_report *report)
 		print_scope(report, WEIR_SIM_PROBE, "probe", probe_columns);
 	}
 	if (broken != NULL)
-		printf("\n  BROKEN: %s\n", broken);
+		printf("\n  BROKEN: %s\n", broken->broken);
 	else
 		printf("\n  Flow balance, Little's law and utilisation law hold in each "
 		       "replication.\n");

@@ -6,14 +6,14 @@
 
 #include "sim_report.h"
 
-const char *
+const struct weir_sim_replication *
 sim_report_broken(const struct sim_report *report)
 {
 	unsigned int i;
 
 	for (i = 0; i < report->result->nb_replications; i++)
 		if (report->result->replications[i].broken != NULL)
-			return report->result->replications[i].broken;
+			return &report->result->replications[i];
 	return NULL;
 }
 

@@ -20,8 +20,8 @@ struct sim_report {
 	double seconds;                       /**< how long that took */
 };
 
-/** The first law that a replication broke, in words; NULL: all hold. */
-const char *sim_report_broken(const struct sim_report *report);
+/** The first replication of which something does not hold; NULL: all is well. */
+const struct weir_sim_replication *sim_report_broken(const struct sim_report *report);
 
 /** All of it as JSON; the caller owns it. */
 json_t *sim_report_json(const struct sim_report *report);

@@ -142,9 +142,13 @@ check_units(struct sim *sim)
 void
 sim_check(struct sim *sim)
 {
-	uint64_t *held = calloc(sim->model->nb_streams, sizeof(*held));
+	uint64_t *held;
 	uint32_t i;
 
+	/* What went wrong first is told, and not what comes of it. */
+	if (sim->broken != NULL)
+		return;
+	held = calloc(sim->model->nb_streams, sizeof(*held));
 	if (held == NULL) {
 		sim->error = -ENOMEM;
 		return;

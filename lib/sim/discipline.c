@@ -153,8 +153,7 @@ ask_to_select(struct sim *sim, uint32_t index, const struct model_queue *queue)
 
 	if (packet >= sim->packets.nb || !sim->packets.all[packet].is_waiting ||
 		sim->packets.all[packet].lane != index) {
-		sim->broken = "a discipline selects what waits";
-		sim->ended = true;
+		sim_give_up(sim, "a discipline selects what waits");
 		for (packet = 0; !sim->packets.all[packet].is_waiting ||
 				 sim->packets.all[packet].lane != index;
 			packet++)

@@ -12,6 +12,14 @@ mix(uint64_t fingerprint, uint64_t time_ps, uint32_t target)
 	return fingerprint ^ fingerprint >> 29;
 }
 
+void
+sim_give_up(struct sim *sim, const char *broken)
+{
+	sim->broken = broken;
+	sim->is_models_fault = true;
+	sim->ended = true;
+}
+
 bool
 sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
 {

@@ -7,13 +7,17 @@
 #include "replication.h"
 
 #define EVENTS_AT_ONCE (UINT64_C(1) << 20)
+/* So many of them at one instant are taken for events without an end. */
+#define INSTANT_MAX 16
 
 /* How far a replication is. */
 struct course {
 	struct sim *sim;
 	const struct weir_sim_param *param;
 	unsigned int batch;
-	bool is_stopped; /* it is not to go on */
+	bool is_stopped;     /* it is not to go on */
+	uint64_t instant_ps; /* when it was looked at last, and how often in a row it was then */
+	unsigned int nb_instant;
 	sim_ask_t ask;
 	void *arg;
 };
@@ -33,6 +37,16 @@ done(const struct course *course)
 	return time_done > packets_done ? time_done : packets_done;
 }
 
+/* Packets that go in a circle, in no time, would keep it at one instant for ever. */
+static void
+watch_time(struct course *course)
+{
+	course->nb_instant = course->sim->now_ps == course->instant_ps ? course->nb_instant + 1 : 0;
+	course->instant_ps = course->sim->now_ps;
+	if (course->nb_instant == INSTANT_MAX)
+		sim_give_up(course->sim, "events that take no time come to an end");
+}
+
 /* Up to a time. @return false: it is not to go on */
 static bool
 run_until(struct course *course, uint64_t end_ps)
@@ -41,8 +55,10 @@ run_until(struct course *course, uint64_t end_ps)
 
 	/* Asked as often in short batches as in long ones. */
 	while (!course->is_stopped &&
-		sim_engine_run(sim, end_ps, EVENTS_AT_ONCE - sim->nb_events % EVENTS_AT_ONCE))
+		sim_engine_run(sim, end_ps, EVENTS_AT_ONCE - sim->nb_events % EVENTS_AT_ONCE)) {
 		course->is_stopped = !course->ask(course->arg, sim, done(course));
+		watch_time(course);
+	}
 	course->is_stopped = course->is_stopped || sim->error < 0;
 	return !course->is_stopped;
 }
@@ -53,7 +69,8 @@ run_before(struct course *course, uint64_t end_ps)
 {
 	if (!run_until(course, end_ps - 1))
 		return false;
-	course->sim->now_ps = end_ps;
+	if (!course->sim->ended)
+		course->sim->now_ps = end_ps;
 	return true;
 }
 
@@ -79,7 +96,7 @@ run_batch(struct course *course)
 			       ? run_until(course, param->duration_ps)
 			       : run_before(course, batch_end_ps(param, course->batch));
 	sim->nb_left = param->nb_packets / sim_batches(param);
-	sim->ended = false;
+	sim->ended = sim->is_models_fault;
 	/* The time may be over before: then it is one batch, or none. */
 	return run_until(course, param->duration_ps) && (sim->ended || course->batch == 0);
 }

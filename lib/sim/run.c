@@ -28,6 +28,7 @@ struct team {
 	uint64_t events;       /* of those that are finished */
 	unsigned int *nb_rows; /* per replication; 0: not finished */
 	bool is_stopped;       /* progress() said so */
+	bool is_broken;        /* the model went wrong: it would again */
 	int error;
 };
 
@@ -46,7 +47,8 @@ param_is_valid(const struct weir_sim_model *model, const struct weir_sim_param *
 static bool
 goes_on(const struct team *team)
 {
-	return !team->is_stopped && !team->result->is_precise && team->error == 0;
+	return !team->is_stopped && !team->is_broken && !team->result->is_precise &&
+	       team->error == 0;
 }
 
 /* Tell how far it is. @return whether to go on */
@@ -115,6 +117,7 @@ take(struct team *team, unsigned int index)
 	result->nb_rows += team->nb_rows[index];
 	result->replications[result->nb_replications++] = one;
 	result->events += one.events;
+	team->is_broken = one.is_models_fault;
 	result->fingerprint = (result->fingerprint ^ one.fingerprint) * 0x100000001b3ull;
 }
 
@@ -122,7 +125,7 @@ take(struct team *team, unsigned int index)
 static void
 take_in_order(struct team *team)
 {
-	while (!team->result->is_precise && team->nb_taken < team->nb_most &&
+	while (!team->is_broken && !team->result->is_precise && team->nb_taken < team->nb_most &&
 		team->nb_rows[team->nb_taken] > 0) {
 		take(team, team->nb_taken++);
 		look(team);
@@ -150,8 +153,8 @@ run_one(struct team *team, unsigned int index)
 	}
 	pthread_mutex_lock(&team->lock);
 	if (nb_rows > 0) {
-		result->replications[index] = (struct weir_sim_replication){
-			sim->fingerprint, sim->nb_events, sim->now_ps, sim->broken};
+		result->replications[index] = (struct weir_sim_replication){sim->fingerprint,
+			sim->nb_events, sim->now_ps, sim->broken, sim->is_models_fault};
 		team->nb_rows[index] = nb_rows;
 		team->finished++;
 		team->events += sim->nb_events;
@@ -203,7 +206,8 @@ run_team(struct team *team)
 static void
 take_the_rest(struct team *team)
 {
-	for (; !team->result->is_precise && team->nb_taken < team->nb_most; team->nb_taken++)
+	for (; !team->is_broken && !team->result->is_precise && team->nb_taken < team->nb_most;
+		team->nb_taken++)
 		if (team->nb_rows[team->nb_taken] > 0)
 			take(team, team->nb_taken);
 	team->result->interrupted = team->is_stopped;

@@ -234,6 +234,7 @@ struct sim {
 	uint64_t work;    /* lanes and packets that were looked at to find the next one */
 	uint64_t nb_left; /* packets that may still leave before it ends; UINT64_MAX: any number */
 	const char *broken;
+	bool is_models_fault; /* what is broken */
 	int error;
 	bool ended;
 
@@ -273,6 +274,9 @@ bool sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events);
 
 /* Forget what was counted up to now. */
 void sim_restart_statistics(struct sim *sim);
+
+/* The model, or what it has loaded, goes wrong: that is the end of the replication. */
+void sim_give_up(struct sim *sim, const char *broken);
 
 /* Account for what is under way at the end, and find the law that is broken, if any is: sim->broken. */
 void sim_check(struct sim *sim);

@@ -211,8 +211,7 @@ sim_steps_run(struct sim *sim, uint32_t index, bool decided)
 		if (!take_step(sim, index, step))
 			return;
 	}
-	sim->broken = "steps that take no time come to an end";
-	sim->ended = true;
+	sim_give_up(sim, "steps that take no time come to an end");
 	core->step_start_ps = sim->now_ps;
 }
 

@@ -146,7 +146,8 @@ struct weir_sim_replication {
 	uint64_t fingerprint; /**< over all its events */
 	uint64_t events;      /**< how many */
 	uint64_t end_ps;      /**< simulated time at its end */
-	const char *broken;   /**< the law that its sums do not obey, in words; NULL: all is well */
+	const char *broken;   /**< what does not hold of it, in words; NULL: all is well */
+	bool is_models_fault; /**< that is the model's fault, or its discipline's; else the simulator's */
 };
 
 /** What came of a run. */

@@ -95,18 +95,38 @@ what_takes_no_time(void **state)
 		{QUEUE, "length_max", 200000}, {CORES, "busy_mean", 0.5});
 }
 
+/* The first replication is the last one: others would end like that too. */
+static void
+find_broken(const char *text, const char *broken)
+{
+	struct given given = given_model(text);
+	struct weir_sim_result result;
+
+	given.param.nb_replications = 3;
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
+	assert_int_equal(result.nb_replications, 1);
+	assert_string_equal(result.replications[0].broken, broken);
+	assert_true(result.replications[0].is_models_fault);
+	assert_int_equal(result.replications[0].end_ps, 1000000);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 static void
 endless_steps_are_found(void **state)
 {
-	struct given given = given_model(MODEL("interval: 1us, count: 3", "type: parallel",
-		"{label: l, jump: l}, {cpu: 1cycles}", "", "", "duration: 9us"));
-	struct weir_sim_result result;
-
-	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
-	assert_string_equal(
-		result.replications[0].broken, "steps that take no time come to an end");
-	weir_sim_result_free(&result);
-	given_free(&given);
+	find_broken(MODEL("interval: 1us, count: 3", "type: parallel",
+			    "{label: l, jump: l}, {cpu: 1cycles}", "", "", "duration: 9us"),
+		"steps that take no time come to an end");
+	/* They are the last, whatever was to end a batch. */
+	find_broken(MODEL("interval: 1us, count: 3", "type: parallel",
+			    "{label: l, jump: l}, {cpu: 1cycles}", "", "",
+			    "duration: 9us, packets: 4, batches: 2"),
+		"steps that take no time come to an end");
+	/* Nobody has the attribute that would let them out. */
+	find_broken(MODEL("interval: 1us, count: 3", "type: parallel",
+			    "{drop: out, when: size == 1}, {send: q}", "", "", "duration: 9us"),
+		"events that take no time come to an end");
 }
 
 /* Every 100 ns one: 50 of core, 80 of a unit, 50 of core. The core that waits has 180 for each, the other 100. */
