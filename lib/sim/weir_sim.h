@@ -19,7 +19,8 @@
  * packets spent inside (Little's law); how long cores were busy is how long packets were worked on (utilisation law).
  * All three are sums of integers that were taken in different places, and must agree exactly.
  *
- * Errors: 0 or a negative errno. Needs no DPDK.
+ * Threads: a document belongs to one at a time, also while a model is read of it; any number of them may run a model
+ * that was read, and ask of it. Errors: 0 or a negative errno. Needs no DPDK.
  */
 
 #include <stdbool.h>
