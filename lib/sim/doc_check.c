@@ -20,6 +20,11 @@ has_cores(const struct weir_sim_model *model, uint32_t group)
 static void
 check_queue(struct weir_sim_model *model, const struct model_queue *queue)
 {
+	if (queue->group != SIM_NONE && !has_cores(model, queue->group))
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(queue->value, "group"),
+			"queue '%s' is never served: group '%s' has no cores; expected a group of "
+			"platform.cores",
+			queue->name, model->groups[queue->group]);
 	if (queue->is_switched_to && !queue->is_fed && queue->object == SIM_NONE)
 		return; /* cores bring their packets */
 	if (queue->object == SIM_NONE)
@@ -32,11 +37,6 @@ check_queue(struct weir_sim_model *model, const struct model_queue *queue)
 			"nothing is sent to queue '%s'; expected a stream or an object whose 'to' "
 			"it is",
 			queue->name);
-	if (queue->group != SIM_NONE && !has_cores(model, queue->group))
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(queue->value, "group"),
-			"queue '%s' is never served: group '%s' has no cores; expected a group of "
-			"platform.cores",
-			queue->name, model->groups[queue->group]);
 }
 
 /* What goes by the service that is left must know it when a packet comes. */

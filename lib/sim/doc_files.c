@@ -16,7 +16,8 @@
 #include "doc_read.h"
 #include "weir_base_pcap.h"
 
-#define ROWS_MAX (UINT32_C(1) << 24)
+#define ROWS_MAX   (UINT32_C(1) << 24)
+#define LINE_BYTES 256 /* of a table, most */
 
 /* What the first column may be, and what it is multiplied by to be ps or bytes. */
 static const struct unit {
@@ -135,19 +136,27 @@ read_row(struct reader *reader, const char *text)
 static int
 read_lines(struct reader *reader, FILE *file)
 {
-	char *text = NULL;
-	size_t room = 0;
+	char text[LINE_BYTES];
 	int error = 0;
 
-	while (error == 0 && getline(&text, &room, file) >= 0) {
+	while (error == 0 && fgets(text, sizeof(text), file) != NULL) {
 		reader->line++;
+		if (strchr(text, '\n') == NULL && !feof(file)) {
+			FAIL(reader, 1, "no line of text; expected one of less than %d bytes",
+				LINE_BYTES);
+			return -EINVAL;
+		}
 		text[strcspn(text, "\r\n")] = '\0';
 		if (reader->line == 1)
 			error = read_head(reader, text) ? 0 : -EINVAL;
 		else if (text[0] != '\0')
 			error = read_row(reader, text);
 	}
-	free(text);
+	if (error == 0 && ferror(file)) {
+		reader->line++;
+		FAIL(reader, 1, "cannot read it: %s; expected a table", strerror(errno));
+		return -EINVAL;
+	}
 	return error;
 }
 
@@ -171,6 +180,11 @@ sim_doc_read_table(struct weir_sim_model *model, const struct weir_base_doc_valu
 				  (kind == SIM_DOC_INTERVALS && reader.sum_of_values == 0)))
 		weir_base_doc_error_add(model->doc, value,
 			"'%s' has nothing to draw from; expected values and weights above 0",
+			reader.path);
+	else if (error == 0 && kind == SIM_DOC_INTERVALS &&
+		 reader.sum_of_values < reader.sum_of_weights)
+		weir_base_doc_error_add(model->doc, value,
+			"the times in '%s' are less than 1 ps in the mean; expected more",
 			reader.path);
 	else if (error == 0)
 		error = weir_sim_table_init(table, reader.values, reader.weights, reader.nb);

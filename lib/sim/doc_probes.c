@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "doc_read.h"
 
@@ -124,17 +125,53 @@ read_probe(struct weir_sim_model *model, const struct weir_base_doc_value *value
 	}
 }
 
-/* Two of them into one file would spoil it. */
+/* Do both names lead to one file, which is there and keeps what is written to it? */
+static bool
+is_same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return a != NULL && b != NULL && stat(a, &of_a) == 0 && stat(b, &of_b) == 0 &&
+	       S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+/* Does a trace go to a file that the model is read from? */
+static bool
+is_read(const struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	static const char *const keys[] = {"intervals", "size_table", "capture"};
+	const char *trace = weir_base_doc_str(value);
+	unsigned int line, column, key;
+	bool found = is_same_file(trace, weir_base_doc_where(value, &line, &column)) ||
+		     is_same_file(trace,
+			     weir_base_doc_where(weir_base_doc_root(model->doc), &line, &column));
+	uint32_t i;
+
+	for (i = 0; i < model->nb_streams; i++)
+		for (key = 0; key < sizeof(keys) / sizeof(keys[0]); key++)
+			found = found ||
+				is_same_file(trace, weir_base_doc_str(weir_base_doc_get(
+							    model->streams[i].value, keys[key])));
+	return found;
+}
+
+/* Two of them into one file would spoil it, and so would one into a file that is read. */
 static void
 check_traces(struct weir_sim_model *model, const struct weir_base_doc_value *probes, uint32_t index)
 {
+	const struct weir_base_doc_value *value =
+		weir_base_doc_get(weir_base_doc_at(probes, index), "trace");
 	uint32_t i;
 
+	if (value != NULL && is_read(model, value))
+		weir_base_doc_error_add(model->doc, value,
+			"'%s' is a file of the model's own; expected another one",
+			weir_base_doc_str(value));
 	for (i = 0; model->probes[index].trace != NULL && i < index; i++)
 		if (model->probes[i].trace != NULL &&
-			strcmp(model->probes[i].trace, model->probes[index].trace) == 0)
-			weir_base_doc_error_add(model->doc,
-				weir_base_doc_get(weir_base_doc_at(probes, index), "trace"),
+			(strcmp(model->probes[i].trace, model->probes[index].trace) == 0 ||
+				is_same_file(model->probes[i].trace, model->probes[index].trace)))
+			weir_base_doc_error_add(model->doc, value,
 				"'%s' is written by probe '%s' already; expected another file",
 				model->probes[i].trace, model->probes[i].name);
 }

@@ -25,6 +25,10 @@ sim_doc_read_run(struct weir_sim_model *model, const struct weir_base_doc_value 
 	if (param->warmup_ps >= param->duration_ps)
 		weir_base_doc_error_add(model->doc, warmup,
 			"the warm-up is as long as all of it; expected less than 'duration'");
+	else if (param->nb_batches > param->duration_ps - param->warmup_ps)
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(simulation, "batches"),
+			"more batches than ps; expected at most %" PRIu64,
+			param->duration_ps - param->warmup_ps);
 	if (param->nb_packets > 0 && param->nb_packets < param->nb_batches)
 		weir_base_doc_error_add(model->doc, weir_base_doc_get(simulation, "batches"),
 			"more batches than packets; expected at most %" PRIu64, param->nb_packets);

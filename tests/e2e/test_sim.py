@@ -45,6 +45,12 @@ WRONG = {
     "condition that is none": ("distribution: exponential}", "distribution: exponential, when: @often}", ["'often'"]),
     "circle": ("queues: [work], ", "queues: [work], to: @work, ", ["never leave"]),
     "unknown result": ("seed: 3", "seed: 3, precision: {of: @streams.calls.speed}", ["unknown result", "'streams.calls.speed'"]),
+    "batches of no time": ("duration: 50ms, warmup: 5ms, replications: 4", "duration: 9ps, batches: @10", ["ps"]),
+    "tag switch to where no core goes": ("    work: {type: parallel}\n  objects:\n    server: {queues: [work], steps: [",
+                                         "    work: {type: parallel}\n    lost: {group: @none}\n  objects:\n"
+                                         "    server: {queues: [work], steps: [{switch: lost}, ", ["'none'", "no cores"]),
+    "trace over the model": ("seed: 3", "seed: 3, probes: {p: {queue: work, trace: @./bad.yaml}}", ["own"]),
+    "trace over a trace": ("seed: 3", "seed: 3, probes: {p: {queue: work, trace: a.csv}, q: {queue: work, trace: @a.csv}}", ["'p'"]),
     "warm-up without an end": ("warmup: 5ms", "warmup: @50ms", ["duration"]),
 }
 
@@ -93,7 +99,15 @@ def test_refused_tables(tmp_path):
     (tmp_path / "bad.yaml").write_text(GOOD.replace("sizes: imix", "sizes: empirical, size_table: sizes.csv"))
     done = weir("sim", "bad.yaml", cwd=tmp_path)
     assert done.code == USAGE and re.search(r"^sizes.csv:3:1: .*expected a number", done.stderr, re.M), done.text
+    for content, words in ((b"size_B\n" + bytes(9999), r"sizes.csv:2:1: .*no line"), (bytes(9999), r"sizes.csv:1:1: .*no line")):
+        (tmp_path / "sizes.csv").write_bytes(content)
+        done = weir("sim", "bad.yaml", cwd=tmp_path)
+        assert done.code == USAGE and re.search(rf"^{words}.*expected", done.stderr, re.M), done.text
     (tmp_path / "sizes.csv").unlink()
+    (tmp_path / "sizes.csv").mkdir()
+    done = weir("sim", "bad.yaml", cwd=tmp_path)
+    assert done.code == USAGE and re.search(r"^sizes.csv:1:1: .*directory.*expected", done.stderr, re.M), done.text
+    (tmp_path / "sizes.csv").rmdir()
     done = weir("sim", "bad.yaml", cwd=tmp_path)
     assert done.code == USAGE and re.search(r"^bad.yaml:3:.*cannot read 'sizes.csv'.*expected", done.stderr, re.M), done.text
 
