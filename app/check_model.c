@@ -18,6 +18,7 @@ static const struct {
 	{"application", "objects"},
 	{"platform", "cores"},
 	{"platform", "units"},
+	{"platform", "memories"},
 };
 
 static const struct weir_base_doc_value *

@@ -24,7 +24,7 @@ def test_what_a_model_has_as_json():
     done = check(ROOT / "examples" / "sim" / "gateway.yaml", "--json")
     told = json.loads(done.stdout)
     assert (done.code, told["ok"], told["errors"]) == (OK, True, [])
-    assert told["model"] == {"streams": 1, "queues": 2, "objects": 2, "cores": 1, "units": 3}
+    assert told["model"] == {"streams": 1, "queues": 2, "objects": 2, "cores": 1, "units": 3, "memories": 0}
 
 
 def test_it_says_what_weir_sim_says(tmp_path):
