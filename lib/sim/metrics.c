@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a replication tells: a table of quantities per kind of thing. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,7 +33,7 @@ per_second(const struct sim *sim, uint64_t count)
 static inline double
 share(uint64_t part, uint64_t all)
 {
-	return all > 0 ? (double)part / (double)all : 0;
+	return all > 0 ? (double)part / (double)all : NAN;
 }
 
 static inline double
@@ -83,6 +84,11 @@ service_at_ns(const struct sim_stream *stream, double percent)
 		return expression;                                                                 \
 	}
 
+/* Of packets, if there were any: there is no number of none, and 0 would be taken for a measured one. */
+#define STREAM_DELIVERED(name, expression) STREAM(name, stream->delivered > 0 ? (expression) : NAN)
+#define QUEUE_TAKEN(name, expression)      QUEUE(name, queue->taken > 0 ? (expression) : NAN)
+#define UNIT_TAKEN(name, expression)       UNIT(name, unit->taken > 0 ? (expression) : NAN)
+
 STREAM(arrived, (double)stream->arrived)
 STREAM(delivered, (double)stream->delivered)
 STREAM(dropped, (double)stream->dropped)
@@ -94,29 +100,31 @@ STREAM(delivered_bps, 8 * per_second(sim, stream->delivered_bytes))
 STREAM(loss, share(stream->dropped, stream->arrived))
 STREAM(inside_mean, weir_sim_level_mean(&stream->inside, span_ps(sim)))
 STREAM(inside_max, (double)stream->inside.max)
-STREAM(latency_mean, weir_sim_tally_mean(&stream->latency_ps) / PS_PER_NS)
-STREAM(latency_sd, weir_sim_tally_sd(&stream->latency_ps) / PS_PER_NS)
-STREAM(latency_min, (double)stream->latency_ps.min / PS_PER_NS)
-STREAM(latency_p50, percentile_ns(&stream->latency_hist, 50))
-STREAM(latency_p90, percentile_ns(&stream->latency_hist, 90))
-STREAM(latency_p99, percentile_ns(&stream->latency_hist, 99))
-STREAM(latency_p999, percentile_ns(&stream->latency_hist, 99.9))
-STREAM(latency_p9999, percentile_ns(&stream->latency_hist, 99.99))
-STREAM(latency_max, (double)stream->latency_ps.max / PS_PER_NS)
-STREAM(service_p50, service_at_ns(stream, 50))
-STREAM(service_p90, service_at_ns(stream, 90))
-STREAM(service_p99, service_at_ns(stream, 99))
-STREAM(service_p999, service_at_ns(stream, 99.9))
-STREAM(service_p9999, service_at_ns(stream, 99.99))
-STREAM(wait_p50, percentile_ns(&stream->latency_hist, 50) - service_at_ns(stream, 50))
-STREAM(wait_p90, percentile_ns(&stream->latency_hist, 90) - service_at_ns(stream, 90))
-STREAM(wait_p99, percentile_ns(&stream->latency_hist, 99) - service_at_ns(stream, 99))
-STREAM(wait_p999, percentile_ns(&stream->latency_hist, 99.9) - service_at_ns(stream, 99.9))
-STREAM(wait_p9999, percentile_ns(&stream->latency_hist, 99.99) - service_at_ns(stream, 99.99))
+STREAM_DELIVERED(latency_mean, weir_sim_tally_mean(&stream->latency_ps) / PS_PER_NS)
+STREAM_DELIVERED(latency_sd, weir_sim_tally_sd(&stream->latency_ps) / PS_PER_NS)
+STREAM_DELIVERED(latency_min, (double)stream->latency_ps.min / PS_PER_NS)
+STREAM_DELIVERED(latency_p50, percentile_ns(&stream->latency_hist, 50))
+STREAM_DELIVERED(latency_p90, percentile_ns(&stream->latency_hist, 90))
+STREAM_DELIVERED(latency_p99, percentile_ns(&stream->latency_hist, 99))
+STREAM_DELIVERED(latency_p999, percentile_ns(&stream->latency_hist, 99.9))
+STREAM_DELIVERED(latency_p9999, percentile_ns(&stream->latency_hist, 99.99))
+STREAM_DELIVERED(latency_max, (double)stream->latency_ps.max / PS_PER_NS)
+STREAM_DELIVERED(service_p50, service_at_ns(stream, 50))
+STREAM_DELIVERED(service_p90, service_at_ns(stream, 90))
+STREAM_DELIVERED(service_p99, service_at_ns(stream, 99))
+STREAM_DELIVERED(service_p999, service_at_ns(stream, 99.9))
+STREAM_DELIVERED(service_p9999, service_at_ns(stream, 99.99))
+STREAM_DELIVERED(wait_p50, percentile_ns(&stream->latency_hist, 50) - service_at_ns(stream, 50))
+STREAM_DELIVERED(wait_p90, percentile_ns(&stream->latency_hist, 90) - service_at_ns(stream, 90))
+STREAM_DELIVERED(wait_p99, percentile_ns(&stream->latency_hist, 99) - service_at_ns(stream, 99))
+STREAM_DELIVERED(
+	wait_p999, percentile_ns(&stream->latency_hist, 99.9) - service_at_ns(stream, 99.9))
+STREAM_DELIVERED(
+	wait_p9999, percentile_ns(&stream->latency_hist, 99.99) - service_at_ns(stream, 99.99))
 STREAM(reordered, (double)stream->reordered)
 STREAM(reordering, share(stream->reordered, stream->delivered))
-STREAM(wait_mean, weir_sim_tally_mean(&stream->wait_ps) / PS_PER_NS)
-STREAM(service_mean, weir_sim_tally_mean(&stream->service_ps) / PS_PER_NS)
+STREAM_DELIVERED(wait_mean, weir_sim_tally_mean(&stream->wait_ps) / PS_PER_NS)
+STREAM_DELIVERED(service_mean, weir_sim_tally_mean(&stream->service_ps) / PS_PER_NS)
 
 static const struct quantity stream_quantities[] = {
 	{"arrived_packets", stream_arrived},
@@ -160,14 +168,14 @@ QUEUE(dropped, (double)queue->dropped)
 QUEUE(loss, share(queue->dropped, queue->arrived))
 QUEUE(length_mean, weir_sim_level_mean(&queue->length, span_ps(sim)))
 QUEUE(length_max, (double)queue->length.max)
-QUEUE(wait_mean, weir_sim_tally_mean(&queue->wait_ps) / PS_PER_NS)
-QUEUE(wait_sd, weir_sim_tally_sd(&queue->wait_ps) / PS_PER_NS)
-QUEUE(wait_p50, percentile_ns(&queue->wait_hist, 50))
-QUEUE(wait_p90, percentile_ns(&queue->wait_hist, 90))
-QUEUE(wait_p99, percentile_ns(&queue->wait_hist, 99))
-QUEUE(wait_p999, percentile_ns(&queue->wait_hist, 99.9))
-QUEUE(wait_p9999, percentile_ns(&queue->wait_hist, 99.99))
-QUEUE(wait_max, (double)queue->wait_ps.max / PS_PER_NS)
+QUEUE_TAKEN(wait_mean, weir_sim_tally_mean(&queue->wait_ps) / PS_PER_NS)
+QUEUE_TAKEN(wait_sd, weir_sim_tally_sd(&queue->wait_ps) / PS_PER_NS)
+QUEUE_TAKEN(wait_p50, percentile_ns(&queue->wait_hist, 50))
+QUEUE_TAKEN(wait_p90, percentile_ns(&queue->wait_hist, 90))
+QUEUE_TAKEN(wait_p99, percentile_ns(&queue->wait_hist, 99))
+QUEUE_TAKEN(wait_p999, percentile_ns(&queue->wait_hist, 99.9))
+QUEUE_TAKEN(wait_p9999, percentile_ns(&queue->wait_hist, 99.99))
+QUEUE_TAKEN(wait_max, (double)queue->wait_ps.max / PS_PER_NS)
 
 static const struct quantity queue_quantities[] = {
 	{"arrived_packets", queue_arrived},
@@ -203,8 +211,8 @@ UNIT(dropped, (double)unit->dropped)
 UNIT(loss, share(unit->dropped, unit->arrived))
 UNIT(length_mean, weir_sim_level_mean(&unit->length, span_ps(sim)))
 UNIT(length_max, (double)unit->length.max)
-UNIT(wait_mean, weir_sim_tally_mean(&unit->wait_ps) / PS_PER_NS)
-UNIT(wait_max, (double)unit->wait_ps.max / PS_PER_NS)
+UNIT_TAKEN(wait_mean, weir_sim_tally_mean(&unit->wait_ps) / PS_PER_NS)
+UNIT_TAKEN(wait_max, (double)unit->wait_ps.max / PS_PER_NS)
 UNIT(busy_mean, weir_sim_level_mean(&unit->busy, span_ps(sim)))
 UNIT(utilisation,
 	weir_sim_level_mean(&unit->busy, span_ps(sim)) / sim->model->units[index].nb_servers)
@@ -260,16 +268,24 @@ probe_n(const struct sim *sim, uint32_t index)
 	return (double)sim->probes[index].nb;
 }
 
+/* An edge that no two packets have passed. */
+static bool
+probe_is_empty(const struct sim *sim, uint32_t index)
+{
+	return sim->model->probes[index].kind == MODEL_PROBE_EDGE &&
+	       sim->probes[index].intervals.count == 0;
+}
+
 static double
 probe_mean(const struct sim *sim, uint32_t index)
 {
-	return sim_probe_mean(sim, index).mean;
+	return probe_is_empty(sim, index) ? NAN : sim_probe_mean(sim, index).mean;
 }
 
 static double
 probe_sd(const struct sim *sim, uint32_t index)
 {
-	return sim_probe_mean(sim, index).sd;
+	return probe_is_empty(sim, index) ? NAN : sim_probe_mean(sim, index).sd;
 }
 
 static double
@@ -277,6 +293,8 @@ probe_min(const struct sim *sim, uint32_t index)
 {
 	const struct sim_probe *const probe = &sim->probes[index];
 
+	if (probe_is_empty(sim, index))
+		return NAN;
 	return sim->model->probes[index].kind == MODEL_PROBE_EDGE
 		       ? (double)probe->intervals.min / PS_PER_NS
 		       : (double)probe->min;
@@ -287,6 +305,8 @@ probe_max(const struct sim *sim, uint32_t index)
 {
 	const struct sim_probe *const probe = &sim->probes[index];
 
+	if (probe_is_empty(sim, index))
+		return NAN;
 	return sim->model->probes[index].kind == MODEL_PROBE_EDGE
 		       ? (double)probe->intervals.max / PS_PER_NS
 		       : (double)probe->max;

@@ -78,19 +78,20 @@ weir_sim_estimate(const double *values, unsigned int stride, unsigned int nb, do
 {
 	struct weir_sim_estimate estimate = {.half_width = INFINITY};
 	double squares = 0, distance;
-	unsigned int i;
+	unsigned int i, there = 0;
 
-	if (nb == 0)
-		return estimate;
 	for (i = 0; i < nb; i++)
-		estimate.mean += values[(size_t)i * stride] / nb;
-	if (nb < 2)
+		there += !isnan(values[(size_t)i * stride]);
+	for (i = 0; i < nb; i++)
+		if (!isnan(values[(size_t)i * stride]))
+			estimate.mean += values[(size_t)i * stride] / there;
+	if (there < 2)
 		return estimate;
 	for (i = 0; i < nb; i++) {
 		distance = values[(size_t)i * stride] - estimate.mean;
-		squares += distance * distance;
+		squares += isnan(distance) ? 0 : distance * distance;
 	}
-	estimate.sd = sqrt(squares / (nb - 1));
-	estimate.half_width = weir_sim_student(confidence, nb - 1) * estimate.sd / sqrt(nb);
+	estimate.sd = sqrt(squares / (there - 1));
+	estimate.half_width = weir_sim_student(confidence, there - 1) * estimate.sd / sqrt(there);
 	return estimate;
 }

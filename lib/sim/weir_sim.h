@@ -157,11 +157,11 @@ struct weir_sim_result {
 	unsigned int nb_rows;                      /**< samples: batches of all of them */
 	unsigned int nb_metrics;                   /**< columns */
 	struct weir_sim_replication *replications; /**< what became of each */
-	double *values;                            /**< nb_rows rows of nb_metrics */
-	uint64_t fingerprint;                      /**< over all replications, in their order */
-	uint64_t events;                           /**< of all replications */
-	bool interrupted; /**< progress() ended it; what it has is of whole replications */
-	bool is_precise;  /**< the precision that was asked for is reached */
+	double *values; /**< nb_rows rows of nb_metrics; NaN: there was nothing to measure, as no packet left */
+	uint64_t fingerprint; /**< over all replications, in their order */
+	uint64_t events;      /**< of all replications */
+	bool interrupted;     /**< progress() ended it; what it has is of whole replications */
+	bool is_precise;      /**< the precision that was asked for is reached */
 };
 
 /**

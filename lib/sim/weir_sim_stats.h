@@ -97,7 +97,7 @@ struct weir_sim_estimate {
 /**
  * Estimate the mean of what @p values are samples of.
  *
- * @param values      one a replication
+ * @param values      one a replication; those that are NaN do not count: there was nothing to measure
  * @param stride      distance between them, in doubles
  * @param nb          how many
  * @param confidence  such as 0.95: how probable it is that the interval holds the true mean

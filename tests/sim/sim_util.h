@@ -94,7 +94,7 @@ expect_exactly(const char *text, const struct expected *expected, unsigned int n
 		const double value = given_value(&given, &result, 0, expected[i].scope,
 			expected[i].name, expected[i].quantity);
 
-		if (fabs(value - expected[i].value) > 1e-9 * fabs(expected[i].value))
+		if (!(fabs(value - expected[i].value) <= 1e-9 * fabs(expected[i].value)))
 			fail_msg("%s of %s is %.12g; expected %.12g", expected[i].quantity,
 				expected[i].name, value, expected[i].value);
 	}

@@ -109,8 +109,8 @@ after_the_warm_up(void **state)
 	given.param.warmup_ps = 2000000;
 	result = given_run(&given);
 	assert_true(VALUE(STREAM, "s", "reordered_packets") == 0);
-	assert_true(VALUE(STREAM, "s", "latency_p99_service_ns") == 0);
-	assert_true(VALUE(QUEUE, "q", "wait_p99_ns") == 0);
+	assert_true(isnan(VALUE(STREAM, "s", "latency_p99_service_ns")));
+	assert_true(isnan(VALUE(QUEUE, "q", "wait_p99_ns")));
 	weir_sim_result_free(&result);
 	given_free(&given);
 }
@@ -131,6 +131,49 @@ after_a_batch(void **state)
 	given_free(&given);
 }
 
+/* The stream is over after the second of ten batches: in eight no packet has a latency, and it is not 0. */
+static void
+what_was_not_measured_does_not_count(void **state)
+{
+	struct given given = given_model(
+		"traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1us, stop: "
+		"2ms}, "
+		"none: {to: q, rate: 1Mpps, start: 20ms}}}\n"
+		"application:\n"
+		"  queues: {q: {}}\n"
+		"  objects: {o: {queues: [q], steps: [{use: u}, {cpu: 300cycles}]}}\n"
+		"platform: {cores: {c: {clock: 1GHz}}, units: {u: {delay: 200ns}}}\n"
+		"run: {simulation: {duration: 10ms, batches: 10, probes: {p: {from: o}}}}\n");
+	struct weir_sim_result result = given_run(&given);
+	const struct {
+		enum weir_sim_scope scope;
+		const char *name, *quantity;
+		double mean;
+	} expected[] = {{WEIR_SIM_STREAM, "s", "latency_mean_ns", 500},
+		{WEIR_SIM_STREAM, "s", "latency_min_ns", 500},
+		{WEIR_SIM_STREAM, "s", "service_mean_ns", 500},
+		{WEIR_SIM_STREAM, "s", "arrived_packets", 199.9},
+		{WEIR_SIM_PROBE, "p", "mean", 1000},
+		{WEIR_SIM_STREAM, "none", "latency_mean_ns", 0}};
+	struct weir_sim_estimate estimate;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		estimate = weir_sim_result_estimate(&result,
+			given_column(
+				&given, expected[i].scope, expected[i].name, expected[i].quantity),
+			0.95);
+		if (!(fabs(estimate.mean - expected[i].mean) <= 1e-9 * expected[i].mean))
+			fail_msg("%s of %s is %.12g; expected %.12g", expected[i].quantity,
+				expected[i].name, estimate.mean, expected[i].mean);
+	}
+	assert_true(
+		isnan(given_value(&given, &result, 9, WEIR_SIM_STREAM, "s", "latency_mean_ns")));
+	assert_true(isinf(estimate.half_width));
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 int
 main(void)
 {
@@ -140,6 +183,7 @@ main(void)
 		cmocka_unit_test(who_was_overtaken),
 		cmocka_unit_test(after_the_warm_up),
 		cmocka_unit_test(after_a_batch),
+		cmocka_unit_test(what_was_not_measured_does_not_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
