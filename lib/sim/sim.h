@@ -9,6 +9,8 @@
  *   engine.c      the loop over events
  *   traffic.c     packets that arrive
  *   serve.c       queues, and cores that serve them
+ *   lane.c, .h    flows of a queue, and who holds them
+ *   choose.c      which of them a core takes from next
  *   discipline.c  in which order packets of a queue are served
  *   dispatch.c    what the scheduler costs, weights, and packets that interrupt others
  *   steps.c       what cores do with packets

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which lane a core takes from next. */
+#include "lane.h"
+
+/* The first lane that is ready for a kind of cores, from `first` on. */
+static inline uint32_t
+find_first(const struct sim *sim, const uint64_t *served, uint32_t first)
+{
+	uint32_t i;
+	uint64_t bits;
+
+	for (i = first / 64; i < sim->model->lane_words; i++) {
+		bits = served[i] & sim->ready[i];
+		if (i == first / 64)
+			bits &= ~UINT64_C(0) << first % 64;
+		if (bits != 0)
+			return i * 64 + (uint32_t)__builtin_ctzll(bits);
+	}
+	return SIM_NONE;
+}
+
+/* Of the lanes from `first` to before `end` that are ready for a kind of cores, the one whose first packet waits longest. */
+static uint32_t
+find_longest(struct sim *sim, const uint64_t *served, uint32_t first, uint32_t end)
+{
+	uint32_t found = SIM_NONE, lane, next;
+	uint64_t entered_ps, longest_ps = UINT64_MAX;
+
+	for (lane = find_first(sim, served, first); lane < end;
+		lane = find_first(sim, served, next)) {
+		next = lane + 1;
+		if (sim_lane_is_of_many(sim, lane)) {
+			const uint32_t queue = sim->model->lane_queue[lane];
+
+			lane = sim_ready_longest(sim, queue);
+			next = sim->model->queues[queue].first_lane +
+			       sim->model->queues[queue].nb_flows;
+		}
+		sim->work++;
+		entered_ps = sim_lane_since_ps(sim, lane);
+		if (entered_ps < longest_ps) {
+			longest_ps = entered_ps;
+			found = lane;
+		}
+	}
+	return found;
+}
+
+/* Priorities in proportion to their weights. */
+static uint32_t
+find_weighted(struct sim *sim, const uint64_t *served)
+{
+	uint32_t lanes[SIM_PRIORITIES], lane, ready = 0, priority;
+
+	for (lane = find_first(sim, served, 0); lane != SIM_NONE;) {
+		priority = sim->model->queues[sim->model->lane_queue[lane]].priority;
+		lanes[priority] = lane;
+		ready |= UINT32_C(1) << priority;
+		lane = sim->model->lane_priority_end[lane];
+		lane = lane < sim->model->nb_lanes ? find_first(sim, served, lane) : SIM_NONE;
+	}
+	if (ready == 0)
+		return SIM_NONE;
+	lane = lanes[sim_weighted_priority(sim, ready)];
+	return find_longest(sim, served, lane, sim->model->lane_priority_end[lane]);
+}
+
+/* A core looks for work: the lane of the highest priority, and of those the one whose first packet waits longest. */
+uint32_t
+sim_choose_lane(struct sim *sim, uint32_t core)
+{
+	const uint64_t *const served = sim->model->kind_lanes +
+				       (size_t)sim->model->core_kind[core] * sim->model->lane_words;
+	uint32_t lane;
+
+	if (sim->model->dispatch.is_weighted)
+		return find_weighted(sim, served);
+	lane = find_first(sim, served, 0);
+	return lane == SIM_NONE
+		       ? SIM_NONE
+		       : find_longest(sim, served, lane, sim->model->lane_priority_end[lane]);
+}
+
+uint32_t
+sim_choose_polled(const struct sim *sim, uint32_t index, uint32_t lane)
+{
+	const uint64_t *const served =
+		sim->model->kind_lanes +
+		(size_t)sim->model->core_kind[index] * sim->model->lane_words;
+
+	do
+		lane = lane + 1 < sim->model->nb_lanes ? lane + 1 : 0;
+	while (!sim_test_bit(served, lane));
+	return lane;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SIM_LANE_H
+#define SIM_LANE_H
+
+/*
+ * Lanes: the flows of a queue. For what serves them, inline, as each packet comes here.
+ *
+ * A lane is *ready* when it has packets and a core may take one: an atomic lane only while no core has any of it.
+ */
+
+#include "sim.h"
+
+#pragma GCC visibility push(hidden)
+
+/* A core looks for work: the lane that it takes from next, or SIM_NONE. */
+uint32_t sim_choose_lane(struct sim *sim, uint32_t core);
+/* The next lane that a core polls, in the order of lanes and round again; there is one. */
+uint32_t sim_choose_polled(const struct sim *sim, uint32_t index, uint32_t lane);
+
+/* A core's packet leaves its lane, for wherever it is bound to. Who waits for the lane with a core goes before others. */
+void sim_lane_leave(struct sim *sim, uint32_t packet);
+/* A packet of an ordered lane is taken from it, and has its place there. They may be in other lists meanwhile. */
+void sim_lane_add_in_flight(struct sim *sim, struct sim_lane *lane, uint32_t packet);
+
+static inline bool
+sim_test_bit(const uint64_t *words, uint32_t bit)
+{
+	return words[bit / 64] >> bit % 64 & 1;
+}
+
+static inline void
+sim_set_bit(uint64_t *words, uint32_t bit)
+{
+	words[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+static inline void
+sim_clear_bit(uint64_t *words, uint32_t bit)
+{
+	words[bit / 64] &= ~(UINT64_C(1) << bit % 64);
+}
+
+static inline bool
+sim_lane_is_of_many(const struct sim *sim, uint32_t lane)
+{
+	return sim->model->queues[sim->model->lane_queue[lane]].nb_flows > SIM_READY_FEW;
+}
+
+/* A core may take what a lane has first, which may be something new. */
+static inline void
+sim_lane_set_ready(struct sim *sim, uint32_t lane)
+{
+	sim_set_bit(sim->ready, lane);
+	if (sim_lane_is_of_many(sim, lane))
+		sim_ready_update(sim, lane, true);
+}
+
+static inline void
+sim_lane_clear_ready(struct sim *sim, uint32_t lane)
+{
+	sim_clear_bit(sim->ready, lane);
+	if (sim_lane_is_of_many(sim, lane))
+		sim_ready_update(sim, lane, false);
+}
+
+/* Is there something that a core may take from it? */
+static inline void
+sim_lane_update_ready(struct sim *sim, uint32_t index)
+{
+	const struct sim_lane *const lane = &sim->lanes[index];
+	const bool open = lane->holders == 0 ||
+			  sim->model->queues[sim->model->lane_queue[index]].type != MODEL_ATOMIC;
+
+	if (lane->resumed.head != SIM_NONE || (lane->nb_waiting > 0 && open))
+		sim_lane_set_ready(sim, index);
+	else
+		sim_lane_clear_ready(sim, index);
+}
+
+/* The lane of a queue that a packet belongs to, by its flow. */
+static inline uint32_t
+sim_lane_of(const struct sim *sim, uint32_t queue, uint32_t packet)
+{
+	const struct model_queue *const model = &sim->model->queues[queue];
+
+	return model->first_lane +
+	       (model->nb_flows > 1 ? sim->packets.all[packet].flow % model->nb_flows : 0);
+}
+
+/* A packet waits no more, and holds its lane. */
+static inline void
+sim_lane_hold(struct sim *sim, uint32_t lane_index, uint32_t packet_index)
+{
+	const uint32_t queue_index = sim->model->lane_queue[lane_index];
+	const enum model_queue_type type = sim->model->queues[queue_index].type;
+	struct sim_queue *const queue = &sim->queues[queue_index];
+	struct sim_lane *const lane = &sim->lanes[lane_index];
+	struct sim_packet *const packet = &sim->packets.all[packet_index];
+
+	queue->taken++;
+	weir_sim_tally_add(&queue->wait_ps, sim->now_ps - packet->entered_ps);
+	weir_base_hist_add(&queue->wait_hist, sim->now_ps - packet->entered_ps);
+	queue->waited_ps += sim_counted_ps(sim, packet->entered_ps);
+	packet->order = lane->order_in++;
+	if (lane->holders++ > 0 && type == MODEL_ATOMIC)
+		sim->broken = "one holder per atomic flow";
+	if (type == MODEL_ORDERED)
+		sim_lane_add_in_flight(sim, lane, packet_index);
+}
+
+#pragma GCC visibility pop
+
+#endif
