@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,10 +29,30 @@ struct sim_options {
 	const char *threads;
 };
 
-/* When to speak again. */
+/* When to speak again, if at all. */
 struct teller {
+	bool speaks;
 	uint64_t start_ns, next_ns;
 };
+
+static volatile sig_atomic_t is_stopped;
+
+static void
+on_signal(int number)
+{
+	(void)number;
+	is_stopped = 1;
+}
+
+/* The first one ends the run, with what is done so far; the second one the program. */
+static void
+catch_signals(void)
+{
+	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
 
 static bool
 tell_progress(void *arg, const struct weir_sim_progress *progress)
@@ -40,7 +61,9 @@ tell_progress(void *arg, const struct weir_sim_progress *progress)
 	const uint64_t now_ns = weir_base_time_ns();
 	const double seconds = (double)(now_ns - teller->start_ns) / NS_PER_S;
 
-	if (now_ns < teller->next_ns || seconds <= 0)
+	if (is_stopped)
+		return false;
+	if (!teller->speaks || now_ns < teller->next_ns || seconds <= 0)
 		return true;
 	teller->next_ns = now_ns + (uint64_t)NS_PER_S;
 	fprintf(stderr,
@@ -129,6 +152,17 @@ tell_broken(const struct weir_sim_replication *broken)
 }
 
 static int
+tell_error(int error, const struct weir_sim_param *param)
+{
+	if (error == -EOVERFLOW)
+		return app_error(&cmd_sim,
+			"more than %" PRIu32 " packets inside, as run.simulation.packets_inside "
+			"has it: more come than are served, or they fork without an end",
+			param->nb_inside_max);
+	return app_error(&cmd_sim, "%s", strerror(-error));
+}
+
+static int
 simulate(const char *path, const struct weir_sim_model *model, const struct weir_sim_param *param,
 	const struct sim_options *options)
 {
@@ -142,15 +176,14 @@ simulate(const char *path, const struct weir_sim_model *model, const struct weir
 		.seconds = (double)(weir_base_time_ns() - start_ns) / NS_PER_S};
 
 	if (error < 0)
-		code = app_error(&cmd_sim, "%s",
-			error == -EOVERFLOW
-				? "more packets inside than can be counted: more come than are "
-				  "served"
-				: strerror(-error));
+		code = tell_error(error, param);
 	else
 		code = print(&report, options);
 	if (error == 0 && code == APP_OK && sim_report_broken(&report) != NULL)
 		code = tell_broken(sim_report_broken(&report));
+	if (error == 0 && code == APP_OK && result.interrupted)
+		code = app_error(&cmd_sim, "interrupted: %u replications were run to their end",
+			result.nb_replications);
 	weir_sim_result_free(&result);
 	return code;
 }
@@ -211,12 +244,13 @@ sim_run_command(int argc, char **argv)
 	} else {
 		weir_sim_model_param(model, &param);
 		param.nb_threads = usable_cpus();
-		if (given.progress || isatty(STDERR_FILENO))
-			param.progress = tell_progress;
+		param.progress = tell_progress;
 		param.arg = &teller;
+		teller.speaks = given.progress || isatty(STDERR_FILENO);
 		/* Who asks for it is told at least once, if there is anything to tell. */
 		teller.next_ns = given.progress ? 0 : teller.start_ns + (uint64_t)NS_PER_S;
 		code = apply_options(&given, &param);
+		catch_signals();
 		if (code < 0)
 			code = simulate(argv[1], model, &param, &given);
 	}
@@ -242,6 +276,8 @@ const struct app_command cmd_sim = {
 		"is no\n"
 		"                     terminal\n"
 		"  --json             for programs\n"
-		"  --csv              a line per result\n",
+		"  --csv              a line per result\n"
+		"SIGINT and SIGTERM end it early: what replications that are done have found is "
+		"told.\n",
 	.run = sim_run_command,
 };

@@ -3,9 +3,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report_text.h"
 #include "sim_report.h"
+
+#define DROP_LINES_MAX 20
 
 /* What a column shows of a quantity. */
 enum form {
@@ -158,13 +161,28 @@ print_head(const char *of, const struct column *columns)
 	printf("\n");
 }
 
+/* What a thing is called and its quantities, of which there are all from metric `first` on. */
+static void
+print_thing(const struct sim_report *report, unsigned int first, const struct column *columns)
+{
+	unsigned int nb_metrics, i;
+	const struct weir_sim_metric *metrics = weir_sim_model_metrics(report->model, &nb_metrics);
+
+	printf("  %-28s", metrics[first].name);
+	for (; columns->head != NULL; columns++) {
+		for (i = first; strcmp(metrics[i].quantity, columns->quantity) != 0; i++)
+			;
+		print_cell(report, columns, i);
+	}
+	printf("\n");
+}
+
 static void
 print_scope(const struct sim_report *report, enum weir_sim_scope scope, const char *of,
 	const struct column *columns)
 {
 	unsigned int nb_metrics, i;
 	const struct weir_sim_metric *metrics = weir_sim_model_metrics(report->model, &nb_metrics);
-	const struct column *column;
 	int last = -1;
 
 	for (i = 0; i < nb_metrics; i++) {
@@ -173,13 +191,36 @@ print_scope(const struct sim_report *report, enum weir_sim_scope scope, const ch
 		if (last < 0)
 			print_head(of, columns);
 		last = (int)metrics[i].object;
-		printf("  %-28s", metrics[i].name);
-		for (column = columns; column->head != NULL; column++)
-			print_cell(report, column,
-				(unsigned int)weir_sim_model_metric_find(
-					report->model, scope, metrics[i].name, column->quantity));
-		printf("\n");
+		print_thing(report, i, columns);
 	}
+}
+
+/* One line per stream and reason may be too many: those of which there are any, and not more than a page of them. */
+static void
+print_drops(const struct sim_report *report)
+{
+	unsigned int nb_metrics, i, printed = 0, left = 0;
+	const struct weir_sim_metric *metrics = weir_sim_model_metrics(report->model, &nb_metrics);
+	double packets = 0;
+
+	for (i = 0; i < nb_metrics; i++) {
+		const double dropped =
+			weir_sim_result_estimate(report->result, i, report->param->confidence).mean;
+
+		if (metrics[i].scope != WEIR_SIM_DROP || dropped == 0)
+			continue;
+		if (printed == 0)
+			print_head("drops", drop_columns);
+		if (printed < DROP_LINES_MAX) {
+			print_thing(report, i, drop_columns);
+			printed++;
+		} else {
+			left++;
+			packets += dropped;
+		}
+	}
+	if (left > 0)
+		printf("  and %u more, which have %.4g packets (--json has all)\n", left, packets);
 }
 
 void
@@ -206,10 +247,12 @@ sim_report_print(const struct sim_report *report)
 		print_scope(report, WEIR_SIM_QUEUE, "queue", queue_columns);
 		print_scope(report, WEIR_SIM_CORES, "cores", cores_columns);
 		print_scope(report, WEIR_SIM_UNIT, "unit", unit_columns);
-		print_scope(report, WEIR_SIM_DROP, "drops", drop_columns);
+		print_drops(report);
 		print_scope(report, WEIR_SIM_MEMORY, "memory", memory_columns);
 		print_scope(report, WEIR_SIM_PROBE, "probe", probe_columns);
 	}
+	if (result->nb_replications == 0)
+		return;
 	if (broken != NULL)
 		printf("\n  BROKEN: %s\n", broken->broken);
 	else

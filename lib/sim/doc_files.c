@@ -136,7 +136,7 @@ read_row(struct reader *reader, const char *text)
 static int
 read_lines(struct reader *reader, FILE *file)
 {
-	char text[LINE_BYTES];
+	char text[LINE_BYTES + 1]; /* the longest one, its end and that of text */
 	int error = 0;
 
 	while (error == 0 && fgets(text, sizeof(text), file) != NULL) {

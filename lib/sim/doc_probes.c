@@ -135,6 +135,29 @@ is_same_file(const char *a, const char *b)
 	       S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
+/* Does a path lead to a directory, and what is it called there? */
+static const char *
+find_directory(const char *path, struct stat *directory)
+{
+	const char *slash = strrchr(path, '/');
+	char *name = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	const bool is_there = name != NULL && stat(name, directory) == 0;
+
+	free(name);
+	return !is_there ? NULL : slash != NULL ? slash + 1 : path;
+}
+
+/* Would both names make one file? */
+static bool
+makes_same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+	const char *name_a = find_directory(a, &of_a), *name_b = find_directory(b, &of_b);
+
+	return name_a != NULL && name_b != NULL && strcmp(name_a, name_b) == 0 &&
+	       of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
 /* Does a trace go to a file that the model is read from? */
 static bool
 is_read(const struct weir_sim_model *model, const struct weir_base_doc_value *value)
@@ -169,7 +192,7 @@ check_traces(struct weir_sim_model *model, const struct weir_base_doc_value *pro
 			weir_base_doc_str(value));
 	for (i = 0; model->probes[index].trace != NULL && i < index; i++)
 		if (model->probes[i].trace != NULL &&
-			(strcmp(model->probes[i].trace, model->probes[index].trace) == 0 ||
+			(makes_same_file(model->probes[i].trace, model->probes[index].trace) ||
 				is_same_file(model->probes[i].trace, model->probes[index].trace)))
 			weir_base_doc_error_add(model->doc, value,
 				"'%s' is written by probe '%s' already; expected another file",

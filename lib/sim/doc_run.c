@@ -18,6 +18,8 @@ sim_doc_read_run(struct weir_sim_model *model, const struct weir_base_doc_value 
 		.warmup_ps = sim_doc_ps(warmup),
 		.duration_ps = sim_doc_ps(weir_base_doc_get(simulation, "duration")),
 		.nb_packets = weir_base_doc_u64(weir_base_doc_get(simulation, "packets")),
+		.nb_inside_max = (uint32_t)weir_base_doc_u64(
+			weir_base_doc_get(simulation, "packets_inside")),
 		.confidence = weir_base_doc_f64(weir_base_doc_get(simulation, "confidence")),
 		.nb_batches =
 			(unsigned int)weir_base_doc_u64(weir_base_doc_get(simulation, "batches")),

@@ -107,6 +107,15 @@ static const struct weir_base_doc_key simulation_keys[] = {
 			"after the warm-up.",
 	},
 	{
+		.name = "packets_inside",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 2147483648,
+		.def = "4000000",
+		.help = "Most packets inside at a time, as memory has an end; with more of them "
+			"the run ends with an error.",
+	},
+	{
 		.name = "warmup",
 		.kind = WEIR_BASE_DOC_DURATION,
 		.min = 0,

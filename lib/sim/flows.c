@@ -9,10 +9,10 @@
 
 #define ROOM_FIRST 64
 
-static inline uint32_t
+static inline size_t
 place(const struct sim_flows *flows, uint32_t flow)
 {
-	uint32_t at = (uint32_t)(flow * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (flows->room - 1);
+	size_t at = flow * UINT64_C(0x9e3779b97f4a7c15) >> 16 & (flows->room - 1);
 
 	while (flows->all[at].is_used && flows->all[at].flow != flow)
 		at = (at + 1) & (flows->room - 1);
@@ -24,7 +24,7 @@ static bool
 grow(struct sim_flows *flows)
 {
 	const struct sim_flows old = *flows;
-	uint32_t i;
+	size_t i;
 
 	flows->room = old.room == 0 ? ROOM_FIRST : old.room * 2;
 	flows->all = calloc(flows->room, sizeof(*flows->all));

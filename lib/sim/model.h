@@ -24,6 +24,8 @@
 #define SIM_LANES_MAX   65536 /* flows of all queues together */
 #define SIM_SERVERS_MAX 65536 /* of all units together */
 
+#define SIM_PACKETS_MAX (UINT32_C(1) << 31) /* inside at a time */
+
 #define SIM_TIME_END_PS (UINT64_C(1) << 62) /* nothing happens later */
 
 enum sim_sizes {

@@ -6,7 +6,6 @@
 #include "sim.h"
 
 #define PACKETS_FIRST 256
-#define PACKETS_MAX   (UINT32_C(1) << 31)
 
 /* What there is of each packet, if anything. */
 static bool
@@ -32,10 +31,6 @@ grow(struct sim *sim)
 	const size_t room = packets->room == 0 ? PACKETS_FIRST : (size_t)packets->room * 2;
 	struct sim_packet *all;
 
-	if (packets->room >= PACKETS_MAX) {
-		sim->error = -EOVERFLOW;
-		return false;
-	}
 	all = realloc(packets->all, room * sizeof(*all));
 	if (all == NULL) {
 		sim->error = -ENOMEM;
@@ -63,6 +58,10 @@ take_packet(struct sim *sim)
 	if (packet != SIM_NONE) {
 		packets->free = packets->all[packet].next;
 	} else {
+		if (packets->nb == packets->most) {
+			sim->error = -EOVERFLOW;
+			return SIM_NONE;
+		}
 		if (packets->nb == packets->room && !grow(sim))
 			return SIM_NONE;
 		packet = packets->nb++;

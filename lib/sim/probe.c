@@ -66,6 +66,32 @@ sim_probes_look(struct sim *sim)
 	}
 }
 
+/* A name as a field of CSV: in quotes where it needs them (RFC 4180). */
+static void
+put_name(FILE *file, const char *name)
+{
+	if (name[strcspn(name, ",\"\r\n")] == '\0') {
+		fputs(name, file);
+		return;
+	}
+	putc('"', file);
+	for (; *name != '\0'; name++) {
+		if (*name == '"')
+			putc('"', file);
+		putc(*name, file);
+	}
+	putc('"', file);
+}
+
+static void
+trace_packet(FILE *file, const struct sim *sim, const struct sim_packet *packet)
+{
+	fprintf(file, "%" PRIu64 ",", sim->now_ps);
+	put_name(file, sim->model->streams[packet->stream].name);
+	fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 "\n", packet->flow, packet->size_bytes,
+		sim->now_ps - packet->created_ps);
+}
+
 void
 sim_probes_pass(struct sim *sim, uint32_t from, uint32_t to, uint32_t index)
 {
@@ -86,9 +112,7 @@ sim_probes_pass(struct sim *sim, uint32_t from, uint32_t to, uint32_t index)
 		probe->since_ps = sim->now_ps;
 		probe->nb++;
 		if (probe->file != NULL)
-			fprintf(probe->file, "%" PRIu64 ",%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 "\n",
-				sim->now_ps, sim->model->streams[packet->stream].name, packet->flow,
-				packet->size_bytes, sim->now_ps - packet->created_ps);
+			trace_packet(probe->file, sim, packet);
 	}
 }
 
@@ -173,4 +197,16 @@ sim_probes_close(struct sim *sim)
 		is_good = false;
 	}
 	return is_good;
+}
+
+void
+sim_probes_tell_cut(const struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_probes; i++)
+		if (sim->probes[i].file != NULL)
+			weir_base_log(WEIR_BASE_LOG_WARNING, "sim",
+				"'%s' ends at %.12g s, before the end of the replication",
+				sim->model->probes[i].trace, (double)sim->now_ps / 1e12);
 }

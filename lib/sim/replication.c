@@ -107,6 +107,8 @@ sim_replicate(
 {
 	struct course course = {.sim = sim, .param = param, .ask = ask, .arg = arg};
 
+	if (param->nb_inside_max > 0)
+		sim->packets.most = param->nb_inside_max;
 	if (param->warmup_ps > 0) {
 		if (!run_before(&course, param->warmup_ps))
 			return 0;

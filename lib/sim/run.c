@@ -38,6 +38,7 @@ param_is_valid(const struct weir_sim_model *model, const struct weir_sim_param *
 	return param->nb_replications > 0 && param->duration_ps <= SIM_TIME_END_PS &&
 	       param->warmup_ps < param->duration_ps &&
 	       (param->duration_ps - param->warmup_ps) / sim_batches(param) > 0 &&
+	       param->nb_inside_max <= SIM_PACKETS_MAX &&
 	       (param->nb_packets == 0 || param->nb_packets >= sim_batches(param)) &&
 	       param->confidence > 0 && param->confidence < 1 && param->precision >= 0 &&
 	       (param->precision == 0 || param->precision_metric < model->nb_metrics);
@@ -147,6 +148,8 @@ run_one(struct team *team, unsigned int index)
 			result->values +
 				(size_t)index * sim_batches(team->param) * result->nb_metrics,
 			tell, team);
+	if (sim != NULL && nb_rows == 0)
+		sim_probes_tell_cut(sim);
 	if (sim != NULL && !sim_probes_close(sim)) {
 		sim->error = -EIO;
 		nb_rows = 0;

@@ -1,52 +1,73 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A replication's beginning and end. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim.h"
 
-/* Sources of chance are called by what they are of, so that variants of a model have those in common that they share. */
-static void
+/* Which random streams a replication has. */
+struct draws {
+	uint64_t seed;
+	unsigned int replication;
+	bool is_out_of_memory;
+};
+
+/* One that is called so. */
+__attribute__((format(printf, 3, 4))) static void
+init_one(struct draws *draws, struct weir_sim_random *random, const char *format, ...)
+{
+	va_list arguments;
+	char *name;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&name, format, arguments);
+	va_end(arguments);
+	if (length < 0) {
+		draws->is_out_of_memory = true;
+		return;
+	}
+	weir_sim_random_init(random, draws->seed, draws->replication, name);
+	free(name);
+}
+
+/*
+ * Sources of chance are called by what they are of, so that variants of a model have those in common that they share.
+ * @return false: no memory
+ */
+static bool
 init_random(struct sim *sim, uint64_t seed, unsigned int replication)
 {
 	const struct weir_sim_model *model = sim->model;
-	char name[512];
+	struct draws draws = {.seed = seed, .replication = replication};
 	uint32_t i, j;
 
 	for (i = 0; i < model->nb_streams; i++) {
-		const char *stream = model->streams[i].name;
+		struct sim_stream *const stream = &sim->streams[i];
+		const char *name = model->streams[i].name;
 
-		snprintf(name, sizeof(name), "stream/%s/arrivals", stream);
-		weir_sim_random_init(&sim->streams[i].arrivals, seed, replication, name);
-		snprintf(name, sizeof(name), "stream/%s/phases", stream);
-		weir_sim_random_init(&sim->streams[i].phases, seed, replication, name);
-		snprintf(name, sizeof(name), "stream/%s/sizes", stream);
-		weir_sim_random_init(&sim->streams[i].sizes, seed, replication, name);
-		snprintf(name, sizeof(name), "stream/%s/flows", stream);
-		weir_sim_random_init(&sim->streams[i].flows, seed, replication, name);
+		init_one(&draws, &stream->arrivals, "stream/%s/arrivals", name);
+		init_one(&draws, &stream->phases, "stream/%s/phases", name);
+		init_one(&draws, &stream->sizes, "stream/%s/sizes", name);
+		init_one(&draws, &stream->flows, "stream/%s/flows", name);
 	}
 	for (i = 0; i < model->nb_objects; i++)
 		for (j = 0; j < model->objects[i].nb_steps; j++) {
-			snprintf(
-				name, sizeof(name), "object/%s/step/%u", model->objects[i].name, j);
-			weir_sim_random_init(&sim->step_random[model->objects[i].first_step + j],
-				seed, replication, name);
-			snprintf(
-				name, sizeof(name), "object/%s/skip/%u", model->objects[i].name, j);
-			weir_sim_random_init(&sim->skip_random[model->objects[i].first_step + j],
-				seed, replication, name);
+			const char *name = model->objects[i].name;
+			const uint32_t step = model->objects[i].first_step + j;
+
+			init_one(&draws, &sim->step_random[step], "object/%s/step/%u", name, j);
+			init_one(&draws, &sim->skip_random[step], "object/%s/skip/%u", name, j);
 		}
-	for (i = 0; i < model->nb_units; i++) {
-		snprintf(name, sizeof(name), "unit/%s", model->units[i].name);
-		weir_sim_random_init(&sim->unit_random[i], seed, replication, name);
-	}
-	for (i = 0; i < model->nb_given; i++) {
-		snprintf(name, sizeof(name), "stream/%s/attribute/%s",
+	for (i = 0; i < model->nb_units; i++)
+		init_one(&draws, &sim->unit_random[i], "unit/%s", model->units[i].name);
+	for (i = 0; i < model->nb_given; i++)
+		init_one(&draws, &sim->given_random[i], "stream/%s/attribute/%s",
 			model->streams[model->given[i].stream].name,
 			model->attributes[model->given[i].attribute].name);
-		weir_sim_random_init(&sim->given_random[i], seed, replication, name);
-	}
+	return !draws.is_out_of_memory;
 }
 
 /* One that is never nothing. */
@@ -166,6 +187,7 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 	sim->model = model;
 	sim->nb_left = UINT64_MAX;
 	sim->packets.free = sim->bursts.free = SIM_NONE;
+	sim->packets.most = SIM_PACKETS_MAX;
 	if (!take_memory(sim)) {
 		sim_free(sim);
 		return NULL;
@@ -174,12 +196,11 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 		sim->lanes[i].waiting.head = sim->lanes[i].in_flight.head =
 			sim->lanes[i].resumed.head = sim->lanes[i].claims.head = SIM_NONE;
 	init_cores(sim);
-	if (!init_custom(sim)) {
+	if (!init_custom(sim) || !init_random(sim, seed, replication)) {
 		sim_free(sim);
 		return NULL;
 	}
 	init_units(sim);
-	init_random(sim, seed, replication);
 	for (i = 0; i < model->nb_streams; i++)
 		sim_traffic_start(sim, i);
 	return sim;

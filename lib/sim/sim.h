@@ -77,6 +77,7 @@ struct sim_family {
 struct sim_packets {
 	struct sim_packet *all;
 	uint32_t nb, room; /* nb: those that were in use at some time */
+	uint32_t most;     /* of nb */
 	uint32_t free;     /* list of those that are not now */
 };
 
@@ -189,7 +190,7 @@ struct sim_flow {
 
 struct sim_flows {
 	struct sim_flow *all;
-	uint32_t nb, room;
+	size_t nb, room;
 };
 
 struct sim_stream {
@@ -398,6 +399,8 @@ struct weir_sim_estimate sim_probe_mean(const struct sim *sim, uint32_t probe);
 /* Begin the traces; end them. @return false: that cannot be written, which was told */
 bool sim_probes_open(struct sim *sim);
 bool sim_probes_close(struct sim *sim);
+/* It does not come to its end: tell which traces do not, either. */
+void sim_probes_tell_cut(const struct sim *sim);
 
 /* Part of the time from then to now that statistics count. */
 static inline uint64_t

@@ -19,7 +19,14 @@ weir_sim_tally_sd(const struct weir_sim_tally *tally)
 
 	if (tally->count < 2)
 		return 0;
-	/* About the mean rounded down, in integers: nothing is lost where the spread is small beside the mean. */
+	left = ldexp((double)tally->squares_high, 128) + (double)tally->squares -
+	       (double)tally->sum * ((double)tally->sum / n);
+	if (left > 0x1p127)
+		return sqrt(left / (n - 1));
+	/*
+	 * About the mean rounded down, in integers: nothing is lost where the spread is small beside the mean. Sums that went
+	 * round at 2^128 come back, as their difference is below that.
+	 */
 	mean = tally->sum / tally->count;
 	rest = tally->sum - mean * tally->count;
 	around = tally->squares - mean * (tally->sum + rest);

@@ -117,7 +117,8 @@ struct weir_sim_param {
 		duration_ps; /**< end of each replication, warm-up included; above warmup_ps, at most 2^62 */
 	uint64_t
 		nb_packets; /**< or its end when so many have left or were dropped after the warm-up; 0: no such end */
-	double confidence; /**< of intervals, such as 0.95 */
+	uint32_t nb_inside_max; /**< most packets inside at a time, up to 2^31; 0: 2^31 */
+	double confidence;      /**< of intervals, such as 0.95 */
 	/**
 	 * Batch means: what is counted of a replication is cut into so many parts of the same length (or of the same number
 	 * of packets, where those end it; what is no whole one then is left out), and each part is a sample. They are as
@@ -160,8 +161,9 @@ struct weir_sim_result {
 	double *values; /**< nb_rows rows of nb_metrics; NaN: there was nothing to measure, as no packet left */
 	uint64_t fingerprint; /**< over all replications, in their order */
 	uint64_t events;      /**< of all replications */
-	bool interrupted;     /**< progress() ended it; what it has is of whole replications */
-	bool is_precise;      /**< the precision that was asked for is reached */
+	/** progress() ended it; what it has is of whole replications. Traces that do not come to their end were told of. */
+	bool interrupted;
+	bool is_precise; /**< the precision that was asked for is reached */
 };
 
 /**
@@ -169,7 +171,7 @@ struct weir_sim_result {
  *
  * @param[out] result  to be freed by weir_sim_result_free(), whatever is returned
  * @return 0; -EINVAL: @p param is none, -ENOMEM; -EIO: a probe's trace cannot be written; -EOVERFLOW: a
- *   replication has gone beyond a limit: 2^31 packets inside
+ *   replication has gone beyond nb_inside_max: more come than are served, or packets fork without an end
  */
 int weir_sim_run(const struct weir_sim_model *model, const struct weir_sim_param *param,
 	struct weir_sim_result *result);

@@ -22,12 +22,12 @@ __extension__ typedef unsigned __int128 weir_sim_u128;
 
 /** Values: how many, their mean, spread and ends. All zero is a valid empty one. */
 struct weir_sim_tally {
-	uint64_t count;    /**< values */
-	uint64_t min;      /**< smallest; meaningless when count is 0 */
-	uint64_t max;      /**< largest; 0 when count is 0 */
-	weir_sim_u128 sum; /**< of the values */
-	weir_sim_u128
-		squares; /**< of their squares: exact while count * value^2 stays below 2^128 */
+	uint64_t count;        /**< values */
+	uint64_t min;          /**< smallest; meaningless when count is 0 */
+	uint64_t max;          /**< largest; 0 when count is 0 */
+	uint64_t squares_high; /**< bits of the sum of squares from the 128th on */
+	weir_sim_u128 sum;     /**< of the values */
+	weir_sim_u128 squares; /**< of their squares: its lower 128 bits */
 };
 
 /** Add a value. */
@@ -40,7 +40,8 @@ weir_sim_tally_add(struct weir_sim_tally *tally, uint64_t value)
 		tally->max = value;
 	tally->count++;
 	tally->sum += value;
-	tally->squares += (weir_sim_u128)value * value;
+	tally->squares_high += __builtin_add_overflow(
+		tally->squares, (weir_sim_u128)value * value, &tally->squares);
 }
 
 /** Mean; 0 when empty. */

@@ -6,10 +6,11 @@ The program may be one that is built without DPDK.
 import csv
 import json
 import re
+import signal
 
 import pytest
 
-from program import OK, ROOT, USAGE, weir, write_description
+from program import FAILED, OK, ROOT, USAGE, Instance, weir, write_description
 
 EXAMPLES = sorted((ROOT / "examples" / "sim").glob("*.yaml"))
 
@@ -51,6 +52,7 @@ WRONG = {
                                          "    server: {queues: [work], steps: [{switch: lost}, ", ["'none'", "no cores"]),
     "trace over the model": ("seed: 3", "seed: 3, probes: {p: {queue: work, trace: @./bad.yaml}}", ["own"]),
     "trace over a trace": ("seed: 3", "seed: 3, probes: {p: {queue: work, trace: a.csv}, q: {queue: work, trace: @a.csv}}", ["'p'"]),
+    "trace over a trace by another name": ("seed: 3", "seed: 3, probes: {p: {queue: work, trace: ./a.csv}, q: {queue: work, trace: @a.csv}}", ["'p'"]),
     "warm-up without an end": ("warmup: 5ms", "warmup: @50ms", ["duration"]),
 }
 
@@ -112,6 +114,15 @@ def test_refused_tables(tmp_path):
     assert done.code == USAGE and re.search(r"^bad.yaml:3:.*cannot read 'sizes.csv'.*expected", done.stderr, re.M), done.text
 
 
+def test_longest_line_of_a_table(tmp_path):
+    """255 bytes, with and without an end of line; one more is too many."""
+    path = tmp_path / "model.yaml"
+    path.write_text(GOOD.replace("sizes: imix", "sizes: empirical, size_table: sizes.csv"))
+    for length, end, code in ((255, "", OK), (255, "\n", OK), (256, "", USAGE), (256, "\n", USAGE)):
+        (tmp_path / "sizes.csv").write_text("size_B\n" + "64".zfill(length) + end)
+        assert weir("sim", path, "--duration", "6ms").code == code, (length, end)
+
+
 def test_numbers_add_up(model):
     """Sums and means of one replication, by the laws of queues."""
     report = run(model, "--replications", "1")
@@ -144,6 +155,19 @@ def test_units_and_drops(tmp_path):
     assert stream["loss"]["mean"] == pytest.approx(0.25, rel=0.03)
     done = weir("sim", path)
     assert re.search(r"^  nic +[\d,]+ .*%", done.stdout, re.M) and re.search(r"^  calls: policed +\d+", done.stdout, re.M)
+
+
+def test_many_drops(tmp_path):
+    """A page of them in the table, and how many more; all of them in JSON. Those of which there are none are left out."""
+    path = tmp_path / "model.yaml"
+    names = [f"s{i}" for i in range(30)]
+    streams = "".join(f"    {name}: {{to: work, rate: 700kpps}}\n" for name in names)
+    path.write_text(GOOD.replace("    calls: {to: work, rate: 700kpps, sizes: imix}\n", streams + "    none: {to: work, rate: 1pps, start: 1s}\n")
+                    .replace("{type: parallel}", "{type: parallel, capacity: 0}"))
+    done, drops = weir("sim", path), run(path)["drops"]
+    lines = re.findall(r"^  (\w+): queue work is full +\d", done.stdout, re.M)
+    assert [entry["name"] for entry in drops] == [f"{name}: queue work is full" for name in [*names, "none"]]
+    assert lines == names[:20] and re.search(r"^  and 10 more, which have [\d.e+]+ packets", done.stdout, re.M), done.stdout
 
 
 def test_seeds(model):
@@ -263,6 +287,31 @@ def test_progress(model):
     done = weir("sim", model, "--progress", "--replications", "1", "--duration", "1s")
     assert done.code == OK
     assert re.search(r"\d+ of 1 replications, one at .* million events/s, .* s left", done.stderr)
+
+
+@pytest.mark.parametrize("form", ["--csv", "--json", ""])
+def test_interrupted(model, tmp_path, form):
+    """What is done is told, and that it is not all; a trace that is cut has whole lines, and that is told too."""
+    (tmp_path / "long.yaml").write_text(GOOD.replace(
+        "seed: 3", "seed: 3, probes: {backlog: {queue: work, trace: backlog.csv}}").replace("duration: 50ms", "duration: 1000000s"))
+    with Instance("sim", "long.yaml", "--progress", *filter(None, [form]), cwd=tmp_path) as instance:
+        instance.until(lambda: "replications" in instance._text(instance.err), "progress")
+        done = instance.stop(signal.SIGINT)
+    assert done.code == FAILED and "interrupted: 0 replications" in done.stderr, done.text
+    end = float(re.search(r"'.*backlog.csv' ends at (\S+) s", done.stderr).group(1))
+    trace = (tmp_path / "backlog.csv").read_text()
+    assert trace.endswith("\n") and float(trace.splitlines()[-1].split(",")[0]) / 1e12 <= end
+    if form == "--json":
+        assert done.json()["interrupted"] is True
+    assert "hold in each" not in done.stdout
+
+
+def test_too_many_inside(tmp_path):
+    """Forks without an end come to one."""
+    path = tmp_path / "model.yaml"
+    path.write_text(GOOD.replace("seed: 3", "packets_inside: 5000").replace("distribution: exponential}", "distribution: exponential}, {fork: work, count: 2}"))
+    done = weir("sim", path)
+    assert done.code == FAILED and "5000 packets inside" in done.stderr and not done.stdout, done.text
 
 
 @pytest.mark.parametrize("arguments", [

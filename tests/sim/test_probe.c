@@ -135,6 +135,36 @@ traces(void **state)
 	given_free(&given);
 }
 
+/* A stream's name may hold what has a meaning in CSV. */
+static void
+traces_quote_names(void **state)
+{
+	char edge[] = "/tmp/weir-test-edge-XXXXXX", text[1024];
+	struct weir_sim_result result;
+	struct given given;
+	char *found;
+
+	close(mkstemp(edge));
+	snprintf(text, sizeof(text),
+		"traffic: {streams: {'a,\"b\"': {to: q, arrivals: deterministic, interval: 100ns, "
+		"size: 64B, count: 1}}}\n"
+		"application:\n"
+		"  queues: {q: {}}\n"
+		"  objects: {o: {queues: [q], steps: [{cpu: 5cycles}]}}\n"
+		"platform: {cores: {c: {clock: 1GHz}}}\n"
+		"run: {simulation: {duration: 1us, probes: {out: {from: o, trace: %s}}}}\n",
+		edge);
+	given = given_model(text);
+	result = given_run(&given);
+	found = contents(edge);
+	assert_string_equal(found, "time_ps,stream,flow,size_B,age_ps\n"
+				   "105000,\"a,\"\"b\"\"\",0,64,5000\n");
+	free(found);
+	unlink(edge);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 /* A model with all that can be looked at, with and without its being so. */
 #define BUSY(probes)                                                                               \
 	"traffic: {streams: {s: {to: q, rate: 1Mpps, flows: 9}, t: {to: q, rate: 500kpps, on: "    \
@@ -270,6 +300,7 @@ main(void)
 		cmocka_unit_test(levels_and_edges),
 		cmocka_unit_test(after_the_warm_up),
 		cmocka_unit_test(traces),
+		cmocka_unit_test(traces_quote_names),
 		cmocka_unit_test(nothing_is_changed),
 		cmocka_unit_test(traces_that_cannot_be_written),
 		cmocka_unit_test(probes_of_nothing),

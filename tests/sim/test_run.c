@@ -28,6 +28,58 @@ static const char random_ones[] =
 /* Row `row` of a result. */
 #define VALUE(row, quantity) given_value(&given, &result, row, STREAM, quantity)
 
+/* A packet whose parts have parts: it ends with the first that there is no room for. */
+static void
+forks_without_an_end(void **state)
+{
+	struct given given = given_model(
+		"traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1ns, count: "
+		"1}}}\n"
+		"application:\n"
+		"  queues: {q: {type: parallel}}\n"
+		"  objects: {o: {queues: [q], steps: [{cpu: 1cycles}, {fork: q, count: 3}]}}\n"
+		"platform: {cores: {c: {clock: 1GHz}}}\n"
+		"run: {simulation: {packets_inside: 1000}}\n");
+	struct weir_sim_result result;
+
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), -EOVERFLOW);
+	weir_sim_result_free(&result);
+	/* The last of 1000 is the 333rd fork's, at its end; so long it takes. */
+	given.param.duration_ps = 333500;
+	result = given_run(&given);
+	weir_sim_result_free(&result);
+	given.param.nb_inside_max = (UINT32_C(1) << 31) + 1;
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), -EINVAL);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* Names that differ only at their ends, however long they are, have random numbers of their own. */
+static void
+long_names(void **state)
+{
+	char name[1000], text[4096];
+	struct weir_sim_result result;
+	struct given given;
+
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	snprintf(text, sizeof(text),
+		"traffic: {streams: {%s1: {to: q, rate: 1Mpps}, %s2: {to: q, rate: 1Mpps}}}\n"
+		"application:\n"
+		"  queues: {q: {type: parallel, capacity: 0}}\n"
+		"  objects: {o: {queues: [q], steps: [{cpu: 1cycles}]}}\n"
+		"platform: {cores: {c: {clock: 1GHz}}}\n"
+		"run: {simulation: {duration: 1ms}}\n",
+		name, name);
+	given = given_model(text);
+	result = given_run(&given);
+	/* Alike, they would come at the same times, and find the core busy. */
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_QUEUE, "q", "loss") < 0.1);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 static void
 batches_share_the_time(void **state)
 {
@@ -372,6 +424,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(forks_without_an_end),
+		cmocka_unit_test(long_names),
 		cmocka_unit_test(batches_share_the_time),
 		cmocka_unit_test(batches_share_the_packets),
 		cmocka_unit_test(batches_of_replications),

@@ -36,6 +36,22 @@ a_small_spread_about_a_large_mean(void **state)
 	assert_true(fabs(weir_sim_tally_sd(&tally) - 0.8164965) < 1e-3);
 }
 
+/* 64 bits each, whose squares are more than 128 bits hold. */
+static void
+a_spread_beyond_128_bits(void **state)
+{
+	const uint64_t far = UINT64_C(1) << 62;
+	struct weir_sim_tally wide = {0}, narrow = {0};
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++) {
+		weir_sim_tally_add(&wide, i % 2 * far);
+		weir_sim_tally_add(&narrow, far + i % 2 * 2);
+	}
+	assert_true(fabs(weir_sim_tally_sd(&wide) / (far / 2.0 * sqrt(1000 / 999.0)) - 1) < 1e-12);
+	assert_true(fabs(weir_sim_tally_sd(&narrow) - sqrt(1000 / 999.0)) < 1e-12);
+}
+
 static void
 a_level_over_time(void **state)
 {
@@ -83,6 +99,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_tally_of_few),
 		cmocka_unit_test(a_small_spread_about_a_large_mean),
+		cmocka_unit_test(a_spread_beyond_128_bits),
 		cmocka_unit_test(a_level_over_time),
 		cmocka_unit_test(student_as_in_tables),
 		cmocka_unit_test(an_estimate),
