@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a simulation found, as a table. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "sim_report.h"
 
 #define DROP_LINES_MAX 20
+#define CORE_LINES_MAX 64
 
 /* What a column shows of a quantity. */
 enum form {
@@ -17,6 +19,7 @@ enum form {
 	FORM_RATE,
 	FORM_SHARE,
 	FORM_NUMBER,
+	FORM_PARTS, /* of a time: its wait and its service */
 };
 
 struct column {
@@ -48,6 +51,34 @@ static const struct column queue_columns[] = {
 	{"most", "length_max", FORM_NUMBER, false},
 	{"wait", "wait_mean_ns", FORM_TIME, true},
 	{"longest", "wait_max_ns", FORM_TIME, false},
+	{.head = NULL},
+};
+
+/* From a queue on, until its object is done. */
+static const struct column stage_columns[] = {
+	{"packets", "served_packets", FORM_COUNT, false},
+	{"per second", "served_pps", FORM_RATE, true},
+	{"latency", "latency_mean_ns", FORM_TIME, true},
+	{"p50", "latency_p50_ns", FORM_TIME, false},
+	{"p99", "latency_p99_ns", FORM_TIME, false},
+	{"p99.9", "latency_p999_ns", FORM_TIME, false},
+	{"p99.99", "latency_p9999_ns", FORM_TIME, false},
+	{"service", "service_mean_ns", FORM_TIME, false},
+	{.head = NULL},
+};
+
+static const struct column part_columns[] = {
+	{"p50", "latency_p50", FORM_PARTS, false},
+	{"p90", "latency_p90", FORM_PARTS, false},
+	{"p99", "latency_p99", FORM_PARTS, false},
+	{"p99.9", "latency_p999", FORM_PARTS, false},
+	{"p99.99", "latency_p9999", FORM_PARTS, false},
+	{.head = NULL},
+};
+
+static const struct column core_columns[] = {
+	{"packets", "served_packets", FORM_COUNT, false},
+	{"used", "utilisation", FORM_SHARE, true},
 	{.head = NULL},
 };
 
@@ -129,6 +160,7 @@ put(char *text, size_t size, enum form form, double value)
 		snprintf(text, size, "%.4g%%", 100 * value);
 		break;
 	case FORM_NUMBER:
+	case FORM_PARTS:
 		snprintf(text, size, "%.4g", value);
 		break;
 	}
@@ -157,42 +189,79 @@ print_head(const char *of, const struct column *columns)
 {
 	printf("\n  %-28s", of);
 	for (; columns->head != NULL; columns++)
-		printf(columns->interval ? " %11s             " : " %11s", columns->head);
+		printf(columns->form == FORM_PARTS ? " %21s"
+			: columns->interval        ? " %11s             "
+						   : " %11s",
+			columns->head);
 	printf("\n");
 }
 
-/* What a thing is called and its quantities, of which there are all from metric `first` on. */
+/* The metric of a thing, of which there are all from metric `first` on, that is called so, with what follows. */
+static unsigned int
+find_quantity(const struct weir_sim_metric *metrics, unsigned int first, const char *name,
+	const char *end)
+{
+	const size_t length = strlen(name);
+	unsigned int i = first;
+
+	while (strncmp(metrics[i].quantity, name, length) != 0 ||
+		strcmp(metrics[i].quantity + length, end) != 0)
+		i++;
+	return i;
+}
+
+static void
+print_parts(const struct sim_report *report, unsigned int wait, unsigned int service)
+{
+	const double confidence = report->param->confidence;
+	char waited[64], worked[64], text[160];
+
+	put_time(waited, sizeof(waited),
+		weir_sim_result_estimate(report->result, wait, confidence).mean);
+	put_time(worked, sizeof(worked),
+		weir_sim_result_estimate(report->result, service, confidence).mean);
+	snprintf(text, sizeof(text), "%s + %s", waited, worked);
+	printf(" %21s", text);
+}
+
+/* What a thing is called and its quantities. */
 static void
 print_thing(const struct sim_report *report, unsigned int first, const struct column *columns)
 {
-	unsigned int nb_metrics, i;
+	unsigned int nb_metrics;
 	const struct weir_sim_metric *metrics = weir_sim_model_metrics(report->model, &nb_metrics);
 
 	printf("  %-28s", metrics[first].name);
-	for (; columns->head != NULL; columns++) {
-		for (i = first; strcmp(metrics[i].quantity, columns->quantity) != 0; i++)
-			;
-		print_cell(report, columns, i);
-	}
+	for (; columns->head != NULL; columns++)
+		if (columns->form == FORM_PARTS)
+			print_parts(report,
+				find_quantity(metrics, first, columns->quantity, "_wait_ns"),
+				find_quantity(metrics, first, columns->quantity, "_service_ns"));
+		else
+			print_cell(report, columns,
+				find_quantity(metrics, first, columns->quantity, ""));
 	printf("\n");
 }
 
 static void
 print_scope(const struct sim_report *report, enum weir_sim_scope scope, const char *of,
-	const struct column *columns)
+	const struct column *columns, unsigned int most)
 {
 	unsigned int nb_metrics, i;
 	const struct weir_sim_metric *metrics = weir_sim_model_metrics(report->model, &nb_metrics);
-	int last = -1;
+	unsigned int nb = 0;
 
 	for (i = 0; i < nb_metrics; i++) {
-		if (metrics[i].scope != scope || (int)metrics[i].object == last)
+		if (metrics[i].scope != scope ||
+			(nb > 0 && metrics[i].object == metrics[i - 1].object))
 			continue;
-		if (last < 0)
+		if (nb == 0)
 			print_head(of, columns);
-		last = (int)metrics[i].object;
-		print_thing(report, i, columns);
+		if (nb++ < most)
+			print_thing(report, i, columns);
 	}
+	if (nb > most)
+		printf("  and %u more (--json has all)\n", nb - most);
 }
 
 /* One line per stream and reason may be too many: those of which there are any, and not more than a page of them. */
@@ -223,6 +292,22 @@ print_drops(const struct sim_report *report)
 		printf("  and %u more, which have %.4g packets (--json has all)\n", left, packets);
 }
 
+static void
+print_results(const struct sim_report *report)
+{
+	print_scope(report, WEIR_SIM_STREAM, "stream", stream_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_STREAM, "stream: wait + service", part_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_QUEUE, "queue", queue_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_QUEUE, "stage", stage_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_QUEUE, "stage: wait + service", part_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_CORES, "cores", cores_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_CORE, "each core", core_columns, CORE_LINES_MAX);
+	print_scope(report, WEIR_SIM_UNIT, "unit", unit_columns, UINT_MAX);
+	print_drops(report);
+	print_scope(report, WEIR_SIM_MEMORY, "memory", memory_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_PROBE, "probe", probe_columns, UINT_MAX);
+}
+
 void
 sim_report_print(const struct sim_report *report)
 {
@@ -242,17 +327,9 @@ sim_report_print(const struct sim_report *report)
 	if (result->nb_rows > 1)
 		printf("; intervals of %.4g%% confidence", 100 * report->param->confidence);
 	printf("\n");
-	if (result->nb_replications > 0) {
-		print_scope(report, WEIR_SIM_STREAM, "stream", stream_columns);
-		print_scope(report, WEIR_SIM_QUEUE, "queue", queue_columns);
-		print_scope(report, WEIR_SIM_CORES, "cores", cores_columns);
-		print_scope(report, WEIR_SIM_UNIT, "unit", unit_columns);
-		print_drops(report);
-		print_scope(report, WEIR_SIM_MEMORY, "memory", memory_columns);
-		print_scope(report, WEIR_SIM_PROBE, "probe", probe_columns);
-	}
 	if (result->nb_replications == 0)
 		return;
+	print_results(report);
 	if (broken != NULL)
 		printf("\n  BROKEN: %s\n", broken->broken);
 	else

@@ -78,15 +78,19 @@ check_queues(struct sim *sim)
 static void
 check_cores(struct sim *sim)
 {
-	uint32_t i;
+	weir_sim_u128 worked_ps;
+	uint32_t i, core;
 
 	for (i = 0; i < sim->model->nb_cores; i++)
 		if (sim->cores[i].packet != SIM_NONE)
-			sim->kinds[sim->model->core_kind[i]].worked_ps +=
-				sim_counted_ps(sim, sim->cores[i].step_start_ps);
+			sim_core_account(sim, i);
 	for (i = 0; i < sim->model->nb_kinds; i++) {
+		const struct model_cores *const kind = &sim->model->cores[i];
+
+		for (worked_ps = 0, core = kind->first; core < kind->first + kind->count; core++)
+			worked_ps += sim->cores[core].worked_ps;
 		weir_sim_level_advance(&sim->kinds[i].busy, sim->now_ps);
-		if (sim->kinds[i].busy.area != sim->kinds[i].worked_ps)
+		if (sim->kinds[i].busy.area != worked_ps)
 			sim->broken = "utilisation law of cores";
 	}
 }
@@ -139,11 +143,26 @@ check_units(struct sim *sim)
 	}
 }
 
+static void
+complete_times(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_streams; i++)
+		sim_times_complete(&sim->streams[i].latency.all);
+	for (i = 0; i < sim->model->nb_queues; i++) {
+		sim_times_complete(&sim->queues[i].wait);
+		sim_times_complete(&sim->queues[i].stage.all);
+	}
+}
+
 void
 sim_check(struct sim *sim)
 {
 	uint64_t *held;
 	uint32_t i;
+
+	complete_times(sim);
 
 	/* What went wrong first is told, and not what comes of it. */
 	if (sim->broken != NULL)

@@ -19,24 +19,36 @@ find_first(const struct sim *sim, const uint64_t *served, uint32_t first)
 	return SIM_NONE;
 }
 
-/* Of the lanes from `first` to before `end` that are ready for a kind of cores, the one whose first packet waits longest. */
+/* One of a queue's lanes is ready: that of them which waits longest. @param[out] next  the first one behind it, or behind the queue's */
+static inline uint32_t
+find_of_queue(struct sim *sim, uint32_t lane, uint32_t *next)
+{
+	const uint32_t queue = sim->model->lane_queue[lane];
+
+	sim->work++;
+	*next = lane + 1;
+	if (sim->model->queues[queue].nb_flows <= SIM_READY_FEW)
+		return lane;
+	*next = sim->model->queues[queue].first_lane + sim->model->queues[queue].nb_flows;
+	return sim_ready_longest(sim, queue);
+}
+
+/*
+ * Of the lanes from `first`, which is ready, to before `end` that are ready for a kind of cores, the one whose first packet
+ * waits longest.
+ */
 static uint32_t
 find_longest(struct sim *sim, const uint64_t *served, uint32_t first, uint32_t end)
 {
-	uint32_t found = SIM_NONE, lane, next;
-	uint64_t entered_ps, longest_ps = UINT64_MAX;
+	uint32_t next, found = find_of_queue(sim, first, &next), lane;
+	uint64_t entered_ps, longest_ps;
 
-	for (lane = find_first(sim, served, first); lane < end;
-		lane = find_first(sim, served, next)) {
-		next = lane + 1;
-		if (sim_lane_is_of_many(sim, lane)) {
-			const uint32_t queue = sim->model->lane_queue[lane];
-
-			lane = sim_ready_longest(sim, queue);
-			next = sim->model->queues[queue].first_lane +
-			       sim->model->queues[queue].nb_flows;
-		}
-		sim->work++;
+	lane = find_first(sim, served, next);
+	if (lane >= end) /* mostly */
+		return found;
+	longest_ps = sim_lane_since_ps(sim, found);
+	for (; lane < end; lane = find_first(sim, served, next)) {
+		lane = find_of_queue(sim, lane, &next);
 		entered_ps = sim_lane_since_ps(sim, lane);
 		if (entered_ps < longest_ps) {
 			longest_ps = entered_ps;

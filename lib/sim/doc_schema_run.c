@@ -7,8 +7,9 @@ static const struct weir_base_doc_key precision_keys[] = {
 		.name = "of",
 		.kind = WEIR_BASE_DOC_STRING,
 		.flags = WEIR_BASE_DOC_REQUIRED,
-		.help = "A result, as `--json` has it: `streams`, `queues`, `cores`, `units`, "
-			"`drops`, `memories` or `probes`, a name, and a quantity, such as "
+		.help = "A result, as `--json` has it: `streams`, `queues`, `cores`, "
+			"`each_core`, `units`, `drops`, `memories` or `probes`, a name, and a "
+			"quantity, such as "
 			"`streams.calls.latency_mean_ns`.",
 	},
 	{

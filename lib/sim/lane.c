@@ -33,10 +33,12 @@ claim(struct sim *sim, uint32_t queue_index, uint32_t packet)
 	struct sim_queue *const queue = &sim->queues[queue_index];
 	const uint32_t lane_index = sim_lane_of(sim, queue_index, packet);
 	struct sim_lane *const lane = &sim->lanes[lane_index];
+	struct sim_packet *const of = &sim->packets.all[packet];
 
 	queue->arrived++;
-	sim->packets.all[packet].entered_ps = sim->now_ps;
-	sim->packets.all[packet].lane = lane_index;
+	of->entered_ps = of->stage_ps = sim->now_ps;
+	of->stage_service_ps = of->service_ps;
+	of->lane = lane_index;
 	if (lane->holders == 0 || sim->model->queues[queue_index].type != MODEL_ATOMIC) {
 		/* What waits there for a core waits for the flow now. */
 		if (sim->model->queues[queue_index].type == MODEL_ATOMIC)
@@ -45,7 +47,7 @@ claim(struct sim *sim, uint32_t queue_index, uint32_t packet)
 		return;
 	}
 	weir_sim_level_set(&queue->length, sim->now_ps, queue->length.value + 1);
-	sim->packets.all[packet].is_waiting = true;
+	of->is_waiting = true;
 	packet_list_add(&sim->packets, &lane->claims, packet);
 }
 
@@ -71,25 +73,31 @@ sim_forward(struct sim *sim, uint32_t packet)
 
 /* A packet leaves its lane. */
 static void
-leave_lane(struct sim *sim, struct sim_lane *lane, enum model_queue_type type, uint32_t packet)
+leave_lane(struct sim *sim, uint32_t lane, uint32_t packet)
 {
-	if (sim->packets.all[packet].order != lane->order_out++ && type != MODEL_PARALLEL)
+	const uint32_t queue = sim->model->lane_queue[lane];
+	const struct sim_packet *const of = &sim->packets.all[packet];
+
+	if (of->order != sim->lanes[lane].order_out++ &&
+		sim->model->queues[queue].type != MODEL_PARALLEL)
 		sim->broken = "order of what leaves a queue";
+	sim_latency_add(&sim->queues[queue].stage, sim->now_ps - of->stage_ps,
+		of->service_ps - of->stage_service_ps);
 	sim_forward(sim, packet);
 }
 
 /* An ordered lane: those at its front that are done go on. */
 static void
-release(struct sim *sim, struct sim_lane *lane)
+release(struct sim *sim, uint32_t lane)
 {
-	struct packet_list *const list = &lane->in_flight;
+	struct packet_list *const list = &sim->lanes[lane].in_flight;
 
 	while (list->head != SIM_NONE && sim->packets.all[list->head].state == PACKET_DONE) {
 		const uint32_t packet = list->head;
 
 		list->head = sim->packets.all[packet].next_taken;
 		sim->packets.all[packet].state = PACKET_INSIDE;
-		leave_lane(sim, lane, MODEL_ORDERED, packet);
+		leave_lane(sim, lane, packet);
 	}
 }
 
@@ -114,8 +122,8 @@ sim_lane_leave(struct sim *sim, uint32_t packet)
 	}
 	if (type == MODEL_ORDERED) {
 		sim->packets.all[packet].state = PACKET_DONE;
-		release(sim, lane);
+		release(sim, lane_index);
 	} else {
-		leave_lane(sim, lane, type, packet);
+		leave_lane(sim, lane_index, packet);
 	}
 }

@@ -98,8 +98,7 @@ sim_lane_hold(struct sim *sim, uint32_t lane_index, uint32_t packet_index)
 	struct sim_packet *const packet = &sim->packets.all[packet_index];
 
 	queue->taken++;
-	weir_sim_tally_add(&queue->wait_ps, sim->now_ps - packet->entered_ps);
-	weir_base_hist_add(&queue->wait_hist, sim->now_ps - packet->entered_ps);
+	sim_times_add(&queue->wait, sim->now_ps - packet->entered_ps);
 	queue->waited_ps += sim_counted_ps(sim, packet->entered_ps);
 	packet->order = lane->order_in++;
 	if (lane->holders++ > 0 && type == MODEL_ATOMIC)

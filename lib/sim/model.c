@@ -160,6 +160,8 @@ weir_sim_model_free(struct weir_sim_model *model)
 		free(model->reasons[i]);
 	for (i = 0; model->pairs != NULL && i < model->nb_streams * model->nb_reasons; i++)
 		free(model->pairs[i]);
+	for (i = 0; model->core_names != NULL && i < model->nb_cores; i++)
+		free(model->core_names[i]);
 	for (i = 0; i < model->nb_levels; i++)
 		free(model->levels[i].name);
 	free(model->memories);
@@ -170,6 +172,7 @@ weir_sim_model_free(struct weir_sim_model *model)
 	free(model->attributes);
 	free(model->reasons);
 	free(model->pairs);
+	free(model->core_names);
 	free(model->metrics);
 	free(model);
 }

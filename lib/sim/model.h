@@ -290,7 +290,8 @@ struct weir_sim_model {
 	uint64_t *group_cores; /* per group: bits of cores */
 	uint64_t *kind_lanes;  /* per kind: bits of lanes that it serves */
 
-	char **pairs; /* names of a stream and a reason */
+	char **pairs;      /* names of a stream and a reason */
+	char **core_names; /* of each core */
 	struct weir_sim_metric *metrics;
 	unsigned int nb_metrics;
 	struct weir_sim_param param;

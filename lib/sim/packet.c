@@ -194,11 +194,7 @@ sim_packet_delivered(struct sim *sim, uint32_t index)
 	}
 	stream->delivered++;
 	stream->delivered_bytes += packet->size_bytes;
-	weir_sim_tally_add(&stream->latency_ps, latency_ps);
-	weir_sim_tally_add(&stream->service_ps, packet->service_ps);
-	weir_sim_tally_add(&stream->wait_ps, latency_ps - packet->service_ps);
-	weir_base_hist_add(&stream->latency_hist, latency_ps);
-	stream->service_of[weir_base_hist_index(latency_ps)] += packet->service_ps;
+	sim_latency_add(&stream->latency, latency_ps, packet->service_ps);
 	stream->reordered += sim_flows_overtaken(sim, index);
 	packet_free(sim, packet, stream);
 }

@@ -154,7 +154,8 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	uint32_t core, interrupted;
 
 	queue->arrived++;
-	packet->entered_ps = sim->now_ps;
+	packet->entered_ps = packet->stage_ps = sim->now_ps;
+	packet->stage_service_ps = packet->service_ps;
 	packet->lane = lane_index;
 	sim_lane_draw(sim, model, packet_index);
 	if (open && (lane->nb_waiting == 0 || sim_lane_is_next(sim, lane_index, packet_index)) &&
@@ -178,7 +179,9 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	weir_sim_level_set(&queue->length, sim->now_ps, queue->length.value + 1);
 	if (open) {
 		sim_lane_set_ready(sim, lane_index);
-		offer(sim, lane_index);
+		/* No core is idle: either that was asked, or others wait already. */
+		if (sim->model->dispatch.preemptive)
+			offer(sim, lane_index);
 	}
 }
 
@@ -243,7 +246,7 @@ sim_core_finish(struct sim *sim, uint32_t index)
 	const uint32_t packet = sim->cores[index].packet;
 	const uint32_t lane = sim->packets.all[packet].lane;
 
-	sim->kinds[sim->model->core_kind[index]].served++;
+	sim->cores[index].served++;
 	sim_lane_leave(sim, packet);
 	sim_core_next(sim, index);
 	if (is_atomic(sim, lane))

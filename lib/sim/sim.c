@@ -253,10 +253,8 @@ restart_stream(struct sim *sim, struct sim_stream *stream)
 	stream->inside_at_start = stream->inside.value;
 	stream->arrived = stream->delivered = stream->dropped = stream->delivered_bytes = 0;
 	stream->forked = stream->joined = 0;
-	stream->latency_ps = stream->wait_ps = stream->service_ps = (struct weir_sim_tally){0};
 	stream->sojourned_ps = 0;
-	stream->latency_hist = (struct weir_base_hist){0};
-	memset(stream->service_of, 0, sizeof(stream->service_of));
+	memset(&stream->latency, 0, sizeof(stream->latency));
 	stream->reordered = 0;
 }
 
@@ -281,11 +279,13 @@ sim_restart_statistics(struct sim *sim)
 	for (i = 0; i < model->nb_streams; i++)
 		restart_stream(sim, &sim->streams[i]);
 	for (i = 0; i < model->nb_queues; i++) {
-		struct weir_sim_level length = sim->queues[i].length;
+		struct sim_queue *const queue = &sim->queues[i];
+		struct weir_sim_level length = queue->length;
 
 		weir_sim_level_restart(&length, sim->now_ps);
-		sim->queues[i] =
-			(struct sim_queue){.length = length, .waiting_at_start = length.value};
+		memset(queue, 0, sizeof(*queue));
+		queue->length = length;
+		queue->waiting_at_start = length.value;
 	}
 	sim_probes_restart(sim);
 	for (i = 0; i < model->nb_levels; i++) {
@@ -296,9 +296,10 @@ sim_restart_statistics(struct sim *sim)
 	for (i = 0; i < model->nb_units; i++)
 		restart_unit(sim, &sim->units[i]);
 	memset(sim->drops, 0, (size_t)model->nb_streams * model->nb_reasons * sizeof(*sim->drops));
-	for (i = 0; i < model->nb_kinds; i++) {
+	for (i = 0; i < model->nb_kinds; i++)
 		weir_sim_level_restart(&sim->kinds[i].busy, sim->now_ps);
-		sim->kinds[i].served = 0;
-		sim->kinds[i].worked_ps = 0;
+	for (i = 0; i < model->nb_cores; i++) {
+		sim->cores[i].served = 0;
+		sim->cores[i].worked_ps = 0;
 	}
 }

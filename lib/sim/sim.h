@@ -6,6 +6,7 @@
  * One replication of a model: what changes while it runs. It belongs to one thread.
  *
  *   sim.c         making it, and freeing it
+ *   latency.h     times that packets took
  *   engine.c      the loop over events
  *   traffic.c     packets that arrive
  *   serve.c       queues, and cores that serve them
@@ -23,6 +24,7 @@
  *   flows.c       who has overtaken whom
  *   check.c       the laws that its sums must obey
  *   metrics.c     what it tells
+ *   quantities.c  each number of that
  *   replication.c one replication, cut into batches
  *   run.c         replications, by several threads
  */
@@ -31,8 +33,8 @@
 #include <stdio.h>
 
 #include "event_list.h"
+#include "latency.h"
 #include "model.h"
-#include "weir_base_hist.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -46,8 +48,10 @@ enum packet_state {
 
 struct sim_packet {
 	uint64_t created_ps;
-	uint64_t entered_ps; /* its queue, or where else it waits */
-	uint64_t service_ps; /* time that it was worked on so far */
+	uint64_t entered_ps;       /* its queue, or where else it waits */
+	uint64_t service_ps;       /* time that it was worked on so far */
+	uint64_t stage_ps;         /* since when it belongs to its lane */
+	uint64_t stage_service_ps; /* what it was worked on before that */
 	union {
 		struct {
 			uint32_t to;   /* where it goes on to: a queue, or SIM_TO_... */
@@ -103,9 +107,9 @@ struct sim_queue {
 	struct weir_sim_level length;
 	uint64_t waiting_at_start;
 	uint64_t arrived, dropped, taken;
-	struct weir_sim_tally wait_ps;
-	struct weir_base_hist wait_hist;
+	struct sim_times wait;
 	weir_sim_u128 waited_ps;
+	struct sim_latency stage; /* of what has left it, from its coming on */
 };
 
 /* What a core has before it, with its packet. */
@@ -127,6 +131,8 @@ struct sim_core {
 	uint32_t
 		stamp; /* of its next event; those with others are of steps that were interrupted */
 	uint64_t step_start_ps, step_end_ps;
+	uint64_t served; /* packets */
+	weir_sim_u128 worked_ps;
 	uint32_t poll_lane,
 		poll_left; /* it is at that lane, of which it may take so many packets more */
 };
@@ -161,8 +167,6 @@ struct sim_server {
 
 struct sim_kind {
 	struct weir_sim_level busy; /* cores */
-	uint64_t served;
-	weir_sim_u128 worked_ps;
 };
 
 /* What makes packets: a stream, or one of its bursts. */
@@ -201,11 +205,8 @@ struct sim_stream {
 	uint64_t inside_at_start;
 	uint64_t arrived, delivered, dropped, delivered_bytes;
 	uint64_t forked, joined; /* parts of packets: made, and left */
-	struct weir_sim_tally latency_ps, wait_ps, service_ps;
+	struct sim_latency latency;
 	weir_sim_u128 sojourned_ps;
-	struct weir_base_hist latency_hist;
-	weir_sim_u128 service_of
-		[WEIR_BASE_HIST_BUCKETS]; /* ps, of the packets in each class of latencies */
 	struct sim_flows flows_left;
 	uint64_t reordered;
 };

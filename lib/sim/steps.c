@@ -218,10 +218,9 @@ sim_steps_run(struct sim *sim, uint32_t index, bool decided)
 void
 sim_core_account(struct sim *sim, uint32_t index)
 {
-	const struct sim_core *const core = &sim->cores[index];
+	struct sim_core *const core = &sim->cores[index];
 
-	sim->kinds[sim->model->core_kind[index]].worked_ps +=
-		sim_counted_ps(sim, core->step_start_ps);
+	core->worked_ps += sim_counted_ps(sim, core->step_start_ps);
 }
 
 void

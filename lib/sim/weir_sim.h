@@ -71,15 +71,19 @@ void weir_sim_model_free(struct weir_sim_model *model);
 /** What a metric is of. */
 enum weir_sim_scope {
 	WEIR_SIM_STREAM, /**< a stream of traffic */
-	WEIR_SIM_QUEUE,  /**< a queue */
+	WEIR_SIM_QUEUE,  /**< a queue, and the stage that it begins: until its object is done */
 	WEIR_SIM_CORES,  /**< a kind of cores, all of them together */
+	WEIR_SIM_CORE,   /**< one core: "KIND.NUMBER", from 0 */
 	WEIR_SIM_UNIT,   /**< a unit */
 	WEIR_SIM_DROP,   /**< what a stream lost for a reason: "STREAM: REASON" */
 	WEIR_SIM_PROBE,  /**< a probe: a level over time, or the ns between packets on an edge */
 	WEIR_SIM_MEMORY, /**< a level of a memory: "MEMORY.LEVEL" */
 };
 
-/** What results of a scope are called: "streams", "queues", "cores", "units", "drops", "probes", "memories". NULL: there is no such scope. */
+/**
+ * What results of a scope are called: "streams", "queues", "cores", "each_core", "units", "drops", "probes", "memories".
+ * NULL: there is no such scope.
+ */
 const char *weir_sim_scope_name(enum weir_sim_scope scope);
 
 /** A quantity that every replication tells. */

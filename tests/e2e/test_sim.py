@@ -208,6 +208,12 @@ def test_table(model):
     assert re.search(rf"^  calls +{report['streams'][0]['arrived_packets']['mean']:,.0f} ", done.stdout, re.M)
     assert re.search(r"^  work .*\+-", done.stdout, re.M) and re.search(r"^  cpu .*%", done.stdout, re.M)
     assert "hold in each replication" in done.stdout
+    # Of one queue all is one stage, and of one core all is its.
+    assert re.search(r"^  stage .*\n  work +" + f"{report['streams'][0]['delivered_packets']['mean']:,.0f} ", done.stdout, re.M)
+    parts = r" wait \+ service .*\n  %s +\S+s \+ \S+s +(\S+s \+ \S+s *){4}$"
+    assert re.search("^  stream:" + parts % "calls", done.stdout, re.M) and re.search("^  stage:" + parts % "work", done.stdout, re.M)
+    assert re.search(r"^  cpu\.0 .*%", done.stdout, re.M)
+    assert report["each_core"][0]["utilisation"] == report["cores"][0]["utilisation"]
     assert done.stderr == ""
 
 
@@ -222,7 +228,7 @@ def test_csv(model):
         expected = thing[row["quantity"]]
         assert [float(row[name]) for name in ("mean", "sd", "half_width")] == \
             pytest.approx([expected[name] for name in ("mean", "sd", "half_width")], rel=1e-10), row
-    assert len(rows) == sum(len(thing) - 1 for scope in ("streams", "queues", "cores", "units", "drops") for thing in report[scope])
+    assert len(rows) == sum(len(thing) - 1 for scope in ("streams", "queues", "cores", "units", "drops", "each_core") for thing in report[scope])
     one = list(csv.DictReader(weir("sim", model, "--csv", "--replications", "1").stdout.splitlines()))
     assert {row["half_width"] for row in one} == {""}
 

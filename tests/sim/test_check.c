@@ -76,7 +76,7 @@ what_is_wrong_is_found(void **state)
 	WRONG(queues[0].length.area, "Little's law of a queue");
 	WRONG(queues[1].waited_ps, "Little's law of a queue");
 	WRONG(kinds[0].busy.area, "utilisation law of cores");
-	WRONG(kinds[0].worked_ps, "utilisation law of cores");
+	WRONG(cores[1].worked_ps, "utilisation law of cores");
 	WRONG(units[0].arrived, "flow balance of a unit");
 	WRONG(units[0].taken, "flow balance of a unit");
 	WRONG(units[0].dropped, "flow balance of a unit");

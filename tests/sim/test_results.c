@@ -174,6 +174,65 @@ what_was_not_measured_does_not_count(void **state)
 	given_free(&given);
 }
 
+/*
+ * q's packets come at 100, 200 and 300, and its core has them until 250, 400 and 550. Of r's each takes 40 of a core, 300 of
+ * the unit, which is free at 290, 590 and 890, and 10 of a core: until 600, 900 and 1200. The first one comes back at 590,
+ * before the third one's core is free, and gets the other one.
+ */
+static void
+stages(void **state)
+{
+#define STAGE(name, quantity, value) {WEIR_SIM_QUEUE, name, quantity, value}
+	EXPECT("traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 100ns, count: "
+	       "3}}}\n"
+	       "application:\n"
+	       "  queues: {q: {}, r: {type: parallel, group: b}}\n"
+	       "  objects:\n"
+	       "    o: {queues: [q], to: r, steps: [{cpu: 150cycles}]}\n"
+	       "    p: {queues: [r], steps: [{cpu: 40cycles}, {use: u, deschedule: true}, {cpu: "
+	       "10cycles}]}\n"
+	       "platform:\n"
+	       "  cores: {c: {clock: 1GHz}, d: {clock: 1GHz, count: 2, groups: [b]}}\n"
+	       "  units: {u: {delay: 300ns}}\n"
+	       "run: {simulation: {duration: 2us}}\n",
+		STAGE("q", "latency_mean_ns", 200), STAGE("q", "latency_min_ns", 150),
+		STAGE("q", "latency_max_ns", 250), STAGE("q", "latency_sd_ns", 50),
+		STAGE("q", "service_mean_ns", 150), STAGE("q", "served_packets", 3),
+		STAGE("q", "served_pps", 1.5e6), STAGE("q", "latency_p9999_ns", 250),
+		STAGE("q", "latency_p9999_wait_ns", 100),
+		STAGE("q", "latency_p9999_service_ns", 150), STAGE("q", "wait_mean_ns", 50),
+		STAGE("r", "latency_mean_ns", 500), STAGE("r", "service_mean_ns", 350),
+		STAGE("r", "latency_max_ns", 650), STAGE("r", "latency_p9999_wait_ns", 300),
+		STAGE("r", "latency_p9999_service_ns", 350), STAGE("r", "wait_mean_ns", 0),
+		{WEIR_SIM_CORE, "c.0", "utilisation", 0.225},
+		{WEIR_SIM_CORE, "c.0", "served_packets", 3},
+		{WEIR_SIM_CORE, "d.0", "utilisation", 0.07},
+		{WEIR_SIM_CORE, "d.1", "utilisation", 0.005},
+		{WEIR_SIM_CORE, "d.0", "served_packets", 2},
+		{WEIR_SIM_CORE, "d.1", "served_packets", 1});
+#undef STAGE
+}
+
+/* A packet that changes its flow begins another stage, which it waits for with its core; what nobody leaves tells nothing. */
+static void
+a_tag_switch_begins_a_stage(void **state)
+{
+	EXPECT("traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 100ns, count: "
+	       "2}}}\n"
+	       "application:\n"
+	       "  queues: {q: {type: parallel}, r: {}}\n"
+	       "  objects: {o: {queues: [q], steps: [{cpu: 50cycles}, {switch: r}, {cpu: "
+	       "300cycles}]}}\n"
+	       "platform: {cores: {c: {clock: 1GHz, count: 2}}}\n"
+	       "run: {simulation: {duration: 1us}}\n",
+		/* 100-150, then to 450; 200-250, then from 450 to 750 */
+		{WEIR_SIM_QUEUE, "q", "latency_max_ns", 50},
+		{WEIR_SIM_QUEUE, "r", "latency_min_ns", 300},
+		{WEIR_SIM_QUEUE, "r", "latency_max_ns", 500},
+		{WEIR_SIM_QUEUE, "r", "service_mean_ns", 300},
+		{WEIR_SIM_CORE, "c.1", "utilisation", 0.55});
+}
+
 int
 main(void)
 {
@@ -182,6 +241,8 @@ main(void)
 		cmocka_unit_test(waits),
 		cmocka_unit_test(who_was_overtaken),
 		cmocka_unit_test(after_the_warm_up),
+		cmocka_unit_test(stages),
+		cmocka_unit_test(a_tag_switch_begins_a_stage),
 		cmocka_unit_test(after_a_batch),
 		cmocka_unit_test(what_was_not_measured_does_not_count),
 	};

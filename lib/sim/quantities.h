@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SIM_QUANTITIES_H
+#define SIM_QUANTITIES_H
+
+/* What is told of a thing of each kind: numbers, of which each has a name. */
+
+#include "sim.h"
+
+#pragma GCC visibility push(hidden)
+
+#define SIM_SCOPES (WEIR_SIM_MEMORY + 1)
+
+/* How many there are of a thing. */
+unsigned int sim_quantities(enum weir_sim_scope scope);
+const char *sim_quantity_name(enum weir_sim_scope scope, unsigned int quantity);
+double sim_quantity(const struct sim *sim, enum weir_sim_scope scope, uint32_t index, unsigned int quantity);
+
+#pragma GCC visibility pop
+
+#endif
