@@ -157,8 +157,8 @@ STREAM(inside_mean, weir_sim_level_mean(&stream->inside, span_ps(sim)))
 STREAM(inside_max, (double)stream->inside.max)
 STREAM(reordered, (double)stream->reordered)
 STREAM(reordering, share(stream->reordered, stream->delivered))
-STREAM_DELIVERED(wait_mean,
-	weir_sim_tally_mean(&stream->latency.all.ps) / PS_PER_NS - service_mean_ns(&stream->latency))
+STREAM_DELIVERED(wait_mean, weir_sim_tally_mean(&stream->latency.all.ps) / PS_PER_NS -
+				    service_mean_ns(&stream->latency))
 
 static const struct quantity stream_quantities[] = {
 	{"arrived_packets", stream_arrived},
@@ -409,12 +409,14 @@ sim_quantity_name(enum weir_sim_scope scope, unsigned int quantity)
 }
 
 double
-sim_quantity(const struct sim *sim, enum weir_sim_scope scope, uint32_t index, unsigned int quantity)
+sim_quantity(
+	const struct sim *sim, enum weir_sim_scope scope, uint32_t index, unsigned int quantity)
 {
 	const struct table *const table = &tables[scope];
 
 	if (quantity < table->nb)
 		return table->quantities[quantity].get(sim, index);
-	return latency_quantities[quantity - table->nb].get(
-		scope == WEIR_SIM_STREAM ? &sim->streams[index].latency : &sim->queues[index].stage);
+	return latency_quantities[quantity - table->nb].get(scope == WEIR_SIM_STREAM
+								    ? &sim->streams[index].latency
+								    : &sim->queues[index].stage);
 }

@@ -13,7 +13,8 @@
 /* How many there are of a thing. */
 unsigned int sim_quantities(enum weir_sim_scope scope);
 const char *sim_quantity_name(enum weir_sim_scope scope, unsigned int quantity);
-double sim_quantity(const struct sim *sim, enum weir_sim_scope scope, uint32_t index, unsigned int quantity);
+double sim_quantity(
+	const struct sim *sim, enum weir_sim_scope scope, uint32_t index, unsigned int quantity);
 
 #pragma GCC visibility pop
 
