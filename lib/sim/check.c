@@ -119,10 +119,10 @@ check_memories(struct sim *sim)
 static void
 check_units(struct sim *sim)
 {
-	uint32_t i, packet;
+	uint32_t i, j, packet;
 
 	for (i = 0; i < sim->model->nb_servers; i++)
-		if (sim->servers[i].packet != SIM_NONE)
+		if (sim->servers[i].visit.packet != SIM_NONE)
 			sim->units[sim->servers[i].unit].worked_ps +=
 				sim_counted_ps(sim, sim->servers[i].start_ps);
 	for (i = 0; i < sim->model->nb_units; i++) {
@@ -131,9 +131,12 @@ check_units(struct sim *sim)
 		for (packet = unit->waiting.head; packet != SIM_NONE;
 			packet = sim->packets.all[packet].next)
 			unit->waited_ps += sim_counted_ps(sim, sim->packets.all[packet].entered_ps);
+		for (j = 0; j < unit->nb_visits; j++)
+			unit->waited_ps += sim_counted_ps(
+				sim, sim->packets.all[unit->visits[j].packet].entered_ps);
 		weir_sim_level_advance(&unit->length, sim->now_ps);
 		weir_sim_level_advance(&unit->busy, sim->now_ps);
-		if (unit->waiting_at_start + unit->arrived !=
+		if (unit->waiting_at_start + unit->arrived + unit->interrupted !=
 			unit->taken + unit->dropped + unit->length.value)
 			sim->broken = "flow balance of a unit";
 		if (unit->length.area != unit->waited_ps)

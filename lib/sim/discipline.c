@@ -106,15 +106,15 @@ sim_lane_draw(struct sim *sim, const struct model_queue *queue, uint32_t index)
 	packet->state = PACKET_INTERRUPTED;
 }
 
-static bool
-ask_to_reserve(struct sim *sim, const struct sim_lane *lane, const struct model_queue *queue,
+bool
+sim_ask_to_reserve(const struct sim *sim, const struct weir_sim_discipline *discipline, void *state,
 	uint32_t index)
 {
 	const struct sim_packet *const packet = &sim->packets.all[index];
 	const struct weir_sim_waiting waiting = {packet->created_ps, packet->entered_ps, index,
 		packet->size_bytes, packet->flow, packet->stream};
 
-	return queue->custom->reserve(lane->custom, &waiting);
+	return discipline->reserve(state, &waiting);
 }
 
 bool
@@ -132,10 +132,11 @@ sim_lane_add(struct sim *sim, uint32_t index, uint32_t packet)
 		heap_add(sim, &lane->waiting, packet, queue->discipline == MODEL_LONGEST);
 		break;
 	case MODEL_CUSTOM:
-		if (!ask_to_reserve(sim, lane, queue, packet))
+		if (!sim_ask_to_reserve(sim, queue->custom, lane->custom, packet))
 			return false;
 		break;
 	case MODEL_FCFS:
+	case MODEL_PRIORITY: /* of units */
 		packet_list_add(&sim->packets, &lane->waiting, packet);
 		break;
 	}
@@ -247,6 +248,7 @@ sim_lane_goes_before(
 	case MODEL_LONGEST:
 		return cycles > left_cycles;
 	case MODEL_FCFS:
+	case MODEL_PRIORITY:
 	case MODEL_CUSTOM:
 		break;
 	}

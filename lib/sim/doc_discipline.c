@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a document to a model: disciplines of queues, also those in shared objects. */
+/* From a document to a model: disciplines of queues and units, also those in shared objects. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@ static const char *const names[] = {
 	[MODEL_LCFS] = "lcfs",
 	[MODEL_SHORTEST] = "shortest",
 	[MODEL_LONGEST] = "longest",
+	[MODEL_PRIORITY] = "priority",
 };
 
 /* A path beside the file that names it, unless it begins with '/'; the caller frees it. NULL: no memory */
@@ -71,31 +72,33 @@ load(struct weir_sim_model *model, const struct weir_base_doc_value *value, cons
 }
 
 int
-sim_doc_read_discipline(struct weir_sim_model *model, struct model_queue *queue)
+sim_doc_read_discipline(struct weir_sim_model *model, const struct weir_base_doc_value *of,
+	bool has_priority, enum model_discipline *discipline,
+	const struct weir_sim_discipline **custom)
 {
-	const struct weir_base_doc_value *value = weir_base_doc_get(queue->value, "discipline");
+	const struct weir_base_doc_value *value = weir_base_doc_get(of, "discipline");
 	const char *text = weir_base_doc_str(value), *colon;
 	char *path;
 	unsigned int i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(text, names[i]) == 0) {
-			queue->discipline = (enum model_discipline)i;
+		if (strcmp(text, names[i]) == 0 && (has_priority || i != MODEL_PRIORITY)) {
+			*discipline = (enum model_discipline)i;
 			return 0;
 		}
 	colon = strrchr(text, ':');
 	if (colon == NULL || colon == text || colon[1] == '\0') {
 		weir_base_doc_error_add(model->doc, value,
-			"unknown discipline '%s'; expected fcfs, lcfs, shortest, longest, or "
+			"unknown discipline '%s'; expected fcfs, lcfs, shortest, longest, %sor "
 			"PLUGIN.so:SYMBOL",
-			text);
+			text, has_priority ? "priority, " : "");
 		return 0;
 	}
 	path = beside(value, text, (size_t)(colon - text));
 	if (path == NULL)
 		return -ENOMEM;
-	queue->discipline = MODEL_CUSTOM;
-	queue->custom = load(model, value, path, colon + 1);
+	*discipline = MODEL_CUSTOM;
+	*custom = load(model, value, path, colon + 1);
 	free(path);
 	return 0;
 }

@@ -80,7 +80,8 @@ sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_val
 			.group = find_group(model, weir_base_doc_get(value, "group")),
 			.object = SIM_NONE,
 		};
-		if (sim_doc_read_discipline(model, queue) < 0)
+		if (sim_doc_read_discipline(
+			    model, queue->value, false, &queue->discipline, &queue->custom) < 0)
 			return -ENOMEM;
 		if ((queue->capacity != SIM_NONE || queue->custom != NULL) &&
 			sim_doc_reason(model, &queue->reason, "queue %s is full", queue->name) < 0)

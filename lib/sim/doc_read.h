@@ -39,8 +39,10 @@ int sim_doc_read_capture(struct weir_sim_model *model, const struct weir_base_do
 int sim_doc_read_probes(struct weir_sim_model *model, const struct weir_base_doc_value *probes);
 
 int sim_doc_read_units(struct weir_sim_model *model, const struct weir_base_doc_value *units);
-/* How a queue is served. */
-int sim_doc_read_discipline(struct weir_sim_model *model, struct model_queue *queue);
+/* In which order a queue or a unit takes packets. */
+int sim_doc_read_discipline(struct weir_sim_model *model, const struct weir_base_doc_value *of,
+	bool has_priority, enum model_discipline *discipline,
+	const struct weir_sim_discipline **custom);
 int sim_doc_read_dispatch(struct weir_sim_model *model, const struct weir_base_doc_value *dispatch);
 int sim_doc_read_memories(struct weir_sim_model *model, const struct weir_base_doc_value *memories);
 /* Index of the memory that @p value names, or SIM_NONE with an error. */

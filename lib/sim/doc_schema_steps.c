@@ -245,12 +245,33 @@ static const struct weir_base_doc_key unit_keys[] = {
 		.help = "Most packets that wait for it; one that comes then is dropped. By default "
 			"there is no limit.",
 	},
+	{
+		.name = "discipline",
+		.kind = WEIR_BASE_DOC_STRING,
+		.def = "fcfs",
+		.help = "Which packet that waits is served next: `fcfs`, the first that came; "
+			"`lcfs`, the last; `priority`, the one whose number `by` is the lowest; "
+			"`shortest` or `longest`, by what is left of its time here; or "
+			"`PLUGIN.so:SYMBOL`, as of queues.",
+	},
+	{
+		.name = "by",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "With `priority`: an attribute, `size` or `flow`.",
+	},
+	{
+		.name = "preemptive",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "false",
+		.help = "What goes before a packet that is worked on interrupts it. That goes on "
+			"later where it was, and always has room to wait.",
+	},
 	{.name = NULL},
 };
 
 const struct weir_base_doc_section weir_sim_doc_unit = {
 	.name = "unit",
-	.help = "Servers that work on packets without a core, first come, first served.",
+	.help = "Servers that work on packets without a core.",
 	.keys = unit_keys,
 };
 

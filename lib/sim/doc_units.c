@@ -25,6 +25,31 @@ sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value
 	return SIM_NONE;
 }
 
+/* In which order it takes what waits. */
+static int
+read_order(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_unit *unit)
+{
+	const struct weir_base_doc_value *by = weir_base_doc_get(value, "by");
+	const struct weir_base_doc_value *preemptive = weir_base_doc_get(value, "preemptive");
+
+	if (sim_doc_read_discipline(model, value, true, &unit->discipline, &unit->custom) < 0)
+		return -ENOMEM;
+	unit->preemptive = weir_base_doc_bool(preemptive);
+	if (unit->preemptive &&
+		(unit->discipline == MODEL_FCFS || unit->discipline == MODEL_CUSTOM))
+		weir_base_doc_error_add(model->doc, preemptive,
+			"nothing goes before what is worked on; expected 'discipline' lcfs, "
+			"priority, shortest or longest");
+	if ((unit->discipline == MODEL_PRIORITY) != (by != NULL))
+		weir_base_doc_error_add(model->doc,
+			by != NULL ? by : weir_base_doc_get(value, "discipline"),
+			"'%s' without '%s'; expected both",
+			by != NULL ? "by" : "discipline: priority",
+			by != NULL ? "discipline: priority" : "by");
+	return by != NULL ? sim_doc_find_number(model, by, weir_base_doc_str(by), &unit->by) : 0;
+}
+
 static int
 read_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	struct model_unit *unit)
@@ -57,7 +82,9 @@ read_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	if (unit->nb_servers > SIM_SERVERS_MAX || model->nb_servers > SIM_SERVERS_MAX)
 		weir_base_doc_error_add(model->doc, value,
 			"too many servers; expected at most %u of all units", SIM_SERVERS_MAX);
-	return capacity != NULL
+	if (read_order(model, value, unit) < 0)
+		return -ENOMEM;
+	return capacity != NULL || unit->custom != NULL
 		       ? sim_doc_reason(model, &unit->reason, "unit %s is full", unit->name)
 		       : 0;
 }

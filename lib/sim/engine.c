@@ -40,6 +40,9 @@ sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
 		if (event.target >> EVENT_INDEX_BITS == EVENT_CORE &&
 			event.stamp != sim->cores[index].stamp)
 			continue;
+		if (event.target >> EVENT_INDEX_BITS == EVENT_SERVER &&
+			event.stamp != sim->servers[index].stamp)
+			continue;
 		sim->now_ps = event.time_ps;
 		sim->nb_events++;
 		sim->fingerprint = mix(sim->fingerprint, event.time_ps, event.target);

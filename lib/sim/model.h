@@ -83,12 +83,13 @@ enum model_queue_type {
 	MODEL_ORDERED,
 };
 
-/* As the choices of application.queues.*.discipline, then that of a shared object. */
+/* As they are called in the file, then that of a shared object. */
 enum model_discipline {
 	MODEL_FCFS,
 	MODEL_LCFS,
 	MODEL_SHORTEST,
 	MODEL_LONGEST,
+	MODEL_PRIORITY, /* only of units: queues have priorities among each other */
 	MODEL_CUSTOM,
 };
 
@@ -189,6 +190,10 @@ struct model_unit {
 	struct weir_sim_dist delay, outlier; /* ps */
 	double per_byte;                     /* ps */
 	double outlier_probability;
+	enum model_discipline discipline;
+	const struct weir_sim_discipline *custom;
+	uint32_t by; /* PRIORITY: number of the packet */
+	bool preemptive;
 	bool is_used;
 };
 

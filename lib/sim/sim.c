@@ -143,9 +143,19 @@ init_custom(struct sim *sim)
 		if (sim->lanes[i].custom == NULL)
 			return false;
 	}
+	for (i = 0; i < sim->model->nb_units; i++) {
+		const struct weir_sim_discipline *custom = sim->model->units[i].custom;
+
+		if (custom == NULL)
+			continue;
+		sim->units[i].custom = custom->create();
+		if (sim->units[i].custom == NULL)
+			return false;
+	}
 	return true;
 }
 
+/* And what units have of their own. */
 static void
 free_custom(struct sim *sim)
 {
@@ -155,6 +165,11 @@ free_custom(struct sim *sim)
 		if (sim->lanes[i].custom != NULL)
 			sim->model->queues[sim->model->lane_queue[i]].custom->destroy(
 				sim->lanes[i].custom);
+	for (i = 0; sim->units != NULL && i < sim->model->nb_units; i++) {
+		if (sim->units[i].custom != NULL)
+			sim->model->units[i].custom->destroy(sim->units[i].custom);
+		free(sim->units[i].visits);
+	}
 }
 
 /* All servers are free; the first one is taken first. */
@@ -169,8 +184,9 @@ init_units(struct sim *sim)
 		sim->units[i].waiting.head = SIM_NONE;
 		sim->units[i].free = SIM_NONE;
 		for (j = model->nb_servers; j-- > 0;) {
-			sim->servers[model->first_server + j] =
-				(struct sim_server){i, SIM_NONE, sim->units[i].free, 0};
+			sim->servers[model->first_server + j] = (struct sim_server){.unit = i,
+				.next = sim->units[i].free,
+				.visit = {.packet = SIM_NONE}};
 			sim->units[i].free = model->first_server + j;
 		}
 	}
@@ -264,7 +280,7 @@ restart_unit(struct sim *sim, struct sim_unit *unit)
 	weir_sim_level_restart(&unit->length, sim->now_ps);
 	weir_sim_level_restart(&unit->busy, sim->now_ps);
 	unit->waiting_at_start = unit->length.value;
-	unit->arrived = unit->dropped = unit->taken = unit->served = 0;
+	unit->arrived = unit->dropped = unit->taken = unit->served = unit->interrupted = 0;
 	unit->wait_ps = (struct weir_sim_tally){0};
 	unit->waited_ps = unit->worked_ps = 0;
 }

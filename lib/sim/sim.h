@@ -16,6 +16,7 @@
  *   dispatch.c    what the scheduler costs, weights, and packets that interrupt others
  *   steps.c       what cores do with packets
  *   unit.c        servers that are no cores
+ *   unit_wait.c   in which order they take what waits for them
  *   memory.c      memories that cores share
  *   value.c       attributes and other numbers
  *   packet.c      packets, from their making to their end
@@ -148,10 +149,25 @@ struct sim_place {
 	uint32_t bytes; /* that it holds of it */
 };
 
+#define SIM_NOT_DRAWN UINT64_MAX
+
+/* What waits for a unit, or is worked on by it. */
+struct sim_visit {
+	double key;       /* the lowest goes first */
+	uint64_t order;   /* in which they came */
+	uint64_t left_ps; /* of its service, or SIM_NOT_DRAWN */
+	uint32_t packet;
+};
+
 struct sim_unit {
 	struct weir_sim_level length, busy;
-	struct packet_list waiting;
-	uint32_t free; /* server: first of a list */
+	struct packet_list waiting; /* first come, first served; else: */
+	struct sim_visit *visits;
+	uint32_t nb_visits, room;
+	uint64_t nb_came;
+	void *custom;         /* state of a discipline of a shared object */
+	uint64_t interrupted; /* they wait again */
+	uint32_t free;        /* server: first of a list */
 	uint64_t waiting_at_start;
 	uint64_t arrived, dropped, taken, served;
 	struct weir_sim_tally wait_ps;
@@ -160,9 +176,10 @@ struct sim_unit {
 
 struct sim_server {
 	uint32_t unit;
-	uint32_t packet; /* SIM_NONE: free */
-	uint32_t next;   /* free one */
-	uint64_t start_ps;
+	uint32_t next;          /* free one */
+	struct sim_visit visit; /* its packet is SIM_NONE: free */
+	uint64_t start_ps, end_ps;
+	uint32_t stamp; /* of its next event, as of a core */
 };
 
 struct sim_kind {
@@ -309,6 +326,9 @@ double sim_step_cycles(struct sim *sim, uint32_t packet);
 void sim_lane_draw(struct sim *sim, const struct model_queue *queue, uint32_t packet);
 /* It waits in a lane. @return false: the discipline has no room for it */
 bool sim_lane_add(struct sim *sim, uint32_t lane, uint32_t packet);
+/* Has a discipline of a shared object room for a packet that comes? */
+bool sim_ask_to_reserve(const struct sim *sim, const struct weir_sim_discipline *discipline,
+	void *state, uint32_t packet);
 /* The next one of those that wait; there is one. */
 uint32_t sim_lane_take(struct sim *sim, uint32_t lane);
 /* Likewise what was taken from a lane before, and holds it. @param first  before the others */
@@ -360,6 +380,13 @@ void sim_forward(struct sim *sim, uint32_t packet);
 void sim_through_unit(struct sim *sim, uint32_t unit, uint32_t packet, uint32_t to);
 /* A packet comes to a unit. @return false: that is full, and has not taken it */
 bool sim_unit_enter(struct sim *sim, uint32_t unit, uint32_t packet);
+/* It waits for a unit. @return false: the discipline has no room for it */
+bool sim_unit_wait(struct sim *sim, uint32_t unit, const struct sim_visit *visit);
+/* What it does next, which waits no more; there is something. */
+struct sim_visit sim_unit_next(struct sim *sim, uint32_t unit);
+/* By what its discipline goes, where so much of the service is left. */
+double sim_unit_key(
+	const struct model_unit *model, const struct sim_visit *visit, uint64_t left_ps);
 /* A server has done its packet. */
 void sim_unit_event(struct sim *sim, uint32_t server);
 

@@ -1,55 +1,132 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units: servers that are no cores. First come, first served; what finds all of them busy waits, or is dropped when no
- * room is left.
+ * Units: servers that are no cores. What finds all of them busy waits, interrupts what goes behind it, or is dropped when
+ * no room is left.
  *
  * Who comes to one: a packet that a core waits for, one that gave its core up and holds its lane, or one that is on its
  * way in or out and belongs to no lane.
  */
 #include "sim.h"
 
-static void
-start(struct sim *sim, uint32_t index, uint32_t packet)
+static uint64_t
+draw_service(struct sim *sim, uint32_t index, uint32_t packet)
 {
-	struct sim_server *const server = &sim->servers[index];
-	const struct model_unit *const model = &sim->model->units[server->unit];
-	struct sim_unit *const unit = &sim->units[server->unit];
-	struct weir_sim_random *const random = &sim->unit_random[server->unit];
+	const struct model_unit *const model = &sim->model->units[index];
+	struct weir_sim_random *const random = &sim->unit_random[index];
 	double ps = weir_sim_dist_draw(&model->delay, random) +
 		    model->per_byte * sim->packets.all[packet].size_bytes;
 
 	if (model->outlier_probability > 0 &&
 		weir_sim_random_open(random) < model->outlier_probability)
 		ps += weir_sim_dist_draw(&model->outlier, random);
+	return sim_round_ps(ps);
+}
+
+static void
+start(struct sim *sim, uint32_t index, struct sim_visit visit)
+{
+	struct sim_server *const server = &sim->servers[index];
+	struct sim_unit *const unit = &sim->units[server->unit];
+	const struct sim_packet *const packet = &sim->packets.all[visit.packet];
+
+	if (visit.left_ps == SIM_NOT_DRAWN)
+		visit.left_ps = draw_service(sim, server->unit, visit.packet);
 	unit->taken++;
-	weir_sim_tally_add(&unit->wait_ps, sim->now_ps - sim->packets.all[packet].entered_ps);
-	unit->waited_ps += sim_counted_ps(sim, sim->packets.all[packet].entered_ps);
-	server->packet = packet;
+	weir_sim_tally_add(&unit->wait_ps, sim->now_ps - packet->entered_ps);
+	unit->waited_ps += sim_counted_ps(sim, packet->entered_ps);
+	server->visit = visit;
 	server->start_ps = sim->now_ps;
-	sim_schedule(sim, sim->now_ps + sim_round_ps(ps), EVENT_PRIORITY_DONE,
-		EVENT_TARGET(EVENT_SERVER, index));
+	server->end_ps = sim->now_ps + visit.left_ps;
+	if (!event_list_push_stamped(&sim->events, server->end_ps, EVENT_PRIORITY_DONE,
+		    EVENT_TARGET(EVENT_SERVER, index), server->stamp))
+		sim->error = -ENOMEM;
+}
+
+/* By its discipline's key; what goes by the service knows it from the beginning. */
+static struct sim_visit
+begin_visit(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	const struct model_unit *const model = &sim->model->units[index];
+	struct sim_visit visit = {
+		.order = sim->units[index].nb_came++, .left_ps = SIM_NOT_DRAWN, .packet = packet};
+
+	if (model->discipline == MODEL_SHORTEST || model->discipline == MODEL_LONGEST)
+		visit.left_ps = draw_service(sim, index, packet);
+	if (model->discipline == MODEL_PRIORITY)
+		visit.key = sim_number(sim, packet, model->by);
+	visit.key = sim_unit_key(model, &visit, visit.left_ps);
+	return visit;
+}
+
+/* The server whose packet goes behind all others and behind one that comes; SIM_NONE: there is none. */
+static uint32_t
+find_last(const struct sim *sim, uint32_t index, const struct sim_visit *comes)
+{
+	const struct model_unit *const model = &sim->model->units[index];
+	uint32_t found = SIM_NONE, i;
+	double last = comes->key, key;
+
+	for (i = model->first_server; i < model->first_server + model->nb_servers; i++) {
+		const struct sim_server *const server = &sim->servers[i];
+
+		key = sim_unit_key(model, &server->visit, server->end_ps - sim->now_ps);
+		if (key > last) {
+			last = key;
+			found = i;
+		}
+	}
+	return found;
+}
+
+/* Its packet waits again, and goes on later where it was. */
+static void
+interrupt(struct sim *sim, uint32_t index)
+{
+	struct sim_server *const server = &sim->servers[index];
+	struct sim_unit *const unit = &sim->units[server->unit];
+	struct sim_packet *const packet = &sim->packets.all[server->visit.packet];
+
+	server->stamp++;
+	unit->interrupted++;
+	unit->worked_ps += sim_counted_ps(sim, server->start_ps);
+	packet->service_ps += sim->now_ps - server->start_ps;
+	packet->entered_ps = sim->now_ps;
+	server->visit.left_ps = server->end_ps - sim->now_ps;
+	server->visit.key = sim_unit_key(
+		&sim->model->units[server->unit], &server->visit, server->visit.left_ps);
+	weir_sim_level_set(&unit->length, sim->now_ps, unit->length.value + 1);
+	sim_unit_wait(sim, server->unit, &server->visit);
 }
 
 bool
 sim_unit_enter(struct sim *sim, uint32_t index, uint32_t packet)
 {
+	const struct model_unit *const model = &sim->model->units[index];
 	struct sim_unit *const unit = &sim->units[index];
-	const uint32_t server = unit->free;
+	const struct sim_visit visit = begin_visit(sim, index, packet);
+	uint32_t server = unit->free;
 
 	unit->arrived++;
-	if (server == SIM_NONE && unit->length.value >= sim->model->units[index].capacity) {
+	sim->packets.all[packet].entered_ps = sim->now_ps;
+	if (server != SIM_NONE) {
+		unit->free = sim->servers[server].next;
+		weir_sim_level_set(&unit->busy, sim->now_ps, unit->busy.value + 1);
+		start(sim, server, visit);
+		return true;
+	}
+	if (model->preemptive) {
+		server = find_last(sim, index, &visit);
+		if (server != SIM_NONE) {
+			interrupt(sim, server);
+			start(sim, server, visit);
+			return true;
+		}
+	}
+	if (unit->length.value >= model->capacity || !sim_unit_wait(sim, index, &visit)) {
 		unit->dropped++;
 		return false;
 	}
-	sim->packets.all[packet].entered_ps = sim->now_ps;
-	if (server == SIM_NONE) {
-		weir_sim_level_set(&unit->length, sim->now_ps, unit->length.value + 1);
-		packet_list_add(&sim->packets, &unit->waiting, packet);
-		return true;
-	}
-	unit->free = sim->servers[server].next;
-	weir_sim_level_set(&unit->busy, sim->now_ps, unit->busy.value + 1);
-	start(sim, server, packet);
+	weir_sim_level_set(&unit->length, sim->now_ps, unit->length.value + 1);
 	return true;
 }
 
@@ -88,16 +165,16 @@ sim_unit_event(struct sim *sim, uint32_t index)
 {
 	struct sim_server *const server = &sim->servers[index];
 	struct sim_unit *const unit = &sim->units[server->unit];
-	const uint32_t packet = server->packet;
+	const uint32_t packet = server->visit.packet;
 
 	unit->served++;
 	unit->worked_ps += sim_counted_ps(sim, server->start_ps);
 	sim->packets.all[packet].service_ps += sim->now_ps - server->start_ps;
-	if (unit->waiting.head != SIM_NONE) {
+	if (unit->length.value > 0) {
 		weir_sim_level_set(&unit->length, sim->now_ps, unit->length.value - 1);
-		start(sim, index, packet_list_take(&sim->packets, &unit->waiting));
+		start(sim, index, sim_unit_next(sim, server->unit));
 	} else {
-		server->packet = SIM_NONE;
+		server->visit.packet = SIM_NONE;
 		server->next = unit->free;
 		unit->free = index;
 		weir_sim_level_set(&unit->busy, sim->now_ps, unit->busy.value - 1);

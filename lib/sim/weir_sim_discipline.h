@@ -4,16 +4,19 @@
 
 /**
  * @file
- * Queue disciplines of one's own, in shared objects: which packets get room in a queue, and which is served next.
+ * Queue disciplines of one's own, in shared objects: which packets get room in a queue, or to wait for a unit, and which
+ * is served next.
  *
- * A model names one as `discipline: PLUGIN.so:SYMBOL` of a queue; SYMBOL is a struct weir_sim_discipline. Each flow of
- * the queue has a state of its own, in each replication:
+ * A model names one as `discipline: PLUGIN.so:SYMBOL` of a queue or a unit; SYMBOL is a struct weir_sim_discipline. Each
+ * flow of the queue, and each unit, has a state of its own, in each replication:
  *
  *     create --> reserve, reserve, select, reserve, select ... --> destroy
  *
  * Between reserve and select packets are the discipline's: it keeps what it needs to know of them, in a data structure
  * of its choice. For a run to be the same whenever it is repeated, what it does must depend on nothing but its
  * arguments and its state.
+ *
+ * It is code of the program that loads it: what crashes it crashes that.
  *
  * Threads: replications run side by side, each by one thread; functions are called for several states at a time.
  * Needs no DPDK.
@@ -32,7 +35,7 @@ extern "C" {
 /** A packet that has to wait. */
 struct weir_sim_waiting {
 	uint64_t created_ps; /**< when its stream made it */
-	uint64_t arrived_ps; /**< when it came to the queue: now */
+	uint64_t arrived_ps; /**< when it came to the queue or unit: now */
 	uint32_t packet; /**< what select() calls it; free for another one once it was selected */
 	uint32_t size_bytes; /**< its size */
 	uint32_t flow;       /**< its flow, as the stream numbers them */
@@ -43,7 +46,7 @@ struct weir_sim_waiting {
 struct weir_sim_discipline {
 	uint32_t abi;  /**< WEIR_SIM_DISCIPLINE_ABI */
 	uint32_t size; /**< sizeof(struct weir_sim_discipline) */
-	/** A state for a flow of a queue, with nothing waiting; NULL: out of memory, which ends the run. */
+	/** A state for a flow of a queue or for a unit, with nothing waiting; NULL: out of memory, which ends the run. */
 	void *(*create)(void);
 	/** Free a state; packets that wait in it are forgotten. */
 	void (*destroy)(void *state);

@@ -53,6 +53,8 @@ WRONG = {
     "trace over the model": ("seed: 3", "seed: 3, probes: {p: {queue: work, trace: @./bad.yaml}}", ["own"]),
     "trace over a trace": ("seed: 3", "seed: 3, probes: {p: {queue: work, trace: a.csv}, q: {queue: work, trace: @a.csv}}", ["'p'"]),
     "trace over a trace by another name": ("seed: 3", "seed: 3, probes: {p: {queue: work, trace: ./a.csv}, q: {queue: work, trace: @a.csv}}", ["'p'"]),
+    "priority by nothing": ("cpu: {clock: 1GHz}", "cpu: {clock: 1GHz}\n  units:\n    nic: {discipline: @priority}", ["'by'"]),
+    "unit that interrupts nothing": ("cpu: {clock: 1GHz}", "cpu: {clock: 1GHz}\n  units:\n    nic: {preemptive: @true}", ["lcfs"]),
     "warm-up without an end": ("warmup: 5ms", "warmup: @50ms", ["duration"]),
 }
 

@@ -152,13 +152,33 @@ mdc_wait_ns(unsigned int servers, double load)
 }
 
 static void
+expect_mdc(unsigned int servers, double load)
+{
+	struct run run = run_queue("constant", servers, load, NO_LIMIT);
+	const double wait_ns = mdc_wait_ns(servers, load);
+
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", wait_ns);
+	expect(&run, WEIR_SIM_QUEUE, "q", "latency_mean_ns", wait_ns + 1000);
+	expect(&run, WEIR_SIM_CORES, "c", "utilisation", load);
+	run_free(&run);
+}
+
+static void
 md4(void **state)
 {
-	struct run run = run_queue("constant", 4, 0.8, NO_LIMIT);
+	expect_mdc(4, 0.8);
+}
 
-	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", mdc_wait_ns(4, 0.8));
-	expect(&run, WEIR_SIM_CORES, "c", "utilisation", 0.8);
-	run_free(&run);
+static void
+md8(void **state)
+{
+	expect_mdc(8, 0.85);
+}
+
+static void
+md32(void **state)
+{
+	expect_mdc(32, 0.9);
 }
 
 /* Any service: by its second moment (Pollaczek and Khinchine). Uniform from 0 to 2: 4/3. Lognormal: e^(sigma^2). */
@@ -219,6 +239,8 @@ main(void)
 		cmocka_unit_test(mm32),
 		cmocka_unit_test(md1),
 		cmocka_unit_test(md4),
+		cmocka_unit_test(md8),
+		cmocka_unit_test(md32),
 		cmocka_unit_test(mg1),
 		cmocka_unit_test(mm1k),
 		cmocka_unit_test(erlang_b),
