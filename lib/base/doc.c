@@ -201,11 +201,76 @@ grow_errors(struct weir_base_doc *doc)
 	return true;
 }
 
-void
-weir_base_doc_error_place(struct weir_base_doc *doc, const char *file, unsigned int line,
-	unsigned int column, const char *format, va_list args)
+/* An error that was told of an instance. */
+struct doc_told {
+	struct doc_told *next;
+	struct doc_place place;
+	const char *message;
+};
+
+/* Are two messages the same, but for the names of the instances that they are of? */
+static bool
+is_alike(const struct doc_told *a, const struct doc_told *b)
 {
-	struct weir_base_doc_error error = {.file = file, .line = line, .column = column};
+	const char *x = a->message, *y = b->message;
+	const size_t x_length = strlen(a->place.instance->name);
+	const size_t y_length = strlen(b->place.instance->name);
+
+	if (a->place.file != b->place.file || a->place.line != b->place.line ||
+		a->place.column != b->place.column)
+		return false;
+	while (*x != '\0' && *y != '\0') {
+		if (strncmp(x, a->place.instance->name, x_length) == 0 &&
+			strncmp(y, b->place.instance->name, y_length) == 0) {
+			x += x_length;
+			y += y_length;
+		} else if (*x++ != *y++) {
+			return false;
+		}
+	}
+	return *x == *y;
+}
+
+/* The message, with the instance that it is of; NULL: the same was told of another one. */
+static const char *
+tell_once(struct weir_base_doc *doc, const struct doc_place *place, const char *message)
+{
+	struct doc_told *told, *other;
+
+	if (place->instance == NULL)
+		return message;
+	told = weir_base_doc_alloc(doc, sizeof(*told));
+	if (told == NULL)
+		return NULL;
+	*told = (struct doc_told){doc->told, *place, message};
+	for (other = doc->told; other != NULL; other = other->next)
+		if (is_alike(told, other))
+			return NULL;
+	doc->told = told;
+	return weir_base_doc_format(
+		doc, "%s (in %s)", message, weir_base_doc_instance_told(doc, place->instance));
+}
+
+/* Several instances read one table: what is wrong with it is told once. */
+static bool
+is_listed(const struct weir_base_doc *doc, const struct weir_base_doc_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < doc->nb_errors; i++)
+		if (doc->errors[i].file == error->file && doc->errors[i].line == error->line &&
+			doc->errors[i].column == error->column &&
+			strcmp(doc->errors[i].message, error->message) == 0)
+			return true;
+	return false;
+}
+
+void
+weir_base_doc_error_place(
+	struct weir_base_doc *doc, const struct doc_place *place, const char *format, va_list args)
+{
+	struct weir_base_doc_error error = {
+		.file = place->file, .line = place->line, .column = place->column};
 	unsigned int i;
 
 	if (doc->nb_errors > DOC_MAX_ERRORS || !grow_errors(doc))
@@ -219,7 +284,9 @@ weir_base_doc_error_place(struct weir_base_doc *doc, const char *file, unsigned 
 		doc->errors[doc->nb_errors++] = error;
 		return;
 	}
-	error.message = vformat(doc, format, args);
+	error.message = tell_once(doc, place, vformat(doc, format, args));
+	if (error.message == NULL || is_listed(doc, &error))
+		return;
 	for (i = doc->nb_errors; i > 0 && stands_after(doc, &doc->errors[i - 1], &error); i--)
 		doc->errors[i] = doc->errors[i - 1];
 	doc->errors[i] = error;
@@ -230,14 +297,15 @@ void
 weir_base_doc_error_add(
 	struct weir_base_doc *doc, const struct weir_base_doc_value *value, const char *format, ...)
 {
-	const char *file = doc->nb_files > 0 ? doc->files[0] : "?";
-	unsigned int line = 0, column = 0;
+	struct doc_place place = {.file = doc->nb_files > 0 ? doc->files[0] : "?"};
 	va_list args;
 
-	if (value != NULL)
-		file = weir_base_doc_where(value, &line, &column);
+	if (value != NULL) {
+		place.file = weir_base_doc_where(value, &place.line, &place.column);
+		place.instance = value->instance;
+	}
 	va_start(args, format);
-	weir_base_doc_error_place(doc, file, line, column, format, args);
+	weir_base_doc_error_place(doc, &place, format, args);
 	va_end(args);
 }
 
@@ -245,11 +313,12 @@ void
 weir_base_doc_error_name(
 	struct weir_base_doc *doc, const struct weir_base_doc_value *value, const char *format, ...)
 {
+	const struct doc_place place = {
+		value->file, value->name_line, value->name_column, value->instance};
 	va_list args;
 
 	va_start(args, format);
-	weir_base_doc_error_place(
-		doc, value->file, value->name_line, value->name_column, format, args);
+	weir_base_doc_error_place(doc, &place, format, args);
 	va_end(args);
 }
 
@@ -257,10 +326,12 @@ void
 weir_base_doc_error_add_at(struct weir_base_doc *doc, const char *file, unsigned int line,
 	unsigned int column, const char *format, ...)
 {
+	const struct doc_place place = {
+		.file = weir_base_doc_file(doc, file), .line = line, .column = column};
 	va_list args;
 
 	va_start(args, format);
-	weir_base_doc_error_place(doc, weir_base_doc_file(doc, file), line, column, format, args);
+	weir_base_doc_error_place(doc, &place, format, args);
 	va_end(args);
 }
 

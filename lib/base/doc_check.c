@@ -124,10 +124,9 @@ choice_at(const void *arg, unsigned int index)
 	return ((const char *const *)arg)[index];
 }
 
-/* "a, b, c" */
-static const char *
-list_names(struct weir_base_doc *doc, const char *(*get)(const void *arg, unsigned int index),
-	const void *arg)
+const char *
+weir_base_doc_list_names(struct weir_base_doc *doc,
+	const char *(*get)(const void *arg, unsigned int index), const void *arg)
 {
 	const char *name;
 	unsigned int i;
@@ -154,13 +153,13 @@ expectation(struct weir_base_doc *doc, const struct weir_base_doc_key *row,
 
 	if (kind == WEIR_BASE_DOC_ENUM && row->choices != NULL)
 		return weir_base_doc_format(
-			doc, "one of: %s", list_names(doc, choice_at, row->choices));
+			doc, "one of: %s", weir_base_doc_list_names(doc, choice_at, row->choices));
 	if (quantity != NULL)
 		return weir_base_doc_format(
 			doc, "%s such as %s", quantity->noun, quantity->example);
 	if (kind == WEIR_BASE_DOC_MAP && row->section != NULL)
-		return weir_base_doc_format(
-			doc, "a map with keys of: %s", list_names(doc, row_at, row->section->keys));
+		return weir_base_doc_format(doc, "a map with keys of: %s",
+			weir_base_doc_list_names(doc, row_at, row->section->keys));
 	if (row->expected != NULL && kind < WEIR_BASE_DOC_MAP)
 		return row->expected;
 	return weir_base_doc_kind_noun(kind);
@@ -187,7 +186,7 @@ unknown_key(const struct weir_base_doc_value *map, const struct weir_base_doc_va
 		guess = weir_base_doc_format(doc, ", did you mean '%s'?", nearest);
 	weir_base_doc_error_name(doc, item, "unknown key '%s'%s%s%s expected one of: %s%s",
 		weir_base_doc_shown(doc, item->name), holder(doc, map), guess,
-		nearest != NULL ? "" : ";", list_names(doc, row_at, section->keys),
+		nearest != NULL ? "" : ";", weir_base_doc_list_names(doc, row_at, section->keys),
 		map == doc->root ? ", include" : "");
 }
 
@@ -234,6 +233,7 @@ make_default(const struct weir_base_doc_value *map, const struct weir_base_doc_k
 		value->text = row->def;
 		value->plain = true;
 		value->defaulted = true;
+		value->instance = map->instance;
 	} else {
 		value = weir_base_doc_parse(doc, map->file, row->def, strlen(row->def), map);
 		if (value == NULL)
@@ -287,17 +287,16 @@ weir_base_doc_check_map(
 			if (strcmp(row->name, item->name) == 0)
 				break;
 		}
-		if (row->name != NULL)
-			check_kind(item, row, row->kind);
-		else
+		if (row->name == NULL)
 			unknown_key(map, item, section);
+		else if (item->kind == WEIR_BASE_DOC_ANY)
+			check_kind(item, row, row->kind);
 	}
 	complete(map, section);
 }
 
-/* Nothing between the key and the next one: an empty map or list. */
-static void
-empty_from_null(struct weir_base_doc_value *value, enum doc_form form)
+void
+weir_base_doc_empty_from_null(struct weir_base_doc_value *value, enum doc_form form)
 {
 	if (!weir_base_doc_is_null(value))
 		return;
@@ -309,7 +308,7 @@ static bool
 check_section(struct weir_base_doc_value *value, const struct weir_base_doc_key *row,
 	enum weir_base_doc_kind kind)
 {
-	empty_from_null(value, DOC_MAP);
+	weir_base_doc_empty_from_null(value, DOC_MAP);
 	if (value->form != DOC_MAP)
 		return wrong_form(value, row, kind);
 	if (row->section != NULL)
@@ -322,7 +321,7 @@ check_named(struct weir_base_doc_value *value, const struct weir_base_doc_key *r
 {
 	unsigned int i;
 
-	empty_from_null(value, DOC_MAP);
+	weir_base_doc_empty_from_null(value, DOC_MAP);
 	if (value->form != DOC_MAP)
 		return wrong_form(value, row, WEIR_BASE_DOC_NAMED);
 	for (i = 0; i < value->nb_items; i++) {
@@ -339,7 +338,7 @@ check_list(struct weir_base_doc_value *value, const struct weir_base_doc_key *ro
 {
 	unsigned int i;
 
-	empty_from_null(value, DOC_LIST);
+	weir_base_doc_empty_from_null(value, DOC_LIST);
 	if (value->form == DOC_MAP)
 		return wrong_form(value, row, WEIR_BASE_DOC_LIST);
 	if (value->form == DOC_SCALAR && weir_base_doc_wrap(value) != 0)
@@ -360,7 +359,8 @@ check_file(struct weir_base_doc_value *value, const struct weir_base_doc_key *ro
 			expectation(doc, row, WEIR_BASE_DOC_FILE));
 		return false;
 	}
-	value->path = weir_base_doc_resolve(doc, value->file, value->text);
+	value->path = weir_base_doc_resolve(
+		doc, value->origin != NULL ? value->origin : value->file, value->text);
 	if (!(row->flags & WEIR_BASE_DOC_MUST_EXIST))
 		return true;
 	if (stat(value->path, &status) != 0 || access(value->path, R_OK) != 0)
@@ -395,7 +395,7 @@ check_enum(struct weir_base_doc_value *value, const struct weir_base_doc_key *ro
 		weir_base_doc_shown(value->doc, value->text), row->name,
 		nearest == NULL ? ";"
 				: weir_base_doc_format(value->doc, ", did you mean '%s'?", nearest),
-		list_names(value->doc, choice_at, row->choices));
+		weir_base_doc_list_names(value->doc, choice_at, row->choices));
 	return false;
 }
 
@@ -495,4 +495,10 @@ check_kind(struct weir_base_doc_value *value, const struct weir_base_doc_key *ro
 	value->i64 = 0;
 	value->f64 = 0;
 	value->length = 0;
+}
+
+void
+weir_base_doc_check_value(struct weir_base_doc_value *value, const struct weir_base_doc_key *row)
+{
+	check_kind(value, row, row->kind);
 }

@@ -115,9 +115,8 @@ open_file(struct weir_base_doc *doc, const char *path, struct stat *status,
 	return -1;
 }
 
-/* Row of a section, or NULL. */
-static const struct weir_base_doc_key *
-find_row(const struct weir_base_doc_section *section, const char *name)
+const struct weir_base_doc_key *
+weir_base_doc_row(const struct weir_base_doc_section *section, const char *name)
 {
 	const struct weir_base_doc_key *row;
 
@@ -203,7 +202,7 @@ merge_map(struct weir_base_doc_value *into, struct weir_base_doc_value *from,
 		if (row != NULL) {
 			kind = row->item;
 		} else {
-			row = find_row(section, item->name);
+			row = weir_base_doc_row(section, item->name);
 			if (row != NULL)
 				kind = row->kind;
 		}
@@ -388,10 +387,23 @@ load_file(struct loader *loader, const char *path, const struct weir_base_doc_va
 	return finish(loader, root, path, &opening);
 }
 
+struct weir_base_doc_value *
+weir_base_doc_load_tree(struct weir_base_doc *doc, const char *path,
+	const struct weir_base_doc_value *at, const struct weir_base_doc_section *section)
+{
+	struct loader loader = {.doc = doc, .section = section};
+	struct weir_base_doc_value *root = load_file(&loader, path, at, NULL);
+
+	free(loader.seen);
+	return root;
+}
+
 /* The last step: check, and the only way that leads to NULL. */
 static struct weir_base_doc *
 check(struct weir_base_doc *doc, const struct weir_base_doc_section *section)
 {
+	if (doc->root != NULL && !doc->out_of_memory)
+		weir_base_doc_expand(doc->root, section);
 	if (doc->root != NULL && !doc->out_of_memory)
 		weir_base_doc_check_map(doc->root, section);
 	if (doc->out_of_memory) {
@@ -406,14 +418,12 @@ struct weir_base_doc *
 weir_base_doc_load(const char *path, const struct weir_base_doc_section *root)
 {
 	struct weir_base_doc *doc = weir_base_doc_new(path);
-	struct loader loader = {.doc = doc, .section = root};
 
 	if (doc == NULL) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	doc->root = load_file(&loader, path, NULL, NULL);
-	free(loader.seen);
+	doc->root = weir_base_doc_load_tree(doc, path, NULL, root);
 	return check(doc, root);
 }
 

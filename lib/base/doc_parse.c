@@ -72,12 +72,15 @@ place_of(const struct builder *builder, const yaml_event_t *event)
 static void
 say(struct builder *builder, unsigned int line, unsigned int column, const char *format, ...)
 {
+	struct doc_place place = {.file = builder->file, .line = line, .column = column};
 	va_list args;
 
-	if (builder->place != NULL)
-		builder->file = weir_base_doc_where(builder->place, &line, &column);
+	if (builder->place != NULL) {
+		place.file = weir_base_doc_where(builder->place, &place.line, &place.column);
+		place.instance = builder->place->instance;
+	}
 	va_start(args, format);
-	weir_base_doc_error_place(builder->doc, builder->file, line, column, format, args);
+	weir_base_doc_error_place(builder->doc, &place, format, args);
 	va_end(args);
 }
 
@@ -137,6 +140,7 @@ new_value(struct builder *builder, struct place at, enum doc_form form)
 		return NULL;
 	}
 	value->defaulted = builder->place != NULL;
+	value->instance = builder->place != NULL ? builder->place->instance : NULL;
 	return value;
 }
 

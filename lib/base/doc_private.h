@@ -11,6 +11,9 @@
  *   doc_fault.c    what the YAML parser complains about
  *   doc_tree.c     the tree itself
  *   doc_load.c     files, includes, merging
+ *   doc_parts.c    parts and their instances
+ *   doc_instance.c what instances are called, and their parameters
+ *   doc_copy.c     copies of a part, with parameters put in
  *   doc_check.c    the tree against the schema
  *   doc_number.c   numbers and their units
  *   doc_address.c  IP and MAC addresses
@@ -31,18 +34,36 @@
 #define DOC_MAX_ERRORS  1000        /* listed; the rest is only counted */
 #define DOC_MAX_INCLUDE 32          /* files including each other */
 
+#define DOC_MAX_INSTANCES 65536 /* of parts, in all */
+#define DOC_MAX_NESTED    16    /* instances within each other */
+
 enum doc_form {
 	DOC_SCALAR,
 	DOC_MAP,
 	DOC_LIST,
 };
 
+/* One of those that `instances` asks for; the document itself is the outermost. */
+struct doc_instance {
+	const struct doc_instance *outer;         /* NULL: the document */
+	const char *name;                         /* in full, rack.1.blade.3 */
+	const char *array;                        /* likewise, with stars in it: rack.*.blade.* */
+	bool in_array;                            /* there are stars */
+	const struct weir_base_doc_value *part;   /* what it is of */
+	const struct weir_base_doc_value *models; /* parts that this one defines, or NULL */
+	const struct weir_base_doc_value **parameters; /* values, by name */
+	unsigned int nb_parameters, nb_own; /* the first nb_own are what every instance has */
+	unsigned int depth;
+};
+
 struct weir_base_doc_value {
 	struct weir_base_doc *doc;
 	const char *file;
-	const char *name; /* the key that holds it, NULL in a list */
-	const char *text; /* scalars */
-	const char *path; /* FILE: resolved */
+	const struct doc_instance *instance; /* that it is a part of; NULL: of the document */
+	const char *origin; /* of a parameter: the file that its text stands in; else NULL */
+	const char *name;   /* the key that holds it, NULL in a list */
+	const char *text;   /* scalars */
+	const char *path;   /* FILE: resolved */
 	unsigned int line, column;
 	unsigned int name_line, name_column;
 	uint8_t form;
@@ -63,6 +84,7 @@ struct weir_base_doc_value {
 };
 
 struct doc_block;
+struct doc_told;
 
 struct weir_base_doc {
 	struct doc_block *blocks;
@@ -71,6 +93,7 @@ struct weir_base_doc {
 	struct weir_base_doc_error *errors;
 	unsigned int nb_errors, max_errors;
 	struct weir_base_doc_error spare; /* tells of the failure to tell */
+	struct doc_told *told;            /* errors in instances, to tell alike ones once */
 	struct weir_base_doc_value *root;
 	unsigned int nb_values;
 	unsigned int default_depth; /* defaults within defaults */
@@ -100,9 +123,16 @@ size_t weir_base_doc_utf8(const unsigned char *text);
 /* Name of a file, the same pointer for the same name. */
 const char *weir_base_doc_file(struct weir_base_doc *doc, const char *name);
 
-/* Add an error at a place. */
-void weir_base_doc_error_place(struct weir_base_doc *doc, const char *file, unsigned int line,
-	unsigned int column, const char *format, va_list args);
+/* Where an error is, and in which instance of a part (or NULL). */
+struct doc_place {
+	const char *file;
+	unsigned int line, column;
+	const struct doc_instance *instance;
+};
+
+/* Add an error at a place. Alike ones of several instances are told of the first. */
+void weir_base_doc_error_place(
+	struct weir_base_doc *doc, const struct doc_place *place, const char *format, va_list args);
 
 /* A value's name (unknown keys). */
 void weir_base_doc_error_name(struct weir_base_doc *doc, const struct weir_base_doc_value *value,
@@ -111,6 +141,36 @@ void weir_base_doc_error_name(struct weir_base_doc *doc, const struct weir_base_
 /* A new value at a place; NULL when out of memory or of DOC_MAX_VALUES. */
 struct weir_base_doc_value *weir_base_doc_value_new(struct weir_base_doc *doc, const char *file,
 	unsigned int line, unsigned int column, enum doc_form form);
+
+/* A copy of a value and all below it, in an instance, with its parameters put in. NULL: an error, which was told. */
+struct weir_base_doc_value *weir_base_doc_copy_value(
+	const struct weir_base_doc_value *value, const struct doc_instance *instance);
+
+/* Parameters of a part are not called as those that every instance has. @p parameters  or NULL */
+void weir_base_doc_instance_reserved(const struct weir_base_doc_value *parameters);
+
+/* What an instance gives, or NULL, are parameters of its part. */
+void weir_base_doc_instance_given(
+	const struct weir_base_doc_value *given, const struct weir_base_doc_value *part);
+
+/* What `each` gives is as many values as there are instances, and not given to all besides. */
+void weir_base_doc_instance_each(const struct weir_base_doc_value *instance, unsigned int count);
+
+/* Its full name, and that of the array. @p item  in an array: what it is called there, else NULL */
+void weir_base_doc_instance_name(
+	struct doc_instance *of, const struct weir_base_doc_value *instance, const char *item);
+
+/* All parameters of an instance that has its name. @return false: an error, which was told */
+bool weir_base_doc_instance_bind(struct doc_instance *of,
+	const struct weir_base_doc_value *instance, unsigned int index, unsigned int count);
+
+/* "blade.3: clock = 1GHz, cores = 4" */
+const char *weir_base_doc_instance_told(
+	struct weir_base_doc *doc, const struct doc_instance *instance);
+
+/* Put the parts that `instances` asks for into the tree, if its section knows them. */
+void weir_base_doc_expand(
+	struct weir_base_doc_value *root, const struct weir_base_doc_section *section);
 
 /* Append an item to a map or list. */
 int weir_base_doc_append(struct weir_base_doc_value *parent, struct weir_base_doc_value *item);
@@ -166,12 +226,31 @@ bool weir_base_doc_is_null(const struct weir_base_doc_value *value);
 /* A path relative to the directory of the file that names it. */
 const char *weir_base_doc_resolve(struct weir_base_doc *doc, const char *file, const char *path);
 
+/* A file's tree, with what it includes, not checked yet. NULL: an error at the value that names it. */
+struct weir_base_doc_value *weir_base_doc_load_tree(struct weir_base_doc *doc, const char *path,
+	const struct weir_base_doc_value *at, const struct weir_base_doc_section *section);
+
+/* Row of a section; NULL: there is none. */
+const struct weir_base_doc_key *weir_base_doc_row(
+	const struct weir_base_doc_section *section, const char *name);
+
 /* One scalar where a list may stand becomes a list of one. */
 int weir_base_doc_wrap(struct weir_base_doc_value *value);
 
 /* Check a map, and all below it, against a section. */
 void weir_base_doc_check_map(
 	struct weir_base_doc_value *map, const struct weir_base_doc_section *section);
+
+/* Check what a row's key holds. check_map() does not do it again. */
+void weir_base_doc_check_value(
+	struct weir_base_doc_value *value, const struct weir_base_doc_key *row);
+
+/* Nothing behind a key becomes an empty map or list. */
+void weir_base_doc_empty_from_null(struct weir_base_doc_value *value, enum doc_form form);
+
+/* "a, b, c" of get(), which returns NULL beyond the last. */
+const char *weir_base_doc_list_names(struct weir_base_doc *doc,
+	const char *(*get)(const void *arg, unsigned int index), const void *arg);
 
 /* The name most like the given one, NULL when none is near. get() returns NULL beyond the last. */
 const char *weir_base_doc_nearest(

@@ -123,6 +123,8 @@ weir_base_doc_wrap(struct weir_base_doc_value *value)
 		return -1;
 	item->text = value->text;
 	item->plain = value->plain;
+	item->instance = value->instance;
+	item->origin = value->origin;
 	value->form = DOC_LIST;
 	value->text = NULL;
 	return weir_base_doc_append(value, item);

@@ -12,6 +12,12 @@ weir_base_doc_root(const struct weir_base_doc *doc)
 	return doc != NULL ? doc->root : NULL;
 }
 
+const char *
+weir_base_doc_file_at(const struct weir_base_doc *doc, unsigned int index)
+{
+	return index < doc->nb_files ? doc->files[index] : NULL;
+}
+
 const struct weir_base_doc_value *
 weir_base_doc_get(const struct weir_base_doc_value *map, const char *key)
 {

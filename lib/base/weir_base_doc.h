@@ -18,6 +18,16 @@
  * `1.2GHz`, `50us`, `9000B`, `10Gb/s`. A unit is required except where the
  * number is 0; SI prefixes are powers of 1000, KiB/MiB/GiB powers of 1024.
  *
+ * Where the root's section has them (WEIR_BASE_DOC_PARTS_ROWS), `models:` are
+ * parts that are written once, here or in files of their own, and `instances:`
+ * puts them in, as often as it says, before anything is checked: what a part
+ * holds under a name is then held under the instance's name, a point and that
+ * name. In a part `${name}` is its parameter; `index`, `count` and `instance`
+ * (the number in an array, how many, the full name) are parameters of each.
+ * `$${` stands for `${`. An error in a part has the part's place, and names
+ * one of the instances and its parameters. Limits: 65536 instances, 16 within
+ * each other.
+ *
  * Nothing behind a key is an empty map or list where one is wanted. A key is
  * given once; tags, aliases and second documents are refused. Limits: 16 MiB a
  * file, a million values, 64 levels, 1000 errors listed. A file that several others
@@ -100,6 +110,53 @@ struct weir_base_doc_section {
 	const char *help;                     /**< what the section is for */
 	const struct weir_base_doc_key *keys; /**< rows, the last with name NULL */
 };
+
+/** One of the root's `instances`: weir_base_doc_load() puts it in, no one else needs to read it. */
+extern const struct weir_base_doc_section weir_base_doc_instance;
+
+/**
+ * Rows of a root section that make it know parts. @p part is the section of a
+ * part: keys of the root's own, MAP down to what is NAMED, of which the items
+ * are ANY, as parameters may stand there for anything; and
+ * WEIR_BASE_DOC_PART_ROWS.
+ */
+#define WEIR_BASE_DOC_PARTS_ROWS(part)                                                             \
+	{.name = "models",                                                                         \
+		.kind = WEIR_BASE_DOC_NAMED,                                                       \
+		.item = WEIR_BASE_DOC_MAP,                                                         \
+		.section = &(part),                                                                \
+		.help = "Parts that are written once and may stand in it several times, by "       \
+			"name."},                                                                  \
+	{                                                                                          \
+		.name = "instances", .kind = WEIR_BASE_DOC_NAMED, .item = WEIR_BASE_DOC_MAP,       \
+		.section = &weir_base_doc_instance, .help = "What is made of `models`, by name.",  \
+	}
+
+/** Rows of the section of a part, see WEIR_BASE_DOC_PARTS_ROWS(). */
+#define WEIR_BASE_DOC_PART_ROWS(part)                                                              \
+	{.name = "file",                                                                           \
+		.kind = WEIR_BASE_DOC_FILE,                                                        \
+		.flags = WEIR_BASE_DOC_MUST_EXIST,                                                 \
+		.help = "The file that all of it stands in, these keys at its top."},              \
+		{.name = "parameters",                                                             \
+			.kind = WEIR_BASE_DOC_NAMED,                                               \
+			.item = WEIR_BASE_DOC_ANY,                                                 \
+			.help = "Its parameters, by name, and what they are by default, which "    \
+				"may hold "                                                        \
+				"those before it; one that has nothing there must be given. "      \
+				"`${NAME}` "                                                       \
+				"stands for it in all texts, numbers and quantities of this "      \
+				"part."},                                                          \
+		{.name = "models",                                                                 \
+			.kind = WEIR_BASE_DOC_NAMED,                                               \
+			.item = WEIR_BASE_DOC_MAP,                                                 \
+			.section = &(part),                                                        \
+			.help = "Parts that only this one is made of. They have parameters of "    \
+				"their own."},                                                     \
+	{                                                                                          \
+		.name = "instances", .kind = WEIR_BASE_DOC_NAMED, .item = WEIR_BASE_DOC_ANY,       \
+		.help = "As in the file: parts that this one is made of.",                         \
+	}
 
 /** One thing wrong with a file. */
 struct weir_base_doc_error {
@@ -193,6 +250,26 @@ const uint8_t *weir_base_doc_bytes(const struct weir_base_doc_value *value);
 
 /** Number of bytes at weir_base_doc_bytes(). */
 unsigned int weir_base_doc_length(const struct weir_base_doc_value *value);
+
+/**
+ * What a scalar that names something may mean. In an instance of a part that
+ * is something of the instance first, then of what it is in, and so on.
+ *
+ * @param level  0: the nearest
+ * @return a full name, owned by the document; NULL beyond the last, which is
+ *   the text as it stands there
+ */
+const char *weir_base_doc_meaning(const struct weir_base_doc_value *value, unsigned int level);
+
+/**
+ * Name of the array that a thing is of: its own full name, with a star for
+ * what instances of an array are called in it: `blade.*.work`. NULL for what
+ * is in no array. Owned by the document.
+ */
+const char *weir_base_doc_array_name(const struct weir_base_doc_value *value);
+
+/** Name of a file that was read: first the document's own, then what it takes in; NULL beyond the last. */
+const char *weir_base_doc_file_at(const struct weir_base_doc *doc, unsigned int index);
 
 /** The value as JSON, scalars as the text's own JSON type; the caller owns it. */
 json_t *weir_base_doc_json(const struct weir_base_doc_value *value);
