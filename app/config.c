@@ -159,9 +159,15 @@ static int
 config_read(struct config *config, const struct weir_base_doc_value *root)
 {
 	const struct weir_base_doc_value *run = weir_base_doc_get(root, "run");
+	const struct weir_base_doc_value *instances = weir_base_doc_get(root, "instances");
 	const struct weir_base_doc_value *limits;
 	unsigned int nb_errors;
 
+	if (weir_base_doc_count(instances) > 0) {
+		weir_base_doc_error_add(config->doc, instances,
+			"parts are for `weir sim` only; expected no 'instances' in what is run");
+		return 0;
+	}
 	config->application = weir_base_doc_get(root, "application");
 	config->platform = weir_base_doc_get(root, "platform");
 	limits = weir_base_doc_get(config->platform, "limits");

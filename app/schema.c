@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The top level of a description file. */
+#include <weir_sim.h>
+
 #include "schema.h"
 
 static const struct weir_base_doc_key keys[] = {
@@ -31,6 +33,7 @@ static const struct weir_base_doc_key keys[] = {
 		.def = "{}",
 		.help = "How long it runs, and what is written.",
 	},
+	WEIR_BASE_DOC_PARTS_ROWS(weir_sim_doc_part),
 	{.name = NULL},
 };
 

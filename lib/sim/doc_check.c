@@ -12,7 +12,7 @@ has_cores(const struct weir_sim_model *model, uint32_t group)
 	uint32_t i;
 
 	for (i = 0; i < model->nb_kinds; i++)
-		if (model->cores[i].groups >> group & 1)
+		if (sim_serves(&model->cores[i], group))
 			return true;
 	return false;
 }
@@ -85,6 +85,20 @@ queue_leads_out(const struct weir_sim_model *model, const bool *leads_out, uint3
 	       leads_out[model->queues[queue].object];
 }
 
+/* Does something that a step sends leave in the end? */
+static bool
+step_leads_out(
+	const struct weir_sim_model *model, const bool *leads_out, const struct model_step *step)
+{
+	uint32_t i;
+
+	for (i = 0; step->op == MODEL_SPREAD && i < step->nb_targets; i++)
+		if (queue_leads_out(model, leads_out, model->targets[step->first_target + i]))
+			return true;
+	return step->op == MODEL_DROP || step->op == MODEL_OUTPUT ||
+	       (step->op == MODEL_SEND && queue_leads_out(model, leads_out, step->target));
+}
+
 static bool
 object_leads_out(const struct weir_sim_model *model, const bool *leads_out,
 	const struct model_object *object)
@@ -95,8 +109,7 @@ object_leads_out(const struct weir_sim_model *model, const bool *leads_out,
 	if (!ends_elsewhere(model, object) && queue_leads_out(model, leads_out, object->to))
 		return true;
 	for (i = 0; i + 1 < object->nb_steps; i++, step++)
-		if (step->op == MODEL_DROP || step->op == MODEL_OUTPUT ||
-			(step->op == MODEL_SEND && queue_leads_out(model, leads_out, step->target)))
+		if (step_leads_out(model, leads_out, step))
 			return true;
 	return false;
 }
@@ -141,8 +154,7 @@ check_polling(struct weir_sim_model *model, const struct model_cores *kind)
 			"cores '%s' go round in no time; expected a 'switch' of 1 ps or more",
 			kind->name);
 	for (i = 0; i < model->nb_queues; i++)
-		if (model->queues[i].group != SIM_NONE &&
-			(kind->groups >> model->queues[i].group & 1))
+		if (model->queues[i].group != SIM_NONE && sim_serves(kind, model->queues[i].group))
 			return;
 	weir_base_doc_error_add(model->doc, weir_base_doc_get(kind->value, "polling"),
 		"cores '%s' have no queue to poll; expected one of their groups", kind->name);

@@ -10,22 +10,6 @@
 #define BITS_OF_BYTE 8
 #define PS_PER_S     1e12
 
-uint32_t
-sim_doc_find_memory(struct weir_sim_model *model, const struct weir_base_doc_value *value)
-{
-	const char *name = weir_base_doc_str(value);
-	uint32_t i;
-
-	for (i = 0; i < model->nb_memories; i++)
-		if (strcmp(model->memories[i].name, name) == 0) {
-			model->memories[i].is_used = true;
-			return i;
-		}
-	weir_base_doc_error_add(
-		model->doc, value, "unknown memory '%s'; expected one of platform.memories", name);
-	return SIM_NONE;
-}
-
 static int
 read_level(const struct model_memory *memory, const struct weir_base_doc_value *value,
 	struct model_level *level)

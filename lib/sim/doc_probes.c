@@ -7,48 +7,14 @@
 
 #include "doc_read.h"
 
-static uint32_t
-find_cores(struct weir_sim_model *model, const struct weir_base_doc_value *value)
-{
-	uint32_t i;
-
-	for (i = 0; i < model->nb_kinds; i++)
-		if (strcmp(model->cores[i].name, weir_base_doc_str(value)) == 0)
-			return i;
-	weir_base_doc_error_add(model->doc, value,
-		"unknown cores '%s'; expected one of platform.cores", weir_base_doc_str(value));
-	return SIM_NONE;
-}
-
-static uint32_t
-find_stream(const struct weir_sim_model *model, const char *name)
-{
-	uint32_t i;
-
-	for (i = 0; i < model->nb_streams; i++)
-		if (strcmp(model->streams[i].name, name) == 0)
-			return i;
-	return SIM_NONE;
-}
-
-static uint32_t
-find_object(const struct weir_sim_model *model, const char *name)
-{
-	uint32_t i;
-
-	for (i = 0; i < model->nb_objects; i++)
-		if (strcmp(model->objects[i].name, name) == 0)
-			return i;
-	return SIM_NONE;
-}
-
 /* Where an edge begins: an object or a stream. */
 static void
 read_from(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	struct model_probe *probe)
 {
 	const char *name = weir_base_doc_str(value);
-	const uint32_t object = find_object(model, name), stream = find_stream(model, name);
+	const uint32_t object = sim_doc_find_object(model, value);
+	const uint32_t stream = sim_doc_find_stream(model, value);
 
 	if ((object == SIM_NONE) == (stream == SIM_NONE))
 		weir_base_doc_error_add(model->doc, value, "%s '%s'; expected %s",
@@ -108,10 +74,10 @@ read_probe(struct weir_sim_model *model, const struct weir_base_doc_value *value
 		probe->index = sim_doc_find_unit(model, of);
 		break;
 	case MODEL_PROBE_CORES:
-		probe->index = find_cores(model, of);
+		probe->index = sim_doc_find_cores(model, of);
 		break;
 	case MODEL_PROBE_STREAM:
-		probe->index = find_stream(model, weir_base_doc_str(of));
+		probe->index = sim_doc_find_stream(model, of);
 		if (probe->index == SIM_NONE)
 			weir_base_doc_error_add(model->doc, of,
 				"unknown stream '%s'; expected one of traffic.streams",
@@ -163,13 +129,13 @@ static bool
 is_read(const struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {
 	static const char *const keys[] = {"intervals", "size_table", "capture"};
-	const char *trace = weir_base_doc_str(value);
-	unsigned int line, column, key;
-	bool found = is_same_file(trace, weir_base_doc_where(value, &line, &column)) ||
-		     is_same_file(trace,
-			     weir_base_doc_where(weir_base_doc_root(model->doc), &line, &column));
+	const char *trace = weir_base_doc_str(value), *file;
+	unsigned int key;
+	bool found = false;
 	uint32_t i;
 
+	for (i = 0; (file = weir_base_doc_file_at(model->doc, i)) != NULL; i++)
+		found = found || is_same_file(trace, file);
 	for (i = 0; i < model->nb_streams; i++)
 		for (key = 0; key < sizeof(keys) / sizeof(keys[0]); key++)
 			found = found ||

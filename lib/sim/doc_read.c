@@ -13,39 +13,6 @@ sim_doc_ps(const struct weir_base_doc_value *value)
 	return (uint64_t)llround(weir_base_doc_f64(value) * 1e12);
 }
 
-uint32_t
-sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value)
-{
-	const char *name = weir_base_doc_str(value);
-	uint32_t i;
-
-	for (i = 0; name != NULL && i < model->nb_queues; i++)
-		if (strcmp(model->queues[i].name, name) == 0)
-			return i;
-	weir_base_doc_error_add(model->doc, value,
-		"unknown queue '%s'; expected one of application.queues", name != NULL ? name : "");
-	return SIM_NONE;
-}
-
-/* Index of a group; new names are taken in. SIM_NONE: there are too many, which was told. */
-static uint32_t
-find_group(struct weir_sim_model *model, const struct weir_base_doc_value *value)
-{
-	const char *name = weir_base_doc_str(value);
-	uint32_t i;
-
-	for (i = 0; i < model->nb_groups; i++)
-		if (strcmp(model->groups[i], name) == 0)
-			return i;
-	if (model->nb_groups == SIM_GROUPS_MAX) {
-		weir_base_doc_error_add(model->doc, value,
-			"'%s' is one group too many; expected at most %u", name, SIM_GROUPS_MAX);
-		return SIM_NONE;
-	}
-	model->groups[model->nb_groups] = name;
-	return model->nb_groups++;
-}
-
 static uint32_t
 read_capacity(const struct weir_base_doc_value *queue)
 {
@@ -77,7 +44,7 @@ sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_val
 				(uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "priority")),
 			.capacity = read_capacity(value),
 			.nb_flows = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "flows")),
-			.group = find_group(model, weir_base_doc_get(value, "group")),
+			.group = sim_doc_queue_group(model, weir_base_doc_get(value, "group")),
 			.object = SIM_NONE,
 		};
 		if (sim_doc_read_discipline(
@@ -196,8 +163,9 @@ sim_doc_read_cores(struct weir_sim_model *model, const struct weir_base_doc_valu
 			sim_coarse(1e12 / weir_base_doc_f64(weir_base_doc_get(value, "clock")));
 		read_polling(kind, weir_base_doc_get(value, "polling"));
 		for (j = 0; j < weir_base_doc_count(groups); j++) {
-			group = find_group(model, weir_base_doc_at(groups, j));
-			kind->groups |= group != SIM_NONE ? UINT64_C(1) << group : 0;
+			group = sim_doc_cores_group(model, weir_base_doc_at(groups, j));
+			if (group != SIM_NONE)
+				kind->groups[group / 64] |= UINT64_C(1) << group % 64;
 		}
 		if (kind->count > SIM_CORES_MAX - model->nb_cores)
 			weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "count"),

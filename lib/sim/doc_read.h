@@ -45,8 +45,6 @@ int sim_doc_read_discipline(struct weir_sim_model *model, const struct weir_base
 	const struct weir_sim_discipline **custom);
 int sim_doc_read_dispatch(struct weir_sim_model *model, const struct weir_base_doc_value *dispatch);
 int sim_doc_read_memories(struct weir_sim_model *model, const struct weir_base_doc_value *memories);
-/* Index of the memory that @p value names, or SIM_NONE with an error. */
-uint32_t sim_doc_find_memory(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 int sim_doc_read_steps(struct weir_sim_model *model, const struct model_object *object,
 	const struct weir_base_doc_value *steps);
 /* The attributes that a stream gives its packets. */
@@ -55,6 +53,9 @@ int sim_doc_read_given(struct weir_sim_model *model, uint32_t stream,
 /* `value` or `weights` of a map. */
 int sim_doc_read_value(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	struct model_value *to);
+/* So many numbers, each as probable as its weight; without weights all are alike. They are kept as sums, of which the last is 1. */
+int sim_doc_read_weights(struct weir_sim_model *model, const struct weir_base_doc_value *weights,
+	uint32_t nb, struct model_value *to);
 /* Index of a reason of drops, a new one where there is none like it. */
 int sim_doc_reason(struct weir_sim_model *model, uint32_t *reason, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -71,10 +72,28 @@ struct weir_sim_dist sim_doc_dist_of(
 /* What means nothing with this distribution would be overlooked. */
 void sim_doc_check_dist(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 
-/* Index of the unit that @p value names, or SIM_NONE with an error. */
-uint32_t sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value);
-/* Index of the queue that @p value names, or SIM_NONE with an error. */
+/* Index of what @p value names; SIM_NONE: there is no such thing, which was told. */
 uint32_t sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value);
+uint32_t sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value);
+uint32_t sim_doc_find_memory(struct weir_sim_model *model, const struct weir_base_doc_value *value);
+uint32_t sim_doc_find_cores(struct weir_sim_model *model, const struct weir_base_doc_value *value);
+/* Likewise, but nothing is told. */
+uint32_t sim_doc_find_stream(
+	const struct weir_sim_model *model, const struct weir_base_doc_value *value);
+uint32_t sim_doc_find_object(
+	const struct weir_sim_model *model, const struct weir_base_doc_value *value);
+
+/*
+ * A queue from number @p after on that @p value means, with stars for what instances in arrays are called.
+ * @param level  of weir_base_doc_meaning()
+ */
+uint32_t sim_doc_match_queue(const struct weir_sim_model *model,
+	const struct weir_base_doc_value *value, uint32_t level, uint32_t after);
+
+/* Index of a group of cores, of which there may be more now; SIM_NONE: too many, which was told. */
+uint32_t sim_doc_cores_group(struct weir_sim_model *model, const struct weir_base_doc_value *value);
+/* After the cores: of the group that serves a queue. */
+uint32_t sim_doc_queue_group(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 
 /* A duration in ps. */
 uint64_t sim_doc_ps(const struct weir_base_doc_value *value);

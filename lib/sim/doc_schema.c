@@ -300,6 +300,7 @@ static const struct weir_base_doc_key root_keys[] = {
 		.def = "{}",
 		.help = "How long it runs.",
 	},
+	WEIR_BASE_DOC_PARTS_ROWS(weir_sim_doc_part),
 	{.name = NULL},
 };
 

@@ -5,12 +5,10 @@
 const char *const sim_doc_dist_choices[] = {
 	"constant", "uniform", "exponential", "lognormal", NULL};
 
-#define WEIGHTS_ROW                                                                                \
+#define WEIGHTS_ROW(help_text)                                                                     \
 	{                                                                                          \
 		.name = "weights", .kind = WEIR_BASE_DOC_LIST, .item = WEIR_BASE_DOC_NUMBER,       \
-		.min = 0, .max = 1e9,                                                              \
-		.help = "The attribute is 0, 1, 2 ..., each as probable as its weight here is "    \
-			"among them all. Instead of `value`.",                                     \
+		.min = 0, .max = 1e9, .help = help_text,                                           \
 	}
 
 static const struct weir_base_doc_key attribute_keys[] = {
@@ -22,7 +20,8 @@ static const struct weir_base_doc_key attribute_keys[] = {
 		.help = "Its value, in the mean.",
 	},
 	SIM_DOC_DIST_ROWS("value"),
-	WEIGHTS_ROW,
+	WEIGHTS_ROW("The attribute is 0, 1, 2 ..., each as probable as its weight here is among "
+		    "them all. Instead of `value`."),
 	{.name = NULL},
 };
 
@@ -102,7 +101,8 @@ static const struct weir_base_doc_key step_keys[] = {
 		.max = 1e12,
 		.help = "With `set`.",
 	},
-	WEIGHTS_ROW,
+	WEIGHTS_ROW("The attribute is 0, 1, 2 ..., each as probable as its weight here is among "
+		    "them all. Instead of `value`. With `send`: which of the queues."),
 	{
 		.name = "fork",
 		.kind = WEIR_BASE_DOC_STRING,
@@ -143,8 +143,19 @@ static const struct weir_base_doc_key step_keys[] = {
 	},
 	{
 		.name = "send",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.help = "The object is done with the packet, which goes to that queue; or to one "
+			"of several, see `by`. A star stands for all instances of an array, as in "
+			"`blade.*.work`.",
+	},
+	{
+		.name = "by",
 		.kind = WEIR_BASE_DOC_STRING,
-		.help = "The object is done with the packet, which goes to that queue.",
+		.help = "With `send` to several queues, which one: `chance`, all alike or by "
+			"`weights`; `flow`, all packets of a flow to the same one, flows being "
+			"dealt out by a hash; or an attribute (or `size`), 0 for the first one, "
+			"modulo their number.",
 	},
 	{
 		.name = "drop",

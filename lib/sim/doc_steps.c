@@ -28,17 +28,18 @@ static const struct step_kind {
 /* What goes with what only. */
 static const struct belonging {
 	const char *key;
-	enum model_op op;
+	uint32_t ops; /* bits */
 	const char *with;
 } belongings[] = {
-	{"times", MODEL_CPU, "cpu"},
-	{"deschedule", MODEL_USE, "use"},
-	{"accesses", MODEL_MEMORY, "memory"},
-	{"bytes", MODEL_MEMORY, "memory"},
-	{"count", MODEL_FORK, "fork"},
-	{"value", MODEL_SET, "set"},
-	{"weights", MODEL_SET, "set"},
-	{"through", MODEL_OUTPUT, "output"},
+	{"times", 1 << MODEL_CPU, "'cpu'"},
+	{"deschedule", 1 << MODEL_USE, "'use'"},
+	{"accesses", 1 << MODEL_MEMORY, "'memory'"},
+	{"bytes", 1 << MODEL_MEMORY, "'memory'"},
+	{"count", 1 << MODEL_FORK, "'fork'"},
+	{"value", 1 << MODEL_SET, "'set'"},
+	{"by", 1 << MODEL_SPREAD, "'send' to several queues"},
+	{"weights", 1 << MODEL_SET | 1 << MODEL_SPREAD, "'set' or 'send'"},
+	{"through", 1 << MODEL_OUTPUT, "'output'"},
 };
 
 #define NB(array) (sizeof(array) / sizeof((array)[0]))
@@ -75,10 +76,10 @@ check_belongings(
 	unsigned int i;
 
 	for (i = 0; i < NB(belongings); i++)
-		if (op != belongings[i].op && weir_base_doc_given(value, belongings[i].key))
+		if (!(belongings[i].ops >> op & 1) && weir_base_doc_given(value, belongings[i].key))
 			weir_base_doc_error_add(model->doc,
 				weir_base_doc_get(value, belongings[i].key),
-				"'%s' means nothing here; expected it with '%s'", belongings[i].key,
+				"'%s' means nothing here; expected it with %s", belongings[i].key,
 				belongings[i].with);
 }
 
@@ -121,6 +122,93 @@ read_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value
 		model->queues[step->target].is_fed = true;
 }
 
+/* A queue that a step may choose. */
+static int
+add_target(struct weir_sim_model *model, struct model_step *step, uint32_t queue)
+{
+	uint32_t *all = realloc(model->targets, (model->nb_targets + 1) * sizeof(*all));
+
+	if (all == NULL)
+		return -ENOMEM;
+	model->targets = all;
+	all[model->nb_targets++] = queue;
+	step->nb_targets++;
+	model->queues[queue].is_fed = true;
+	return 0;
+}
+
+/* All queues that one name means: stars stand for instances of arrays. */
+static int
+add_targets(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_step *step)
+{
+	const uint32_t before = step->nb_targets;
+	uint32_t level, queue;
+
+	for (level = 0; step->nb_targets == before && weir_base_doc_meaning(value, level) != NULL;
+		level++)
+		for (queue = sim_doc_match_queue(model, value, level, 0); queue != SIM_NONE;
+			queue = sim_doc_match_queue(model, value, level, queue + 1))
+			if (add_target(model, step, queue) < 0)
+				return -ENOMEM;
+	if (step->nb_targets == before)
+		weir_base_doc_error_add(model->doc, value,
+			"unknown queue '%s'; expected one of application.queues, or of an array "
+			"such as 'blade.*.work'",
+			weir_base_doc_str(value));
+	return 0;
+}
+
+/* How one of several is chosen: by chance, of which the weights may be given, or by a number of the packet. */
+static int
+read_spread_by(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_step *step)
+{
+	const struct weir_base_doc_value *by = weir_base_doc_get(value, "by");
+	const struct weir_base_doc_value *weights = weir_base_doc_get(value, "weights");
+
+	step->spread_by = MODEL_CHANCE;
+	if (by == NULL && weights == NULL)
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "send"),
+			"nothing says to which of %u queues; expected a key 'by' or 'weights'",
+			step->nb_targets);
+	if (weights != NULL && weir_base_doc_count(weights) != step->nb_targets)
+		weir_base_doc_error_add(model->doc, weights,
+			"%u weights of %u queues; expected one for each",
+			weir_base_doc_count(weights), step->nb_targets);
+	if (by == NULL || strcmp(weir_base_doc_str(by), "chance") == 0)
+		return 0;
+	if (weights != NULL)
+		weir_base_doc_error_add(
+			model->doc, weights, "'weights' mean nothing here; expected 'by: chance'");
+	return sim_doc_find_number(model, by, weir_base_doc_str(by), &step->spread_by);
+}
+
+/* `send`: to a queue, or one of several. */
+static int
+read_send(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_step *step)
+{
+	const struct weir_base_doc_value *send = weir_base_doc_get(value, "send");
+	uint32_t i;
+
+	step->first_target = model->nb_targets;
+	for (i = 0; i < weir_base_doc_count(send); i++)
+		if (add_targets(model, weir_base_doc_at(send, i), step) < 0)
+			return -ENOMEM;
+	if (weir_base_doc_count(send) == 0)
+		weir_base_doc_error_add(
+			model->doc, send, "a step that sends nowhere; expected a queue");
+	step->target = step->nb_targets > 0 ? model->targets[step->first_target] : SIM_NONE;
+	if (step->nb_targets == 1 && !weir_base_doc_given(value, "by") &&
+		!weir_base_doc_given(value, "weights"))
+		return 0;
+	/* An array may be of one. */
+	step->op = MODEL_SPREAD;
+	step->spread_by = MODEL_FLOW;
+	return step->nb_targets > 0 ? read_spread_by(model, value, step) : 0;
+}
+
 static void
 check_true(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {
@@ -155,8 +243,8 @@ read_target(struct weir_sim_model *model, const struct weir_base_doc_value *valu
 		read_queue(model, weir_base_doc_get(value, "fork"), step);
 		break;
 	case MODEL_SEND:
-		read_queue(model, weir_base_doc_get(value, "send"), step);
-		break;
+	case MODEL_SPREAD:
+		return read_send(model, value, step);
 	case MODEL_SWITCH:
 		step->target = sim_doc_find_queue(model, weir_base_doc_get(value, "switch"));
 		if (step->target != SIM_NONE)
@@ -190,6 +278,9 @@ read_amount(struct weir_sim_model *model, const struct weir_base_doc_value *valu
 
 	if (step->op == MODEL_SET)
 		return sim_doc_read_value(model, value, &step->amount);
+	if (step->op == MODEL_SPREAD && step->spread_by == MODEL_CHANCE)
+		return sim_doc_read_weights(model, weir_base_doc_get(value, "weights"),
+			step->nb_targets, &step->amount);
 	sim_doc_check_dist(model, value);
 	step->amount.dist = sim_doc_dist(value,
 		sim_coarse(weir_base_doc_f64(
@@ -215,8 +306,10 @@ read_step(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	};
 	if (kind == NULL)
 		return 0;
+	if (read_target(model, value, step) < 0)
+		return -ENOMEM;
 	check_belongings(model, value, step->op);
-	if (read_target(model, value, step) < 0 || read_amount(model, value, step) < 0)
+	if (read_amount(model, value, step) < 0)
 		return -ENOMEM;
 	return read_when(model, weir_base_doc_get(value, "when"), step);
 }

@@ -9,22 +9,6 @@
 #define BITS_OF_BYTE 8
 #define PS_PER_S     1e12
 
-uint32_t
-sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value)
-{
-	const char *name = weir_base_doc_str(value);
-	uint32_t i;
-
-	for (i = 0; i < model->nb_units; i++)
-		if (strcmp(model->units[i].name, name) == 0) {
-			model->units[i].is_used = true;
-			return i;
-		}
-	weir_base_doc_error_add(
-		model->doc, value, "unknown unit '%s'; expected one of platform.units", name);
-	return SIM_NONE;
-}
-
 /* In which order it takes what waits. */
 static int
 read_order(struct weir_sim_model *model, const struct weir_base_doc_value *value,

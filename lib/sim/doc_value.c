@@ -120,22 +120,22 @@ sim_doc_set_attribute(struct weir_sim_model *model, const char *name, uint32_t *
 	return 0;
 }
 
-/* Weights as sums, of which the last is 1. */
-static int
-read_weights(struct weir_sim_model *model, const struct weir_base_doc_value *weights,
-	struct model_value *to)
+int
+sim_doc_read_weights(struct weir_sim_model *model, const struct weir_base_doc_value *weights,
+	uint32_t nb, struct model_value *to)
 {
 	double *all, sum = 0;
 	uint32_t i;
 
 	to->first_weight = model->nb_weights;
-	to->nb_weights = weir_base_doc_count(weights);
+	to->nb_weights = nb;
 	all = realloc(model->weights, (model->nb_weights + to->nb_weights + 1) * sizeof(*all));
 	if (all == NULL)
 		return -ENOMEM;
 	model->weights = all;
 	for (i = 0; i < to->nb_weights; i++) {
-		sum += sim_coarse(weir_base_doc_f64(weir_base_doc_at(weights, i)));
+		sum += weights != NULL ? sim_coarse(weir_base_doc_f64(weir_base_doc_at(weights, i)))
+				       : 1;
 		all[model->nb_weights++] = sum;
 	}
 	if (!(sum > 0))
@@ -159,7 +159,9 @@ sim_doc_read_value(struct weir_sim_model *model, const struct weir_base_doc_valu
 			weights != NULL ? "'weights' beside 'value'" : "no value");
 	sim_doc_check_dist(model, value);
 	to->dist = sim_doc_dist(value, sim_coarse(weir_base_doc_f64(mean)));
-	return weights != NULL ? read_weights(model, weights, to) : 0;
+	return weights != NULL
+		       ? sim_doc_read_weights(model, weights, weir_base_doc_count(weights), to)
+		       : 0;
 }
 
 int

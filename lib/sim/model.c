@@ -41,15 +41,15 @@ assign_cores(struct weir_sim_model *model)
 		for (i = 0; i < model->cores[kind].count; i++)
 			model->core_kind[model->cores[kind].first + i] = kind;
 		for (group = 0; group < model->nb_groups; group++) {
-			if (!(model->cores[kind].groups >> group & 1))
+			if (!sim_serves(&model->cores[kind], group))
 				continue;
 			for (i = 0; i < model->cores[kind].count; i++)
 				set_bit(model->group_cores + (size_t)group * model->core_words,
 					model->cores[kind].first + i);
 		}
 		for (i = 0; i < model->nb_lanes; i++)
-			if (model->cores[kind].groups >> model->queues[model->lane_queue[i]].group &
-				1)
+			if (sim_serves(
+				    &model->cores[kind], model->queues[model->lane_queue[i]].group))
 				set_bit(model->kind_lanes + (size_t)kind * model->lane_words, i);
 	}
 }
@@ -83,7 +83,7 @@ has_errors(const struct weir_sim_model *model)
 	return nb_errors > 0;
 }
 
-/* Queues come first, then units: all else names them. */
+/* Cores have the groups that serve queues; queues and units are what all else names. */
 static int
 read_model(struct weir_sim_model *model)
 {
@@ -92,8 +92,8 @@ read_model(struct weir_sim_model *model)
 	const struct weir_base_doc_value *platform = weir_base_doc_get(root, "platform");
 	const struct weir_base_doc_value *run = weir_base_doc_get(root, "run");
 
-	if (sim_doc_read_queues(model, weir_base_doc_get(application, "queues")) < 0 ||
-		sim_doc_read_cores(model, weir_base_doc_get(platform, "cores")) < 0 ||
+	if (sim_doc_read_cores(model, weir_base_doc_get(platform, "cores")) < 0 ||
+		sim_doc_read_queues(model, weir_base_doc_get(application, "queues")) < 0 ||
 		sim_doc_read_memories(model, weir_base_doc_get(platform, "memories")) < 0 ||
 		sim_doc_read_dispatch(model, weir_base_doc_get(platform, "dispatch")) < 0 ||
 		sim_doc_read_units(model, weir_base_doc_get(platform, "units")) < 0 ||
@@ -148,6 +148,7 @@ weir_sim_model_free(struct weir_sim_model *model)
 	free(model->queues);
 	free(model->objects);
 	free(model->steps);
+	free(model->targets);
 	free(model->cores);
 	free(model->lane_queue);
 	free(model->lane_priority_end);

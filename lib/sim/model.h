@@ -19,7 +19,7 @@
 
 #define SIM_NONE        UINT32_MAX
 #define SIM_PRIORITIES  8
-#define SIM_GROUPS_MAX  64    /* groups are bits of a word */
+#define SIM_GROUPS_MAX  4096  /* of cores */
 #define SIM_CORES_MAX   4096  /* of all kinds together */
 #define SIM_LANES_MAX   65536 /* flows of all queues together */
 #define SIM_SERVERS_MAX 65536 /* of all units together */
@@ -121,6 +121,7 @@ enum model_op {
 	MODEL_JOIN,   /* its parts have left; until then it has no core */
 	MODEL_SWITCH, /* it leaves its flow for that of queue number target, where the core waits with it for its turn */
 	MODEL_SEND,   /* to queue number target; that is the end of the object's work */
+	MODEL_SPREAD, /* to one of several queues, likewise */
 	MODEL_DROP,   /* for reason number target, likewise */
 	MODEL_OUTPUT, /* it leaves, through unit number target unless that is SIM_NONE */
 };
@@ -139,6 +140,9 @@ enum model_compare {
 #define MODEL_SIZE UINT32_MAX
 #define MODEL_FLOW (UINT32_MAX - 1)
 
+/* How a step chooses one of several queues, beside a number of the packet's. */
+#define MODEL_CHANCE (UINT32_MAX - 2)
+
 /* A number: drawn from a distribution, or 0, 1, 2 ... as probable as its weight. */
 struct model_value {
 	struct weir_sim_dist dist;
@@ -155,6 +159,9 @@ struct model_step {
 	uint32_t times;            /* the amount is multiplied by that; SIM_NONE: by nothing */
 	uint32_t count;            /* parts; bytes, MODEL_SIZE: all of the packet's */
 	bool deschedule;           /* the core does not wait for it */
+	uint32_t
+		spread_by; /* SPREAD: MODEL_CHANCE, which is the amount, or a number of the packet's */
+	uint32_t first_target, nb_targets; /* SPREAD: queues, of model->targets */
 	/* When it is skipped: */
 	double probability; /* not by chance */
 	enum model_compare compare;
@@ -210,7 +217,7 @@ struct model_cores {
 	const char *name;
 	uint32_t first, count;
 	double ps_per_cycle;
-	uint64_t groups; /* bits */
+	uint64_t groups[SIM_GROUPS_MAX / 64]; /* bits */
 	bool polls;
 	uint64_t switch_ps; /* from queue to queue */
 	uint64_t vector_ps; /* for a visit that finds something */
@@ -268,6 +275,7 @@ struct weir_sim_model {
 	struct model_queue *queues;
 	struct model_object *objects;
 	struct model_step *steps;
+	uint32_t *targets;         /* queues that steps spread packets over */
 	struct model_cores *cores; /* kinds */
 	struct model_unit *units;
 	struct model_given *given; /* attributes, stream by stream */
@@ -282,7 +290,7 @@ struct weir_sim_model {
 	struct model_probe *probes;
 	uint32_t nb_probes, nb_edges;
 	uint32_t nb_streams, nb_queues, nb_objects, nb_steps, nb_kinds, nb_units;
-	uint32_t nb_given, nb_weights, nb_attributes, nb_reasons;
+	uint32_t nb_given, nb_targets, nb_weights, nb_attributes, nb_reasons;
 	uint32_t nb_cores, nb_lanes, nb_servers;
 	const char *groups[SIM_GROUPS_MAX];
 	uint32_t nb_groups;
@@ -318,6 +326,13 @@ sim_coarse(double x)
 	const double high = x * 8193; /* Dekker's way to cut a number in two, 2^13 + 1 */
 
 	return high - (high - x);
+}
+
+/* Do cores of this kind serve the queues of a group? */
+static inline bool
+sim_serves(const struct model_cores *kind, uint32_t group)
+{
+	return kind->groups[group / 64] >> group % 64 & 1;
 }
 
 /* So many ps, rounded; what is beyond all limits is very long. */

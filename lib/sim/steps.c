@@ -98,11 +98,34 @@ use(struct sim *sim, uint32_t index, const struct model_step *step)
 	}
 }
 
+/* One of the queues of a step that spreads packets over them. */
+static uint32_t
+spread(struct sim *sim, uint32_t packet, const struct model_step *step)
+{
+	double number;
+	uint64_t index;
+
+	if (step->spread_by == MODEL_FLOW) {
+		/* Fibonacci hashing: what a queue's lanes are told apart by, the remainder, must not be the same in all of it. */
+		index = (uint32_t)(sim->packets.all[packet].flow * UINT32_C(2654435769));
+		index = index * step->nb_targets >> 32;
+	} else if (step->spread_by == MODEL_CHANCE) {
+		index = (uint64_t)sim_draw(
+			sim, &step->amount, &sim->step_random[sim->packets.all[packet].step]);
+	} else {
+		number = sim_number(sim, packet, step->spread_by);
+		index = number < 0x1p63 ? (uint64_t)number % step->nb_targets : 0;
+	}
+	return sim->model->targets[step->first_target + index];
+}
+
 /* Where a packet goes to after a step that ends the object's work. */
 static uint32_t
-destination(const struct model_step *step)
+destination(struct sim *sim, uint32_t packet, const struct model_step *step)
 {
 	switch (step->op) {
+	case MODEL_SPREAD:
+		return spread(sim, packet, step);
 	case MODEL_DROP:
 		return SIM_TO_DROP | step->target;
 	case MODEL_OUTPUT:
@@ -173,9 +196,10 @@ take_step(struct sim *sim, uint32_t index, const struct model_step *step)
 		sim->packets.all[packet].step = step->target;
 		return true;
 	case MODEL_SEND:
+	case MODEL_SPREAD:
 	case MODEL_DROP:
 	case MODEL_OUTPUT:
-		end(sim, index, destination(step));
+		end(sim, index, destination(sim, packet, step));
 		return false;
 	}
 	return false;

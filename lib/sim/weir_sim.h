@@ -41,6 +41,8 @@ struct weir_sim_model; /* immutable once read: any number of threads may run it 
  * vocabularies that hold more.
  */
 extern const struct weir_base_doc_section weir_sim_doc_root;
+/** A part of a model, of which there may be many: `models.*`, and what a file of one holds. */
+extern const struct weir_base_doc_section weir_sim_doc_part;
 /** One of `traffic.streams`. */
 extern const struct weir_base_doc_section weir_sim_doc_stream;
 /** One of the `steps` of `application.objects`. */

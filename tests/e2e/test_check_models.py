@@ -47,3 +47,19 @@ def test_what_can_be_run_is_checked_as_that(tmp_path):
     done = check(path)
     assert done.code == OK, done.stderr
     assert "2 ports, 3 workers" in done.stdout
+
+
+def test_parts_are_checked_and_not_run(tmp_path):
+    """All that instances consist of is counted, what is wrong in one is told where it stands."""
+    examples = ROOT / "examples" / "sim"
+    done = check(examples / "blades.yaml")
+    assert done.code == OK, done.text
+    assert "1 streams, 10 queues, 10 objects, 9 cores, 9 units, 8 memories" in done.stdout
+    done = weir("run", examples / "blades.yaml")
+    assert done.code == USAGE and "`weir sim` only" in done.stderr
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "blade.yaml").write_text((examples / "parts" / "blade.yaml").read_text().replace("work: {", "wrk: {"))
+    (tmp_path / "blades.yaml").write_text((examples / "blades.yaml").read_text())
+    done = check(tmp_path / "blades.yaml")
+    assert done.code == USAGE
+    assert "/parts/blade.yaml:" in done.stderr and "unknown queue 'work'" in done.stderr and "(in blade.0: " in done.stderr

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What things of a model are called. In an instance of a part a name is first that of something of the instance's own, then of
+ * something around it.
+ */
+#include <string.h>
+
+#include "doc_read.h"
+
+typedef const char *(*name_at_t)(const struct weir_sim_model *model, uint32_t index);
+
+#define NAME_AT(thing, array)                                                                      \
+	static const char *thing##_at(const struct weir_sim_model *model, uint32_t index)          \
+	{                                                                                          \
+		return model->array[index].name;                                                   \
+	}
+
+NAME_AT(queue, queues)
+NAME_AT(unit, units)
+NAME_AT(memory, memories)
+NAME_AT(cores, cores)
+NAME_AT(stream, streams)
+NAME_AT(object, objects)
+
+static const char *
+group_at(const struct weir_sim_model *model, uint32_t index)
+{
+	return model->groups[index];
+}
+
+/* Index of what is meant, SIM_NONE: there is no such thing. */
+static uint32_t
+find(const struct weir_sim_model *model, const struct weir_base_doc_value *value, uint32_t nb,
+	name_at_t name_at)
+{
+	const char *name;
+	uint32_t level, i;
+
+	for (level = 0; (name = weir_base_doc_meaning(value, level)) != NULL; level++)
+		for (i = 0; i < nb; i++)
+			if (strcmp(name_at(model, i), name) == 0)
+				return i;
+	return SIM_NONE;
+}
+
+/* Likewise, and it is told if there is none. */
+static uint32_t
+find_or_tell(struct weir_sim_model *model, const struct weir_base_doc_value *value, uint32_t nb,
+	name_at_t name_at, const char *things, const char *all)
+{
+	const uint32_t found = find(model, value, nb, name_at);
+	const char *name = weir_base_doc_str(value);
+
+	if (found == SIM_NONE)
+		weir_base_doc_error_add(model->doc, value, "unknown %s '%s'; expected one of %s",
+			things, name != NULL ? name : "", all);
+	return found;
+}
+
+uint32_t
+sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	return find_or_tell(
+		model, value, model->nb_queues, queue_at, "queue", "application.queues");
+}
+
+uint32_t
+sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const uint32_t unit =
+		find_or_tell(model, value, model->nb_units, unit_at, "unit", "platform.units");
+
+	if (unit != SIM_NONE)
+		model->units[unit].is_used = true;
+	return unit;
+}
+
+uint32_t
+sim_doc_find_memory(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const uint32_t memory = find_or_tell(
+		model, value, model->nb_memories, memory_at, "memory", "platform.memories");
+
+	if (memory != SIM_NONE)
+		model->memories[memory].is_used = true;
+	return memory;
+}
+
+uint32_t
+sim_doc_find_cores(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	return find_or_tell(model, value, model->nb_kinds, cores_at, "cores", "platform.cores");
+}
+
+uint32_t
+sim_doc_find_stream(const struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	return find(model, value, model->nb_streams, stream_at);
+}
+
+uint32_t
+sim_doc_find_object(const struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	return find(model, value, model->nb_objects, object_at);
+}
+
+/* A new group of that name. SIM_NONE: there are too many, which was told. */
+static uint32_t
+add_group(struct weir_sim_model *model, const struct weir_base_doc_value *value, const char *name)
+{
+	if (model->nb_groups == SIM_GROUPS_MAX) {
+		weir_base_doc_error_add(model->doc, value,
+			"'%s' is one group too many; expected at most %u", weir_base_doc_str(value),
+			SIM_GROUPS_MAX);
+		return SIM_NONE;
+	}
+	model->groups[model->nb_groups] = name;
+	return model->nb_groups++;
+}
+
+uint32_t
+sim_doc_cores_group(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const char *name = weir_base_doc_meaning(value, 0);
+	uint32_t i;
+
+	for (i = 0; i < model->nb_groups; i++)
+		if (strcmp(model->groups[i], name) == 0)
+			return i;
+	return add_group(model, value, name);
+}
+
+uint32_t
+sim_doc_queue_group(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const uint32_t found = find(model, value, model->nb_groups, group_at);
+
+	return found != SIM_NONE ? found : add_group(model, value, weir_base_doc_str(value));
+}
+
+/* Is it a name as the pattern has it? A star in it stands for what one instance of an array is called. */
+static bool
+matches(const char *pattern, const char *name)
+{
+	for (; *pattern != '\0'; pattern++) {
+		if (*pattern == '*') {
+			const size_t length = strcspn(name, ".");
+
+			if (length == 0)
+				return false;
+			name += length;
+		} else if (*pattern != *name++) {
+			return false;
+		}
+	}
+	return *name == '\0';
+}
+
+uint32_t
+sim_doc_match_queue(const struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	uint32_t level, uint32_t after)
+{
+	const char *pattern = weir_base_doc_meaning(value, level);
+	uint32_t i;
+
+	for (i = after; pattern != NULL && i < model->nb_queues; i++)
+		if (matches(pattern, model->queues[i].name))
+			return i;
+	return SIM_NONE;
+}
