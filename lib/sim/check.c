@@ -95,7 +95,7 @@ check_cores(struct sim *sim)
 	}
 }
 
-/* What levels hold is what packets hold of them. */
+/* What levels hold is what packets hold of them, or have held that goes back. */
 static void
 check_memories(struct sim *sim)
 {
@@ -112,6 +112,8 @@ check_memories(struct sim *sim)
 	for (at = 0; at < nb; at++)
 		if (sim->places[at].level != SIM_NONE)
 			held -= sim->places[at].bytes;
+	for (i = 0; i < sim->writes.nb; i++)
+		held -= sim->writes.all[i].bytes;
 	if (held != 0)
 		sim->broken = "balance of memories";
 }

@@ -45,6 +45,8 @@ read_memory(struct weir_sim_model *model, const struct weir_base_doc_value *valu
 		.name = weir_base_doc_name(value),
 		.first_level = model->nb_levels,
 		.nb_levels = weir_base_doc_count(levels),
+		.write_back = (enum model_write_back)weir_base_doc_u64(
+			weir_base_doc_get(value, "write_back")),
 		.header = header != NULL ? (uint32_t)weir_base_doc_u64(header) : UINT32_MAX,
 	};
 	if (memory->nb_levels == 0)

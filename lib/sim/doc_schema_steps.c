@@ -375,6 +375,8 @@ static const struct weir_base_doc_section level_section = {
 	.keys = level_keys,
 };
 
+static const char *const write_back_choices[] = {"never", "unless_transmitted", "always", NULL};
+
 static const struct weir_base_doc_key memory_keys[] = {
 	{
 		.name = "levels",
@@ -392,6 +394,16 @@ static const struct weir_base_doc_key memory_keys[] = {
 		.max = 1e9,
 		.help = "Only so many bytes of a packet look for room; the others are in the last "
 			"level. By default all do.",
+	},
+	{
+		.name = "write_back",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = write_back_choices,
+		.def = "never",
+		.help = "Whether what packets hold of the levels before the last goes there when "
+			"they leave. That takes the last level's bandwidth, as one more user, and "
+			"it keeps its room until it is there. `unless_transmitted`: only of "
+			"packets that were dropped.",
 	},
 	{.name = NULL},
 };

@@ -35,6 +35,7 @@ enum event_kind {
 	EVENT_TRIGGER, /* a stream's next burst begins */
 	EVENT_BURST,   /* a packet of a burst */
 	EVENT_SERVER,  /* of a unit is done */
+	EVENT_WRITTEN, /* what a packet held of a memory is in its last level */
 };
 
 #define EVENT_INDEX_BITS          24 /* of what it happens to */

@@ -107,7 +107,7 @@ sim_memory_used(struct sim *sim, uint32_t index, const struct model_step *step)
 }
 
 void
-sim_memory_free(struct sim *sim, uint32_t packet)
+sim_memory_free(struct sim *sim, uint32_t packet, bool delivered)
 {
 	uint32_t i;
 
@@ -118,7 +118,8 @@ sim_memory_free(struct sim *sim, uint32_t packet)
 		if (place->level == SIM_NONE)
 			continue;
 		held = &sim->levels[place->level].held;
-		weir_sim_level_set(held, sim->now_ps, held->value - place->bytes);
+		if (!sim_write_back(sim, i, place, delivered))
+			weir_sim_level_set(held, sim->now_ps, held->value - place->bytes);
 		place->level = SIM_NONE;
 	}
 }

@@ -224,6 +224,13 @@ struct model_cores {
 	uint32_t burst;     /* packets of one, at most */
 };
 
+/* As the choices of platform.memories.*.write_back. */
+enum model_write_back {
+	MODEL_WRITE_BACK_NEVER,
+	MODEL_WRITE_BACK_DROPPED, /* not of packets that were transmitted */
+	MODEL_WRITE_BACK_ALWAYS,
+};
+
 /* A memory that cores share: levels, the fastest and smallest first. */
 struct model_memory {
 	const struct weir_base_doc_value *value;
@@ -231,6 +238,7 @@ struct model_memory {
 	uint32_t first_level, nb_levels;
 	uint32_t
 		header; /* bytes of a packet that look for a place; the others are in the last level */
+	enum model_write_back write_back;
 	bool is_used;
 };
 

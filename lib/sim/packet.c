@@ -162,14 +162,14 @@ is_part(const struct sim *sim, uint32_t packet)
 }
 
 static void
-packet_free(struct sim *sim, struct sim_packet *packet, struct sim_stream *stream)
+packet_free(struct sim *sim, struct sim_packet *packet, struct sim_stream *stream, bool delivered)
 {
 	const uint32_t index = (uint32_t)(packet - sim->packets.all);
 	const uint32_t parent = is_part(sim, index) ? sim->families[index].parent : SIM_NONE;
 
 	stream->sojourned_ps += sim_counted_ps(sim, packet->created_ps);
 	weir_sim_level_set(&stream->inside, sim->now_ps, stream->inside.value - 1);
-	sim_memory_free(sim, index);
+	sim_memory_free(sim, index, delivered);
 	if (sim->model->has_forks && sim->families[index].nb_parts > 0)
 		packet->state = PACKET_GONE;
 	else
@@ -189,14 +189,14 @@ sim_packet_delivered(struct sim *sim, uint32_t index)
 
 	if (is_part(sim, index)) {
 		stream->joined++;
-		packet_free(sim, packet, stream);
+		packet_free(sim, packet, stream, true);
 		return;
 	}
 	stream->delivered++;
 	stream->delivered_bytes += packet->size_bytes;
 	sim_latency_add(&stream->latency, latency_ps, packet->service_ps);
 	stream->reordered += sim_flows_overtaken(sim, index);
-	packet_free(sim, packet, stream);
+	packet_free(sim, packet, stream, true);
 }
 
 void
@@ -207,5 +207,5 @@ sim_packet_dropped(struct sim *sim, uint32_t index, uint32_t reason)
 
 	stream->dropped++;
 	sim->drops[packet->stream * sim->model->nb_reasons + reason]++;
-	packet_free(sim, packet, stream);
+	packet_free(sim, packet, stream, false);
 }

@@ -202,7 +202,7 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 		return NULL;
 	sim->model = model;
 	sim->nb_left = UINT64_MAX;
-	sim->packets.free = sim->bursts.free = SIM_NONE;
+	sim->packets.free = sim->bursts.free = sim->writes.free = SIM_NONE;
 	sim->packets.most = SIM_PACKETS_MAX;
 	if (!take_memory(sim)) {
 		sim_free(sim);
@@ -235,6 +235,7 @@ sim_free(struct sim *sim)
 	free(sim->probes);
 	free(sim->packets.all);
 	free(sim->bursts.all);
+	free(sim->writes.all);
 	for (i = 0; sim->streams != NULL && i < sim->model->nb_streams; i++)
 		free(sim->streams[i].flows_left.all);
 	free(sim->streams);

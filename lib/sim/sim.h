@@ -18,6 +18,7 @@
  *   unit.c        servers that are no cores
  *   unit_wait.c   in which order they take what waits for them
  *   memory.c      memories that cores share
+ *   write_back.c  what packets leave in them
  *   value.c       attributes and other numbers
  *   packet.c      packets, from their making to their end
  *   probe.c       levels and edges that are looked at
@@ -149,6 +150,18 @@ struct sim_place {
 	uint32_t bytes; /* that it holds of it */
 };
 
+/* What goes back to the last level of a memory. */
+struct sim_write {
+	uint32_t from, to; /* levels */
+	uint32_t bytes;    /* 0: it is there */
+	uint32_t next;     /* in the list of those that may be used again */
+};
+
+struct sim_writes {
+	struct sim_write *all;
+	uint32_t nb, room, free;
+};
+
 #define SIM_NOT_DRAWN UINT64_MAX
 
 /* What waits for a unit, or is worked on by it. */
@@ -262,6 +275,7 @@ struct sim {
 	struct event_list events;
 	struct sim_packets packets;
 	struct sim_bursts bursts;
+	struct sim_writes writes;
 	struct sim_stream *streams;
 	struct sim_queue *queues;
 	struct sim_lane *lanes;
@@ -393,8 +407,13 @@ void sim_unit_event(struct sim *sim, uint32_t server);
 /* A core's packet uses a memory, and ends to. */
 void sim_memory_use(struct sim *sim, uint32_t core, const struct model_step *step);
 void sim_memory_used(struct sim *sim, uint32_t core, const struct model_step *step);
-/* A packet that leaves holds nothing any more. */
-void sim_memory_free(struct sim *sim, uint32_t packet);
+/* A packet that leaves holds nothing any more. @param delivered  it was not dropped */
+void sim_memory_free(struct sim *sim, uint32_t packet, bool delivered);
+/* What it held of a memory goes back to the last level. @return false: that is not done, its room is free now */
+bool sim_write_back(
+	struct sim *sim, uint32_t memory, const struct sim_place *place, bool delivered);
+/* It has. */
+void sim_written(struct sim *sim, uint32_t write);
 
 /* Draw a number. */
 double sim_draw(struct sim *sim, const struct model_value *value, struct weir_sim_random *random);

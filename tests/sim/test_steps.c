@@ -356,6 +356,32 @@ users_are_in_each_others_way(void **state)
 		{STREAM, "latency_min_ns", 100}, {STREAM, "latency_max_ns", 200});
 }
 
+/*
+ * One packet of 100 B is in the cache until 60, the other one comes at 100 and finds room there unless the first one's bytes
+ * are on their way to the last level: until 160, beside which its own take twice as long.
+ */
+static void
+what_packets_leave_is_written_back(void **state)
+{
+#define RAM WEIR_SIM_MEMORY, "m.ram"
+#define LEAVE(write_back, drop)                                                                    \
+	MEMORY("start: 0ns, interval: 50ns, count: 2, size: 100B",                                 \
+		"{memory: m, accesses: 1, bytes: 100B}, {cpu: 10cycles}" drop,                     \
+		"write_back: " write_back ", levels: {cache: {capacity: 150B}, ram: {bandwidth: "  \
+		"8Gb/s}}")
+	EXPECT(LEAVE("never", ""), {STREAM, "latency_max_ns", 10}, {RAM, "accesses", 0});
+	EXPECT(LEAVE("unless_transmitted", ""), {STREAM, "latency_max_ns", 10},
+		{RAM, "accesses", 0});
+	/* The second one's bytes are not in the cache, and go nowhere. */
+	EXPECT(LEAVE("always", ""), {STREAM, "latency_min_ns", 10}, {STREAM, "latency_max_ns", 210},
+		{RAM, "accesses", 2}, {RAM, "users_mean", (100 + 200) / 10000.0},
+		{WEIR_SIM_MEMORY, "m.cache", "held_mean_bytes", 100 * (10 + 100) / 10000.0});
+	EXPECT(LEAVE("never", ", {drop: bad}"), {RAM, "accesses", 0});
+	EXPECT(LEAVE("unless_transmitted", ", {drop: bad}"), {RAM, "accesses", 2});
+#undef LEAVE
+#undef RAM
+}
+
 int
 main(void)
 {
@@ -373,6 +399,7 @@ main(void)
 		cmocka_unit_test(a_send_goes_elsewhere),
 		cmocka_unit_test(packets_lie_in_levels),
 		cmocka_unit_test(users_are_in_each_others_way),
+		cmocka_unit_test(what_packets_leave_is_written_back),
 		cmocka_unit_test(parts_are_joined),
 		cmocka_unit_test(parts_may_stay_longer),
 		cmocka_unit_test(a_tag_switch_waits_for_its_turn),
