@@ -67,8 +67,8 @@ read_ip6(struct tuple *tuple, const uint8_t *data, uint32_t offset, uint32_t len
 	if (offset + sizeof(*ip) > length)
 		return;
 	memset(tuple, 0, sizeof(*tuple));
-	memcpy(tuple->source, ip->src_addr, 16);
-	memcpy(tuple->destination, ip->dst_addr, 16);
+	memcpy(tuple->source, &ip->src_addr, 16);
+	memcpy(tuple->destination, &ip->dst_addr, 16);
 	tuple->version = 6;
 	tuple->protocol = ip->proto;
 	if (has_ports(ip->proto) && offset + sizeof(*ip) + 4 <= length)

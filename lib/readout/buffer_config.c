@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_bitops.h> /* powers of 2, in the newest DPDK */
 #include <rte_common.h>
 #include <rte_errno.h>
 
