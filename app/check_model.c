@@ -90,3 +90,20 @@ check_model(const char *path, struct weir_base_doc *doc, bool json)
 	weir_sim_model_free(model);
 	return code;
 }
+
+int
+check_model_too(struct weir_base_doc *doc)
+{
+	struct weir_sim_model *model;
+	unsigned int nb_errors;
+
+	if (things_of(doc, "platform", "costs") == NULL ||
+		weir_base_doc_count(things_of(doc, "traffic", "streams")) == 0)
+		return 0;
+	model = weir_sim_model_read(doc);
+	weir_base_doc_errors(doc, &nb_errors);
+	if (model == NULL && nb_errors == 0)
+		return -ENOMEM;
+	weir_sim_model_free(model);
+	return 0;
+}

@@ -12,4 +12,10 @@ bool check_model_only(const struct weir_base_doc *doc);
 /* Check a document that is a model only, and tell. @return the program's exit code, or -ENOMEM */
 int check_model(const char *path, struct weir_base_doc *doc, bool json);
 
+/**
+ * Check a file that is to be run as a model too, if it is one besides: it has streams of traffic, and costs. Errors are
+ * added to the document. @return 0 or -ENOMEM
+ */
+int check_model_too(struct weir_base_doc *doc);
+
 #endif

@@ -69,6 +69,10 @@ check_config(const char *path, bool json)
 	config = config_load(path);
 	if (config == NULL)
 		return app_error(&cmd_check, "out of memory");
+	if (config_nb_errors(config) == 0 && check_model_too(config->doc) < 0) {
+		config_free(config);
+		return app_error(&cmd_check, "out of memory");
+	}
 	code = config_nb_errors(config) > 0    ? APP_USAGE
 	       : config_has_links_only(config) ? APP_OK
 					       : check_routes(config, &loaded);
@@ -119,7 +123,8 @@ const struct app_command cmd_check = {
 		"of receivers that will not keep up on this machine, say what to change; with\n"
 		"these a file is in order all the same.\n"
 		"A file whose objects have steps, and receive nothing, is a model: it is checked\n"
-		"as weir sim would. Any other is checked as weir run would.\n"
+		"as weir sim would. Any other is checked as weir run would, and where it has\n"
+		"traffic.streams and platform.costs as weir sim would besides.\n"
 		"Devices are not touched and nothing is written.\n",
 	.run = check_run,
 };

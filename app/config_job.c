@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weir_base_nodes.h>
 #include <weir_em_timer.h>
 
 #include "config.h"
@@ -42,11 +43,11 @@ read_work(struct config *config, struct config_sched_node *node)
 	struct config_job *job = &node->job;
 	unsigned int i;
 
-	for (i = 0; weir_bridge_job_builtin_names[i] != NULL; i++)
-		if (strcmp(text, weir_bridge_job_builtin_names[i]) == 0)
+	for (i = 0; weir_base_job_work_names[i] != NULL; i++)
+		if (strcmp(text, weir_base_job_work_names[i]) == 0)
 			break;
 	job->builtin = (enum weir_bridge_job_builtin)i;
-	if (weir_bridge_job_builtin_names[i] == NULL) {
+	if (weir_base_job_work_names[i] == NULL) {
 		if (weir_base_doc_given(node->value, "time"))
 			weir_base_doc_error_add(config->doc, weir_base_doc_get(node->value, "time"),
 				"'time' means nothing for a plug-in; expected 'argument'");

@@ -5,6 +5,7 @@
 
 #include <rte_errno.h>
 
+#include <weir_base_nodes.h>
 #include <weir_base.h>
 
 #include "config.h"
@@ -161,7 +162,7 @@ node_json(const struct config *config, const struct config_sched_node *node,
 	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "name", node->name,
 		"work",
 		node->job.plugin != NULL ? node->job.symbol
-					 : weir_bridge_job_builtin_names[node->job.builtin],
+					 : weir_base_job_work_names[node->job.builtin],
 		"to", config->em.queues[node->queue].name, "packets", as_int(stats->nb_in),
 		"passed", as_int(stats->nb_passed), "blocked", as_int(stats->nb_blocked), "lost",
 		as_int(stats->nb_closed + stats->nb_cancelled + stats->nb_exited), "refused",

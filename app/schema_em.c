@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir_base_nodes.h>
 #include <weir_bridge_object.h>
 #include <weir_sim.h>
 
@@ -148,7 +149,7 @@ static const struct weir_base_doc_key object_keys[] = {
 	{
 		.name = "flow",
 		.kind = WEIR_BASE_DOC_ENUM,
-		.choices = weir_bridge_flow_names,
+		.choices = weir_base_flow_names,
 		.def = "rss",
 		.help = "What tells flows apart, if `to` has several.",
 	},

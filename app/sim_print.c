@@ -98,6 +98,23 @@ static const struct column unit_columns[] = {
 	{.head = NULL},
 };
 
+static const struct column worker_columns[] = {
+	{"walks", "walks", FORM_COUNT, false},
+	{"empty", "empty_walks", FORM_COUNT, false},
+	{"packets", "received_packets", FORM_COUNT, false},
+	{"per walk", "packets_per_walk", FORM_NUMBER, true},
+	{"busy", "utilisation", FORM_SHARE, true},
+	{.head = NULL},
+};
+
+static const struct column node_columns[] = {
+	{"packets", "packets", FORM_COUNT, false},
+	{"vectors", "vectors", FORM_COUNT, false},
+	{"per vector", "packets_per_vector", FORM_NUMBER, true},
+	{"cycles", "cycles_per_packet", FORM_NUMBER, true},
+	{.head = NULL},
+};
+
 static const struct column memory_columns[] = {
 	{"accesses", "accesses", FORM_COUNT, false},
 	{"users", "users_mean", FORM_NUMBER, true},
@@ -300,6 +317,9 @@ print_results(const struct sim_report *report)
 	print_scope(report, WEIR_SIM_QUEUE, "queue", queue_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_QUEUE, "stage", stage_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_QUEUE, "stage: wait + service", part_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_RING, "ring", queue_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_WORKER, "worker", worker_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_NODE, "node", node_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_CORES, "cores", cores_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_CORE, "each core", core_columns, CORE_LINES_MAX);
 	print_scope(report, WEIR_SIM_UNIT, "unit", unit_columns, UINT_MAX);

@@ -79,7 +79,7 @@ sim_report_json(const struct sim_report *report)
 	const struct weir_sim_result *result = report->result;
 
 	return json_pack("{s:b, s:s, s:I, s:f, s:f, s:I, s:o, s:b, s:o, s:I, s:f, s:f, s:o, s:o, "
-			 "s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"ok", sim_report_broken(report) == NULL, "model", report->path, "seed",
 		(json_int_t)report->param->seed, "confidence", report->param->confidence,
 		"warmup_s", (double)report->param->warmup_ps / 1e12, "samples",
@@ -94,6 +94,7 @@ sim_report_json(const struct sim_report *report)
 		"cores", scope_json(report, WEIR_SIM_CORES), "units",
 		scope_json(report, WEIR_SIM_UNIT), "drops", scope_json(report, WEIR_SIM_DROP),
 		"probes", scope_json(report, WEIR_SIM_PROBE), "memories",
-		scope_json(report, WEIR_SIM_MEMORY), "each_core",
-		scope_json(report, WEIR_SIM_CORE));
+		scope_json(report, WEIR_SIM_MEMORY), "each_core", scope_json(report, WEIR_SIM_CORE),
+		"rings", scope_json(report, WEIR_SIM_RING), "workers",
+		scope_json(report, WEIR_SIM_WORKER), "nodes", scope_json(report, WEIR_SIM_NODE));
 }

@@ -4,7 +4,6 @@
  * then edges are led elsewhere. All edges are resolved before the first is
  * changed, so that their names mean what `weir graph` of the built-in graph shows, in any order.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,40 +13,6 @@
 #include "config.h"
 #include "wiring.h"
 #include "wiring_flow.h"
-
-const char *const wiring_bases[] = {"forwarder", NULL};
-
-static bool
-copy_name(char *name, const char *text, size_t length)
-{
-	while (length > 0 && isspace((unsigned char)*text)) {
-		text++;
-		length--;
-	}
-	while (length > 0 && isspace((unsigned char)text[length - 1]))
-		length--;
-	if (length == 0 || length >= WEIR_GRAPH_NAME_SIZE)
-		return false;
-	memcpy(name, text, length);
-	name[length] = '\0';
-	return strpbrk(name, " \t\n>") == NULL;
-}
-
-int
-wiring_parse_edge(const char *text, struct wiring_edge *edge)
-{
-	const char *arrow = strstr(text, "->"), *dot;
-
-	if (arrow == NULL)
-		return -EINVAL;
-	for (dot = arrow; dot > text && *dot != '.'; dot--)
-		;
-	if (*dot != '.' || !copy_name(edge->from, text, (size_t)(dot - text)) ||
-		!copy_name(edge->edge, dot + 1, (size_t)(arrow - dot - 1)) ||
-		!copy_name(edge->to, arrow + 2, strlen(arrow + 2)))
-		return -EINVAL;
-	return 0;
-}
 
 const char *
 wiring_own_node_type(const struct config *config, const char *name)
@@ -160,14 +125,14 @@ static int
 resolve_edge(struct config *config, const uint16_t *port_ids,
 	const struct weir_base_doc_value *value, struct changes *changes)
 {
-	struct wiring_edge edge;
+	struct weir_base_node_edge edge;
 	char from[WEIR_GRAPH_NAME_SIZE], name[WEIR_GRAPH_NAME_SIZE];
 	int port, events;
 	uint16_t nb_queues, queue;
 	unsigned int nb_found;
 	struct change *list, *change;
 
-	wiring_parse_edge(weir_base_doc_str(value), &edge);
+	weir_base_node_edge_parse(weir_base_doc_str(value), &edge);
 	port = wiring_own_node_type(config, edge.from) == NULL ? config_port_find(config, edge.from)
 							       : -1;
 	nb_queues = port >= 0 ? config->ports[port].nb_rx_queues : 1;

@@ -10,24 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weir_base_nodes.h>
 #include <weir_graph.h>
 
 struct config;
 struct weir_base_doc_value;
-
-/** "FROM.EDGE -> TO", cut to its parts. */
-struct wiring_edge {
-	char from[WEIR_GRAPH_NAME_SIZE]; /**< node, own node or port */
-	char edge
-		[WEIR_GRAPH_NAME_SIZE]; /**< node that the edge leads to at first, or a beginning of its name */
-	char to[WEIR_GRAPH_NAME_SIZE]; /**< node, own node or port */
-};
-
-/** Graphs that application.graph can name. */
-extern const char *const wiring_bases[];
-
-/** Cut an edge to its parts. @return 0 or -EINVAL */
-int wiring_parse_edge(const char *text, struct wiring_edge *edge);
 
 /** Check nodes and edges against what is registered, before there are ports. Errors go to the document. */
 void wiring_check(struct config *config);
@@ -69,9 +56,9 @@ struct wiring_arc {
 	int from_port;      /**< index, or -1 */
 	int edge_port;      /**< index of the port that the edge leads to at first, or -1 */
 	int edge_queue;     /**< index of the queue whose packets take the edge, or -1 */
-	const char *to_type;     /**< of the right one */
-	int to_port;             /**< index, or -1 */
-	struct wiring_edge text; /**< as written */
+	const char *to_type;             /**< of the right one */
+	int to_port;                     /**< index, or -1 */
+	struct weir_base_node_edge text; /**< as written */
 };
 
 /** Look up what an edge names. @return whether all of it is there; else errors are in the document, where @p report */

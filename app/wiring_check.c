@@ -141,7 +141,7 @@ wiring_resolve(struct config *config, const struct weir_base_doc_value *value,
 	unsigned int nb_found;
 	bool good = true;
 
-	wiring_parse_edge(weir_base_doc_str(value), &arc->text);
+	weir_base_node_edge_parse(weir_base_doc_str(value), &arc->text);
 	if (!resolve_from(config, arc)) {
 		good = false;
 		if (report)

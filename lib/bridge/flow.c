@@ -14,14 +14,6 @@
 
 #define TAGS_MAX 2
 
-const char *const weir_bridge_flow_names[] = {
-	[WEIR_BRIDGE_FLOW_RSS] = "rss",
-	[WEIR_BRIDGE_FLOW_FIVE_TUPLE] = "five_tuple",
-	[WEIR_BRIDGE_FLOW_SOURCE] = "source",
-	[WEIR_BRIDGE_FLOW_DESTINATION] = "destination",
-	[WEIR_BRIDGE_FLOWS] = NULL,
-};
-
 /* What of a packet makes its flow. All zero to begin with: it is hashed as words. */
 struct tuple {
 	uint8_t source[16];

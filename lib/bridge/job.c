@@ -11,12 +11,6 @@
 #define NB_PACKETS 4096
 #define SPIN_NS    200 /* of work, between looks at the slice */
 
-const char *const weir_bridge_job_builtin_names[] = {
-	[WEIR_BRIDGE_JOB_COMPUTE] = "compute",
-	[WEIR_BRIDGE_JOB_WAIT] = "wait",
-	[WEIR_BRIDGE_JOB_BUILTINS] = NULL,
-};
-
 /* Time that others have meanwhile does not count. */
 static enum weir_bridge_verdict
 compute(void *context, struct rte_mbuf *packet)
@@ -71,12 +65,12 @@ static const char *const xstats[BRIDGE_JOB_NB_XSTATS] = {
 
 static struct weir_graph_node_register job_node = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "job",
+	.name = WEIR_BASE_NODE_JOB,
 	.process = bridge_job_process,
 	.init = init,
 	.state_size = sizeof(struct bridge_state),
 	.nb_edges = 1,
-	.next_nodes = (const char *const[]){"drop"},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_TX_EDGES},
 	.nb_xstats = BRIDGE_JOB_NB_XSTATS,
 	.xstats = xstats,
 };

@@ -93,14 +93,14 @@ link_rx_fini(const struct weir_graph *graph, struct weir_graph_node *node)
 
 static struct weir_graph_node_register link_rx = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "link_rx",
+	.name = WEIR_BASE_NODE_LINK_RX,
 	.flags = WEIR_GRAPH_NODE_SOURCE,
 	.process = link_rx_process,
 	.init = link_rx_init,
 	.fini = link_rx_fini,
 	.state_size = sizeof(struct link_state),
 	.nb_edges = 1,
-	.next_nodes = (const char *const[]){"classify"},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_RX_EDGES},
 	.nb_xstats = LINK_NB_XSTATS,
 	.xstats =
 		(const char *const[]){

@@ -57,13 +57,13 @@ rx_init(const struct weir_graph *graph, struct weir_graph_node *node)
 
 static struct weir_graph_node_register sched_tx = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "sched_tx",
+	.name = WEIR_BASE_NODE_SCHED_TX,
 	.process = bridge_tx_process,
 	.init = tx_init,
 	.fini = tx_fini,
 	.state_size = sizeof(struct bridge_tx_state),
 	.nb_edges = 1,
-	.next_nodes = (const char *const[]){"drop"},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_TX_EDGES},
 	.nb_xstats = BRIDGE_TX_NB_XSTATS,
 	.xstats = tx_xstats,
 };
@@ -71,7 +71,7 @@ WEIR_GRAPH_NODE_REGISTER(sched_tx);
 
 static struct weir_graph_node_register sched_rx = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "sched_rx",
+	.name = WEIR_BASE_NODE_SCHED_RX,
 	.flags = WEIR_GRAPH_NODE_SOURCE,
 	.process = bridge_rx_process,
 	.init = rx_init,

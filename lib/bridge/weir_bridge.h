@@ -47,7 +47,7 @@ extern "C" {
 /** Most queues that flows of one sched_tx node are spread over. */
 #define WEIR_BRIDGE_FLOWS_MAX 65535
 
-/** What tells flows apart. What a packet does not have (it is no IP packet, no TCP, UDP or SCTP, a fragment) is left out. */
+/** What tells flows apart; names are weir_base_flow_names. What a packet does not have (it is no IP packet, no TCP, UDP or SCTP, a fragment) is left out. */
 enum weir_bridge_flow {
 	WEIR_BRIDGE_FLOW_RSS, /**< the device's RSS hash; where there is none, as the next */
 	WEIR_BRIDGE_FLOW_FIVE_TUPLE, /**< addresses, protocol, ports; of other packets than IP: Ethernet addresses and type */
@@ -55,9 +55,6 @@ enum weir_bridge_flow {
 	WEIR_BRIDGE_FLOW_DESTINATION, /**< destination address, likewise */
 	WEIR_BRIDGE_FLOWS
 };
-
-/** Names of enum weir_bridge_flow, NULL at the end: "rss", "five_tuple", "source", "destination". */
-extern const char *const weir_bridge_flow_names[];
 
 /** What a sched_tx node is to be. */
 struct weir_bridge_tx_param {

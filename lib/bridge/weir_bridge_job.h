@@ -38,7 +38,7 @@ extern "C" {
 #define WEIR_BRIDGE_JOB_ABI_VERSION 1
 
 /** Most flows that a node tells apart. */
-#define WEIR_BRIDGE_JOB_FLOWS_MAX (1u << 20)
+#define WEIR_BRIDGE_JOB_FLOWS_MAX WEIR_BASE_JOB_FLOWS_MAX
 
 /** What a plug-in is told when a node is made. Texts are valid for as long as it is there. */
 struct weir_bridge_job_env {
@@ -81,15 +81,12 @@ struct weir_bridge_job_type {
 	.abi_version = WEIR_BRIDGE_JOB_ABI_VERSION,                                                \
 	.struct_size = sizeof(struct weir_bridge_job_type)
 
-/** Work that is built in. */
+/** Work that is built in; names are weir_base_job_work_names. */
 enum weir_bridge_job_builtin {
 	WEIR_BRIDGE_JOB_COMPUTE, /**< computes for a time, and looks at its slice meanwhile */
 	WEIR_BRIDGE_JOB_WAIT,    /**< sleeps for a time, as one that asks somebody else */
 	WEIR_BRIDGE_JOB_BUILTINS
 };
-
-/** Their names, NULL at the end: "compute", "wait". */
-extern const char *const weir_bridge_job_builtin_names[];
 
 /** What a job node is to be. */
 struct weir_bridge_job_param {

@@ -181,15 +181,9 @@ classify_process(
 
 static struct weir_graph_node_register classify = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "classify",
+	.name = WEIR_BASE_NODE_CLASSIFY,
 	.process = classify_process,
 	.nb_edges = NB_EDGES,
-	.next_nodes =
-		(const char *const[]){
-			[NODE_EDGE_DROP] = "drop",
-			[NODE_EDGE_PUNT] = "punt",
-			[EDGE_IP4] = "ip4_lookup",
-			[EDGE_IP6] = "ip6_lookup",
-		},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_CLASSIFY_EDGES},
 };
 WEIR_GRAPH_NODE_REGISTER(classify);

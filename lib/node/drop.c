@@ -19,7 +19,7 @@ drop_process(struct weir_graph *graph, struct weir_graph_node *node, void **objs
 
 static struct weir_graph_node_register drop = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "drop",
+	.name = WEIR_BASE_NODE_DROP,
 	.process = drop_process,
 	.nb_xstats = WEIR_NODE_REASON_COUNT,
 	.xstats = weir_node_reason_xstats,

@@ -136,12 +136,12 @@ ethdev_tx_fini(const struct weir_graph *graph, struct weir_graph_node *node)
 
 static struct weir_graph_node_register ethdev_tx = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "ethdev_tx",
+	.name = WEIR_BASE_NODE_ETHDEV_TX,
 	.process = ethdev_tx_process,
 	.init = ethdev_tx_init,
 	.fini = ethdev_tx_fini,
 	.nb_edges = 1,
-	.next_nodes = (const char *const[]){"drop"},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_TX_EDGES},
 	.nb_xstats = NODE_TX_NB_XSTATS,
 	.xstats = weir_node_tx_xstats,
 };

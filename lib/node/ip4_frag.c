@@ -143,16 +143,12 @@ ip4_frag_init(const struct weir_graph *graph, struct weir_graph_node *node)
 
 static struct weir_graph_node_register ip4_frag = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "ip4_frag",
+	.name = WEIR_BASE_NODE_IP4_FRAG,
 	.state_size = sizeof(struct frag_state),
 	.process = ip4_frag_process,
 	.init = ip4_frag_init,
 	.nb_edges = NODE_IP4_FRAG_NB_EDGES, /* and those to transmit nodes */
-	.next_nodes =
-		(const char *const[]){
-			[NODE_EDGE_DROP] = "drop",
-			[NODE_EDGE_PUNT] = "punt",
-		},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_IP4_FRAG_EDGES},
 	.nb_xstats = NODE_FRAG_NB_XSTATS,
 	.xstats =
 		(const char *const[]){

@@ -90,14 +90,9 @@ ip4_lookup_process(
 
 static struct weir_graph_node_register ip4_lookup = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "ip4_lookup",
+	.name = WEIR_BASE_NODE_IP4_LOOKUP,
 	.process = ip4_lookup_process,
 	.nb_edges = NODE_LOOKUP_NB_EDGES,
-	.next_nodes =
-		(const char *const[]){
-			[NODE_EDGE_DROP] = "drop",
-			[NODE_EDGE_PUNT] = "punt",
-			[NODE_LOOKUP_EDGE_REWRITE] = "ip4_rewrite",
-		},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_IP4_LOOKUP_EDGES},
 };
 WEIR_GRAPH_NODE_REGISTER(ip4_lookup);

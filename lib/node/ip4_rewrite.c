@@ -62,16 +62,11 @@ ip4_rewrite_init(const struct weir_graph *graph, struct weir_graph_node *node)
 
 static struct weir_graph_node_register ip4_rewrite = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "ip4_rewrite",
+	.name = WEIR_BASE_NODE_IP4_REWRITE,
 	.state_size = sizeof(struct node_tx_edges),
 	.process = ip4_rewrite_process,
 	.init = ip4_rewrite_init,
 	.nb_edges = NODE_IP4_REWRITE_NB_EDGES, /* and those to transmit nodes */
-	.next_nodes =
-		(const char *const[]){
-			[NODE_EDGE_DROP] = "drop",
-			[NODE_EDGE_PUNT] = "punt",
-			[EDGE_FRAG] = "ip4_frag",
-		},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_IP4_REWRITE_EDGES},
 };
 WEIR_GRAPH_NODE_REGISTER(ip4_rewrite);

@@ -148,14 +148,9 @@ ip6_lookup_process(
 
 static struct weir_graph_node_register ip6_lookup = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "ip6_lookup",
+	.name = WEIR_BASE_NODE_IP6_LOOKUP,
 	.process = ip6_lookup_process,
 	.nb_edges = NODE_LOOKUP_NB_EDGES,
-	.next_nodes =
-		(const char *const[]){
-			[NODE_EDGE_DROP] = "drop",
-			[NODE_EDGE_PUNT] = "punt",
-			[NODE_LOOKUP_EDGE_REWRITE] = "ip6_rewrite",
-		},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_IP6_LOOKUP_EDGES},
 };
 WEIR_GRAPH_NODE_REGISTER(ip6_lookup);

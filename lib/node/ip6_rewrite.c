@@ -65,15 +65,11 @@ ip6_rewrite_init(const struct weir_graph *graph, struct weir_graph_node *node)
 
 static struct weir_graph_node_register ip6_rewrite = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "ip6_rewrite",
+	.name = WEIR_BASE_NODE_IP6_REWRITE,
 	.state_size = sizeof(struct node_tx_edges),
 	.process = ip6_rewrite_process,
 	.init = ip6_rewrite_init,
 	.nb_edges = NODE_IP6_REWRITE_NB_EDGES, /* and those to transmit nodes */
-	.next_nodes =
-		(const char *const[]){
-			[NODE_EDGE_DROP] = "drop",
-			[NODE_EDGE_PUNT] = "punt",
-		},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_IP6_REWRITE_EDGES},
 };
 WEIR_GRAPH_NODE_REGISTER(ip6_rewrite);

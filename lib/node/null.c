@@ -15,7 +15,7 @@ null_process(struct weir_graph *graph, struct weir_graph_node *node, void **objs
 
 static struct weir_graph_node_register null = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "null",
+	.name = WEIR_BASE_NODE_NULL,
 	.process = null_process,
 };
 WEIR_GRAPH_NODE_REGISTER(null);

@@ -24,12 +24,12 @@ pcap_rx_process(
 
 static struct weir_graph_node_register pcap_rx = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "pcap_rx",
+	.name = WEIR_BASE_NODE_PCAP_RX,
 	.flags = WEIR_GRAPH_NODE_SOURCE,
 	.process = pcap_rx_process,
 	.init = node_rx_init,
 	.nb_edges = 1,
-	.next_nodes = (const char *const[]){"classify"},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_RX_EDGES},
 	.nb_xstats = NODE_RX_NB_XSTATS,
 	.xstats = weir_node_rx_xstats,
 };

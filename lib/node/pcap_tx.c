@@ -44,11 +44,11 @@ pcap_tx_init(const struct weir_graph *graph, struct weir_graph_node *node)
 
 static struct weir_graph_node_register pcap_tx = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "pcap_tx",
+	.name = WEIR_BASE_NODE_PCAP_TX,
 	.process = pcap_tx_process,
 	.init = pcap_tx_init,
 	.nb_edges = 1,
-	.next_nodes = (const char *const[]){"drop"},
+	.next_nodes = (const char *const[]){WEIR_BASE_NODE_TX_EDGES},
 	.nb_xstats = NODE_TX_NB_XSTATS,
 	.xstats = weir_node_tx_xstats,
 };

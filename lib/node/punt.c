@@ -59,7 +59,7 @@ weir_node_punt_capture(const char *path)
 
 static struct weir_graph_node_register punt = {
 	WEIR_GRAPH_NODE_HEADER,
-	.name = "punt",
+	.name = WEIR_BASE_NODE_PUNT,
 	.process = punt_process,
 	.nb_xstats = WEIR_NODE_REASON_COUNT,
 	.xstats = weir_node_reason_xstats,

@@ -35,6 +35,7 @@
 #include <rte_ether.h>
 #include <rte_mempool.h>
 
+#include "weir_base_nodes.h"
 #include "weir_node_reason.h"
 
 #ifdef __cplusplus
@@ -46,8 +47,10 @@ extern "C" {
 #define WEIR_NODE_NAME_SIZE    32         /**< longest port name, with its ending zero */
 #define WEIR_NODE_MTU_MIN      68 /**< smallest MTU of a port: what every IPv4 link carries (RFC 791) */
 
-#define WEIR_NODE_RX_BURST_DEFAULT 128  /**< objects asked of a device at once */
-#define WEIR_NODE_RX_BURST_MAX     1024 /**< most objects that can be asked of a device at once */
+#define WEIR_NODE_RX_BURST_DEFAULT                                                                 \
+	WEIR_BASE_RX_BURST_DEFAULT /**< objects asked of a device at once */
+#define WEIR_NODE_RX_BURST_MAX                                                                     \
+	WEIR_BASE_RX_BURST_MAX /**< most objects that can be asked of a device at once */
 
 /** What a TX node does when the device takes no more. */
 enum weir_node_on_full {

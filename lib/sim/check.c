@@ -63,7 +63,7 @@ check_queues(struct sim *sim)
 			sim->queues[sim->model->lane_queue[packet->lane]].waited_ps +=
 				sim_counted_ps(sim, packet->entered_ps);
 	}
-	for (i = 0; i < sim->model->nb_queues; i++) {
+	for (i = 0; i < sim_model_lengths(sim->model); i++) {
 		struct sim_queue *queue = &sim->queues[i];
 
 		weir_sim_level_advance(&queue->length, sim->now_ps);
@@ -155,7 +155,7 @@ complete_times(struct sim *sim)
 
 	for (i = 0; i < sim->model->nb_streams; i++)
 		sim_times_complete(&sim->streams[i].latency.all);
-	for (i = 0; i < sim->model->nb_queues; i++) {
+	for (i = 0; i < sim_model_lengths(sim->model); i++) {
 		sim_times_complete(&sim->queues[i].wait);
 		sim_times_complete(&sim->queues[i].stage.all);
 	}
@@ -183,6 +183,7 @@ sim_check(struct sim *sim)
 			sim->broken = "flow balance of a stream";
 	free(held);
 	check_streams(sim);
+	sim_graph_check(sim);
 	check_queues(sim);
 	check_cores(sim);
 	check_units(sim);

@@ -7,6 +7,20 @@
 
 #include "doc_read.h"
 
+static uint32_t
+find_ring(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	uint32_t i;
+
+	for (i = 0; i < model->graph.nb_rings; i++)
+		if (strcmp(model->graph.rings[i].name, weir_base_doc_str(value)) == 0)
+			return i;
+	weir_base_doc_error_add(model->doc, value,
+		"unknown ring '%s'; expected one such as PORT.0.rx_ring or PORT.0.tx_ring",
+		weir_base_doc_str(value));
+	return SIM_NONE;
+}
+
 /* Where an edge begins: an object or a stream. */
 static void
 read_from(struct weir_sim_model *model, const struct weir_base_doc_value *value,
@@ -30,7 +44,7 @@ static void
 read_to(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	struct model_probe *probe)
 {
-	probe->to = value != NULL ? sim_doc_find_queue(model, value) : SIM_TO_OUTPUT;
+	probe->to = value != NULL ? sim_doc_find_destination(model, value) : SIM_TO_OUTPUT;
 }
 
 static void
@@ -42,6 +56,7 @@ read_probe(struct weir_sim_model *model, const struct weir_base_doc_value *value
 		[MODEL_PROBE_SERVERS] = "servers",
 		[MODEL_PROBE_CORES] = "cores",
 		[MODEL_PROBE_STREAM] = "stream",
+		[MODEL_PROBE_RING] = "ring",
 		[MODEL_PROBE_EDGE] = "from"};
 	const struct weir_base_doc_value *of = NULL;
 	unsigned int i, nb = 0;
@@ -58,7 +73,7 @@ read_probe(struct weir_sim_model *model, const struct weir_base_doc_value *value
 	if (nb != 1) {
 		weir_base_doc_error_add(model->doc, value,
 			"a probe of %s; expected one of the keys 'queue', 'unit', 'servers', "
-			"'cores', 'stream', 'from'",
+			"'cores', 'stream', 'ring', 'from'",
 			nb == 0 ? "nothing" : "several things");
 		return;
 	}
@@ -68,6 +83,9 @@ read_probe(struct weir_sim_model *model, const struct weir_base_doc_value *value
 	switch (probe->kind) {
 	case MODEL_PROBE_QUEUE:
 		probe->index = sim_doc_find_queue(model, of);
+		break;
+	case MODEL_PROBE_RING:
+		probe->index = find_ring(model, of);
 		break;
 	case MODEL_PROBE_UNIT:
 	case MODEL_PROBE_SERVERS:

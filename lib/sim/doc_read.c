@@ -155,6 +155,7 @@ sim_doc_read_cores(struct weir_sim_model *model, const struct weir_base_doc_valu
 		value = weir_base_doc_at(cores, i);
 		groups = weir_base_doc_get(value, "groups");
 		kind = &model->cores[i];
+		kind->worker = SIM_NONE;
 		kind->value = value;
 		kind->name = weir_base_doc_name(value);
 		kind->first = model->nb_cores;

@@ -38,6 +38,17 @@ int sim_doc_read_capture(struct weir_sim_model *model, const struct weir_base_do
 /* After all that they may be of. */
 int sim_doc_read_probes(struct weir_sim_model *model, const struct weir_base_doc_value *probes);
 
+/* Ports, workers, the graph. Workers take cores, and must come after these. */
+int sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_value *root);
+/* Its nodes and edges, with what they cost. */
+int sim_doc_read_nodes(struct weir_sim_model *model, const struct weir_base_doc_value *application,
+	const struct weir_base_doc_value *costs);
+/* Index of a port; SIM_NONE: there is none of that name. */
+uint32_t sim_doc_port(const struct weir_sim_model *model, const char *name);
+/* Where a stream's packets go: a queue, or SIM_TO_PORT | port; SIM_NONE with an error. */
+uint32_t sim_doc_find_destination(
+	struct weir_sim_model *model, const struct weir_base_doc_value *value);
+
 int sim_doc_read_units(struct weir_sim_model *model, const struct weir_base_doc_value *units);
 /* In which order a queue or a unit takes packets. */
 int sim_doc_read_discipline(struct weir_sim_model *model, const struct weir_base_doc_value *of,

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulator's vocabulary in description files. */
 #include "doc_schema.h"
+#include "weir_base_nodes.h"
+
+/* Of files that are to be run, too. */
+#define LEFT_ASIDE(key)                                                                            \
+	{                                                                                          \
+		.name = key, .kind = WEIR_BASE_DOC_ANY,                                            \
+		.help = "Of `weir run`; the simulator leaves it aside.",                           \
+	}
 
 static const char *const type_choices[] = {"atomic", "parallel", "ordered", NULL};
 
@@ -166,6 +174,9 @@ static const struct weir_base_doc_key object_keys[] = {
 		.section = &weir_sim_doc_step,
 		.help = "What it does with a packet, one after the other.",
 	},
+	LEFT_ASIDE("receive"),
+	LEFT_ASIDE("flow"),
+	LEFT_ASIDE("argument"),
 	{.name = NULL},
 };
 
@@ -176,6 +187,28 @@ static const struct weir_base_doc_section object_section = {
 };
 
 static const struct weir_base_doc_key application_keys[] = {
+	{
+		.name = "graph",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = weir_base_graph_names,
+		.def = "forwarder",
+		.help = "The graph to begin with.",
+	},
+	{
+		.name = "nodes",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_node,
+		.help = "Nodes to add to the graph, by name.",
+	},
+	{
+		.name = "edges",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.check = weir_base_node_edge_check,
+		.expected = "\"NODE.EDGE -> NODE\", for example \"classify.ip4 -> ip4_lookup\"",
+		.help = "Edges to change: `NODE.EDGE -> NODE`.",
+	},
 	{
 		.name = "queues",
 		.kind = WEIR_BASE_DOC_NAMED,
@@ -190,6 +223,13 @@ static const struct weir_base_doc_key application_keys[] = {
 		.section = &object_section,
 		.help = "Execution objects, by name.",
 	},
+	LEFT_ASIDE("formats"),
+	LEFT_ASIDE("links"),
+	LEFT_ASIDE("requests"),
+	LEFT_ASIDE("fragments"),
+	LEFT_ASIDE("neighbours"),
+	LEFT_ASIDE("routes"),
+	LEFT_ASIDE("addresses"),
 	{.name = NULL},
 };
 
@@ -199,7 +239,45 @@ static const struct weir_base_doc_section application_section = {
 	.keys = application_keys,
 };
 
+static const char *const idle_choices[] = {"poll", "pause", "sleep", NULL};
+
 static const struct weir_base_doc_key platform_keys[] = {
+	{
+		.name = "ports",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_port,
+		.help = "Ports by name.",
+	},
+	{
+		.name = "workers",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_worker,
+		.help = "Workers. Without any, one polls all ports.",
+	},
+	{
+		.name = "costs",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_costs,
+		.help = "What walks of the graph cost.",
+	},
+	{
+		.name = "burst",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 4096,
+		.def = "256",
+		.help = "Largest vector of packets handed to a node.",
+	},
+	{
+		.name = "idle",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = idle_choices,
+		.def = "poll",
+		.help = "What a worker does that finds nothing to do: poll on, pause (which takes "
+			"no time), or sleep (50 us, growing to 1 ms).",
+	},
 	{
 		.name = "cores",
 		.kind = WEIR_BASE_DOC_NAMED,
@@ -228,6 +306,13 @@ static const struct weir_base_doc_key platform_keys[] = {
 		.section = &weir_sim_doc_unit,
 		.help = "Accelerators, I/O units and links, by name.",
 	},
+	LEFT_ASIDE("receivers"),
+	LEFT_ASIDE("scheduler"),
+	LEFT_ASIDE("memory"),
+	LEFT_ASIDE("mbufs"),
+	LEFT_ASIDE("limits"),
+	LEFT_ASIDE("clock_period"),
+	LEFT_ASIDE("eal"),
 	{.name = NULL},
 };
 
@@ -245,6 +330,8 @@ static const struct weir_base_doc_key traffic_keys[] = {
 		.section = &weir_sim_doc_stream,
 		.help = "Streams of packets, by name.",
 	},
+	LEFT_ASIDE("emulated"),
+	LEFT_ASIDE("replayed"),
 	{.name = NULL},
 };
 
@@ -262,6 +349,13 @@ static const struct weir_base_doc_key run_keys[] = {
 		.def = "{}",
 		.help = "How `weir sim` runs it.",
 	},
+	LEFT_ASIDE("name"),
+	LEFT_ASIDE("until"),
+	LEFT_ASIDE("duration"),
+	LEFT_ASIDE("graph_svg"),
+	LEFT_ASIDE("graph_dot"),
+	LEFT_ASIDE("punt_pcap"),
+	LEFT_ASIDE("stats_json"),
 	{.name = NULL},
 };
 

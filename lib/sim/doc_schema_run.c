@@ -8,8 +8,8 @@ static const struct weir_base_doc_key precision_keys[] = {
 		.kind = WEIR_BASE_DOC_STRING,
 		.flags = WEIR_BASE_DOC_REQUIRED,
 		.help = "A result, as `--json` has it: `streams`, `queues`, `cores`, "
-			"`each_core`, `units`, `drops`, `memories` or `probes`, a name, and a "
-			"quantity, such as "
+			"`each_core`, `units`, `drops`, `memories`, `rings`, `workers`, `nodes` "
+			"or `probes`, a name, and a quantity, such as "
 			"`streams.calls.latency_mean_ns`.",
 	},
 	{
@@ -64,9 +64,15 @@ static const struct weir_base_doc_key probe_keys[] = {
 		.help = "How many packets of this stream are inside.",
 	},
 	{
+		.name = "ring",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "How many packets are in this ring of a port: `PORT.QUEUE.rx_ring` or "
+			"`PORT.QUEUE.tx_ring`.",
+	},
+	{
 		.name = "from",
 		.kind = WEIR_BASE_DOC_STRING,
-		.help = "Packets that this object or stream sends to the queue `to`.",
+		.help = "Packets that this object or stream sends to the queue or port `to`.",
 	},
 	{
 		.name = "to",

@@ -55,7 +55,9 @@ static const struct weir_base_doc_key stream_keys[] = {
 		.name = "to",
 		.kind = WEIR_BASE_DOC_STRING,
 		.flags = WEIR_BASE_DOC_REQUIRED,
-		.help = "The queue that its packets are sent to.",
+		.help = "The queue that its packets are sent to, or the port that they come by: "
+			"then "
+			"a packet's flow tells which of its receive queues it is in.",
 	},
 	{
 		.name = "rate",

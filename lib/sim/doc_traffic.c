@@ -75,7 +75,7 @@ sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_va
 		*stream = (struct model_stream){
 			.value = value,
 			.name = weir_base_doc_name(value),
-			.queue = sim_doc_find_queue(model, weir_base_doc_get(value, "to")),
+			.queue = sim_doc_find_destination(model, weir_base_doc_get(value, "to")),
 			.start_ps = sim_doc_ps(weir_base_doc_get(value, "start")),
 			.stop_ps = stop != NULL ? sim_doc_ps(stop) : UINT64_MAX,
 			.count = weir_base_doc_u64(weir_base_doc_get(value, "count")),
@@ -90,7 +90,7 @@ sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_va
 		if (stream->stop_ps <= stream->start_ps)
 			weir_base_doc_error_add(model->doc, stop,
 				"the stream stops before it starts; expected a time after 'start'");
-		if (stream->queue != SIM_NONE)
+		if (stream->queue < model->nb_queues)
 			model->queues[stream->queue].is_fed = true;
 	}
 	return 0;

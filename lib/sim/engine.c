@@ -59,6 +59,9 @@ sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
 		case EVENT_WRITTEN:
 			sim_written(sim, index);
 			break;
+		case EVENT_PORT:
+			sim_port_event(sim, index);
+			break;
 		case EVENT_TRIGGER:
 			sim_trigger(sim, index);
 			break;

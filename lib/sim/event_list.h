@@ -36,6 +36,7 @@ enum event_kind {
 	EVENT_BURST,   /* a packet of a burst */
 	EVENT_SERVER,  /* of a unit is done */
 	EVENT_WRITTEN, /* what a packet held of a memory is in its last level */
+	EVENT_PORT,    /* its link has sent a packet */
 };
 
 #define EVENT_INDEX_BITS          24 /* of what it happens to */

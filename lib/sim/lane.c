@@ -65,6 +65,8 @@ sim_forward(struct sim *sim, uint32_t packet)
 		sim_packet_dropped(sim, packet, to & ~SIM_TO_DROP);
 	else if (to & SIM_TO_UNIT)
 		sim_through_unit(sim, to & ~SIM_TO_UNIT, packet, SIM_TO_OUTPUT);
+	else if (to & SIM_TO_PORT)
+		sim_port_receive(sim, to & ~SIM_TO_PORT, packet);
 	else if (to & SIM_TO_LANE)
 		claim(sim, to & ~SIM_TO_LANE, packet);
 	else

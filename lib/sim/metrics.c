@@ -16,7 +16,10 @@ weir_sim_scope_name(enum weir_sim_scope scope)
 		[WEIR_SIM_UNIT] = "units",
 		[WEIR_SIM_DROP] = "drops",
 		[WEIR_SIM_PROBE] = "probes",
-		[WEIR_SIM_MEMORY] = "memories"};
+		[WEIR_SIM_MEMORY] = "memories",
+		[WEIR_SIM_RING] = "rings",
+		[WEIR_SIM_WORKER] = "workers",
+		[WEIR_SIM_NODE] = "nodes"};
 
 	return (unsigned int)scope < SIM_SCOPES ? names[scope] : NULL;
 }
@@ -39,6 +42,12 @@ thing_name(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32
 		return model->levels[index].name;
 	case WEIR_SIM_CORE:
 		return model->core_names[index];
+	case WEIR_SIM_RING:
+		return model->graph.rings[index].name;
+	case WEIR_SIM_WORKER:
+		return model->graph.workers[index].name;
+	case WEIR_SIM_NODE:
+		return model->graph.nodes[index].name;
 	case WEIR_SIM_DROP:
 		break;
 	}
@@ -92,6 +101,9 @@ sim_metrics_make(struct weir_sim_model *model)
 		[WEIR_SIM_DROP] = model->nb_streams * model->nb_reasons,
 		[WEIR_SIM_PROBE] = model->nb_probes,
 		[WEIR_SIM_MEMORY] = model->nb_levels,
+		[WEIR_SIM_RING] = model->graph.nb_rings,
+		[WEIR_SIM_WORKER] = model->graph.nb_workers,
+		[WEIR_SIM_NODE] = model->graph.nb_nodes,
 	};
 	unsigned int scope, index, i, at = 0;
 

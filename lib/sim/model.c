@@ -94,6 +94,7 @@ read_model(struct weir_sim_model *model)
 
 	if (sim_doc_read_cores(model, weir_base_doc_get(platform, "cores")) < 0 ||
 		sim_doc_read_queues(model, weir_base_doc_get(application, "queues")) < 0 ||
+		sim_doc_read_graph(model, root) < 0 ||
 		sim_doc_read_memories(model, weir_base_doc_get(platform, "memories")) < 0 ||
 		sim_doc_read_dispatch(model, weir_base_doc_get(platform, "dispatch")) < 0 ||
 		sim_doc_read_units(model, weir_base_doc_get(platform, "units")) < 0 ||
@@ -130,6 +131,26 @@ weir_sim_model_read(struct weir_base_doc *doc)
 	return model;
 }
 
+static void
+free_graph(struct model_graph *graph)
+{
+	uint32_t i;
+
+	for (i = 0; graph->workers != NULL && i < graph->nb_workers; i++)
+		free(graph->workers[i].name);
+	for (i = 0; i < graph->nb_rings; i++)
+		free(graph->rings[i].name);
+	for (i = 0; i < graph->nb_nodes; i++)
+		free(graph->nodes[i].name);
+	free(graph->ports);
+	free(graph->rx_nodes);
+	free(graph->rings);
+	free(graph->polled);
+	free(graph->workers);
+	free(graph->nodes);
+	free(graph->nexts);
+}
+
 void
 weir_sim_model_free(struct weir_sim_model *model)
 {
@@ -143,6 +164,7 @@ weir_sim_model_free(struct weir_sim_model *model)
 		free(model->streams[i].capture.times_ps);
 		free(model->streams[i].capture.sizes);
 	}
+	free_graph(&model->graph);
 	free(model->streams);
 	free(model->probes);
 	free(model->queues);

@@ -11,6 +11,7 @@
  *   model.c        what the file's order becomes: lanes by priority, cores by group
  */
 
+#include "model_graph.h"
 #include "weir_sim.h"
 #include "weir_sim_discipline.h"
 #include "weir_sim_random.h"
@@ -55,7 +56,7 @@ struct model_capture {
 struct model_stream {
 	const struct weir_base_doc_value *value;
 	const char *name;
-	uint32_t queue;
+	uint32_t queue; /* or SIM_TO_PORT */
 	enum sim_source_kind source;
 	struct weir_sim_dist interval;   /* ps */
 	struct weir_sim_table intervals; /* ps; instead of it, when not empty */
@@ -187,6 +188,7 @@ struct model_attribute {
 #define SIM_TO_UNIT   UINT32_C(0x40000000) /* | unit */
 #define SIM_TO_LANE   UINT32_C(0x20000000) /* | queue, with the core that it has */
 #define SIM_TO_DROP   UINT32_C(0x80000000) /* | reason */
+#define SIM_TO_PORT   UINT32_C(0x10000000) /* | port, whose receive ring it comes to */
 
 /* Servers that work on packets without a core: accelerators, I/O, links. */
 struct model_unit {
@@ -222,6 +224,7 @@ struct model_cores {
 	uint64_t switch_ps; /* from queue to queue */
 	uint64_t vector_ps; /* for a visit that finds something */
 	uint32_t burst;     /* packets of one, at most */
+	uint32_t worker;    /* that it is, or SIM_NONE */
 };
 
 /* As the choices of platform.memories.*.write_back. */
@@ -266,6 +269,7 @@ enum model_probe_kind {
 	MODEL_PROBE_SERVERS, /* of a unit: busy ones */
 	MODEL_PROBE_CORES,   /* of a kind: busy ones */
 	MODEL_PROBE_STREAM,  /* packets inside */
+	MODEL_PROBE_RING,    /* packets in a port's ring */
 	MODEL_PROBE_EDGE,    /* packets that go from one to another */
 };
 
@@ -292,6 +296,7 @@ struct weir_sim_model {
 	struct model_level *levels;
 	uint32_t nb_memories, nb_levels;
 	bool has_forks;
+	struct model_graph graph; /* without workers, if there is none */
 	struct model_dispatch dispatch;
 	struct model_attribute *attributes;
 	char **reasons; /* of drops */
@@ -326,6 +331,13 @@ int sim_doc_check(struct weir_sim_model *model);
 
 /* Fill in model->metrics. @return 0, -ENOMEM */
 int sim_metrics_make(struct weir_sim_model *model);
+
+/* What has lengths over time: queues, then the rings of ports. */
+static inline uint32_t
+sim_model_lengths(const struct weir_sim_model *model)
+{
+	return model->nb_queues + model->graph.nb_rings;
+}
 
 /* Reduced to 40 significant bits: the last bits of what was read from a file may depend on the machine. */
 static inline double

@@ -19,6 +19,8 @@ level_of(const struct sim *sim, const struct model_probe *model)
 	switch (model->kind) {
 	case MODEL_PROBE_QUEUE:
 		return sim->queues[model->index].length.value;
+	case MODEL_PROBE_RING:
+		return sim->queues[sim->model->nb_queues + model->index].length.value;
 	case MODEL_PROBE_UNIT:
 		return sim->units[model->index].length.value;
 	case MODEL_PROBE_SERVERS:

@@ -4,12 +4,6 @@
 
 #include "quantities.h"
 
-/* A quantity of thing number `index`. */
-struct quantity {
-	const char *name;
-	double (*get)(const struct sim *sim, uint32_t index);
-};
-
 #define PS_PER_NS 1e3
 #define PS_PER_S  1e12
 
@@ -211,6 +205,22 @@ static const struct quantity queue_quantities[] = {
 	{"wait_max_ns", queue_wait_max},
 };
 
+static const struct quantity ring_quantities[] = {
+	{"arrived_packets", queue_arrived},
+	{"dropped_packets", queue_dropped},
+	{"loss", queue_loss},
+	{"length_mean", queue_length_mean},
+	{"length_max", queue_length_max},
+	{"wait_mean_ns", queue_wait_mean},
+	{"wait_sd_ns", queue_wait_sd},
+	{"wait_p50_ns", queue_wait_p50},
+	{"wait_p90_ns", queue_wait_p90},
+	{"wait_p99_ns", queue_wait_p99},
+	{"wait_p999_ns", queue_wait_p999},
+	{"wait_p9999_ns", queue_wait_p9999},
+	{"wait_max_ns", queue_wait_max},
+};
+
 static double
 cores_served(const struct sim *sim, uint32_t index)
 {
@@ -383,6 +393,9 @@ static const struct table {
 	[WEIR_SIM_DROP] = TABLE(drop_quantities),
 	[WEIR_SIM_PROBE] = TABLE(probe_quantities),
 	[WEIR_SIM_MEMORY] = TABLE(level_quantities),
+	[WEIR_SIM_RING] = TABLE(ring_quantities),
+	[WEIR_SIM_WORKER] = TABLE(sim_worker_quantities),
+	[WEIR_SIM_NODE] = TABLE(sim_node_quantities),
 };
 
 #define NB_LATENCY (sizeof(latency_quantities) / sizeof(latency_quantities[0]))
@@ -414,6 +427,9 @@ sim_quantity(
 {
 	const struct table *const table = &tables[scope];
 
+	/* What is counted of rings is behind that of queues. */
+	if (scope == WEIR_SIM_RING)
+		index += sim->model->nb_queues;
 	if (quantity < table->nb)
 		return table->quantities[quantity].get(sim, index);
 	return latency_quantities[quantity - table->nb].get(scope == WEIR_SIM_STREAM

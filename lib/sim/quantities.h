@@ -8,7 +8,20 @@
 
 #pragma GCC visibility push(hidden)
 
-#define SIM_SCOPES (WEIR_SIM_MEMORY + 1)
+#define SIM_SCOPES (WEIR_SIM_NODE + 1)
+
+/* A quantity of thing number `index`. */
+struct quantity {
+	const char *name;
+	double (*get)(const struct sim *sim, uint32_t index);
+};
+
+#define SIM_WORKER_QUANTITIES 5
+#define SIM_NODE_QUANTITIES   5
+
+/* quantities_graph.c */
+extern const struct quantity sim_worker_quantities[SIM_WORKER_QUANTITIES];
+extern const struct quantity sim_node_quantities[SIM_NODE_QUANTITIES];
 
 /* How many there are of a thing. */
 unsigned int sim_quantities(enum weir_sim_scope scope);

@@ -83,7 +83,7 @@ take_memory(struct sim *sim)
 	const struct weir_sim_model *model = sim->model;
 
 	sim->streams = take_array(model->nb_streams, sizeof(*sim->streams));
-	sim->queues = take_array(model->nb_queues, sizeof(*sim->queues));
+	sim->queues = take_array(sim_model_lengths(model), sizeof(*sim->queues));
 	sim->lanes = take_array(model->nb_lanes, sizeof(*sim->lanes));
 	sim->cores = take_array(model->nb_cores, sizeof(*sim->cores));
 	sim->kinds = take_array(model->nb_kinds, sizeof(*sim->kinds));
@@ -118,6 +118,10 @@ init_cores(struct sim *sim)
 	for (i = 0; i < sim->model->nb_cores; i++) {
 		kind = &sim->model->cores[sim->model->core_kind[i]];
 		sim->cores[i].packet = SIM_NONE;
+		if (kind->worker != SIM_NONE) {
+			sim->cores[i].phase = CORE_WALKS;
+			continue;
+		}
 		if (!kind->polls) {
 			sim->idle[i / 64] |= UINT64_C(1) << i % 64;
 			continue;
@@ -212,7 +216,8 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 		sim->lanes[i].waiting.head = sim->lanes[i].in_flight.head =
 			sim->lanes[i].resumed.head = sim->lanes[i].claims.head = SIM_NONE;
 	init_cores(sim);
-	if (!init_custom(sim) || !init_random(sim, seed, replication)) {
+	if (!init_custom(sim) || !init_random(sim, seed, replication) ||
+		!sim_graph_init(sim, seed, replication)) {
 		sim_free(sim);
 		return NULL;
 	}
@@ -230,6 +235,7 @@ sim_free(struct sim *sim)
 	if (sim == NULL)
 		return;
 	free_custom(sim);
+	sim_graph_free(sim);
 	sim_probes_close(sim);
 	sim_event_list_free(&sim->events);
 	free(sim->probes);
@@ -295,7 +301,8 @@ sim_restart_statistics(struct sim *sim)
 	sim->window_ps = sim->now_ps;
 	for (i = 0; i < model->nb_streams; i++)
 		restart_stream(sim, &sim->streams[i]);
-	for (i = 0; i < model->nb_queues; i++) {
+	sim_graph_restart(sim);
+	for (i = 0; i < sim_model_lengths(model); i++) {
 		struct sim_queue *const queue = &sim->queues[i];
 		struct weir_sim_level length = queue->length;
 

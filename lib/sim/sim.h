@@ -19,6 +19,7 @@
  *   unit_wait.c   in which order they take what waits for them
  *   memory.c      memories that cores share
  *   write_back.c  what packets leave in them
+ *   graph.h       graphs, and workers that walk them
  *   value.c       attributes and other numbers
  *   packet.c      packets, from their making to their end
  *   probe.c       levels and edges that are looked at
@@ -35,8 +36,10 @@
 #include <stdio.h>
 
 #include "event_list.h"
+#include "graph.h"
 #include "latency.h"
 #include "model.h"
+#include "packet_list.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -87,11 +90,6 @@ struct sim_packets {
 	uint32_t free;     /* list of those that are not now */
 };
 
-/* First in, first out. */
-struct packet_list {
-	uint32_t head, tail; /* tail means nothing when head is SIM_NONE */
-};
-
 struct sim_lane {
 	struct packet_list waiting;
 	struct packet_list in_flight; /* ordered: what was taken from it and has not left it yet */
@@ -123,6 +121,7 @@ enum core_phase {
 	CORE_IN_STEP,   /* the step ends */
 	CORE_IN_UNIT,   /* a unit ends it */
 	CORE_IN_SWITCH, /* its packet gets the flow that it waits for */
+	CORE_WALKS,     /* it is a worker, which knows */
 	CORE_POSTPONED, /* the step begins: one that the core has come to in no time and is free after */
 };
 
@@ -284,6 +283,7 @@ struct sim {
 	struct sim_unit *units;
 	struct sim_server *servers;
 	struct sim_probe *probes;
+	struct sim_graph graph;
 	struct weir_sim_random *step_random;  /* per step of the model: amounts */
 	struct weir_sim_random *skip_random;  /* per step: whether it is skipped */
 	struct weir_sim_random *unit_random;  /* per unit */
@@ -499,6 +499,14 @@ packet_list_take(const struct sim_packets *packets, struct packet_list *list)
 
 	list->head = packets->all[packet].next;
 	return packet;
+}
+
+static inline void
+sim_vector_add(struct sim *sim, struct sim_vector *vector, uint32_t packet)
+{
+	packet_list_add(&sim->packets, &vector->list, packet);
+	vector->nb++;
+	vector->bytes += sim->packets.all[packet].size_bytes;
 }
 
 #pragma GCC visibility pop

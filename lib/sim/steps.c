@@ -258,6 +258,10 @@ sim_core_event(struct sim *sim, uint32_t index)
 		sim_core_polls(sim, index);
 		return;
 	}
+	if (phase == CORE_WALKS) {
+		sim_worker_event(sim, sim->model->cores[sim->model->core_kind[index]].worker);
+		return;
+	}
 	core->phase = CORE_BETWEEN;
 	core->is_fresh = false;
 	packet = &sim->packets.all[core->packet];

@@ -183,7 +183,7 @@ make_packet(struct sim *sim, uint32_t index, uint32_t flow)
 	return packet;
 }
 
-/* To its stream's queue. */
+/* To its stream's queue or port. */
 static void
 send(struct sim *sim, uint32_t stream, uint32_t packet)
 {
@@ -191,7 +191,9 @@ send(struct sim *sim, uint32_t stream, uint32_t packet)
 
 	if (sim->model->nb_edges > 0)
 		sim_probes_pass(sim, SIM_FROM_STREAM | stream, model->queue, packet);
-	if (model->unit == SIM_NONE)
+	if (model->unit == SIM_NONE && (model->queue & SIM_TO_PORT) != 0)
+		sim_port_receive(sim, model->queue & ~SIM_TO_PORT, packet);
+	else if (model->unit == SIM_NONE)
 		sim_enqueue(sim, model->queue, packet);
 	else
 		sim_through_unit(sim, model->unit, packet, model->queue);

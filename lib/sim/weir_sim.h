@@ -55,6 +55,14 @@ extern const struct weir_base_doc_section weir_sim_doc_dispatch;
 extern const struct weir_base_doc_section weir_sim_doc_memory;
 /** One of `platform.units`. */
 extern const struct weir_base_doc_section weir_sim_doc_unit;
+/** One of `application.nodes`, as it is read to be run. */
+extern const struct weir_base_doc_section weir_sim_doc_node;
+/** One of `platform.ports`, likewise. */
+extern const struct weir_base_doc_section weir_sim_doc_port;
+/** One of `platform.workers`, likewise. */
+extern const struct weir_base_doc_section weir_sim_doc_worker;
+/** `platform.costs`. */
+extern const struct weir_base_doc_section weir_sim_doc_costs;
 /** `run.simulation`. */
 extern const struct weir_base_doc_section weir_sim_doc_simulation;
 
@@ -80,11 +88,14 @@ enum weir_sim_scope {
 	WEIR_SIM_DROP,   /**< what a stream lost for a reason: "STREAM: REASON" */
 	WEIR_SIM_PROBE,  /**< a probe: a level over time, or the ns between packets on an edge */
 	WEIR_SIM_MEMORY, /**< a level of a memory: "MEMORY.LEVEL" */
+	WEIR_SIM_RING,   /**< a ring of a port: "PORT.QUEUE.rx_ring", "PORT.QUEUE.tx_ring" */
+	WEIR_SIM_WORKER, /**< a worker that walks a graph: "worker-0" */
+	WEIR_SIM_NODE,   /**< a node of a graph, of all workers */
 };
 
 /**
- * What results of a scope are called: "streams", "queues", "cores", "each_core", "units", "drops", "probes", "memories".
- * NULL: there is no such scope.
+ * What results of a scope are called: "streams", "queues", "cores", "each_core", "units", "drops", "probes", "memories",
+ * "rings", "workers", "nodes". NULL: there is no such scope.
  */
 const char *weir_sim_scope_name(enum weir_sim_scope scope);
 

@@ -55,18 +55,18 @@ edges(void **state)
 		"a.b ->", "a.b -> c d", "a x.b -> c", "a.b -> c -> d", "a.b - > c",
 		("a.b -> "
 		 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")};
-	struct wiring_edge edge;
+	struct weir_base_node_edge edge;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		if (wiring_parse_edge(good[i][0], &edge) != 0)
+		if (weir_base_node_edge_parse(good[i][0], &edge) != 0)
 			fail_msg("'%s' was refused", good[i][0]);
 		assert_string_equal(edge.from, good[i][1]);
 		assert_string_equal(edge.edge, good[i][2]);
 		assert_string_equal(edge.to, good[i][3]);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		if (wiring_parse_edge(bad[i], &edge) != -EINVAL)
+		if (weir_base_node_edge_parse(bad[i], &edge) != -EINVAL)
 			fail_msg("'%s' was taken", bad[i]);
 }
 

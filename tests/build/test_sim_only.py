@@ -59,6 +59,13 @@ def test_fingerprint(program):
     assert json.loads(done.stdout)["fingerprint"] == FINGERPRINT
 
 
+def test_files_that_are_run_too(program):
+    """A description has keys of those who run it, which are left aside here."""
+    done = run(program / "app" / "weir", "sim", ROOT / "examples" / "graph.yaml", "--replications", "1", "--json")
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout)["workers"][0]["name"] == "worker-0"
+
+
 def test_other_commands(program):
     weir = program / "app" / "weir"
     assert "sim" in run(weir, "help").stdout

@@ -151,7 +151,58 @@ def preemptive(world):
     return {**run(world), "utilisation c": busy / world.span / 2}
 
 
+def graph(world, rates, overflows=False):
+    """A worker walks: it looks at one ring, then at the other, each look 0.05; what it takes of a ring, up to 4, takes 0.2 and 0.2
+    for each packet. Then one node has all that came, by a vector of each ring's at a time where that makes a burst of 4, else together:
+    0.15, and 0.25 for each. The walk's own 0.1 come last."""
+    env, rings, busy, begun = world.env, [[], []], 0, None
+
+    def visit(packets, vector, packet):
+        yield env.timeout(vector + packet * len(packets))
+
+    def worker():
+        nonlocal busy, begun
+        while True:
+            pending, begun = [], None
+            for name, ring in zip("ab", rings):
+                if not ring:
+                    yield env.timeout(0.05)
+                else:
+                    begun = env.now if begun is None else begun
+                    packets = [ring.pop(0) for _ in range(min(4, len(ring)))]
+                    for arrived in packets:
+                        world.add(f"ring {name}.0.rx_ring", env.now - arrived)
+                    yield env.timeout(0.05)
+                    yield from visit(packets, 0.2, 0.2)
+                    pending += packets
+                if len(pending) >= 4 or name == "b":
+                    while pending:
+                        vector, pending = pending[:4], pending[4:]
+                        yield from visit(vector, 0.15, 0.25)
+            yield env.timeout(0.1)
+            if begun is not None:
+                busy += env.now - begun
+                begun = None
+
+    def packets(ring, name, rate):
+        def path():
+            if overflows:
+                world.add(f"full {name}.0.rx_ring", len(ring) >= 32)
+            if len(ring) < 32:
+                ring.append(env.now)
+            return
+            yield
+        world.packets(rate, path)
+    for ring, name, rate in zip(rings, "ab", rates):
+        packets(ring, name, rate)
+    env.process(worker())
+    found = run(world)
+    return {**found, "utilisation worker-0": (busy if begun is None else busy + world.span - begun) / world.span}
+
+
 MODELS = {
+    "graph": lambda world: graph(world, (0.6, 0.9)),
+    "graph_overflows": lambda world: graph(world, (1.2, 1.1), overflows=True),
     "mm1": lambda world: one_queue(world, 1, 0.7, world.exponential(1)),
     "mm4": lambda world: one_queue(world, 4, 3.2, world.exponential(1)),
     "md4": lambda world: one_queue(world, 4, 3.2, lambda: 1),

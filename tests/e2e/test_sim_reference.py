@@ -31,6 +31,25 @@ def one_queue(servers, rate, service="exponential", room="", kind="parallel"):
     return ONE_QUEUE.format(servers=servers, rate=rate, service=service, room=room, type=kind)
 
 
+GRAPH = """\
+traffic: {{streams: {{s: {{to: a, rate: {}Mpps}}, t: {{to: b, rate: {}Mpps}}}}}}
+application: {{nodes: {{sink: {{type: "null"}}}}, edges: ["a.classify -> sink", "b.classify -> sink"]}}
+platform:
+  ports: {{a: {{device: one, rx_burst: 4, rx_ring: 32}}, b: {{device: two, rx_burst: 4, rx_ring: 32}}}}
+  workers: [{{receive: [a, b]}}]
+  burst: 4
+  cores: {{c: {{clock: 1GHz}}}}
+  costs:
+    walk: 100cycles
+    poll: 50cycles
+    nodes: {{ethdev_rx: {{vector: 200cycles, packet: 200cycles}}, sink: {{vector: 150cycles, packet: 250cycles}}}}
+"""
+
+
+def graph(*rates):
+    return GRAPH.format(*rates)
+
+
 # What is spoken of is called the same in simpy_models.py. Span in microseconds.
 MODELS = {
     "mm1": (2000, one_queue(1, 0.7)),
@@ -52,6 +71,8 @@ application:
   objects: {o: {queues: [q, r], steps: [{cpu: 1000cycles, distribution: exponential}]}}
 platform: {cores: {c: {count: 2, clock: 1GHz}}, dispatch: {preemptive: true}}
 """),
+    "graph": (3000, graph(0.6, 0.9)),
+    "graph_overflows": (1000, graph(1.2, 1.1)),
     "tandem": (1000, """\
 traffic: {streams: {s: {to: q, rate: 1.3Mpps}}}
 application:
@@ -65,7 +86,8 @@ platform: {cores: {c: {count: 2, clock: 1GHz, groups: [first]}, d: {clock: 1GHz,
 
 # A quantity there: the list and the quantity here, and what one there is here.
 HERE = {"wait": ("queues", "wait_mean_ns", 1000), "latency": ("streams", "latency_mean_ns", 1000), "loss": ("streams", "loss", 1),
-        "utilisation": ("cores", "utilisation", 1)}
+        "utilisation": ("cores", "utilisation", 1), "ring": ("rings", "wait_mean_ns", 1000),
+        "full": ("rings", "loss", 1)}
 
 
 def by_simpy(model, span_us):

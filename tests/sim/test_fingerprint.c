@@ -50,6 +50,49 @@ pinned(void **state)
 	given_free(&given);
 }
 
+/* A graph: two workers, rings that overflow, nodes by chance. */
+static void
+pinned_graph(void **state)
+{
+	struct given given = given_model(
+		"traffic:\n"
+		"  streams:\n"
+		"    a: {to: uplink, rate: 5Mpps, sizes: imix, flows: 100}\n"
+		"    b: {to: uplink, rate: 9Mpps, bursts: {interval: 50us, lifetime: 10us}, flows: "
+		"9}\n"
+		"platform:\n"
+		"  ports:\n"
+		"    uplink: {device: a, rx_ring: 64, rx_burst: 32}\n"
+		"    north: {device: b, tx_ring: 64, bandwidth: 10Gb/s}\n"
+		"    east: {device: c, on_full: wait, bandwidth: 10Gb/s}\n"
+		"  workers: [{receive: [uplink.0]}, {receive: [uplink.1], cores: slow}]\n"
+		"  burst: 16\n"
+		"  cores: {fast: {clock: 2GHz}, slow: {clock: 1.3GHz}}\n"
+		"  costs:\n"
+		"    walk: 60cycles\n"
+		"    poll: 7cycles\n"
+		"    nodes:\n"
+		"      ethdev_rx: {vector: 40cycles, packet: 20cycles}\n"
+		"      classify: {vector: 40cycles, packet: 12cycles, next: {ip4: 0.9, ip6: 0.1}}\n"
+		"      ip4_lookup: {vector: 40cycles, packet: 12cycles, per_byte: 0.1cycles/B}\n"
+		"      ip6_lookup: {packet: 30cycles, next: {ip6_rewrite: 3, drop: 1}}\n"
+		"      ip4_rewrite: {packet: 15cycles, next: {north: 3, east: 1}}\n"
+		"      ip6_rewrite: {packet: 15cycles, next: {north: 3, east: 1}}\n"
+		"      ethdev_tx: {vector: 400cycles, packet: 15cycles}\n"
+		"      drop: {packet: 10cycles}\n"
+		"run: {simulation: {duration: 5ms, warmup: 1ms, replications: 2, seed: 42}}\n");
+	struct weir_sim_result result = given_run(&given);
+
+	assert_int_equal(result.events, 324065);
+	assert_int_equal(result.fingerprint, 0xf3b73e6e2607cddc);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_RING, "uplink.1.rx_ring",
+			    "dropped_packets") == 483);
+	assert_true(given_value(&given, &result, 1, WEIR_SIM_WORKER, "worker-0", "empty_walks") ==
+		    32669);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 /* All ways in which packets come. */
 static void
 pinned_traffic(void **state)
@@ -282,6 +325,7 @@ main(void)
 		cmocka_unit_test(pinned),
 		cmocka_unit_test(programs_are_pinned),
 		cmocka_unit_test(pinned_traffic),
+		cmocka_unit_test(pinned_graph),
 		cmocka_unit_test(pinned_flows),
 		cmocka_unit_test(who_looks_changes_nothing),
 		cmocka_unit_test(threads_change_nothing),

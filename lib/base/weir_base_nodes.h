@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_BASE_NODES_H
+#define WEIR_BASE_NODES_H
+
+/**
+ * @file
+ * What the nodes of packets are called, and where their edges lead at first: for those who register them, and for those
+ * who read descriptions of graphs where there is none of them.
+ *
+ * Constants and functions of their arguments: any thread may use them. Needs no DPDK.
+ */
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @name Names of node types */
+/**@{*/
+#define WEIR_BASE_NODE_ETHDEV_RX   "ethdev_rx"
+#define WEIR_BASE_NODE_PCAP_RX     "pcap_rx"
+#define WEIR_BASE_NODE_LINK_RX     "link_rx"
+#define WEIR_BASE_NODE_SCHED_RX    "sched_rx"
+#define WEIR_BASE_NODE_CLASSIFY    "classify"
+#define WEIR_BASE_NODE_IP4_LOOKUP  "ip4_lookup"
+#define WEIR_BASE_NODE_IP6_LOOKUP  "ip6_lookup"
+#define WEIR_BASE_NODE_IP4_REWRITE "ip4_rewrite"
+#define WEIR_BASE_NODE_IP6_REWRITE "ip6_rewrite"
+#define WEIR_BASE_NODE_IP4_FRAG    "ip4_frag"
+#define WEIR_BASE_NODE_SCHED_TX    "sched_tx"
+#define WEIR_BASE_NODE_JOB         "job"
+#define WEIR_BASE_NODE_ETHDEV_TX   "ethdev_tx"
+#define WEIR_BASE_NODE_PCAP_TX     "pcap_tx"
+#define WEIR_BASE_NODE_PUNT        "punt"
+#define WEIR_BASE_NODE_DROP        "drop"
+#define WEIR_BASE_NODE_NULL        "null"
+/**@}*/
+
+/** @name Where the edges of a node type lead at first, in the order of their numbers */
+/**@{*/
+#define WEIR_BASE_NODE_RX_EDGES       WEIR_BASE_NODE_CLASSIFY
+#define WEIR_BASE_NODE_TX_EDGES       WEIR_BASE_NODE_DROP
+#define WEIR_BASE_NODE_REFUSING_EDGES WEIR_BASE_NODE_DROP, WEIR_BASE_NODE_PUNT
+#define WEIR_BASE_NODE_CLASSIFY_EDGES                                                              \
+	WEIR_BASE_NODE_REFUSING_EDGES, WEIR_BASE_NODE_IP4_LOOKUP, WEIR_BASE_NODE_IP6_LOOKUP
+#define WEIR_BASE_NODE_IP4_LOOKUP_EDGES WEIR_BASE_NODE_REFUSING_EDGES, WEIR_BASE_NODE_IP4_REWRITE
+#define WEIR_BASE_NODE_IP6_LOOKUP_EDGES WEIR_BASE_NODE_REFUSING_EDGES, WEIR_BASE_NODE_IP6_REWRITE
+#define WEIR_BASE_NODE_IP4_REWRITE_EDGES                                                           \
+	WEIR_BASE_NODE_REFUSING_EDGES, WEIR_BASE_NODE_IP4_FRAG         /**< and those to ports */
+#define WEIR_BASE_NODE_IP6_REWRITE_EDGES WEIR_BASE_NODE_REFUSING_EDGES /**< and those to ports */
+#define WEIR_BASE_NODE_IP4_FRAG_EDGES    WEIR_BASE_NODE_REFUSING_EDGES /**< and those to ports */
+/**@}*/
+
+/** Packets asked of a receive queue at once, by default and at most. */
+#define WEIR_BASE_RX_BURST_DEFAULT 128
+#define WEIR_BASE_RX_BURST_MAX     1024 /**< see WEIR_BASE_RX_BURST_DEFAULT */
+
+/** Graphs to begin with; the last one is NULL. */
+extern const char *const weir_base_graph_names[];
+
+/** What tells flows of packets apart, in the order of enum weir_bridge_flow; the last one is NULL. */
+extern const char *const weir_base_flow_names[];
+
+/** What is done in jobs, in the order of enum weir_bridge_job_builtin; the last one is NULL. */
+extern const char *const weir_base_job_work_names[];
+
+/** Most flows that a node of jobs tells apart. */
+#define WEIR_BASE_JOB_FLOWS_MAX (1u << 20)
+
+/** Room for a name of a node, its end included. */
+#define WEIR_BASE_NODE_NAME_SIZE 64
+
+/** What a node does with its packets, beside passing them on along its edges. */
+enum weir_base_node_role {
+	WEIR_BASE_NODE_PASSES,   /**< nothing */
+	WEIR_BASE_NODE_RECEIVES, /**< it brings in those of a port */
+	WEIR_BASE_NODE_TRANSMITS, /**< it sends them through a port; its edge is for those that find no room */
+	WEIR_BASE_NODE_FREES,     /**< it drops them, or leaves them to others */
+	WEIR_BASE_NODE_SCHEDULES, /**< they come from queues of events or links, or go to such */
+};
+
+/** A type of nodes. */
+struct weir_base_node_type {
+	const char *name;              /**< as it is registered */
+	enum weir_base_node_role role; /**< what it does */
+	bool leads_to_ports; /**< it has an edge to each port's transmit node besides, called as the port */
+	const char *const *edges; /**< nodes that they lead to at first; the last one is NULL */
+};
+
+/** All types; the last one has no name. */
+extern const struct weir_base_node_type weir_base_node_types[];
+
+/** The type called @p name; NULL: there is none. */
+const struct weir_base_node_type *weir_base_node_type_find(const char *name);
+
+/** A change of an edge, "FROM.EDGE -> TO", cut to its parts. */
+struct weir_base_node_edge {
+	char from[WEIR_BASE_NODE_NAME_SIZE]; /**< node, own node or port */
+	char edge
+		[WEIR_BASE_NODE_NAME_SIZE]; /**< node that it leads to at first, or a beginning of its name */
+	char to[WEIR_BASE_NODE_NAME_SIZE]; /**< node, own node or port */
+};
+
+/** Cut a change of an edge to its parts. @return 0 or -EINVAL */
+int weir_base_node_edge_parse(const char *text, struct weir_base_node_edge *edge);
+
+/** Is it one? */
+bool weir_base_node_edge_check(const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

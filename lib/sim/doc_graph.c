@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a document to a model: ports, the workers that poll them, and the rings between. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doc_read.h"
+
+#define BITS_OF_BYTE 8
+#define PS_PER_S     1e12
+#define WORKERS_MAX  64 /* as of a program that is run */
+#define QUEUES_MAX   256
+
+uint32_t
+sim_doc_port(const struct weir_sim_model *model, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < model->graph.nb_ports; i++)
+		if (strcmp(model->graph.ports[i].name, name) == 0)
+			return i;
+	return SIM_NONE;
+}
+
+uint32_t
+sim_doc_find_destination(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const char *name = weir_base_doc_str(value);
+	const uint32_t port = sim_doc_port(model, name);
+	uint32_t i;
+
+	for (i = 0; i < model->nb_queues; i++)
+		if (strcmp(model->queues[i].name, name) == 0)
+			break;
+	if (port == SIM_NONE)
+		return sim_doc_find_queue(model, value);
+	if (i < model->nb_queues) {
+		weir_base_doc_error_add(model->doc, value,
+			"a queue and a port are called '%s'; expected names that differ", name);
+		return SIM_NONE;
+	}
+	if (model->graph.nb_workers == 0) {
+		weir_base_doc_error_add(model->doc, value,
+			"what workers do with packets of port '%s' has no costs; expected 'costs' "
+			"in 'platform'",
+			name);
+		return SIM_NONE;
+	}
+	if (model->graph.rx_nodes[port] == SIM_NONE) {
+		weir_base_doc_error_add(model->doc, value,
+			"no worker polls port '%s'; expected it in a 'receive' list", name);
+		return SIM_NONE;
+	}
+	return SIM_TO_PORT | port;
+}
+
+static void
+read_port(const struct weir_base_doc_value *value, struct model_port *port)
+{
+	const struct weir_base_doc_value *bandwidth = weir_base_doc_get(value, "bandwidth");
+	const struct weir_base_doc_value *on_full = weir_base_doc_get(value, "on_full");
+	const bool is_device = weir_base_doc_given(value, "device");
+
+	*port = (struct model_port){
+		.value = value,
+		.name = weir_base_doc_name(value),
+		.is_device = is_device,
+		.receives = is_device || weir_base_doc_given(value, "pcap_in"),
+		.transmits = is_device || weir_base_doc_given(value, "pcap_out"),
+		.nb_rx = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "rx_queues")),
+		.rx_burst = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "rx_burst")),
+		.rx_ring = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "rx_ring")),
+		.tx_ring = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "tx_ring")),
+		.per_byte = bandwidth != NULL ? sim_coarse(BITS_OF_BYTE * PS_PER_S /
+							   weir_base_doc_f64(bandwidth))
+					      : 0,
+		.overhead_bytes = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "overhead")),
+		.waits = on_full != NULL ? weir_base_doc_u64(on_full) != 0 : !is_device,
+	};
+}
+
+static int
+read_ports(struct weir_sim_model *model, const struct weir_base_doc_value *ports)
+{
+	struct model_graph *graph = &model->graph;
+	uint32_t i;
+
+	graph->nb_ports = weir_base_doc_count(ports);
+	graph->ports = calloc(graph->nb_ports + 1, sizeof(*graph->ports));
+	graph->rx_nodes = calloc(graph->nb_ports + 1, sizeof(*graph->rx_nodes));
+	if (graph->ports == NULL || graph->rx_nodes == NULL)
+		return -ENOMEM;
+	for (i = 0; i < graph->nb_ports; i++) {
+		read_port(weir_base_doc_at(ports, i), &graph->ports[i]);
+		graph->rx_nodes[i] = SIM_NONE;
+	}
+	return 0;
+}
+
+/* "port" or "port.queue"; queue SIM_NONE stands for all. @return index of the port, or SIM_NONE with an error */
+static uint32_t
+parse_receive(
+	struct weir_sim_model *model, const struct weir_base_doc_value *value, uint32_t *queue)
+{
+	const char *text = weir_base_doc_str(value), *dot = strchr(text, '.');
+	char name[WEIR_BASE_NODE_NAME_SIZE], *end;
+	unsigned long number;
+	uint32_t port;
+
+	*queue = SIM_NONE;
+	snprintf(name, sizeof(name), "%.*s", dot != NULL ? (int)(dot - text) : (int)strlen(text),
+		text);
+	port = sim_doc_port(model, name);
+	if (port == SIM_NONE || !model->graph.ports[port].receives) {
+		weir_base_doc_error_add(model->doc, value,
+			"%s '%s'; expected one of platform.ports with 'pcap_in' or 'device'",
+			port == SIM_NONE ? "unknown port" : "nothing to receive from on port",
+			name);
+		return SIM_NONE;
+	}
+	if (dot == NULL)
+		return port;
+	number = strtoul(dot + 1, &end, 10);
+	if (dot[1] < '0' || dot[1] > '9' || *end != '\0' || number >= QUEUES_MAX) {
+		weir_base_doc_error_add(model->doc, value,
+			"bad queue '%s'; expected PORT.QUEUE with a queue of 0 to 255", dot + 1);
+		return SIM_NONE;
+	}
+	*queue = (uint32_t)number;
+	return port;
+}
+
+/* Queues that are named exist, unless rx_queues says otherwise. */
+static void
+count_queues(struct weir_sim_model *model, const struct weir_base_doc_value *workers)
+{
+	const struct weir_base_doc_value *list;
+	struct model_port *port;
+	uint32_t i, j, index, queue;
+
+	for (i = 0; i < weir_base_doc_count(workers); i++) {
+		list = weir_base_doc_get(weir_base_doc_at(workers, i), "receive");
+		for (j = 0; j < weir_base_doc_count(list); j++) {
+			index = parse_receive(model, weir_base_doc_at(list, j), &queue);
+			if (index == SIM_NONE)
+				continue;
+			port = &model->graph.ports[index];
+			port->is_polled = true;
+			if (queue == SIM_NONE || queue < port->nb_rx)
+				continue;
+			if (weir_base_doc_given(port->value, "rx_queues"))
+				weir_base_doc_error_add(model->doc, weir_base_doc_at(list, j),
+					"port '%s' has no queue %u; expected 0 to %u", port->name,
+					queue, port->nb_rx - 1);
+			else
+				port->nb_rx = queue + 1;
+		}
+	}
+	for (i = 0; i < model->graph.nb_ports; i++) {
+		port = &model->graph.ports[i];
+		if (port->nb_rx == 0)
+			port->nb_rx = 1;
+		if (weir_base_doc_count(workers) == 0)
+			port->is_polled = port->receives;
+	}
+}
+
+static int
+name_ring(struct model_ring *ring, const struct model_port *port, uint32_t queue, const char *kind)
+{
+	return asprintf(&ring->name, "%s.%u.%s", port->name, queue, kind) < 0 ? -ENOMEM : 0;
+}
+
+/* Rings of a port's queues to receive from, or of the workers that send through it. */
+static int
+make_rings(struct weir_sim_model *model, struct model_port *port, bool is_rx)
+{
+	struct model_graph *graph = &model->graph;
+	const uint32_t nb = is_rx ? port->nb_rx : port->nb_tx;
+	const char *kind = is_rx ? "rx_ring" : "tx_ring";
+	struct model_ring *rings, *ring;
+	uint32_t reason = 0, i;
+
+	if (nb == 0)
+		return 0;
+	if (sim_doc_reason(model, &reason, "%s of %s is full", kind, port->name) < 0)
+		return -ENOMEM;
+	rings = realloc(graph->rings, (graph->nb_rings + nb) * sizeof(*rings));
+	if (rings == NULL)
+		return -ENOMEM;
+	graph->rings = rings;
+	for (i = 0; i < nb; i++) {
+		ring = &rings[graph->nb_rings];
+		*ring = (struct model_ring){
+			.port = (uint32_t)(port - graph->ports),
+			.capacity = is_rx ? port->rx_ring : port->tx_ring,
+			.reason = reason,
+			.worker = is_rx ? SIM_NONE : i,
+		};
+		if (name_ring(ring, port, i, kind) < 0)
+			return -ENOMEM;
+		graph->nb_rings++;
+	}
+	return 0;
+}
+
+static int
+make_all_rings(struct weir_sim_model *model)
+{
+	struct model_graph *graph = &model->graph;
+	uint32_t i;
+
+	for (i = 0; i < graph->nb_ports; i++) {
+		graph->ports[i].first_rx = graph->nb_rings;
+		if (graph->ports[i].is_polled && make_rings(model, &graph->ports[i], true) < 0)
+			return -ENOMEM;
+	}
+	for (i = 0; i < graph->nb_ports; i++) {
+		graph->ports[i].first_tx = graph->nb_rings;
+		if (graph->ports[i].transmits && graph->ports[i].per_byte > 0)
+			graph->ports[i].nb_tx = graph->nb_workers;
+		if (make_rings(model, &graph->ports[i], false) < 0)
+			return -ENOMEM;
+	}
+	graph->polled = calloc(graph->nb_rings + 1, sizeof(*graph->polled));
+	return graph->polled != NULL ? 0 : -ENOMEM;
+}
+
+/* A worker takes a queue; @p value is NULL where none is named. */
+static void
+take_ring(struct weir_sim_model *model, struct model_worker *worker,
+	const struct weir_base_doc_value *value, uint32_t index)
+{
+	struct model_graph *graph = &model->graph;
+	struct model_ring *ring = &graph->rings[index];
+
+	if (ring->worker != SIM_NONE) {
+		weir_base_doc_error_add(model->doc, value,
+			"queue %u of port '%s' is polled already; expected one worker for each "
+			"queue",
+			index - graph->ports[ring->port].first_rx, graph->ports[ring->port].name);
+		return;
+	}
+	ring->worker = (uint32_t)(worker - graph->workers);
+	ring->place = worker->nb_polled++;
+	graph->polled[graph->nb_polled++] = index;
+}
+
+static void
+take_port(struct weir_sim_model *model, struct model_worker *worker,
+	const struct weir_base_doc_value *value, uint32_t port_index, uint32_t queue)
+{
+	const struct model_port *port = &model->graph.ports[port_index];
+	uint32_t i;
+
+	for (i = 0; i < port->nb_rx; i++)
+		if (queue == SIM_NONE || queue == i)
+			take_ring(model, worker, value, port->first_rx + i);
+}
+
+static void
+take_queues(struct weir_sim_model *model, struct model_worker *worker)
+{
+	const struct weir_base_doc_value *list = weir_base_doc_get(worker->value, "receive");
+	uint32_t i, port, queue;
+
+	worker->first_polled = model->graph.nb_polled;
+	for (i = 0; worker->value == NULL && i < model->graph.nb_ports; i++)
+		if (model->graph.ports[i].receives)
+			take_port(model, worker, NULL, i, SIM_NONE);
+	for (i = 0; i < weir_base_doc_count(list); i++) {
+		port = parse_receive(model, weir_base_doc_at(list, i), &queue);
+		if (port == SIM_NONE)
+			return;
+		take_port(model, worker, weir_base_doc_at(list, i), port, queue);
+	}
+	if (worker->nb_polled == 0)
+		weir_base_doc_error_add(model->doc,
+			worker->value != NULL ? worker->value : weir_base_doc_root(model->doc),
+			"%s polls nothing; expected a port to receive from", worker->name);
+}
+
+/* The kind of cores that a worker runs on. */
+static struct model_cores *
+find_cores(struct weir_sim_model *model, const struct model_worker *worker, uint32_t nb_kinds)
+{
+	const struct weir_base_doc_value *value = weir_base_doc_get(worker->value, "cores");
+	uint32_t i;
+
+	for (i = 0; i < nb_kinds; i++)
+		if (value == NULL || strcmp(model->cores[i].name, weir_base_doc_str(value)) == 0)
+			break;
+	if (i < nb_kinds && model->cores[i].count > 0)
+		return &model->cores[i];
+	weir_base_doc_error_add(model->doc,
+		value != NULL           ? value
+		: worker->value != NULL ? worker->value
+					: weir_base_doc_root(model->doc),
+		"%s has no core to run on: %s; expected %s", worker->name,
+		i < nb_kinds    ? "others have them all"
+		: value != NULL ? "there is no such kind"
+				: "there are none",
+		i < nb_kinds ? "a 'count' of one for each worker" : "'cores' in 'platform'");
+	return NULL;
+}
+
+/* Each worker is a core of its own, which is taken from its kind. */
+static int
+take_cores(struct weir_sim_model *model, const struct weir_base_doc_value *costs)
+{
+	struct model_graph *graph = &model->graph;
+	const double walk = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "walk")));
+	const double poll = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "poll")));
+	const uint32_t nb_kinds = model->nb_kinds;
+	struct model_cores *cores, *kind;
+	uint32_t i;
+
+	cores = realloc(model->cores, (nb_kinds + graph->nb_workers + 1) * sizeof(*cores));
+	if (cores == NULL)
+		return -ENOMEM;
+	model->cores = cores;
+	for (i = 0; i < graph->nb_workers; i++) {
+		struct model_worker *worker = &graph->workers[i];
+
+		kind = find_cores(model, worker, nb_kinds);
+		if (kind == NULL)
+			return 0;
+		kind->count--;
+		model->cores[model->nb_kinds++] = (struct model_cores){
+			.value = worker->value != NULL ? worker->value : kind->value,
+			.name = worker->name,
+			.count = 1,
+			.ps_per_cycle = kind->ps_per_cycle,
+			.worker = i,
+		};
+		worker->walk_ps = sim_round_ps(walk * kind->ps_per_cycle);
+		worker->poll_ps = sim_round_ps(poll * kind->ps_per_cycle);
+		if (worker->walk_ps == 0)
+			weir_base_doc_error_add(model->doc, weir_base_doc_get(costs, "walk"),
+				"a walk of %s takes no time; expected 1 ps or more", worker->name);
+	}
+	return 0;
+}
+
+/* Kinds whose cores are all workers' are gone; the cores of the others are numbered anew. */
+static void
+number_cores(struct weir_sim_model *model)
+{
+	uint32_t i, nb = 0;
+
+	model->nb_cores = 0;
+	for (i = 0; i < model->nb_kinds; i++) {
+		if (model->cores[i].count == 0)
+			continue;
+		model->cores[nb] = model->cores[i];
+		model->cores[nb].first = model->nb_cores;
+		if (model->cores[nb].worker != SIM_NONE)
+			model->graph.workers[model->cores[nb].worker].core = model->nb_cores;
+		model->nb_cores += model->cores[nb++].count;
+	}
+	model->nb_kinds = nb;
+}
+
+static int
+read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *workers)
+{
+	struct model_graph *graph = &model->graph;
+	uint32_t i;
+
+	graph->nb_workers = weir_base_doc_count(workers);
+	if (graph->nb_workers > WORKERS_MAX) {
+		weir_base_doc_error_add(model->doc, workers,
+			"%u workers are too many; expected at most %u", graph->nb_workers,
+			WORKERS_MAX);
+		graph->nb_workers = WORKERS_MAX;
+	}
+	if (graph->nb_workers == 0)
+		graph->nb_workers = 1;
+	graph->workers = calloc(graph->nb_workers, sizeof(*graph->workers));
+	if (graph->workers == NULL)
+		return -ENOMEM;
+	for (i = 0; i < graph->nb_workers; i++) {
+		graph->workers[i].value = weir_base_doc_at(workers, i);
+		if (asprintf(&graph->workers[i].name, "worker-%u", i) < 0) {
+			graph->workers[i].name = NULL;
+			return -ENOMEM;
+		}
+	}
+	count_queues(model, workers);
+	if (make_all_rings(model) < 0)
+		return -ENOMEM;
+	for (i = 0; i < graph->nb_workers; i++)
+		take_queues(model, &graph->workers[i]);
+	return 0;
+}
+
+/* What RSS brings there would be lost. */
+static void
+check_unpolled(struct weir_sim_model *model)
+{
+	const struct model_graph *graph = &model->graph;
+	uint32_t i, j, nb_polled;
+
+	for (i = 0; i < graph->nb_ports; i++) {
+		const struct model_port *port = &graph->ports[i];
+
+		for (nb_polled = 0, j = 0; port->is_polled && j < port->nb_rx; j++)
+			nb_polled += graph->rings[port->first_rx + j].worker != SIM_NONE;
+		for (j = 0; nb_polled > 0 && j < port->nb_rx; j++)
+			if (graph->rings[port->first_rx + j].worker == SIM_NONE)
+				weir_base_doc_error_add(model->doc, port->value,
+					"queue %u of port '%s' is polled by no worker; expected "
+					"'%s.%u' in a 'receive' list",
+					j, port->name, port->name, j);
+	}
+}
+
+int
+sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_value *root)
+{
+	const struct weir_base_doc_value *platform = weir_base_doc_get(root, "platform");
+	const struct weir_base_doc_value *costs = weir_base_doc_get(platform, "costs");
+
+	if (read_ports(model, weir_base_doc_get(platform, "ports")) < 0)
+		return -ENOMEM;
+	if (costs == NULL)
+		return 0;
+	model->graph.burst = (uint32_t)weir_base_doc_u64(weir_base_doc_get(platform, "burst"));
+	model->graph.idle = (enum model_idle)weir_base_doc_u64(weir_base_doc_get(platform, "idle"));
+	if (read_workers(model, weir_base_doc_get(platform, "workers")) < 0 ||
+		take_cores(model, costs) < 0)
+		return -ENOMEM;
+	number_cores(model);
+	check_unpolled(model);
+	return sim_doc_read_nodes(model, weir_base_doc_get(root, "application"), costs);
+}

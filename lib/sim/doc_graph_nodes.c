@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a document to a model: nodes and edges. First all that there could be, by number: what ports receive with, what
+ * they transmit with, nodes by their types, own nodes. Then those that packets come to from a port that a worker polls.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doc_read.h"
+
+struct plan_edge {
+	const char *name; /* node that it leads to at first, or port */
+	bool is_ports;    /* it is called by a port */
+	uint32_t to;      /* node, or SIM_NONE until it is known */
+	double weight;
+	const struct weir_base_doc_value *changed;
+};
+
+struct plan_node {
+	char name[2 * WEIR_BASE_NODE_NAME_SIZE]; /* as in statistics */
+	const struct weir_base_node_type *type;
+	uint32_t port;
+	const struct weir_base_doc_value *own;
+	struct plan_edge *edges;
+	uint32_t nb_edges;
+	bool is_seen;
+	uint32_t place; /* in the model */
+};
+
+struct plan {
+	struct weir_sim_model *model;
+	const struct weir_base_doc_value *costs, *own;
+	struct plan_node *nodes;
+	uint32_t nb_nodes, first_type, first_own;
+	uint32_t *order; /* nodes that packets come to, each behind all that it leads to */
+	uint32_t nb_order;
+};
+
+/* A name on either side of an edge; SIM_NONE: there is none such. */
+static uint32_t
+find_node(const struct plan *plan, const char *name, bool is_left)
+{
+	const uint32_t port = sim_doc_port(plan->model, name);
+	uint32_t i;
+
+	for (i = plan->first_own; i < plan->nb_nodes; i++)
+		if (strcmp(weir_base_doc_name(plan->nodes[i].own), name) == 0)
+			return i;
+	if (port != SIM_NONE)
+		return is_left ? port : port + plan->model->graph.nb_ports;
+	for (i = plan->first_type; i < plan->first_own; i++)
+		if (strcmp(plan->nodes[i].type->name, name) == 0)
+			return plan->nodes[i].type->role == WEIR_BASE_NODE_PASSES ||
+					       plan->nodes[i].type->role == WEIR_BASE_NODE_FREES
+				       ? i
+				       : SIM_NONE;
+	return SIM_NONE;
+}
+
+/* The edge that `name` stands for: the whole of its name, else a beginning that only one has, ports aside. */
+static struct plan_edge *
+find_edge(struct plan_node *node, const char *name)
+{
+	struct plan_edge *found = NULL;
+	unsigned int nb = 0;
+	uint32_t i;
+
+	for (i = 0; i < node->nb_edges; i++) {
+		if (strcmp(node->edges[i].name, name) == 0)
+			return &node->edges[i];
+		if (node->edges[i].is_ports ||
+			strncmp(node->edges[i].name, name, strlen(name)) != 0)
+			continue;
+		found = &node->edges[i];
+		nb++;
+	}
+	return nb == 1 ? found : NULL;
+}
+
+/* "a, b, c" */
+static const char *
+edge_names(const struct plan_node *node, char *text, size_t size)
+{
+	size_t used = 0;
+	uint32_t i;
+
+	snprintf(text, size, "nothing: it has no edges");
+	for (i = 0; i < node->nb_edges && used < size; i++)
+		used += (size_t)snprintf(
+			text + used, size - used, "%s%s", i > 0 ? ", " : "", node->edges[i].name);
+	return text;
+}
+
+static void
+refuse_edge(struct plan *plan, const struct weir_base_doc_value *value,
+	const struct plan_node *node, const char *name)
+{
+	char names[512];
+
+	weir_base_doc_error_add(plan->model->doc, value,
+		"unknown edge '%s' of node '%s'; expected one of: %s", name, node->name,
+		edge_names(node, names, sizeof(names)));
+}
+
+/* Its edges as they are at first. */
+static int
+make_edges(struct plan *plan, struct plan_node *node)
+{
+	const struct model_graph *graph = &plan->model->graph;
+	struct plan_edge *edge;
+	uint32_t nb, i;
+
+	for (nb = 0; node->type->edges[nb] != NULL; nb++)
+		;
+	node->edges = calloc(nb + graph->nb_ports + 1, sizeof(*node->edges));
+	if (node->edges == NULL)
+		return -ENOMEM;
+	for (i = 0; i < nb; i++) {
+		edge = &node->edges[node->nb_edges++];
+		edge->name = node->type->edges[i];
+		edge->to = find_node(plan, edge->name, false);
+	}
+	for (i = 0; node->type->leads_to_ports && i < graph->nb_ports; i++)
+		if (graph->ports[i].transmits)
+			node->edges[node->nb_edges++] = (struct plan_edge){
+				.name = graph->ports[i].name,
+				.is_ports = true,
+				.to = graph->nb_ports + i,
+			};
+	return 0;
+}
+
+static void
+init_port_node(struct plan *plan, uint32_t index, bool is_rx)
+{
+	const uint32_t nb_ports = plan->model->graph.nb_ports;
+	const struct model_port *port = &plan->model->graph.ports[index % nb_ports];
+	struct plan_node *node = &plan->nodes[index];
+	const char *type = port->is_device
+				   ? (is_rx ? WEIR_BASE_NODE_ETHDEV_RX : WEIR_BASE_NODE_ETHDEV_TX)
+				   : (is_rx ? WEIR_BASE_NODE_PCAP_RX : WEIR_BASE_NODE_PCAP_TX);
+
+	node->type = weir_base_node_type_find(type);
+	node->port = index % nb_ports;
+	snprintf(node->name, sizeof(node->name), "%s-%s", type, port->name);
+}
+
+static void
+init_own_node(struct plan *plan, struct plan_node *node, const struct weir_base_doc_value *own)
+{
+	const struct weir_base_doc_value *value = weir_base_doc_get(own, "type");
+	const char *type = weir_base_doc_str(value);
+
+	node->own = own;
+	node->type = weir_base_node_type_find(type);
+	if (node->type == NULL || node->type->role == WEIR_BASE_NODE_RECEIVES ||
+		node->type->role == WEIR_BASE_NODE_TRANSMITS) {
+		weir_base_doc_error_add(plan->model->doc, value,
+			"'%s' is no type of own nodes; expected one such as 'null' or 'classify'",
+			type);
+		node->type = weir_base_node_type_find(WEIR_BASE_NODE_NULL);
+	}
+	snprintf(node->name, sizeof(node->name), "%.31s-%.31s", type, weir_base_doc_name(own));
+}
+
+static int
+make_plan(struct plan *plan)
+{
+	const uint32_t nb_ports = plan->model->graph.nb_ports;
+	uint32_t nb_types, i;
+
+	for (nb_types = 0; weir_base_node_types[nb_types].name != NULL; nb_types++)
+		;
+	plan->first_type = 2 * nb_ports;
+	plan->first_own = plan->first_type + nb_types;
+	plan->nb_nodes = plan->first_own + weir_base_doc_count(plan->own);
+	plan->nodes = calloc(plan->nb_nodes, sizeof(*plan->nodes));
+	plan->order = calloc(plan->nb_nodes, sizeof(*plan->order));
+	if (plan->nodes == NULL || plan->order == NULL)
+		return -ENOMEM;
+	for (i = 0; i < plan->first_type; i++)
+		init_port_node(plan, i, i < nb_ports);
+	for (i = 0; i < nb_types; i++) {
+		struct plan_node *node = &plan->nodes[plan->first_type + i];
+
+		node->type = &weir_base_node_types[i];
+		snprintf(node->name, sizeof(node->name), "%s", node->type->name);
+	}
+	for (i = plan->first_own; i < plan->nb_nodes; i++)
+		init_own_node(
+			plan, &plan->nodes[i], weir_base_doc_at(plan->own, i - plan->first_own));
+	for (i = 0; i < plan->nb_nodes; i++)
+		if (make_edges(plan, &plan->nodes[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+/* An edge of application.edges is led elsewhere. */
+static void
+change_edge(struct plan *plan, const struct weir_base_doc_value *value)
+{
+	struct weir_base_doc *doc = plan->model->doc;
+	struct weir_base_node_edge text;
+	struct plan_edge *edge;
+	uint32_t from, to;
+
+	if (weir_base_node_edge_parse(weir_base_doc_str(value), &text) < 0)
+		return;
+	from = find_node(plan, text.from, true);
+	to = find_node(plan, text.to, false);
+	if (from == SIM_NONE || to == SIM_NONE) {
+		weir_base_doc_error_add(doc, value,
+			"unknown node '%s'; expected a type of nodes, one of application.nodes, or "
+			"a port",
+			from == SIM_NONE ? text.from : text.to);
+		return;
+	}
+	edge = find_edge(&plan->nodes[from], text.edge);
+	if (edge == NULL) {
+		refuse_edge(plan, value, &plan->nodes[from], text.edge);
+	} else if (edge->changed != NULL) {
+		weir_base_doc_error_add(doc, value,
+			"edge '%s.%s' is changed already; expected each edge once", text.from,
+			text.edge);
+	} else if (plan->nodes[to].type->role == WEIR_BASE_NODE_TRANSMITS &&
+		   !plan->model->graph.ports[plan->nodes[to].port].transmits) {
+		weir_base_doc_error_add(doc, value,
+			"port '%s' does not transmit; expected one with 'pcap_out' or 'device'",
+			text.to);
+	} else {
+		edge->changed = value;
+		edge->to = to;
+	}
+}
+
+/* Whose costs are those? Its own ones count more than those of its type. */
+static const struct weir_base_doc_value *
+costs_of(const struct plan *plan, const struct plan_node *node)
+{
+	const struct weir_base_doc_value *all = weir_base_doc_get(plan->costs, "nodes"), *value,
+					 *found = NULL;
+	uint32_t i;
+
+	for (i = 0; i < weir_base_doc_count(all); i++) {
+		value = weir_base_doc_at(all, i);
+		if (strcmp(weir_base_doc_name(value), node->name) == 0 ||
+			(node->own != NULL && strcmp(weir_base_doc_name(value),
+						      weir_base_doc_name(node->own)) == 0))
+			return value;
+		if (strcmp(weir_base_doc_name(value), node->type->name) == 0)
+			found = value;
+	}
+	return found;
+}
+
+/* Costs of nodes that there cannot be would be overlooked. */
+static void
+check_costs(struct plan *plan)
+{
+	const struct weir_base_doc_value *all = weir_base_doc_get(plan->costs, "nodes"), *value;
+	const char *name;
+	uint32_t i, j;
+
+	for (i = 0; i < weir_base_doc_count(all); i++) {
+		value = weir_base_doc_at(all, i);
+		name = weir_base_doc_name(value);
+		for (j = 0; j < plan->nb_nodes; j++)
+			if (strcmp(plan->nodes[j].name, name) == 0 ||
+				(plan->nodes[j].own != NULL &&
+					strcmp(weir_base_doc_name(plan->nodes[j].own), name) == 0))
+				break;
+		if (j == plan->nb_nodes)
+			weir_base_doc_error_add(plan->model->doc, value,
+				"unknown node '%s'; expected a type of nodes or one of "
+				"application.nodes",
+				name);
+	}
+}
+
+/* The only way that a node has for packets that nothing is wrong with. */
+static void
+take_only_way(struct plan *plan, struct plan_node *node, const struct weir_base_doc_value *costs)
+{
+	static const char *const aside[] = {
+		WEIR_BASE_NODE_DROP, WEIR_BASE_NODE_PUNT, WEIR_BASE_NODE_IP4_FRAG};
+	struct plan_edge *found = NULL;
+	unsigned int nb = 0, j;
+	char names[512];
+	uint32_t i;
+
+	for (i = 0; i < node->nb_edges; i++) {
+		for (j = 0; j < sizeof(aside) / sizeof(aside[0]); j++)
+			if (!node->edges[i].is_ports && strcmp(node->edges[i].name, aside[j]) == 0)
+				break;
+		if (j < sizeof(aside) / sizeof(aside[0]))
+			continue;
+		found = &node->edges[i];
+		nb++;
+	}
+	if (nb == 1)
+		found->weight = 1;
+	else
+		weir_base_doc_error_add(plan->model->doc, costs,
+			"packets of node '%s' could go several ways; expected 'next' with weights, "
+			"of: %s",
+			node->name, edge_names(node, names, sizeof(names)));
+}
+
+/* How many of a node's packets take which edge. */
+static void
+weigh_edges(struct plan *plan, struct plan_node *node, const struct weir_base_doc_value *costs)
+{
+	const struct weir_base_doc_value *next = weir_base_doc_get(costs, "next"), *value;
+	const struct model_port *port = &plan->model->graph.ports[node->port];
+	struct plan_edge *edge;
+	double sum = 0;
+	uint32_t i;
+
+	if (node->type->role == WEIR_BASE_NODE_TRANSMITS) {
+		/* For what finds no room. */
+		node->edges[0].weight = port->nb_tx > 0 && !port->waits ? 1 : 0;
+		return;
+	}
+	if (node->type->role == WEIR_BASE_NODE_FREES)
+		return;
+	if (next == NULL && node->nb_edges > 1) {
+		take_only_way(plan, node, costs);
+		return;
+	}
+	if (next == NULL) {
+		node->edges[0].weight = 1;
+		return;
+	}
+	for (i = 0; i < weir_base_doc_count(next); i++) {
+		value = weir_base_doc_at(next, i);
+		edge = find_edge(node, weir_base_doc_name(value));
+		if (edge == NULL)
+			refuse_edge(plan, value, node, weir_base_doc_name(value));
+		else
+			sum += edge->weight = sim_coarse(weir_base_doc_f64(value));
+	}
+	if (!(sum > 0))
+		weir_base_doc_error_add(plan->model->doc, next,
+			"packets of node '%s' go nowhere; expected a weight above 0", node->name);
+	for (i = 0; i < node->nb_edges; i++)
+		node->edges[i].weight /= sum > 0 ? sum : 1;
+}
+
+/* Packets come to a node: and to all that it leads to. */
+static void
+reach(struct plan *plan, uint32_t index)
+{
+	struct plan_node *node = &plan->nodes[index];
+	const struct weir_base_doc_value *costs = costs_of(plan, node);
+	const struct weir_base_doc_value *nodes = weir_base_doc_get(plan->costs, "nodes");
+	uint32_t i;
+
+	if (node->is_seen)
+		return;
+	node->is_seen = true;
+	if (node->type->role == WEIR_BASE_NODE_SCHEDULES) {
+		weir_base_doc_error_add(plan->model->doc, node->own,
+			"nodes of type '%s' are not simulated; expected none that packets come to",
+			node->type->name);
+		return;
+	}
+	if (costs == NULL) {
+		weir_base_doc_error_add(plan->model->doc, nodes != NULL ? nodes : plan->costs,
+			"packets come to node '%s', which has no costs; expected a key '%s' in "
+			"'nodes'",
+			node->name, node->type->name);
+		return;
+	}
+	weigh_edges(plan, node, costs);
+	for (i = node->nb_edges; i-- > 0;)
+		if (node->edges[i].weight > 0)
+			reach(plan, node->edges[i].to);
+	plan->order[plan->nb_order++] = index;
+}
+
+static int
+make_node(struct plan *plan, const struct plan_node *from, struct model_node *node)
+{
+	const struct weir_base_doc_value *costs = costs_of(plan, from);
+	struct model_graph *graph = &plan->model->graph;
+	double sum = 0;
+	uint32_t i;
+
+	*node = (struct model_node){
+		.name = strdup(from->name),
+		.role = from->type->role,
+		.port = from->port,
+		.vector = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "vector"))),
+		.packet = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "packet"))),
+		.per_byte = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "per_byte"))),
+		.first_next = graph->nb_nexts,
+	};
+	for (i = 0; i < from->nb_edges; i++) {
+		if (from->edges[i].weight <= 0)
+			continue;
+		sum += from->edges[i].weight;
+		graph->nexts[graph->nb_nexts++] =
+			(struct model_next){sum, plan->nodes[from->edges[i].to].place};
+		node->nb_next++;
+	}
+	if (node->name == NULL ||
+		(node->role == WEIR_BASE_NODE_FREES &&
+			sim_doc_reason(plan->model, &node->reason, "node %s", node->name) < 0))
+		return -ENOMEM;
+	return 0;
+}
+
+/* Nodes that packets come to, each before those that it leads to. */
+static int
+make_nodes(struct plan *plan)
+{
+	struct model_graph *graph = &plan->model->graph;
+	uint32_t nb_edges = 0, i;
+
+	for (i = 0; i < plan->nb_order; i++) {
+		plan->nodes[plan->order[i]].place = plan->nb_order - 1 - i;
+		nb_edges += plan->nodes[plan->order[i]].nb_edges;
+	}
+	graph->nodes = calloc(plan->nb_order + 1, sizeof(*graph->nodes));
+	graph->nexts = calloc(nb_edges + 1, sizeof(*graph->nexts));
+	if (graph->nodes == NULL || graph->nexts == NULL)
+		return -ENOMEM;
+	for (i = plan->nb_order; i-- > 0;)
+		if (make_node(plan, &plan->nodes[plan->order[i]],
+			    &graph->nodes[graph->nb_nodes++]) < 0)
+			return -ENOMEM;
+	graph->node_words = (graph->nb_nodes + 63) / 64;
+	for (i = 0; i < graph->nb_ports; i++)
+		if (plan->nodes[i].is_seen)
+			graph->rx_nodes[i] = plan->nodes[i].place;
+	return 0;
+}
+
+/* Packets that can only go round never leave. */
+static int
+check_circles(struct plan *plan)
+{
+	const struct model_graph *graph = &plan->model->graph;
+	bool *leads_out = calloc(graph->nb_nodes + 1, sizeof(*leads_out)), changed = true;
+	unsigned int nb_errors;
+	uint32_t i, j;
+
+	if (leads_out == NULL)
+		return -ENOMEM;
+	weir_base_doc_errors(plan->model->doc, &nb_errors);
+	while (changed)
+		for (changed = false, i = 0; i < graph->nb_nodes; i++) {
+			const struct model_node *node = &graph->nodes[i];
+			bool out = node->role == WEIR_BASE_NODE_FREES ||
+				   node->role == WEIR_BASE_NODE_TRANSMITS;
+
+			for (j = 0; j < node->nb_next; j++)
+				out = out || leads_out[graph->nexts[node->first_next + j].node];
+			changed = changed || out != leads_out[i];
+			leads_out[i] = out;
+		}
+	for (i = 0; nb_errors == 0 && i < graph->nb_nodes; i++)
+		if (!leads_out[i]) {
+			weir_base_doc_error_add(plan->model->doc, plan->costs,
+				"packets of node '%s' go in a circle and never leave; expected a "
+				"way out",
+				graph->nodes[i].name);
+			break;
+		}
+	free(leads_out);
+	return 0;
+}
+
+int
+sim_doc_read_nodes(struct weir_sim_model *model, const struct weir_base_doc_value *application,
+	const struct weir_base_doc_value *costs)
+{
+	struct plan plan = {
+		.model = model, .costs = costs, .own = weir_base_doc_get(application, "nodes")};
+	const struct weir_base_doc_value *edges = weir_base_doc_get(application, "edges");
+	int error = make_plan(&plan);
+	uint32_t i;
+
+	for (i = 0; error == 0 && i < weir_base_doc_count(edges); i++)
+		change_edge(&plan, weir_base_doc_at(edges, i));
+	if (error == 0) {
+		check_costs(&plan);
+		for (i = 0; i < model->graph.nb_polled; i++)
+			reach(&plan, model->graph.rings[model->graph.polled[i]].port);
+		error = make_nodes(&plan);
+		if (error == 0)
+			error = check_circles(&plan);
+	}
+	for (i = 0; plan.nodes != NULL && i < plan.nb_nodes; i++)
+		free(plan.nodes[i].edges);
+	free(plan.nodes);
+	free(plan.order);
+	return error;
+}

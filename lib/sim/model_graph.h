@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SIM_MODEL_GRAPH_H
+#define SIM_MODEL_GRAPH_H
+
+/*
+ * A graph of nodes, and the workers that walk it: each all of it, over packets of the receive rings that it polls.
+ *
+ *   stream --> receive ring --> [ rx --> node --> node --> tx ] --> transmit ring --> link
+ *
+ *   doc_graph.c        ports, workers and rings
+ *   doc_graph_plan.c   nodes and edges as they are described, with what they cost
+ *   doc_graph_nodes.c  of these, the nodes that packets come to, in the order of walks
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weir_base_nodes.h"
+
+struct weir_base_doc_value;
+
+/* Descriptors of a queue of a port; packets are in it in the order in which they came. */
+struct model_ring {
+	char *name;
+	uint32_t port;
+	uint32_t capacity, reason;
+	uint32_t worker; /* that polls it, or sends through it; SIM_NONE: none */
+	uint32_t place;  /* among those that the worker polls */
+};
+
+struct model_port {
+	const struct weir_base_doc_value *value;
+	const char *name;
+	bool is_device;
+	bool receives, transmits;
+	bool is_polled;           /* by a worker */
+	uint32_t first_rx, nb_rx; /* rings; a packet's flow tells which one it comes to */
+	uint32_t first_tx, nb_tx; /* rings, one for each worker; none where packets leave at once */
+	uint32_t rx_burst, rx_ring, tx_ring;
+	double per_byte;         /* ps, of the link */
+	uint32_t overhead_bytes; /* of each packet on the link */
+	bool waits;              /* a worker waits for room in a transmit ring */
+};
+
+/* One way that a node's packets go. */
+struct model_next {
+	double sum; /* of the probabilities up to it: the last one's is 1 */
+	uint32_t node;
+};
+
+struct model_node {
+	char *name;
+	enum weir_base_node_role role;
+	uint32_t port;                   /* of one that receives or transmits */
+	double vector, packet, per_byte; /* cycles */
+	uint32_t first_next, nb_next;    /* of one that transmits: for what finds no room */
+	uint32_t reason;                 /* of one that frees */
+};
+
+/* As the choices of platform.idle. */
+enum model_idle {
+	MODEL_IDLE_POLL,
+	MODEL_IDLE_PAUSE,
+	MODEL_IDLE_SLEEP,
+};
+
+struct model_worker {
+	const struct weir_base_doc_value *value;
+	char *name;
+	uint32_t core;
+	uint32_t first_polled, nb_polled; /* of graph->polled */
+	uint64_t walk_ps, poll_ps;
+};
+
+struct model_graph {
+	struct model_port *ports;
+	struct model_ring *rings; /* those to receive from are before those to transmit to */
+	struct model_node *nodes; /* in the order of walks: edges lead forwards, where they can */
+	struct model_next *nexts;
+	struct model_worker *workers;
+	uint32_t *polled; /* rings, worker by worker */
+	uint32_t nb_ports, nb_rings, nb_nodes, nb_nexts, nb_workers, nb_polled;
+	uint32_t node_words;
+	uint32_t *rx_nodes; /* per port; SIM_NONE: nobody polls it */
+	uint32_t burst;     /* largest vector */
+	enum model_idle idle;
+};
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a replication tells of workers, and of the nodes that they visit. */
+#include <math.h>
+
+#include "quantities.h"
+
+#define WORKER(name, expression)                                                                   \
+	static double worker_##name(const struct sim *sim, uint32_t index)                         \
+	{                                                                                          \
+		const struct sim_worker *const worker = &sim->graph.workers[index];                \
+                                                                                                   \
+		return expression;                                                                 \
+	}
+#define NODE(name, expression)                                                                     \
+	static double node_##name(const struct sim *sim, uint32_t index)                           \
+	{                                                                                          \
+		const struct sim_node *const node = &sim->graph.nodes[index];                      \
+                                                                                                   \
+		return expression;                                                                 \
+	}
+
+/* There is no number of none. */
+static double
+ratio(double part, uint64_t all)
+{
+	return all > 0 ? part / (double)all : NAN;
+}
+
+WORKER(walks, (double)worker->walks)
+WORKER(empty_walks, (double)worker->empty_walks)
+WORKER(received, (double)worker->received)
+WORKER(per_walk, ratio((double)worker->received, worker->walks - worker->empty_walks))
+
+static double
+worker_utilisation(const struct sim *sim, uint32_t index)
+{
+	const uint32_t core = sim->model->graph.workers[index].core;
+
+	return weir_sim_level_mean(
+		&sim->kinds[sim->model->core_kind[core]].busy, sim->now_ps - sim->window_ps);
+}
+
+const struct quantity sim_worker_quantities[SIM_WORKER_QUANTITIES] = {
+	{"walks", worker_walks},
+	{"empty_walks", worker_empty_walks},
+	{"received_packets", worker_received},
+	{"packets_per_walk", worker_per_walk},
+	{"utilisation", worker_utilisation},
+};
+
+NODE(packets, (double)node->packets)
+NODE(vectors, (double)node->vectors)
+NODE(per_vector, ratio((double)node->packets, node->vectors))
+NODE(cycles, node->cycles)
+NODE(cycles_per_packet, ratio(node->cycles, node->packets))
+
+const struct quantity sim_node_quantities[SIM_NODE_QUANTITIES] = {
+	{"packets", node_packets},
+	{"vectors", node_vectors},
+	{"packets_per_vector", node_per_vector},
+	{"cycles", node_cycles},
+	{"cycles_per_packet", node_cycles_per_packet},
+};

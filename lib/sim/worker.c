@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Workers, that walk a graph; see graph.h. */
+#include "sim.h"
+
+/* As a worker of a program sleeps that finds nothing. */
+#define SLEEP_MIN_PS UINT64_C(50000000)
+#define SLEEP_MAX_PS UINT64_C(1000000000)
+
+static inline const struct model_graph *
+graph_of(const struct sim *sim)
+{
+	return &sim->model->graph;
+}
+
+static inline struct sim_vector *
+pending_of(const struct sim *sim, uint32_t worker, uint32_t node)
+{
+	return &sim->graph.pending[(size_t)worker * graph_of(sim)->nb_nodes + node];
+}
+
+static inline uint64_t *
+visits_of(const struct sim *sim, uint32_t worker)
+{
+	return sim->graph.visits + (size_t)worker * graph_of(sim)->node_words;
+}
+
+static inline uint32_t
+ring_of(const struct sim *sim, uint32_t worker, uint32_t place)
+{
+	return graph_of(sim)->polled[graph_of(sim)->workers[worker].first_polled + place];
+}
+
+/* What it does now ends after a time. */
+static void
+go_on(struct sim *sim, uint32_t worker, enum worker_phase phase, uint64_t ps)
+{
+	const uint32_t core = graph_of(sim)->workers[worker].core;
+
+	sim->graph.workers[worker].phase = phase;
+	sim->cores[core].step_start_ps = sim->now_ps;
+	sim_core_schedule(sim, core, sim->now_ps + ps);
+}
+
+/* Its walk has found something, or ends. */
+static void
+set_busy(struct sim *sim, uint32_t worker, bool is_busy)
+{
+	struct weir_sim_level *const busy =
+		&sim->kinds[sim->model->core_kind[graph_of(sim)->workers[worker].core]].busy;
+
+	sim->graph.workers[worker].is_busy = is_busy;
+	weir_sim_level_set(busy, sim->now_ps, is_busy);
+}
+
+/*
+ * Walks that find nothing, one after the other.
+ *
+ * @param[out] nb  of them there are before the first one that looks at a ring, offset_ps after its beginning, later than
+ *   elapsed_ps after the first one began
+ * @return when that one begins, after the first one
+ */
+static uint64_t
+pass_walks(const struct sim *sim, uint32_t index, uint64_t offset_ps, uint64_t elapsed_ps,
+	uint64_t *nb)
+{
+	const struct model_worker *const worker = &graph_of(sim)->workers[index];
+	const uint64_t walk_ps = worker->walk_ps + worker->nb_polled * worker->poll_ps;
+	uint64_t sleep_ps = graph_of(sim)->idle == MODEL_IDLE_SLEEP ? SLEEP_MIN_PS : 0;
+	uint64_t passed_ps = 0, more;
+
+	for (*nb = 0; passed_ps + offset_ps <= elapsed_ps; *nb += more) {
+		more = sleep_ps == 0 || sleep_ps == SLEEP_MAX_PS
+			       ? (elapsed_ps - offset_ps - passed_ps) / (walk_ps + sleep_ps) + 1
+			       : 1;
+		passed_ps += more * (walk_ps + sleep_ps);
+		sleep_ps = 2 * sleep_ps < SLEEP_MAX_PS ? 2 * sleep_ps : SLEEP_MAX_PS;
+	}
+	return passed_ps;
+}
+
+/* Count the walks of an idle worker that are over. */
+static void
+count_idle_walks(struct sim *sim, uint32_t index, uint64_t nb)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	worker->walks += nb - worker->told;
+	worker->empty_walks += nb - worker->told;
+	worker->told = nb;
+}
+
+void
+sim_worker_wake(struct sim *sim, uint32_t ring)
+{
+	const uint32_t index = graph_of(sim)->rings[ring].worker;
+	const uint32_t place = graph_of(sim)->rings[ring].place;
+	const struct model_worker *const model = &graph_of(sim)->workers[index];
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	const uint64_t offset_ps = place * model->poll_ps;
+	uint64_t wake_ps, nb;
+
+	if (worker->phase != WORKER_IDLE)
+		return;
+	wake_ps = worker->idle_ps + offset_ps +
+		  pass_walks(sim, index, offset_ps, sim->now_ps - worker->idle_ps, &nb);
+	if (wake_ps > worker->wake_ps || (wake_ps == worker->wake_ps && place > worker->wake_place))
+		return;
+	worker->wake_ps = wake_ps;
+	worker->wake_place = place;
+	worker->wake_walks = nb;
+	sim->cores[model->core].stamp++;
+	sim_core_schedule(sim, model->core, wake_ps);
+}
+
+/* What a visit of a node with its vector takes. */
+static uint64_t
+visit(struct sim *sim, uint32_t worker, uint32_t index)
+{
+	const struct model_node *const model = &graph_of(sim)->nodes[index];
+	const struct sim_vector *const vector = &sim->graph.workers[worker].vector;
+	struct sim_node *const node = &sim->graph.nodes[index];
+	const double cycles = model->vector + vector->nb * model->packet +
+			      (double)vector->bytes * model->per_byte;
+	const uint32_t core = graph_of(sim)->workers[worker].core;
+
+	sim->graph.workers[worker].node = index;
+	node->vectors++;
+	node->packets += vector->nb;
+	node->cycles += cycles;
+	return sim_round_ps(cycles * sim->model->cores[sim->model->core_kind[core]].ps_per_cycle);
+}
+
+/* It looks at a ring. @return whether that takes time */
+static bool
+look(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	const struct model_worker *const model = &graph_of(sim)->workers[index];
+	const uint32_t ring = ring_of(sim, index, worker->place);
+	const uint32_t port = graph_of(sim)->rings[ring].port;
+	const uint32_t node = graph_of(sim)->rx_nodes[port];
+
+	if (sim->graph.rings[ring].head == SIM_NONE) {
+		if (model->poll_ps == 0)
+			return false;
+		go_on(sim, index, WORKER_LOOKS, model->poll_ps);
+		return true;
+	}
+	if (!worker->is_busy)
+		set_busy(sim, index, true);
+	sim_ring_take(sim, ring, graph_of(sim)->ports[port].rx_burst, &worker->vector);
+	worker->received += worker->vector.nb;
+	worker->pending += worker->vector.nb;
+	sim->cores[model->core].served += worker->vector.nb;
+	sim->graph.nodes[node].entered += worker->vector.nb;
+	go_on(sim, index, WORKER_RECEIVES, model->poll_ps + visit(sim, index, node));
+	return true;
+}
+
+/* It visits the first node that packets wait for. @return false: there is none */
+static bool
+visit_pending(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	uint64_t *const visits = visits_of(sim, index);
+	struct sim_vector *pending;
+	uint32_t word, node, packet;
+
+	for (word = 0; word < graph_of(sim)->node_words && visits[word] == 0; word++)
+		;
+	if (word == graph_of(sim)->node_words)
+		return false;
+	node = word * 64 + (uint32_t)__builtin_ctzll(visits[word]);
+	pending = pending_of(sim, index, node);
+	while (worker->vector.nb < graph_of(sim)->burst && pending->list.head != SIM_NONE) {
+		packet = packet_list_take(&sim->packets, &pending->list);
+		sim_vector_add(sim, &worker->vector, packet);
+		pending->nb--;
+	}
+	if (pending->nb == 0)
+		visits[word] &= ~(UINT64_C(1) << node % 64);
+	go_on(sim, index, WORKER_VISITS, visit(sim, index, node));
+	return true;
+}
+
+/* On with its walk, up to the next thing that takes time. */
+static void
+proceed(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	const struct model_worker *const model = &graph_of(sim)->workers[index];
+
+	for (;; worker->place++) {
+		const bool is_last = worker->place == model->nb_polled;
+
+		if (is_last || worker->pending >= graph_of(sim)->burst) {
+			if (visit_pending(sim, index))
+				return;
+			worker->pending = 0;
+		}
+		if (is_last) {
+			go_on(sim, index, WORKER_ENDS, model->walk_ps);
+			return;
+		}
+		if (look(sim, index))
+			return;
+	}
+}
+
+static void
+begin_walk(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	uint32_t place;
+
+	worker->place = 0;
+	for (place = 0; place < graph_of(sim)->workers[index].nb_polled; place++)
+		if (sim->graph.rings[ring_of(sim, index, place)].head != SIM_NONE) {
+			proceed(sim, index);
+			return;
+		}
+	worker->phase = WORKER_IDLE;
+	worker->idle_ps = sim->now_ps;
+	worker->told = 0;
+	worker->wake_ps = UINT64_MAX;
+}
+
+/* A packet goes on to a node. */
+static void
+send(struct sim *sim, uint32_t worker, uint32_t node, uint32_t packet)
+{
+	sim->graph.nodes[node].entered++;
+	sim_vector_add(sim, pending_of(sim, worker, node), packet);
+	visits_of(sim, worker)[node / 64] |= UINT64_C(1) << node % 64;
+}
+
+/* Where a node sends a packet, by chance. */
+static uint32_t
+draw_next(struct sim *sim, uint32_t index)
+{
+	const struct model_node *const node = &graph_of(sim)->nodes[index];
+	const struct model_next *next = graph_of(sim)->nexts + node->first_next;
+	double chance;
+	uint32_t i;
+
+	if (node->nb_next == 1)
+		return next->node;
+	chance = weir_sim_random_open(&sim->graph.next_random[index]);
+	for (i = 1; i < node->nb_next && chance >= next->sum; i++)
+		next++;
+	return next->node;
+}
+
+/* A packet of its vector leaves the node. @return false: it has to wait */
+static bool
+leave(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	const uint32_t at = sim->graph.workers[index].node;
+	const struct model_node *const node = &graph_of(sim)->nodes[at];
+	const uint32_t to = sim->packets.all[packet].to;
+
+	if (node->role == WEIR_BASE_NODE_FREES) {
+		sim_packet_dropped(
+			sim, packet, to & SIM_TO_DROP ? to & ~SIM_TO_DROP : node->reason);
+	} else if (node->role != WEIR_BASE_NODE_TRANSMITS) {
+		send(sim, index, draw_next(sim, at), packet);
+	} else if (!sim_port_send(sim, node->port, index, packet)) {
+		if (graph_of(sim)->ports[node->port].waits)
+			return false;
+		send(sim, index, graph_of(sim)->nexts[node->first_next].node, packet);
+	}
+	sim->graph.nodes[at].left++;
+	return true;
+}
+
+/* The packets of its vector, which were worked on for so long, go on. @return false: one has to wait */
+static bool
+leave_all(struct sim *sim, uint32_t index, uint64_t worked_ps)
+{
+	struct sim_vector *const vector = &sim->graph.workers[index].vector;
+	uint32_t packet;
+
+	for (packet = vector->list.head; packet != SIM_NONE; packet = sim->packets.all[packet].next)
+		sim->packets.all[packet].service_ps += worked_ps;
+	while (vector->nb > 0) {
+		packet = packet_list_take(&sim->packets, &vector->list);
+		if (!leave(sim, index, packet)) {
+			packet_list_add_first(&sim->packets, &vector->list, packet);
+			return false;
+		}
+		vector->nb--;
+	}
+	vector->bytes = 0;
+	return true;
+}
+
+/* The visit is over, but for what has to wait. */
+static void
+end_visit(struct sim *sim, uint32_t index, uint64_t worked_ps)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	if (!leave_all(sim, index, worked_ps)) {
+		worker->phase = WORKER_BLOCKED;
+		sim->cores[graph_of(sim)->workers[index].core].step_start_ps = sim->now_ps;
+		return;
+	}
+	if (graph_of(sim)->nodes[worker->node].role == WEIR_BASE_NODE_RECEIVES)
+		worker->place++;
+	proceed(sim, index);
+}
+
+void
+sim_worker_unblock(struct sim *sim, uint32_t index)
+{
+	if (sim->graph.workers[index].phase != WORKER_BLOCKED)
+		return;
+	sim_core_account(sim, graph_of(sim)->workers[index].core);
+	end_visit(sim, index, 0);
+}
+
+void
+sim_worker_event(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	const uint32_t core = graph_of(sim)->workers[index].core;
+
+	if (worker->is_busy)
+		sim_core_account(sim, core);
+	switch (worker->phase) {
+	case WORKER_IDLE:
+		count_idle_walks(sim, index, worker->wake_walks);
+		worker->place = worker->wake_place;
+		proceed(sim, index);
+		break;
+	case WORKER_LOOKS:
+		worker->place++;
+		proceed(sim, index);
+		break;
+	case WORKER_RECEIVES:
+	case WORKER_VISITS:
+		end_visit(sim, index, sim->now_ps - sim->cores[core].step_start_ps);
+		break;
+	case WORKER_ENDS:
+		worker->walks++;
+		set_busy(sim, index, false);
+		begin_walk(sim, index);
+		break;
+	case WORKER_BLOCKED:
+		break;
+	}
+}
+
+void
+sim_worker_account(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	uint64_t nb;
+
+	if (worker->phase != WORKER_IDLE)
+		return;
+	pass_walks(sim, index, 0, sim->now_ps - worker->idle_ps, &nb);
+	count_idle_walks(sim, index, nb - 1);
+}

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir sim of graphs: files that weir run forwards by, what is told of them, and what is wrong with them."""
+import pytest
+
+from program import OK, ROOT, USAGE, weir
+
+EXAMPLE = ROOT / "examples" / "graph.yaml"
+
+
+def simulate(path, *arguments, cwd=None):
+    done = weir("sim", path, "--json", *arguments, cwd=cwd)
+    assert done.code == OK, done.text
+    return done.json()
+
+
+def means(rows):
+    return {row["name"]: {quantity: value["mean"] for quantity, value in row.items() if quantity != "name"} for row in rows}
+
+
+def test_one_file_is_run_and_simulated(tmp_path):
+    """Both have the same nodes; of both all packets are accounted for."""
+    ran = weir("run", EXAMPLE, "--json", cwd=tmp_path).json()
+    told = simulate(EXAMPLE, "--replications", "2")
+    nodes = means(told["nodes"])
+    types = {name.split("-")[0] for name in nodes}
+    assert types == {node["name"].split("-")[0] for node in ran["nodes"]} - {"ip4_frag"}  # nothing is too long there
+    for stream in means(told["streams"]).values():
+        assert stream["delivered_packets"] > 0 and stream["held_packets"] < 100
+    [worker] = means(told["workers"]).values()
+    assert nodes["classify"]["packets"] == pytest.approx(worker["received_packets"], rel=0.001)
+    assert worker["walks"] - worker["empty_walks"] == pytest.approx(nodes["pcap_rx-uplink"]["vectors"], rel=0.001)
+    assert 0 < worker["utilisation"] < 1
+    assert set(means(told["rings"])) == {"uplink.0.rx_ring", "north.0.tx_ring"}
+    assert {drop["name"] for drop in told["drops"]} >= {"bulk: node drop", "bursts: node punt", "bulk: tx_ring of north is full"}
+
+
+def test_table():
+    done = weir("sim", EXAMPLE, "--replications", "1")
+    assert done.code == OK
+    for words in ("ring", "worker ", "node ", "north.0.tx_ring", "worker-0", "ip4_rewrite"):
+        assert f"\n  {words}" in done.stdout
+
+
+def test_it_is_checked_as_a_model_too(tmp_path):
+    text = EXAMPLE.read_text().replace("data/", f"{ROOT}/examples/data/")
+    path = tmp_path / "graph.yaml"
+    path.write_text(text.replace("to: uplink, rate: 2Mpps", "to: downlink, rate: 2Mpps"))
+    done = weir("check", path)
+    assert done.code == USAGE and "unknown queue 'downlink'" in done.stderr
+    assert weir("sim", path).stderr == done.stderr
+
+
+def test_captures_may_come_by_ports(tmp_path):
+    """The very packets that are run, at the times at which they were captured."""
+    text = EXAMPLE.read_text().replace("data/", f"{ROOT}/examples/data/")
+    path = tmp_path / "graph.yaml"
+    replay = f"capture: {{to: uplink, arrivals: replay, capture: {ROOT}/examples/data/isp-mix-vlan.pcap}}"
+    path.write_text(text[:text.index("    bulk:")] + f"    {replay}\nrun: {{simulation: {{duration: 100s}}}}\n")
+    told = simulate(path)
+    ran = weir("run", path, "--json", cwd=tmp_path).json()
+    [received] = [port["rx_packets"] for port in ran["ports"] if port["name"] == "uplink"]
+    assert means(told["streams"])["capture"]["arrived_packets"] == received
+
+
+def test_a_ring_is_looked_at(tmp_path):
+    text = EXAMPLE.read_text().replace("data/", f"{ROOT}/examples/data/")
+    path = tmp_path / "graph.yaml"
+    path.write_text(text.replace("replications: 10}", "probes: {r: {ring: uplink.0.rx_ring, trace: ring.csv}, "
+                                 "e: {from: bulk, to: uplink}}}"))
+    told = simulate(path, cwd=tmp_path)
+    probes, ring = means(told["probes"]), means(told["rings"])["uplink.0.rx_ring"]
+    assert probes["r"]["mean"] == pytest.approx(ring["length_mean"], rel=1e-6)
+    assert probes["r"]["max"] == ring["length_max"]
+    assert probes["e"]["n"] == means(told["streams"])["bulk"]["arrived_packets"]
+    assert (tmp_path / "ring.csv").read_text().startswith("time_ps,level\n0,0\n")
+    assert told["fingerprint"] == simulate(EXAMPLE, "--replications", "1")["fingerprint"]
+
+
+GOOD = """\
+application:
+  nodes: {mirror: {type: classify}}
+  edges: ["classify.ip6 -> mirror"]
+platform:
+  ports:
+    uplink: {device: one}
+    north: {pcap_out: out.pcap}
+  workers:
+    - {receive: [uplink]}
+  cores: {cpu: {clock: 1GHz}}
+  costs:
+    walk: 50cycles
+    nodes:
+      ethdev_rx: {packet: 1cycles}
+      classify: {packet: 1cycles, next: {ip4: 3, ip6: 1}}
+      mirror: {packet: 1cycles, next: {drop: 1}}
+      ip4_lookup: {packet: 1cycles}
+      ip4_rewrite: {packet: 1cycles, next: {north: 1}}
+      pcap_tx: {packet: 1cycles}
+      drop: {packet: 1cycles}
+traffic: {streams: {s: {to: uplink, rate: 1Mpps}}}
+run: {simulation: {duration: 1ms}}
+"""
+
+# What to replace by what; '@' stands before the place that the message must name. Then words of the message.
+WRONG = {
+    "costs that are missing": ({"    nodes:\n": "    @nodes:\n", "      ip4_lookup: {packet: 1cycles}\n": ""}, ["'ip4_lookup'", "no costs"]),
+    "costs of no node": ({"      mirror:": "      @lens: {}\n      mirror:"}, ["unknown node 'lens'"]),
+    "weight of no edge": ({"ip6: 1}": "ip5: @1}"}, ["unknown edge 'ip5'", "ip4_lookup"]),
+    "no weight": ({"next: {drop: 1}": "@next: {drop: 0}"}, ["go nowhere"]),
+    "several ways": ({"      classify: {packet: 1cycles, next: {ip4: 3, ip6: 1}}": "      @classify: {packet: 1cycles}"},
+                     ["several ways", "'next'"]),
+    "edge to nothing": ({'"classify.ip6 -> mirror"': '@"classify.ip6 -> window"'}, ["unknown node 'window'"]),
+    "edge of nothing": ({'"classify.ip6 -> mirror"': '@"classify.ip7 -> mirror"'}, ["unknown edge 'ip7'"]),
+    "edge that is changed twice": ({'ip6 -> mirror"': 'ip6 -> mirror", @"classify.ip6 -> drop"'}, ["already"]),
+    "port that does not transmit": ({'ip6 -> mirror"': 'ip6 -> mirror", @"classify.ip4 -> south"', "    north:": "    south: {}\n    north:"},
+                                    ["'south'", "does not transmit"]),
+    "no type of nodes": ({"type: classify": "type: @prism"}, ["'prism'"]),
+    "ring that another polls": ({"[uplink]}": "[uplink]}\n    - {receive: [@uplink.0]}"}, ["polled already"]),
+    "unknown port": ({"[uplink]": "[@downlink]"}, ["unknown port 'downlink'"]),
+    "unknown cores": ({"[uplink]}": "[uplink], cores: @fast}"}, ["worker-0", "no such kind"]),
+    "too few cores": ({"[uplink]}": "[uplink.0]}\n    - @{receive: [uplink.1]}"}, ["worker-1", "'count'"]),
+    "walk of no time": ({"walk: 50cycles": "walk: @0.001cycles", "clock: 1GHz": "clock: 900GHz"}, ["no time"]),
+    "port that nobody polls": ({"to: uplink": "to: @north"}, ["no worker polls"]),
+    "circle": ({"next: {drop: 1}": "next: {ip6: 1}", 'ip6 -> mirror"': 'ip6 -> mirror", "mirror.ip6 -> mirror"', "  costs:": "  @costs:"},
+               ["never leave"]),
+    "unknown ring": ({"duration: 1ms": "duration: 1ms, probes: {p: {ring: @uplink.1.rx_ring}}"}, ["unknown ring"]),
+    "nodes that are not simulated": ({"{mirror: {type: classify}}": "{@mirror: {type: link_rx}}", "next: {drop: 1}": "next: {classify: 1}"},
+                                     ["not simulated"]),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_refused(tmp_path, what):
+    """With file, line and column."""
+    replaced, words = WRONG[what]
+    text = GOOD
+    for old, new in replaced.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    before, after = text.split("@")
+    (tmp_path / "bad.yaml").write_text(before + after)
+    place = f"bad.yaml:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}: "
+    done = weir("sim", "bad.yaml", cwd=tmp_path)
+    assert done.code == USAGE and not done.stdout
+    lines = [line for line in done.stderr.splitlines() if line.startswith(place)]
+    assert any(all(word in line for word in words) and "expected" in line for line in lines), done.text
+
+
+def test_good(tmp_path):
+    (tmp_path / "good.yaml").write_text(GOOD)
+    assert means(simulate(tmp_path / "good.yaml")["nodes"])["classify-mirror"]["packets"] > 0
+
+
+def test_costs_are_needed(tmp_path):
+    """A file that is only to be run is no model: where packets come to a port, it says what lacks."""
+    text = GOOD[:GOOD.index("  costs:")] + GOOD[GOOD.index("traffic:"):]
+    (tmp_path / "bad.yaml").write_text(text)
+    done = weir("sim", "bad.yaml", cwd=tmp_path)
+    assert done.code == USAGE and "expected 'costs' in 'platform'" in done.stderr
