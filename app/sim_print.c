@@ -342,6 +342,11 @@ sim_report_print(const struct sim_report *report)
 		printf("  %u batches, of one of which the counts are\n", result->nb_rows);
 	if (report->param->precision > 0 && !result->is_precise)
 		printf("  the precision that was asked for is not reached\n");
+	if (report->param->finds_warmup && result->nb_replications > 0)
+		printf("  warm-up of %.4g s found%s\n", (double)result->warmup_ps / 1e12,
+			result->has_no_steady_end
+				? ", half of all: it may not be over, run it for longer"
+				: "");
 	printf("  seed %" PRIu64 ", fingerprint %016" PRIx64, report->param->seed,
 		result->fingerprint);
 	if (result->nb_rows > 1)

@@ -77,24 +77,22 @@ json_t *
 sim_report_json(const struct sim_report *report)
 {
 	const struct weir_sim_result *result = report->result;
-
-	return json_pack("{s:b, s:s, s:I, s:f, s:f, s:I, s:o, s:b, s:o, s:I, s:f, s:f, s:o, s:o, "
-			 "s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-		"ok", sim_report_broken(report) == NULL, "model", report->path, "seed",
+	const char *name;
+	json_t *all = json_pack(
+		"{s:b, s:s, s:I, s:f, s:f, s:b, s:I, s:o, s:b, s:o, s:I, s:f, s:f, s:o}", "ok",
+		sim_report_broken(report) == NULL, "model", report->path, "seed",
 		(json_int_t)report->param->seed, "confidence", report->param->confidence,
-		"warmup_s", (double)report->param->warmup_ps / 1e12, "samples",
-		(json_int_t)result->nb_rows, "precise",
+		"warmup_s", (double)result->warmup_ps / 1e12, "steady", !result->has_no_steady_end,
+		"samples", (json_int_t)result->nb_rows, "precise",
 		report->param->precision > 0 ? json_boolean(result->is_precise) : json_null(),
 		"interrupted", (int)result->interrupted, "fingerprint",
 		hexadecimal(result->fingerprint), "events", (json_int_t)result->events, "seconds",
 		report->seconds, "events_per_second",
 		report->seconds > 0 ? (double)result->events / report->seconds : 0.0,
-		"replications", replications_json(result), "streams",
-		scope_json(report, WEIR_SIM_STREAM), "queues", scope_json(report, WEIR_SIM_QUEUE),
-		"cores", scope_json(report, WEIR_SIM_CORES), "units",
-		scope_json(report, WEIR_SIM_UNIT), "drops", scope_json(report, WEIR_SIM_DROP),
-		"probes", scope_json(report, WEIR_SIM_PROBE), "memories",
-		scope_json(report, WEIR_SIM_MEMORY), "each_core", scope_json(report, WEIR_SIM_CORE),
-		"rings", scope_json(report, WEIR_SIM_RING), "workers",
-		scope_json(report, WEIR_SIM_WORKER), "nodes", scope_json(report, WEIR_SIM_NODE));
+		"replications", replications_json(result));
+	unsigned int i;
+
+	for (i = 0; (name = weir_sim_scope_name((enum weir_sim_scope)i)) != NULL; i++)
+		json_object_set_new(all, name, scope_json(report, (enum weir_sim_scope)i));
+	return all;
 }

@@ -16,6 +16,7 @@ sim_doc_read_run(struct weir_sim_model *model, const struct weir_base_doc_value 
 		.nb_replications = (unsigned int)weir_base_doc_u64(
 			weir_base_doc_get(simulation, "replications")),
 		.warmup_ps = sim_doc_ps(warmup),
+		.finds_warmup = weir_base_doc_bool(weir_base_doc_get(simulation, "find_warmup")),
 		.duration_ps = sim_doc_ps(weir_base_doc_get(simulation, "duration")),
 		.nb_packets = weir_base_doc_u64(weir_base_doc_get(simulation, "packets")),
 		.nb_inside_max = (uint32_t)weir_base_doc_u64(
@@ -24,6 +25,9 @@ sim_doc_read_run(struct weir_sim_model *model, const struct weir_base_doc_value 
 		.nb_batches =
 			(unsigned int)weir_base_doc_u64(weir_base_doc_get(simulation, "batches")),
 	};
+	if (param->finds_warmup && param->warmup_ps > 0)
+		weir_base_doc_error_add(model->doc, warmup,
+			"a 'warmup' beside 'find_warmup'; expected one of them");
 	if (param->warmup_ps >= param->duration_ps)
 		weir_base_doc_error_add(model->doc, warmup,
 			"the warm-up is as long as all of it; expected less than 'duration'");

@@ -131,6 +131,14 @@ static const struct weir_base_doc_key simulation_keys[] = {
 		.help = "Time at the beginning that statistics leave out.",
 	},
 	{
+		.name = "find_warmup",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "false",
+		.help = "The warm-up is found instead, by MSER-5, from how many packets are inside "
+			"over time in the first replications, up to five, which are run twice for "
+			"that.",
+	},
+	{
 		.name = "replications",
 		.kind = WEIR_BASE_DOC_INT,
 		.min = 1,

@@ -6,7 +6,6 @@
  */
 #include "replication.h"
 
-#define EVENTS_AT_ONCE (UINT64_C(1) << 20)
 /* So many of them at one instant are taken for events without an end. */
 #define INSTANT_MAX 16
 
@@ -55,7 +54,8 @@ run_until(struct course *course, uint64_t end_ps)
 
 	/* Asked as often in short batches as in long ones. */
 	while (!course->is_stopped &&
-		sim_engine_run(sim, end_ps, EVENTS_AT_ONCE - sim->nb_events % EVENTS_AT_ONCE)) {
+		sim_engine_run(
+			sim, end_ps, SIM_EVENTS_AT_ONCE - sim->nb_events % SIM_EVENTS_AT_ONCE)) {
 		course->is_stopped = !course->ask(course->arg, sim, done(course));
 		watch_time(course);
 	}
@@ -107,8 +107,7 @@ sim_replicate(
 {
 	struct course course = {.sim = sim, .param = param, .ask = ask, .arg = arg};
 
-	if (param->nb_inside_max > 0)
-		sim->packets.most = param->nb_inside_max;
+	sim_limit_packets(sim, param);
 	if (param->warmup_ps > 0) {
 		if (!run_before(&course, param->warmup_ps))
 			return 0;

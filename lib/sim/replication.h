@@ -18,6 +18,29 @@ typedef bool (*sim_ask_t)(void *arg, const struct sim *sim, double done);
 unsigned int sim_replicate(struct sim *sim, const struct weir_sim_param *param, double *rows,
 	sim_ask_t ask, void *arg);
 
+/* Events between two questions. */
+#define SIM_EVENTS_AT_ONCE (UINT64_C(1) << 20)
+
+struct sim_warmup {
+	uint64_t ps;
+	bool is_found; /* the replications are long enough to tell */
+};
+
+/*
+ * Run pilot replications of a model, without regard to param->warmup_ps.
+ *
+ * @return 0; -ECANCELED: it was not to go on; or what went wrong otherwise
+ */
+int sim_find_warmup(const struct weir_sim_model *model, const struct weir_sim_param *param,
+	sim_ask_t ask, void *arg, struct sim_warmup *warmup);
+
+static inline void
+sim_limit_packets(struct sim *sim, const struct weir_sim_param *param)
+{
+	if (param->nb_inside_max > 0)
+		sim->packets.most = param->nb_inside_max;
+}
+
 /* Into how many batches a replication is cut. */
 static inline unsigned int
 sim_batches(const struct weir_sim_param *param)

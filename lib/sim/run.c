@@ -216,32 +216,53 @@ take_the_rest(struct team *team)
 	team->result->interrupted = team->is_stopped;
 }
 
+/* Before the replications, which leave it out. @return whether they are to be run */
+static bool
+find_warmup(struct team *team, struct weir_sim_param *param)
+{
+	struct sim_warmup found;
+	const int error = sim_find_warmup(team->model, param, tell, team, &found);
+
+	if (error < 0 && error != -ECANCELED) {
+		team->error = error;
+		return false;
+	}
+	param->warmup_ps = found.ps;
+	team->result->has_no_steady_end = !found.is_found;
+	return error == 0;
+}
+
 int
-weir_sim_run(const struct weir_sim_model *model, const struct weir_sim_param *param,
+weir_sim_run(const struct weir_sim_model *model, const struct weir_sim_param *asked,
 	struct weir_sim_result *result)
 {
+	struct weir_sim_param param = *asked;
 	struct team team = {.model = model,
-		.param = param,
+		.param = &param,
 		.result = result,
 		.lock = PTHREAD_MUTEX_INITIALIZER};
 
 	*result = (struct weir_sim_result){.nb_metrics = model->nb_metrics};
-	if (!param_is_valid(model, param))
+	if (param.finds_warmup)
+		param.warmup_ps = 0;
+	if (!param_is_valid(model, &param))
 		return -EINVAL;
-	team.look_at = param->nb_replications > LOOK_FIRST ? param->nb_replications : LOOK_FIRST;
-	team.nb_most = param->nb_replications;
-	if (param->precision > 0 && param->nb_replications_max > team.nb_most)
-		team.nb_most = param->nb_replications_max;
+	team.look_at = param.nb_replications > LOOK_FIRST ? param.nb_replications : LOOK_FIRST;
+	team.nb_most = param.nb_replications;
+	if (param.precision > 0 && param.nb_replications_max > team.nb_most)
+		team.nb_most = param.nb_replications_max;
 	team.nb_expected = team.nb_most;
 	result->replications = calloc(team.nb_most, sizeof(*result->replications));
-	result->values = calloc((size_t)team.nb_most * sim_batches(param),
+	result->values = calloc((size_t)team.nb_most * sim_batches(&param),
 		(size_t)model->nb_metrics * sizeof(double));
 	team.nb_rows = calloc(team.nb_most, sizeof(*team.nb_rows));
 	if (result->replications == NULL || result->values == NULL || team.nb_rows == NULL) {
 		free(team.nb_rows);
 		return -ENOMEM;
 	}
-	run_team(&team);
+	if (!param.finds_warmup || find_warmup(&team, &param))
+		run_team(&team);
+	result->warmup_ps = param.warmup_ps;
 	take_the_rest(&team);
 	free(team.nb_rows);
 	return team.error;

@@ -30,6 +30,7 @@
  *   quantities.c  each number of that
  *   replication.c one replication, cut into batches
  *   run.c         replications, by several threads
+ *   warmup.c      where their warm-up ends
  */
 
 #include <errno.h>

@@ -130,6 +130,11 @@ struct weir_sim_param {
 	uint64_t seed;                /**< of all random streams */
 	unsigned int nb_replications; /**< 1 or more; with precision: the least */
 	uint64_t warmup_ps;           /**< what happens before is left out of statistics */
+	/**
+	 * The warm-up is found (MSER-5, from how many packets are inside over time in the first replications, up to five, which are
+	 * run for that): warmup_ps is not looked at.
+	 */
+	bool finds_warmup;
 	uint64_t
 		duration_ps; /**< end of each replication, warm-up included; above warmup_ps, at most 2^62 */
 	uint64_t
@@ -180,7 +185,9 @@ struct weir_sim_result {
 	uint64_t events;      /**< of all replications */
 	/** progress() ended it; what it has is of whole replications. Traces that do not come to their end were told of. */
 	bool interrupted;
-	bool is_precise; /**< the precision that was asked for is reached */
+	bool is_precise;    /**< the precision that was asked for is reached */
+	uint64_t warmup_ps; /**< that was left out of each replication */
+	bool has_no_steady_end; /**< finds_warmup: they are too short to tell where it ends; half was left out */
 };
 
 /**

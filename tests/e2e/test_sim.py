@@ -55,6 +55,7 @@ WRONG = {
     "trace over a trace by another name": ("seed: 3", "seed: 3, probes: {p: {queue: work, trace: ./a.csv}, q: {queue: work, trace: @a.csv}}", ["'p'"]),
     "priority by nothing": ("cpu: {clock: 1GHz}", "cpu: {clock: 1GHz}\n  units:\n    nic: {discipline: @priority}", ["'by'"]),
     "unit that interrupts nothing": ("cpu: {clock: 1GHz}", "cpu: {clock: 1GHz}\n  units:\n    nic: {preemptive: @true}", ["lcfs"]),
+    "two warm-ups": ("warmup: 5ms", "warmup: @5ms, find_warmup: true", ["find_warmup"]),
     "warm-up without an end": ("warmup: 5ms", "warmup: @50ms", ["duration"]),
 }
 
@@ -249,6 +250,19 @@ def test_probes(model, tmp_path):
     assert times == sorted(times) and max(times) <= 50e9
     assert all(abs(int(a["level"]) - int(b["level"])) == 1 for a, b in zip(trace, trace[1:]))
     assert re.search(r"^  backlog +[\d,]+ ", weir("sim", tmp_path / "probes.yaml").stdout, re.M)
+
+
+def test_warm_up(model, tmp_path):
+    """One that is found is told, and in the table whether it is over."""
+    path = tmp_path / "found.yaml"
+    path.write_text(GOOD.replace("warmup: 5ms", "find_warmup: true"))
+    report = run(path)
+    assert report["steady"] is True and 0 <= report["warmup_s"] < 0.025
+    assert re.search(r"^  warm-up of \S+ s found$", weir("sim", path).stdout, re.M)
+    path.write_text(GOOD.replace("warmup: 5ms", "find_warmup: true").replace("700kpps", "2Mpps"))
+    assert run(path)["steady"] is False
+    assert "it may not be over" in weir("sim", path).stdout
+    assert run(model)["warmup_s"] == 0.005
 
 
 def test_reordering(tmp_path):

@@ -28,6 +28,65 @@ static const char random_ones[] =
 /* Row `row` of a result. */
 #define VALUE(row, quantity) given_value(&given, &result, row, STREAM, quantity)
 
+/* Each packet stays 1 ms, and none is inside at first: after 1 ms all is even. */
+static void
+the_end_of_a_warm_up(void **state)
+{
+	struct given given = given_model(
+		"traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1us}}}\n"
+		"application:\n"
+		"  queues: {q: {type: parallel}}\n"
+		"  objects: {o: {queues: [q], steps: [{use: u, deschedule: true}]}}\n"
+		"platform: {cores: {c: {clock: 1GHz}}, units: {u: {servers: 1001, delay: 1ms}}}\n"
+		"run: {simulation: {duration: 10ms, find_warmup: true, replications: 2}}\n");
+	struct weir_sim_result result = given_run(&given), again;
+	unsigned int i;
+
+	assert_false(result.has_no_steady_end);
+	assert_true(result.warmup_ps > 990000000 && result.warmup_ps < 1050000000);
+	assert_true(VALUE(0, "inside_mean") > 999.9 && VALUE(0, "inside_mean") < 1000.1);
+	/* It is left out, as one that is given would be. */
+	given.param.finds_warmup = false;
+	given.param.warmup_ps = result.warmup_ps;
+	again = given_run(&given);
+	assert_int_equal(again.fingerprint, result.fingerprint);
+	assert_int_equal(again.warmup_ps, result.warmup_ps);
+	for (i = 0; i < result.nb_metrics; i++)
+		assert_true(again.values[i] == result.values[i] || isnan(result.values[i]));
+	weir_sim_result_free(&again);
+	weir_sim_result_free(&result);
+	/* Ended by packets, which come to its end at 5 ms; those after the warm-up count. */
+	given.param.finds_warmup = true;
+	given.param.warmup_ps = 0;
+	given.param.nb_packets = 4000;
+	result = given_run(&given);
+	assert_false(result.has_no_steady_end);
+	assert_true(result.warmup_ps > 990000000 && result.warmup_ps < 1050000000);
+	assert_true(VALUE(0, "delivered_packets") == 4000);
+	weir_sim_result_free(&result);
+	/* Not half of it is even. */
+	given.param.nb_packets = 0;
+	given.param.duration_ps = 1500000000;
+	result = given_run(&given);
+	assert_true(result.has_no_steady_end);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* An even one needs none. */
+static void
+no_warm_up(void **state)
+{
+	struct given given = given_model(even);
+	struct weir_sim_result result;
+
+	given.param.finds_warmup = true;
+	result = given_run(&given);
+	assert_true(!result.has_no_steady_end && result.warmup_ps < 1000000);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 /* A packet whose parts have parts: it ends with the first that there is no room for. */
 static void
 forks_without_an_end(void **state)
@@ -424,6 +483,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_end_of_a_warm_up),
+		cmocka_unit_test(no_warm_up),
 		cmocka_unit_test(forks_without_an_end),
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(batches_share_the_time),
