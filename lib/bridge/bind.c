@@ -64,7 +64,7 @@ weir_bridge_bind(struct weir_graph *graph, struct weir_em_core *core)
 {
 	struct weir_graph_node *node;
 	struct bridge_graph *bound;
-	bool serves;
+	bool serves, held = false;
 	uint32_t i;
 	int error;
 
@@ -82,11 +82,16 @@ weir_bridge_bind(struct weir_graph *graph, struct weir_em_core *core)
 	bound->serves = serves;
 	bound->dispatches = weir_em_core_mask(bound->em) >> weir_em_core_id(core) & 1;
 	weir_graph_foreach_node (i, graph, node) {
-		if (is_ours(node))
+		if (is_ours(node)) {
 			state_of(node)->bound = bound;
+			held = true;
+		}
 		if (is_rx(node))
 			rx_of(node)->bound[weir_em_core_id(core)] = bound;
 	}
+	/* A graph without such nodes has nothing to send, nor to receive. */
+	if (!held)
+		free(bound);
 	return 0;
 }
 
