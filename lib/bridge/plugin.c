@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Kinds of execution objects, and work for jobs, from shared objects. */
+/* Kinds of execution objects, work for jobs, and functions on frames, from shared objects. */
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include "bridge_private.h"
 #include "weir_bridge_job.h"
 #include "weir_bridge_object.h"
+#include "weir_bridge_process.h"
 
 static const void *
 fail(int error)
@@ -65,6 +66,20 @@ check_job(const void *constant, const char *symbol, char *text, size_t size)
 	return false;
 }
 
+static bool
+check_process(const void *constant, const char *symbol, char *text, size_t size)
+{
+	const struct weir_bridge_process_type *type = constant;
+
+	if (!check_build(type->abi_version, WEIR_BRIDGE_PROCESS_ABI_VERSION, type->struct_size,
+		    sizeof(*type), symbol, text, size))
+		return false;
+	if (type->run != NULL)
+		return true;
+	snprintf(text, size, "'%s' has no run function", symbol);
+	return false;
+}
+
 static const void *
 load(const char *path, const char *symbol,
 	bool (*check)(const void *constant, const char *symbol, char *text, size_t size),
@@ -108,4 +123,10 @@ const struct weir_bridge_job_type *
 weir_bridge_job_load(const char *path, const char *symbol, const char **why)
 {
 	return load(path, symbol, check_job, why);
+}
+
+const struct weir_bridge_process_type *
+weir_bridge_process_load(const char *path, const char *symbol, const char **why)
+{
+	return load(path, symbol, check_process, why);
 }

@@ -262,6 +262,12 @@ tell_collector(const struct weir_readout_ctl_part *part, bool *agree)
 	return object;
 }
 
+static json_t *
+tell_own(const struct weir_readout_ctl_part *part, bool *agree)
+{
+	return part->tell(part->arg, agree);
+}
+
 typedef json_t *(*tell_t)(const struct weir_readout_ctl_part *part, bool *agree);
 
 /* @param[out] kind  the list that it belongs to */
@@ -281,6 +287,7 @@ how_to_tell(const struct weir_readout_ctl_part *part, const char **kind)
 		{"finders", part->finder, tell_finder},
 		{"followers", part->follower, tell_follower},
 		{"collectors", part->collector, tell_collector},
+		{"followers", part->tell != NULL ? part : NULL, tell_own},
 	};
 
 	for (size_t i = 0; i < RTE_DIM(kinds); i++)

@@ -16,8 +16,8 @@
  *    ("oldest", "newest", "history_s"), and its state;
  *  - "requests": those of the service: "asked" = "outstanding" + the sum of "answered" + the sum of "refused"; "latency_ns": histograms;
  *  - "dispatches", "receivers" (with bursts of each queue, and the device's own counters since it was made), "emulators", "replays",
- *    "senders", "finders" ("hits" = "delivered" + "refused"), "followers" ("received" = "passed" + "missed" + "waiting" + the sum of "dropped"),
- *    "collectors" ("received" + "queued": what its producers delivered): each by name.
+ *    "senders", "finders" ("hits" = "delivered" + "refused"), "followers" ("received" = "passed" + "missed" + "waiting" + the sum of "dropped", or what the program
+ *    tells of its own, see struct weir_readout_ctl_part), "collectors" ("received" + "queued": what its producers delivered): each by name.
  *
  * "readout/request": {"begin": T, "end": T}, in ticks, of links of one clock, or {"last_ms": N}: the last that each link has. Further arguments, none of which is
  * required: "links": names, each as "link" above, all else; "timeout_ms": so long to wait for what is still to come, up to WEIR_READOUT_CTL_TIMEOUT_MAX_MS, 0
@@ -31,7 +31,10 @@
  * Threads: control functions from any, one at a time. What is configured is there until the commands are taken back.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include <jansson.h>
 
 #include "weir_readout_collector.h"
 #include "weir_readout_emulator.h"
@@ -67,6 +70,15 @@ struct weir_readout_ctl_part {
 	const struct weir_readout_hit_finder *finder;   /**< likewise */
 	const struct weir_readout_follower *follower;   /**< likewise */
 	const struct weir_readout_collector *collector; /**< likewise */
+	/**
+	 * Tells of something that this library does not know, which follows frames: one of "followers".
+	 *
+	 * @param arg         as below
+	 * @param[out] agree  set to false where its sums do not
+	 * @return its counters, an object, which is given its name by the caller
+	 */
+	json_t *(*tell)(void *arg, bool *agree);
+	void *arg; /**< for tell */
 };
 
 /** What there is. 0 in a member: none, or its default. */

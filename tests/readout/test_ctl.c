@@ -141,6 +141,45 @@ follower(void **state)
 	weir_readout_follower_free(behind);
 }
 
+/* A part of the program's own. */
+static json_t *
+tell(void *arg, bool *agree)
+{
+	const int *received = arg;
+
+	*agree = *agree && *received == 5;
+	return json_pack("{s:i}", "received", *received);
+}
+
+/* It has its place among those that follow frames, and its sums count. */
+static void
+own_part(void **state)
+{
+	const struct weir_readout_handler *const handlers[] = {t.handlers[0]};
+	json_t *answer;
+	int received;
+
+	begin();
+	assert_int_equal(weir_readout_ctl_unregister(t.readout), 0);
+	t.readout = weir_readout_ctl_register(
+		ctl, &(struct weir_readout_ctl_config){.handlers = handlers,
+			     .nb_handlers = 1,
+			     .parts =
+				     &(struct weir_readout_ctl_part){
+					     .name = "own", .tell = tell, .arg = &received},
+			     .nb_parts = 1});
+	assert_non_null(t.readout);
+	for (received = 5; received < 7; received++) {
+		answer = ask("readout/status", NULL, 0);
+		assert_string_equal(text(item(answer, "followers", 0), "name"), "own");
+		assert_int_equal(number(item(answer, "followers", 0), "received"), received);
+		assert_true(json_is_true(part(answer, "agree")) == (received == 5));
+		json_decref(answer);
+	}
+	weir_readout_ctl_unregister(t.readout);
+	t.readout = NULL;
+}
+
 /* Clients of commands that come and go while frames flow. */
 static struct {
 	bool over;              /* atomic */
@@ -259,6 +298,7 @@ main(void)
 		cmocka_unit_test_teardown(counters, end),
 		cmocka_unit_test_teardown(one_link, end),
 		cmocka_unit_test_teardown(follower, end),
+		cmocka_unit_test_teardown(own_part, end),
 		cmocka_unit_test_teardown(many_links, end),
 		cmocka_unit_test_teardown(asked_beside_all, end),
 	};
