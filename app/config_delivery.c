@@ -73,7 +73,8 @@ read_delivery(struct config *config, struct config_link *link)
 		(uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "capacity"));
 	if (link->collects)
 		weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "by"),
-			"hits become frames of link '%s' in the thread that receives, and are in "
+			"what processes make becomes frames of link '%s' in the thread that "
+			"receives, and is in "
 			"no packet that could wait; expected 'callback'",
 			link->name);
 	check_pool(config, link, value);

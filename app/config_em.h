@@ -112,6 +112,9 @@ const struct config_sched_node *config_sched_node_find(
 /** "a, b and c": what queues there are, for error messages. Valid until the next call. */
 const char *config_queue_names(const struct config *config);
 
+/** Is there an event machine: are there queues, or jobs for frames of links? */
+bool config_has_em(const struct config *config);
+
 /** Is a worker in the group of any queue? */
 bool config_worker_dispatches(const struct config *config, unsigned int worker);
 
@@ -133,6 +136,10 @@ int config_job_read(struct config *config, struct config_sched_node *node);
 
 /** What can only be checked when workers are known. */
 void config_job_check(struct config *config, const struct config_sched_node *node);
+
+/** An error where no worker is in a group that jobs are to run in. @param value  has the key `group` */
+void config_job_check_group(
+	struct config *config, const struct weir_base_doc_value *value, unsigned int group);
 
 /** Errors for keys that mean nothing for nodes of another type. */
 void config_job_refuse_keys(struct config *config, const struct weir_base_doc_value *node);

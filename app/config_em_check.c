@@ -8,6 +8,12 @@
 #define GROUPS_MAX 62 /* the event machine has 63 with one of its own */
 
 bool
+config_has_em(const struct config *config)
+{
+	return config->em.nb_queues > 0 || config_processes_need_jobs(&config->links);
+}
+
+bool
 config_worker_dispatches(const struct config *config, unsigned int worker)
 {
 	unsigned int i;
@@ -85,7 +91,7 @@ check_queue(struct config *config, const struct config_queue *queue)
 }
 
 static bool
-has_job_nodes(const struct config *config, const char *group)
+has_jobs(const struct config *config, const char *group)
 {
 	const struct config_em *em = &config->em;
 	unsigned int i;
@@ -94,6 +100,9 @@ has_job_nodes(const struct config *config, const char *group)
 		if (em->nodes[i].is_job &&
 			strcmp(em->groups[em->nodes[i].job.group].name, group) == 0)
 			return true;
+	for (i = 0; i < em->nb_groups; i++)
+		if (strcmp(em->groups[i].name, group) == 0)
+			return config_processes_have_group(&config->links, i);
 	return false;
 }
 
@@ -106,7 +115,7 @@ serves_something(const struct config *config, const char *group)
 	for (i = 0; i < em->nb_queues; i++)
 		if (strcmp(em->groups[em->queues[i].group].name, group) == 0)
 			return true;
-	return has_job_nodes(config, group);
+	return has_jobs(config, group);
 }
 
 static bool
@@ -221,6 +230,7 @@ config_check_em(struct config *config, const struct weir_base_doc_value *platfor
 		if (em->nodes[i].is_job)
 			config_job_check(config, &em->nodes[i]);
 	}
+	config_check_process_groups(config);
 	for (i = 0; i < em->nb_queues; i++)
 		check_queue(config, &em->queues[i]);
 	for (i = 0; i < em->nb_objects; i++)

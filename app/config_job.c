@@ -89,10 +89,10 @@ config_job_read(struct config *config, struct config_sched_node *node)
 }
 
 void
-config_job_check(struct config *config, const struct config_sched_node *node)
+config_job_check_group(
+	struct config *config, const struct weir_base_doc_value *value, unsigned int index)
 {
-	const struct config_group *group = &config->em.groups[node->job.group];
-	const struct weir_base_doc_value *value = node->value;
+	const struct config_group *group = &config->em.groups[index];
 
 	if (group->workers == 0)
 		weir_base_doc_error_add(config->doc,
@@ -101,6 +101,14 @@ config_job_check(struct config *config, const struct config_sched_node *node)
 			"no worker is in group '%s'; expected it in the 'groups' of one of "
 			"platform.workers",
 			group->name);
+}
+
+void
+config_job_check(struct config *config, const struct config_sched_node *node)
+{
+	const struct weir_base_doc_value *value = node->value;
+
+	config_job_check_group(config, value, node->job.group);
 	if (node->job.plugin != NULL && access(node->job.plugin, R_OK) != 0)
 		weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "work"),
 			"cannot read '%s'; expected compute, wait, or PLUGIN.so:SYMBOL",
@@ -110,7 +118,7 @@ config_job_check(struct config *config, const struct config_sched_node *node)
 unsigned int
 config_nb_jobs(const struct config *config)
 {
-	unsigned int nb = 0, i;
+	unsigned int nb = config_processes_nb_jobs(&config->links), i;
 
 	for (i = 0; i < config->em.nb_nodes; i++)
 		if (config->em.nodes[i].is_job)
@@ -127,6 +135,10 @@ config_worker_has_jobs(const struct config *config, unsigned int worker)
 	for (i = 0; i < config->em.nb_nodes; i++)
 		if (config->em.nodes[i].is_job &&
 			(config->em.groups[config->em.nodes[i].job.group].workers >> worker & 1))
+			return true;
+	for (i = 0; i < config->em.nb_groups; i++)
+		if ((config->em.groups[i].workers >> worker & 1) &&
+			config_processes_have_group(&config->links, i))
 			return true;
 	return false;
 }

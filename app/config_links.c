@@ -19,7 +19,7 @@ bool
 config_has_links_only(const struct config *config)
 {
 	return weir_base_doc_count(weir_base_doc_get(config->application, "links")) > 0 &&
-	       config->nb_ports == 0 && config->em.nb_queues == 0;
+	       config->nb_ports == 0 && !config_has_em(config);
 }
 
 bool
@@ -73,6 +73,31 @@ config_link_name(
 		snprintf(name, CONFIG_LINK_NAME_SIZE, "%s-%u", link->name, (uint16_t)number);
 	else
 		snprintf(name, CONFIG_LINK_NAME_SIZE, "%s", link->name);
+}
+
+unsigned int
+config_links_find(
+	const struct config *config, const char *name, unsigned int *link, unsigned int *first)
+{
+	char one[CONFIG_LINK_NAME_SIZE];
+	int index = config_link_find(config, name);
+	unsigned int i, j;
+
+	if (index != CONFIG_NONE) {
+		*link = (unsigned int)index;
+		*first = config->links.list[index].first;
+		return config->links.list[index].nb;
+	}
+	for (i = 0; i < config->links.nb; i++)
+		for (j = 0; j < config->links.list[i].nb; j++) {
+			config_link_name(&config->links.list[i], j, one);
+			if (strcmp(one, name) != 0)
+				continue;
+			*link = i;
+			*first = config->links.list[i].first + j;
+			return 1;
+		}
+	return 0;
 }
 
 void
@@ -444,13 +469,13 @@ config_read_links(struct config *config)
 		return -ENOMEM;
 	if (config_nb_errors(config) > before)
 		return 0;
-	config_read_hits(config);
-	if (config_read_shared(config) < 0)
+	if (config_read_processes(config) < 0 || config_read_shared(config) < 0)
 		return -ENOMEM;
 	config_read_delivery(config);
 	if (config_read_traffic(config, traffic) < 0 ||
 		config_read_requests(config, weir_base_doc_get(application, "requests")) < 0)
 		return -ENOMEM;
+	config_check_processes(config);
 	check_feeds(config);
 	config_check_receivers(config);
 	if (config_has_links_only(config))
@@ -467,6 +492,7 @@ config_free_links(struct config_links *links)
 		free(links->emulated[i].faults);
 	for (i = 0; i < links->nb_requests; i++)
 		free(links->requests[i].links);
+	config_free_processes(links);
 	free(links->formats);
 	free(links->list);
 	free(links->emulated);

@@ -11,6 +11,7 @@
 #include <weir_readout_emulator.h>
 #include <weir_readout_format.h>
 
+#include "config_process.h"
 #include "weir_base_doc.h"
 
 struct config;
@@ -35,11 +36,7 @@ struct config_link {
 	int receiver;                             /**< index into receivers, or CONFIG_NONE */
 	int shared;     /**< index into shared: the node that hands them to it, or CONFIG_NONE */
 	uint16_t queue; /**< of the receiver */
-	struct {
-		const struct config_link *to; /**< NULL: none are looked for */
-		uint16_t threshold, max_samples;
-	} hits;        /**< that are found in its frames */
-	bool collects; /**< others' hits */
+	bool collects;  /**< its frames are what processes of others make */
 	struct {
 		uint32_t queue_size; /**< frames; 0: a callback, in the thread that receives */
 		int cpu;             /**< that the queue's consumer runs on; -1: any */
@@ -101,6 +98,8 @@ struct config_links {
 	unsigned int nb_replayed;
 	struct config_shared *shared;
 	unsigned int nb_shared;
+	struct config_process *processes;
+	unsigned int nb_processes;
 	struct config_request *requests;
 	unsigned int nb_requests;
 	uint32_t nb_fragments; /**< of all requests at once; 0: as many as they need */
@@ -122,7 +121,7 @@ uint64_t config_shared_packets(const struct config *config);
 /** Free it. */
 void config_free_links(struct config_links *links);
 
-/** Are there links, and neither ports nor queues, so that no graph is needed? */
+/** Are there links, and neither ports nor an event machine, so that no worker is needed? */
 bool config_has_links_only(const struct config *config);
 
 /** Do frames of all links come to an end? */
@@ -130,6 +129,10 @@ bool config_links_end(const struct config *config);
 
 /** Index of the links of that name, or CONFIG_NONE. */
 int config_link_find(const struct config *config, const char *name);
+
+/** "wib" is all links of that name, "wib-3" one. @param[out] link  index into links @param[out] first  number @return how many; 0: there are none of this name */
+unsigned int config_links_find(
+	const struct config *config, const char *name, unsigned int *link, unsigned int *first);
 
 /** "a, b or c": names of links, for error messages. Valid until the next call. */
 const char *config_link_names(const struct config *config);
@@ -156,7 +159,6 @@ void config_link_feed(
 
 /* Parts of config_read_links(), each in a file of its own. */
 int config_read_requests(struct config *config, const struct weir_base_doc_value *list);
-void config_read_hits(struct config *config);
 void config_read_delivery(struct config *config);
 void config_check_jumps(struct config *config, const struct config_link *link);
 int config_read_shared(struct config *config);

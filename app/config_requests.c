@@ -21,31 +21,6 @@
 #define QUEUED_MOST 1024
 #define SPARE_PART  8 /* of a history's frames a buffer has to spare, as it is by default */
 
-/* "wib" is all of them, "wib-3" one. @return how many; 0: there are none of this name */
-static unsigned int
-find_links(const struct config *config, const char *name, unsigned int *link, unsigned int *first)
-{
-	char one[CONFIG_LINK_NAME_SIZE];
-	int index = config_link_find(config, name);
-	unsigned int i, j;
-
-	if (index != CONFIG_NONE) {
-		*link = (unsigned int)index;
-		*first = config->links.list[index].first;
-		return config->links.list[index].nb;
-	}
-	for (i = 0; i < config->links.nb; i++)
-		for (j = 0; j < config->links.list[i].nb; j++) {
-			config_link_name(&config->links.list[i], j, one);
-			if (strcmp(one, name) != 0)
-				continue;
-			*link = i;
-			*first = config->links.list[i].first + j;
-			return 1;
-		}
-	return 0;
-}
-
 static bool
 has_link(const struct config_request *request, uint32_t number)
 {
@@ -122,7 +97,7 @@ take_links(struct config *config, struct config_request *request,
 	const struct weir_base_doc_value *value)
 {
 	const char *name = weir_base_doc_str(value);
-	unsigned int link, first, nb = find_links(config, name, &link, &first), i;
+	unsigned int link, first, nb = config_links_find(config, name, &link, &first), i;
 
 	if (nb == 0) {
 		weir_base_doc_error_add(config->doc, value, "unknown link '%s'; expected %s", name,
@@ -227,13 +202,14 @@ sends_of(const struct config_request *request, const struct config_link *link)
 
 /*
  * Fragments on their way to a file or a socket pin what they hold: twice as much to spare as all windows that may be, but no more than
- * the history itself has.
+ * the history itself has. What looks at frames after the buffer pins some, too.
  */
 static void
 make_room(struct config_links *links, struct config_link *link)
 {
 	const double history =
 		config_link_frames(link, (uint64_t)(link->buffer.history_s * (double)SECOND_NS));
+	const double pinned = config_link_pinned(links, link);
 	struct weir_readout_buffer_config larger = link->buffer;
 	struct weir_readout_buffer_info info;
 	double wanted = history / SPARE_PART;
@@ -243,9 +219,10 @@ make_room(struct config_links *links, struct config_link *link)
 		if (sends_of(&links->requests[i], link))
 			wanted += 2 * (double)config_request_queued(&links->requests[i]) *
 				  config_link_frames(link, links->requests[i].window_ns);
-	larger.spare_frames = (uint32_t)ceil(RTE_MIN(wanted, history));
+	larger.spare_frames = (uint32_t)ceil(RTE_MIN(wanted, history) + pinned);
 	reason_log_begin();
-	if (wanted > history / SPARE_PART && weir_readout_buffer_plan(&larger, &info) == 0)
+	if ((pinned > 0 || wanted > history / SPARE_PART) &&
+		weir_readout_buffer_plan(&larger, &info) == 0)
 		link->buffer.spare_frames = larger.spare_frames;
 	reason_log_end("");
 }

@@ -82,7 +82,9 @@ answer_no_jobs(void *arg, const json_t *args, json_t **result)
 {
 	(void)arg;
 	(void)args;
-	*result = json_string("this run has no jobs: its description has no node of type job");
+	*result =
+		json_string("this run has no jobs: its description has no node of type job, and no "
+			    "process that runs as jobs");
 	return -ENOENT;
 }
 

@@ -64,13 +64,32 @@ has_plugins(const struct config_em *em)
 	return false;
 }
 
+/* What jobs use of it. */
+static void
+add_jobs(const struct config *config, struct weir_em_config *param)
+{
+	const struct config_em *em = &config->em;
+	unsigned int i;
+
+	if (config_nb_jobs(config) > 0)
+		param->types |= 1u << WEIR_EM_QUEUE_PARALLEL | 1u << WEIR_EM_QUEUE_ATOMIC;
+	for (i = 0; i < em->nb_nodes; i++)
+		if (em->nodes[i].is_job && config_job_has_priority(config, &em->nodes[i].job))
+			param->priorities |= (uint8_t)(1u << em->nodes[i].job.priority);
+	for (i = 0; i < config->links.nb_processes; i++)
+		if (config->links.processes[i].jobs.has_priority)
+			param->priorities |=
+				(uint8_t)(1u << config->links.processes[i].jobs.priority);
+}
+
 static int
 make_machine(struct em_run *run, struct config *config, bool stand_ins)
 {
 	const struct config_em *em = &config->em;
 	struct weir_em_config param = {
 		.backend = stand_ins ? "builtin" : em->backend,
-		.nb_queues = em->nb_flows + em->nb_nodes * JOBS_QUEUES,
+		.nb_queues =
+			em->nb_flows + (em->nb_nodes + config->links.nb_processes) * JOBS_QUEUES,
 		.nb_objects = em->nb_objects + em->nb_nodes + 16,
 		.nb_queue_groups = em->nb_groups,
 		.nb_events = em->nb_events,
@@ -92,12 +111,8 @@ make_machine(struct em_run *run, struct config *config, bool stand_ins)
 		param.types |= (uint8_t)(1u << types[em->queues[i].type]);
 		param.priorities |= (uint8_t)(1u << em->queues[i].priority);
 	}
-	for (i = 0; param.types != 0 && i < em->nb_nodes; i++)
-		if (em->nodes[i].is_job) {
-			param.types |= 1u << WEIR_EM_QUEUE_PARALLEL | 1u << WEIR_EM_QUEUE_ATOMIC;
-			if (config_job_has_priority(config, &em->nodes[i].job))
-				param.priorities |= (uint8_t)(1u << em->nodes[i].job.priority);
-		}
+	if (param.types != 0)
+		add_jobs(config, &param);
 	if (strncmp(param.backend, "eventdev:", 9) == 0) {
 		error = make_device(config, param.backend + 9);
 		if (error < 0)
@@ -358,7 +373,7 @@ allocate(struct em_run *run, const struct config *config)
 		nb += em->queues[i].nb_flows;
 		run->first_flow[i + 1] = nb;
 	}
-	run->flows = calloc(nb, sizeof(*run->flows));
+	run->flows = calloc(nb + 1, sizeof(*run->flows));
 	for (i = 0; run->nodes != NULL && i < em->nb_nodes; i++)
 		run->nodes[i] = WEIR_GRAPH_NODE_INVALID;
 	return run->first_flow != NULL && run->groups != NULL && run->objects != NULL &&
@@ -373,7 +388,7 @@ em_run_open(struct em_run *run, struct config *config, struct rte_mempool *pool,
 	unsigned int i;
 	int error;
 
-	if (config->em.nb_queues == 0)
+	if (!config_has_em(config))
 		return 0;
 	error = allocate(run, config);
 	if (error == 0)

@@ -125,6 +125,18 @@ create_graph(struct instance *instance, unsigned int index, bool events, uint32_
 	return -EINVAL;
 }
 
+static bool
+has_graphs(const struct instance *instance)
+{
+	unsigned int i;
+
+	for (i = 0; i < instance->config->nb_workers; i++)
+		if (instance->graph_ids[i] != WEIR_GRAPH_ID_INVALID ||
+			instance->event_graph_ids[i] != WEIR_GRAPH_ID_INVALID)
+			return true;
+	return false;
+}
+
 static int
 create_graphs(struct instance *instance)
 {
@@ -142,6 +154,8 @@ create_graphs(struct instance *instance)
 		error = create_graph(instance, i, false, &instance->graph_ids[i]);
 	if (error < 0)
 		return error;
+	if (!has_graphs(instance))
+		return 0; /* workers have nothing but jobs */
 	instance->cluster = weir_graph_cluster_create(&pattern, 1);
 	return instance->cluster != NULL ? 0 : -ENOMEM;
 }
@@ -285,7 +299,7 @@ instance_open(
 		return error;
 	error = open_punt_file(instance);
 	if (error == 0)
-		error = links_run_open(&instance->links, config, &instance->share);
+		error = links_run_open(&instance->links, config, &instance->share, &instance->em);
 	return error < 0 ? error : control_register(instance);
 }
 
@@ -334,13 +348,17 @@ instance_is_finished(struct instance *instance)
 {
 	unsigned int i;
 
-	if (instance->em.em != NULL && nothing_comes(instance) &&
-		em_run_is_empty(&instance->em, instance->config))
-		instance_stop_workers(instance);
+	if (nothing_comes(instance)) {
+		/* From graphs; jobs may have frames of links still. */
+		__atomic_store_n(&instance->share.over, true, __ATOMIC_RELEASE);
+		if (instance->em.em != NULL && links_run_needs_no_jobs(&instance->links) &&
+			em_run_is_empty(&instance->em, instance->config))
+			instance_stop_workers(instance);
+	}
 	for (i = 0; i < instance->nb_started; i++)
 		if (!worker_is_finished(&instance->workers[i]))
 			return false;
-	__atomic_store_n(&instance->share.over, true, __ATOMIC_RELEASE);
+	links_run_without_jobs(&instance->links);
 	return links_run_is_finished(&instance->links);
 }
 
@@ -383,6 +401,7 @@ instance_join(struct instance *instance)
 		end_ns = RTE_MAX(end_ns, instance->workers[i].end_ns);
 	}
 	__atomic_store_n(&instance->share.over, true, __ATOMIC_RELEASE);
+	links_run_without_jobs(&instance->links);
 	links_run_join(&instance->links);
 	end_ns = RTE_MAX(end_ns, instance->links.end_ns);
 	__atomic_store_n(&instance->end_ns, end_ns, __ATOMIC_RELAXED);
@@ -406,6 +425,8 @@ instance_close(struct instance *instance)
 
 	links_run_stop_now(&instance->links);
 	control_silence(instance);
+	links_run_join(&instance->links);
+	jobs_run_stop(&instance->em); /* jobs may keep frames of links */
 	links_run_close(&instance->links);
 	weir_graph_cluster_destroy(instance->cluster);
 	em_run_stop(&instance->em, instance->config);

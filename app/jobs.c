@@ -41,7 +41,8 @@ jobs_run_open(struct em_run *run, struct config *config)
 	}
 	if (error < 0)
 		weir_base_doc_error_add(config->doc,
-			weir_base_doc_get(config->application, "nodes"),
+			weir_base_doc_get(config->application,
+				config->em.nb_nodes > 0 ? "nodes" : "processes"),
 			"%u jobs could not be made room for: %s", nb,
 			reason_log_end(rte_strerror(-error)));
 	else

@@ -33,7 +33,7 @@ register_none(struct weir_base_ctl *ctl)
 	return error;
 }
 
-/* Feeds, senders, and what looks for hits in links, by name. @return how many */
+/* Feeds, senders, and what looks at frames, by name. @return how many */
 static unsigned int
 list_parts(const struct links_run *run, struct weir_readout_ctl_part *parts)
 {
@@ -46,12 +46,7 @@ list_parts(const struct links_run *run, struct weir_readout_ctl_part *parts)
 			parts[nb++] = (struct weir_readout_ctl_part){
 				.name = run->requests.list[i].config->name,
 				.sender = run->requests.list[i].sender};
-	for (i = 0; i < run->nb; i++)
-		if (run->finders[i] != NULL)
-			parts[nb++] = (struct weir_readout_ctl_part){
-				.name = weir_readout_link_name(run->links[i]),
-				.finder = run->finders[i]};
-	return nb;
+	return nb + links_processes_parts(run, &parts[nb]);
 }
 
 int
@@ -68,8 +63,9 @@ links_run_register(struct links_run *run, struct weir_base_ctl *ctl)
 
 	if (run->registry == NULL)
 		return register_none(ctl);
-	parts = calloc(
-		run->nb_feeds * LINKS_FEED_PARTS + run->requests.nb + run->nb, sizeof(*parts));
+	parts = calloc(run->nb_feeds * LINKS_FEED_PARTS + run->requests.nb +
+			       links_processes_nb_parts(run) + 1,
+		sizeof(*parts));
 	if (parts == NULL)
 		return -ENOMEM;
 	config.parts = parts;

@@ -12,6 +12,31 @@ write_feed(const struct config_link *link, const char *what, FILE *out)
 		what, what, link->name, link->name);
 }
 
+/* What links it looks at, and where what it makes of them goes. */
+static void
+write_process(const struct config_links *links, const struct config_process *process, FILE *out)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < links->nb; i++) {
+		const struct config_link *link = &links->list[i];
+
+		for (j = 0; j < process->nb_links; j++)
+			if (process->links[j] - link->first < link->nb)
+				break;
+		if (j == process->nb_links)
+			continue;
+		if (process->to != NULL)
+			fprintf(out, "  \"link %s\" -> \"link %s\" [label=\"%s\"];\n", link->name,
+				process->to->name, process->name);
+		else
+			fprintf(out,
+				"  \"process %s\" [label=\"%s\"];\n  \"link %s\" -> \"process "
+				"%s\";\n",
+				process->name, process->name, link->name, process->name);
+	}
+}
+
 /* What becomes of a window, and which links are asked. */
 static void
 write_request(const struct config_links *links, const struct config_request *request, FILE *out)
@@ -62,10 +87,8 @@ links_dot_write(const struct config *config, FILE *out)
 				config->receivers.list[link->receiver].name, link->name,
 				link->queue);
 	}
-	for (i = 0; i < links->nb; i++)
-		if (links->list[i].hits.to != NULL)
-			fprintf(out, "  \"link %s\" -> \"link %s\" [label=\"hits\"];\n",
-				links->list[i].name, links->list[i].hits.to->name);
+	for (i = 0; i < links->nb_processes; i++)
+		write_process(links, &links->processes[i], out);
 	for (i = 0; i < links->nb_requests; i++)
 		write_request(links, &links->requests[i], out);
 	return fputs("}\n", out) < 0 ? -EIO : 0;

@@ -126,6 +126,7 @@ look(void *arg)
 	for (i = 0; i < run->nb; i++)
 		if (run->feeder_of[i] == number)
 			weir_readout_handler_stats(run->handlers[i], &run->stats[i]);
+	links_processes_look(run, number);
 }
 
 /* One round. @return 0: there may be time to rest */
@@ -223,6 +224,42 @@ workers_run(const struct links_run *run)
 	return run->share->nb > 0 && !__atomic_load_n(&run->share->over, __ATOMIC_ACQUIRE);
 }
 
+/* What processes send is of feeds that the first one polls. @return how much there was */
+static uint32_t
+poll_collected(struct links_run *run)
+{
+	const uint64_t now_ns = weir_base_time_ns() - run->start_ns;
+	uint32_t nb = 0;
+	unsigned int i;
+
+	for (i = 0; i < run->nb_feeds; i++)
+		if (run->feeds[i].link != NULL && run->feeds[i].link->collects)
+			nb += run->feeds[i].type->poll(&run->feeds[i], 0, now_ns);
+	return nb;
+}
+
+/*
+ * Nothing but what is made of frames comes to links any more. Who was idle before a look that found nothing made has no more to do: only this
+ * thread gives links frames now.
+ */
+static void
+finish_processes(struct links_run *run)
+{
+	bool idle;
+
+	do {
+		idle = links_processes_are_idle(run);
+		if (poll_collected(run) > 0)
+			idle = false;
+		else if (!idle)
+			links_thread_rest();
+		others_poll(run);
+	} while (!idle);
+	links_processes_end(run);
+	while (poll_collected(run) > 0) /* of those that were not waited for */
+		;
+}
+
 static void *
 feed_the_rest(void *arg)
 {
@@ -240,6 +277,7 @@ feed_the_rest(void *arg)
 		others_poll(run);
 	}
 	links_consume_finish(run);
+	finish_processes(run);
 	for (i = run->nb_feeders; i-- > 0;)
 		links_thread_finish(&run->feeders[i].thread, look, &run->feeders[i]);
 	return NULL;

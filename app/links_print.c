@@ -108,6 +108,21 @@ print_finders(const json_t *feed, FILE *out)
 	}
 }
 
+/* Those of plug-ins. */
+static void
+print_sources(const json_t *feed, FILE *out)
+{
+	const json_t *source;
+	size_t index;
+
+	json_array_foreach (json_object_get(feed, "sources"), index, source) {
+		fprintf(out, "  %-20s %-10s %12s by %s, %s refused\n", report_text(source, "link"),
+			report_text(feed, "feed"), report_grouped(report_int(source, "sent")),
+			report_text(source, "process"),
+			report_grouped(report_int(source, "refused")));
+	}
+}
+
 static void
 print_feed(const json_t *feed, FILE *out)
 {
@@ -128,6 +143,7 @@ print_feed(const json_t *feed, FILE *out)
 		fprintf(out, "\n");
 	}
 	print_finders(feed, out);
+	print_sources(feed, out);
 	if (json_object_get(feed, "queued") != NULL)
 		fprintf(out, "  %-20s %-10s %12s received, %s queued\n", report_text(feed, "to"),
 			report_text(feed, "feed"), report_grouped(report_int(feed, "received")),
@@ -147,6 +163,39 @@ print_feed(const json_t *feed, FILE *out)
 	if (report_int(packets, "received") != report_int(packets, "links"))
 		fprintf(out, "%s of unknown streams\n",
 			report_grouped(report_int(packets, "unknown_stream")));
+}
+
+/* Of functions before the buffer, what they dropped is all that is counted. */
+static void
+print_processes(const json_t *processes, FILE *out)
+{
+	const json_t *process;
+	size_t index;
+
+	if (json_array_size(processes) > 0)
+		fprintf(out, "\n  %-20s %-20s %-8s %12s %12s %10s %10s\n", "process", "link",
+			"where", "received", "passed", "missed", "waiting");
+	json_array_foreach (processes, index, process) {
+		fprintf(out, "  %-20s %-20s %s", report_text(process, "process"),
+			report_text(process, "link"), report_text(process, "where"));
+		if (json_object_get(process, "received") != NULL)
+			fprintf(out, "%*s %12s %12s %10s %10s",
+				8 - (int)strlen(report_text(process, "where")), "",
+				report_grouped(report_int(process, "received")),
+				report_grouped(report_int(process, "passed")),
+				report_grouped(report_int(process, "missed")),
+				report_grouped(report_int(process, "waiting")));
+		print_counts(json_object_get(process, "dropped"), "  dropped: ", out);
+		print_counts(json_object_get(process, "refused"), "  refused: ", out);
+		if (report_int(process, "cancelled") + report_int(process, "exited") +
+				report_int(process, "inside") !=
+			0)
+			fprintf(out, "  %s cancelled, %s exited, %s in jobs",
+				report_grouped(report_int(process, "cancelled")),
+				report_grouped(report_int(process, "exited")),
+				report_grouped(report_int(process, "inside")));
+		fprintf(out, "\n");
+	}
 }
 
 static void
@@ -227,6 +276,7 @@ links_report_print(const json_t *readout, FILE *out)
 	json_array_foreach (json_object_get(readout, "feeds"), index, feed) {
 		print_feed(feed, out);
 	}
+	print_processes(json_object_get(readout, "processes"), out);
 	print_requests(json_object_get(readout, "requests"), out);
 	if (!json_is_true(json_object_get(readout, "adds_up")))
 		fprintf(out, "\n  the sums of the readout do NOT add up\n");

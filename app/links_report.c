@@ -262,9 +262,10 @@ links_report_add(struct links_run *run, const struct config *config, bool begun,
 
 	links_feeders_look(run, begun);
 	links_thread_look(&run->requests.thread, begun);
-	readout = json_pack("{s:o, s:o, s:o, s:o}", "frames", sum_json(run), "links",
+	readout = json_pack("{s:o, s:o, s:o, s:o, s:o}", "frames", sum_json(run), "links",
 		links_json(run, config, &adds_up), "feeds", feeds_json(run, config, &adds_up),
-		"requests", requests_json(&run->requests, finished, &adds_up));
+		"processes", links_processes_json(run, config, finished, &adds_up), "requests",
+		requests_json(&run->requests, finished, &adds_up));
 	links_thread_release(&run->requests.thread);
 	links_feeders_release(run);
 	json_object_set_new(readout, "adds_up", json_boolean(adds_up));

@@ -11,6 +11,7 @@
 #include <weir_base_pool.h>
 
 #include "config.h"
+#include "links_collect.h"
 #include "links_consume.h"
 #include "links_receive.h"
 #include "links_run.h"
@@ -89,23 +90,22 @@ make_link(struct links_run *run, struct config *config, const struct config_link
 	};
 	struct weir_readout_handler_config handler = {
 		.queue_size = link->delivery.queue_size, .buffer = link->buffer};
-	struct weir_readout_process process;
-	int error = 0;
+	struct weir_readout_process processes[WEIR_READOUT_PROCESSES_MAX];
+	int error;
 
 	config_link_name(link, number, name);
 	handler.buffer.name = name;
+	error = links_processes_inline(run, config, index, processes, &param.nb_processes);
+	if (error < 0)
+		return error;
+	param.processes = processes;
 	reason_log_begin();
-	if (link->hits.to != NULL && links_hits_find(run, link, number, &process) == 0) {
-		param.processes = &process;
-		param.nb_processes = 1;
-	}
 	run->links[index] = weir_readout_link_create(run->registry, &param);
 	if (run->links[index] != NULL) {
 		handler.link = run->links[index];
 		run->handlers[index] = weir_readout_handler_create(run->registry, &handler);
 	}
-	if (run->handlers[index] == NULL ||
-		(link->hits.to != NULL && run->finders[index] == NULL)) {
+	if (run->handlers[index] == NULL) {
 		error = -rte_errno;
 		weir_base_doc_error_add(config->doc, link->value, "link '%s' could not be made: %s",
 			name, reason_log_end(rte_strerror(-error)));
@@ -163,8 +163,7 @@ make_feeds(struct links_run *run, struct config *config)
 		if (!links->list[i].collects)
 			continue;
 		reason_log_begin();
-		error = links_hits_collect(
-			&run->feeds[run->nb_feeds++], run, links, &links->list[i]);
+		error = links_collect_open(&run->feeds[run->nb_feeds++], run, &links->list[i]);
 		error = tell_feed(config, links->list[i].value, error);
 	}
 	return error;
@@ -176,7 +175,6 @@ allocate(struct links_run *run, const struct config *config)
 	run->nb = config->links.nb_links;
 	run->links = calloc(run->nb, sizeof(*run->links));
 	run->handlers = calloc(run->nb, sizeof(*run->handlers));
-	run->finders = calloc(run->nb, sizeof(*run->finders));
 	run->stats = calloc(run->nb, sizeof(*run->stats));
 	run->feeds = calloc(config->links.nb + config->receivers.nb + config->links.nb_shared + 1,
 		sizeof(*run->feeds));
@@ -184,14 +182,14 @@ allocate(struct links_run *run, const struct config *config)
 	run->pool = weir_base_pool_create(
 		"weir_links", nb_mbufs(config), 0, mbuf_bytes(config), SOCKET_ID_ANY, NULL);
 	return run->links != NULL && run->handlers != NULL && run->stats != NULL &&
-			       run->finders != NULL && run->feeds != NULL &&
-			       run->registry != NULL && run->pool != NULL
+			       run->feeds != NULL && run->registry != NULL && run->pool != NULL
 		       ? 0
 		       : -ENOMEM;
 }
 
 int
-links_run_open(struct links_run *run, struct config *config, const struct links_share *share)
+links_run_open(struct links_run *run, struct config *config, const struct links_share *share,
+	const struct em_run *em)
 {
 	const struct config_links *links = &config->links;
 	unsigned int i, j;
@@ -207,9 +205,13 @@ links_run_open(struct links_run *run, struct config *config, const struct links_
 		error = allocate(run, config);
 	if (error == 0)
 		error = links_consume_open(run, links);
+	if (error == 0)
+		error = links_processes_open(run, config);
 	for (i = 0; error == 0 && i < links->nb; i++)
 		for (j = 0; error == 0 && j < links->list[i].nb; j++)
 			error = make_link(run, config, &links->list[i], j);
+	if (error == 0)
+		error = links_processes_follow(run, config, em);
 	if (error == 0)
 		error = make_feeds(run, config);
 	if (error == 0)
@@ -227,7 +229,9 @@ links_run_start(struct links_run *run)
 	if (run->registry == NULL)
 		return 0;
 	run->start_ns = weir_base_time_ns();
-	error = links_consume_start(run);
+	error = links_processes_start(run);
+	if (error == 0)
+		error = links_consume_start(run);
 	if (error == 0)
 		error = links_feeders_start(run);
 	return error == 0 ? links_requests_start(&run->requests, run) : error;
@@ -245,7 +249,20 @@ void
 links_run_stop_now(struct links_run *run)
 {
 	links_run_stop(run);
+	links_processes_abandon(run);
 	__atomic_store_n(&run->requests.stop_now, true, __ATOMIC_RELAXED);
+}
+
+bool
+links_run_needs_no_jobs(const struct links_run *run)
+{
+	return run->registry == NULL || __atomic_load_n(&run->processes.over, __ATOMIC_ACQUIRE);
+}
+
+void
+links_run_without_jobs(struct links_run *run)
+{
+	__atomic_store_n(&run->processes.no_jobs, true, __ATOMIC_RELEASE);
 }
 
 bool
@@ -260,6 +277,7 @@ links_run_join(struct links_run *run)
 {
 	links_feeders_join(run);
 	links_consume_finish(run);
+	links_processes_end(run);
 	links_thread_join(&run->requests.thread);
 }
 
@@ -273,8 +291,7 @@ links_run_close(struct links_run *run)
 	links_run_unregister(run);
 	links_requests_close(&run->requests);
 	/* What is bound to something goes before it. */
-	for (i = 0; run->finders != NULL && i < run->nb; i++)
-		weir_readout_hit_finder_free(run->finders[i]);
+	links_processes_close(run);
 	for (i = 0; i < run->nb_feeds; i++)
 		run->feeds[i].type->close(&run->feeds[i]);
 	for (i = 0; run->handlers != NULL && i < run->nb; i++) {
@@ -289,6 +306,5 @@ links_run_close(struct links_run *run)
 	free(run->links);
 	free(run->handlers);
 	free(run->stats);
-	free(run->finders);
 	memset(run, 0, sizeof(*run));
 }

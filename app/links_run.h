@@ -14,15 +14,15 @@
 
 #include <weir_readout_ctl.h>
 #include <weir_readout_handler.h>
-#include <weir_readout_hit_finder.h>
-#include <weir_readout_process.h>
 
 #include "links_feed.h"
 #include "links_feeder.h"
+#include "links_process.h"
 #include "links_requests.h"
 #include "links_thread.h"
 
 struct config;
+struct em_run;
 struct links_consumer;
 struct links_share;
 struct rte_mempool;
@@ -35,9 +35,8 @@ struct links_run {
 	struct weir_readout_handler **handlers;   /**< by number */
 	struct weir_readout_handler_stats *stats; /**< by number, of the last look */
 	unsigned int nb;                          /**< links */
-	struct weir_readout_hit_finder *
-		*finders;                 /**< by number; NULL: its frames are not searched */
-	struct links_consumer *consumers; /**< of queues that links have */
+	struct links_processes processes;         /**< what looks at their frames */
+	struct links_consumer *consumers;         /**< of queues that links have */
 	unsigned int nb_consumers;
 	struct links_feed *feeds;
 	unsigned int nb_feeds;
@@ -54,8 +53,9 @@ struct links_run {
 	uint64_t end_ns;         /**< when the feeds were polled last; of use when finished */
 };
 
-/** Make it; EAL is up. @param share  made from the same description. @return 0, or a negative errno with the reason in the document or printed */
-int links_run_open(struct links_run *run, struct config *config, const struct links_share *share);
+/** Make it; EAL is up. @param share, em  made from the same description. @return 0, or a negative errno with the reason in the document or printed */
+int links_run_open(struct links_run *run, struct config *config, const struct links_share *share,
+	const struct em_run *em);
 
 /** Offer what it answers on the control socket; also of a run without a readout, which says so. @return 0 or a negative errno */
 int links_run_register(struct links_run *run, struct weir_base_ctl *ctl);
@@ -72,27 +72,20 @@ void links_run_stop(struct links_run *run);
 /** Likewise; what is not sent yet never will be. */
 void links_run_stop_now(struct links_run *run);
 
+/** Will no frame need a job any more? */
+bool links_run_needs_no_jobs(const struct links_run *run);
+
+/** There are none any more: their workers have ended. */
+void links_run_without_jobs(struct links_run *run);
+
 /** Has it come to its end? */
 bool links_run_is_finished(const struct links_run *run);
 
 /** Wait for its threads. */
 void links_run_join(struct links_run *run);
 
-/** Free everything. */
+/** Free everything; jobs are stopped. */
 void links_run_close(struct links_run *run);
-
-/**
- * Make what finds hits in the frames of a link.
- *
- * @param[out] process  for the link's configuration
- * @return 0, or a negative errno with the reason in the log
- */
-int links_hits_find(struct links_run *run, const struct config_link *link, unsigned int number,
-	struct weir_readout_process *process);
-
-/** Give a link the hits that are found in others, which are there. @return 0, or a negative errno with the reason in the log */
-int links_hits_collect(struct links_feed *feed, const struct links_run *run,
-	const struct config_links *config, const struct config_link *link);
 
 /** Are the buffers of links more than the system has free? @return 0, or -ENOMEM with the reason in the document */
 int links_memory_check(struct config *config);

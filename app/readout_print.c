@@ -245,6 +245,7 @@ print_part(const char *kind, const json_t *part, FILE *out)
 	print_counts(": ", part, out);
 	print_counts("; failed: ", json_object_get(part, "failed"), out);
 	print_counts("; dropped: ", json_object_get(part, "dropped"), out);
+	print_counts("; refused: ", json_object_get(part, "refused"), out);
 	fprintf(out, "\n");
 	json_array_foreach (json_object_get(part, "ports"), index, item) {
 		print_port(item, out);

@@ -33,6 +33,8 @@ extern const struct weir_base_doc_section schema_scheduler;
 extern const struct weir_base_doc_section schema_link;
 /** Devices that links' frames come from. */
 extern const struct weir_base_doc_section schema_receiver;
+/** What is done with frames. */
+extern const struct weir_base_doc_section schema_process;
 /** Windows of time asked for. */
 extern const struct weir_base_doc_section schema_request;
 extern const struct weir_base_doc_section schema_fragments;
@@ -53,6 +55,8 @@ enum schema_idle { SCHEMA_IDLE_POLL, SCHEMA_IDLE_PAUSE, SCHEMA_IDLE_SLEEP };
 enum schema_huge { SCHEMA_HUGE_AUTO, SCHEMA_HUGE_YES, SCHEMA_HUGE_NO };
 /** Indices into the choices of a link's delivery.by. */
 enum schema_delivery { SCHEMA_DELIVERY_CALLBACK, SCHEMA_DELIVERY_QUEUE };
+/** Indices into the choices of a process' where. */
+enum schema_where { SCHEMA_WHERE_INLINE, SCHEMA_WHERE_THREAD, SCHEMA_WHERE_JOBS };
 /** Indices into the choices of run.until. */
 enum schema_until { SCHEMA_UNTIL_INPUT_END, SCHEMA_UNTIL_SIGNAL, SCHEMA_UNTIL_DURATION };
 

@@ -155,6 +155,14 @@ static const struct weir_base_doc_key keys[] = {
 			"in memory.",
 	},
 	{
+		.name = "processes",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &schema_process,
+		.help = "What is done with the frames of links, by name: before their buffers, in "
+			"the order that they have here, and after these.",
+	},
+	{
 		.name = "requests",
 		.kind = WEIR_BASE_DOC_NAMED,
 		.item = WEIR_BASE_DOC_MAP,

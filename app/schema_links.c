@@ -225,7 +225,8 @@ static const struct weir_base_doc_key link_keys[] = {
 		.name = "hits",
 		.kind = WEIR_BASE_DOC_MAP,
 		.section = &hits_section,
-		.help = "Look for hits in its frames.",
+		.help = "Look for hits in its frames: short for one of `processes` with the name "
+			"and the function `hits`, `inline`.",
 	},
 	{
 		.name = "drop_duplicates",

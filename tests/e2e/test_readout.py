@@ -41,10 +41,12 @@ def check_sums(readout):
     for name in "received", "received_bytes", "buffered", "held", "delivered":
         assert readout["frames"][name] == sum(link[name] for link in readout["links"])
     for feed in readout["feeds"]:
-        if feed["feed"] == "hits":
+        if feed["feed"] in ("hits", "messages"):
             [link] = [link for link in readout["links"] if link["name"] == feed["to"]]
             assert all(finder["hits"] == finder["delivered"] + finder["refused"] for finder in feed["finders"])
-            assert sum(finder["delivered"] for finder in feed["finders"]) == link["received"] + feed["queued"]
+            assert all(source["sent"] == source["delivered"] + source["refused"] for source in feed["sources"])
+            assert (sum(sender["delivered"] for sender in [*feed["finders"], *feed["sources"]])
+                    == link["received"] + feed["queued"])
             continue
         packets, fed = feed["packets"], [link for link in readout["links"] if link["name"].rsplit("-", 1)[0] == feed["to"]]
         assert packets["received"] == packets["links"] + packets["not_udp"] + packets["truncated"] + packets["unknown_stream"]
@@ -55,6 +57,8 @@ def check_sums(readout):
                                       - stream["withheld"]), stream
             assert stream["late_ns"] >= 0
         assert packets["received"] == sum(stream["sent"] for stream in feed.get("streams", [feed]))
+    for process in readout["processes"]:
+        check_process(process)
     requests = readout["requests"]
     assert requests["asked"] == (requests["outstanding"] + sum(requests["answered"].values())
                                  + sum(requests["refused"].values())), requests
@@ -66,6 +70,14 @@ def check_sums(readout):
         if "to" in request:
             to = request["to"]
             assert request["fragments"] == to["taken"] == to["sent"] + to["queued"] + sum(to["failed"].values()), to
+
+
+def check_process(process):
+    """After a buffer; of what is before one, what it dropped is all that is counted."""
+    if process["where"] != "inline":
+        jobs = [process[name] for name in ("cancelled", "exited", "inside")] if process["where"] == "jobs" else []
+        assert process["received"] == (process["passed"] + process["missed"] + process["waiting"] + sum(process["dropped"].values())
+                                       + sum(process.get("refused", {}).values()) + sum(jobs)), process
 
 
 def fragments(data):
@@ -447,7 +459,7 @@ def test_hits_of_several_links_in_one(tmp_path):
         ("wib-0", FRAMES, {}), ("wib-1", FRAMES, {}), ("tp", 2 * FRAMES, {})]
     [feed] = [feed for feed in readout["feeds"] if feed["feed"] == "hits"]
     assert feed["to"] == "tp" and feed["queued"] == 0 and feed["adds_up"] is True
-    assert feed["finders"] == [{"link": f"wib-{i}", "frames": FRAMES, "skipped": 0, "gaps": 0, "hits": FRAMES, "delivered": FRAMES,
+    assert feed["finders"] == [{"link": f"wib-{i}", "process": "hits", "frames": FRAMES, "skipped": 0, "gaps": 0, "hits": FRAMES, "delivered": FRAMES,
                                 "refused": 0} for i in range(2)]
     found = {struct.unpack("<QIIHHHH", frame)
              for fragment in fragments((tmp_path / "tp.bin").read_bytes()) for _, frame in fragment["frames"]}

@@ -246,10 +246,10 @@ def test_what_looks_for_hits(tmp_path):
         running.until(lambda: readout(name, "status").code == OK, "answer")
         now = running.until(lambda: (now := status(name))["collectors"][0]["received"] == 2 * FRAMES and now, "all hits")
         counts = {"frames": FRAMES, "skipped": 0, "gaps": 0, "hits": FRAMES, "delivered": FRAMES, "refused": 0}
-        assert now["finders"] == [{"name": f"still-{number}", **counts} for number in range(2)]
+        assert now["finders"] == [{"name": f"still-{number} hits", **counts} for number in range(2)]
         assert now["collectors"] == [{"name": "tp", "received": 2 * FRAMES, "queued": 0, "sources": 2}]
         done = readout(name, "status")
-        assert f"finder still-1: frames {FRAMES}, hits {FRAMES}, delivered {FRAMES}" in done.stdout, done.text
+        assert f"finder still-1 hits: frames {FRAMES}, hits {FRAMES}, delivered {FRAMES}" in done.stdout, done.text
         assert f"collector tp: received {2 * FRAMES}, sources 2" in done.stdout, done.text
         assert running.stop().code == OK
 

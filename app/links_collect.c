@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What processes make of frames of links, as the frames of another one. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_errno.h>
+
+#include <weir_readout_collector.h>
+
+#include "config.h"
+#include "links_collect.h"
+#include "links_run.h"
+
+#define QUEUE_SIZE 65536 /* messages on their way to their link */
+
+/* Where those of all processes come together. */
+struct collected {
+	struct weir_readout_collector *collector;
+	const struct links_run *run;
+};
+
+/* Of the last look, before that of what sends to it. */
+struct counted {
+	bool over; /* before that: nothing is sent any more */
+	struct weir_readout_sink_stats queue;
+};
+
+static uint32_t
+poll_collector(struct links_feed *feed, uint16_t poller, uint64_t now_ns)
+{
+	const struct collected *collected = feed->source;
+
+	return weir_readout_collector_poll(collected->collector, now_ns);
+}
+
+/* It has come to its end when those before it have: nothing waited at the last poll. */
+static int
+collector_ended(const struct links_feed *feed)
+{
+	(void)feed;
+	return 1;
+}
+
+/* Of those who send to it. @param look  what to do with each */
+static void
+for_each(const struct links_feed *feed,
+	void (*look)(const struct links_feed *feed, struct links_work *work, void *arg), void *arg)
+{
+	const struct collected *collected = feed->source;
+	const struct links_processes *processes = &collected->run->processes;
+	unsigned int i, j;
+
+	for (i = 0; i < processes->nb; i++)
+		for (j = 0; processes->list[i].config->to == feed->link &&
+			    j < processes->list[i].config->nb_links;
+			j++)
+			look(feed, &processes->list[i].list[j], arg);
+}
+
+static void
+look_at_work(const struct links_feed *feed, struct links_work *work, void *arg)
+{
+	(void)feed;
+	(void)arg;
+	if (work->finder != NULL)
+		weir_readout_hit_finder_stats(work->finder, &work->found);
+	else
+		weir_readout_source_stats(work->output, &work->sent);
+}
+
+static void
+look_at_collector(struct links_feed *feed, uint16_t poller)
+{
+	const struct collected *collected = feed->source;
+	struct counted *counted = feed->counted;
+
+	counted->over = __atomic_load_n(&collected->run->processes.over, __ATOMIC_ACQUIRE);
+	weir_readout_collector_stats(collected->collector, &counted->queue);
+	for_each(feed, look_at_work, NULL);
+}
+
+/* What becomes of a report of those who send. */
+struct senders {
+	json_t *finders, *sources;
+	uint64_t delivered;
+	bool adds_up;
+};
+
+static void
+report_work(const struct links_feed *feed, struct links_work *work, void *arg)
+{
+	const struct weir_readout_hit_finder_stats *found = &work->found;
+	const struct weir_readout_source_stats *sent = &work->sent;
+	const uint64_t refused = sent->queue_full + sent->unbound;
+	struct senders *senders = arg;
+
+	(void)feed;
+	if (work->finder == NULL) {
+		senders->delivered += sent->delivered;
+		senders->adds_up &= sent->sent == sent->delivered + refused;
+		json_array_append_new(senders->sources,
+			json_pack("{s:s, s:s, s:I, s:I, s:I}", "link", work->link_name, "process",
+				work->config->name, "sent", (json_int_t)sent->sent, "delivered",
+				(json_int_t)sent->delivered, "refused", (json_int_t)refused));
+		return;
+	}
+	senders->delivered += found->delivered;
+	senders->adds_up &= found->hits == found->delivered + found->refused;
+	json_array_append_new(senders->finders,
+		json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "link", work->link_name,
+			"process", work->config->name, "frames", (json_int_t)found->frames,
+			"skipped", (json_int_t)found->skipped, "gaps", (json_int_t)found->gaps,
+			"hits", (json_int_t)found->hits, "delivered", (json_int_t)found->delivered,
+			"refused", (json_int_t)found->refused));
+}
+
+/* Those in other threads may have sent more since the queue was looked at. */
+static bool
+are_elsewhere(const struct links_feed *feed)
+{
+	const struct collected *collected = feed->source;
+	const struct links_processes *processes = &collected->run->processes;
+	unsigned int i;
+
+	for (i = 0; i < processes->nb; i++)
+		if (processes->list[i].config->to == feed->link &&
+			processes->list[i].config->where != SCHEMA_WHERE_INLINE)
+			return true;
+	return collected->run->nb_feeders > 1;
+}
+
+static json_t *
+report_collector(const struct links_feed *feed, uint64_t received, bool *adds_up)
+{
+	const struct counted *counted = feed->counted;
+	const uint64_t came = received + counted->queue.queued;
+	struct senders senders = {json_array(), json_array(), 0, true};
+
+	for_each(feed, report_work, &senders);
+	*adds_up = senders.adds_up && counted->queue.received == received &&
+		   (senders.delivered == came ||
+			   (are_elsewhere(feed) && !counted->over && senders.delivered > came));
+	return json_pack("{s:o, s:o, s:I, s:I}", "finders", senders.finders, "sources",
+		senders.sources, "received", (json_int_t)counted->queue.received, "queued",
+		(json_int_t)counted->queue.queued);
+}
+
+/* Those who send to it are parts of their own: links_process_report.c. */
+static unsigned int
+collector_parts(const struct links_feed *feed, struct weir_readout_ctl_part *parts)
+{
+	const struct collected *collected = feed->source;
+
+	parts[0] = (struct weir_readout_ctl_part){
+		.name = feed->link->name, .collector = collected->collector};
+	return 1;
+}
+
+static void
+close_collector(struct links_feed *feed)
+{
+	struct collected *collected = feed->source;
+
+	if (collected != NULL)
+		weir_readout_collector_free(collected->collector);
+	free(collected);
+	free(feed->counted);
+}
+
+static const struct links_feed_type hits_type = {
+	.name = "hits",
+	.poll = poll_collector,
+	.ended = collector_ended,
+	.look = look_at_collector,
+	.report = report_collector,
+	.parts = collector_parts,
+	.close = close_collector,
+};
+
+/* Of plug-ins. */
+static const struct links_feed_type messages_type = {
+	.name = "messages",
+	.poll = poll_collector,
+	.ended = collector_ended,
+	.look = look_at_collector,
+	.report = report_collector,
+	.parts = collector_parts,
+	.close = close_collector,
+};
+
+const char *
+links_collect_name(const struct config_link *link, char name[LINKS_COLLECT_NAME_SIZE])
+{
+	snprintf(name, LINKS_COLLECT_NAME_SIZE, "%s messages", link->name);
+	return name;
+}
+
+/* Of what is sent to it: by all the same. */
+static const struct weir_readout_type *
+type_of(const struct links_run *run, const struct config_link *link)
+{
+	unsigned int i = 0;
+
+	while (run->processes.list[i].config->to != link)
+		i++;
+	return links_process_output(&run->processes.list[i]);
+}
+
+int
+links_collect_open(
+	struct links_feed *feed, const struct links_run *run, const struct config_link *link)
+{
+	const struct weir_readout_type *type = type_of(run, link);
+	struct collected *collected = calloc(1, sizeof(*collected));
+	char sink[LINKS_COLLECT_NAME_SIZE];
+
+	feed->type = type == &weir_readout_hit_type ? &hits_type : &messages_type;
+	feed->link = link;
+	feed->source = collected;
+	feed->counted = calloc(1, sizeof(struct counted));
+	if (collected == NULL || feed->counted == NULL)
+		return -ENOMEM;
+	collected->run = run;
+	collected->collector = weir_readout_collector_create(run->registry,
+		&(struct weir_readout_collector_config){.sink = links_collect_name(link, sink),
+			.type = type,
+			.queue_size = QUEUE_SIZE,
+			.link = run->links[link->first]});
+	return collected->collector != NULL ? 0 : -rte_errno;
+}
