@@ -2,7 +2,7 @@
 
 /*
  * Windows of time looked up: the frames of a link that begin in one, where they lie, so that they stay until they are released. Ours finds
- * them by their time, and pins each; the peer searches its ring of frames by halves, and holds a reader's lock.
+ * them by their time, and pins the range of it; the peer searches its ring of frames by halves, and holds a reader's lock.
  */
 
 #include <errno.h>

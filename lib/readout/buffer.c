@@ -115,16 +115,11 @@ static bool
 take_cell(struct weir_readout_buffer *buffer, struct incoming *incoming)
 {
 	const uint32_t size_bytes = incoming->frame.size_bytes;
-	uint32_t evicted;
 
 	incoming->cell = store_take(&buffer->store, size_bytes);
-	if (incoming->cell == STORE_NONE && buffer->when_full == WEIR_READOUT_FULL_EVICT_OLDEST) {
-		evicted = index_evict(buffer);
-		if (evicted != STORE_NONE) {
-			store_give(&buffer->store, evicted);
-			incoming->cell = store_take(&buffer->store, size_bytes);
-		}
-	}
+	if (incoming->cell == STORE_NONE && buffer->when_full == WEIR_READOUT_FULL_EVICT_OLDEST &&
+		index_evict(buffer))
+		incoming->cell = store_take(&buffer->store, size_bytes);
 	if (incoming->cell == STORE_NONE) {
 		drop(buffer, WEIR_READOUT_BUFFER_NO_MEMORY);
 		return false;
@@ -167,11 +162,11 @@ show(struct weir_readout_buffer *buffer, const struct incoming *incoming)
 {
 	struct cell *cell = &buffer->store.cells[incoming->cell];
 
-	cell->at = incoming->at;
 	cell->timestamp = incoming->frame.timestamp & buffer->timestamp_mask;
 	cell->sequence = incoming->frame.sequence;
 	cell->number = buffer->log.end;
 	cell->size_bytes = incoming->frame.size_bytes;
+	cell_set_at(cell, incoming->at);
 	pin_publish(&cell->pin);
 	insert(buffer, incoming);
 	publish_newest(buffer);

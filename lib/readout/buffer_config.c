@@ -151,7 +151,7 @@ index_bytes(const struct weir_readout_buffer_config *config, const struct sizes 
 static uint64_t
 all_bytes(const struct weir_readout_buffer_config *config, const struct sizes *sizes)
 {
-	return CACHE_LINE + store_bytes((uint32_t)sizes->nb_cells, sizes->cell_bytes) +
+	return sizeof(struct ranges) + store_bytes((uint32_t)sizes->nb_cells, sizes->cell_bytes) +
 	       index_bytes(config, sizes) + sizes->nb_log * sizeof(uint32_t);
 }
 
@@ -161,9 +161,11 @@ lay_out(struct weir_readout_buffer *buffer, const struct sizes *sizes)
 {
 	uint8_t *at = buffer->memory.start;
 
-	buffer->releases = (void *)at;
-	at += CACHE_LINE;
-	store_init(&buffer->store, at, (uint32_t)sizes->nb_cells, sizes->cell_bytes);
+	buffer->ranges = (void *)at;
+	ranges_init(buffer->ranges, sizes->live_ticks + buffer->step_ticks);
+	at += sizeof(*buffer->ranges);
+	store_init(
+		&buffer->store, at, (uint32_t)sizes->nb_cells, sizes->cell_bytes, buffer->ranges);
 	at += store_bytes((uint32_t)sizes->nb_cells, sizes->cell_bytes);
 	buffer->index.mask = sizes->nb_index - 1;
 	if (buffer->ordered) {

@@ -81,7 +81,7 @@ struct weir_readout_buffer {
 	uint32_t nb_spare; /* as weir_readout_buffer_info() says */
 	char name[32];
 	struct memory memory;
-	uint64_t *releases; /* windows released: readers write it */
+	struct ranges *ranges; /* readers write them */
 
 	/* The writer's. */
 	OWN_LINE struct store store;
@@ -150,8 +150,8 @@ void buffer_evicted(struct weir_readout_buffer *buffer, uint64_t at);
 /* Take away what is over, a bounded piece for each frame. */
 void index_expire(struct weir_readout_buffer *buffer);
 
-/* Make room: the oldest frame that nobody pins. @return its cell, claimed; STORE_NONE: none, or not found within the piece looked at */
-uint32_t index_evict(struct weir_readout_buffer *buffer);
+/* Make a cell free: that of the oldest frame which no reader has. @return false: there is none, or it was not found within the piece looked at */
+bool index_evict(struct weir_readout_buffer *buffer);
 
 /* A frame leaves the index. */
 void index_remove(struct weir_readout_buffer *buffer, uint64_t position, uint64_t *counter);
@@ -161,13 +161,14 @@ struct search {
 	const struct weir_readout_buffer *buffer;
 	struct weir_readout_window *window;
 	uint64_t begin, end; /* frames that overlap it; begin < end */
+	uint64_t before;     /* number of a frame: those found have lower ones */
 	uint64_t
 		gone_at; /* what is before may have been taken away meanwhile: a finder may raise it */
 };
 
 /*
  * index_fixed.c, index_ordered.c. place: is there a place for it? @return -1, or the reason why not. insert: there it is; its cell is
- * complete. find: the frames are pinned in the window; @return 0, -E2BIG.
+ * complete. find: the frames are held in the window; @return 0, -E2BIG.
  */
 int index_fixed_place(struct weir_readout_buffer *buffer, struct incoming *incoming);
 void index_fixed_insert(struct weir_readout_buffer *buffer, const struct incoming *incoming);
@@ -177,20 +178,51 @@ void index_ordered_insert(struct weir_readout_buffer *buffer, const struct incom
 int index_ordered_find(struct search *search);
 
 /*
- * A frame that is pinned comes into the window: nothing is noted but its cell, since the next pin waits until what was written before it has
- * left the processor. @return 0, -E2BIG: unpinned, there is no room
+ * Have the frame of a cell, if it is one of the search's time: by the range that the window keeps, or by a pin if it keeps none. The time
+ * of another frame is told too; by a range, that one is not had. @return false: the writer has it
  */
-static inline int
-window_add(const struct search *search, uint32_t cell)
+static inline bool
+search_hold(const struct search *search, uint32_t cell, uint64_t *at)
 {
-	struct weir_readout_window *window = search->window;
+	struct cell *frame = &search->buffer->store.cells[cell];
 
-	window->buffer = search->buffer;
-	if (window->nb_frames == window->max_frames) {
+	if (search->window->range != RANGE_NONE)
+		return cell_at(frame, at);
+	if (!pin_try(&frame->pin))
+		return false;
+	*at = frame->at;
+	return true;
+}
+
+/* It is not for the window. */
+static inline void
+search_let_go(const struct search *search, uint32_t cell)
+{
+	if (search->window->range == RANGE_NONE)
 		pin_release(&search->buffer->store.cells[cell].pin);
+}
+
+/* A frame that is held comes into the window. @return 0, -E2BIG: let go, there is no room */
+static inline int
+window_add(struct search *search, uint32_t cell)
+{
+	const struct store *store = &search->buffer->store;
+	const struct cell *frame = &store->cells[cell];
+	struct weir_readout_window *window = search->window;
+	const uint32_t nb = window->nb_frames;
+
+	if (nb == window->max_frames) {
+		search_let_go(search, cell);
 		return -E2BIG;
 	}
-	window->cells[window->nb_frames++] = cell;
+	window->cells[nb] = cell;
+	window->frames[nb].iov_base = store_frame(store, cell);
+	window->frames[nb].iov_len = frame->size_bytes;
+	window->timestamps[nb] = frame->timestamp;
+	window->bytes += frame->size_bytes;
+	window->nb_frames = nb + 1;
+	if (frame->number >= search->before)
+		search->before = frame->number + 1;
 	return 0;
 }
 

@@ -87,7 +87,7 @@ let_go(const struct weir_readout_buffer *buffer, struct cell *cell)
 {
 	pin_release(&cell->pin);
 	/* Eviction may find what it passed over. */
-	__atomic_fetch_add(buffer->releases, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&buffer->ranges->releases, 1, __ATOMIC_RELEASE);
 }
 
 /* The cell of a frame by its number, pinned; NULL: it has been used again, or is free. */

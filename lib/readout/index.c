@@ -4,23 +4,17 @@
 
 /* Positions looked at for one frame. Each brings one on the average; more, so that a jump is caught up with. */
 #define EXPIRE_LOOKS 32
-/* Pinned frames that are passed for one frame, at most; the next one goes on there. */
+/* Frames that readers have, which are passed for one new one, at most; the next one goes on there. */
 #define EVICT_LOOKS 1024
-
-static void
-leave_index(struct weir_readout_buffer *buffer, uint64_t position, uint64_t *counter)
-{
-	__atomic_store_n(index_ref(&buffer->index, position), STORE_NONE, __ATOMIC_RELEASE);
-	buffer_count(counter, 1);
-	buffer_count(&buffer->stats.buffered, (uint64_t)-1);
-}
 
 void
 index_remove(struct weir_readout_buffer *buffer, uint64_t position, uint64_t *counter)
 {
 	uint32_t cell = *index_ref(&buffer->index, position);
 
-	leave_index(buffer, position, counter);
+	__atomic_store_n(index_ref(&buffer->index, position), STORE_NONE, __ATOMIC_RELEASE);
+	buffer_count(counter, 1);
+	buffer_count(&buffer->stats.buffered, (uint64_t)-1);
 	store_leave(&buffer->store, cell);
 }
 
@@ -52,22 +46,21 @@ index_expire(struct weir_readout_buffer *buffer)
 	__atomic_store_n(&index->tail, tail, __ATOMIC_RELEASE);
 }
 
-/* The frame there is claimed, so that no reader has it or gets it any more. */
 static void
 evict(struct weir_readout_buffer *buffer, uint64_t position, const struct cell *cell)
 {
 	if (cell->at < buffer->over_at) {
-		leave_index(buffer, position, &buffer->stats.expired);
+		index_remove(buffer, position, &buffer->stats.expired);
 		return;
 	}
 	buffer_evicted(buffer, cell->at);
-	leave_index(buffer, position, &buffer->stats.evicted);
+	index_remove(buffer, position, &buffer->stats.evicted);
 }
 
-uint32_t
+bool
 index_evict(struct weir_readout_buffer *buffer)
 {
-	uint64_t releases = __atomic_load_n(buffer->releases, __ATOMIC_ACQUIRE);
+	uint64_t releases = __atomic_load_n(&buffer->ranges->releases, __ATOMIC_ACQUIRE);
 	struct index *index = &buffer->index;
 	uint64_t position;
 
@@ -78,12 +71,15 @@ index_evict(struct weir_readout_buffer *buffer)
 	for (unsigned int i = 0; i < EVICT_LOOKS && position < index->end; i++, position++) {
 		uint32_t cell = *index_ref(index, position);
 
-		if (cell == STORE_NONE || !pin_claim(&buffer->store.cells[cell].pin))
+		if (cell == STORE_NONE || store_is_kept(&buffer->store, cell))
 			continue;
 		evict(buffer, position, &buffer->store.cells[cell]);
-		index->evict_next = position + 1;
-		return cell;
+		if (buffer->store.nb_free > 0) {
+			index->evict_next = position + 1;
+			return true;
+		}
+		/* A reader came to have it just now: it is detained. */
 	}
 	index->evict_next = position;
-	return STORE_NONE;
+	return false;
 }

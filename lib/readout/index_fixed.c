@@ -36,26 +36,24 @@ index_fixed_insert(struct weir_readout_buffer *buffer, const struct incoming *in
 		index->evict_next = position;
 }
 
-/* The frame of a position, pinned; STORE_NONE: it is not there. */
+/* The frame of a position, held, and its time; STORE_NONE: it is not there. */
 static uint32_t
-pin_at(const struct weir_readout_buffer *buffer, uint64_t position)
+hold_at(const struct search *search, uint64_t position, uint64_t *at)
 {
+	const struct weir_readout_buffer *buffer = search->buffer;
 	const uint64_t step_at = position * buffer->step_ticks;
 	const uint32_t *ref = index_ref(&buffer->index, position);
 	uint32_t cell = __atomic_load_n(ref, __ATOMIC_ACQUIRE), before;
 
 	/* It may be another frame's by now: then the reference has changed. */
 	do {
-		struct cell *frame;
-
 		if (cell == STORE_NONE)
 			return STORE_NONE;
-		frame = &buffer->store.cells[cell];
-		if (pin_try(&frame->pin)) {
-			/* Its position is this one; a division of each would cost as much as the pin. */
-			if (frame->at - step_at < buffer->step_ticks)
+		if (search_hold(search, cell, at)) {
+			/* Its position is this one; a division of each would cost more than all else. */
+			if (*at - step_at < buffer->step_ticks)
 				return cell;
-			pin_release(&frame->pin);
+			search_let_go(search, cell);
 		}
 		before = cell;
 		cell = __atomic_load_n(ref, __ATOMIC_ACQUIRE);
@@ -72,15 +70,14 @@ index_fixed_find(struct search *search)
 
 	/* Frames that are not at the beginnings of steps reach into the next one. */
 	for (uint64_t position = first - 1; position <= last; position++) {
-		uint32_t cell = pin_at(buffer, position);
-		struct cell *frame;
+		uint64_t at;
+		uint32_t cell = hold_at(search, position, &at);
 
 		if (cell == STORE_NONE)
 			continue;
-		frame = &buffer->store.cells[cell];
-		if (frame->at >= search->end || frame->at < search->gone_at ||
-			frame->at + buffer->step_ticks <= search->begin)
-			pin_release(&frame->pin);
+		if (at >= search->end || at < search->gone_at ||
+			at + buffer->step_ticks <= search->begin)
+			search_let_go(search, cell);
 		else if (window_add(search, cell) < 0)
 			return -E2BIG;
 	}

@@ -200,23 +200,24 @@ next_chunk(struct walk *walk)
 	}
 }
 
-/* What cannot be pinned is being taken away, just before gone_at says so. @return 0, -E2BIG */
+/* What cannot be held is being taken away, just before gone_at says so. @return 0, -E2BIG */
 static int
-pin_chunk(const struct walk *walk)
+hold_chunk(const struct walk *walk)
 {
 	struct search *search = walk->search;
 
 	for (unsigned int i = 0; i < walk->nb; i++) {
-		struct cell *frame = &search->buffer->store.cells[walk->cells[i]];
-		bool pinned = pin_try(&frame->pin);
+		const uint32_t cell = walk->cells[i];
+		uint64_t at;
+		bool held = search_hold(search, cell, &at);
 
-		if (pinned && frame->at == walk->ats[i]) {
-			if (window_add(search, walk->cells[i]) < 0)
+		if (held && at == walk->ats[i]) {
+			if (window_add(search, cell) < 0)
 				return -E2BIG;
 			continue;
 		}
-		if (pinned)
-			pin_release(&frame->pin);
+		if (held)
+			search_let_go(search, cell);
 		search->gone_at = walk->ats[i] + 1;
 	}
 	return 0;
@@ -231,7 +232,7 @@ index_ordered_find(struct search *search)
 		.shifts = 1};
 
 	while (next_chunk(&walk)) {
-		if (pin_chunk(&walk) < 0)
+		if (hold_chunk(&walk) < 0)
 			return -E2BIG;
 		walk.at = walk.ats[walk.nb - 1];
 	}

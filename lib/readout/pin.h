@@ -38,14 +38,21 @@ pin_release(uint32_t *pin)
 	__atomic_fetch_sub(pin, 1, __ATOMIC_RELEASE);
 }
 
-/* By the writer. @return false: readers have it */
+/* Is it the writer's? By who keeps a range that the cell's frame may be in. */
+static inline bool
+pin_is_claimed(const uint32_t *pin)
+{
+	return __atomic_load_n(pin, __ATOMIC_SEQ_CST) == PIN_CLAIMED;
+}
+
+/* By the writer, which looks at ranges after it (range.h). @return false: readers have it */
 static inline bool
 pin_claim(uint32_t *pin)
 {
 	uint32_t old = 0;
 
 	return __atomic_compare_exchange_n(
-		pin, &old, PIN_CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+		pin, &old, PIN_CLAIMED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
 /* What the writer wrote there can be read. */

@@ -24,13 +24,15 @@ store_bytes(uint32_t nb_cells, uint32_t cell_bytes)
 }
 
 void
-store_init(struct store *store, void *memory, uint32_t nb_cells, uint32_t cell_bytes)
+store_init(struct store *store, void *memory, uint32_t nb_cells, uint32_t cell_bytes,
+	struct ranges *ranges)
 {
 	uint8_t *at = memory;
 
 	memset(store, 0, sizeof(*store));
 	store->nb_cells = nb_cells;
 	store->cell_bytes = cell_bytes;
+	store->ranges = ranges;
 	store->frames = at;
 	at += (uint64_t)nb_cells * cell_bytes;
 	store->cells = (void *)at;
@@ -52,16 +54,35 @@ store_give(struct store *store, uint32_t cell)
 	store->free[store->nb_free++] = cell;
 }
 
+bool
+store_is_kept(const struct store *store, uint32_t cell)
+{
+	const struct cell *frame = &store->cells[cell];
+
+	return __atomic_load_n(&frame->pin, __ATOMIC_ACQUIRE) != 0 ||
+	       ranges_cover(store->ranges, frame->at, frame->number);
+}
+
+/* A cell that is not in the index: no reader gets it any more. @return false: one has it still */
+static bool
+claim(struct store *store, uint32_t cell)
+{
+	struct cell *frame = &store->cells[cell];
+
+	return (pin_is_claimed(&frame->pin) || pin_claim(&frame->pin)) &&
+	       !ranges_cover(store->ranges, frame->at, frame->number);
+}
+
 void
 store_leave(struct store *store, uint32_t cell)
 {
-	if (pin_claim(&store->cells[cell].pin))
+	if (claim(store, cell))
 		store_give(store, cell);
 	else
 		store->detained[store->nb_detained++] = cell;
 }
 
-/* Some of the detained, in turns: who is not pinned any more is free. */
+/* Some of the detained, in turns: what no reader has any more is free. */
 static void
 look_at_detained(struct store *store)
 {
@@ -72,7 +93,7 @@ look_at_detained(struct store *store)
 			store->next_detained = 0;
 		one = &store->detained[store->next_detained++];
 		cell = *one;
-		if (!pin_claim(&store->cells[cell].pin))
+		if (!claim(store, cell))
 			continue;
 		*one = store->detained[--store->nb_detained];
 		store_give(store, cell);

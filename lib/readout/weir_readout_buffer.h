@@ -17,10 +17,10 @@
  *
  * Each frame is accounted for: received = buffered + expired + evicted + those dropped, by reason, at every snapshot.
  *
- * Threads: one thread at a time puts frames in (the writer). Any number of others look windows up, and hold what they found by pins:
- * a word per cell, which a reader raises and the writer looks at before it uses the cell for another frame. The writer never waits for
- * them: a cell that is pinned when its time is over leaves the index, and is free when it is released; frames go to other cells
- * meanwhile, of which there are spare_frames more.
+ * Threads: one thread at a time puts frames in (the writer). Any number of others look windows up, and pin what they found: a range
+ * of time, in one word for all of its frames, which the writer looks at before it uses a cell for another frame; of a buffer that has many windows
+ * at once, a word per cell. The writer never waits for them: a cell that is pinned when its time is over leaves the index, and is free when it is
+ * released; frames go to other cells meanwhile, of which there are spare_frames more.
  *
  * Ticks, here: the unit of the format's timestamps, modulo their width; what is between two of them is taken for the shorter way.
  */
@@ -228,6 +228,8 @@ struct weir_readout_window {
 	struct weir_readout_interval *missing; /**< in order, apart from each other */
 	const struct weir_readout_buffer *buffer; /**< where frames are pinned; NULL: none are */
 	uint32_t *cells;                          /**< which ones */
+	uint32_t
+		range; /**< of the buffer's, which pins all of them; UINT32_MAX: each cell is pinned */
 };
 
 /**

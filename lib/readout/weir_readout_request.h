@@ -16,7 +16,7 @@
  * A fragment is asked for, and counted, per link: asked = outstanding + the sum of answered, by status + the sum of refused, by
  * reason, at every snapshot.
  *
- * Ingest knows nothing of this: it does not wait, and no cache line that it writes is written here, but for the pins of frames. What
+ * Ingest knows nothing of this: it does not wait, and no cache line that it writes is written here, but for the pins of ranges and frames. What
  * limits all is the number of fragments: when none is free, a request is refused, and counted. So who delivers to a slow peer should
  * bound what may queue there (weir_readout_sender.h does).
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows of time, for readers: frames found and pinned, and what is missing between them. */
+/* Windows of time, for readers: frames found and held, and what is missing between them. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -21,6 +21,7 @@ weir_readout_window_create(uint32_t max_frames, uint32_t max_missing)
 	if (window != NULL) {
 		window->max_frames = max_frames;
 		window->max_missing = max_missing;
+		window->range = RANGE_NONE;
 		window->frames = calloc(max_frames, sizeof(*window->frames));
 		window->timestamps = calloc(max_frames, sizeof(*window->timestamps));
 		window->cells = calloc(max_frames, sizeof(*window->cells));
@@ -50,36 +51,21 @@ weir_readout_window_free(struct weir_readout_window *window)
 void
 weir_readout_window_release(struct weir_readout_window *window)
 {
-	if (window->buffer == NULL)
+	const struct weir_readout_buffer *buffer = window->buffer;
+
+	if (buffer == NULL)
 		return;
-	for (uint32_t i = 0; i < window->nb_frames; i++)
-		pin_release(&window->buffer->store.cells[window->cells[i]].pin);
+	if (window->range != RANGE_NONE)
+		ranges_release(buffer->ranges, window->range);
+	else
+		for (uint32_t i = 0; i < window->nb_frames; i++)
+			pin_release(&buffer->store.cells[window->cells[i]].pin);
 	/* Eviction may find what it passed over. */
-	__atomic_fetch_add(window->buffer->releases, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&buffer->ranges->releases, 1, __ATOMIC_RELEASE);
+	window->range = RANGE_NONE;
 	window->nb_frames = 0;
 	window->bytes = 0;
 	window->buffer = NULL;
-}
-
-/* What the window says of the frames that are pinned in it. */
-static void
-tell_frames(const struct search *search)
-{
-	const struct store *store = &search->buffer->store;
-	struct weir_readout_window *window = search->window;
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < window->nb_frames; i++) {
-		const struct cell *frame = &store->cells[window->cells[i]];
-
-		window->frames[i] = (struct iovec){
-			.iov_base = store_frame(store, window->cells[i]),
-			.iov_len = frame->size_bytes,
-		};
-		window->timestamps[i] = frame->timestamp;
-		bytes += frame->size_bytes;
-	}
-	window->bytes = bytes;
 }
 
 /* The timeline as it was at one moment: jumps are few and short. @return false: there was no frame yet */
@@ -234,7 +220,30 @@ to_timestamps(
 	}
 }
 
-/* Pin the frames of [begin, end) that are there. @return 0, -E2BIG */
+/* Frames that are not at the beginnings of steps reach into the search from before it. */
+static void
+keep_range(const struct search *search)
+{
+	struct ranges *ranges = search->buffer->ranges;
+	const uint64_t begin = search->begin - (search->buffer->step_ticks - 1);
+
+	search->window->buffer = search->buffer;
+	search->window->range = ranges_keep(ranges, range_word(ranges, begin, search->end));
+}
+
+/* All is found. */
+static void
+limit_range(const struct search *search)
+{
+	struct weir_readout_window *window = search->window;
+
+	if (window->nb_frames == 0)
+		weir_readout_window_release(window);
+	else if (window->range != RANGE_NONE)
+		ranges_limit(search->buffer->ranges, window->range, search->before);
+}
+
+/* Hold the frames of [begin, end) that are there. @return 0, -E2BIG */
 static int
 find_frames(struct search *search, uint64_t begin, uint64_t end, const struct timeline *timeline)
 {
@@ -246,6 +255,7 @@ find_frames(struct search *search, uint64_t begin, uint64_t end, const struct ti
 	search->end = end < last ? end : last;
 	if (search->begin >= search->end)
 		return 0;
+	keep_range(search);
 	return buffer->ordered ? index_ordered_find(search) : index_fixed_find(search);
 }
 
@@ -261,7 +271,7 @@ find(struct search *search, const struct timeline *timeline, uint64_t ticks)
 		weir_readout_window_release(window);
 		return -E2BIG;
 	}
-	tell_frames(search);
+	limit_range(search);
 	/* Later than the frames were looked for: what was over by then is so by now. */
 	gone_at = __atomic_load_n(&search->buffer->gone_at, __ATOMIC_ACQUIRE);
 	if (gone_at > search->gone_at)

@@ -9,6 +9,8 @@
 
 #include "../base/interleave.h"
 
+#define RANGES_MAX 2u /* so that few readers find none free */
+
 #include "../../lib/readout/buffer.c"
 #include "../../lib/readout/buffer_config.c"
 #include "../../lib/readout/buffer_stats.c"
@@ -79,11 +81,19 @@ check_window(const struct weir_readout_window *window, unsigned int nb_shown)
 			assert_true(accounts_for(window, written.shown[i]));
 }
 
-/* Nobody pins a cell any more. */
+/* Nobody has a cell any more, by a pin or by a range but for others'. */
 static void
 check_pins(void)
 {
 	const struct store *store = &written.buffer->store;
+	const struct ranges *ranges = written.buffer->ranges;
+	const struct ranges *saved = (const void *)written.saved_memory;
+
+	assert_ptr_equal(ranges, written.buffer->memory.start);
+	for (uint32_t i = 0; i < RANGES_MAX; i++) {
+		assert_true(ranges->all[i].word == saved->all[i].word);
+		assert_true(ranges->all[i].before == UINT64_MAX);
+	}
 
 	for (uint32_t i = 0; i < store->nb_cells; i++)
 		assert_true(store->cells[i].pin == 0 || store->cells[i].pin == PIN_CLAIMED);

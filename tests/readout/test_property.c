@@ -17,7 +17,7 @@
 #include "model.h"
 
 #define FRAME_BYTES 24u
-#define HELD_MAX    4
+#define HELD_MAX    32 /* more than ranges that a buffer keeps: the others are pinned frame by frame */
 #define DELAYED_MAX 16
 #define RECENT      16
 
@@ -51,6 +51,7 @@ static struct {
 	struct weir_readout_frame recent[RECENT];
 	uint64_t clock, sequence, nb_ids;
 	uint64_t seen[WEIR_READOUT_BUFFER_NB_REASONS + 4];
+	uint64_t nb_by_range, nb_by_pin; /* windows */
 } t;
 
 static uint64_t
@@ -178,6 +179,12 @@ look(void)
 		0);
 	model_find(&t.model, begin, ticks, &t.expected);
 	check_window(held);
+	if (held->window->range != UINT32_MAX)
+		t.nb_by_range++;
+	else if (held->window->nb_frames > 0)
+		t.nb_by_pin++;
+	if (one_in(8))
+		weir_readout_window_release(held->window);
 }
 
 static void
@@ -240,7 +247,7 @@ start(unsigned int bits, uint64_t step, unsigned int nb)
 		.rate_hz = 125,
 		.jump_s = 0.1,
 		.confirm_frames = 1 + nb,
-		.spare_frames = 2000,
+		.spare_frames = 5000,
 		.reorder_frames = 60,
 		.socket_id = -1,
 		.no_hugepages = true};
@@ -280,7 +287,10 @@ run(uint64_t step, const unsigned int *widths, unsigned int nb_widths)
 			check_stats();
 		}
 		check_faults();
-		print_message("  %u bits: %" PRIu64 " frames\n", widths[i], t.nb_ids);
+		print_message("  %u bits: %" PRIu64 " frames, %" PRIu64
+			      " windows pinned by a range, %" PRIu64 " by frames\n",
+			widths[i], t.nb_ids, t.nb_by_range, t.nb_by_pin);
+		assert_true(t.nb_by_range > OPERATIONS / 1000 && t.nb_by_pin > OPERATIONS / 2000);
 		finish();
 	}
 }

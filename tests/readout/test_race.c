@@ -21,6 +21,7 @@
 #define LOOKS 20000u
 #endif
 #define READERS     2
+#define HELD_MAX    40 /* more than ranges that a buffer keeps: the others are pinned frame by frame */
 #define FRAME_WORDS 32u
 #define RACE_BYTES  (FRAME_WORDS * 8)
 
@@ -33,7 +34,10 @@ static struct {
 } t;
 
 struct reader {
-	uint64_t random, nb_frames;
+	uint64_t random, ticks; /* of a window, at most */
+	unsigned int nb_held;   /* windows, at a time */
+	uint64_t nb_frames, nb_by_range, nb_by_pin;
+	struct weir_readout_window *held[HELD_MAX];
 };
 
 static void
@@ -79,31 +83,49 @@ check_held(const struct weir_readout_window *window)
 	}
 }
 
+static void
+look(struct reader *reader, struct weir_readout_window *window)
+{
+	uint64_t begin =
+		__atomic_load_n(&t.clock, __ATOMIC_RELAXED) - random_below(&reader->random, 1500);
+
+	assert_int_equal(weir_readout_window_find(t.buffer, begin,
+				 begin + random_below(&reader->random, reader->ticks), window),
+		0);
+	check_held(window);
+	reader->nb_frames += window->nb_frames;
+	if (window->range != UINT32_MAX)
+		reader->nb_by_range++;
+	else if (window->nb_frames > 0)
+		reader->nb_by_pin++;
+}
+
 static void *
 read_some(void *arg)
 {
-	struct weir_readout_window *window = weir_readout_window_create(2048, 4);
 	struct reader *reader = arg;
 
-	assert_non_null(window);
+	for (unsigned int i = 0; i < reader->nb_held; i++) {
+		reader->held[i] = weir_readout_window_create(2048, 4);
+		assert_non_null(reader->held[i]);
+	}
 	while (!__atomic_load_n(&t.go, __ATOMIC_ACQUIRE))
 		sched_yield();
 	for (unsigned int i = 0; i < LOOKS; i++) {
-		uint64_t begin = __atomic_load_n(&t.clock, __ATOMIC_RELAXED) -
-				 random_below(&reader->random, 1500);
+		struct weir_readout_window *window = reader->held[i % reader->nb_held];
 
-		assert_int_equal(weir_readout_window_find(t.buffer, begin,
-					 begin + random_below(&reader->random, 400), window),
-			0);
-		check_held(window);
-		reader->nb_frames += window->nb_frames;
-		if (i % 4 == 0)
-			sched_yield();
 		check_held(window);
 		weir_readout_window_release(window);
+		look(reader, window);
+		if (i % 4 == 0)
+			sched_yield();
+	}
+	for (unsigned int i = 0; i < reader->nb_held; i++) {
+		check_held(reader->held[i]);
+		weir_readout_window_release(reader->held[i]);
+		weir_readout_window_free(reader->held[i]);
 	}
 	__atomic_fetch_add(&t.done, 1, __ATOMIC_RELEASE);
-	weir_readout_window_free(window);
 	return NULL;
 }
 
@@ -136,7 +158,8 @@ race(uint64_t step, enum weir_readout_full when_full)
 		.step_ticks = step,
 		.clock_hz = 1000};
 	struct weir_readout_buffer_config config;
-	struct reader readers[READERS] = {{.random = 1}, {.random = 2}};
+	struct reader readers[READERS] = {{.random = 1, .ticks = 400, .nb_held = 1},
+		{.random = 2, .ticks = 20, .nb_held = HELD_MAX}};
 	pthread_t threads[READERS + 1];
 	uint64_t random = 88172645463325252, sequence = 0;
 	struct weir_readout_buffer_stats stats;
@@ -162,6 +185,9 @@ race(uint64_t step, enum weir_readout_full when_full)
 	for (unsigned int i = 0; i < READERS + 1; i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
 	stats = rt_stats(t.buffer);
+	for (unsigned int i = 0; i < READERS; i++)
+		print_message("  %" PRIu64 " windows pinned by a range, %" PRIu64 " by frames\n",
+			readers[i].nb_by_range, readers[i].nb_by_pin);
 	print_message("  %" PRIu64 " frames, %" PRIu64 " and %" PRIu64 " seen, %" PRIu64
 		      " evicted, %" PRIu64 " without memory\n",
 		stats.received, readers[0].nb_frames, readers[1].nb_frames, stats.evicted,

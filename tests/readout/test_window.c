@@ -6,8 +6,10 @@
 
 #include <errno.h>
 
+#include <rte_common.h>
 #include <rte_errno.h>
 
+#include "range.h"
 #include "readout_test.h"
 
 static struct weir_readout_format format;
@@ -246,6 +248,88 @@ pinned_twice(void **state)
 	end();
 }
 
+/* Time in units, modulo: what is kept is at least what was asked for. */
+static void
+ranges(void **state)
+{
+	static const uint64_t times[] = {0, 1, 1000, UINT32_MAX - 5, UINT64_C(1) << 62};
+	struct ranges all;
+
+	for (unsigned int i = 0; i < RTE_DIM(times); i++) {
+		uint32_t one;
+
+		ranges_init(&all, 1000);
+		assert_int_equal(all.unit_bits, 0);
+		assert_true(range_word(&all, times[i], times[i]) == 0);
+		assert_true(range_word(&all, times[i], times[i] + UINT32_MAX) != 0);
+		assert_true(range_word(&all, times[i], times[i] + UINT32_MAX + 1) == 0);
+		one = ranges_keep(&all, range_word(&all, times[i], times[i] + 10));
+		assert_false(ranges_cover(&all, times[i] - 1, 7));
+		assert_true(ranges_cover(&all, times[i], 7));
+		assert_true(ranges_cover(&all, times[i] + 9, 7));
+		assert_false(ranges_cover(&all, times[i] + 10, 7));
+		ranges_limit(&all, one, 7);
+		assert_true(ranges_cover(&all, times[i], 6));
+		assert_false(ranges_cover(&all, times[i], 7));
+		ranges_release(&all, one);
+		assert_false(ranges_cover(&all, times[i], 6));
+		ranges_init(&all, UINT64_C(1) << 40);
+		assert_int_equal(all.unit_bits, 10);
+		ranges_keep(&all, range_word(&all, times[i] + 100, times[i] + 2000));
+		assert_true(ranges_cover(&all, times[i] + 100, 0));
+		assert_true(ranges_cover(&all, times[i] + 1999, 0));
+		assert_false(ranges_cover(&all, times[i] + 4096, 0));
+	}
+}
+
+/* There are so many, each one's own. */
+static void
+ranges_end(void **state)
+{
+	struct ranges all;
+
+	ranges_init(&all, 1000);
+	assert_int_equal(ranges_keep(&all, 0), RANGE_NONE);
+	for (uint32_t i = 0; i < RANGES_MAX; i++)
+		assert_int_equal(ranges_keep(&all, range_word(&all, 10 * i, 10 * i + 10)), i);
+	assert_int_equal(ranges_keep(&all, range_word(&all, 0, 10)), RANGE_NONE);
+	ranges_release(&all, 3);
+	assert_true(ranges_cover(&all, 29, 0));
+	assert_false(ranges_cover(&all, 30, 0));
+	assert_int_equal(ranges_keep(&all, range_word(&all, 5000, 5001)), 3);
+	assert_true(ranges_cover(&all, 5000, 0));
+}
+
+/* Many windows at once, of the same time and of others: each keeps its own, until it is released. */
+static void
+many(void **state)
+{
+	struct weir_readout_window *windows[2 * RANGES_MAX];
+	uint64_t at;
+
+	begin(RT_STEP, 32);
+	rt_put_all(buffer, 1000, 2000);
+	for (unsigned int i = 0; i < RTE_DIM(windows); i++) {
+		windows[i] = rt_window();
+		rt_find(buffer, 1900 + i % 4 * RT_STEP, 1920 + i % 4 * RT_STEP, windows[i], 2, 0,
+			WEIR_READOUT_STATUS_COMPLETE);
+		assert_int_equal(windows[i]->range == RANGE_NONE, i >= RANGES_MAX);
+	}
+	for (at = 2000; at < 4000; at += RT_STEP)
+		assert_true(rt_put(buffer, at));
+	assert_int_equal(rt_stats(buffer).detained, 5);
+	for (unsigned int i = 0; i < RTE_DIM(windows); i++) {
+		rt_check_frames(windows[i]);
+		weir_readout_window_release(windows[i]);
+		weir_readout_window_free(windows[i]);
+		assert_true(rt_put(buffer, at));
+		at += RT_STEP;
+	}
+	rt_put_all(buffer, at, at + 10 * RT_STEP);
+	assert_int_equal(rt_stats(buffer).detained, 0);
+	end();
+}
+
 /* Frames at the same tick, more than are looked at in one go. */
 static void
 same_tick(void **state)
@@ -288,6 +372,9 @@ main(void)
 		cmocka_unit_test(far),
 		cmocka_unit_test(too_many),
 		cmocka_unit_test(pinned_twice),
+		cmocka_unit_test(ranges),
+		cmocka_unit_test(ranges_end),
+		cmocka_unit_test(many),
 		cmocka_unit_test(same_tick),
 		cmocka_unit_test(create),
 	};
