@@ -25,7 +25,8 @@ extern const struct weir_base_doc_section weir_sim_doc_attribute;
 		.def = "constant",                                                                 \
 		.help = "Of `" of "`, which is its mean. `uniform`: from 1 - `spread` to 1 + "     \
 			"`spread` of it. `lognormal`: the logarithm has the standard deviation "   \
-			"`sigma`.",                                                                \
+			"`sigma`, and the mean that makes this the mean; or, with `mu`, that in "  \
+			"units of this.",                                                          \
 	},                                                                                         \
 		{                                                                                  \
 			.name = "spread",                                                          \
@@ -34,6 +35,14 @@ extern const struct weir_base_doc_section weir_sim_doc_attribute;
 			.max = 1,                                                                  \
 			.def = "1",                                                                \
 			.help = "See `distribution`.",                                             \
+		},                                                                                 \
+		{                                                                                  \
+			.name = "mu",                                                              \
+			.kind = WEIR_BASE_DOC_NUMBER,                                              \
+			.min = -100,                                                               \
+			.max = 100,                                                                \
+			.help = "See `distribution`: of `1cycles` it is the mean of the "          \
+				"logarithm of cycles.",                                            \
 		},                                                                                 \
 	{                                                                                          \
 		.name = "sigma", .kind = WEIR_BASE_DOC_NUMBER, .min = 0, .max = 10, .def = "1",    \

@@ -28,10 +28,15 @@ sim_doc_dist_of(enum weir_sim_dist_kind kind, double mean, double spread, double
 struct weir_sim_dist
 sim_doc_dist(const struct weir_base_doc_value *value, double mean)
 {
+	const struct weir_base_doc_value *mu = weir_base_doc_get(value, "mu");
+	const double sigma = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "sigma")));
+
+	if (mu != NULL && mean > 0)
+		return (struct weir_sim_dist){WEIR_SIM_DIST_LOGNORMAL,
+			weir_sim_log(mean) + sim_coarse(weir_base_doc_f64(mu)), sigma};
 	return sim_doc_dist_of((enum weir_sim_dist_kind)weir_base_doc_u64(
 				       weir_base_doc_get(value, "distribution")),
-		mean, sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "spread"))),
-		sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "sigma"))));
+		mean, sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "spread"))), sigma);
 }
 
 void
@@ -45,6 +50,9 @@ sim_doc_check_dist(struct weir_sim_model *model, const struct weir_base_doc_valu
 	if (kind != WEIR_SIM_DIST_LOGNORMAL && weir_base_doc_given(value, "sigma"))
 		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "sigma"),
 			"'sigma' means nothing here; expected it with 'lognormal'");
+	if (kind != WEIR_SIM_DIST_LOGNORMAL && weir_base_doc_given(value, "mu"))
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "mu"),
+			"'mu' means nothing here; expected it with 'lognormal'");
 }
 
 int

@@ -56,6 +56,7 @@ WRONG = {
     "priority by nothing": ("cpu: {clock: 1GHz}", "cpu: {clock: 1GHz}\n  units:\n    nic: {discipline: @priority}", ["'by'"]),
     "unit that interrupts nothing": ("cpu: {clock: 1GHz}", "cpu: {clock: 1GHz}\n  units:\n    nic: {preemptive: @true}", ["lcfs"]),
     "two warm-ups": ("warmup: 5ms", "warmup: @5ms, find_warmup: true", ["find_warmup"]),
+    "logarithm of what has none": ("exponential}", "exponential, mu: @3}", ["'mu'", "lognormal"]),
     "warm-up without an end": ("warmup: 5ms", "warmup: @50ms", ["duration"]),
 }
 

@@ -194,6 +194,20 @@ mg1(void **state)
 	run_free(&run);
 }
 
+/* A lognormal service by the mean of its logarithm: in units of 1000 cycles, with a mean of exp(mu + sigma^2 / 2). */
+static void
+lognormal_by_mu(void **state)
+{
+	struct run run = run_queue("lognormal, sigma: 0.5, mu: -0.125", 1, 0.7, NO_LIMIT);
+
+	expect(&run, WEIR_SIM_STREAM, "s", "service_mean_ns", 1000);
+	expect(&run, WEIR_SIM_QUEUE, "q", "wait_mean_ns", 0.7 * exp(0.25) / (2 * 0.3) * 1000);
+	run_free(&run);
+	run = run_queue("lognormal, sigma: 0.5, mu: 0.1", 1, 0.7, NO_LIMIT);
+	expect(&run, WEIR_SIM_STREAM, "s", "service_mean_ns", 1000 * exp(0.1 + 0.125));
+	run_free(&run);
+}
+
 /* Room for 5: one is served, 4 wait. */
 static void
 mm1k(void **state)
@@ -242,6 +256,7 @@ main(void)
 		cmocka_unit_test(md8),
 		cmocka_unit_test(md32),
 		cmocka_unit_test(mg1),
+		cmocka_unit_test(lognormal_by_mu),
 		cmocka_unit_test(mm1k),
 		cmocka_unit_test(erlang_b),
 	};
