@@ -64,6 +64,7 @@ static const struct column stage_columns[] = {
 	{"p99.9", "latency_p999_ns", FORM_TIME, false},
 	{"p99.99", "latency_p9999_ns", FORM_TIME, false},
 	{"service", "service_mean_ns", FORM_TIME, false},
+	{"reordered", "reordering", FORM_SHARE, false},
 	{.head = NULL},
 };
 

@@ -79,7 +79,12 @@ leave_lane(struct sim *sim, uint32_t lane, uint32_t packet)
 {
 	const uint32_t queue = sim->model->lane_queue[lane];
 	const struct sim_packet *const of = &sim->packets.all[packet];
+	uint64_t *const latest_ps = &sim->lanes[lane].latest_ps;
 
+	if (of->stage_ps < *latest_ps)
+		sim->queues[queue].reordered++;
+	else
+		*latest_ps = of->stage_ps;
 	if (of->order != sim->lanes[lane].order_out++ &&
 		sim->model->queues[queue].type != MODEL_PARALLEL)
 		sim->broken = "order of what leaves a queue";

@@ -175,6 +175,8 @@ QUEUE(arrived, (double)queue->arrived)
 QUEUE(dropped, (double)queue->dropped)
 QUEUE(loss, share(queue->dropped, queue->arrived))
 QUEUE(served, (double)queue->stage.all.ps.count)
+QUEUE(reordered, (double)queue->reordered)
+QUEUE(reordering, share(queue->reordered, queue->stage.all.ps.count))
 QUEUE(served_pps, per_second(sim, queue->stage.all.ps.count))
 QUEUE(length_mean, weir_sim_level_mean(&queue->length, span_ps(sim)))
 QUEUE(length_max, (double)queue->length.max)
@@ -192,6 +194,8 @@ static const struct quantity queue_quantities[] = {
 	{"dropped_packets", queue_dropped},
 	{"served_packets", queue_served},
 	{"served_pps", queue_served_pps},
+	{"reordered_packets", queue_reordered},
+	{"reordering", queue_reordering},
 	{"loss", queue_loss},
 	{"length_mean", queue_length_mean},
 	{"length_max", queue_length_max},

@@ -100,7 +100,8 @@ struct sim_lane {
 	uint64_t since_ps; /* something came after nothing, or was taken */
 	void *custom;      /* state of a discipline of a shared object */
 	uint32_t order_in, order_out;
-	uint32_t holders; /* packets that were taken from it and have not left it */
+	uint64_t latest_ps; /* when the last one came of those that have left it */
+	uint32_t holders;   /* packets that were taken from it and have not left it */
 };
 
 /* Sums are of the time since the warm-up, of which each also takes its part of what began before. */
@@ -111,6 +112,7 @@ struct sim_queue {
 	struct sim_times wait;
 	weir_sim_u128 waited_ps;
 	struct sim_latency stage; /* of what has left it, from its coming on */
+	uint64_t reordered;       /* of those: after one of their lane that came later */
 };
 
 /* What a core has before it, with its packet. */

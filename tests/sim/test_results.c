@@ -213,6 +213,35 @@ stages(void **state)
 #undef STAGE
 }
 
+/*
+ * Two cores, packets of 300 and 100 B in turns, 100 ns between them, at 1 ns a byte: the first of each two is overtaken, but
+ * not in an ordered queue, nor where a flow is served one after the other; from the last stage they leave as they came to it.
+ */
+static void
+who_is_overtaken_in_a_stage(void **state)
+{
+#define TWO_SIZES(type)                                                                            \
+	"traffic:\n"                                                                               \
+	"  streams:\n"                                                                             \
+	"    a: {to: q, arrivals: deterministic, interval: 1us, count: 5, size: 300B}\n"           \
+	"    b: {to: q, arrivals: deterministic, interval: 1us, start: 100ns, count: 5, size: "    \
+	"100B}\n"                                                                                  \
+	"application:\n"                                                                           \
+	"  queues: {q: {type: " type "}, r: {}}\n"                                                 \
+	"  objects:\n"                                                                             \
+	"    o: {queues: [q], to: r, steps: [{per_byte: 1cycles/B}]}\n"                            \
+	"    p: {queues: [r], steps: [{cpu: 1cycles}]}\n"                                          \
+	"platform: {cores: {c: {clock: 1GHz, count: 2}}}\n"                                        \
+	"run: {simulation: {duration: 10us}}\n"
+	EXPECT(TWO_SIZES("parallel"), {WEIR_SIM_QUEUE, "q", "reordered_packets", 5},
+		{WEIR_SIM_QUEUE, "q", "reordering", 0.5},
+		{WEIR_SIM_QUEUE, "r", "reordered_packets", 0},
+		{WEIR_SIM_QUEUE, "r", "served_packets", 10});
+	EXPECT(TWO_SIZES("ordered"), {WEIR_SIM_QUEUE, "q", "reordered_packets", 0});
+	EXPECT(TWO_SIZES("atomic"), {WEIR_SIM_QUEUE, "q", "reordering", 0});
+#undef TWO_SIZES
+}
+
 /* A packet that changes its flow begins another stage, which it waits for with its core; what nobody leaves tells nothing. */
 static void
 a_tag_switch_begins_a_stage(void **state)
@@ -242,6 +271,7 @@ main(void)
 		cmocka_unit_test(who_was_overtaken),
 		cmocka_unit_test(after_the_warm_up),
 		cmocka_unit_test(stages),
+		cmocka_unit_test(who_is_overtaken_in_a_stage),
 		cmocka_unit_test(a_tag_switch_begins_a_stage),
 		cmocka_unit_test(after_a_batch),
 		cmocka_unit_test(what_was_not_measured_does_not_count),
