@@ -58,6 +58,17 @@ find_longest(struct sim *sim, const uint64_t *served, uint32_t first, uint32_t e
 	return found;
 }
 
+bool
+sim_choose_is_better(const struct sim *sim, uint32_t core, uint32_t priority)
+{
+	const uint64_t *const served = sim->model->kind_lanes +
+				       (size_t)sim->model->core_kind[core] * sim->model->lane_words;
+	const uint32_t lane = find_first(sim, served, 0);
+
+	return lane != SIM_NONE &&
+	       sim->model->queues[sim->model->lane_queue[lane]].priority < priority;
+}
+
 /* Priorities in proportion to their weights. */
 static uint32_t
 find_weighted(struct sim *sim, const uint64_t *served)

@@ -293,8 +293,9 @@ static const struct weir_base_doc_key dispatch_keys[] = {
 		.def = "false",
 		.help = "A packet that finds no idle core interrupts one that works on a packet of "
 			"a "
-			"lower priority: in the middle of a step `cpu`, not while it waits for a "
-			"unit. What is interrupted goes on later where it was, before others of "
+			"lower priority: in the middle of a step `cpu`, or at its beginning if the "
+			"core waited for a unit or the scheduler when the packet came. What is "
+			"interrupted goes on later where it was, before others of "
 			"its queue.",
 	},
 	{

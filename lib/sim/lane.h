@@ -14,6 +14,8 @@
 
 /* A core looks for work: the lane that it takes from next, or SIM_NONE. */
 uint32_t sim_choose_lane(struct sim *sim, uint32_t core);
+/* Is something ready for it that is of a better priority? */
+bool sim_choose_is_better(const struct sim *sim, uint32_t core, uint32_t priority);
 /* The next lane that a core polls, in the order of lanes and round again; there is one. */
 uint32_t sim_choose_polled(const struct sim *sim, uint32_t index, uint32_t lane);
 

@@ -277,3 +277,24 @@ sim_resume(struct sim *sim, uint32_t packet)
 	sim_lane_set_ready(sim, lane);
 	offer(sim, lane);
 }
+
+bool
+sim_core_gives_way(struct sim *sim, uint32_t index, double cycles)
+{
+	struct sim_core *const core = &sim->cores[index];
+	struct sim_packet *const packet = &sim->packets.all[core->packet];
+	const uint32_t lane = packet->lane;
+
+	if (sim->model->cores[sim->model->core_kind[index]].polls ||
+		!sim_choose_is_better(
+			sim, index, sim->model->queues[sim->model->lane_queue[lane]].priority))
+		return false;
+	packet->left_cycles = cycles;
+	packet->state = PACKET_INTERRUPTED;
+	sim_lane_resume(sim, lane, core->packet, true);
+	sim_lane_update_ready(sim, lane);
+	core->phase = CORE_BETWEEN;
+	sim_core_next(sim, index);
+	offer(sim, lane);
+	return true;
+}

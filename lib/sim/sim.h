@@ -384,6 +384,11 @@ void sim_enqueue(struct sim *sim, uint32_t queue, uint32_t packet);
 void sim_core_polls(struct sim *sim, uint32_t core);
 /* A core is done with its packet, which goes on to packet->to. */
 void sim_core_finish(struct sim *sim, uint32_t core);
+/*
+ * With `preemptive`, a core is about to begin with cycles of a step. Something more urgent may have become ready while it could not be
+ * interrupted: then it takes that. @return whether it has
+ */
+bool sim_core_gives_way(struct sim *sim, uint32_t core, double cycles);
 /* A core has given its packet up, which still holds its lane. */
 void sim_core_next(struct sim *sim, uint32_t core);
 /* A core's packet leaves its lane for one of another queue, and keeps the core. */

@@ -57,6 +57,13 @@ sim_step_continue(struct sim *sim, uint32_t index, double cycles)
 	sim_core_schedule(sim, index, core->step_end_ps);
 }
 
+static void
+begin_cycles(struct sim *sim, uint32_t index, double cycles)
+{
+	if (!sim->model->dispatch.preemptive || !sim_core_gives_way(sim, index, cycles))
+		sim_step_continue(sim, index, cycles);
+}
+
 /* Of an amount or of it times a number of the packet, and of its bytes. */
 double
 sim_step_cycles(struct sim *sim, uint32_t index)
@@ -163,7 +170,7 @@ take_step(struct sim *sim, uint32_t index, const struct model_step *step)
 
 	switch (step->op) {
 	case MODEL_CPU:
-		sim_step_continue(sim, index, sim_step_cycles(sim, packet));
+		begin_cycles(sim, index, sim_step_cycles(sim, packet));
 		return false;
 	case MODEL_MEMORY:
 		sim_memory_use(sim, index, step);
@@ -268,7 +275,7 @@ sim_core_event(struct sim *sim, uint32_t index)
 	sim_core_account(sim, index);
 	if (phase == CORE_GETS && packet->state == PACKET_INTERRUPTED) {
 		packet->state = PACKET_INSIDE;
-		sim_step_continue(sim, index, packet->left_cycles);
+		begin_cycles(sim, index, packet->left_cycles);
 		return;
 	}
 	if (phase == CORE_IN_SWITCH)

@@ -232,7 +232,7 @@ the_last_goes_before_its_flow(void **state)
 	given_free(&given);
 }
 
-/* At 300 one is interrupted by one that forks at once: the part, which is more urgent than both, waits for the step after that. */
+/* At 300 one is interrupted by one that forks at once: the part, which is more urgent than both, goes before the step after that. */
 static void
 what_interrupts_may_fork(void **state)
 {
@@ -249,8 +249,37 @@ what_interrupts_may_fork(void **state)
 	       "platform: {cores: {c: {clock: 1GHz}}, dispatch: {preemptive: true}}\n"
 	       "run: {simulation: {duration: 10us}}\n",
 		{WEIR_SIM_STREAM, "s", "latency_mean_ns", 1150},
-		{WEIR_SIM_STREAM, "t", "latency_mean_ns", 100},
-		{WEIR_SIM_QUEUE, "part", "wait_mean_ns", 100});
+		{WEIR_SIM_STREAM, "t", "latency_mean_ns", 150},
+		{WEIR_SIM_QUEUE, "part", "wait_mean_ns", 0});
+}
+
+/*
+ * The core waits with the low one for the unit until 300, when the high one, which came at 200, goes before the 1000 cycles
+ * that follow. Likewise of one that came while the core was given the low one.
+ */
+static void
+what_could_not_interrupt_goes_first_then(void **state)
+{
+#define LATER(step, dispatch)                                                                      \
+	"traffic:\n"                                                                               \
+	"  streams:\n"                                                                             \
+	"    low: {to: l, arrivals: deterministic, interval: 100ns, count: 1}\n"                   \
+	"    high: {to: h, arrivals: deterministic, interval: 200ns, count: 1}\n"                  \
+	"application:\n"                                                                           \
+	"  queues: {l: {priority: 2}, h: {priority: 1}}\n"                                         \
+	"  objects:\n"                                                                             \
+	"    o: {queues: [l], steps: [" step "{cpu: 1000cycles}]}\n"                               \
+	"    p: {queues: [h], steps: [{cpu: 100cycles}]}\n"                                        \
+	"platform: {cores: {c: {clock: 1GHz}}, units: {u: {delay: 200ns}}, dispatch: "             \
+	"{preemptive: true" dispatch "}}\n"                                                        \
+	"run: {simulation: {duration: 10us}}\n"
+	EXPECT(LATER("{use: u}, ", ""), {HIGH, "latency_mean_ns", 200},
+		{LOW, "latency_mean_ns", 1300}, {LOW, "service_mean_ns", 1200},
+		{CORES, "busy_mean", 0.13});
+	/* Given at 300; then the high one, at 500 to 600; and the low one again, from 800. */
+	EXPECT(LATER("{use: u, probability: 0}, ", ", latency: 200ns"),
+		{HIGH, "latency_mean_ns", 400}, {LOW, "latency_mean_ns", 1700});
+#undef LATER
 }
 
 int
@@ -269,6 +298,7 @@ main(void)
 		cmocka_unit_test(polling_finds_vectors),
 		cmocka_unit_test(polling_that_takes_for_ever),
 		cmocka_unit_test(nobody_interrupts_itself),
+		cmocka_unit_test(what_could_not_interrupt_goes_first_then),
 		cmocka_unit_test(the_last_goes_before_its_flow),
 		cmocka_unit_test(what_interrupts_may_fork),
 	};

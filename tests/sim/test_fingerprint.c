@@ -172,8 +172,8 @@ programs_are_pinned(void **state)
 	struct given given = given_model(programs);
 	struct weir_sim_result result = given_run(&given);
 
-	assert_int_equal(result.events, 1081834);
-	assert_int_equal(result.fingerprint, 0xb2520e2d73e2be1);
+	assert_int_equal(result.events, 1081985);
+	assert_int_equal(result.fingerprint, 0x955fdd41a8b187f2);
 	weir_sim_result_free(&result);
 	given_free(&given);
 }
