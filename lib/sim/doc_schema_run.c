@@ -10,7 +10,8 @@ static const struct weir_base_doc_key precision_keys[] = {
 		.help = "A result, as `--json` has it: `streams`, `queues`, `cores`, "
 			"`each_core`, `units`, `drops`, `memories`, `rings`, `workers`, `nodes` "
 			"or `probes`, a name, and a quantity, such as "
-			"`streams.calls.latency_mean_ns`.",
+			"`streams.calls.latency_mean_ns`, or `queues.blade.*.work.length_mean` of "
+			"all of an array.",
 	},
 	{
 		.name = "relative",

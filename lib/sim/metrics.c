@@ -27,6 +27,10 @@ weir_sim_scope_name(enum weir_sim_scope scope)
 static const char *
 thing_name(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32_t index)
 {
+	const struct model_arrays *const arrays = &model->arrays[scope];
+
+	if (index >= arrays->nb_things)
+		return arrays->names[index - arrays->nb_things];
 	switch (scope) {
 	case WEIR_SIM_STREAM:
 		return model->streams[index].name;
@@ -92,7 +96,7 @@ name_cores(struct weir_sim_model *model)
 int
 sim_metrics_make(struct weir_sim_model *model)
 {
-	const uint32_t nb_things[SIM_SCOPES] = {
+	uint32_t nb_things[SIM_SCOPES] = {
 		[WEIR_SIM_STREAM] = model->nb_streams,
 		[WEIR_SIM_QUEUE] = model->nb_queues,
 		[WEIR_SIM_CORES] = model->nb_kinds,
@@ -109,8 +113,12 @@ sim_metrics_make(struct weir_sim_model *model)
 
 	if (make_pairs(model) < 0 || name_cores(model) < 0)
 		return -ENOMEM;
-	for (scope = 0; scope < SIM_SCOPES; scope++)
+	for (scope = 0; scope < SIM_SCOPES; scope++) {
+		if (sim_arrays_make(model, (enum weir_sim_scope)scope, nb_things[scope]) < 0)
+			return -ENOMEM;
+		nb_things[scope] += model->arrays[scope].nb;
 		model->nb_metrics += nb_things[scope] * sim_quantities((enum weir_sim_scope)scope);
+	}
 	model->metrics = calloc(model->nb_metrics + 1, sizeof(*model->metrics));
 	if (model->metrics == NULL)
 		return -ENOMEM;
@@ -125,11 +133,12 @@ sim_metrics_make(struct weir_sim_model *model)
 }
 
 void
-sim_metrics_fill(const struct sim *sim, double *values)
+sim_metrics_fill(struct sim *sim, double *values)
 {
 	const struct weir_sim_metric *metric = sim->model->metrics;
 	unsigned int at = 0, i;
 
+	sim_arrays_fill(sim);
 	while (at < sim->model->nb_metrics) {
 		const enum weir_sim_scope scope = metric[at].scope;
 		const unsigned int index = metric[at].object, nb = sim_quantities(scope);

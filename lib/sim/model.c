@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "doc_read.h"
+#include "quantities.h"
 
 static inline void
 set_bit(uint64_t *words, uint32_t bit)
@@ -196,6 +197,7 @@ weir_sim_model_free(struct weir_sim_model *model)
 	free(model->reasons);
 	free(model->pairs);
 	free(model->core_names);
+	sim_arrays_free(model);
 	free(model->metrics);
 	free(model);
 }

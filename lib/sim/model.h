@@ -281,6 +281,16 @@ struct model_probe {
 	const char *trace; /* file, or NULL */
 };
 
+#define SIM_SCOPES (WEIR_SIM_NODE + 1)
+
+/* Of one kind: things that all instances in an array have one of. */
+struct model_arrays {
+	uint32_t *of; /* per thing: number of its array, or SIM_NONE */
+	uint32_t nb_things, nb;
+	uint32_t first; /* what the first one is told by has this place behind the things */
+	char **names;   /* per array: blade.*.work */
+};
+
 struct weir_sim_model {
 	struct weir_base_doc *doc;
 	struct model_stream *streams;
@@ -316,6 +326,7 @@ struct weir_sim_model {
 	uint64_t *group_cores; /* per group: bits of cores */
 	uint64_t *kind_lanes;  /* per kind: bits of lanes that it serves */
 
+	struct model_arrays arrays[SIM_SCOPES];
 	char **pairs;      /* names of a stream and a reason */
 	char **core_names; /* of each core */
 	struct weir_sim_metric *metrics;

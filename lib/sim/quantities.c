@@ -225,21 +225,10 @@ static const struct quantity ring_quantities[] = {
 	{"wait_max_ns", queue_wait_max},
 };
 
-static double
-cores_served(const struct sim *sim, uint32_t index)
-{
-	const struct model_cores *const kind = &sim->model->cores[index];
-	uint64_t served = 0;
-	uint32_t i;
-
-	for (i = kind->first; i < kind->first + kind->count; i++)
-		served += sim->cores[i].served;
-	return (double)served;
-}
-
+CORES(served, (double)kind->served)
 CORES(busy_mean, weir_sim_level_mean(&kind->busy, span_ps(sim)))
 CORES(busy_max, (double)kind->busy.max)
-CORES(utilisation, weir_sim_level_mean(&kind->busy, span_ps(sim)) / sim->model->cores[index].count)
+CORES(utilisation, weir_sim_level_mean(&kind->busy, span_ps(sim)) / (double)kind->nb_cores)
 
 static double
 core_served(const struct sim *sim, uint32_t index)
@@ -274,8 +263,7 @@ UNIT(length_max, (double)unit->length.max)
 UNIT_TAKEN(wait_mean, weir_sim_tally_mean(&unit->wait_ps) / PS_PER_NS)
 UNIT_TAKEN(wait_max, (double)unit->wait_ps.max / PS_PER_NS)
 UNIT(busy_mean, weir_sim_level_mean(&unit->busy, span_ps(sim)))
-UNIT(utilisation,
-	weir_sim_level_mean(&unit->busy, span_ps(sim)) / sim->model->units[index].nb_servers)
+UNIT(utilisation, weir_sim_level_mean(&unit->busy, span_ps(sim)) / (double)unit->nb_servers)
 
 static const struct quantity unit_quantities[] = {
 	{"arrived_packets", unit_arrived},
@@ -430,10 +418,13 @@ sim_quantity(
 	const struct sim *sim, enum weir_sim_scope scope, uint32_t index, unsigned int quantity)
 {
 	const struct table *const table = &tables[scope];
+	const struct model_arrays *const arrays = &sim->model->arrays[scope];
 
 	/* What is counted of rings is behind that of queues. */
 	if (scope == WEIR_SIM_RING)
 		index += sim->model->nb_queues;
+	else if (index >= arrays->nb_things)
+		index += arrays->first - arrays->nb_things;
 	if (quantity < table->nb)
 		return table->quantities[quantity].get(sim, index);
 	return latency_quantities[quantity - table->nb].get(scope == WEIR_SIM_STREAM

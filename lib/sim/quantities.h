@@ -8,8 +8,6 @@
 
 #pragma GCC visibility push(hidden)
 
-#define SIM_SCOPES (WEIR_SIM_NODE + 1)
-
 /* A quantity of thing number `index`. */
 struct quantity {
 	const char *name;
@@ -28,6 +26,13 @@ unsigned int sim_quantities(enum weir_sim_scope scope);
 const char *sim_quantity_name(enum weir_sim_scope scope, unsigned int quantity);
 double sim_quantity(
 	const struct sim *sim, enum weir_sim_scope scope, uint32_t index, unsigned int quantity);
+
+/* Of a kind of which there are so many things, find those that are of arrays. @return 0, -ENOMEM */
+int sim_arrays_make(struct weir_sim_model *model, enum weir_sim_scope scope, uint32_t nb_things);
+void sim_arrays_free(struct weir_sim_model *model);
+
+/* Work out what is told of kinds of cores, units and arrays as a whole. */
+void sim_arrays_fill(struct sim *sim);
 
 #pragma GCC visibility pop
 

@@ -77,21 +77,28 @@ take_array(size_t nb, size_t size)
 	return calloc(nb + 1, size);
 }
 
+/* As many as there are of a kind, and behind them their arrays. */
+static void *
+take_things(const struct weir_sim_model *model, enum weir_sim_scope scope, size_t size)
+{
+	return take_array((size_t)model->arrays[scope].first + model->arrays[scope].nb, size);
+}
+
 static bool
 take_memory(struct sim *sim)
 {
 	const struct weir_sim_model *model = sim->model;
 
-	sim->streams = take_array(model->nb_streams, sizeof(*sim->streams));
-	sim->queues = take_array(sim_model_lengths(model), sizeof(*sim->queues));
+	sim->streams = take_things(model, WEIR_SIM_STREAM, sizeof(*sim->streams));
+	sim->queues = take_things(model, WEIR_SIM_QUEUE, sizeof(*sim->queues));
 	sim->lanes = take_array(model->nb_lanes, sizeof(*sim->lanes));
 	sim->cores = take_array(model->nb_cores, sizeof(*sim->cores));
-	sim->kinds = take_array(model->nb_kinds, sizeof(*sim->kinds));
-	sim->units = take_array(model->nb_units, sizeof(*sim->units));
+	sim->kinds = take_things(model, WEIR_SIM_CORES, sizeof(*sim->kinds));
+	sim->units = take_things(model, WEIR_SIM_UNIT, sizeof(*sim->units));
 	sim->servers = take_array(model->nb_servers, sizeof(*sim->servers));
 	sim->step_random = take_array(model->nb_steps, sizeof(*sim->step_random));
 	sim->skip_random = take_array(model->nb_steps, sizeof(*sim->skip_random));
-	sim->levels = take_array(model->nb_levels, sizeof(*sim->levels));
+	sim->levels = take_things(model, WEIR_SIM_MEMORY, sizeof(*sim->levels));
 	sim->unit_random = take_array(model->nb_units, sizeof(*sim->unit_random));
 	sim->given_random = take_array(model->nb_given, sizeof(*sim->given_random));
 	sim->drops = take_array((size_t)model->nb_streams * model->nb_reasons, sizeof(*sim->drops));

@@ -27,6 +27,7 @@
  *   flows.c       who has overtaken whom
  *   check.c       the laws that its sums must obey
  *   metrics.c     what it tells
+ *   arrays.c      likewise, of all instances in an array together
  *   quantities.c  each number of that
  *   replication.c one replication, cut into batches
  *   run.c         replications, by several threads
@@ -185,6 +186,7 @@ struct sim_unit {
 	uint32_t free;        /* server: first of a list */
 	uint64_t waiting_at_start;
 	uint64_t arrived, dropped, taken, served;
+	uint64_t nb_servers; /* by the end */
 	struct weir_sim_tally wait_ps;
 	weir_sim_u128 waited_ps, worked_ps;
 };
@@ -199,6 +201,7 @@ struct sim_server {
 
 struct sim_kind {
 	struct weir_sim_level busy; /* cores */
+	uint64_t served, nb_cores;  /* by the end: of all its cores, and how many these are */
 };
 
 /* What makes packets: a stream, or one of its bursts. */
@@ -320,7 +323,7 @@ void sim_give_up(struct sim *sim, const char *broken);
 void sim_check(struct sim *sim);
 
 /* What it tells, a number per metric of the model. After sim_check(). */
-void sim_metrics_fill(const struct sim *sim, double *values);
+void sim_metrics_fill(struct sim *sim, double *values);
 
 /* Schedule what a stream begins with. */
 void sim_traffic_start(struct sim *sim, uint32_t stream);

@@ -102,9 +102,9 @@ const char *weir_sim_scope_name(enum weir_sim_scope scope);
 /** A quantity that every replication tells. */
 struct weir_sim_metric {
 	enum weir_sim_scope scope; /**< of what kind of thing */
-	unsigned int object;       /**< which, as they stand in the file, from 0 */
-	const char *name;          /**< its name in the file */
-	const char *quantity;      /**< such as "latency_mean_ns" */
+	unsigned int object; /**< which, as they stand in the file, from 0; behind them, arrays */
+	const char *name; /**< its name in the file; `blade.*.work`: of all instances in an array */
+	const char *quantity; /**< such as "latency_mean_ns" */
 };
 
 /** The metrics of a model, in the order of columns. Owned by the model. */

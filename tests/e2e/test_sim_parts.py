@@ -41,14 +41,16 @@ def test_an_array_behind_a_switch():
     assert all(abs(one - sent / 8) < sent / 80 for one in arrived)
     assert all(cores[f"blade.{i}.cpu"]["utilisation"]["mean"] < cores["blade.7.cpu"]["utilisation"]["mean"] for i in range(6))
     assert named(report, "streams")["users"]["reordered_packets"]["mean"] == 0
+    assert queues["blade.*.work"]["arrived_packets"]["mean"] == sum(arrived)
+    assert abs(cores["blade.*.cpu"]["busy_mean"]["mean"] - sum(cores[f"blade.{i}.cpu"]["busy_mean"]["mean"] for i in range(8))) < 1e-6
     for kind, name in (("units", "blade.3.link"), ("memories", "blade.3.packets.cache"), ("probes", "blade.3.backlog")):
         assert name in named(report, kind)
 
 
 def test_names_in_csv_and_precision(blades):
-    change(blades, "replications: 4,", "precision: {of: queues.blade.7.work.length_mean, relative: 0.2, replications: 40},")
+    change(blades, "replications: 4,", "precision: {of: queues.blade.*.work.length_mean, relative: 0.2, replications: 40},")
     rows = list(csv.DictReader(io.StringIO(weir("sim", blades, "--csv").stdout)))
-    precise = [row for row in rows if (row["name"], row["quantity"]) == ("blade.7.work", "length_mean")]
+    precise = [row for row in rows if (row["name"], row["quantity"]) == ("blade.*.work", "length_mean")]
     assert len(precise) == 1 and int(precise[0]["samples"]) >= 10
     assert float(precise[0]["half_width"]) <= 0.2 * float(precise[0]["mean"])
 

@@ -386,6 +386,148 @@ an_instance_draws_the_same_numbers_beside_others(void **state)
 	assert_true(latency[0] == latency[1]);
 }
 
+/* All that a part can have, so many times. */
+#define FULL(count)                                                                                \
+	"models:\n"                                                                                \
+	"  b:\n"                                                                                   \
+	"    parameters: {cores: 3}\n"                                                             \
+	"    application:\n"                                                                       \
+	"      queues: {q: {type: parallel, capacity: 3}}\n"                                       \
+	"      objects: {o: {queues: q, to: out, steps: [{cpu: 100cycles, distribution: "          \
+	"exponential}, {memory: m, accesses: 1}, {use: u}, {fork: out, probability: 0.1}]}}\n"     \
+	"    platform:\n"                                                                          \
+	"      cores: {c: {clock: 1GHz, count: \"${cores}\"}, spare: {clock: 1GHz, groups: "       \
+	"[none]}}\n"                                                                               \
+	"      memories: {m: {levels: {l1: {capacity: 500B, latency: 10ns}, l2: {latency: "        \
+	"30ns}}}}\n"                                                                               \
+	"      units: {u: {delay: 100ns, distribution: exponential, servers: 2, capacity: 1}}\n"   \
+	"    traffic: {streams: {s: {to: q, arrivals: poisson, rate: 5Mpps, size: 200B, flows: "   \
+	"4}}}\n"                                                                                   \
+	"instances: {b: {" count "}}\n"                                                            \
+	"application: {queues: {out: {type: parallel}}, objects: {o: {queues: out, steps: [{cpu: " \
+	"10cycles}]}}}\n"                                                                          \
+	"platform: {cores: {own: {clock: 1GHz}}}\n"                                                \
+	"run: {simulation: {duration: 3ms, warmup: 100us, batches: 2, replications: 2}}\n"
+
+static unsigned int
+nb_stars(const char *text)
+{
+	unsigned int nb = 0;
+
+	for (; *text != '\0'; text++)
+		nb += *text == '*';
+	return nb;
+}
+
+/* An array of one is told of as its only one is: no quantity is forgotten. */
+static void
+an_array_of_one_is_told_of_as_that_one(void **state)
+{
+	struct given given = given_model(FULL("count: 1"));
+	struct weir_sim_result result = given_run(&given);
+	const struct weir_sim_metric *metrics;
+	unsigned int nb, row, i, nb_seen = 0;
+	char name[64];
+
+	metrics = weir_sim_model_metrics(given.model, &nb);
+	assert_int_equal(result.nb_rows, 4);
+	for (row = 0; row < result.nb_rows; row++)
+		for (i = 0; i < nb; i++) {
+			const double all = result.values[(size_t)row * nb + i];
+			double one;
+
+			if (nb_stars(metrics[i].name) == 0)
+				continue;
+			snprintf(name, sizeof(name), "%s", metrics[i].name);
+			*strchr(name, '*') = '0';
+			one = given_value(
+				&given, &result, row, metrics[i].scope, name, metrics[i].quantity);
+			if (all != one && !(isnan(all) && isnan(one)))
+				fail_msg("%s of %s is %g, but %g of all", metrics[i].quantity, name,
+					one, all);
+			nb_seen += one > 0;
+		}
+	/* Streams, queues, two kinds of cores, units, two levels. */
+	assert_true(nb_seen > 4 * 60);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+static double
+of(const struct given *given, const struct weir_sim_result *result, enum weir_sim_scope scope,
+	const char *name, const char *quantity)
+{
+	return given_value(given, result, 1, scope, name, quantity);
+}
+
+/* Sums of what is counted and of levels, means over all packets or all cores, the most of any one. */
+static void
+an_array_is_told_of_as_a_whole(void **state)
+{
+	static const char *const sums[] = {
+		"arrived_packets", "dropped_packets", "served_pps", "length_mean"};
+	struct given given = given_model(FULL("count: 3, each: {cores: [1, 2, 5]}"));
+	struct weir_sim_result result = given_run(&given);
+	double sum, weight, most, value;
+	char name[16];
+	unsigned int i, j;
+
+	for (j = 0; j < sizeof(sums) / sizeof(sums[0]); j++) {
+		for (sum = 0, i = 0; i < 3; i++) {
+			snprintf(name, sizeof(name), "b.%u.q", i);
+			sum += of(&given, &result, WEIR_SIM_QUEUE, name, sums[j]);
+		}
+		value = of(&given, &result, WEIR_SIM_QUEUE, "b.*.q", sums[j]);
+		assert_true(sum > 0 && fabs(value - sum) < 1e-9 * sum);
+	}
+	for (sum = weight = most = 0, i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "b.%u.q", i);
+		value = of(&given, &result, WEIR_SIM_QUEUE, name, "arrived_packets") -
+			of(&given, &result, WEIR_SIM_QUEUE, name, "dropped_packets");
+		weight += value;
+		sum += value * of(&given, &result, WEIR_SIM_QUEUE, name, "wait_mean_ns");
+		most = fmax(most, of(&given, &result, WEIR_SIM_QUEUE, name, "wait_max_ns"));
+	}
+	/* Some that came had not been taken at the ends. */
+	value = of(&given, &result, WEIR_SIM_QUEUE, "b.*.q", "wait_mean_ns");
+	assert_true(fabs(value - sum / weight) < 0.01 * value);
+	assert_true(of(&given, &result, WEIR_SIM_QUEUE, "b.*.q", "wait_max_ns") == most);
+	for (sum = 0, i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "b.%u.c", i);
+		sum += of(&given, &result, WEIR_SIM_CORES, name, "busy_mean");
+	}
+	value = of(&given, &result, WEIR_SIM_CORES, "b.*.c", "utilisation");
+	assert_true(fabs(value - sum / 8) < 1e-9);
+	assert_true(of(&given, &result, WEIR_SIM_CORES, "b.*.spare", "utilisation") == 0);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* Arrays of arrays: all of all of them. */
+static void
+arrays_of_arrays_are_told_of_as_a_whole(void **state)
+{
+	struct given given = given_model(
+		"models:\n"
+		"  r: {models: {b: {application: {queues: {q: {}}, objects: {o: {queues: q, steps: "
+		"[{cpu: 1cycles}]}}}, traffic: {streams: {s: {to: q, arrivals: deterministic, "
+		"rate: 1Mpps}}}}}, instances: "
+		"{b: {count: 3}, one: {model: b}}}\n"
+		"instances: {r: {names: [x, y]}}\n"
+		"platform: {cores: {own: {clock: 1GHz}}}\n" RUN);
+	struct weir_sim_result result = given_run(&given);
+
+	assert_true(of(&given, &result, WEIR_SIM_QUEUE, "r.*.b.*.q", "arrived_packets") ==
+		    6 * of(&given, &result, WEIR_SIM_QUEUE, "r.x.b.1.q", "arrived_packets"));
+	assert_true(of(&given, &result, WEIR_SIM_QUEUE, "r.*.one.q", "arrived_packets") ==
+		    2 * of(&given, &result, WEIR_SIM_QUEUE, "r.y.one.q", "arrived_packets"));
+	assert_int_equal(weir_sim_model_metric_find(
+				 given.model, WEIR_SIM_QUEUE, "r.x.b.*.q", "arrived_packets"),
+		-1);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 /* More groups of cores than a word has bits. */
 static void
 an_array_may_be_large(void **state)
@@ -407,6 +549,9 @@ main(void)
 		cmocka_unit_test(packets_are_spread_over_an_array),
 		cmocka_unit_test(flows_are_kept_together),
 		cmocka_unit_test(an_instance_draws_the_same_numbers_beside_others),
+		cmocka_unit_test(an_array_of_one_is_told_of_as_that_one),
+		cmocka_unit_test(an_array_is_told_of_as_a_whole),
+		cmocka_unit_test(arrays_of_arrays_are_told_of_as_a_whole),
 		cmocka_unit_test(an_array_may_be_large),
 	};
 
