@@ -49,11 +49,10 @@ close_pair(struct readout_pair *pair)
 	readout_traffic_free(&pair->traffic);
 }
 
-/* Until the buffers are full, so that frames take others' places from then on. */
-static void
-fill(struct readout_side *side, uint32_t nb_cells)
+void
+readout_fill(struct readout_side *side, uint32_t nb_frames)
 {
-	while (side->nb_frames < nb_cells && side->traffic->why[0] == '\0') {
+	while (side->nb_frames < nb_frames && side->traffic->why[0] == '\0') {
 		readout_prepare(side);
 		readout_slice(side, side->traffic->slice);
 		readout_cycles(side);
@@ -83,8 +82,8 @@ open_pair(struct readout_pair *pair, const struct bench_options *options,
 		bench_report_failure(report, what->name, "cannot be set up: %s", strerror(-rc));
 		return false;
 	}
-	fill(pair->ours, readout_ours_cells(pair->ours));
-	fill(pair->peer, readout_ours_cells(pair->ours));
+	readout_fill(pair->ours, readout_ours_cells(pair->ours));
+	readout_fill(pair->peer, readout_ours_cells(pair->ours));
 	return true;
 }
 
@@ -137,17 +136,28 @@ consume_of(const struct readout_turn *turn)
 	return (double)turn->consume;
 }
 
+double
+readout_frames_per_s(const struct readout_side *side)
+{
+	return side->traffic->slice * (double)weir_base_cycles_hz() / median_of(side, passed_of);
+}
+
+double
+readout_bytes_copied(const struct readout_side *side)
+{
+	return (double)side->bytes_copied / (double)(side->nb_frames * side->traffic->nb_links);
+}
+
 static struct readout_summary
 summarize(const struct readout_side *side)
 {
 	const double frames = side->traffic->slice;
 	const double passed = median_of(side, passed_of);
 	struct readout_summary summary = {
-		.frames_per_s = frames * (double)weir_base_cycles_hz() / passed,
+		.frames_per_s = readout_frames_per_s(side),
 		.receive = median_of(side, receive_of) / frames,
 		.consume = median_of(side, consume_of) / frames,
-		.bytes_copied = (double)side->bytes_copied /
-				(double)(side->nb_frames * side->traffic->nb_links),
+		.bytes_copied = readout_bytes_copied(side),
 	};
 
 	summary.waiting =
@@ -257,6 +267,9 @@ run_cases(const struct bench_options *options, struct bench_report *report, int 
 	for (size_t i = 0; i < RTE_DIM(cases); i++)
 		if (bench_wanted(options, cases[i].name))
 			run_case(options, report, &cases[i], socket);
+	if (readout_copies_wanted(options))
+		readout_copies_run(options, report, options->burst != 0 ? options->burst : BURST,
+			BUFFER_BYTES, socket);
 	if (readout_lookup_wanted(options))
 		run_lookup(options, report, socket);
 }
@@ -271,10 +284,12 @@ run_readout(const struct bench *bench, const struct bench_options *options)
 	if (options->list) {
 		for (size_t i = 0; i < RTE_DIM(cases); i++)
 			printf("%s\n", cases[i].name);
+		readout_copies_list();
 		readout_lookup_list();
 		return 0;
 	}
-	if (!BENCH_ANY_WANTED(options, cases) && !readout_lookup_wanted(options))
+	if (!BENCH_ANY_WANTED(options, cases) && !readout_copies_wanted(options) &&
+		!readout_lookup_wanted(options))
 		return bench_no_case(bench, options);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	if (bench_eal_start(options, MEGABYTES) < 0 || readout_consumer_start(&allowed) < 0)
@@ -304,7 +319,8 @@ const struct bench bench_readout = {
 		"bounded queue (rte_ring) takes this to a consumer's thread, which copies it into "
 		"a "
 		"ring of frames. Cycles are\n"
-		"those of both threads, without their waiting. Cases called lookup: windows of "
+		"those of both threads, without their waiting. The case called copies: bytes "
+		"that are moved, beside memcpy; those called lookup: windows of "
 		"time, beside a binary search.\n"
 		"What the buffers have after each turn is compared with what was sent, on both "
 		"sides.\n",

@@ -11,6 +11,7 @@
  *     readout_ours.c       ours: receiver, links with their checks, latency buffers; by callback or by queues
  *     readout_peer.c       the published starting point: a copy into a message, a bounded queue, a copy into the buffer
  *     readout_consumer.c   the thread that empties queues
+ *     readout_copies.c     what copies take of the memory's bandwidth
  *     readout_lookup.c     windows of time looked up in both sides' buffers
  *
  * A turn is a slice of frames that wait in a side's port when it begins; when it ends all of them are in the side's buffers. Between turns,
@@ -39,6 +40,7 @@
 enum readout_way {
 	READOUT_CALLBACK, /* in the receiver's thread */
 	READOUT_QUEUE,    /* by queues and a consumer's thread */
+	READOUT_RELEASED, /* nowhere: a callback in the receiver's thread gives the packets back */
 };
 
 /* Frames that all sides get: the same ones in the same order. */
@@ -138,6 +140,18 @@ void readout_consumer_stop(void);
 void readout_consumer_begin(uint32_t (*sweep)(void *arg), void *arg); /* returns when it sweeps */
 uint64_t readout_consumer_end(void); /* the producer is done. @return cycles, without waiting */
 extern bool readout_crowded;         /* both threads share a CPU */
+
+/* readout.c. Until there were @p nb_frames of each link, so that frames take others' places from then on. */
+void readout_fill(struct readout_side *side, uint32_t nb_frames);
+/* Of all turns: the median; bytes of a frame that were copied. */
+double readout_frames_per_s(const struct readout_side *side);
+double readout_bytes_copied(const struct readout_side *side);
+
+/* readout_copies.c */
+void readout_copies_list(void);
+bool readout_copies_wanted(const struct bench_options *options);
+void readout_copies_run(const struct bench_options *options, struct bench_report *report,
+	uint32_t burst, uint64_t buffer_bytes, int socket);
 
 /* readout_lookup.c. Of the pair's first link. */
 void readout_lookup_list(void);

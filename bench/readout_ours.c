@@ -25,6 +25,7 @@ struct ours {
 	struct weir_readout_handler *handlers[READOUT_LINKS_MAX];
 	struct weir_readout_window *window;
 	struct weir_readout_buffer_info info;
+	uint64_t nb_released; /* without buffers */
 };
 
 /* ---- turns ---- */
@@ -110,6 +111,34 @@ look_at_receiver(struct ours *ours)
 			given, stats.received, stats.dispatch.links);
 }
 
+/* Without buffers the links' checks say whether frames came as they were sent. */
+static uint64_t
+look_at_released(struct readout_side *side, uint64_t first)
+{
+	struct ours *ours = (struct ours *)side;
+	const struct readout_traffic *traffic = side->traffic;
+	struct weir_readout_link_stats stats;
+	uint64_t nb = 0;
+
+	look_at_receiver(ours);
+	for (uint32_t link = 0; link < traffic->nb_links; link++) {
+		uint64_t faults = 0;
+
+		weir_readout_link_stats(ours->links[link], &stats);
+		for (unsigned int i = 0; i < WEIR_READOUT_NB_FAULTS; i++)
+			faults += stats.faults[i].count;
+		if (stats.delivered != side->nb_frames || faults > 0)
+			readout_wrong(side,
+				"link %" PRIu32 ": of %" PRIu64 " frames %" PRIu64
+				" were released, %" PRIu64 " have faults",
+				link, side->nb_frames, stats.delivered, faults);
+		nb += stats.delivered;
+	}
+	if (nb != ours->nb_released)
+		readout_wrong(side, "%" PRIu64 " frames came to the callback", ours->nb_released);
+	return nb - first * traffic->nb_links;
+}
+
 static uint64_t
 look(struct readout_side *side, uint64_t first)
 {
@@ -152,11 +181,40 @@ make_receiver(struct ours *ours)
 	return ours->receiver == NULL ? -rte_errno : 0;
 }
 
+static void
+release(void *arg, const void *items, uint32_t nb)
+{
+	((struct ours *)arg)->nb_released += nb;
+	weir_readout_item_release(items, nb);
+}
+
+static int
+make_sink(struct ours *ours, const char *name)
+{
+	const struct weir_readout_sink_config sink = {
+		.name = name, .type = &weir_readout_item_type, .receive = release, .arg = ours};
+
+	return weir_readout_sink_create(ours->registry, &sink) == NULL ? -rte_errno : 0;
+}
+
+static int
+make_handler(struct ours *ours, uint32_t i, enum readout_way way, double history_s)
+{
+	const uint32_t queue_size = way == READOUT_QUEUE ? ours->side.traffic->slice : 0;
+
+	ours->handlers[i] = weir_readout_handler_create(
+		ours->registry, &(struct weir_readout_handler_config){.link = ours->links[i],
+					.queue_size = queue_size,
+					.buffer.history_s = history_s});
+	return ours->handlers[i] == NULL ? -rte_errno : 0;
+}
+
 static int
 make_link(struct ours *ours, uint32_t i, enum readout_way way, double history_s)
 {
 	const struct readout_traffic *traffic = ours->side.traffic;
 	char name[32];
+	int rc;
 
 	snprintf(name, sizeof(name), "link%" PRIu32, i);
 	ours->links[i] = weir_readout_link_create(
@@ -166,12 +224,10 @@ make_link(struct ours *ours, uint32_t i, enum readout_way way, double history_s)
 					.key = readout_key(i)});
 	if (ours->links[i] == NULL)
 		return -rte_errno;
-	ours->handlers[i] = weir_readout_handler_create(
-		ours->registry, &(struct weir_readout_handler_config){.link = ours->links[i],
-					.queue_size = way == READOUT_QUEUE ? traffic->slice : 0,
-					.buffer.history_s = history_s});
-	if (ours->handlers[i] == NULL)
-		return -rte_errno;
+	rc = way == READOUT_RELEASED ? make_sink(ours, name)
+				     : make_handler(ours, i, way, history_s);
+	if (rc < 0)
+		return rc;
 	return weir_readout_dispatch_add(
 		weir_readout_receiver_dispatch(ours->receiver), 0, ours->links[i]);
 }
@@ -194,7 +250,9 @@ make(struct ours *ours, enum readout_way way, uint64_t buffer_bytes)
 		rc = make_link(ours, i, way, history_s);
 	if (rc < 0)
 		return rc;
-	weir_readout_buffer_info(weir_readout_handler_buffer(ours->handlers[0]), &ours->info);
+	if (way != READOUT_RELEASED)
+		weir_readout_buffer_info(
+			weir_readout_handler_buffer(ours->handlers[0]), &ours->info);
 	return weir_readout_registry_bind(ours->registry);
 }
 
@@ -211,7 +269,7 @@ readout_ours_create(struct readout_traffic *traffic, enum readout_way way, uint6
 		.name = "ours",
 		.nb_threads = way == READOUT_QUEUE ? 2 : 1,
 		.run = way == READOUT_QUEUE ? run_queue : run_callback,
-		.look = look,
+		.look = way == READOUT_RELEASED ? look_at_released : look,
 	};
 	rc = readout_port_open(&ours->side, "ours");
 	if (rc == 0)

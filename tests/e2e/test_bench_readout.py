@@ -9,6 +9,7 @@ pytestmark = pytest.mark.exclusive  # what is measured is measured alone
 # links, bytes of a frame, threads of ours
 FRAMES = {"callback-1": (1, 7200, 1), "callback-8": (8, 7200, 1), "callback-32": (32, 7200, 1), "queue-8": (8, 7200, 2),
           "callback-8-small": (8, 512, 1), "queue-8-small": (8, 512, 2)}
+COPIES = "copies-8"
 LOOKUPS = {"lookup-1": 1, "lookup-32": 32}
 
 
@@ -19,7 +20,7 @@ def bench(pattern, *arguments):
 
 
 def test_list():
-    assert weir("bench", "readout", "--list").stdout.split() == [*FRAMES, *LOOKUPS]
+    assert weir("bench", "readout", "--list").stdout.split() == [*FRAMES, COPIES, *LOOKUPS]
     assert "readout" in weir("bench", "--list").stdout
 
 
@@ -46,6 +47,22 @@ def test_frames(case):
         assert side["frames_per_s"] > 0 and side["receiver_cycles_per_frame"] > 0 and side["waiting_share"] < 1
         assert side["cycles_per_frame"] == pytest.approx(size * side["cycles_per_byte"], rel=1e-3)
         assert side["ns_per_frame"] * report["machine"]["cycles_hz"] / 1e9 == pytest.approx(side["cycles_per_frame"], rel=1e-3)
+
+
+def test_copies():
+    [row] = bench(COPIES, "--json").json()["copies"]
+    ways = {way["way"]: way for way in row["ways"]}
+    assert {name: way["bytes_moved_per_frame"] for name, way in ways.items()} == {
+        "callback, no copy": 0, "callback": 2 * 7200, "queue": 2 * 7200, "copy and queue": 4 * 7200, "memcpy alone": 2 * 7200}
+    memcpy = ways["memcpy alone"]
+    for way in ways.values():
+        assert way["cycles_per_frame"] > 0
+        assert way["bytes_moved_per_s"] == pytest.approx(way["bytes_moved_per_frame"] * way["frames_per_s"], rel=1e-3)
+        assert way["share_of_memcpy"] == pytest.approx(way["bytes_moved_per_s"] / memcpy["bytes_moved_per_s"], rel=1e-3)
+    # with what a NIC writes: 3 of 5
+    assert row["bytes_saved_share"] == pytest.approx(0.4) and row["copy_share_of_cycles"] < 1
+    text = bench(COPIES).stdout
+    assert "\nmemcpy alone " in text and "callback moves 21600 bytes" in text and "copy and queue 36000: 40 % less" in text
 
 
 def test_lookups():
