@@ -307,7 +307,7 @@ damage_does_no_harm(void **state)
 		"\"", "b", "r: ", "file: ", "include: ", "-1", "99999", "\n", ",",
 		"x: {model: r}, "};
 	const unsigned int stride = getenv("WEIR_TEST_LONG") != NULL ? 1 : 7;
-	char text[sizeof(good) + 32];
+	char text[2 * sizeof(good) + 32]; /* more than is needed, which compilers cannot see */
 	unsigned int at, i, nb_errors;
 
 	for (at = 0; at < sizeof(good) - 1; at++)
