@@ -34,7 +34,7 @@ static void
 print_counts(const char *path, const struct config *config, const struct routes_loaded *loaded)
 {
 	printf("%s: in order: ", path);
-	if (!config_has_links_only(config))
+	if (!config_has_no_graph(config))
 		printf("%u ports, %u workers, %u IPv4 and %u IPv6 routes%s", config->nb_ports,
 			config->nb_workers, loaded->ip4_routes, loaded->ip6_routes,
 			config->links.nb > 0 ? ", " : "");
@@ -73,9 +73,9 @@ check_config(const char *path, bool json)
 		config_free(config);
 		return app_error(&cmd_check, "out of memory");
 	}
-	code = config_nb_errors(config) > 0    ? APP_USAGE
-	       : config_has_links_only(config) ? APP_OK
-					       : check_routes(config, &loaded);
+	code = config_nb_errors(config) > 0  ? APP_USAGE
+	       : config_has_no_graph(config) ? APP_OK
+					     : check_routes(config, &loaded);
 	nb_errors = config_nb_errors(config);
 	if (nb_errors > 0)
 		code = APP_USAGE;

@@ -12,7 +12,7 @@
 static int
 write_graph(struct instance *instance, int worker, FILE *out)
 {
-	if (config_has_links_only(instance->config))
+	if (config_has_no_graph(instance->config))
 		return links_dot_write(instance->config, out);
 	return worker < 0 ? dot_write_all(instance, out, 0)
 			  : dot_write_worker(instance, (unsigned int)worker, out, 0);

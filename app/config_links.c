@@ -16,10 +16,16 @@
 #define NAME_MAX_BYTES (CONFIG_LINK_NAME_SIZE - 8)
 
 bool
-config_has_links_only(const struct config *config)
+config_has_no_graph(const struct config *config)
 {
 	return weir_base_doc_count(weir_base_doc_get(config->application, "links")) > 0 &&
-	       config->nb_ports == 0 && !config_has_em(config);
+	       config->nb_ports == 0 && config->em.nb_queues == 0;
+}
+
+bool
+config_has_links_only(const struct config *config)
+{
+	return config_has_no_graph(config) && !config_has_em(config);
 }
 
 bool
@@ -478,7 +484,7 @@ config_read_links(struct config *config)
 	config_check_processes(config);
 	check_feeds(config);
 	config_check_receivers(config);
-	if (config_has_links_only(config))
+	if (config_has_no_graph(config))
 		refuse_graph_keys(config);
 	return 0;
 }

@@ -121,6 +121,9 @@ uint64_t config_shared_packets(const struct config *config);
 /** Free it. */
 void config_free_links(struct config_links *links);
 
+/** Are there links, and neither ports nor queues? */
+bool config_has_no_graph(const struct config *config);
+
 /** Are there links, and neither ports nor an event machine, so that no worker is needed? */
 bool config_has_links_only(const struct config *config);
 

@@ -256,7 +256,9 @@ needed_mbufs(const struct config *config)
 		if (config->ports[i].device != NULL)
 			count += config->ports[i].nb_rx_queues * config->ports[i].rx_ring +
 				 config->ports[i].nb_tx_queues * config->ports[i].tx_ring;
-	if (config_has_em(config))
+	if (config_has_no_graph(config))
+		return config->em.nb_events; /* jobs have none, but the event machine has a pool */
+	if (config->em.nb_queues > 0)
 		count += config->em.nb_events;
 	count += (unsigned int)config_shared_packets(config);
 	return count + config->nb_workers * (512 + 4u * config->burst);

@@ -125,18 +125,6 @@ create_graph(struct instance *instance, unsigned int index, bool events, uint32_
 	return -EINVAL;
 }
 
-static bool
-has_graphs(const struct instance *instance)
-{
-	unsigned int i;
-
-	for (i = 0; i < instance->config->nb_workers; i++)
-		if (instance->graph_ids[i] != WEIR_GRAPH_ID_INVALID ||
-			instance->event_graph_ids[i] != WEIR_GRAPH_ID_INVALID)
-			return true;
-	return false;
-}
-
 static int
 create_graphs(struct instance *instance)
 {
@@ -154,8 +142,6 @@ create_graphs(struct instance *instance)
 		error = create_graph(instance, i, false, &instance->graph_ids[i]);
 	if (error < 0)
 		return error;
-	if (!has_graphs(instance))
-		return 0; /* workers have nothing but jobs */
 	instance->cluster = weir_graph_cluster_create(&pattern, 1);
 	return instance->cluster != NULL ? 0 : -ENOMEM;
 }
@@ -254,25 +240,42 @@ open_punt_file(struct instance *instance)
 	return error;
 }
 
-/* All that packets of ports need. */
+/* What packets of ports need before there is an event machine. */
 static int
-open_graphs(struct instance *instance, const struct instance_options *options)
+open_ports(struct instance *instance, const struct instance_options *options)
+{
+	int error = ports_start(
+		instance->config, instance->pool, options->stand_ins, instance->port_ids);
+
+	return error == 0 ? open_tables(instance, options) : error;
+}
+
+/* What they need behind it. */
+static int
+open_graphs(struct instance *instance)
+{
+	int error = links_share_open(&instance->share, instance->config, instance->port_ids);
+
+	return error == 0 ? create_graphs(instance) : error;
+}
+
+/* All that workers have to do: packets of ports, events, or nothing but jobs. */
+static int
+open_workers(struct instance *instance, const struct instance_options *options)
 {
 	struct config *config = instance->config;
-	int error;
+	const bool graphs = !config_has_no_graph(config);
+	int error = 0;
 
 	instance->pool = eal_pool_create(&instance->eal, config);
 	if (instance->pool == NULL)
 		return -ENOMEM;
-	error = ports_start(config, instance->pool, options->stand_ins, instance->port_ids);
-	if (error == 0)
-		error = open_tables(instance, options);
+	if (graphs)
+		error = open_ports(instance, options);
 	if (error == 0)
 		error = em_run_open(&instance->em, config, instance->pool, options->stand_ins);
-	if (error == 0)
-		error = links_share_open(&instance->share, config, instance->port_ids);
-	if (error == 0)
-		error = create_graphs(instance);
+	if (error == 0 && graphs)
+		error = open_graphs(instance);
 	return error == 0 ? prepare_workers(instance) : error;
 }
 
@@ -294,7 +297,7 @@ instance_open(
 	if (error < 0)
 		return error;
 	if (!config_has_links_only(config))
-		error = open_graphs(instance, options);
+		error = open_workers(instance, options);
 	if (error < 0 || options->stand_ins)
 		return error;
 	error = open_punt_file(instance);

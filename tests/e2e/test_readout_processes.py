@@ -274,4 +274,13 @@ def test_wrong(case, tmp_path):
 def test_good(tmp_path):
     (tmp_path / "bad.yaml").write_text(GOOD)
     done = weir("check", tmp_path / "bad.yaml", cwd=tmp_path)
-    assert done.code == OK and not done.stderr, done.text
+    assert done.code == OK and done.stdout.endswith("in order: 6 links, 0 requests\n") and not done.stderr, done.text
+    # Two links that are made, hits of one of these, and what is looked at by a function.
+    assert weir("graph", "bad.yaml", cwd=tmp_path).stdout.count("->") == 4
+
+
+@pytest.mark.parametrize("part, line", [("application", '@edges: ["classify.ip4 -> ip4_lookup"]'), ("run", "graph_svg: @out/x.svg")])
+def test_keys_of_graphs(part, line, tmp_path):
+    """There are workers, for jobs, but there is no graph."""
+    key = line.replace("@", "").split(":")[0]
+    refuse(tmp_path, GOOD.replace(f"{part}:\n", f"{part}:\n  {line}\n", 1), [f"'{key}'", "links alone"])
