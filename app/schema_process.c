@@ -132,8 +132,8 @@ static const struct weir_base_doc_key keys[] = {
 		.kind = WEIR_BASE_DOC_DURATION,
 		.min = 1e-6,
 		.max = 1,
-		.help = "Of `jobs`: the time slice, after which other events have their turn where "
-			"the function allows it. By default 25us.",
+		.help = "Of `jobs`: the time slice, after which other events have their turn: "
+			"between two frames, or where the function gives way. By default 25us.",
 	},
 	{
 		.name = "group",

@@ -105,7 +105,7 @@ gather(void *arg, const struct weir_readout_item *item)
 	return WEIR_READOUT_PASS;
 }
 
-/* The job. */
+/* The job. Between two frames it gives way to others where its slice is over. */
 static void
 work(void *in, void *out)
 {
@@ -114,9 +114,12 @@ work(void *in, void *out)
 
 	(void)out;
 	for (; batch->nb_seen < batch->nb && !weir_job_self_cancelled(); batch->nb_seen++) {
-		int reason = follower->process.run(
-			follower->process.arg, &batch->frames[batch->nb_seen].item);
+		int reason;
 
+		if (batch->nb_seen > 0 && weir_coro_maybe_yield())
+			break;
+		reason = follower->process.run(
+			follower->process.arg, &batch->frames[batch->nb_seen].item);
 		if (reason == WEIR_READOUT_PASS)
 			batch->nb_passed++;
 		else

@@ -13,7 +13,7 @@
  *                      '--> refused: jobs_full, no_job
  *
  * The function is one of weir_readout_process.h. It runs in a job (weir_job.h): it may yield, sleep, wait, and have blocking calls made by helper
- * threads. All frames of a job are pinned from before it begins until it has ended, however it ends: by returning, by weir_coro_exit(), cancelled
+ * threads. Between two frames the job gives way to other events where its time slice is over. All frames of a job are pinned from before it begins until it has ended, however it ends: by returning, by weir_coro_exit(), cancelled
  * before it ran, while it ran or while it waited, or as its service is stopped. So the function cannot touch memory that was used again, whatever the
  * buffer's writer does meanwhile; nothing but the pins is asked of the writer, which waits for nobody.
  *

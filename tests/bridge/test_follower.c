@@ -108,6 +108,33 @@ offload(void *arg, const struct weir_readout_item *item)
 static const struct weir_readout_process seeing = {.name = "see", .run = see_in_order},
 					 gated = {.name = "gate", .run = sleep_at_gate};
 
+/* A job of many frames does not keep its core from others for all of them. */
+static void
+test_gives_way(void **state)
+{
+	const struct weir_em_dispatch_options once = {.nb_rounds = 1, .burst = 1};
+	struct weir_bridge_follower_config config;
+	uint64_t before;
+
+	bf_make(RT_STEP, WEIR_READOUT_FULL_EVICT_OLDEST, 1);
+	bf_be_core();
+	config = bf_config(&seeing);
+	config.nb_jobs = 1;
+	bf_follow(&config);
+	weir_coro_always_yield(true);
+	bf_put(BF_FRAMES);
+	assert_int_equal(weir_bridge_follower_poll(bf.follower), BF_FRAMES);
+	do {
+		before = bf.seen;
+		weir_em_dispatch(bf.core, &once);
+		assert_true(bf.seen - before <= 1);
+		assert_int_equal(bf_look().inside, bf_look().jobs_out > 0 ? BF_FRAMES : 0);
+	} while (bf_look().jobs_out > 0);
+	weir_coro_always_yield(false);
+	assert_int_equal(bf.seen, BF_FRAMES);
+	bf_end();
+}
+
 /* With one job at a time: each frame once, in order. */
 static void
 test_in_order(void **state)
@@ -451,6 +478,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BT_TEST(test_in_order),
+		BT_TEST(test_gives_way),
 		BT_TEST(test_reasons),
 		BT_TEST(test_asleep),
 		BT_TEST(test_full),
