@@ -116,6 +116,13 @@ static const struct column node_columns[] = {
 	{.head = NULL},
 };
 
+static const struct column job_columns[] = {
+	{"packets", "packets", FORM_COUNT, false},
+	{"slices", "slices", FORM_COUNT, false},
+	{"per packet", "slices_per_packet", FORM_NUMBER, true},
+	{.head = NULL},
+};
+
 static const struct column memory_columns[] = {
 	{"accesses", "accesses", FORM_COUNT, false},
 	{"users", "users_mean", FORM_NUMBER, true},
@@ -321,6 +328,7 @@ print_results(const struct sim_report *report)
 	print_scope(report, WEIR_SIM_RING, "ring", queue_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_WORKER, "worker", worker_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_NODE, "node", node_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_JOB, "job", job_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_CORES, "cores", cores_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_CORE, "each core", core_columns, CORE_LINES_MAX);
 	print_scope(report, WEIR_SIM_UNIT, "unit", unit_columns, UINT_MAX);

@@ -76,8 +76,11 @@ enum weir_base_node_role {
 	WEIR_BASE_NODE_PASSES,   /**< nothing */
 	WEIR_BASE_NODE_RECEIVES, /**< it brings in those of a port */
 	WEIR_BASE_NODE_TRANSMITS, /**< it sends them through a port; its edge is for those that find no room */
-	WEIR_BASE_NODE_FREES,     /**< it drops them, or leaves them to others */
-	WEIR_BASE_NODE_SCHEDULES, /**< they come from queues of events or links, or go to such */
+	WEIR_BASE_NODE_FREES, /**< it drops them, or leaves them to others */
+	WEIR_BASE_NODE_BRINGS, /**< it brings in those of queues of events, each of which has an edge */
+	WEIR_BASE_NODE_SENDS, /**< it sends them to a queue of events */
+	WEIR_BASE_NODE_WORKS, /**< it has work done on them in jobs, and sends them to a queue */
+	WEIR_BASE_NODE_LINKS, /**< it brings in those of a port, but for the frames of links */
 };
 
 /** A type of nodes. */

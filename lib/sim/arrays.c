@@ -42,6 +42,7 @@ name_of(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32_t 
 	case WEIR_SIM_RING:
 	case WEIR_SIM_WORKER:
 	case WEIR_SIM_NODE:
+	case WEIR_SIM_JOB:
 		break;
 	}
 	array = weir_base_doc_array_name(value);

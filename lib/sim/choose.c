@@ -104,6 +104,15 @@ sim_choose_lane(struct sim *sim, uint32_t core)
 		       : find_longest(sim, served, lane, sim->model->lane_priority_end[lane]);
 }
 
+bool
+sim_has_ready_lane(const struct sim *sim, uint32_t core)
+{
+	const uint64_t *const served = sim->model->kind_lanes +
+				       (size_t)sim->model->core_kind[core] * sim->model->lane_words;
+
+	return find_first(sim, served, 0) != SIM_NONE;
+}
+
 uint32_t
 sim_choose_polled(const struct sim *sim, uint32_t index, uint32_t lane)
 {

@@ -7,12 +7,12 @@
 
 /* Kinds of cores that a group has. */
 static bool
-has_cores(const struct weir_sim_model *model, uint32_t group)
+has_cores(const struct weir_sim_model *model, const struct model_queue *queue)
 {
 	uint32_t i;
 
 	for (i = 0; i < model->nb_kinds; i++)
-		if (sim_serves(&model->cores[i], group))
+		if (sim_serves_queue(&model->cores[i], queue))
 			return true;
 	return false;
 }
@@ -20,14 +20,16 @@ has_cores(const struct weir_sim_model *model, uint32_t group)
 static void
 check_queue(struct weir_sim_model *model, const struct model_queue *queue)
 {
-	if (queue->group != SIM_NONE && !has_cores(model, queue->group))
+	if (queue->group != SIM_NONE && !has_cores(model, queue))
 		weir_base_doc_error_add(model->doc, weir_base_doc_get(queue->value, "group"),
-			"queue '%s' is never served: group '%s' has no cores; expected a group of "
-			"platform.cores",
-			queue->name, model->groups[queue->group]);
+			"queue '%s' is never served: group '%s' has no %s; expected a group of "
+			"platform.%s",
+			queue->name, model->groups[queue->group],
+			queue->node != SIM_NONE ? "workers" : "cores",
+			queue->node != SIM_NONE ? "workers" : "cores");
 	if (queue->is_switched_to && !queue->is_fed && queue->object == SIM_NONE)
 		return; /* cores bring their packets */
-	if (queue->object == SIM_NONE)
+	if (queue->object == SIM_NONE && queue->node == SIM_NONE)
 		weir_base_doc_error_add(model->doc, queue->value,
 			"queue '%s' is never served: it belongs to no object; expected it among "
 			"the 'queues' of one",

@@ -275,7 +275,7 @@ take_queues(struct weir_sim_model *model, struct model_worker *worker)
 			return;
 		take_port(model, worker, weir_base_doc_at(list, i), port, queue);
 	}
-	if (worker->nb_polled == 0)
+	if (worker->nb_polled == 0 && !worker->asks)
 		weir_base_doc_error_add(model->doc,
 			worker->value != NULL ? worker->value : weir_base_doc_root(model->doc),
 			"%s polls nothing; expected a port to receive from", worker->name);
@@ -303,6 +303,25 @@ find_cores(struct weir_sim_model *model, const struct model_worker *worker, uint
 				: "there are none",
 		i < nb_kinds ? "a 'count' of one for each worker" : "'cores' in 'platform'");
 	return NULL;
+}
+
+/* The groups of queues that a worker serves, where there are queues. @return false: there are too many, which was told */
+static bool
+read_groups(
+	struct weir_sim_model *model, const struct model_worker *worker, struct model_cores *cores)
+{
+	const struct weir_base_doc_value *groups = weir_base_doc_get(worker->value, "groups");
+	const uint32_t nb = groups != NULL ? weir_base_doc_count(groups) : 1;
+	uint32_t i, group;
+
+	for (i = 0; worker->asks && i < nb; i++) {
+		group = groups != NULL ? sim_doc_cores_group(model, weir_base_doc_at(groups, i))
+				       : sim_doc_group(model, NULL, "default");
+		if (group == SIM_NONE)
+			return false;
+		cores->groups[group / 64] |= UINT64_C(1) << group % 64;
+	}
+	return true;
 }
 
 /* Each worker is a core of its own, which is taken from its kind. */
@@ -334,7 +353,20 @@ take_cores(struct weir_sim_model *model, const struct weir_base_doc_value *costs
 			.ps_per_cycle = kind->ps_per_cycle,
 			.worker = i,
 		};
+		if (!read_groups(model, worker, &model->cores[model->nb_kinds - 1]))
+			return 0;
 		worker->walk_ps = sim_round_ps(walk * kind->ps_per_cycle);
+		worker->dispatch_ps = sim_round_ps(
+			sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "dispatch"))) *
+			kind->ps_per_cycle);
+		worker->switch_ps = sim_round_ps(
+			sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "switch"))) *
+			kind->ps_per_cycle);
+		if (worker->asks && worker->dispatch_ps == 0)
+			weir_base_doc_error_add(model->doc, costs,
+				"%s serves queues, and takes no time to ask for something of "
+				"them; expected 'dispatch' of 1 ps or more",
+				worker->name);
 		worker->poll_ps = sim_round_ps(poll * kind->ps_per_cycle);
 		if (worker->walk_ps == 0)
 			weir_base_doc_error_add(model->doc, weir_base_doc_get(costs, "walk"),
@@ -362,6 +394,14 @@ number_cores(struct weir_sim_model *model)
 	model->nb_kinds = nb;
 }
 
+static bool
+has_groups(const struct model_worker *worker)
+{
+	const struct weir_base_doc_value *groups = weir_base_doc_get(worker->value, "groups");
+
+	return groups == NULL || weir_base_doc_count(groups) > 0;
+}
+
 static int
 read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *workers)
 {
@@ -382,6 +422,7 @@ read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 		return -ENOMEM;
 	for (i = 0; i < graph->nb_workers; i++) {
 		graph->workers[i].value = weir_base_doc_at(workers, i);
+		graph->workers[i].asks = model->nb_queues > 0 && has_groups(&graph->workers[i]);
 		if (asprintf(&graph->workers[i].name, "worker-%u", i) < 0) {
 			graph->workers[i].name = NULL;
 			return -ENOMEM;

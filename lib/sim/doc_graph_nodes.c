@@ -104,6 +104,30 @@ refuse_edge(struct plan *plan, const struct weir_base_doc_value *value,
 		edge_names(node, names, sizeof(names)));
 }
 
+/* Of one that brings in packets: an edge for each of its queues, that leads to `drop` at first. */
+static int
+make_queue_edges(struct plan *plan, struct plan_node *node)
+{
+	const struct weir_base_doc_value *queues = weir_base_doc_get(node->own, "queues");
+	uint32_t i;
+
+	node->nb_edges = weir_base_doc_count(queues);
+	node->edges = calloc(node->nb_edges + 1, sizeof(*node->edges));
+	if (node->edges == NULL)
+		return -ENOMEM;
+	for (i = 0; i < node->nb_edges; i++)
+		node->edges[i] = (struct plan_edge){
+			.name = weir_base_doc_str(weir_base_doc_at(queues, i)),
+			.is_ports = true, /* by its whole name */
+			.to = find_node(plan, WEIR_BASE_NODE_DROP, false),
+		};
+	if (node->nb_edges == 0)
+		weir_base_doc_error_add(plan->model->doc, node->own,
+			"node '%s' brings in nothing; expected a key 'queues'",
+			weir_base_doc_name(node->own));
+	return 0;
+}
+
 /* Its edges as they are at first. */
 static int
 make_edges(struct plan *plan, struct plan_node *node)
@@ -112,6 +136,8 @@ make_edges(struct plan *plan, struct plan_node *node)
 	struct plan_edge *edge;
 	uint32_t nb, i;
 
+	if (node->type->role == WEIR_BASE_NODE_BRINGS && node->own != NULL)
+		return make_queue_edges(plan, node);
 	for (nb = 0; node->type->edges[nb] != NULL; nb++)
 		;
 	node->edges = calloc(nb + graph->nb_ports + 1, sizeof(*node->edges));
@@ -323,7 +349,13 @@ weigh_edges(struct plan *plan, struct plan_node *node, const struct weir_base_do
 		node->edges[0].weight = port->nb_tx > 0 && !port->waits ? 1 : 0;
 		return;
 	}
-	if (node->type->role == WEIR_BASE_NODE_FREES)
+	if (node->type->role == WEIR_BASE_NODE_WORKS)
+		node->edges[0].weight = sim_doc_job_drops(plan->model, node->own) ? 1 : 0;
+	for (i = 0; node->type->role == WEIR_BASE_NODE_BRINGS && i < node->nb_edges; i++)
+		node->edges[i].weight = 1;
+	if (node->type->role == WEIR_BASE_NODE_FREES || node->type->role == WEIR_BASE_NODE_WORKS ||
+		node->type->role == WEIR_BASE_NODE_SENDS ||
+		node->type->role == WEIR_BASE_NODE_BRINGS)
 		return;
 	if (next == NULL && node->nb_edges > 1) {
 		take_only_way(plan, node, costs);
@@ -360,7 +392,7 @@ reach(struct plan *plan, uint32_t index)
 	if (node->is_seen)
 		return;
 	node->is_seen = true;
-	if (node->type->role == WEIR_BASE_NODE_SCHEDULES) {
+	if (node->type->role == WEIR_BASE_NODE_LINKS) {
 		weir_base_doc_error_add(plan->model->doc, node->own,
 			"nodes of type '%s' are not simulated; expected none that packets come to",
 			node->type->name);
@@ -427,10 +459,13 @@ make_nodes(struct plan *plan)
 	graph->nexts = calloc(nb_edges + 1, sizeof(*graph->nexts));
 	if (graph->nodes == NULL || graph->nexts == NULL)
 		return -ENOMEM;
-	for (i = plan->nb_order; i-- > 0;)
-		if (make_node(plan, &plan->nodes[plan->order[i]],
-			    &graph->nodes[graph->nb_nodes++]) < 0)
+	for (i = plan->nb_order; i-- > 0;) {
+		const struct plan_node *from = &plan->nodes[plan->order[i]];
+
+		if (make_node(plan, from, &graph->nodes[graph->nb_nodes++]) < 0 ||
+			sim_doc_read_events(plan->model, from->own, graph->nb_nodes - 1) < 0)
 			return -ENOMEM;
+	}
 	graph->node_words = (graph->nb_nodes + 63) / 64;
 	for (i = 0; i < graph->nb_ports; i++)
 		if (plan->nodes[i].is_seen)
@@ -454,7 +489,9 @@ check_circles(struct plan *plan)
 		for (changed = false, i = 0; i < graph->nb_nodes; i++) {
 			const struct model_node *node = &graph->nodes[i];
 			bool out = node->role == WEIR_BASE_NODE_FREES ||
-				   node->role == WEIR_BASE_NODE_TRANSMITS;
+				   node->role == WEIR_BASE_NODE_TRANSMITS ||
+				   node->role == WEIR_BASE_NODE_SENDS ||
+				   node->role == WEIR_BASE_NODE_WORKS;
 
 			for (j = 0; j < node->nb_next; j++)
 				out = out || leads_out[graph->nexts[node->first_next + j].node];
@@ -489,6 +526,9 @@ sim_doc_read_nodes(struct weir_sim_model *model, const struct weir_base_doc_valu
 		check_costs(&plan);
 		for (i = 0; i < model->graph.nb_polled; i++)
 			reach(&plan, model->graph.rings[model->graph.polled[i]].port);
+		for (i = plan.first_own; i < plan.nb_nodes; i++)
+			if (plan.nodes[i].type->role == WEIR_BASE_NODE_BRINGS)
+				reach(&plan, i);
 		error = make_nodes(&plan);
 		if (error == 0)
 			error = check_circles(&plan);

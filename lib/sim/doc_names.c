@@ -119,15 +119,21 @@ add_group(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 }
 
 uint32_t
-sim_doc_cores_group(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+sim_doc_group(
+	struct weir_sim_model *model, const struct weir_base_doc_value *value, const char *name)
 {
-	const char *name = weir_base_doc_meaning(value, 0);
 	uint32_t i;
 
 	for (i = 0; i < model->nb_groups; i++)
 		if (strcmp(model->groups[i], name) == 0)
 			return i;
 	return add_group(model, value, name);
+}
+
+uint32_t
+sim_doc_cores_group(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	return sim_doc_group(model, value, weir_base_doc_meaning(value, 0));
 }
 
 uint32_t

@@ -46,6 +46,7 @@ sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_val
 			.nb_flows = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "flows")),
 			.group = sim_doc_queue_group(model, weir_base_doc_get(value, "group")),
 			.object = SIM_NONE,
+			.node = SIM_NONE,
 		};
 		if (sim_doc_read_discipline(
 			    model, queue->value, false, &queue->discipline, &queue->custom) < 0)
@@ -74,7 +75,11 @@ read_served(struct weir_sim_model *model, uint32_t object, const struct weir_bas
 
 	if (queue == SIM_NONE)
 		return;
-	if (model->queues[queue].object != SIM_NONE)
+	if (model->queues[queue].node != SIM_NONE)
+		weir_base_doc_error_add(model->doc, value,
+			"queue '%s' belongs to a node of the graph; expected one that is free",
+			model->queues[queue].name);
+	else if (model->queues[queue].object != SIM_NONE)
 		weir_base_doc_error_add(model->doc, value,
 			"queue '%s' belongs to object '%s' already; expected one that is free",
 			model->queues[queue].name,

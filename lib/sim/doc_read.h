@@ -43,6 +43,11 @@ int sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_
 /* Its nodes and edges, with what they cost. */
 int sim_doc_read_nodes(struct weir_sim_model *model, const struct weir_base_doc_value *application,
 	const struct weir_base_doc_value *costs);
+/* What a node of the graph has to do with queues of events: a queue may be added. */
+int sim_doc_read_events(
+	struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t node);
+/* Does a node of jobs drop packets when there are as many as may be? */
+bool sim_doc_job_drops(const struct weir_sim_model *model, const struct weir_base_doc_value *own);
 /* Index of a port; SIM_NONE: there is none of that name. */
 uint32_t sim_doc_port(const struct weir_sim_model *model, const char *name);
 /* Where a stream's packets go: a queue, or SIM_TO_PORT | port; SIM_NONE with an error. */
@@ -103,6 +108,9 @@ uint32_t sim_doc_match_queue(const struct weir_sim_model *model,
 
 /* Index of a group of cores, of which there may be more now; SIM_NONE: too many, which was told. */
 uint32_t sim_doc_cores_group(struct weir_sim_model *model, const struct weir_base_doc_value *value);
+/* Likewise, of that name. */
+uint32_t sim_doc_group(
+	struct weir_sim_model *model, const struct weir_base_doc_value *value, const char *name);
 /* After the cores: of the group that serves a queue. */
 uint32_t sim_doc_queue_group(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 

@@ -411,6 +411,23 @@ static const struct weir_base_doc_key costs_keys[] = {
 			"not.",
 	},
 	{
+		.name = "dispatch",
+		.kind = WEIR_BASE_DOC_CYCLES,
+		.min = 1e-3,
+		.max = 1e12,
+		.help = "Cycles of a worker that serves queues to ask the scheduler, after each "
+			"walk, whether there is something for it or not; at least 1 ps.",
+	},
+	{
+		.name = "switch",
+		.kind = WEIR_BASE_DOC_CYCLES,
+		.min = 0,
+		.max = 1e12,
+		.def = "0",
+		.help = "Cycles of a job's time slice beside its work: to begin it, or go on with "
+			"it, and to leave it.",
+	},
+	{
 		.name = "nodes",
 		.kind = WEIR_BASE_DOC_NAMED,
 		.item = WEIR_BASE_DOC_MAP,

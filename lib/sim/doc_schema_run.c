@@ -8,7 +8,8 @@ static const struct weir_base_doc_key precision_keys[] = {
 		.kind = WEIR_BASE_DOC_STRING,
 		.flags = WEIR_BASE_DOC_REQUIRED,
 		.help = "A result, as `--json` has it: `streams`, `queues`, `cores`, "
-			"`each_core`, `units`, `drops`, `memories`, `rings`, `workers`, `nodes` "
+			"`each_core`, `units`, `drops`, `memories`, `rings`, `workers`, `nodes`, "
+			"`jobs` "
 			"or `probes`, a name, and a quantity, such as "
 			"`streams.calls.latency_mean_ns`, or `queues.blade.*.work.length_mean` of "
 			"all of an array.",

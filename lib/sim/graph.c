@@ -30,13 +30,14 @@ sim_graph_init(struct sim *sim, uint64_t seed, unsigned int replication)
 	graph->ports = calloc(model->nb_ports + 1, sizeof(*graph->ports));
 	graph->workers = calloc(model->nb_workers + 1, sizeof(*graph->workers));
 	graph->nodes = calloc(model->nb_nodes + 1, sizeof(*graph->nodes));
+	graph->jobs = calloc(model->nb_jobs + 1, sizeof(*graph->jobs));
 	graph->next_random = calloc(model->nb_nodes + 1, sizeof(*graph->next_random));
 	graph->pending = calloc(nb_pending + 1, sizeof(*graph->pending));
 	graph->visits =
 		calloc((size_t)model->nb_workers * model->node_words + 1, sizeof(*graph->visits));
 	if (graph->rings == NULL || graph->ports == NULL || graph->workers == NULL ||
 		graph->nodes == NULL || graph->next_random == NULL || graph->pending == NULL ||
-		graph->visits == NULL)
+		graph->visits == NULL || graph->jobs == NULL)
 		return false;
 	for (i = 0; i < model->nb_rings; i++)
 		graph->rings[i].head = SIM_NONE;
@@ -59,6 +60,7 @@ sim_graph_free(struct sim *sim)
 	free(sim->graph.ports);
 	free(sim->graph.workers);
 	free(sim->graph.nodes);
+	free(sim->graph.jobs);
 	free(sim->graph.next_random);
 	free(sim->graph.pending);
 	free(sim->graph.visits);
@@ -99,6 +101,8 @@ sim_graph_restart(struct sim *sim)
 		sim_worker_account(sim, i);
 		worker->walks = worker->empty_walks = worker->received = 0;
 	}
+	for (i = 0; i < model->nb_jobs; i++)
+		sim->graph.jobs[i].packets = sim->graph.jobs[i].slices = 0;
 	for (i = 0; i < model->nb_nodes; i++)
 		sim->graph.nodes[i] = (struct sim_node){.held_at_start = count_held(sim, i)};
 }

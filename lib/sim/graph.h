@@ -6,6 +6,7 @@
  * What changes of a graph while it runs.
  *
  *   worker.c   workers: idle, or on a walk
+ *   round.c    workers that serve queues of events, between walks
  *   port.c     rings, and the links behind those that packets leave by
  *
  * A walk looks at the rings that its worker polls, one after the other, and takes up to a burst of each: that is a visit
@@ -13,6 +14,9 @@
  * their order, until there are none. A visit takes its time, then all packets of its vector go on:
  *
  *   look, receive, look, receive ... visit, visit, visit ... | the walk's own cycles | look ...
+ *
+ * A worker that serves queues asks after each walk for packets of them: those that came before it asked, up to a burst. Of a queue that a
+ * node brings in it takes a vector, of one flow, and walks on with that; of jobs one, for a time slice.
  *
  * Of a worker that finds nothing nothing is simulated. When something comes to one of its rings it is known when it will
  * look there next, and how often it has looked before that.
@@ -42,6 +46,8 @@ enum worker_phase {
 	WORKER_VISITS,   /* of any other */
 	WORKER_BLOCKED,  /* it waits for room in a transmit ring */
 	WORKER_ENDS,     /* the walk's own cycles */
+	WORKER_ASKS,     /* it has asked for packets of queues, and there are none */
+	WORKER_SLICES,   /* a job's time slice */
 };
 
 struct sim_worker {
@@ -51,6 +57,12 @@ struct sim_worker {
 	uint32_t node;    /* that it visits */
 	uint32_t pending; /* packets that were received since nodes were visited last */
 	struct sim_vector vector;
+	/* In a round: */
+	bool is_in_round;
+	uint64_t round_ps;   /* when it asked */
+	uint32_t round_left; /* packets that it may take */
+	uint32_t packet;     /* of a job */
+	uint64_t slice_ps;   /* what is left of the slice */
 	/* Idle: */
 	uint64_t idle_ps; /* when the first walk began that found nothing */
 	uint64_t told;    /* of those since then, how many are counted */
@@ -70,6 +82,11 @@ struct sim_node {
 	uint64_t entered, left, held_at_start; /* packets */
 };
 
+struct sim_job {
+	uint64_t packets, slices; /* done */
+	uint64_t inside;          /* packets now */
+};
+
 struct sim_port {
 	uint32_t packet; /* on the link, or SIM_NONE */
 	uint32_t ring;   /* that it is of */
@@ -80,6 +97,7 @@ struct sim_graph {
 	struct sim_port *ports;
 	struct sim_worker *workers;
 	struct sim_node *nodes;
+	struct sim_job *jobs;
 	struct sim_vector *pending;          /* per worker and node */
 	uint64_t *visits;                    /* bits of nodes that have some, per worker */
 	struct weir_sim_random *next_random; /* per node: where packets go */
@@ -97,6 +115,27 @@ void sim_graph_check(struct sim *sim);
 void sim_worker_event(struct sim *sim, uint32_t worker);
 /* A packet has come to an empty ring that a worker polls. */
 void sim_worker_wake(struct sim *sim, uint32_t ring);
+/* A lane of a queue that workers serve is ready. */
+void sim_workers_wake(struct sim *sim, uint32_t lane);
+/* It does something for a time. */
+void sim_worker_go_on(struct sim *sim, uint32_t worker, enum worker_phase phase, uint64_t ps);
+void sim_worker_set_busy(struct sim *sim, uint32_t worker, bool is_busy);
+/* It begins a walk, or is idle. */
+void sim_worker_walk(struct sim *sim, uint32_t worker);
+/* It visits a node with its vector. @return how long that takes */
+uint64_t sim_worker_visit(struct sim *sim, uint32_t worker, uint32_t node);
+/* A walk is over: it asks for packets of queues. */
+void sim_round_begin(struct sim *sim, uint32_t worker);
+/* What it took in a round is done. */
+void sim_round_next(struct sim *sim, uint32_t worker);
+/* A job's time slice is over. */
+void sim_round_slice_ends(struct sim *sim, uint32_t worker);
+/* A packet leaves the graph, by which it may leave its lane. */
+void sim_round_release(struct sim *sim, uint32_t packet);
+/* Are there fewer packets in jobs than may be? */
+bool sim_job_has_room(const struct sim *sim, uint32_t node);
+/* A packet comes to be worked on. */
+void sim_job_add(struct sim *sim, uint32_t node, uint32_t packet);
 /* Count what an idle worker has done up to now. */
 void sim_worker_account(struct sim *sim, uint32_t worker);
 /* A worker that waits for room in a ring has some. */
@@ -108,8 +147,12 @@ void sim_port_receive(struct sim *sim, uint32_t port, uint32_t packet);
 void sim_port_event(struct sim *sim, uint32_t port);
 /* A worker takes up to nb packets out of a ring. */
 void sim_ring_take(struct sim *sim, uint32_t ring, uint32_t nb, struct sim_vector *vector);
-/* A worker sends a packet. @return false: there is no room in its ring */
-bool sim_port_send(struct sim *sim, uint32_t port, uint32_t worker, uint32_t packet);
+/* Is there room in a worker's ring? */
+bool sim_port_has_room(struct sim *sim, uint32_t port, uint32_t worker);
+/* There is none, and the packet is not sent. */
+void sim_port_refuse(struct sim *sim, uint32_t port, uint32_t worker, uint32_t packet);
+/* A worker sends a packet; there is room. */
+void sim_port_send(struct sim *sim, uint32_t port, uint32_t worker, uint32_t packet);
 
 #pragma GCC visibility pop
 

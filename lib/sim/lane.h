@@ -16,11 +16,15 @@
 uint32_t sim_choose_lane(struct sim *sim, uint32_t core);
 /* Is something ready for it that is of a better priority? */
 bool sim_choose_is_better(const struct sim *sim, uint32_t core, uint32_t priority);
+/* Would it find one? */
+bool sim_has_ready_lane(const struct sim *sim, uint32_t core);
 /* The next lane that a core polls, in the order of lanes and round again; there is one. */
 uint32_t sim_choose_polled(const struct sim *sim, uint32_t index, uint32_t lane);
 
 /* A core's packet leaves its lane, for wherever it is bound to. Who waits for the lane with a core goes before others. */
 void sim_lane_leave(struct sim *sim, uint32_t packet);
+/* Count what its stage has taken of a packet's time, and whether it is reordered there. */
+void sim_lane_count_left(struct sim *sim, uint32_t lane, uint32_t packet);
 /* A packet of an ordered lane is taken from it, and has its place there. They may be in other lists meanwhile. */
 void sim_lane_add_in_flight(struct sim *sim, struct sim_lane *lane, uint32_t packet);
 

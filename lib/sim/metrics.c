@@ -19,7 +19,8 @@ weir_sim_scope_name(enum weir_sim_scope scope)
 		[WEIR_SIM_MEMORY] = "memories",
 		[WEIR_SIM_RING] = "rings",
 		[WEIR_SIM_WORKER] = "workers",
-		[WEIR_SIM_NODE] = "nodes"};
+		[WEIR_SIM_NODE] = "nodes",
+		[WEIR_SIM_JOB] = "jobs"};
 
 	return (unsigned int)scope < SIM_SCOPES ? names[scope] : NULL;
 }
@@ -52,6 +53,8 @@ thing_name(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32
 		return model->graph.workers[index].name;
 	case WEIR_SIM_NODE:
 		return model->graph.nodes[index].name;
+	case WEIR_SIM_JOB:
+		return model->graph.jobs[index].name;
 	case WEIR_SIM_DROP:
 		break;
 	}
@@ -108,6 +111,7 @@ sim_metrics_make(struct weir_sim_model *model)
 		[WEIR_SIM_RING] = model->graph.nb_rings,
 		[WEIR_SIM_WORKER] = model->graph.nb_workers,
 		[WEIR_SIM_NODE] = model->graph.nb_nodes,
+		[WEIR_SIM_JOB] = model->graph.nb_jobs,
 	};
 	unsigned int scope, index, i, at = 0;
 

@@ -42,15 +42,16 @@ assign_cores(struct weir_sim_model *model)
 		for (i = 0; i < model->cores[kind].count; i++)
 			model->core_kind[model->cores[kind].first + i] = kind;
 		for (group = 0; group < model->nb_groups; group++) {
-			if (!sim_serves(&model->cores[kind], group))
+			if (model->cores[kind].worker != SIM_NONE ||
+				!sim_serves(&model->cores[kind], group))
 				continue;
 			for (i = 0; i < model->cores[kind].count; i++)
 				set_bit(model->group_cores + (size_t)group * model->core_words,
 					model->cores[kind].first + i);
 		}
 		for (i = 0; i < model->nb_lanes; i++)
-			if (sim_serves(
-				    &model->cores[kind], model->queues[model->lane_queue[i]].group))
+			if (sim_serves_queue(
+				    &model->cores[kind], &model->queues[model->lane_queue[i]]))
 				set_bit(model->kind_lanes + (size_t)kind * model->lane_words, i);
 	}
 }
@@ -146,6 +147,7 @@ free_graph(struct model_graph *graph)
 	free(graph->ports);
 	free(graph->rx_nodes);
 	free(graph->rings);
+	free(graph->jobs);
 	free(graph->polled);
 	free(graph->workers);
 	free(graph->nodes);

@@ -107,6 +107,8 @@ struct model_queue {
 	uint32_t nb_flows; /* lanes: each is FCFS, and atomic by itself */
 	uint32_t first_lane;
 	uint32_t object;     /* that serves it, or SIM_NONE */
+	uint32_t node;       /* of the graph that does, or SIM_NONE */
+	uint32_t next;       /* of the graph: what that node does with its packets */
 	bool is_fed;         /* a stream or an object sends to it */
 	bool is_switched_to; /* steps do; what it has needs no object then */
 };
@@ -281,7 +283,7 @@ struct model_probe {
 	const char *trace; /* file, or NULL */
 };
 
-#define SIM_SCOPES (WEIR_SIM_NODE + 1)
+#define SIM_SCOPES (WEIR_SIM_JOB + 1)
 
 /* Of one kind: things that all instances in an array have one of. */
 struct model_arrays {
@@ -364,6 +366,14 @@ static inline bool
 sim_serves(const struct model_cores *kind, uint32_t group)
 {
 	return kind->groups[group / 64] >> group % 64 & 1;
+}
+
+/* Do cores of a kind serve a queue? Workers do those of the graph's nodes, others those of objects. */
+static inline bool
+sim_serves_queue(const struct model_cores *kind, const struct model_queue *queue)
+{
+	return (kind->worker != SIM_NONE) == (queue->node != SIM_NONE) &&
+	       sim_serves(kind, queue->group);
 }
 
 /* So many ps, rounded; what is beyond all limits is very long. */

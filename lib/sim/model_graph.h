@@ -55,6 +55,17 @@ struct model_node {
 	double vector, packet, per_byte; /* cycles */
 	uint32_t first_next, nb_next;    /* of one that transmits: for what finds no room */
 	uint32_t reason;                 /* of one that frees */
+	uint32_t queue; /* that it sends to; of one that works, where its packets wait for that */
+	uint32_t job;   /* of one that works, or SIM_NONE */
+};
+
+/* Work that is done on the packets of a queue in time slices. */
+struct model_job {
+	const char *name;
+	uint32_t to; /* queue that they go to then */
+	uint64_t time_ps, slice_ps;
+	uint32_t capacity; /* most packets in it */
+	uint32_t reason;   /* of others */
 };
 
 /* As the choices of platform.idle. */
@@ -70,6 +81,8 @@ struct model_worker {
 	uint32_t core;
 	uint32_t first_polled, nb_polled; /* of graph->polled */
 	uint64_t walk_ps, poll_ps;
+	bool asks; /* it serves queues of events */
+	uint64_t dispatch_ps, switch_ps;
 };
 
 struct model_graph {
@@ -78,6 +91,8 @@ struct model_graph {
 	struct model_node *nodes; /* in the order of walks: edges lead forwards, where they can */
 	struct model_next *nexts;
 	struct model_worker *workers;
+	struct model_job *jobs;
+	uint32_t nb_jobs;
 	uint32_t *polled; /* rings, worker by worker */
 	uint32_t nb_ports, nb_rings, nb_nodes, nb_nexts, nb_workers, nb_polled;
 	uint32_t node_words;

@@ -11,19 +11,21 @@ counts_of(struct sim *sim, uint32_t ring)
 	return &sim->queues[sim->model->nb_queues + ring];
 }
 
-/* @return false: it is full */
-static bool
+static inline bool
+is_full(struct sim *sim, uint32_t ring)
+{
+	return counts_of(sim, ring)->length.value >= sim->model->graph.rings[ring].capacity;
+}
+
+static void
 add(struct sim *sim, uint32_t ring, uint32_t packet)
 {
 	struct sim_queue *const counts = counts_of(sim, ring);
 
-	if (counts->length.value >= sim->model->graph.rings[ring].capacity)
-		return false;
 	counts->arrived++;
 	sim->packets.all[packet].entered_ps = sim->now_ps;
 	weir_sim_level_set(&counts->length, sim->now_ps, counts->length.value + 1);
 	packet_list_add(&sim->packets, &sim->graph.rings[ring], packet);
-	return true;
 }
 
 /* What a ring has first leaves it. */
@@ -54,11 +56,12 @@ sim_port_receive(struct sim *sim, uint32_t index, uint32_t packet)
 	const struct model_port *const port = &sim->model->graph.ports[index];
 	const uint32_t ring = port->first_rx + sim->packets.all[packet].flow % port->nb_rx;
 
-	if (!add(sim, ring, packet)) {
+	if (is_full(sim, ring)) {
 		refuse(sim, ring);
 		sim_packet_dropped(sim, packet, sim->model->graph.rings[ring].reason);
 		return;
 	}
+	add(sim, ring, packet);
 	if (counts_of(sim, ring)->length.value == 1)
 		sim_worker_wake(sim, ring);
 }
@@ -90,6 +93,23 @@ transmit(struct sim *sim, uint32_t index, uint32_t ring)
 }
 
 bool
+sim_port_has_room(struct sim *sim, uint32_t index, uint32_t worker)
+{
+	const struct model_port *const model = &sim->model->graph.ports[index];
+
+	return model->nb_tx == 0 || !is_full(sim, model->first_tx + worker);
+}
+
+void
+sim_port_refuse(struct sim *sim, uint32_t index, uint32_t worker, uint32_t packet)
+{
+	const uint32_t ring = sim->model->graph.ports[index].first_tx + worker;
+
+	refuse(sim, ring);
+	sim->packets.all[packet].to = SIM_TO_DROP | sim->model->graph.rings[ring].reason;
+}
+
+void
 sim_port_send(struct sim *sim, uint32_t index, uint32_t worker, uint32_t packet)
 {
 	const struct model_port *const model = &sim->model->graph.ports[index];
@@ -97,17 +117,11 @@ sim_port_send(struct sim *sim, uint32_t index, uint32_t worker, uint32_t packet)
 
 	if (model->nb_tx == 0) {
 		sim_packet_delivered(sim, packet);
-		return true;
+		return;
 	}
-	if (!add(sim, ring, packet)) {
-		if (!model->waits)
-			refuse(sim, ring);
-		sim->packets.all[packet].to = SIM_TO_DROP | sim->model->graph.rings[ring].reason;
-		return false;
-	}
+	add(sim, ring, packet);
 	if (sim->graph.ports[index].packet == SIM_NONE)
 		transmit(sim, index, ring);
-	return true;
 }
 
 void

@@ -388,6 +388,7 @@ static const struct table {
 	[WEIR_SIM_RING] = TABLE(ring_quantities),
 	[WEIR_SIM_WORKER] = TABLE(sim_worker_quantities),
 	[WEIR_SIM_NODE] = TABLE(sim_node_quantities),
+	[WEIR_SIM_JOB] = TABLE(sim_job_quantities),
 };
 
 #define NB_LATENCY (sizeof(latency_quantities) / sizeof(latency_quantities[0]))

@@ -16,10 +16,12 @@ struct quantity {
 
 #define SIM_WORKER_QUANTITIES 5
 #define SIM_NODE_QUANTITIES   5
+#define SIM_JOB_QUANTITIES    3
 
 /* quantities_graph.c */
 extern const struct quantity sim_worker_quantities[SIM_WORKER_QUANTITIES];
 extern const struct quantity sim_node_quantities[SIM_NODE_QUANTITIES];
+extern const struct quantity sim_job_quantities[SIM_JOB_QUANTITIES];
 
 /* How many there are of a thing. */
 unsigned int sim_quantities(enum weir_sim_scope scope);

@@ -61,3 +61,21 @@ const struct quantity sim_node_quantities[SIM_NODE_QUANTITIES] = {
 	{"cycles", node_cycles},
 	{"cycles_per_packet", node_cycles_per_packet},
 };
+
+#define JOB(name, expression)                                                                      \
+	static double job_##name(const struct sim *sim, uint32_t index)                            \
+	{                                                                                          \
+		const struct sim_job *const job = &sim->graph.jobs[index];                         \
+                                                                                                   \
+		return expression;                                                                 \
+	}
+
+JOB(packets, (double)job->packets)
+JOB(slices, (double)job->slices)
+JOB(per_packet, ratio((double)job->slices, job->packets))
+
+const struct quantity sim_job_quantities[SIM_JOB_QUANTITIES] = {
+	{"packets", job_packets},
+	{"slices", job_slices},
+	{"slices_per_packet", job_per_packet},
+};

@@ -158,7 +158,8 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	packet->stage_service_ps = packet->service_ps;
 	packet->lane = lane_index;
 	sim_lane_draw(sim, model, packet_index);
-	if (open && (lane->nb_waiting == 0 || sim_lane_is_next(sim, lane_index, packet_index)) &&
+	if (open && model->node == SIM_NONE &&
+		(lane->nb_waiting == 0 || sim_lane_is_next(sim, lane_index, packet_index)) &&
 		(core = get_core(sim, model, packet_index, &interrupted)) != SIM_NONE) {
 		/* What waits there may have been next. */
 		if (model->type == MODEL_ATOMIC && lane->nb_waiting > 0)
@@ -180,7 +181,9 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	if (open) {
 		sim_lane_set_ready(sim, lane_index);
 		/* No core is idle: either that was asked, or others wait already. */
-		if (sim->model->dispatch.preemptive)
+		if (model->node != SIM_NONE)
+			sim_workers_wake(sim, lane_index);
+		else if (sim->model->dispatch.preemptive)
 			offer(sim, lane_index);
 	}
 }

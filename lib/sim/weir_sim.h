@@ -91,11 +91,12 @@ enum weir_sim_scope {
 	WEIR_SIM_RING,   /**< a ring of a port: "PORT.QUEUE.rx_ring", "PORT.QUEUE.tx_ring" */
 	WEIR_SIM_WORKER, /**< a worker that walks a graph: "worker-0" */
 	WEIR_SIM_NODE,   /**< a node of a graph, of all workers */
+	WEIR_SIM_JOB,    /**< a node whose packets are worked on in jobs */
 };
 
 /**
  * What results of a scope are called: "streams", "queues", "cores", "each_core", "units", "drops", "probes", "memories",
- * "rings", "workers", "nodes". NULL: there is no such scope.
+ * "rings", "workers", "nodes", "jobs". NULL: there is no such scope.
  */
 const char *weir_sim_scope_name(enum weir_sim_scope scope);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Workers, that walk a graph; see graph.h. */
-#include "sim.h"
+#include "lane.h"
 
 /* As a worker of a program sleeps that finds nothing. */
 #define SLEEP_MIN_PS UINT64_C(50000000)
@@ -31,8 +31,8 @@ ring_of(const struct sim *sim, uint32_t worker, uint32_t place)
 }
 
 /* What it does now ends after a time. */
-static void
-go_on(struct sim *sim, uint32_t worker, enum worker_phase phase, uint64_t ps)
+void
+sim_worker_go_on(struct sim *sim, uint32_t worker, enum worker_phase phase, uint64_t ps)
 {
 	const uint32_t core = graph_of(sim)->workers[worker].core;
 
@@ -42,8 +42,8 @@ go_on(struct sim *sim, uint32_t worker, enum worker_phase phase, uint64_t ps)
 }
 
 /* Its walk has found something, or ends. */
-static void
-set_busy(struct sim *sim, uint32_t worker, bool is_busy)
+void
+sim_worker_set_busy(struct sim *sim, uint32_t worker, bool is_busy)
 {
 	struct weir_sim_level *const busy =
 		&sim->kinds[sim->model->core_kind[graph_of(sim)->workers[worker].core]].busy;
@@ -52,8 +52,15 @@ set_busy(struct sim *sim, uint32_t worker, bool is_busy)
 	weir_sim_level_set(busy, sim->now_ps, is_busy);
 }
 
+/* When a worker asks for packets of queues, after the beginning of a walk; one that polls no port has none to walk for. */
+static inline uint64_t
+ask_offset(const struct model_worker *worker)
+{
+	return worker->nb_polled > 0 ? worker->walk_ps + worker->nb_polled * worker->poll_ps : 0;
+}
+
 /*
- * Walks that find nothing, one after the other.
+ * Walks that find nothing, one after the other, with what is asked after them.
  *
  * @param[out] nb  of them there are before the first one that looks at a ring, offset_ps after its beginning, later than
  *   elapsed_ps after the first one began
@@ -64,7 +71,7 @@ pass_walks(const struct sim *sim, uint32_t index, uint64_t offset_ps, uint64_t e
 	uint64_t *nb)
 {
 	const struct model_worker *const worker = &graph_of(sim)->workers[index];
-	const uint64_t walk_ps = worker->walk_ps + worker->nb_polled * worker->poll_ps;
+	const uint64_t walk_ps = ask_offset(worker) + (worker->asks ? worker->dispatch_ps : 0);
 	uint64_t sleep_ps = graph_of(sim)->idle == MODEL_IDLE_SLEEP ? SLEEP_MIN_PS : 0;
 	uint64_t passed_ps = 0, more;
 
@@ -89,21 +96,18 @@ count_idle_walks(struct sim *sim, uint32_t index, uint64_t nb)
 	worker->told = nb;
 }
 
-void
-sim_worker_wake(struct sim *sim, uint32_t ring)
+/* It finds something at a place where it comes so long after the beginning of a walk. */
+static void
+wake(struct sim *sim, uint32_t index, uint32_t place, uint64_t offset_ps)
 {
-	const uint32_t index = graph_of(sim)->rings[ring].worker;
-	const uint32_t place = graph_of(sim)->rings[ring].place;
 	const struct model_worker *const model = &graph_of(sim)->workers[index];
 	struct sim_worker *const worker = &sim->graph.workers[index];
-	const uint64_t offset_ps = place * model->poll_ps;
 	uint64_t wake_ps, nb;
 
-	if (worker->phase != WORKER_IDLE)
-		return;
 	wake_ps = worker->idle_ps + offset_ps +
 		  pass_walks(sim, index, offset_ps, sim->now_ps - worker->idle_ps, &nb);
-	if (wake_ps > worker->wake_ps || (wake_ps == worker->wake_ps && place > worker->wake_place))
+	if (wake_ps > worker->wake_ps ||
+		(wake_ps == worker->wake_ps && place >= worker->wake_place))
 		return;
 	worker->wake_ps = wake_ps;
 	worker->wake_place = place;
@@ -112,9 +116,35 @@ sim_worker_wake(struct sim *sim, uint32_t ring)
 	sim_core_schedule(sim, model->core, wake_ps);
 }
 
+void
+sim_worker_wake(struct sim *sim, uint32_t ring)
+{
+	const uint32_t index = graph_of(sim)->rings[ring].worker;
+	const uint32_t place = graph_of(sim)->rings[ring].place;
+
+	if (sim->graph.workers[index].phase == WORKER_IDLE)
+		wake(sim, index, place, place * graph_of(sim)->workers[index].poll_ps);
+}
+
+void
+sim_workers_wake(struct sim *sim, uint32_t lane)
+{
+	const struct model_queue *const queue = &sim->model->queues[sim->model->lane_queue[lane]];
+	uint32_t i;
+
+	for (i = 0; i < graph_of(sim)->nb_workers; i++) {
+		const struct model_worker *const model = &graph_of(sim)->workers[i];
+
+		if (sim->graph.workers[i].phase == WORKER_IDLE &&
+			sim_serves_queue(
+				&sim->model->cores[sim->model->core_kind[model->core]], queue))
+			wake(sim, i, model->nb_polled, ask_offset(model));
+	}
+}
+
 /* What a visit of a node with its vector takes. */
-static uint64_t
-visit(struct sim *sim, uint32_t worker, uint32_t index)
+uint64_t
+sim_worker_visit(struct sim *sim, uint32_t worker, uint32_t index)
 {
 	const struct model_node *const model = &graph_of(sim)->nodes[index];
 	const struct sim_vector *const vector = &sim->graph.workers[worker].vector;
@@ -143,17 +173,18 @@ look(struct sim *sim, uint32_t index)
 	if (sim->graph.rings[ring].head == SIM_NONE) {
 		if (model->poll_ps == 0)
 			return false;
-		go_on(sim, index, WORKER_LOOKS, model->poll_ps);
+		sim_worker_go_on(sim, index, WORKER_LOOKS, model->poll_ps);
 		return true;
 	}
 	if (!worker->is_busy)
-		set_busy(sim, index, true);
+		sim_worker_set_busy(sim, index, true);
 	sim_ring_take(sim, ring, graph_of(sim)->ports[port].rx_burst, &worker->vector);
 	worker->received += worker->vector.nb;
 	worker->pending += worker->vector.nb;
 	sim->cores[model->core].served += worker->vector.nb;
 	sim->graph.nodes[node].entered += worker->vector.nb;
-	go_on(sim, index, WORKER_RECEIVES, model->poll_ps + visit(sim, index, node));
+	sim_worker_go_on(
+		sim, index, WORKER_RECEIVES, model->poll_ps + sim_worker_visit(sim, index, node));
 	return true;
 }
 
@@ -179,7 +210,7 @@ visit_pending(struct sim *sim, uint32_t index)
 	}
 	if (pending->nb == 0)
 		visits[word] &= ~(UINT64_C(1) << node % 64);
-	go_on(sim, index, WORKER_VISITS, visit(sim, index, node));
+	sim_worker_go_on(sim, index, WORKER_VISITS, sim_worker_visit(sim, index, node));
 	return true;
 }
 
@@ -199,7 +230,7 @@ proceed(struct sim *sim, uint32_t index)
 			worker->pending = 0;
 		}
 		if (is_last) {
-			go_on(sim, index, WORKER_ENDS, model->walk_ps);
+			sim_worker_go_on(sim, index, WORKER_ENDS, model->walk_ps);
 			return;
 		}
 		if (look(sim, index))
@@ -207,18 +238,32 @@ proceed(struct sim *sim, uint32_t index)
 	}
 }
 
-static void
-begin_walk(struct sim *sim, uint32_t index)
+/* Is there something that it finds in a walk, or after it? */
+static bool
+has_work(struct sim *sim, uint32_t index)
 {
-	struct sim_worker *const worker = &sim->graph.workers[index];
+	const struct model_worker *const model = &graph_of(sim)->workers[index];
 	uint32_t place;
 
+	for (place = 0; place < model->nb_polled; place++)
+		if (sim->graph.rings[ring_of(sim, index, place)].head != SIM_NONE)
+			return true;
+	return model->asks && sim_has_ready_lane(sim, model->core);
+}
+
+void
+sim_worker_walk(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
 	worker->place = 0;
-	for (place = 0; place < graph_of(sim)->workers[index].nb_polled; place++)
-		if (sim->graph.rings[ring_of(sim, index, place)].head != SIM_NONE) {
+	if (has_work(sim, index)) {
+		if (graph_of(sim)->workers[index].nb_polled > 0)
 			proceed(sim, index);
-			return;
-		}
+		else
+			sim_round_begin(sim, index);
+		return;
+	}
 	worker->phase = WORKER_IDLE;
 	worker->idle_ps = sim->now_ps;
 	worker->told = 0;
@@ -257,17 +302,51 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 {
 	const uint32_t at = sim->graph.workers[index].node;
 	const struct model_node *const node = &graph_of(sim)->nodes[at];
-	const uint32_t to = sim->packets.all[packet].to;
+	const uint32_t to = sim->packets.all[packet].to, lane = sim->packets.all[packet].lane;
 
-	if (node->role == WEIR_BASE_NODE_FREES) {
+	switch (node->role) {
+	case WEIR_BASE_NODE_FREES:
+		sim_round_release(sim, packet);
 		sim_packet_dropped(
 			sim, packet, to & SIM_TO_DROP ? to & ~SIM_TO_DROP : node->reason);
-	} else if (node->role != WEIR_BASE_NODE_TRANSMITS) {
+		break;
+	case WEIR_BASE_NODE_TRANSMITS:
+		if (!sim_port_has_room(sim, node->port, index)) {
+			if (graph_of(sim)->ports[node->port].waits)
+				return false;
+			sim_port_refuse(sim, node->port, index, packet);
+			send(sim, index, graph_of(sim)->nexts[node->first_next].node, packet);
+			break;
+		}
+		sim_round_release(sim, packet);
+		sim_port_send(sim, node->port, index, packet);
+		break;
+	case WEIR_BASE_NODE_SENDS:
+		sim_round_release(sim, packet);
+		sim_enqueue(sim, node->queue, packet);
+		break;
+	case WEIR_BASE_NODE_WORKS:
+		if (sim_job_has_room(sim, at)) {
+			sim_round_release(sim, packet);
+			sim_job_add(sim, at, packet);
+		} else {
+			sim->packets.all[packet].to =
+				SIM_TO_DROP | graph_of(sim)->jobs[node->job].reason;
+			send(sim, index, graph_of(sim)->nexts[node->first_next].node, packet);
+		}
+		break;
+	case WEIR_BASE_NODE_BRINGS:
+		send(sim, index,
+			graph_of(sim)
+				->nexts[sim->model->queues[sim->model->lane_queue[lane]].next]
+				.node,
+			packet);
+		break;
+	case WEIR_BASE_NODE_RECEIVES:
+	case WEIR_BASE_NODE_PASSES:
+	case WEIR_BASE_NODE_LINKS:
 		send(sim, index, draw_next(sim, at), packet);
-	} else if (!sim_port_send(sim, node->port, index, packet)) {
-		if (graph_of(sim)->ports[node->port].waits)
-			return false;
-		send(sim, index, graph_of(sim)->nexts[node->first_next].node, packet);
+		break;
 	}
 	sim->graph.nodes[at].left++;
 	return true;
@@ -319,6 +398,44 @@ sim_worker_unblock(struct sim *sim, uint32_t index)
 	end_visit(sim, index, 0);
 }
 
+/* It comes to where there is something, as was known before. */
+static void
+wake_up(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	const struct model_worker *const model = &graph_of(sim)->workers[index];
+
+	count_idle_walks(sim, index, worker->wake_walks);
+	worker->place = worker->wake_place;
+	if (worker->place < model->nb_polled) {
+		proceed(sim, index);
+		return;
+	}
+	/* The walk before found nothing. */
+	worker->walks += model->nb_polled > 0;
+	worker->empty_walks += model->nb_polled > 0;
+	sim_round_begin(sim, index);
+}
+
+/* A walk is over, of what it has received or of what a round has brought. */
+static void
+end_walk(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	if (worker->is_in_round) {
+		sim_round_next(sim, index);
+		return;
+	}
+	worker->walks++;
+	if (graph_of(sim)->workers[index].asks) {
+		sim_round_begin(sim, index);
+	} else {
+		sim_worker_set_busy(sim, index, false);
+		sim_worker_walk(sim, index);
+	}
+}
+
 void
 sim_worker_event(struct sim *sim, uint32_t index)
 {
@@ -329,9 +446,7 @@ sim_worker_event(struct sim *sim, uint32_t index)
 		sim_core_account(sim, core);
 	switch (worker->phase) {
 	case WORKER_IDLE:
-		count_idle_walks(sim, index, worker->wake_walks);
-		worker->place = worker->wake_place;
-		proceed(sim, index);
+		wake_up(sim, index);
 		break;
 	case WORKER_LOOKS:
 		worker->place++;
@@ -342,9 +457,13 @@ sim_worker_event(struct sim *sim, uint32_t index)
 		end_visit(sim, index, sim->now_ps - sim->cores[core].step_start_ps);
 		break;
 	case WORKER_ENDS:
-		worker->walks++;
-		set_busy(sim, index, false);
-		begin_walk(sim, index);
+		end_walk(sim, index);
+		break;
+	case WORKER_ASKS:
+		sim_worker_walk(sim, index);
+		break;
+	case WORKER_SLICES:
+		sim_round_slice_ends(sim, index);
 		break;
 	case WORKER_BLOCKED:
 		break;

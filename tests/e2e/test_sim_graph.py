@@ -157,3 +157,43 @@ def test_costs_are_needed(tmp_path):
     (tmp_path / "bad.yaml").write_text(text)
     done = weir("sim", "bad.yaml", cwd=tmp_path)
     assert done.code == USAGE and "expected 'costs' in 'platform'" in done.stderr
+
+
+JOBS = ROOT / "examples" / "jobs-costs.yaml"
+
+
+def test_jobs_are_run_and_simulated(tmp_path):
+    """The same nodes and queues; every packet has as many slices as its time takes, and is brought back."""
+    ran = weir("run", JOBS, "--json", cwd=tmp_path).json()
+    told = simulate(JOBS, "--replications", "2")
+    names = {name for name in means(told["nodes"]) if not name.startswith("pcap")}
+    assert names <= {node["name"] for node in ran["nodes"]}
+    [job] = means(told["jobs"]).values()
+    assert job["slices_per_packet"] == pytest.approx(2, rel=0.01)  # 40 us in slices of 25
+    queues = means(told["queues"])
+    assert queues["inspect"]["latency_mean_ns"] > 40e3
+    assert queues["inspected"]["arrived_packets"] == pytest.approx(job["packets"], rel=0.01)
+    workers = means(told["workers"])
+    assert workers["worker-0"]["utilisation"] < 0.1 < workers["worker-1"]["utilisation"]
+
+
+WRONG_JOBS = {
+    "workers that ask in no time": (JOBS, "    dispatch: 150cycles\n", "", "expected 'dispatch'"),
+    "queue whose order is not simulated": (JOBS.with_name("jobs.yaml"), "out:       {type: atomic}", "out:       {type: ordered}", "is ordered"),
+    "work that is not simulated": (JOBS.with_name("jobs.yaml"), "work: compute", "work: wait", "expected that"),
+    "queue that nobody serves": (JOBS.with_name("jobs.yaml"), "flows: 16}", "flows: 16, group: others}", "has no workers"),
+    "node that sends nowhere": (JOBS.with_name("jobs.yaml"), "type: sched_tx, queue: out", "type: sched_tx", "expected a key 'queue'"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_JOBS)
+def test_jobs_refused(tmp_path, what):
+    changed, old, new, words = WRONG_JOBS[what]
+    for path in (JOBS, JOBS.with_name("jobs.yaml")):
+        text = path.read_text()
+        if path == changed:
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        (tmp_path / path.name).write_text(text.replace("data/", f"{ROOT}/examples/data/"))
+    done = weir("sim", tmp_path / JOBS.name)
+    assert done.code == USAGE and words in done.stderr, done.text

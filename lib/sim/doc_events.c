@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a document to a model: nodes of the graph that bring packets in from queues of events, send them there, or work on them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doc_read.h"
+
+/* As of a program that is run. */
+#define JOB_FLOWS    1024
+#define JOB_PACKETS  4096
+#define JOB_SLICE_PS UINT64_C(25000000)
+
+/* The queue that a node sends to. */
+static uint32_t
+read_to(struct weir_sim_model *model, const struct weir_base_doc_value *own)
+{
+	const struct weir_base_doc_value *value = weir_base_doc_get(own, "queue");
+	uint32_t queue;
+
+	if (value == NULL) {
+		weir_base_doc_error_add(model->doc, own,
+			"node '%s' sends to no queue; expected a key 'queue'",
+			weir_base_doc_name(own));
+		return SIM_NONE;
+	}
+	queue = sim_doc_find_queue(model, value);
+	if (queue != SIM_NONE)
+		model->queues[queue].is_fed = true;
+	return queue;
+}
+
+/* Queues whose packets a node brings in: each has an edge, in their order. */
+static void
+read_brought(struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t index)
+{
+	const struct model_node *node = &model->graph.nodes[index];
+	const struct weir_base_doc_value *list = weir_base_doc_get(own, "queues"), *value;
+	struct model_queue *queue;
+	uint32_t i, found;
+
+	for (i = 0; i < weir_base_doc_count(list); i++) {
+		value = weir_base_doc_at(list, i);
+		found = sim_doc_find_queue(model, value);
+		if (found == SIM_NONE)
+			continue;
+		queue = &model->queues[found];
+		if (queue->node != SIM_NONE)
+			weir_base_doc_error_add(model->doc, value,
+				"queue '%s' belongs to node '%s' already; expected one that is "
+				"free",
+				queue->name, model->graph.nodes[queue->node].name);
+		if (queue->type == MODEL_ORDERED || queue->discipline != MODEL_FCFS)
+			weir_base_doc_error_add(model->doc, value,
+				"queue '%s' is %s, which is not simulated where a node brings in "
+				"its packets; expected 'atomic' or 'parallel', and 'fcfs'",
+				queue->name,
+				queue->type == MODEL_ORDERED ? "ordered" : "of another discipline");
+		queue->node = index;
+		queue->next = node->first_next + i;
+	}
+}
+
+static uint64_t
+read_ps(const struct weir_base_doc_value *own, const char *key, uint64_t otherwise)
+{
+	return weir_base_doc_given(own, key) ? sim_doc_ps(weir_base_doc_get(own, key)) : otherwise;
+}
+
+static uint32_t
+read_u32(const struct weir_base_doc_value *own, const char *key, uint32_t otherwise)
+{
+	return weir_base_doc_given(own, key)
+		       ? (uint32_t)weir_base_doc_u64(weir_base_doc_get(own, key))
+		       : otherwise;
+}
+
+/* Where the packets of jobs wait for their turns: one of a flow at a time. */
+static int
+add_queue(struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t node)
+{
+	const struct weir_base_doc_value *group = weir_base_doc_get(own, "group");
+	struct model_queue *queues =
+		realloc(model->queues, (model->nb_queues + 1) * sizeof(*queues));
+
+	if (queues == NULL)
+		return -ENOMEM;
+	model->queues = queues;
+	queues[model->nb_queues] = (struct model_queue){
+		.value = own,
+		.name = weir_base_doc_name(own),
+		.type = MODEL_ATOMIC,
+		.priority = read_u32(own, "priority", SIM_PRIORITIES - 1),
+		.group = sim_doc_group(
+			model, own, group != NULL ? weir_base_doc_str(group) : "default"),
+		.capacity = SIM_NONE,
+		.nb_flows = read_u32(own, "flows", JOB_FLOWS),
+		.object = SIM_NONE,
+		.node = node,
+		.is_fed = true,
+	};
+	if (queues[model->nb_queues].nb_flows > SIM_LANES_MAX - model->nb_lanes)
+		weir_base_doc_error_add(model->doc, own,
+			"more flows than can be told apart; expected at most %u in all",
+			SIM_LANES_MAX);
+	else
+		model->nb_lanes += queues[model->nb_queues].nb_flows;
+	model->nb_queues++;
+	return 0;
+}
+
+static int
+read_job(struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t index)
+{
+	struct model_node *node = &model->graph.nodes[index];
+	const struct weir_base_doc_value *work = weir_base_doc_get(own, "work");
+	struct model_job *jobs =
+		realloc(model->graph.jobs, (model->graph.nb_jobs + 1) * sizeof(*model->graph.jobs));
+	struct model_job *job;
+
+	if (jobs == NULL)
+		return -ENOMEM;
+	model->graph.jobs = jobs;
+	node->job = model->graph.nb_jobs++;
+	job = &jobs[node->job];
+	*job = (struct model_job){
+		.name = weir_base_doc_name(own),
+		.to = read_to(model, own),
+		.time_ps = read_ps(own, "time", 0),
+		.slice_ps = read_ps(own, "slice", JOB_SLICE_PS),
+		.capacity = sim_doc_job_drops(model, own) ? read_u32(own, "packets", JOB_PACKETS)
+							  : UINT32_MAX,
+	};
+	if (work == NULL || strcmp(weir_base_doc_str(work), weir_base_job_work_names[0]) != 0)
+		weir_base_doc_error_add(model->doc, work != NULL ? work : own,
+			"work that is simulated is 'compute'; expected that");
+	else if (job->time_ps == 0)
+		weir_base_doc_error_add(model->doc, work,
+			"'%s' takes no time; expected a key 'time'", weir_base_doc_str(work));
+	node->queue = model->nb_queues;
+	if (add_queue(model, own, index) < 0)
+		return -ENOMEM;
+	return sim_doc_reason(model, &job->reason, "jobs_full of %s", job->name);
+}
+
+bool
+sim_doc_job_drops(const struct weir_sim_model *model, const struct weir_base_doc_value *own)
+{
+	const struct weir_base_doc_value *on_full = weir_base_doc_get(own, "on_full");
+	uint32_t i;
+
+	if (on_full != NULL)
+		return weir_base_doc_u64(on_full) == 0;
+	for (i = 0; i < model->graph.nb_ports; i++)
+		if (model->graph.ports[i].is_polled && model->graph.ports[i].is_device)
+			return true;
+	return false;
+}
+
+int
+sim_doc_read_events(
+	struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t index)
+{
+	struct model_node *node = &model->graph.nodes[index];
+
+	node->queue = node->job = SIM_NONE;
+	switch (node->role) {
+	case WEIR_BASE_NODE_BRINGS:
+		read_brought(model, own, index);
+		return 0;
+	case WEIR_BASE_NODE_SENDS:
+		node->queue = read_to(model, own);
+		return 0;
+	case WEIR_BASE_NODE_WORKS:
+		return read_job(model, own, index);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rounds: workers that serve queues of events, between walks; see graph.h. What a round finds was there when the worker
+ * asked. A job that is not done at the end of its time slice goes behind all that wait then.
+ */
+#include "lane.h"
+
+static inline const struct model_graph *
+graph_of(const struct sim *sim)
+{
+	return &sim->model->graph;
+}
+
+static inline const struct model_job *
+job_of(const struct sim *sim, uint32_t lane)
+{
+	const struct model_queue *const queue = &sim->model->queues[sim->model->lane_queue[lane]];
+
+	return &graph_of(sim)->jobs[graph_of(sim)->nodes[queue->node].job];
+}
+
+static inline struct sim_job *
+counts_of(struct sim *sim, uint32_t lane)
+{
+	return &sim->graph.jobs[job_of(sim, lane) - graph_of(sim)->jobs];
+}
+
+/* A packet waits no more in a lane, which it holds. */
+static uint32_t
+take(struct sim *sim, uint32_t lane_index)
+{
+	const uint32_t queue = sim->model->lane_queue[lane_index];
+	struct weir_sim_level *const length = &sim->queues[queue].length;
+	struct sim_lane *const lane = &sim->lanes[lane_index];
+	const uint32_t packet = sim_lane_take(sim, lane_index);
+
+	weir_sim_level_set(length, sim->now_ps, length->value - 1);
+	sim->queues[queue].taken++;
+	sim_times_add(&sim->queues[queue].wait, sim->now_ps - sim->packets.all[packet].entered_ps);
+	sim->queues[queue].waited_ps += sim_counted_ps(sim, sim->packets.all[packet].entered_ps);
+	lane->holders++;
+	return packet;
+}
+
+void
+sim_round_release(struct sim *sim, uint32_t index)
+{
+	struct sim_packet *const packet = &sim->packets.all[index];
+	const uint32_t lane = packet->lane;
+
+	if (lane == SIM_NONE)
+		return;
+	sim_lane_count_left(sim, lane, index);
+	packet->lane = SIM_NONE;
+	sim->lanes[lane].holders--;
+	sim_lane_update_ready(sim, lane);
+	if (sim_test_bit(sim->ready, lane))
+		sim_workers_wake(sim, lane);
+}
+
+/* A vector of a lane's packets, for the node that brings them in. */
+static void
+take_vector(struct sim *sim, uint32_t index, uint32_t lane, uint64_t asked_ps)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	const uint32_t node = sim->model->queues[sim->model->lane_queue[lane]].node;
+
+	if (sim->lanes[lane].holders > 0 &&
+		sim->model->queues[sim->model->lane_queue[lane]].type == MODEL_ATOMIC)
+		sim->broken = "one holder per atomic flow";
+	while (worker->round_left > 0 && worker->vector.nb < graph_of(sim)->burst &&
+		sim->lanes[lane].nb_waiting > 0) {
+		sim_vector_add(sim, &worker->vector, take(sim, lane));
+		worker->round_left--;
+	}
+	sim_lane_update_ready(sim, lane);
+	sim->cores[graph_of(sim)->workers[index].core].served += worker->vector.nb;
+	sim->graph.nodes[node].entered += worker->vector.nb;
+	worker->place = graph_of(sim)->workers[index].nb_polled;
+	sim_worker_go_on(sim, index, WORKER_VISITS, asked_ps + sim_worker_visit(sim, index, node));
+}
+
+/* A job goes on, or begins. */
+static void
+work(struct sim *sim, uint32_t index, uint32_t packet, uint64_t before_ps)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	const uint64_t left_ps = (uint64_t)sim->packets.all[packet].left_cycles;
+
+	worker->packet = packet;
+	sim_worker_go_on(sim, index, WORKER_SLICES,
+		before_ps + (left_ps < worker->slice_ps ? left_ps : worker->slice_ps));
+}
+
+/* The packet of a lane of jobs that is next: one that is under way, or else one that waits. */
+static uint32_t
+take_for_job(struct sim *sim, uint32_t lane)
+{
+	uint32_t packet;
+
+	if (sim_lane_prefers_resumed(sim, lane)) {
+		packet = sim_lane_take_resumed(sim, lane);
+	} else {
+		if (sim->lanes[lane].holders > 0)
+			sim->broken = "one holder per atomic flow";
+		packet = take(sim, lane);
+		sim->packets.all[packet].left_cycles = (double)job_of(sim, lane)->time_ps;
+	}
+	sim_lane_update_ready(sim, lane);
+	return packet;
+}
+
+/* What the round has next, if anything. @param asked_ps  that pass before it is begun */
+static void
+take_next(struct sim *sim, uint32_t index, uint64_t asked_ps)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	const struct model_worker *const model = &graph_of(sim)->workers[index];
+	const uint32_t lane = worker->round_left > 0 ? sim_choose_lane(sim, model->core) : SIM_NONE;
+	const struct model_queue *queue;
+
+	worker->is_in_round = lane != SIM_NONE && sim_lane_since_ps(sim, lane) <= worker->round_ps;
+	if (worker->is_busy != worker->is_in_round)
+		sim_worker_set_busy(sim, index, worker->is_in_round);
+	if (!worker->is_in_round) {
+		if (asked_ps > 0)
+			sim_worker_go_on(sim, index, WORKER_ASKS, asked_ps);
+		else
+			sim_worker_walk(sim, index);
+		return;
+	}
+	queue = &sim->model->queues[sim->model->lane_queue[lane]];
+	if (graph_of(sim)->nodes[queue->node].role == WEIR_BASE_NODE_BRINGS) {
+		take_vector(sim, index, lane, asked_ps);
+		return;
+	}
+	worker->round_left--;
+	worker->slice_ps = job_of(sim, lane)->slice_ps;
+	counts_of(sim, lane)->slices++;
+	work(sim, index, take_for_job(sim, lane), asked_ps + model->switch_ps);
+}
+
+void
+sim_round_begin(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	worker->round_ps = sim->now_ps;
+	worker->round_left = graph_of(sim)->burst;
+	take_next(sim, index, graph_of(sim)->workers[index].dispatch_ps);
+}
+
+void
+sim_round_next(struct sim *sim, uint32_t index)
+{
+	take_next(sim, index, 0);
+}
+
+bool
+sim_job_has_room(const struct sim *sim, uint32_t node)
+{
+	const uint32_t job = graph_of(sim)->nodes[node].job;
+
+	return sim->graph.jobs[job].inside < graph_of(sim)->jobs[job].capacity;
+}
+
+void
+sim_job_add(struct sim *sim, uint32_t node, uint32_t packet)
+{
+	sim->graph.jobs[graph_of(sim)->nodes[node].job].inside++;
+	sim_enqueue(sim, graph_of(sim)->nodes[node].queue, packet);
+}
+
+/* A packet is done; what is left of the slice is for the next one of its flow. */
+static void
+finish(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	const uint32_t lane = sim->packets.all[packet].lane, to = job_of(sim, lane)->to;
+
+	counts_of(sim, lane)->packets++;
+	counts_of(sim, lane)->inside--;
+	sim->cores[graph_of(sim)->workers[index].core].served++;
+	sim->packets.all[packet].to = to;
+	sim_round_release(sim, packet);
+	if (worker->slice_ps > 0 && sim_test_bit(sim->ready, lane))
+		work(sim, index, take_for_job(sim, lane), 0);
+	else
+		worker->packet = SIM_NONE;
+	sim_enqueue(sim, to, packet);
+	if (worker->packet == SIM_NONE)
+		sim_round_next(sim, index);
+}
+
+void
+sim_round_slice_ends(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	struct sim_packet *const packet = &sim->packets.all[worker->packet];
+	const uint64_t left_ps = (uint64_t)packet->left_cycles;
+	const uint64_t worked_ps = left_ps < worker->slice_ps ? left_ps : worker->slice_ps;
+
+	packet->service_ps += worked_ps;
+	worker->slice_ps -= worked_ps;
+	if (left_ps == worked_ps) {
+		finish(sim, index, worker->packet);
+		return;
+	}
+	packet->left_cycles = (double)(left_ps - worked_ps);
+	packet->entered_ps = sim->now_ps;
+	sim_lane_resume(sim, packet->lane, worker->packet, false);
+	sim_lane_set_ready(sim, packet->lane);
+	sim_workers_wake(sim, packet->lane);
+	sim_round_next(sim, index);
+}
