@@ -30,8 +30,10 @@ sim_report_csv(const struct sim_report *report)
 		estimate = weir_sim_result_estimate(report->result, i, report->param->confidence);
 		printf("%s,", weir_sim_scope_name(metrics[i].scope));
 		print_quoted(metrics[i].name);
-		printf(",%s,%u,%.17g,%.17g,", metrics[i].quantity, report->result->nb_rows,
-			estimate.mean, estimate.sd);
+		printf(",%s,%u,", metrics[i].quantity, report->result->nb_rows);
+		if (isfinite(estimate.mean))
+			printf("%.17g", estimate.mean);
+		printf(",%.17g,", estimate.sd);
 		if (isfinite(estimate.half_width))
 			printf("%.17g", estimate.half_width);
 		printf("\n");

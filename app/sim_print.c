@@ -171,6 +171,10 @@ put_rate(char *text, size_t size, double pps)
 static void
 put(char *text, size_t size, enum form form, double value)
 {
+	if (isnan(value)) { /* nothing was measured */
+		snprintf(text, size, "-");
+		return;
+	}
 	switch (form) {
 	case FORM_COUNT:
 		snprintf(text, size, "%s", report_grouped((json_int_t)llround(value)));
@@ -241,9 +245,9 @@ print_parts(const struct sim_report *report, unsigned int wait, unsigned int ser
 	const double confidence = report->param->confidence;
 	char waited[64], worked[64], text[160];
 
-	put_time(waited, sizeof(waited),
+	put(waited, sizeof(waited), FORM_TIME,
 		weir_sim_result_estimate(report->result, wait, confidence).mean);
-	put_time(worked, sizeof(worked),
+	put(worked, sizeof(worked), FORM_TIME,
 		weir_sim_result_estimate(report->result, service, confidence).mean);
 	snprintf(text, sizeof(text), "%s + %s", waited, worked);
 	printf(" %21s", text);

@@ -30,7 +30,9 @@ hexadecimal(uint64_t value)
 static json_t *
 estimate_json(struct weir_sim_estimate estimate)
 {
-	return json_pack("{s:f, s:f, s:o}", "mean", estimate.mean, "sd", estimate.sd, "half_width",
+	return json_pack("{s:o, s:f, s:o}", "mean",
+		isfinite(estimate.mean) ? json_real(estimate.mean) : json_null(), "sd", estimate.sd,
+		"half_width",
 		isfinite(estimate.half_width) ? json_real(estimate.half_width) : json_null());
 }
 

@@ -89,6 +89,8 @@ weir_sim_estimate(const double *values, unsigned int stride, unsigned int nb, do
 
 	for (i = 0; i < nb; i++)
 		there += !isnan(values[(size_t)i * stride]);
+	if (there == 0)
+		estimate.mean = NAN;
 	for (i = 0; i < nb; i++)
 		if (!isnan(values[(size_t)i * stride]))
 			estimate.mean += values[(size_t)i * stride] / there;

@@ -90,7 +90,7 @@ double weir_sim_level_mean(const struct weir_sim_level *level, uint64_t span_ps)
 
 /** What replications tell of a quantity: independent, alike, and taken for normal. */
 struct weir_sim_estimate {
-	double mean;       /**< over replications */
+	double mean;       /**< over replications; NaN: there is none in which it was measured */
 	double sd;         /**< standard deviation of one replication; 0 for less than two */
 	double half_width; /**< the confidence interval is mean +- this; infinite for less than two */
 };

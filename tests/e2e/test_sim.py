@@ -221,6 +221,17 @@ def test_table(model):
     assert done.stderr == ""
 
 
+def test_nothing_measured(tmp_path):
+    """What nobody has measured is no 0: null, a field that is empty, a dash."""
+    path = tmp_path / "model.yaml"
+    path.write_text(GOOD.replace("sizes: imix", "start: 1s"))
+    stream = run(path)["streams"][0]
+    assert stream["latency_mean_ns"]["mean"] is None and stream["arrived_packets"]["mean"] == 0
+    rows = list(csv.DictReader(weir("sim", path, "--csv").stdout.splitlines()))
+    assert {row["mean"] for row in rows if row["quantity"].startswith("latency")} == {""}
+    assert re.search(r"^  calls +0 +- +0pps .* - ", weir("sim", path).stdout, re.M)
+
+
 def test_csv(model):
     """The numbers of the JSON, a line each."""
     done = weir("sim", model, "--csv")
