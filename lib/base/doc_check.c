@@ -287,10 +287,10 @@ weir_base_doc_check_map(
 			if (strcmp(row->name, item->name) == 0)
 				break;
 		}
-		if (row->name == NULL)
-			unknown_key(map, item, section);
-		else if (item->kind == WEIR_BASE_DOC_ANY)
+		if (row->name != NULL)
 			check_kind(item, row, row->kind);
+		else
+			unknown_key(map, item, section);
 	}
 	complete(map, section);
 }

@@ -318,7 +318,6 @@ expand_document(struct expansion *expansion, struct weir_base_doc_value *instanc
 {
 	struct doc_instance *document = weir_base_doc_alloc(expansion->doc, sizeof(*document));
 	struct weir_base_doc_value *copy;
-	unsigned int i;
 
 	if (document == NULL)
 		return;
@@ -326,11 +325,6 @@ expand_document(struct expansion *expansion, struct weir_base_doc_value *instanc
 	copy = weir_base_doc_copy_value(instances, document);
 	if (copy == NULL)
 		return;
-	/* What was checked takes the place of what was read. */
-	for (i = 0; i < expansion->root->nb_items; i++)
-		if (expansion->root->items[i] == instances)
-			expansion->root->items[i] = copy;
-	weir_base_doc_index(expansion->root, never_twice);
 	expand_instances(expansion, copy, document);
 	index_things(expansion->root, expansion->part);
 }

@@ -241,7 +241,7 @@ int weir_base_doc_wrap(struct weir_base_doc_value *value);
 void weir_base_doc_check_map(
 	struct weir_base_doc_value *map, const struct weir_base_doc_section *section);
 
-/* Check what a row's key holds. check_map() does not do it again. */
+/* Check what a row's key holds. That may be done again: what is wrong is told once. */
 void weir_base_doc_check_value(
 	struct weir_base_doc_value *value, const struct weir_base_doc_key *row);
 

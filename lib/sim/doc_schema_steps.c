@@ -105,8 +105,10 @@ static const struct weir_base_doc_key step_keys[] = {
 		    "them all. Instead of `value`. With `send`: which of the queues."),
 	{
 		.name = "fork",
-		.kind = WEIR_BASE_DOC_STRING,
-		.help = "Parts of the packet, of its size, flow and attributes, go to that queue.",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.help = "Parts of the packet, of its size, flow and attributes, go to that queue; "
+			"or to each of several, as in `blade.*.work`.",
 	},
 	{
 		.name = "count",
@@ -114,7 +116,7 @@ static const struct weir_base_doc_key step_keys[] = {
 		.min = 1,
 		.max = 65536,
 		.def = "1",
-		.help = "With `fork`: how many.",
+		.help = "With `fork`: how many to each queue.",
 	},
 	{
 		.name = "join",

@@ -112,17 +112,7 @@ read_when(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	return sim_doc_find_number(model, value, name, &step->operand);
 }
 
-/* That it sends to. */
-static void
-read_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value,
-	struct model_step *step)
-{
-	step->target = sim_doc_find_queue(model, value);
-	if (step->target != SIM_NONE)
-		model->queues[step->target].is_fed = true;
-}
-
-/* A queue that a step may choose. */
+/* A queue that a step sends to. */
 static int
 add_target(struct weir_sim_model *model, struct model_step *step, uint32_t queue)
 {
@@ -159,6 +149,23 @@ add_targets(struct weir_sim_model *model, const struct weir_base_doc_value *valu
 	return 0;
 }
 
+/* All queues that a step sends to. */
+static int
+read_targets(struct weir_sim_model *model, const struct weir_base_doc_value *names,
+	struct model_step *step)
+{
+	uint32_t i;
+
+	step->first_target = model->nb_targets;
+	for (i = 0; i < weir_base_doc_count(names); i++)
+		if (add_targets(model, weir_base_doc_at(names, i), step) < 0)
+			return -ENOMEM;
+	if (weir_base_doc_count(names) == 0)
+		weir_base_doc_error_add(
+			model->doc, names, "a step that sends nowhere; expected a queue");
+	return 0;
+}
+
 /* How one of several is chosen: by chance, of which the weights may be given, or by a number of the packet. */
 static int
 read_spread_by(struct weir_sim_model *model, const struct weir_base_doc_value *value,
@@ -189,16 +196,8 @@ static int
 read_send(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	struct model_step *step)
 {
-	const struct weir_base_doc_value *send = weir_base_doc_get(value, "send");
-	uint32_t i;
-
-	step->first_target = model->nb_targets;
-	for (i = 0; i < weir_base_doc_count(send); i++)
-		if (add_targets(model, weir_base_doc_at(send, i), step) < 0)
-			return -ENOMEM;
-	if (weir_base_doc_count(send) == 0)
-		weir_base_doc_error_add(
-			model->doc, send, "a step that sends nowhere; expected a queue");
+	if (read_targets(model, weir_base_doc_get(value, "send"), step) < 0)
+		return -ENOMEM;
 	step->target = step->nb_targets > 0 ? model->targets[step->first_target] : SIM_NONE;
 	if (step->nb_targets == 1 && !weir_base_doc_given(value, "by") &&
 		!weir_base_doc_given(value, "weights"))
@@ -240,8 +239,7 @@ read_target(struct weir_sim_model *model, const struct weir_base_doc_value *valu
 	case MODEL_FORK:
 		model->has_forks = true;
 		step->count = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "count"));
-		read_queue(model, weir_base_doc_get(value, "fork"), step);
-		break;
+		return read_targets(model, weir_base_doc_get(value, "fork"), step);
 	case MODEL_SEND:
 	case MODEL_SPREAD:
 		return read_send(model, value, step);

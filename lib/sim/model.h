@@ -119,7 +119,7 @@ enum model_op {
 	MODEL_MEMORY, /* amount accesses, and bytes, of memory number target */
 	MODEL_USE,    /* unit number target works on it */
 	MODEL_SET,    /* attribute number target becomes value */
-	MODEL_FORK,   /* count parts of it go to queue number target */
+	MODEL_FORK,   /* count parts of it go to each of several queues */
 	MODEL_JUMP,   /* to step number target */
 	MODEL_JOIN,   /* its parts have left; until then it has no core */
 	MODEL_SWITCH, /* it leaves its flow for that of queue number target, where the core waits with it for its turn */
@@ -164,7 +164,7 @@ struct model_step {
 	bool deschedule;           /* the core does not wait for it */
 	uint32_t
 		spread_by; /* SPREAD: MODEL_CHANCE, which is the amount, or a number of the packet's */
-	uint32_t first_target, nb_targets; /* SPREAD: queues, of model->targets */
+	uint32_t first_target, nb_targets; /* SPREAD, FORK: queues, of model->targets */
 	/* When it is skipped: */
 	double probability; /* not by chance */
 	enum model_compare compare;

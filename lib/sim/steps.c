@@ -152,13 +152,15 @@ end(struct sim *sim, uint32_t index, uint32_t to)
 static void
 fork_parts(struct sim *sim, uint32_t packet, const struct model_step *step)
 {
-	uint32_t part, i;
+	const uint32_t *const targets = sim->model->targets + step->first_target;
+	uint64_t i;
+	uint32_t part;
 
-	for (i = 0; i < step->count; i++) {
+	for (i = 0; i < (uint64_t)step->count * step->nb_targets; i++) {
 		part = sim_packet_fork(sim, packet);
 		if (part == SIM_NONE)
 			return;
-		sim_enqueue(sim, step->target, part);
+		sim_enqueue(sim, targets[i / step->count], part);
 	}
 }
 

@@ -195,21 +195,24 @@ parameters_are_put_in(void **state)
 		{"one.q", "group", "a of 1: number 0, one ${b}"},
 		{"one.q", "priority", "7"},
 		{"one.q", "type", "atomic"},
+		{"one.q", "discipline", "${x}"},
 	};
-	struct weir_base_doc *doc =
-		load("models:\n"
-		     "  a:\n"
-		     "    parameters: {letter: a, priority: 7, text: \"${letter} of ${count}\", "
-		     "type: }\n"
-		     "    application:\n"
-		     "      queues:\n"
-		     "        q:\n"
-		     "          group: \"${text}: number ${index}, ${instance} $${b}\"\n"
-		     "          priority: ${priority}\n"
-		     "          type: ${type}\n"
-		     "instances:\n"
-		     "  a: {count: 2, parameters: {type: ordered}, each: {priority: [3, 4]}}\n"
-		     "  one: {model: a, parameters: {type: atomic}}\n");
+	struct weir_base_doc *doc = load(
+		"models:\n"
+		"  a:\n"
+		"    parameters: {letter: a, priority: 7, raw: \"$${x}\", text: \"${letter} of "
+		"${count}\", "
+		"type: }\n"
+		"    application:\n"
+		"      queues:\n"
+		"        q:\n"
+		"          group: \"${text}: number ${index}, ${instance} $${b}\"\n"
+		"          priority: ${priority}\n"
+		"          type: ${type}\n"
+		"          discipline: ${raw}\n"
+		"instances:\n"
+		"  a: {count: 2, parameters: {type: ordered}, each: {priority: [3, 4]}}\n"
+		"  one: {model: a, parameters: {type: atomic}}\n");
 	const struct weir_base_doc_value *queues;
 	unsigned int nb_errors, i;
 
@@ -317,6 +320,26 @@ packets_are_spread_over_an_array(void **state)
 	shares(BLADES("2", "{send: [b.1.q, b.0.q], weights: [3, 1]}"), 2, share);
 	assert_true(fabs(share[1] - 0.75) < 0.01);
 	shares(BLADES("1", "{send: b.*.q, by: flow}"), 1, share);
+}
+
+/* Parts of each packet go to all of an array, two to each, and it waits for them. */
+static void
+parts_are_sent_to_all_of_an_array(void **state)
+{
+	EXPECT("models: {b: {application: {queues: {q: {}}, objects: {o: {queues: q, steps: [{cpu: "
+	       "100cycles}]}}}, platform: {cores: {c: {clock: 1GHz}}}}}\n"
+	       "instances: {b: {count: 3}}\n"
+	       "application: {queues: {in: {}}, objects: {o: {queues: in, steps: [{fork: b.*.q, "
+	       "count: 2}, {join: true}]}}}\n"
+	       "platform: {cores: {own: {clock: 1GHz}}}\n"
+	       "traffic: {streams: {s: {to: in, arrivals: deterministic, rate: 1Mpps, count: "
+	       "10}}}\n"
+	       "run: {simulation: {duration: 1ms}}\n",
+		{WEIR_SIM_QUEUE, "b.0.q", "arrived_packets", 20},
+		{WEIR_SIM_QUEUE, "b.2.q", "arrived_packets", 20},
+		{WEIR_SIM_QUEUE, "b.*.q", "arrived_packets", 60},
+		{WEIR_SIM_STREAM, "s", "forked_packets", 60},
+		{WEIR_SIM_STREAM, "s", "latency_max_ns", 200});
 }
 
 /* All packets of a flow go one way: none overtakes another, however different the ways are. */
@@ -547,6 +570,7 @@ main(void)
 		cmocka_unit_test(parameters_are_put_in),
 		cmocka_unit_test(parameters_may_be_lists),
 		cmocka_unit_test(packets_are_spread_over_an_array),
+		cmocka_unit_test(parts_are_sent_to_all_of_an_array),
 		cmocka_unit_test(flows_are_kept_together),
 		cmocka_unit_test(an_instance_draws_the_same_numbers_beside_others),
 		cmocka_unit_test(an_array_of_one_is_told_of_as_that_one),

@@ -197,11 +197,13 @@ parts_come_from_files(void **state)
 	assert_non_null(mkdtemp(folder));
 	/* A file that a parameter names is beside the one that gives it; the part's own are beside the part. */
 	write_file("sizes.csv", "size_B\n100\n");
-	write_file("main.yaml", "models: {b: {file: parts/b.yaml}, c: {file: parts/b.yaml}}\n"
+	write_file("main.yaml", "include: parts/library.yaml\n"
+				"models: {b: {file: parts/b.yaml}}\n"
 				"instances: {b: {count: 2, parameters: {sizes: sizes.csv}}, c: "
 				"{parameters: {sizes: sizes.csv}}}\n" REST);
 	snprintf(path, sizeof(path), "%s/parts", folder);
 	assert_int_equal(mkdir(path, 0700), 0);
+	write_file("parts/library.yaml", "models: {c: {file: b.yaml}}\n");
 	write_file("parts/intervals.csv", "interval_us\n3\n");
 	write_file("parts/b.yaml",
 		"parameters: {sizes: }\n"
@@ -245,7 +247,7 @@ static int
 remove_files(void **state)
 {
 	static const char *const names[] = {"sizes.csv", "main.yaml", "parts/intervals.csv",
-		"parts/b.yaml", "parts/c.yaml", "parts", ""};
+		"parts/b.yaml", "parts/c.yaml", "parts/library.yaml", "parts", ""};
 	char path[100];
 	unsigned int i;
 
