@@ -10,6 +10,7 @@
 #include <weir_base.h>
 
 #include "app.h"
+#include "ending.h"
 #include "files.h"
 #include "instance.h"
 #include "report.h"
@@ -17,12 +18,9 @@
 #include "svg.h"
 #include "verdict.h"
 
-#define POLL_NS       1000000ull    /* how soon an end is noticed */
-#define PROGRESS_NS   1000000000ull /* how often a terminal is told */
-#define WAIT_GRACE_NS 1000000000ull /* how long a full device may hold up a stop */
-#define SEND_GRACE_NS                                                                              \
-	30000000000ull /* how long readers of fragments may; one that takes nothing is given up sooner */
-#define KILL_GRACE_S 1 /* how long anything may, once a second signal has come */
+#define POLL_NS      1000000ull    /* how soon an end is noticed */
+#define PROGRESS_NS  1000000000ull /* how often a terminal is told */
+#define KILL_GRACE_S 1             /* how long anything may, once a second signal has come */
 
 /** Options of the command line. */
 struct run_options {
@@ -133,25 +131,25 @@ static void
 wait_for_end(struct instance *instance, bool progress)
 {
 	const struct timespec poll = {.tv_nsec = POLL_NS};
-	uint64_t now, stopped = 0, shown = instance->start_ns;
+	uint64_t now, shown = instance->start_ns;
+	struct ending ending = {0};
+	unsigned int todo;
 	uint64_t duration = instance->config->duration_ns;
 
 	while (!instance_is_finished(instance)) {
 		nanosleep(&poll, NULL);
 		now = weir_base_time_ns();
-		if (stopped == 0 &&
-			(nb_signals > 0 ||
-				__atomic_load_n(&instance->stop_asked, __ATOMIC_RELAXED) ||
-				(duration != 0 && now - instance->start_ns >= duration))) {
+		todo = ending_step(&ending, now,
+			__atomic_load_n(&instance->stop_asked, __ATOMIC_RELAXED) ||
+				(duration != 0 && now - instance->start_ns >= duration),
+			nb_signals);
+		if ((todo & ENDING_STOP) != 0)
 			instance_stop(instance);
-			stopped = now;
-		}
-		/* A device that takes no more must not hold up the end for ever. */
-		if (stopped != 0 && (nb_signals > 1 || now - stopped > WAIT_GRACE_NS)) {
+		if ((todo & ENDING_STOP_WAITING) != 0) {
 			weir_node_stop_waiting(true);
 			instance_stop_workers(instance);
 		}
-		if (stopped != 0 && (nb_signals > 1 || now - stopped > SEND_GRACE_NS))
+		if ((todo & ENDING_STOP_NOW) != 0)
 			instance_stop_now(instance);
 		if (progress && now - shown >= PROGRESS_NS) {
 			show_progress(instance);
