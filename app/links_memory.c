@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the buffers of links: it is touched at the beginning, and what the system cannot give then ends programs, this one or others. */
+/* Memory of the buffers of links: where it belongs, and how much there is: it is touched at the beginning, and what the system cannot give then
+ * ends programs, this one or others. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
+
+#include <weir_readout_preflight.h>
 
 #include "config.h"
 #include "links_run.h"
@@ -31,6 +36,38 @@ available(void)
 	if (file != NULL)
 		fclose(file);
 	return kib * 1024;
+}
+
+static bool
+has_nodes(const char *sysfs)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/devices/system/node/node1", sysfs);
+	return access(path, F_OK) == 0;
+}
+
+int
+links_memory_node(const struct config *config, const struct config_link *link, const char *sysfs)
+{
+	struct weir_readout_receiver_config param = {0};
+	const struct config_receiver *receiver = NULL;
+	struct weir_readout_preflight_facts facts;
+	int cpu = link->delivery.queue_size > 0 ? link->delivery.cpu : -1;
+
+	if (!has_nodes(sysfs != NULL ? sysfs : "/sys"))
+		return -1;
+	if (link->receiver != CONFIG_NONE) {
+		receiver = &config->receivers.list[link->receiver];
+		param = config_receiver_param(receiver);
+		if (link->delivery.queue_size == 0 && receiver->nb_cpus > 0)
+			cpu = receiver->cpus[link->queue % receiver->nb_cpus];
+	}
+	param.nb_pollers = cpu >= 0;
+	weir_readout_preflight_facts_get(&facts, &param, &cpu, false, sysfs);
+	if (cpu >= 0)
+		return facts.pollers[0].socket_id;
+	return receiver != NULL ? facts.ports[0].socket_id : -1;
 }
 
 int

@@ -95,6 +95,7 @@ make_link(struct links_run *run, struct config *config, const struct config_link
 
 	config_link_name(link, number, name);
 	handler.buffer.name = name;
+	handler.buffer.socket_id = links_memory_node(config, link, NULL);
 	error = links_processes_inline(run, config, index, processes, &param.nb_processes);
 	if (error < 0)
 		return error;

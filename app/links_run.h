@@ -90,6 +90,16 @@ void links_run_close(struct links_run *run);
 /** Are the buffers of links more than the system has free? @return 0, or -ENOMEM with the reason in the document */
 int links_memory_check(struct config *config);
 
+/**
+ * The NUMA node where a link's frames belong: of the CPU that writes them, which is that of its queue's consumer or of its receiver's poller,
+ * where it has one; else of its receiver's device.
+ *
+ * @param sysfs  of the machine; NULL: "/sys"
+ * @return -1: it is not known, or there is only one
+ */
+int links_memory_node(
+	const struct config *config, const struct config_link *link, const char *sysfs);
+
 /** Bytes that it needs of DPDK's memory. */
 uint64_t links_run_memory(const struct config *config);
 

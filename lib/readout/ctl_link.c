@@ -84,6 +84,8 @@ buffer_state(const struct weir_readout_buffer *buffer, const struct weir_readout
 	weir_base_ctl_set(object, "cells", info.nb_cells);
 	weir_base_ctl_set(object, "memory_bytes", info.memory_bytes);
 	json_object_set_new(object, "hugepages", json_boolean(info.hugepages));
+	json_object_set_new(object, "numa_node",
+		info.socket_id < 0 ? json_null() : json_integer(info.socket_id));
 	weir_base_ctl_set(object, "doubted", stats->doubted);
 	weir_base_ctl_set(object, "late", stats->late);
 	weir_base_ctl_set(object, "jumps", stats->jumps);
