@@ -155,14 +155,15 @@ tell(void *arg, bool *agree)
 static void
 own_part(void **state)
 {
-	const struct weir_readout_handler *const handlers[] = {t.handlers[0]};
+	const struct weir_readout_handler *handler;
 	json_t *answer;
 	int received;
 
 	begin();
+	handler = t.handlers[0];
 	assert_int_equal(weir_readout_ctl_unregister(t.readout), 0);
 	t.readout = weir_readout_ctl_register(
-		ctl, &(struct weir_readout_ctl_config){.handlers = handlers,
+		ctl, &(struct weir_readout_ctl_config){.handlers = &handler,
 			     .nb_handlers = 1,
 			     .parts =
 				     &(struct weir_readout_ctl_part){
