@@ -52,7 +52,8 @@ static const struct weir_base_doc_key step_keys[] = {
 	{
 		.name = "times",
 		.kind = WEIR_BASE_DOC_STRING,
-		.help = "`cpu` is multiplied by that: an attribute, `size` or `flow`.",
+		.help = "`cpu`, what the `memory` is used for, or the unit's time is multiplied "
+			"by that: an attribute, `size` or `flow`; by 0 where it is below.",
 	},
 	{
 		.name = "memory",

@@ -31,7 +31,7 @@ static const struct belonging {
 	uint32_t ops; /* bits */
 	const char *with;
 } belongings[] = {
-	{"times", 1 << MODEL_CPU, "'cpu'"},
+	{"times", 1 << MODEL_CPU | 1 << MODEL_MEMORY | 1 << MODEL_USE, "'cpu', 'memory' or 'use'"},
 	{"deschedule", 1 << MODEL_USE, "'use'"},
 	{"accesses", 1 << MODEL_MEMORY, "'memory'"},
 	{"bytes", 1 << MODEL_MEMORY, "'memory'"},

@@ -88,6 +88,7 @@ sim_memory_use(struct sim *sim, uint32_t index, const struct model_step *step)
 	ps += near->per_byte * users * (split ? place->bytes : bytes);
 	if (split)
 		ps += sim->model->levels[last].per_byte * enter(sim, last) * (bytes - place->bytes);
+	ps *= sim_step_times(sim, core->packet);
 	core->phase = CORE_IN_MEMORY;
 	core->step_start_ps = sim->now_ps;
 	sim_core_schedule(sim, index, sim->now_ps + sim_round_ps(ps));

@@ -159,7 +159,7 @@ struct model_step {
 	uint32_t target;
 	struct model_value amount; /* cycles; of an attribute */
 	double per_byte;           /* cycles */
-	uint32_t times;            /* the amount is multiplied by that; SIM_NONE: by nothing */
+	uint32_t times;            /* it takes so many times that; SIM_NONE: once */
 	uint32_t count;            /* parts; bytes, MODEL_SIZE: all of the packet's */
 	bool deschedule;           /* the core does not wait for it */
 	uint32_t

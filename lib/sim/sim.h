@@ -339,6 +339,8 @@ void sim_step_continue(struct sim *sim, uint32_t core, double cycles);
  * @param packet  that has come, which may go before others of its queue; SIM_NONE: none
  */
 uint32_t sim_interrupt(struct sim *sim, const struct model_queue *queue, uint32_t packet);
+/* How many times what it costs the packet's step takes. */
+double sim_step_times(const struct sim *sim, uint32_t packet);
 /* What a step of the packet's, which is `cpu`, costs. */
 double sim_step_cycles(struct sim *sim, uint32_t packet);
 

@@ -64,6 +64,15 @@ begin_cycles(struct sim *sim, uint32_t index, double cycles)
 		sim_step_continue(sim, index, cycles);
 }
 
+double
+sim_step_times(const struct sim *sim, uint32_t packet)
+{
+	const uint32_t times = sim->model->steps[sim->packets.all[packet].step].times;
+	const double number = times != SIM_NONE ? sim_number(sim, packet, times) : 1;
+
+	return number > 0 ? number : 0;
+}
+
 /* Of an amount or of it times a number of the packet, and of its bytes. */
 double
 sim_step_cycles(struct sim *sim, uint32_t index)
@@ -72,10 +81,8 @@ sim_step_cycles(struct sim *sim, uint32_t index)
 	const struct model_step *const step = &sim->model->steps[packet->step];
 	double cycles = sim_draw(sim, &step->amount, &sim->step_random[packet->step]);
 
-	if (step->times != SIM_NONE) {
-		cycles *= sim_number(sim, index, step->times);
-		cycles = cycles > 0 ? cycles : 0;
-	}
+	if (step->times != SIM_NONE)
+		cycles *= sim_step_times(sim, index);
 	return cycles + step->per_byte * packet->size_bytes;
 }
 

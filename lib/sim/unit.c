@@ -19,6 +19,8 @@ draw_service(struct sim *sim, uint32_t index, uint32_t packet)
 	if (model->outlier_probability > 0 &&
 		weir_sim_random_open(random) < model->outlier_probability)
 		ps += weir_sim_dist_draw(&model->outlier, random);
+	if (sim->packets.all[packet].lane != SIM_NONE) /* else no step has sent it */
+		ps *= sim_step_times(sim, packet);
 	return sim_round_ps(ps);
 }
 

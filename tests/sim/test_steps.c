@@ -343,6 +343,31 @@ packets_lie_in_levels(void **state)
 		{WEIR_SIM_MEMORY, "m.l2", "held_max_bytes", 200});
 }
 
+/* Three times of what is otherwise 100 ns; of a unit also by a discipline that knows it beforehand. */
+static void
+amounts_depend_on_attributes(void **state)
+{
+#define TIMES(step, order)                                                                         \
+	"traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1us, count: 2, size: "  \
+	"64B, attributes: {n: {value: 3}}}}}\n"                                                    \
+	"application:\n"                                                                           \
+	"  queues: {q: {}}\n"                                                                      \
+	"  objects: {o: {queues: [q], steps: [{" step ", times: n}, {use: u, probability: 0}, "    \
+	"{memory: m, probability: 0}]}}\n"                                                         \
+	"platform:\n"                                                                              \
+	"  cores: {c: {clock: 1GHz}}\n"                                                            \
+	"  units: {u: {delay: 100ns" order "}}\n"                                                  \
+	"  memories: {m: {levels: {r: {latency: 50ns, bandwidth: 8Gb/s}}}}\n"                      \
+	"run: {simulation: {duration: 10us}}\n"
+	EXPECT(TIMES("cpu: 100cycles", ""), {STREAM, "latency_mean_ns", 300});
+	EXPECT(TIMES("memory: m, accesses: 2", ""), {STREAM, "latency_mean_ns", 300});
+	EXPECT(TIMES("memory: m, accesses: 1, bytes: 50B", ""), {STREAM, "latency_mean_ns", 300});
+	EXPECT(TIMES("use: u", ""), {STREAM, "latency_mean_ns", 300});
+	EXPECT(TIMES("use: u, deschedule: true", ", discipline: shortest"),
+		{STREAM, "latency_mean_ns", 300});
+#undef TIMES
+}
+
 /* Two cores at a time: the second one finds a user. */
 static void
 users_are_in_each_others_way(void **state)
@@ -400,6 +425,7 @@ main(void)
 		cmocka_unit_test(packets_lie_in_levels),
 		cmocka_unit_test(users_are_in_each_others_way),
 		cmocka_unit_test(what_packets_leave_is_written_back),
+		cmocka_unit_test(amounts_depend_on_attributes),
 		cmocka_unit_test(parts_are_joined),
 		cmocka_unit_test(parts_may_stay_longer),
 		cmocka_unit_test(a_tag_switch_waits_for_its_turn),
