@@ -115,6 +115,8 @@ loop(struct worker *worker, struct weir_em_core *core)
 			busy |= weir_em_dispatch(core, &round) > 0;
 		else if (!receives)
 			break;
+		else if (core != NULL)
+			weir_em_producer_tend(core);
 		if (likely(busy))
 			sleep_ns = SLEEP_MIN_NS;
 		else

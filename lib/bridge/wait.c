@@ -24,6 +24,9 @@ bridge_make_room(const struct bridge_graph *bound, uint32_t *spins)
 
 	if (bound->dispatches && weir_em_dispatch(bound->core, &round) > 0)
 		return;
+	/* What would make room may wait for this port. */
+	if (!bound->dispatches)
+		weir_em_producer_tend(bound->core);
 	if (++*spins % SPINS_BEFORE_YIELD == 0)
 		sched_yield();
 	else

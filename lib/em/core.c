@@ -116,6 +116,16 @@ weir_em_producer_attach(struct weir_em *em)
 	return core;
 }
 
+int
+weir_em_producer_tend(struct weir_em_core *producer)
+{
+	if (producer == NULL || !producer->producer || !producer->attached)
+		return -EINVAL;
+	if (!producer->em->by_event)
+		weir_sched_dequeue(producer->port, producer->events, 0);
+	return 0;
+}
+
 /* What was on its way to it. Others get what comes now. */
 static void
 empty(struct weir_em_core *core)

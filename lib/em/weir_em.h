@@ -357,8 +357,20 @@ struct weir_sched *weir_em_sched(struct weir_em *em);
  */
 struct weir_em_core *weir_em_core_attach(struct weir_em *em, unsigned int id);
 
-/** Be a producer: a thread that sends, and does not dispatch. @return NULL with rte_errno: ENOSPC: there are nb_producers already */
+/**
+ * Be a producer: a thread that sends, and does not dispatch. It sends often, or calls weir_em_producer_tend(), or is detached.
+ *
+ * @return NULL with rte_errno: ENOSPC: there are nb_producers already
+ */
 struct weir_em_core *weir_em_producer_attach(struct weir_em *em);
+
+/**
+ * For a producer's thread that goes on without sending: some event devices (event_dsw) move flows only when the ports of all have been called,
+ * and keep the events of these flows until then. Nothing is received. With the builtin scheduler nothing is to be done. Not in a receive function.
+ *
+ * @return 0; -EINVAL: no producer
+ */
+int weir_em_producer_tend(struct weir_em_core *producer);
 
 /**
  * No more of it: not from within dispatch. Runs core_stop of objects that run; what is in its local queues is dispatched first;

@@ -194,6 +194,7 @@ bt_make(struct weir_em_config config)
 {
 	bt_make_pool();
 	config.socket_id = -1;
+	config.backend = st_backend();
 	bt_em = weir_em_create("bridge", &config);
 	assert_non_null(bt_em);
 }

@@ -59,6 +59,13 @@ def test_event_devices(tmp_path, alone, backend):
     assert_as_alone(report, tmp_path, alone(2))
 
 
+@pytest.mark.parametrize("keys", [{"packets": 30}, {"packets": 30, "work": "wait", "time": "20us"}], ids=str)
+def test_who_waits_for_room_holds_up_no_flows(tmp_path, alone, keys):
+    """event_dsw moves flows when the ports of all are called, and that of the worker that receives sends nothing: jobs do."""
+    report = run(tmp_path, description(with_jobs(**keys), READER_AND_TWO, 5, backend="eventdev:event_dsw0"))
+    assert_as_alone(report, tmp_path, alone(5))
+
+
 def test_a_full_scheduler_is_waited_for(tmp_path, alone):
     report = run(tmp_path, description(with_jobs(), READER_AND_TWO, 3, events=64))
     assert_as_alone(report, tmp_path, alone(3))

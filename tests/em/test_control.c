@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <rte_dev.h>
+#include <rte_eventdev.h>
 
 #include "em_test.h"
 #include "em_private.h"
@@ -442,6 +443,36 @@ all_is_drained(void **state)
 	assert_int_equal(nb_drained, 30);
 }
 
+/* When event_dsw's port did what other ports may wait for, as moves of flows. */
+static uint64_t
+last_done_by_port(unsigned int port)
+{
+	int device = rte_event_dev_get_dev_id("event_dsw0");
+	char name[32];
+
+	snprintf(name, sizeof(name), "port_%u_last_bg", port);
+	assert_true(device >= 0);
+	return rte_event_dev_xstats_by_name_get((uint8_t)device, name, NULL);
+}
+
+/* Who sends nothing keeps nobody waiting. */
+static void
+producers_tend(void **state)
+{
+	struct weir_em_core *producer;
+
+	et_make((struct weir_em_config){.nb_producers = 1});
+	producer = weir_em_producer_attach(et_em);
+	assert_non_null(producer);
+	if (st_is_driver("event_dsw"))
+		assert_int_equal(last_done_by_port(weir_em_core_id(producer)), 0);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(weir_em_producer_tend(producer), 0);
+	if (st_is_driver("event_dsw"))
+		assert_int_not_equal(last_done_by_port(weir_em_core_id(producer)), 0);
+	assert_int_equal(weir_em_core_detach(producer), 0);
+}
+
 static void
 names(void **state)
 {
@@ -472,6 +503,7 @@ main(void)
 		ET_TEST(dispatch_within_dispatch),
 		ET_TEST(nothing_is_held_after_dispatch),
 		ET_TEST(all_is_drained),
+		ET_TEST(producers_tend),
 		ET_TEST(names),
 	};
 

@@ -39,6 +39,8 @@ no_instance(void **state)
 	assert_null(weir_em_sched(NULL));
 	NONE(weir_em_core_attach(NULL, 0));
 	NONE(weir_em_producer_attach(NULL));
+	REFUSED(weir_em_producer_tend(NULL));
+	REFUSED(weir_em_producer_tend(et_core)); /* it dispatches */
 	assert_int_equal(weir_em_core_mask(NULL), 0);
 	NONE(weir_em_object_create(NULL, NULL));
 	REFUSED(weir_em_object_delete(NULL, NULL, sink.object, 0));
@@ -192,6 +194,7 @@ cores_that_were(void **state)
 	nb_errors = et_stats().nb_errors;
 	NONE(weir_em_send(producer, sink.queue, &event, 1));
 	REFUSED(weir_em_forward(producer, sink.queue, &event));
+	REFUSED(weir_em_producer_tend(producer));
 	REFUSED(weir_em_core_detach(producer));
 	assert_int_equal(et_stats().nb_errors, nb_errors + 2);
 	et_run();
