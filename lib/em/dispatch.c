@@ -243,6 +243,17 @@ is_known(const struct em_queue *queue)
 	return queue != NULL && queue->last_handle != WEIR_EM_NONE;
 }
 
+/* How many, from the first on, are of one queue? */
+static inline uint16_t
+same_queue(struct em_queue *const *queues, uint16_t nb)
+{
+	uint16_t n = 1;
+
+	while (n < nb && queues[n] == queues[0])
+		n++;
+	return n;
+}
+
 /* From the scheduler. */
 static void
 serve_all(struct weir_em_core *core, uint16_t nb)
@@ -253,13 +264,17 @@ serve_all(struct weir_em_core *core, uint16_t nb)
 	struct runs runs;
 	uint16_t run;
 
-	runs.nb = 0;
-	memset(runs.first, 0, sizeof(runs.first));
 	for (uint16_t i = 0; i < nb; i++) {
 		core->event_slots[i] = events[i].impl_opaque;
 		queues[i] = em_event_queue(em, &events[i]);
 		rte_prefetch0(queues[i]);
 	}
+	if (is_known(queues[0]) && same_queue(queues, nb) == nb) { /* as a single one always is */
+		em_serve(core, queues[0], events, nb, core->event_slots);
+		return;
+	}
+	runs.nb = 0;
+	memset(runs.first, 0, sizeof(runs.first));
 	for (uint16_t i = 0; i < nb; i += run) {
 		struct em_queue *queue = queues[i];
 
@@ -268,8 +283,7 @@ serve_all(struct weir_em_core *core, uint16_t nb)
 			em_drop(em, core, NULL, &events[i], 1, WEIR_EM_DROP_UNKNOWN);
 			continue;
 		}
-		while (i + run < nb && queues[i + run] == queue)
-			run++;
+		run = same_queue(&queues[i], (uint16_t)(nb - i));
 		if (runs.nb > 0 && runs.run[0].queue->priority != queue->priority)
 			serve_runs(core, &runs);
 		add_run(&runs, em, queue, i, run);

@@ -173,6 +173,10 @@ setup_queues(struct weir_em *em)
 		if (em->by_event) {
 			config.type = WEIR_SCHED_TYPE_BY_EVENT;
 			config.priority = WEIR_SCHED_PRIORITY_BY_EVENT;
+			/* What all events have, the scheduler need not ask each of them: it has a shorter way for those. */
+			if (em->nb_types == 1)
+				config.type = em_sched_type(
+					(enum weir_em_queue_type)__builtin_ctz(em->config.types));
 			if (em->nb_priorities == 1)
 				config.priority = (uint8_t)__builtin_ctz(em->config.priorities);
 			rc = weir_sched_queue_setup(em->sched, group, &config);
