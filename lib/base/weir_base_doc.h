@@ -263,7 +263,7 @@ const char *weir_base_doc_meaning(const struct weir_base_doc_value *value, unsig
 
 /**
  * Name of the array that a thing is of: its own full name, with a star for
- * what instances of an array are called in it: `blade.*.work`. NULL for what
+ * what instances of an array are called in it: "blade.*.work". NULL for what
  * is in no array. Owned by the document.
  */
 const char *weir_base_doc_array_name(const struct weir_base_doc_value *value);

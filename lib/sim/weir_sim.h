@@ -41,7 +41,7 @@ struct weir_sim_model; /* immutable once read: any number of threads may run it 
  * vocabularies that hold more.
  */
 extern const struct weir_base_doc_section weir_sim_doc_root;
-/** A part of a model, of which there may be many: `models.*`, and what a file of one holds. */
+/** A part of a model, of which there may be many: one of `models`, and what a file of one holds. */
 extern const struct weir_base_doc_section weir_sim_doc_part;
 /** One of `traffic.streams`. */
 extern const struct weir_base_doc_section weir_sim_doc_stream;
@@ -104,7 +104,7 @@ const char *weir_sim_scope_name(enum weir_sim_scope scope);
 struct weir_sim_metric {
 	enum weir_sim_scope scope; /**< of what kind of thing */
 	unsigned int object; /**< which, as they stand in the file, from 0; behind them, arrays */
-	const char *name; /**< its name in the file; `blade.*.work`: of all instances in an array */
+	const char *name; /**< its name in the file; "blade.*.work": of all instances in an array */
 	const char *quantity; /**< such as "latency_mean_ns" */
 };
 
