@@ -18,34 +18,38 @@ extern "C" {
 
 /** @name Names of node types */
 /**@{*/
-#define WEIR_BASE_NODE_ETHDEV_RX   "ethdev_rx"
-#define WEIR_BASE_NODE_PCAP_RX     "pcap_rx"
-#define WEIR_BASE_NODE_LINK_RX     "link_rx"
-#define WEIR_BASE_NODE_SCHED_RX    "sched_rx"
-#define WEIR_BASE_NODE_CLASSIFY    "classify"
-#define WEIR_BASE_NODE_IP4_LOOKUP  "ip4_lookup"
-#define WEIR_BASE_NODE_IP6_LOOKUP  "ip6_lookup"
-#define WEIR_BASE_NODE_IP4_REWRITE "ip4_rewrite"
-#define WEIR_BASE_NODE_IP6_REWRITE "ip6_rewrite"
-#define WEIR_BASE_NODE_IP4_FRAG    "ip4_frag"
-#define WEIR_BASE_NODE_SCHED_TX    "sched_tx"
-#define WEIR_BASE_NODE_JOB         "job"
-#define WEIR_BASE_NODE_ETHDEV_TX   "ethdev_tx"
-#define WEIR_BASE_NODE_PCAP_TX     "pcap_tx"
-#define WEIR_BASE_NODE_PUNT        "punt"
-#define WEIR_BASE_NODE_DROP        "drop"
-#define WEIR_BASE_NODE_NULL        "null"
+#define WEIR_BASE_NODE_ETHDEV_RX   "ethdev_rx"   /**< receives from a device */
+#define WEIR_BASE_NODE_PCAP_RX     "pcap_rx"     /**< reads a capture */
+#define WEIR_BASE_NODE_LINK_RX     "link_rx"     /**< receives frames of links */
+#define WEIR_BASE_NODE_SCHED_RX    "sched_rx"    /**< gets packets of queues of events */
+#define WEIR_BASE_NODE_CLASSIFY    "classify"    /**< tells kinds of packets apart */
+#define WEIR_BASE_NODE_IP4_LOOKUP  "ip4_lookup"  /**< finds the route of IPv4 packets */
+#define WEIR_BASE_NODE_IP6_LOOKUP  "ip6_lookup"  /**< finds the route of IPv6 packets */
+#define WEIR_BASE_NODE_IP4_REWRITE "ip4_rewrite" /**< addresses IPv4 packets to the next hop */
+#define WEIR_BASE_NODE_IP6_REWRITE "ip6_rewrite" /**< addresses IPv6 packets to the next hop */
+#define WEIR_BASE_NODE_IP4_FRAG    "ip4_frag"    /**< cuts IPv4 packets that are too large */
+#define WEIR_BASE_NODE_SCHED_TX    "sched_tx"    /**< sends to queues of events */
+#define WEIR_BASE_NODE_JOB         "job"         /**< hands packets to jobs */
+#define WEIR_BASE_NODE_ETHDEV_TX   "ethdev_tx"   /**< transmits to a device */
+#define WEIR_BASE_NODE_PCAP_TX     "pcap_tx"     /**< writes a capture */
+#define WEIR_BASE_NODE_PUNT        "punt"        /**< leaves packets to others */
+#define WEIR_BASE_NODE_DROP        "drop"        /**< drops packets */
+#define WEIR_BASE_NODE_NULL        "null"        /**< frees packets */
 /**@}*/
 
 /** @name Where the edges of a node type lead at first, in the order of their numbers */
 /**@{*/
-#define WEIR_BASE_NODE_RX_EDGES       WEIR_BASE_NODE_CLASSIFY
-#define WEIR_BASE_NODE_TX_EDGES       WEIR_BASE_NODE_DROP
-#define WEIR_BASE_NODE_REFUSING_EDGES WEIR_BASE_NODE_DROP, WEIR_BASE_NODE_PUNT
+#define WEIR_BASE_NODE_RX_EDGES WEIR_BASE_NODE_CLASSIFY /**< of those that receive */
+#define WEIR_BASE_NODE_TX_EDGES WEIR_BASE_NODE_DROP     /**< of those that transmit */
+#define WEIR_BASE_NODE_REFUSING_EDGES                                                              \
+	WEIR_BASE_NODE_DROP, WEIR_BASE_NODE_PUNT /**< of those that may refuse a packet, first */
 #define WEIR_BASE_NODE_CLASSIFY_EDGES                                                              \
-	WEIR_BASE_NODE_REFUSING_EDGES, WEIR_BASE_NODE_IP4_LOOKUP, WEIR_BASE_NODE_IP6_LOOKUP
-#define WEIR_BASE_NODE_IP4_LOOKUP_EDGES WEIR_BASE_NODE_REFUSING_EDGES, WEIR_BASE_NODE_IP4_REWRITE
-#define WEIR_BASE_NODE_IP6_LOOKUP_EDGES WEIR_BASE_NODE_REFUSING_EDGES, WEIR_BASE_NODE_IP6_REWRITE
+	WEIR_BASE_NODE_REFUSING_EDGES, WEIR_BASE_NODE_IP4_LOOKUP,                                  \
+		WEIR_BASE_NODE_IP6_LOOKUP /**< of classify */
+#define WEIR_BASE_NODE_IP4_LOOKUP_EDGES                                                            \
+	WEIR_BASE_NODE_REFUSING_EDGES, WEIR_BASE_NODE_IP4_REWRITE /**< of ip4_lookup */
+#define WEIR_BASE_NODE_IP6_LOOKUP_EDGES                                                            \
+	WEIR_BASE_NODE_REFUSING_EDGES, WEIR_BASE_NODE_IP6_REWRITE /**< of ip6_lookup */
 #define WEIR_BASE_NODE_IP4_REWRITE_EDGES                                                           \
 	WEIR_BASE_NODE_REFUSING_EDGES, WEIR_BASE_NODE_IP4_FRAG         /**< and those to ports */
 #define WEIR_BASE_NODE_IP6_REWRITE_EDGES WEIR_BASE_NODE_REFUSING_EDGES /**< and those to ports */
