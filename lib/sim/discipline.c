@@ -88,19 +88,11 @@ heap_take(struct sim *sim, struct packet_list *heap, bool longest)
 	return first;
 }
 
-static inline bool
-is_heap(const struct model_queue *queue)
-{
-	return queue->discipline == MODEL_SHORTEST || queue->discipline == MODEL_LONGEST;
-}
-
 void
 sim_lane_draw(struct sim *sim, const struct model_queue *queue, uint32_t index)
 {
 	struct sim_packet *const packet = &sim->packets.all[index];
 
-	if (!is_heap(queue))
-		return;
 	packet->step = sim->model->objects[queue->object].first_step;
 	packet->left_cycles = sim_step_cycles(sim, index);
 	packet->state = PACKET_INTERRUPTED;
@@ -170,7 +162,7 @@ sim_lane_take(struct sim *sim, uint32_t index)
 	struct sim_lane *const lane = &sim->lanes[index];
 	uint32_t packet;
 
-	if (is_heap(queue))
+	if (sim_orders_by_service(queue))
 		packet = heap_take(sim, &lane->waiting, queue->discipline == MODEL_LONGEST);
 	else if (queue->discipline == MODEL_CUSTOM)
 		packet = ask_to_select(sim, index, queue);
@@ -188,7 +180,7 @@ sim_lane_resume(struct sim *sim, uint32_t index, uint32_t packet, bool first)
 	const struct model_queue *const queue = model_of(sim, index);
 	struct packet_list *const list = &sim->lanes[index].resumed;
 
-	if (is_heap(queue))
+	if (sim_orders_by_service(queue))
 		heap_add(sim, list, packet, queue->discipline == MODEL_LONGEST);
 	else if (first)
 		packet_list_add_first(&sim->packets, list, packet);
@@ -202,8 +194,9 @@ sim_lane_take_resumed(struct sim *sim, uint32_t index)
 	const struct model_queue *const queue = model_of(sim, index);
 	struct packet_list *const list = &sim->lanes[index].resumed;
 
-	return is_heap(queue) ? heap_take(sim, list, queue->discipline == MODEL_LONGEST)
-			      : packet_list_take(&sim->packets, list);
+	return sim_orders_by_service(queue)
+		       ? heap_take(sim, list, queue->discipline == MODEL_LONGEST)
+		       : packet_list_take(&sim->packets, list);
 }
 
 bool
@@ -216,7 +209,7 @@ sim_lane_prefers_resumed(const struct sim *sim, uint32_t index)
 	if (lane->resumed.head == SIM_NONE)
 		return false;
 	/* Of an atomic lane nothing else may begin while something is under way. */
-	if (!is_heap(queue) || lane->nb_waiting == 0 ||
+	if (!sim_orders_by_service(queue) || lane->nb_waiting == 0 ||
 		(queue->type == MODEL_ATOMIC && lane->holders > 0))
 		return true;
 	return key(&sim->packets.all[lane->resumed.head], longest) <=

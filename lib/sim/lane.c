@@ -73,21 +73,6 @@ sim_forward(struct sim *sim, uint32_t packet)
 		sim_enqueue(sim, to, packet);
 }
 
-void
-sim_lane_count_left(struct sim *sim, uint32_t lane, uint32_t packet)
-{
-	struct sim_queue *const queue = &sim->queues[sim->model->lane_queue[lane]];
-	const struct sim_packet *const of = &sim->packets.all[packet];
-	uint64_t *const latest_ps = &sim->lanes[lane].latest_ps;
-
-	if (of->stage_ps < *latest_ps)
-		queue->reordered++;
-	else
-		*latest_ps = of->stage_ps;
-	sim_latency_add(
-		&queue->stage, sim->now_ps - of->stage_ps, of->service_ps - of->stage_service_ps);
-}
-
 /* A packet leaves its lane. */
 static void
 leave_lane(struct sim *sim, uint32_t lane, uint32_t packet)

@@ -23,8 +23,6 @@ uint32_t sim_choose_polled(const struct sim *sim, uint32_t index, uint32_t lane)
 
 /* A core's packet leaves its lane, for wherever it is bound to. Who waits for the lane with a core goes before others. */
 void sim_lane_leave(struct sim *sim, uint32_t packet);
-/* Count what its stage has taken of a packet's time, and whether it is reordered there. */
-void sim_lane_count_left(struct sim *sim, uint32_t lane, uint32_t packet);
 /* A packet of an ordered lane is taken from it, and has its place there. They may be in other lists meanwhile. */
 void sim_lane_add_in_flight(struct sim *sim, struct sim_lane *lane, uint32_t packet);
 
@@ -111,6 +109,22 @@ sim_lane_hold(struct sim *sim, uint32_t lane_index, uint32_t packet_index)
 		sim->broken = "one holder per atomic flow";
 	if (type == MODEL_ORDERED)
 		sim_lane_add_in_flight(sim, lane, packet_index);
+}
+
+/* Count what its stage has taken of a packet's time, and whether it is reordered there. */
+static inline void
+sim_lane_count_left(struct sim *sim, uint32_t lane, uint32_t packet)
+{
+	struct sim_queue *const queue = &sim->queues[sim->model->lane_queue[lane]];
+	const struct sim_packet *const of = &sim->packets.all[packet];
+	uint64_t *const latest_ps = &sim->lanes[lane].latest_ps;
+
+	if (of->stage_ps < *latest_ps)
+		queue->reordered++;
+	else
+		*latest_ps = of->stage_ps;
+	sim_latency_add(
+		&queue->stage, sim->now_ps - of->stage_ps, of->service_ps - of->stage_service_ps);
 }
 
 #pragma GCC visibility pop

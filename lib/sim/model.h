@@ -113,6 +113,13 @@ struct model_queue {
 	bool is_switched_to; /* steps do; what it has needs no object then */
 };
 
+/* Is a queue's discipline one that knows how long packets take? */
+static inline bool
+sim_orders_by_service(const struct model_queue *queue)
+{
+	return queue->discipline == MODEL_SHORTEST || queue->discipline == MODEL_LONGEST;
+}
+
 /* What a step does: with the core, or in no time. */
 enum model_op {
 	MODEL_CPU,    /* amount + per_byte * size cycles of the core */

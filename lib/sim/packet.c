@@ -169,7 +169,8 @@ packet_free(struct sim *sim, struct sim_packet *packet, struct sim_stream *strea
 
 	stream->sojourned_ps += sim_counted_ps(sim, packet->created_ps);
 	weir_sim_level_set(&stream->inside, sim->now_ps, stream->inside.value - 1);
-	sim_memory_free(sim, index, delivered);
+	if (sim->model->nb_memories > 0)
+		sim_memory_free(sim, index, delivered);
 	if (sim->model->has_forks && sim->families[index].nb_parts > 0)
 		packet->state = PACKET_GONE;
 	else

@@ -157,7 +157,8 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	packet->entered_ps = packet->stage_ps = sim->now_ps;
 	packet->stage_service_ps = packet->service_ps;
 	packet->lane = lane_index;
-	sim_lane_draw(sim, model, packet_index);
+	if (sim_orders_by_service(model))
+		sim_lane_draw(sim, model, packet_index);
 	if (open && model->node == SIM_NONE &&
 		(lane->nb_waiting == 0 || sim_lane_is_next(sim, lane_index, packet_index)) &&
 		(core = get_core(sim, model, packet_index, &interrupted)) != SIM_NONE) {

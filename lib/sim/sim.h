@@ -344,7 +344,7 @@ double sim_step_times(const struct sim *sim, uint32_t packet);
 /* What a step of the packet's, which is `cpu`, costs. */
 double sim_step_cycles(struct sim *sim, uint32_t packet);
 
-/* What comes to a queue is given its service if the discipline asks for that. */
+/* What comes to a queue whose discipline asks for that is given its service. */
 void sim_lane_draw(struct sim *sim, const struct model_queue *queue, uint32_t packet);
 /* It waits in a lane. @return false: the discipline has no room for it */
 bool sim_lane_add(struct sim *sim, uint32_t lane, uint32_t packet);

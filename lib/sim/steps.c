@@ -64,7 +64,7 @@ begin_cycles(struct sim *sim, uint32_t index, double cycles)
 		sim_step_continue(sim, index, cycles);
 }
 
-double
+__attribute__((noinline)) double
 sim_step_times(const struct sim *sim, uint32_t packet)
 {
 	const uint32_t times = sim->model->steps[sim->packets.all[packet].step].times;
