@@ -268,6 +268,7 @@ weir_job_service_stop(
 {
 	const struct job_worker *worker;
 	uint64_t begun = weir_base_time_ns();
+	uint32_t stopping = JOB_STOPPING;
 
 	if (service == NULL || __atomic_load_n(&service->phase, __ATOMIC_ACQUIRE) == JOB_STOPPED)
 		return -EINVAL;
@@ -290,7 +291,10 @@ weir_job_service_stop(
 			return tell_who_goes_on(service);
 		let_go_on(core);
 	}
-	__atomic_store_n(&service->phase, JOB_STOPPED, __ATOMIC_SEQ_CST);
+	JOB_STALL("none is left");
+	/* Not if another one who stopped it was first: it may have been started again since. */
+	__atomic_compare_exchange_n(
+		&service->phase, &stopping, JOB_STOPPED, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
