@@ -64,8 +64,7 @@ look_at_work(const struct links_feed *feed, struct links_work *work, void *arg)
 	(void)arg;
 	if (work->finder != NULL)
 		weir_readout_hit_finder_stats(work->finder, &work->found);
-	else
-		weir_readout_source_stats(work->output, &work->sent);
+	weir_readout_source_stats(work->output, &work->sent);
 }
 
 static void
@@ -86,6 +85,7 @@ struct senders {
 	bool adds_up;
 };
 
+/* Of its output: a finder counts its hits when it is done with a frame, by when some are in the queue. */
 static void
 report_work(const struct links_feed *feed, struct links_work *work, void *arg)
 {
@@ -93,25 +93,18 @@ report_work(const struct links_feed *feed, struct links_work *work, void *arg)
 	const struct weir_readout_source_stats *sent = &work->sent;
 	const uint64_t refused = sent->queue_full + sent->unbound;
 	struct senders *senders = arg;
+	json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:I}", "link", work->link_name, "process",
+		work->config->name, work->finder != NULL ? "hits" : "sent", (json_int_t)sent->sent,
+		"delivered", (json_int_t)sent->delivered, "refused", (json_int_t)refused);
 
 	(void)feed;
-	if (work->finder == NULL) {
-		senders->delivered += sent->delivered;
-		senders->adds_up &= sent->sent == sent->delivered + refused;
-		json_array_append_new(senders->sources,
-			json_pack("{s:s, s:s, s:I, s:I, s:I}", "link", work->link_name, "process",
-				work->config->name, "sent", (json_int_t)sent->sent, "delivered",
-				(json_int_t)sent->delivered, "refused", (json_int_t)refused));
-		return;
-	}
-	senders->delivered += found->delivered;
-	senders->adds_up &= found->hits == found->delivered + found->refused;
-	json_array_append_new(senders->finders,
-		json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "link", work->link_name,
-			"process", work->config->name, "frames", (json_int_t)found->frames,
-			"skipped", (json_int_t)found->skipped, "gaps", (json_int_t)found->gaps,
-			"hits", (json_int_t)found->hits, "delivered", (json_int_t)found->delivered,
-			"refused", (json_int_t)found->refused));
+	senders->delivered += sent->delivered;
+	senders->adds_up &= sent->sent == sent->delivered + refused;
+	if (work->finder != NULL)
+		json_object_update_new(object,
+			json_pack("{s:I, s:I, s:I}", "frames", (json_int_t)found->frames, "skipped",
+				(json_int_t)found->skipped, "gaps", (json_int_t)found->gaps));
+	json_array_append_new(work->finder != NULL ? senders->finders : senders->sources, object);
 }
 
 /* Those in other threads may have sent more since the queue was looked at. */
@@ -129,6 +122,7 @@ are_elsewhere(const struct links_feed *feed)
 	return collected->run->nb_feeders > 1;
 }
 
+/* What was delivered by now, and not received before, is in the queue: those who look at both receive nothing meanwhile. */
 static json_t *
 report_collector(const struct links_feed *feed, uint64_t received, bool *adds_up)
 {
@@ -141,8 +135,8 @@ report_collector(const struct links_feed *feed, uint64_t received, bool *adds_up
 		   (senders.delivered == came ||
 			   (are_elsewhere(feed) && !counted->over && senders.delivered > came));
 	return json_pack("{s:o, s:o, s:I, s:I}", "finders", senders.finders, "sources",
-		senders.sources, "received", (json_int_t)counted->queue.received, "queued",
-		(json_int_t)counted->queue.queued);
+		senders.sources, "received", (json_int_t)received, "queued",
+		(json_int_t)(senders.delivered - received));
 }
 
 /* Those who send to it are parts of their own: links_process_report.c. */

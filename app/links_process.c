@@ -106,9 +106,12 @@ make_finder(struct links_run *run, struct links_work *work, const char *sink, ui
 				       .stream = (uint32_t)stream,
 				       .threshold = work->config->threshold,
 				       .max_samples = work->config->max_samples});
+	if (work->finder == NULL)
+		return -rte_errno;
+	work->output = weir_readout_source_find(run->registry, work->name);
 	work->process.run = weir_readout_hit_finder_run;
 	work->process.arg = work->finder;
-	return work->finder != NULL ? 0 : -rte_errno;
+	return 0;
 }
 
 static int
@@ -263,8 +266,10 @@ close_work(struct links_work *work)
 	weir_bridge_follower_free(work->jobs);
 	if (work->has_context && work->type->fini != NULL)
 		work->type->fini(work->context);
-	weir_readout_source_free(work->output);
-	weir_readout_hit_finder_free(work->finder);
+	if (work->finder != NULL)
+		weir_readout_hit_finder_free(work->finder);
+	else
+		weir_readout_source_free(work->output);
 }
 
 void

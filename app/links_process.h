@@ -38,13 +38,13 @@ struct links_work {
 	struct weir_readout_hit_finder *finder;      /**< or NULL */
 	void *context;                               /**< a plug-in's */
 	bool has_context;                            /**< it was made */
-	struct weir_readout_source *output;          /**< of a plug-in's messages, or NULL */
-	struct weir_readout_process process;         /**< what runs */
-	struct weir_readout_follower *follower;      /**< in a thread; or NULL */
-	struct weir_bridge_follower *jobs;           /**< in jobs; or NULL */
-	struct weir_bridge_follower_stats counts;    /**< of the last look: of either */
-	struct weir_readout_hit_finder_stats found;  /**< of the last look: of a finder */
-	struct weir_readout_source_stats sent;       /**< of the last look: of an output */
+	struct weir_readout_source *output;     /**< of messages, or NULL; a finder's is its own */
+	struct weir_readout_process process;    /**< what runs */
+	struct weir_readout_follower *follower; /**< in a thread; or NULL */
+	struct weir_bridge_follower *jobs;      /**< in jobs; or NULL */
+	struct weir_bridge_follower_stats counts;   /**< of the last look: of either */
+	struct weir_readout_hit_finder_stats found; /**< of the last look: of a finder */
+	struct weir_readout_source_stats sent;      /**< of the last look: of the output */
 };
 
 /** A process. */

@@ -96,7 +96,7 @@ inline_json(const struct links_run *run, const struct links_work *work)
 
 /*
  * A buffer's frames and what a process got of them: the same number, where the link's frames come by the thread that looks at both, or nothing
- * comes any more; else some came between.
+ * comes any more; else some came between, and one that the buffer has counted may be on its way there.
  */
 static bool
 agrees_with_link(const struct links_run *run, const struct config_link *link,
@@ -110,7 +110,7 @@ agrees_with_link(const struct links_run *run, const struct config_link *link,
 		came -= buffer->dropped[i];
 	if (finished || (link->delivery.queue_size == 0 && link->shared == CONFIG_NONE))
 		return work->counts.received == came;
-	return work->counts.received >= came;
+	return work->counts.received + 1 >= came;
 }
 
 json_t *

@@ -59,11 +59,16 @@ weir_readout_source_send(struct weir_readout_source *source, const void *message
 	uint64_t sends = source->sends;
 	struct weir_readout_sink *sink;
 	uint32_t nb_delivered = 0;
+	bool queue;
 
 	if (nb == 0)
 		return 0;
 	__atomic_store_n(&source->sends, sends + 1, __ATOMIC_SEQ_CST);
 	sink = __atomic_load_n(&source->sink, __ATOMIC_SEQ_CST);
+	/* Who has seen a message in a queue, and then reads counters, finds it there: it waits until it is counted. */
+	queue = sink != NULL && sink->ring != NULL;
+	if (queue)
+		tally_open(&source->version);
 	if (sink != NULL)
 		nb_delivered = deliver(sink, messages, nb);
 	else
@@ -73,8 +78,10 @@ weir_readout_source_send(struct weir_readout_source *source, const void *message
 	own->delivered += nb_delivered;
 	if (sink != NULL)
 		own->queue_full += nb - nb_delivered;
-	tally_publish(&source->version, (uint64_t *)&source->published, (const uint64_t *)own,
-		TALLY_WORDS(*own));
+	if (!queue)
+		tally_open(&source->version);
+	tally_store((uint64_t *)&source->published, (const uint64_t *)own, TALLY_WORDS(*own));
+	tally_close(&source->version);
 	return nb_delivered;
 }
 

@@ -145,7 +145,10 @@ int weir_readout_registry_bind(struct weir_readout_registry *registry);
  */
 int weir_readout_source_bind(struct weir_readout_source *source, const char *sink);
 
-/** The counters of a source at one moment: they agree. Any thread; looks again while the sender is at them. */
+/**
+ * The counters of a source at one moment: they agree. Any thread; looks again while the sender is at them. What was in a queue, or received from
+ * it, before this is called is among those delivered.
+ */
 void weir_readout_source_stats(
 	const struct weir_readout_source *source, struct weir_readout_source_stats *stats);
 

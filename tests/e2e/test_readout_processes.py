@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from program import OK, ROOT, USAGE, Instance, weir, write_description
-from running import unique_name
+from running import stats, unique_name
 from test_bad_descriptions import refuse
 from test_readout import STEP, check_process, check_sums, fragments, run, wibeth
 from test_readout_ctl import status
@@ -157,6 +157,33 @@ def test_status_and_an_end_while_jobs_keep_frames(tmp_path, plugin):
     check_sums(readout)
     for process in by_name(readout, "stuck").values():
         assert 0 < process["inside"] <= 4 and process["inside"] + process["waiting"] == 100 and process["passed"] == 0
+
+
+@pytest.mark.parametrize("delivery", [{}, {"delivery": {"by": "queue", "capacity": 4096}}], ids=["callback", "queue"])
+def test_sums_at_every_look(tmp_path, plugin, delivery):
+    """While frames come, go, and are looked at; and when all that is over."""
+    processes = {"drops": {"function": f"{plugin}:marker", "links": ["in"], "where": "inline"},
+                 "thread": {"function": "hits", "threshold": 60, "links": ["in"], "where": "thread", "to": "tp"},
+                 "jobs": {"function": f"{plugin}:marker", "links": ["in"], "where": "jobs", "frames": 8, "on_full": "drop"},
+                 "next": {"function": f"{plugin}:counter", "links": ["tp"], "where": "thread"}}
+    what = description(tmp_path, processes, [], history="5ms", links={"tp": HIT})
+    what["application"]["links"]["in"].update(delivery)
+    what["traffic"] = {"emulated": {"in": {"rate": "20kHz", "payload": str(ROOT / "examples/data/pulse.wibeth")}}}
+    name = unique_name()
+    with Instance("run", write_description(tmp_path / "endless.yaml", what), "--name", name, "--json", cwd=tmp_path) as running:
+        for least in range(1000, 20_000, 1000):
+            check_sums(running.until(lambda: (now := stats(name)) and now["readout"]["frames"]["received"] >= least and now, "frames")["readout"])
+            assert status(name)["agree"] is True
+        done = running.stop()
+    assert done.code == OK and not done.stderr, done.text
+    readout = done.json()["readout"]
+    check_sums(readout)
+    links = {link["name"]: link for link in readout["links"]}
+    for number in range(2):
+        link = links[f"in-{number}"]
+        came = link["received"] - sum(link["dropped"].values())
+        assert by_name(readout, "thread")[f"in-{number}"]["received"] == by_name(readout, "jobs")[f"in-{number}"]["received"] == came
+    assert by_name(readout, "next")["tp"]["received"] == links["tp"]["received"]
 
 
 def test_links_of_a_graphs_port(tmp_path, plugin):

@@ -120,12 +120,64 @@ looked_at(void **state)
 	interleave_all(&interleave);
 }
 
+/* A sink with a queue. */
+static _Alignas(RTE_CACHE_LINE_SIZE) uint8_t memory[4096];
+
+static void
+init_queue(void)
+{
+	init();
+	assert_true(rte_ring_get_memsize_elem(sizeof(uint32_t), 8) <= (ssize_t)sizeof(memory));
+	sinks[0] = (struct weir_readout_sink){
+		.type.size_bytes = sizeof(uint32_t), .ring = (struct rte_ring *)memory};
+	assert_int_equal(rte_ring_init(sinks[0].ring, "queue", 8, 0), 0);
+}
+
+/* What it saw in the queue was counted when it looked at counters after that. */
+static void
+queue_reader(void)
+{
+	struct weir_readout_source_stats stats;
+	uint32_t nb_queued;
+
+	interleave_point();
+	nb_queued = rte_ring_count(sinks[0].ring);
+	weir_readout_source_stats(&source, &stats);
+	assert_true(stats.delivered >= nb_queued);
+}
+
+static void
+check_queue(void)
+{
+	struct weir_readout_source_stats stats;
+
+	weir_readout_source_stats(&source, &stats);
+	assert_int_equal(stats.delivered, NB_SENDS);
+	assert_int_equal(rte_ring_count(sinks[0].ring), NB_SENDS);
+}
+
+static void
+queued_and_counted(void **state)
+{
+	const struct interleave interleave = {
+		.init = init_queue,
+		.nb_actors = 2,
+		.actors = {sender, queue_reader},
+		.check = check_queue,
+		.most_interruptions = 3,
+		.least = 50,
+	};
+
+	interleave_all(&interleave);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(switched),
 		cmocka_unit_test(looked_at),
+		cmocka_unit_test(queued_and_counted),
 	};
 
 	return cmocka_run_group_tests_name("readout-interleave-registry", tests, NULL, NULL);
