@@ -6,17 +6,19 @@
 static inline uint32_t
 find_first(const struct sim *sim, const uint64_t *served, uint32_t first)
 {
-	uint32_t i;
+	const uint32_t nb_words = sim->model->lane_words;
+	uint32_t i = first / 64;
 	uint64_t bits;
 
-	for (i = first / 64; i < sim->model->lane_words; i++) {
+	if (i >= nb_words)
+		return SIM_NONE;
+	bits = served[i] & sim->ready[i] & ~UINT64_C(0) << first % 64;
+	while (bits == 0) {
+		if (++i == nb_words)
+			return SIM_NONE;
 		bits = served[i] & sim->ready[i];
-		if (i == first / 64)
-			bits &= ~UINT64_C(0) << first % 64;
-		if (bits != 0)
-			return i * 64 + (uint32_t)__builtin_ctzll(bits);
 	}
-	return SIM_NONE;
+	return i * 64 + (uint32_t)__builtin_ctzll(bits);
 }
 
 /* One of a queue's lanes is ready: that of them which waits longest. @param[out] next  the first one behind it, or behind the queue's */
