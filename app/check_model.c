@@ -98,7 +98,8 @@ check_model_too(struct weir_base_doc *doc)
 	unsigned int nb_errors;
 
 	if (things_of(doc, "platform", "costs") == NULL ||
-		weir_base_doc_count(things_of(doc, "traffic", "streams")) == 0)
+		(weir_base_doc_count(things_of(doc, "traffic", "streams")) == 0 &&
+			weir_base_doc_count(things_of(doc, "application", "links")) == 0))
 		return 0;
 	model = weir_sim_model_read(doc);
 	weir_base_doc_errors(doc, &nb_errors);

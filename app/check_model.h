@@ -13,7 +13,7 @@ bool check_model_only(const struct weir_base_doc *doc);
 int check_model(const char *path, struct weir_base_doc *doc, bool json);
 
 /**
- * Check a file that is to be run as a model too, if it is one besides: it has streams of traffic, and costs. Errors are
+ * Check a file that is to be run as a model too, if it is one besides: it has costs, and streams of traffic or links. Errors are
  * added to the document. @return 0 or -ENOMEM
  */
 int check_model_too(struct weir_base_doc *doc);

@@ -124,7 +124,7 @@ const struct app_command cmd_check = {
 		"these a file is in order all the same.\n"
 		"A file whose objects have steps, and receive nothing, is a model: it is checked\n"
 		"as weir sim would. Any other is checked as weir run would, and where it has\n"
-		"traffic.streams and platform.costs as weir sim would besides.\n"
+		"platform.costs, and traffic.streams or links, as weir sim would besides.\n"
 		"Devices are not touched and nothing is written.\n",
 	.run = check_run,
 };

@@ -31,8 +31,6 @@ extern const struct weir_base_doc_section schema_object;
 extern const struct weir_base_doc_section schema_scheduler;
 /** Links of a readout. */
 extern const struct weir_base_doc_section schema_link;
-/** Devices that links' frames come from. */
-extern const struct weir_base_doc_section schema_receiver;
 /** What is done with frames. */
 extern const struct weir_base_doc_section schema_process;
 /** Windows of time asked for. */

@@ -131,7 +131,7 @@ static const struct weir_base_doc_key keys[] = {
 		.name = "receivers",
 		.kind = WEIR_BASE_DOC_NAMED,
 		.item = WEIR_BASE_DOC_MAP,
-		.section = &schema_receiver,
+		.section = &weir_sim_doc_receiver,
 		.help = "Devices that links' frames come from, by name.",
 	},
 	{

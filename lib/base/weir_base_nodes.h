@@ -72,6 +72,11 @@ extern const char *const weir_base_job_work_names[];
 /** Most flows that a node of jobs tells apart. */
 #define WEIR_BASE_JOB_FLOWS_MAX (1u << 20)
 
+#define WEIR_BASE_FORMAT_WIBETH       "wibeth" /**< frame format of links: of one size and rate */
+#define WEIR_BASE_FORMAT_WIBETH_BYTES 7200     /**< bytes of each of its frames */
+#define WEIR_BASE_FORMAT_WIBETH_HZ    62500000 /**< ticks of its clock in a second */
+#define WEIR_BASE_FORMAT_WIBETH_STEP  2048     /**< ticks from frame to frame */
+
 /** Room for a name of a node, its end included. */
 #define WEIR_BASE_NODE_NAME_SIZE 64
 

@@ -6,6 +6,7 @@
 #include <rte_byteorder.h>
 #include <rte_common.h>
 
+#include "weir_base_nodes.h"
 #include "weir_readout_hit_finder.h"
 
 static const struct weir_readout_format_spec specs[] = {
@@ -13,7 +14,7 @@ static const struct weir_readout_format_spec specs[] = {
 		/* DUNE: 64 samples of 64 channels, behind two headers of 16 bytes. A word of 64 bits has version (6), detector (6), crate
 		 * (10), slot (4), stream (8), reserved (6), sequence (12) and length in words behind the first header (12); the next one
 		 * is the timestamp. A stream is detector, crate, slot and stream. */
-		.name = "wibeth",
+		.name = WEIR_BASE_FORMAT_WIBETH,
 		.fields =
 			{
 				[WEIR_READOUT_FIELD_STREAM] = {6, 28},
@@ -23,10 +24,10 @@ static const struct weir_readout_format_spec specs[] = {
 			},
 		.length_unit_bytes = 8,
 		.length_plus_bytes = 16,
-		.size_min_bytes = 7200,
-		.size_max_bytes = 7200,
-		.step_ticks = 2048,
-		.clock_hz = 62500000,
+		.size_min_bytes = WEIR_BASE_FORMAT_WIBETH_BYTES,
+		.size_max_bytes = WEIR_BASE_FORMAT_WIBETH_BYTES,
+		.step_ticks = WEIR_BASE_FORMAT_WIBETH_STEP,
+		.clock_hz = WEIR_BASE_FORMAT_WIBETH_HZ,
 	},
 	{
 		/* SRS with VMM3a: counter of frames, "VM3" and the number of the card in 4 bits, time of sending, overflow of offsets; then

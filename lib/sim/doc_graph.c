@@ -9,6 +9,8 @@
 
 #define BITS_OF_BYTE 8
 #define PS_PER_S     1e12
+#define SLEEP_MIN_PS UINT64_C(50000000) /* as a worker of a program sleeps that finds nothing */
+#define SLEEP_MAX_PS UINT64_C(1000000000)
 #define WORKERS_MAX  64 /* as of a program that is run */
 #define QUEUES_MAX   256
 
@@ -162,7 +164,7 @@ count_queues(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 		if (port->nb_rx == 0)
 			port->nb_rx = 1;
 		if (weir_base_doc_count(workers) == 0)
-			port->is_polled = port->receives;
+			port->is_polled = port->receives || port->is_polled;
 	}
 }
 
@@ -267,7 +269,7 @@ take_queues(struct weir_sim_model *model, struct model_worker *worker)
 
 	worker->first_polled = model->graph.nb_polled;
 	for (i = 0; worker->value == NULL && i < model->graph.nb_ports; i++)
-		if (model->graph.ports[i].receives)
+		if (model->graph.ports[i].receives && !model->graph.ports[i].is_receiver)
 			take_port(model, worker, NULL, i, SIM_NONE);
 	for (i = 0; i < weir_base_doc_count(list); i++) {
 		port = parse_receive(model, weir_base_doc_at(list, i), &queue);
@@ -275,7 +277,7 @@ take_queues(struct weir_sim_model *model, struct model_worker *worker)
 			return;
 		take_port(model, worker, weir_base_doc_at(list, i), port, queue);
 	}
-	if (worker->nb_polled == 0 && !worker->asks)
+	if (worker->nb_polled == 0 && !worker->asks && !worker->is_receiver)
 		weir_base_doc_error_add(model->doc,
 			worker->value != NULL ? worker->value : weir_base_doc_root(model->doc),
 			"%s polls nothing; expected a port to receive from", worker->name);
@@ -355,6 +357,10 @@ take_cores(struct weir_sim_model *model, const struct weir_base_doc_value *costs
 		};
 		if (!read_groups(model, worker, &model->cores[model->nb_kinds - 1]))
 			return 0;
+		if (model->graph.idle == MODEL_IDLE_SLEEP && !worker->is_receiver) {
+			worker->sleep_min_ps = SLEEP_MIN_PS;
+			worker->sleep_max_ps = SLEEP_MAX_PS;
+		}
 		worker->walk_ps = sim_round_ps(walk * kind->ps_per_cycle);
 		worker->dispatch_ps = sim_round_ps(
 			sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "dispatch"))) *
@@ -402,37 +408,52 @@ has_groups(const struct model_worker *worker)
 	return groups == NULL || weir_base_doc_count(groups) > 0;
 }
 
+/* @param nb  that the file names; behind them, threads of receivers */
 static int
-read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *workers)
+name_workers(struct weir_sim_model *model, const struct weir_base_doc_value *workers, uint32_t nb)
 {
 	struct model_graph *graph = &model->graph;
 	uint32_t i;
 
-	graph->nb_workers = weir_base_doc_count(workers);
-	if (graph->nb_workers > WORKERS_MAX) {
-		weir_base_doc_error_add(model->doc, workers,
-			"%u workers are too many; expected at most %u", graph->nb_workers,
-			WORKERS_MAX);
-		graph->nb_workers = WORKERS_MAX;
-	}
-	if (graph->nb_workers == 0)
-		graph->nb_workers = 1;
-	graph->workers = calloc(graph->nb_workers, sizeof(*graph->workers));
-	if (graph->workers == NULL)
-		return -ENOMEM;
 	for (i = 0; i < graph->nb_workers; i++) {
-		graph->workers[i].value = weir_base_doc_at(workers, i);
-		graph->workers[i].asks = model->nb_queues > 0 && has_groups(&graph->workers[i]);
-		if (asprintf(&graph->workers[i].name, "worker-%u", i) < 0) {
-			graph->workers[i].name = NULL;
+		struct model_worker *worker = &graph->workers[i];
+
+		worker->is_receiver = i >= nb;
+		worker->value = i < nb ? weir_base_doc_at(workers, i) : NULL;
+		worker->asks = i < nb && model->nb_queues > 0 && has_groups(worker);
+		if (asprintf(&worker->name, "%s-%u", i < nb ? "worker" : "receiver",
+			    i < nb ? i : i - nb) < 0) {
+			worker->name = NULL;
 			return -ENOMEM;
 		}
 	}
+	return 0;
+}
+
+static int
+read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *workers)
+{
+	struct model_graph *graph = &model->graph;
+	uint32_t nb = weir_base_doc_count(workers), i;
+
+	if (nb > WORKERS_MAX) {
+		weir_base_doc_error_add(model->doc, workers,
+			"%u workers are too many; expected at most %u", nb, WORKERS_MAX);
+		nb = WORKERS_MAX;
+	}
+	/* The one that nobody names; links need none. */
+	if (nb == 0 && (graph->nb_ports > graph->nb_receivers || graph->nb_receivers == 0))
+		nb = 1;
+	graph->nb_workers = nb + graph->nb_threads;
+	graph->workers = calloc(graph->nb_workers + 1, sizeof(*graph->workers));
+	if (graph->workers == NULL || name_workers(model, workers, nb) < 0)
+		return -ENOMEM;
 	count_queues(model, workers);
 	if (make_all_rings(model) < 0)
 		return -ENOMEM;
-	for (i = 0; i < graph->nb_workers; i++)
+	for (i = 0; i < nb; i++)
 		take_queues(model, &graph->workers[i]);
+	sim_doc_take_receivers(model);
 	return 0;
 }
 
@@ -467,6 +488,8 @@ sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_valu
 		return -ENOMEM;
 	if (costs == NULL)
 		return 0;
+	if (sim_doc_read_receivers(model, root) < 0)
+		return -ENOMEM;
 	model->graph.burst = (uint32_t)weir_base_doc_u64(weir_base_doc_get(platform, "burst"));
 	model->graph.idle = (enum model_idle)weir_base_doc_u64(weir_base_doc_get(platform, "idle"));
 	if (read_workers(model, weir_base_doc_get(platform, "workers")) < 0 ||

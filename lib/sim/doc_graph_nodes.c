@@ -104,6 +104,12 @@ refuse_edge(struct plan *plan, const struct weir_base_doc_value *value,
 		edge_names(node, names, sizeof(names)));
 }
 
+static inline bool
+is_receivers(const struct plan *plan, const struct plan_node *node)
+{
+	return node < plan->nodes + plan->first_type && node->type->role == WEIR_BASE_NODE_LINKS;
+}
+
 /* Of one that brings in packets: an edge for each of its queues, that leads to `drop` at first. */
 static int
 make_queue_edges(struct plan *plan, struct plan_node *node)
@@ -138,6 +144,8 @@ make_edges(struct plan *plan, struct plan_node *node)
 
 	if (node->type->role == WEIR_BASE_NODE_BRINGS && node->own != NULL)
 		return make_queue_edges(plan, node);
+	if (is_receivers(plan, node))
+		return 0; /* frames stay with their links */
 	for (nb = 0; node->type->edges[nb] != NULL; nb++)
 		;
 	node->edges = calloc(nb + graph->nb_ports + 1, sizeof(*node->edges));
@@ -164,7 +172,8 @@ init_port_node(struct plan *plan, uint32_t index, bool is_rx)
 	const uint32_t nb_ports = plan->model->graph.nb_ports;
 	const struct model_port *port = &plan->model->graph.ports[index % nb_ports];
 	struct plan_node *node = &plan->nodes[index];
-	const char *type = port->is_device
+	const char *type = port->is_receiver ? WEIR_BASE_NODE_LINK_RX
+			   : port->is_device
 				   ? (is_rx ? WEIR_BASE_NODE_ETHDEV_RX : WEIR_BASE_NODE_ETHDEV_TX)
 				   : (is_rx ? WEIR_BASE_NODE_PCAP_RX : WEIR_BASE_NODE_PCAP_TX);
 
@@ -357,6 +366,8 @@ weigh_edges(struct plan *plan, struct plan_node *node, const struct weir_base_do
 		node->type->role == WEIR_BASE_NODE_SENDS ||
 		node->type->role == WEIR_BASE_NODE_BRINGS)
 		return;
+	if (node->nb_edges == 0)
+		return;
 	if (next == NULL && node->nb_edges > 1) {
 		take_only_way(plan, node, costs);
 		return;
@@ -392,7 +403,7 @@ reach(struct plan *plan, uint32_t index)
 	if (node->is_seen)
 		return;
 	node->is_seen = true;
-	if (node->type->role == WEIR_BASE_NODE_LINKS) {
+	if (node->type->role == WEIR_BASE_NODE_LINKS && !is_receivers(plan, node)) {
 		weir_base_doc_error_add(plan->model->doc, node->own,
 			"nodes of type '%s' are not simulated; expected none that packets come to",
 			node->type->name);
@@ -422,7 +433,7 @@ make_node(struct plan *plan, const struct plan_node *from, struct model_node *no
 
 	*node = (struct model_node){
 		.name = strdup(from->name),
-		.role = from->type->role,
+		.role = is_receivers(plan, from) ? WEIR_BASE_NODE_RECEIVES : from->type->role,
 		.port = from->port,
 		.vector = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "vector"))),
 		.packet = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "packet"))),
@@ -491,6 +502,7 @@ check_circles(struct plan *plan)
 			bool out = node->role == WEIR_BASE_NODE_FREES ||
 				   node->role == WEIR_BASE_NODE_TRANSMITS ||
 				   node->role == WEIR_BASE_NODE_SENDS ||
+				   (node->role == WEIR_BASE_NODE_RECEIVES && node->nb_next == 0) ||
 				   node->role == WEIR_BASE_NODE_WORKS;
 
 			for (j = 0; j < node->nb_next; j++)

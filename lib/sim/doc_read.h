@@ -48,6 +48,12 @@ int sim_doc_read_events(
 	struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t node);
 /* Does a node of jobs drop packets when there are as many as may be? */
 bool sim_doc_job_drops(const struct weir_sim_model *model, const struct weir_base_doc_value *own);
+/* After ports: those of receivers, and how many threads poll them. */
+int sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_value *root);
+/* Their threads take their queues. */
+void sim_doc_take_receivers(struct weir_sim_model *model);
+/* After all streams: those of links. */
+int sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_value *application);
 /* Index of a port; SIM_NONE: there is none of that name. */
 uint32_t sim_doc_port(const struct weir_sim_model *model, const char *name);
 /* Where a stream's packets go: a queue, or SIM_TO_PORT | port; SIM_NONE with an error. */

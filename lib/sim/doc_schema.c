@@ -186,7 +186,140 @@ static const struct weir_base_doc_section object_section = {
 	.keys = object_keys,
 };
 
+static const struct weir_base_doc_key format_keys[] = {
+	{
+		.name = "size",
+		.kind = WEIR_BASE_DOC_BYTES,
+		.min = 1,
+		.max = 1048576,
+		.help = "Of every frame.",
+	},
+	{
+		.name = "clock",
+		.kind = WEIR_BASE_DOC_FREQUENCY,
+		.min = 1,
+		.max = 1e12,
+		.help = "Ticks of the timestamp in a second.",
+	},
+	{
+		.name = "step",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 1e15,
+		.help = "Ticks of the timestamp from frame to frame.",
+	},
+	LEFT_ASIDE("layer"),
+	LEFT_ASIDE("endianness"),
+	LEFT_ASIDE("size_min"),
+	LEFT_ASIDE("size_max"),
+	LEFT_ASIDE("stream"),
+	LEFT_ASIDE("sequence"),
+	LEFT_ASIDE("timestamp"),
+	LEFT_ASIDE("length"),
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section format_section = {
+	.name = "simulated frame format",
+	.help = "Size and rate of a link's frames.",
+	.keys = format_keys,
+};
+
+static const struct weir_base_doc_key buffer_keys[] = {
+	{
+		.name = "rate",
+		.kind = WEIR_BASE_DOC_FREQUENCY,
+		.min = 1e-3,
+		.max = 1e9,
+		.help = "Frames a second of each link, of formats whose clock does not say it.",
+	},
+	{
+		.name = "frame_size",
+		.kind = WEIR_BASE_DOC_BYTES,
+		.min = 1,
+		.max = 16777216,
+		.help = "Of frames whose format does not say it.",
+	},
+	LEFT_ASIDE("history"),
+	LEFT_ASIDE("jump"),
+	LEFT_ASIDE("confirm"),
+	LEFT_ASIDE("spare"),
+	LEFT_ASIDE("reorder"),
+	LEFT_ASIDE("when_full"),
+	LEFT_ASIDE("hugepages"),
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section buffer_section = {
+	.name = "simulated latency buffer",
+	.help = "Where a link's frames are kept.",
+	.keys = buffer_keys,
+};
+
+static const struct weir_base_doc_key link_keys[] = {
+	{
+		.name = "format",
+		.kind = WEIR_BASE_DOC_STRING,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.help = "Of its frames.",
+	},
+	{
+		.name = "count",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 4096,
+		.help = "So many links alike, called NAME-0, NAME-1 and so on.",
+	},
+	{
+		.name = "port",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Its frames come from this one of `platform.receivers`.",
+	},
+	{
+		.name = "queue",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1023,
+		.def = "0",
+		.help = "Queue of that port.",
+	},
+	{
+		.name = "buffer",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &buffer_section,
+		.help = "Where its frames are kept.",
+	},
+	LEFT_ASIDE("stream"),
+	LEFT_ASIDE("delivery"),
+	LEFT_ASIDE("hits"),
+	LEFT_ASIDE("process"),
+	LEFT_ASIDE("drop_duplicates"),
+	LEFT_ASIDE("jump"),
+	LEFT_ASIDE("stall"),
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section link_section = {
+	.name = "simulated link",
+	.help = "A stream of frames, or several alike.",
+	.keys = link_keys,
+};
+
 static const struct weir_base_doc_key application_keys[] = {
+	{
+		.name = "formats",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &format_section,
+		.help = "Frame formats of links, by name.",
+	},
+	{
+		.name = "links",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &link_section,
+		.help = "Links of a readout, by name.",
+	},
 	{
 		.name = "graph",
 		.kind = WEIR_BASE_DOC_ENUM,
@@ -223,8 +356,6 @@ static const struct weir_base_doc_key application_keys[] = {
 		.section = &object_section,
 		.help = "Execution objects, by name.",
 	},
-	LEFT_ASIDE("formats"),
-	LEFT_ASIDE("links"),
 	LEFT_ASIDE("requests"),
 	LEFT_ASIDE("fragments"),
 	LEFT_ASIDE("neighbours"),
@@ -248,6 +379,13 @@ static const struct weir_base_doc_key platform_keys[] = {
 		.item = WEIR_BASE_DOC_MAP,
 		.section = &weir_sim_doc_port,
 		.help = "Ports by name.",
+	},
+	{
+		.name = "receivers",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_receiver,
+		.help = "Devices that links' frames come from, by name.",
 	},
 	{
 		.name = "workers",
@@ -306,7 +444,6 @@ static const struct weir_base_doc_key platform_keys[] = {
 		.section = &weir_sim_doc_unit,
 		.help = "Accelerators, I/O units and links, by name.",
 	},
-	LEFT_ASIDE("receivers"),
 	LEFT_ASIDE("scheduler"),
 	LEFT_ASIDE("memory"),
 	LEFT_ASIDE("mbufs"),

@@ -46,16 +46,17 @@ enum worker_phase {
 	WORKER_VISITS,   /* of any other */
 	WORKER_BLOCKED,  /* it waits for room in a transmit ring */
 	WORKER_ENDS,     /* the walk's own cycles */
-	WORKER_ASKS,     /* it has asked for packets of queues, and there are none */
+	WORKER_ASKS,     /* it has asked for packets of queues, and there are none; or it sleeps */
 	WORKER_SLICES,   /* a job's time slice */
 };
 
 struct sim_worker {
 	enum worker_phase phase;
-	bool is_busy;     /* the walk has found something */
-	uint32_t place;   /* of the ring that it looks at, among its own */
-	uint32_t node;    /* that it visits */
-	uint32_t pending; /* packets that were received since nodes were visited last */
+	bool is_busy;        /* the walk has found something */
+	uint32_t place;      /* of the ring that it looks at, among its own */
+	uint32_t node;       /* that it visits */
+	bool has_full_burst; /* the walk has found as many packets in a ring as it asks for */
+	uint32_t pending;    /* packets that were received since nodes were visited last */
 	struct sim_vector vector;
 	/* In a round: */
 	bool is_in_round;

@@ -102,7 +102,8 @@ read_model(struct weir_sim_model *model)
 		sim_doc_read_units(model, weir_base_doc_get(platform, "units")) < 0 ||
 		sim_doc_read_objects(model, weir_base_doc_get(application, "objects")) < 0 ||
 		sim_doc_read_streams(model,
-			weir_base_doc_get(weir_base_doc_get(root, "traffic"), "streams")) < 0)
+			weir_base_doc_get(weir_base_doc_get(root, "traffic"), "streams")) < 0 ||
+		sim_doc_read_links(model, application) < 0)
 		return -ENOMEM;
 	if (sim_doc_read_probes(
 		    model, weir_base_doc_get(weir_base_doc_get(run, "simulation"), "probes")) < 0)
@@ -162,6 +163,7 @@ weir_sim_model_free(struct weir_sim_model *model)
 	if (model == NULL)
 		return;
 	for (i = 0; model->streams != NULL && i < model->nb_streams; i++) {
+		free(model->streams[i].made_name);
 		weir_sim_table_free(&model->streams[i].intervals);
 		weir_sim_table_free(&model->streams[i].size_table);
 		free(model->streams[i].capture.times_ps);

@@ -56,7 +56,9 @@ struct model_capture {
 struct model_stream {
 	const struct weir_base_doc_value *value;
 	const char *name;
-	uint32_t queue; /* or SIM_TO_PORT */
+	char *made_name; /* of one that is not in the file; else NULL */
+	uint32_t queue;  /* or SIM_TO_PORT */
+	uint32_t first_flow;
 	enum sim_source_kind source;
 	struct weir_sim_dist interval;   /* ps */
 	struct weir_sim_table intervals; /* ps; instead of it, when not empty */

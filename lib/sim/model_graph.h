@@ -39,6 +39,7 @@ struct model_port {
 	uint32_t rx_burst, rx_ring, tx_ring;
 	double per_byte;         /* ps, of the link */
 	uint32_t overhead_bytes; /* of each packet on the link */
+	bool is_receiver;        /* of links, whose frames stay */
 	bool waits;              /* a worker waits for room in a transmit ring */
 };
 
@@ -81,7 +82,10 @@ struct model_worker {
 	uint32_t core;
 	uint32_t first_polled, nb_polled; /* of graph->polled */
 	uint64_t walk_ps, poll_ps;
-	bool asks; /* it serves queues of events */
+	uint64_t sleep_min_ps,
+		sleep_max_ps; /* after walks that find nothing: twice as long each time */
+	bool is_receiver;     /* of links: it sleeps after all walks in which no burst was full */
+	bool asks;            /* it serves queues of events */
 	uint64_t dispatch_ps, switch_ps;
 };
 
@@ -93,7 +97,9 @@ struct model_graph {
 	struct model_worker *workers;
 	struct model_job *jobs;
 	uint32_t nb_jobs;
-	uint32_t *polled; /* rings, worker by worker */
+	uint32_t *polled;      /* rings, worker by worker */
+	uint32_t nb_receivers; /* of ports, the last ones */
+	uint32_t nb_threads;   /* of workers, that poll these */
 	uint32_t nb_ports, nb_rings, nb_nodes, nb_nexts, nb_workers, nb_polled;
 	uint32_t node_words;
 	uint32_t *rx_nodes; /* per port; SIM_NONE: nobody polls it */

@@ -140,7 +140,7 @@ static uint32_t
 draw_flow(const struct model_stream *model, struct weir_sim_random *random)
 {
 	if (model->nb_flows == 1)
-		return 0;
+		return model->first_flow;
 	return (uint32_t)(model->is_zipf ? weir_sim_zipf_draw(&model->popularity, random)
 					 : weir_sim_random_below(random, model->nb_flows));
 }

@@ -61,6 +61,8 @@ extern const struct weir_base_doc_section weir_sim_doc_node;
 extern const struct weir_base_doc_section weir_sim_doc_port;
 /** One of `platform.workers`, likewise. */
 extern const struct weir_base_doc_section weir_sim_doc_worker;
+/** One of `platform.receivers`, likewise. */
+extern const struct weir_base_doc_section weir_sim_doc_receiver;
 /** `platform.costs`. */
 extern const struct weir_base_doc_section weir_sim_doc_costs;
 /** `run.simulation`. */

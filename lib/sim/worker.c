@@ -2,10 +2,6 @@
 /* Workers, that walk a graph; see graph.h. */
 #include "lane.h"
 
-/* As a worker of a program sleeps that finds nothing. */
-#define SLEEP_MIN_PS UINT64_C(50000000)
-#define SLEEP_MAX_PS UINT64_C(1000000000)
-
 static inline const struct model_graph *
 graph_of(const struct sim *sim)
 {
@@ -72,15 +68,16 @@ pass_walks(const struct sim *sim, uint32_t index, uint64_t offset_ps, uint64_t e
 {
 	const struct model_worker *const worker = &graph_of(sim)->workers[index];
 	const uint64_t walk_ps = ask_offset(worker) + (worker->asks ? worker->dispatch_ps : 0);
-	uint64_t sleep_ps = graph_of(sim)->idle == MODEL_IDLE_SLEEP ? SLEEP_MIN_PS : 0;
+	uint64_t sleep_ps = worker->sleep_min_ps;
 	uint64_t passed_ps = 0, more;
 
 	for (*nb = 0; passed_ps + offset_ps <= elapsed_ps; *nb += more) {
-		more = sleep_ps == 0 || sleep_ps == SLEEP_MAX_PS
+		more = sleep_ps == worker->sleep_max_ps
 			       ? (elapsed_ps - offset_ps - passed_ps) / (walk_ps + sleep_ps) + 1
 			       : 1;
 		passed_ps += more * (walk_ps + sleep_ps);
-		sleep_ps = 2 * sleep_ps < SLEEP_MAX_PS ? 2 * sleep_ps : SLEEP_MAX_PS;
+		sleep_ps =
+			2 * sleep_ps < worker->sleep_max_ps ? 2 * sleep_ps : worker->sleep_max_ps;
 	}
 	return passed_ps;
 }
@@ -180,6 +177,8 @@ look(struct sim *sim, uint32_t index)
 		sim_worker_set_busy(sim, index, true);
 	sim_ring_take(sim, ring, graph_of(sim)->ports[port].rx_burst, &worker->vector);
 	worker->received += worker->vector.nb;
+	worker->has_full_burst =
+		worker->has_full_burst || worker->vector.nb == graph_of(sim)->ports[port].rx_burst;
 	worker->pending += worker->vector.nb;
 	sim->cores[model->core].served += worker->vector.nb;
 	sim->graph.nodes[node].entered += worker->vector.nb;
@@ -257,6 +256,7 @@ sim_worker_walk(struct sim *sim, uint32_t index)
 	struct sim_worker *const worker = &sim->graph.workers[index];
 
 	worker->place = 0;
+	worker->has_full_burst = false;
 	if (has_work(sim, index)) {
 		if (graph_of(sim)->workers[index].nb_polled > 0)
 			proceed(sim, index);
@@ -343,6 +343,11 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 			packet);
 		break;
 	case WEIR_BASE_NODE_RECEIVES:
+		if (node->nb_next == 0)
+			sim_packet_delivered(sim, packet);
+		else
+			send(sim, index, draw_next(sim, at), packet);
+		break;
 	case WEIR_BASE_NODE_PASSES:
 	case WEIR_BASE_NODE_LINKS:
 		send(sim, index, draw_next(sim, at), packet);
@@ -432,7 +437,11 @@ end_walk(struct sim *sim, uint32_t index)
 		sim_round_begin(sim, index);
 	} else {
 		sim_worker_set_busy(sim, index, false);
-		sim_worker_walk(sim, index);
+		if (graph_of(sim)->workers[index].is_receiver && !worker->has_full_burst)
+			sim_worker_go_on(sim, index, WORKER_ASKS,
+				graph_of(sim)->workers[index].sleep_min_ps);
+		else
+			sim_worker_walk(sim, index);
 	}
 }
 

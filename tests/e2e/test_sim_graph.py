@@ -159,6 +159,18 @@ def test_costs_are_needed(tmp_path):
     assert done.code == USAGE and "expected 'costs' in 'platform'" in done.stderr
 
 
+def refused(tmp_path, costs, included, changed, old, new, words):
+    """A file of costs and what it includes, one of them changed."""
+    for path in (costs, included):
+        text = path.read_text()
+        if path == changed:
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        (tmp_path / path.name).write_text(text.replace("data/", f"{ROOT}/examples/data/"))
+    done = weir("sim", tmp_path / costs.name)
+    assert done.code == USAGE and words in done.stderr, done.text
+
+
 JOBS = ROOT / "examples" / "jobs-costs.yaml"
 
 
@@ -188,12 +200,34 @@ WRONG_JOBS = {
 
 @pytest.mark.parametrize("what", WRONG_JOBS)
 def test_jobs_refused(tmp_path, what):
-    changed, old, new, words = WRONG_JOBS[what]
-    for path in (JOBS, JOBS.with_name("jobs.yaml")):
-        text = path.read_text()
-        if path == changed:
-            assert text.count(old) == 1
-            text = text.replace(old, new)
-        (tmp_path / path.name).write_text(text.replace("data/", f"{ROOT}/examples/data/"))
-    done = weir("sim", tmp_path / JOBS.name)
-    assert done.code == USAGE and words in done.stderr, done.text
+    refused(tmp_path, JOBS, JOBS.with_name("jobs.yaml"), *WRONG_JOBS[what])
+
+
+READOUT = ROOT / "examples" / "receiver-costs.yaml"
+
+
+def test_links_are_run_and_simulated(tmp_path):
+    """The same links; the thread that polls them finds frames after its sleep of 10 us, or in the middle of it."""
+    ran = weir("run", READOUT, "--duration", "100ms", "--json", cwd=ROOT).json()
+    told = simulate(READOUT)
+    streams = means(told["streams"])
+    assert set(streams) == {link["name"] for link in ran["readout"]["links"]} == {"card-0", "card-1"}
+    for stream in streams.values():
+        assert stream["delivered_pps"] == pytest.approx(7000, rel=0.01)
+        assert 1e3 < stream["latency_mean_ns"] < 14e3
+    assert list(means(told["workers"])) == ["receiver-0"]
+    assert list(means(told["rings"])) == ["detector.0.rx_ring"]
+
+
+WRONG_LINKS = {
+    "size that is not said": (READOUT, "    card: {buffer: {frame_size: 8968B}}", "    card: {}", "expected 'frame_size'"),
+    "rate that is not said": (READOUT.with_name("receiver.yaml"), ", rate: 7kHz", "", "expected 'rate'"),
+    "link of no receiver": (READOUT.with_name("receiver.yaml"), "      port: detector\n", "", "come from no receiver"),
+    "queue that is not there": (READOUT.with_name("receiver.yaml"), "queue: 0", "queue: 1", "expected 0 to 0"),
+    "bursts that are not simulated": (READOUT.with_name("receiver.yaml"), "ip_addr: 10.0.0.2", "burst_adaptive: true", "not simulated"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_LINKS)
+def test_links_refused(tmp_path, what):
+    refused(tmp_path, READOUT, READOUT.with_name("receiver.yaml"), *WRONG_LINKS[what])

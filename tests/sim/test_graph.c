@@ -48,6 +48,25 @@ one_packet(void **state)
 		{WEIR_SIM_NODE, "ethdev_tx-north", "vectors", 1});
 }
 
+/* One that comes when the worker has just looked, at the end of the walk that took the one before, is found by the next look. */
+static void
+packet_at_a_look(void **state)
+{
+	EXPECT(GRAPH(TO_NORTH, "", "", ONE, "interval: 217500ps, count: 2", "duration: 2us"),
+		{WEIR_SIM_RING, "uplink.0.rx_ring", "wait_max_ns", 110},
+		{WEIR_SIM_RING, "uplink.0.rx_ring", "wait_mean_ns", (2.5 + 110) / 2});
+}
+
+/* What two workers send is all sent, though nothing more comes. */
+static void
+link_takes_turns(void **state)
+{
+	EXPECT(GRAPH(TO_NORTH, "", ", bandwidth: 80Mb/s",
+		       "  workers: [{receive: [uplink.0]}, {receive: [uplink.1]}]\n",
+		       "interval: 1ns, count: 64, flows: 64", "duration: 1ms"),
+		{WEIR_SIM_STREAM, "s", "delivered_packets", 64});
+}
+
 /* Empty walks are counted in the part of the time in which they end: of 18 in 2 us those from 1 us on. */
 static void
 idle_over_batches(void **state)
@@ -409,6 +428,63 @@ md1_of_jobs(void **state)
 	run_free(&run);
 }
 
+/* Two links whose frames come every 10 us, in turns, the first at 10 us. A burst takes 250 ns, and 870 for a frame. */
+#define READOUT(receiver, queue, run)                                                              \
+	"application:\n"                                                                           \
+	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10}}\n"                                   \
+	"  links:\n"                                                                               \
+	"    l: {format: f, count: 2, port: d, queue: " queue ", buffer: {history: 1s}}\n"         \
+	"platform:\n"                                                                              \
+	"  receivers: {d: {device: a, " receiver "}}\n"                                            \
+	"  cores: {c: {count: 2, clock: 1GHz}}\n"                                                  \
+	"  costs:\n"                                                                               \
+	"    walk: 100cycles\n"                                                                    \
+	"    poll: 50cycles\n"                                                                     \
+	"    nodes: {link_rx: {vector: 200cycles, packet: 150cycles, per_byte: 0.1cycles/B}}\n"    \
+	"run: {simulation: {" run "}}\n"
+
+/*
+ * It looks at 0, sleeps, looks at 30150, when there are five frames; takes four until 33880, which is a full burst; so it looks
+ * at 33980, takes one until 35100, and sleeps from 35200 on.
+ */
+static void
+links_and_bursts(void **state)
+{
+	EXPECT(READOUT("burst_size: 4, lcore_sleep_us: 30", "0", "duration: 36us"),
+		{WEIR_SIM_STREAM, "l-0", "latency_mean_ns", (23880 + 13880 + 5100) / 3.0},
+		{WEIR_SIM_STREAM, "l-1", "latency_mean_ns", (18880 + 8880) / 2.0},
+		{WEIR_SIM_STREAM, "l-1", "arrived_packets", 3},
+		{WEIR_SIM_WORKER, "receiver-0", "walks", 3},
+		{WEIR_SIM_WORKER, "receiver-0", "empty_walks", 1},
+		{WEIR_SIM_WORKER, "receiver-0", "utilisation", 5050 / 36e3},
+		{WEIR_SIM_NODE, "link_rx-d", "vectors", 2});
+	/* The next look: at 65200. */
+	EXPECT(READOUT("burst_size: 4, lcore_sleep_us: 30", "0", "duration: 65201ns"),
+		{WEIR_SIM_RING, "d.0.rx_ring", "length_max", 7},
+		{WEIR_SIM_NODE, "link_rx-d", "vectors", 3});
+}
+
+/* Of the nineteen frames that come while it sleeps for 100 us eight have room. */
+static void
+links_overflow(void **state)
+{
+	EXPECT(READOUT("rx_ring_size: 8, lcore_sleep_us: 100", "0", "duration: 100160ns"),
+		{WEIR_SIM_RING, "d.0.rx_ring", "dropped_packets", 11},
+		{WEIR_SIM_DROP, "l-0: rx_ring of d is full", "packets", 6},
+		{WEIR_SIM_DROP, "l-1: rx_ring of d is full", "packets", 5});
+}
+
+/* Two threads, of which the second has the queue that all frames come to. */
+static void
+links_and_threads(void **state)
+{
+	EXPECT(READOUT("nb_queues: 2, cpus: [0, 1], lcore_sleep_us: 0", "1", "duration: 1ms"),
+		{WEIR_SIM_RING, "d.0.rx_ring", "arrived_packets", 0},
+		{WEIR_SIM_RING, "d.1.rx_ring", "arrived_packets", 100 + 99},
+		{WEIR_SIM_WORKER, "receiver-0", "received_packets", 0},
+		{WEIR_SIM_WORKER, "receiver-0", "walks", 6666});
+}
+
 int
 main(void)
 {
@@ -431,6 +507,11 @@ main(void)
 		cmocka_unit_test(full_jobs),
 		cmocka_unit_test(jobs_beside_ports),
 		cmocka_unit_test(md1_of_jobs),
+		cmocka_unit_test(links_and_bursts),
+		cmocka_unit_test(links_overflow),
+		cmocka_unit_test(links_and_threads),
+		cmocka_unit_test(packet_at_a_look),
+		cmocka_unit_test(link_takes_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Devices that links' frames come from. Names and defaults are those of the DUNE readout's published configuration. */
 
-#include "schema.h"
+#include "doc_schema.h"
 
 static const struct weir_base_doc_key source_keys[] = {
 	{
@@ -177,7 +177,7 @@ static const struct weir_base_doc_key keys[] = {
 	{.name = NULL},
 };
 
-const struct weir_base_doc_section schema_receiver = {
+const struct weir_base_doc_section weir_sim_doc_receiver = {
 	.name = "receiver",
 	.help = "A DPDK device that links' frames come from. What is configured is applied, or "
 		"refused. `weir check` warns of what will not keep up.",
