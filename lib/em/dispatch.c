@@ -264,6 +264,7 @@ serve_all(struct weir_em_core *core, uint16_t nb)
 	struct runs runs;
 	uint16_t run;
 
+	queues[0] = NULL; /* there is one always, which not every compiler sees */
 	for (uint16_t i = 0; i < nb; i++) {
 		core->event_slots[i] = events[i].impl_opaque;
 		queues[i] = em_event_queue(em, &events[i]);
