@@ -65,7 +65,7 @@ receive(struct weir_em_core *core, struct em_queue *queue, struct em_object *obj
 	weir_em_queue handle = queue->last_handle;
 	weir_em_event_group group = WEIR_EM_NONE;
 
-	if (unlikely(__atomic_load_n(&em->uses_groups, __ATOMIC_RELAXED)))
+	if (unlikely(em_uses_groups(em)))
 		group = em_event_group(em, &events[0]);
 	begin(core, queue, object, events, nb, slots);
 	core->event_group = group;
@@ -151,7 +151,7 @@ em_serve(struct weir_em_core *core, struct em_queue *queue, struct rte_event *ev
 			continue;
 		}
 		n = RTE_MIN(n, object->burst);
-		if (unlikely(__atomic_load_n(&em->uses_groups, __ATOMIC_RELAXED)))
+		if (unlikely(em_uses_groups(em)))
 			n = same_group(em, events + i, n);
 		receive(core, queue, object, events + i, n, numbers);
 	}

@@ -345,6 +345,13 @@ em_is_buffer(const struct rte_event *event)
 	return event->event_type == WEIR_EM_EVENT_BUFFER && event->mbuf != NULL;
 }
 
+/* Have event groups been made? While there are none, nothing is asked of events. */
+static inline bool
+em_uses_groups(const struct weir_em *em)
+{
+	return __atomic_load_n(&em->uses_groups, __ATOMIC_ACQUIRE);
+}
+
 /* The event group of an event, 0: none. */
 static inline uint64_t
 em_event_group(const struct weir_em *em, const struct rte_event *event)

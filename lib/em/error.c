@@ -225,7 +225,7 @@ em_drop(struct weir_em *em, struct weir_em_core *core, struct em_queue *queue,
 	count(em, core, reason, nb);
 	for (uint16_t i = 0; i < nb; i++) {
 		weir_em_event_group group =
-			em->uses_groups ? em_event_group(em, &events[i]) : WEIR_EM_NONE;
+			em_uses_groups(em) ? em_event_group(em, &events[i]) : WEIR_EM_NONE;
 
 		tell(em, core, object, handle, &events[i], reason);
 		if (group != WEIR_EM_NONE && em->group_processed != NULL)

@@ -166,7 +166,8 @@ em_send(struct weir_em_core *core, weir_em_queue handle, struct rte_event *event
 		return 0;
 	if (unlikely(core->producer && queue->type == WEIR_EM_QUEUE_LOCAL && core->op == NULL))
 		return refuse(core, handle, events, nb, -EINVAL, "weir_em_send");
-	if (unlikely(em->uses_groups || group != WEIR_EM_NONE) && !set_group(em, events, nb, group))
+	if (unlikely(em_uses_groups(em) || group != WEIR_EM_NONE) &&
+		!set_group(em, events, nb, group))
 		return refuse(core, handle, events, nb, -EINVAL, "weir_em_send");
 	good = em_check_send(core, handle, events, nb, "weir_em_send");
 	if (unlikely(core->op != NULL)) {
@@ -340,7 +341,7 @@ em_forward(struct weir_em_core *core, weir_em_queue handle, struct rte_event *ev
 	if (unlikely(core->producer && queue->type == WEIR_EM_QUEUE_LOCAL))
 		return refuse(core, handle, events, nb, -EINVAL, "weir_em_forward");
 	held = core->has_context ? let_go(core, events, nb) : nb;
-	if (unlikely(em->uses_groups || group != WEIR_EM_NONE) &&
+	if (unlikely(em_uses_groups(em) || group != WEIR_EM_NONE) &&
 		!set_group(em, events, held, group)) {
 		hold_again(core, events, held);
 		return refuse(core, handle, events, nb, -EINVAL, "weir_em_forward");
