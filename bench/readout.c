@@ -272,6 +272,8 @@ run_cases(const struct bench_options *options, struct bench_report *report, int 
 			BUFFER_BYTES, socket);
 	if (readout_lookup_wanted(options))
 		run_lookup(options, report, socket);
+	if (readout_accessors_wanted(options))
+		readout_accessors_run(options, report);
 }
 
 static int
@@ -286,10 +288,11 @@ run_readout(const struct bench *bench, const struct bench_options *options)
 			printf("%s\n", cases[i].name);
 		readout_copies_list();
 		readout_lookup_list();
+		readout_accessors_list();
 		return 0;
 	}
 	if (!BENCH_ANY_WANTED(options, cases) && !readout_copies_wanted(options) &&
-		!readout_lookup_wanted(options))
+		!readout_lookup_wanted(options) && !readout_accessors_wanted(options))
 		return bench_no_case(bench, options);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	if (bench_eal_start(options, MEGABYTES) < 0 || readout_consumer_start(&allowed) < 0)
@@ -321,7 +324,8 @@ const struct bench bench_readout = {
 		"ring of frames. Cycles are\n"
 		"those of both threads, without their waiting. The case called copies: bytes "
 		"that are moved, beside memcpy; those called lookup: windows of "
-		"time, beside a binary search.\n"
+		"time, beside a binary search;\n"
+		"those called accessors: fields of frames, beside C written for their format.\n"
 		"What the buffers have after each turn is compared with what was sent, on both "
 		"sides.\n",
 	.seconds = SECONDS,

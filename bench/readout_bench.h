@@ -13,6 +13,7 @@
  *     readout_consumer.c   the thread that empties queues
  *     readout_copies.c     what copies take of the memory's bandwidth
  *     readout_lookup.c     windows of time looked up in both sides' buffers
+ *     readout_accessors.c  fields of frames, beside code written for their format
  *
  * A turn is a slice of frames that wait in a side's port when it begins; when it ends all of them are in the side's buffers. Between turns,
  * outside of the time, what the buffers have of them is compared with what was sent, and the next ones are written.
@@ -158,5 +159,10 @@ void readout_lookup_list(void);
 bool readout_lookup_wanted(const struct bench_options *options);
 void readout_lookup_run(const struct bench_options *options, struct bench_report *report,
 	const struct readout_pair *pair);
+
+/* readout_accessors.c */
+void readout_accessors_list(void);
+bool readout_accessors_wanted(const struct bench_options *options);
+void readout_accessors_run(const struct bench_options *options, struct bench_report *report);
 
 #endif

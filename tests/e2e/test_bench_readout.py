@@ -11,6 +11,7 @@ FRAMES = {"callback-1": (1, 7200, 1), "callback-8": (8, 7200, 1), "callback-32":
           "callback-8-small": (8, 512, 1), "queue-8-small": (8, 512, 2)}
 COPIES = "copies-8"
 LOOKUPS = {"lookup-1": 1, "lookup-32": 32}
+ACCESSORS = {"accessors-wibeth": "wibeth", "accessors-srs": "srs-vmm3a"}  # formats
 
 
 def bench(pattern, *arguments):
@@ -20,7 +21,7 @@ def bench(pattern, *arguments):
 
 
 def test_list():
-    assert weir("bench", "readout", "--list").stdout.split() == [*FRAMES, COPIES, *LOOKUPS]
+    assert weir("bench", "readout", "--list").stdout.split() == [*FRAMES, COPIES, *LOOKUPS, *ACCESSORS]
     assert "readout" in weir("bench", "--list").stdout
 
 
@@ -73,6 +74,21 @@ def test_lookups():
         assert row["ratio"] == pytest.approx(row["peer"]["cycles_per_window"] / row["ours"]["cycles_per_window"], rel=1e-3)
         for side in row["ours"], row["peer"]:
             assert side["cycles_per_window"] == pytest.approx(row["frames_in_window"] * side["cycles_per_frame"], rel=1e-3)
+
+
+def test_accessors():
+    done = bench("accessors-*", "--json").json()
+    rows = done["accessors"]
+    assert {row["name"]: row["format"] for row in rows} == ACCESSORS and not done["cases"]
+    for row in rows:
+        ours, peer = row["ours"], row["peer"]
+        assert peer["name"] == "by hand" and row["fields"] == 4
+        assert row["ratio"] == pytest.approx(peer["cycles_per_frame"] / ours["cycles_per_frame"], rel=1e-3)
+        assert row["more_cycles_per_frame"] == pytest.approx(ours["cycles_per_frame"] - peer["cycles_per_frame"], abs=1e-3)
+        for side in ours, peer:
+            assert side["cycles_per_frame"] == pytest.approx(row["fields"] * side["cycles_per_field"], rel=1e-3) and side["cycles_per_frame"] > 0
+    text = bench("accessors-wibeth").stdout
+    assert "\naccessors-wibeth " in text and "by hand" in text and "accessors-srs" not in text
 
 
 def test_burst():
