@@ -319,7 +319,9 @@ run_config(struct config *config, const struct run_options *options)
 		if (error < 0)
 			instance_stop(&instance);
 		wait_for_end(&instance, progress);
-		code = finish(&instance, options);
+		/* What is wrong in the file is all there is to tell of a run that did not begin. */
+		code = error < 0 && config_nb_errors(config) > 0 ? instance_join(&instance)
+								 : finish(&instance, options);
 	}
 	if (config_print_errors(config, options->json))
 		code = APP_USAGE;

@@ -325,7 +325,7 @@ instance_start(struct instance *instance)
 		}
 		instance->nb_started++;
 	}
-	error = links_run_start(&instance->links);
+	error = links_run_start(&instance->links, instance->config);
 	if (error < 0) {
 		weir_base_log(
 			WEIR_BASE_LOG_ERROR, "app", "links did not start: %s", strerror(-error));

@@ -324,6 +324,13 @@ links_feeders_abandon(struct links_run *run)
 		links_thread_abandon(&run->feeders[i].thread);
 }
 
+/* The first one begins first. */
+bool
+links_feeders_have_begun(const struct links_run *run)
+{
+	return run->feeders[0].thread.started;
+}
+
 /* The first one finishes last. */
 bool
 links_feeders_are_finished(const struct links_run *run)

@@ -38,6 +38,9 @@ int links_feeders_start(struct links_run *run);
 /** Those that were not started never will be. By who starts them. */
 void links_feeders_abandon(struct links_run *run);
 
+/** Did any begin? After links_feeders_start(), or where this was not called. */
+bool links_feeders_have_begun(const struct links_run *run);
+
 /** Have all come to their end? */
 bool links_feeders_are_finished(const struct links_run *run);
 

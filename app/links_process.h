@@ -88,8 +88,8 @@ int links_processes_inline(struct links_run *run, struct config *config, uint32_
 /** Make what looks at frames after buffers, which are there. @return 0, or a negative errno with the reason in the document */
 int links_processes_follow(struct links_run *run, struct config *config, const struct em_run *em);
 
-/** Begin. @return 0, or a negative errno with the reason in the log */
-int links_processes_start(struct links_run *run);
+/** Begin. @return 0, or a negative errno, with the reason in the document where it is a CPU */
+int links_processes_start(struct links_run *run, struct config *config);
 
 /** Have they seen all frames that are in buffers, and sent what they make of these? Nobody puts any into buffers meanwhile. */
 bool links_processes_are_idle(const struct links_run *run);

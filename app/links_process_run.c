@@ -2,8 +2,6 @@
 /* Threads of those that look at frames after buffers: each polls its process' links in turns. */
 #include <string.h>
 
-#include <weir_base.h>
-
 #include "config.h"
 #include "links_run.h"
 
@@ -54,7 +52,7 @@ run_process(void *arg)
 }
 
 int
-links_processes_start(struct links_run *run)
+links_processes_start(struct links_run *run, struct config *config)
 {
 	unsigned int i;
 	int error = 0;
@@ -69,7 +67,8 @@ links_processes_start(struct links_run *run)
 			continue;
 		error = links_thread_pin(&process->thread, process->config->cpu);
 		if (error < 0)
-			weir_base_log(WEIR_BASE_LOG_ERROR, "app",
+			weir_base_doc_error_add(config->doc,
+				weir_base_doc_get(process->config->value, "cpu"),
 				"process '%s' cannot run on CPU %d: %s; expected one that is "
 				"there, and that this program may use",
 				process->config->name, process->config->cpu, strerror(-error));

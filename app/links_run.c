@@ -223,18 +223,21 @@ links_run_open(struct links_run *run, struct config *config, const struct links_
 }
 
 int
-links_run_start(struct links_run *run)
+links_run_start(struct links_run *run, struct config *config)
 {
 	int error;
 
 	if (run->registry == NULL)
 		return 0;
 	run->start_ns = weir_base_time_ns();
-	error = links_processes_start(run);
+	error = links_processes_start(run, config);
 	if (error == 0)
 		error = links_consume_start(run);
 	if (error == 0)
 		error = links_feeders_start(run);
+	/* Who feeds links ends these otherwise, and workers wait for that. */
+	if (!links_feeders_have_begun(run))
+		links_processes_end(run);
 	return error == 0 ? links_requests_start(&run->requests, run) : error;
 }
 

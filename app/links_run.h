@@ -63,8 +63,8 @@ int links_run_register(struct links_run *run, struct weir_base_ctl *ctl);
 /** Take that back; its threads have ended. */
 void links_run_unregister(struct links_run *run);
 
-/** Begin. @return 0 or a negative errno */
-int links_run_start(struct links_run *run);
+/** Begin. @return 0 or a negative errno, with the reason in the log or the document */
+int links_run_start(struct links_run *run, struct config *config);
 
 /** Feed no more; what was asked for is answered, and sent. By who starts it; also of one that could not be started. */
 void links_run_stop(struct links_run *run);

@@ -232,6 +232,24 @@ def test_bad_plugins(tmp_path, plugin, symbol, keys, expected):
     assert done.code == USAGE and re.search(r"bad\.yaml:\d+:\d+: .*" + expected, done.stderr), done.text
 
 
+@pytest.mark.parametrize("where", ["process", "consumer"])
+def test_a_cpu_that_is_not_there(where, tmp_path):
+    """Threads that cannot begin end the run, for whose links jobs wait."""
+    text = GOOD.replace('    yours: {function: "bad.yaml:look", links: [wib-1], where: thread, cpu: 1}',
+                        "    other: {function: hits, threshold: 60, links: [wib], where: thread, to: tp}")
+    text = (text.replace("where: thread", "where: thread, cpu: 1023") if where == "process"
+            else text.replace("count: 4,", "count: 4, delivery: {by: queue, cpu: 1023},"))
+    (tmp_path / "far.yaml").write_text(text)
+    done = weir("run", "far.yaml", "--name", unique_name(), cwd=tmp_path)
+    if where == "process":
+        line = 1 + text.split("cpu: 1023")[0].count("\n")
+        assert done.code == USAGE and re.search(rf"far\.yaml:{line}:\d+: process 'other' cannot run on CPU 1023", done.stderr), done.text
+        told = weir("run", "far.yaml", "--name", unique_name(), "--json", cwd=tmp_path).json()
+        assert [error["line"] for error in told["errors"]] == [line]
+    else:
+        assert done.code not in (OK, USAGE) and "links did not start" in done.stderr, done.text
+
+
 GOOD = """\
 application:
   links:
