@@ -130,12 +130,13 @@ jobs_run_stop(struct em_run *run)
 {
 	struct weir_em_core *core;
 
-	if (run->jobs.service == NULL)
+	if (run->jobs.service == NULL || run->jobs.given_up)
 		return;
 	core = weir_em_core_attach(run->em, 0);
 	if (core == NULL)
 		return;
-	if (weir_job_service_stop(run->jobs.service, core, STOP_NS) == -ETIMEDOUT)
+	run->jobs.given_up = weir_job_service_stop(run->jobs.service, core, STOP_NS) == -ETIMEDOUT;
+	if (run->jobs.given_up)
 		weir_base_log(WEIR_BASE_LOG_ERROR, "app",
 			"some jobs did not end in %.0f s after they were cancelled",
 			(double)STOP_NS / 1e9);

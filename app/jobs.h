@@ -25,6 +25,7 @@ struct em_run;
 struct jobs {
 	struct weir_job_service *service;
 	bool coroutines;            /**< were initialised here */
+	bool given_up;              /**< some did not end: nobody resumes them any more */
 	uint64_t nb_in, nb_spawned; /**< at the last look */
 };
 
@@ -50,7 +51,10 @@ int jobs_run_start(struct em_run *run);
 /** Have there been none since the last look? */
 bool jobs_run_are_idle(struct em_run *run, const struct config *config);
 
-/** Cancel what is left, when workers are gone; before the event machine's objects are stopped. */
+/**
+ * Cancel what is left, when workers are gone; before the event machine's objects are stopped. Those that do not end stay where they are: what they
+ * use may go.
+ */
 void jobs_run_stop(struct em_run *run);
 
 /** Give all back; when nodes are gone. */

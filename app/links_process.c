@@ -263,7 +263,9 @@ static void
 close_work(struct links_work *work)
 {
 	weir_readout_follower_free(work->follower);
-	weir_bridge_follower_free(work->jobs);
+	/* A job that did not end is in run() still, if nobody resumes it: what it has is the process' until that ends. */
+	if (weir_bridge_follower_free(work->jobs) < 0)
+		return;
 	if (work->has_context && work->type->fini != NULL)
 		work->type->fini(work->context);
 	if (work->finder != NULL)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,33 @@ stall(void *context, const struct weir_readout_item *item)
 	return whole ? WEIR_READOUT_PASS : 0;
 }
 
+/* ---- one that does not heed that it is cancelled ---- */
+
+static int
+is_deaf(void *context, const struct weir_readout_item *item)
+{
+	const volatile uint8_t *own = context, *data = item->data;
+
+	do
+		weir_job_yield();
+	while (*own + *data < 2 * UINT8_MAX + 1);
+	return WEIR_READOUT_PASS;
+}
+
+static int
+deaf_init(const struct weir_bridge_process_env *env, void **context)
+{
+	*context = calloc(1, 1);
+	return *context != NULL ? 0 : -ENOMEM;
+}
+
+static void
+deaf_fini(void *context)
+{
+	fprintf(stderr, "ended\n");
+	free(context);
+}
+
 /* ---- one that drops some, and sends messages of the others ---- */
 
 struct mark {
@@ -127,7 +155,7 @@ mark(void *context, const struct weir_readout_item *item)
 static const char *const reasons[] = {"even", "odd"};
 static const struct weir_readout_type mark_type = {"test_mark", sizeof(struct mark), 1};
 
-extern const struct weir_bridge_process_type counter, staller, marker, old_abi, no_run;
+extern const struct weir_bridge_process_type counter, staller, deaf, marker, old_abi, no_run;
 
 const struct weir_bridge_process_type counter = {
 	WEIR_BRIDGE_PROCESS_HEADER,
@@ -143,6 +171,13 @@ const struct weir_bridge_process_type staller = {
 	.run = stall,
 	.drops = torn,
 	.nb_drops = 1,
+};
+
+const struct weir_bridge_process_type deaf = {
+	WEIR_BRIDGE_PROCESS_HEADER,
+	.init = deaf_init,
+	.fini = deaf_fini,
+	.run = is_deaf,
 };
 
 const struct weir_bridge_process_type marker = {

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from program import OK, ROOT, USAGE, Instance, weir, write_description
+from program import OK, ROOT, SLOW, USAGE, Instance, weir, write_description
 from running import stats, unique_name
 from test_bad_descriptions import refuse
 from test_readout import STEP, check_process, check_sums, fragments, run, wibeth
@@ -157,6 +157,23 @@ def test_status_and_an_end_while_jobs_keep_frames(tmp_path, plugin):
     check_sums(readout)
     for process in by_name(readout, "stuck").values():
         assert 0 < process["inside"] <= 4 and process["inside"] + process["waiting"] == 100 and process["passed"] == 0
+
+
+@pytest.mark.skipif(SLOW > 1, reason="what a job has that never ends is never freed")
+def test_jobs_that_never_end(tmp_path, plugin):
+    """They are given up once: nobody resumes them when the frames they look at, and their contexts, are gone."""
+    processes = {"deaf": {"function": f"{plugin}:deaf", "links": ["in"], "where": "jobs", "frames": 4}}
+    what = {**description(tmp_path, processes, numbered(100)), "run": {"until": "signal"}}
+    name = unique_name()
+    with Instance("run", write_description(tmp_path / "deaf.yaml", what), "--name", name, "--json", cwd=tmp_path) as running:
+        def looked():
+            done = weir("readout", "status", "--instance", name, "--json")
+            parts = done.json()["followers"] if done.code == OK else []
+            return parts and all(part["inside"] > 0 for part in parts)
+        running.until(looked, "jobs with frames")
+        done = running.stop()
+    assert done.code == OK and done.stderr.count("some jobs did not end") == 1 and "ended\n" not in done.stderr, done.text
+    check_sums(done.json()["readout"])
 
 
 @pytest.mark.parametrize("delivery", [{}, {"delivery": {"by": "queue", "capacity": 4096}}], ids=["callback", "queue"])
