@@ -218,7 +218,9 @@ read_default_worker(struct config *config, const struct weir_base_doc_value *pla
 	for (i = 0; i < config->nb_ports; i++)
 		if (receives(&config->ports[i]) && take_port(config, worker, NULL, i, -1) < 0)
 			return -ENOMEM;
-	if (worker->nb_rx == 0 && !config_worker_dispatches(config, 0))
+	/* Jobs of a group that nobody is in have an error of their own. */
+	if (worker->nb_rx == 0 && !config_worker_dispatches(config, 0) &&
+		!config_has_no_graph(config))
 		weir_base_doc_error_add(config->doc, platform,
 			"no port to receive from; expected one in platform.ports with 'pcap_in' or "
 			"'device'");

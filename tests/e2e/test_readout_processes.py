@@ -333,6 +333,13 @@ def test_wrong(case, tmp_path):
     refuse(tmp_path, GOOD.replace(old, new, 1), words)
 
 
+def test_a_group_without_a_platform(tmp_path):
+    """The only worker that there is then is in none; ports have nothing to do with that."""
+    text = GOOD.replace("platform:\n  workers: [{}]\n", "").replace("jobs: 1", "group: @some")
+    done = refuse(tmp_path, text, ["'some'", "platform.workers"])
+    assert done.stderr.count("bad.yaml:") == 1 and "port" not in done.stderr, done.text
+
+
 def test_good(tmp_path):
     (tmp_path / "bad.yaml").write_text(GOOD)
     done = weir("check", tmp_path / "bad.yaml", cwd=tmp_path)
