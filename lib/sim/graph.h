@@ -121,6 +121,13 @@ void sim_workers_wake(struct sim *sim, uint32_t lane);
 /* It does something for a time. */
 void sim_worker_go_on(struct sim *sim, uint32_t worker, enum worker_phase phase, uint64_t ps);
 void sim_worker_set_busy(struct sim *sim, uint32_t worker, bool is_busy);
+/* A walk of it is over, or, where it has no ports, a round; empty: nothing was found. */
+static inline void
+sim_worker_count_walk(struct sim_worker *worker, bool is_empty)
+{
+	worker->walks++;
+	worker->empty_walks += is_empty;
+}
 /* It begins a walk, or is idle. */
 void sim_worker_walk(struct sim *sim, uint32_t worker);
 /* It visits a node with its vector. @return how long that takes */

@@ -29,7 +29,17 @@ ratio(double part, uint64_t all)
 WORKER(walks, (double)worker->walks)
 WORKER(empty_walks, (double)worker->empty_walks)
 WORKER(received, (double)worker->received)
-WORKER(per_walk, ratio((double)worker->received, worker->walks - worker->empty_walks))
+
+/* One without ports has walks, too, but receives nothing in them. */
+static double
+worker_per_walk(const struct sim *sim, uint32_t index)
+{
+	const struct sim_worker *const worker = &sim->graph.workers[index];
+
+	return sim->model->graph.workers[index].nb_polled > 0
+		       ? ratio((double)worker->received, worker->walks - worker->empty_walks)
+		       : NAN;
+}
 
 static double
 worker_utilisation(const struct sim *sim, uint32_t index)

@@ -148,6 +148,8 @@ sim_round_begin(struct sim *sim, uint32_t index)
 	worker->round_ps = sim->now_ps;
 	worker->round_left = graph_of(sim)->burst;
 	take_next(sim, index, graph_of(sim)->workers[index].dispatch_ps);
+	if (graph_of(sim)->workers[index].nb_polled == 0)
+		sim_worker_count_walk(worker, !worker->is_in_round);
 }
 
 void

@@ -417,8 +417,8 @@ wake_up(struct sim *sim, uint32_t index)
 		return;
 	}
 	/* The walk before found nothing. */
-	worker->walks += model->nb_polled > 0;
-	worker->empty_walks += model->nb_polled > 0;
+	if (model->nb_polled > 0)
+		sim_worker_count_walk(worker, true);
 	sim_round_begin(sim, index);
 }
 
@@ -432,7 +432,7 @@ end_walk(struct sim *sim, uint32_t index)
 		sim_round_next(sim, index);
 		return;
 	}
-	worker->walks++;
+	sim_worker_count_walk(worker, !worker->is_busy);
 	if (graph_of(sim)->workers[index].asks) {
 		sim_round_begin(sim, index);
 	} else {

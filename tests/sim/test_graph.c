@@ -365,7 +365,9 @@ job_in_slices(void **state)
 		{WEIR_SIM_STREAM, "s", "latency_mean_ns", 62700 + 200 + 10 + 35 - 1000},
 		{WEIR_SIM_STREAM, "s", "service_mean_ns", 70 + 25 + 60000 + 210 + 35},
 		{WEIR_SIM_WORKER, "worker-1", "utilisation", (62700 + 345 - 1200) / 1e5},
-		{WEIR_SIM_WORKER, "worker-1", "empty_walks", 6 + (100000 - 63045) / 200});
+		{WEIR_SIM_WORKER, "worker-1", "empty_walks", 6 + (100000 - 63045) / 200},
+		/* Three slices and a vector. */
+		{WEIR_SIM_WORKER, "worker-1", "walks", 6 + (100000 - 63045) / 200 + 4});
 }
 
 /* Two packets of a flow that come together share a slice. */
