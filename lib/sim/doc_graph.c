@@ -381,6 +381,21 @@ take_cores(struct weir_sim_model *model, const struct weir_base_doc_value *costs
 	return 0;
 }
 
+/* What is said of cores that all are workers' would be overlooked. */
+static void
+check_unused(struct weir_sim_model *model, const struct model_cores *kind)
+{
+	static const char *const keys[] = {"groups", "polling"};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (weir_base_doc_given(kind->value, keys[i]))
+			weir_base_doc_error_add(model->doc, weir_base_doc_get(kind->value, keys[i]),
+				"'%s' means nothing to workers, which have all cores of '%s'; "
+				"expected a 'count' of more",
+				keys[i], kind->name);
+}
+
 /* Kinds whose cores are all workers' are gone; the cores of the others are numbered anew. */
 static void
 number_cores(struct weir_sim_model *model)
@@ -389,8 +404,10 @@ number_cores(struct weir_sim_model *model)
 
 	model->nb_cores = 0;
 	for (i = 0; i < model->nb_kinds; i++) {
-		if (model->cores[i].count == 0)
+		if (model->cores[i].count == 0) {
+			check_unused(model, &model->cores[i]);
 			continue;
+		}
 		model->cores[nb] = model->cores[i];
 		model->cores[nb].first = model->nb_cores;
 		if (model->cores[nb].worker != SIM_NONE)

@@ -343,6 +343,15 @@ take_only_way(struct plan *plan, struct plan_node *node, const struct weir_base_
 			node->name, edge_names(node, names, sizeof(names)));
 }
 
+/* Do weights say where its packets go? */
+static bool
+is_drawn(const struct plan_node *node)
+{
+	return (node->type->role == WEIR_BASE_NODE_PASSES ||
+		       node->type->role == WEIR_BASE_NODE_RECEIVES) &&
+	       node->nb_edges > 0;
+}
+
 /* How many of a node's packets take which edge. */
 static void
 weigh_edges(struct plan *plan, struct plan_node *node, const struct weir_base_doc_value *costs)
@@ -353,6 +362,10 @@ weigh_edges(struct plan *plan, struct plan_node *node, const struct weir_base_do
 	double sum = 0;
 	uint32_t i;
 
+	if (next != NULL && !is_drawn(node))
+		weir_base_doc_error_add(plan->model->doc, next,
+			"where packets of node '%s' go is not drawn; expected no 'next'",
+			node->name);
 	if (node->type->role == WEIR_BASE_NODE_TRANSMITS) {
 		/* For what finds no room. */
 		node->edges[0].weight = port->nb_tx > 0 && !port->waits ? 1 : 0;
@@ -362,11 +375,7 @@ weigh_edges(struct plan *plan, struct plan_node *node, const struct weir_base_do
 		node->edges[0].weight = sim_doc_job_drops(plan->model, node->own) ? 1 : 0;
 	for (i = 0; node->type->role == WEIR_BASE_NODE_BRINGS && i < node->nb_edges; i++)
 		node->edges[i].weight = 1;
-	if (node->type->role == WEIR_BASE_NODE_FREES || node->type->role == WEIR_BASE_NODE_WORKS ||
-		node->type->role == WEIR_BASE_NODE_SENDS ||
-		node->type->role == WEIR_BASE_NODE_BRINGS)
-		return;
-	if (node->nb_edges == 0)
+	if (!is_drawn(node))
 		return;
 	if (next == NULL && node->nb_edges > 1) {
 		take_only_way(plan, node, costs);

@@ -88,6 +88,29 @@ sim_doc_read_units(struct weir_sim_model *model, const struct weir_base_doc_valu
 	return 0;
 }
 
+/* Workers ask for packets themselves, the highest priority first: 'dispatch' says nothing of them. */
+static void
+check_dispatched(struct weir_sim_model *model, const struct weir_base_doc_value *dispatch)
+{
+	uint32_t i;
+
+	for (i = 0; i < model->nb_queues; i++)
+		if (model->queues[i].node != SIM_NONE) {
+			weir_base_doc_error_add(model->doc, dispatch,
+				"workers serve queue '%s', which 'dispatch' means nothing to; "
+				"expected it only where all queues belong to objects",
+				model->queues[i].name);
+			return;
+		}
+	for (i = 0; i < model->nb_kinds; i++)
+		if (model->cores[i].worker == SIM_NONE)
+			return;
+	if (model->graph.nb_workers > 0)
+		weir_base_doc_error_add(model->doc, dispatch,
+			"'dispatch' means nothing to workers, which have all cores; expected "
+			"others in platform.cores");
+}
+
 int
 sim_doc_read_dispatch(struct weir_sim_model *model, const struct weir_base_doc_value *dispatch)
 {
@@ -109,5 +132,7 @@ sim_doc_read_dispatch(struct weir_sim_model *model, const struct weir_base_doc_v
 	if (to->preemptive && to->is_weighted)
 		weir_base_doc_error_add(model->doc, weights,
 			"'weights' mean nothing with 'preemptive'; expected one of them");
+	if (weir_base_doc_count(dispatch) > 0)
+		check_dispatched(model, dispatch);
 	return 0;
 }

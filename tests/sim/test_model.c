@@ -203,6 +203,30 @@ polling_that_is_none(void **state)
 		"no queue to poll");
 }
 
+/* Two workers take both cores, and serve a queue in their own way: what is said of other cores and their scheduler is for nobody. */
+static void
+what_means_nothing_to_workers(void **state)
+{
+#define WORKERS(platform, costs)                                                                   \
+	"  nodes: {n: {type: sched_rx, queues: [r]}}\n"                                            \
+	"platform:\n" platform "  ports: {d: {device: a}}\n"                                       \
+	"  workers: [{receive: [d]}, {}]\n"                                                        \
+	"  costs: {walk: 1cycles, dispatch: 1cycles, nodes: {" costs "}}\n"
+
+	refuse("platform:\n", WORKERS("  @dispatch: {interval: 1us}\n", "sched_rx: {}, drop: {}"),
+		"serve queue 'r'");
+	refuse("platform:\n", WORKERS("", "sched_rx: {@next: {drop: 1}}"), "no 'next'");
+	refuse("platform:\n  cores:\n    c: {count: 2,",
+		WORKERS("", "") "  cores:\n    c: {count: 2, @groups: [x],", "'groups'");
+	refuse("platform:\n  cores:\n    c: {count: 2,",
+		WORKERS("", "") "  cores:\n    c: {count: 2, @polling: {switch: 1cycles},",
+		"'polling'");
+	refuse("platform:\n",
+		"platform:\n  ports: {d: {device: a}}\n  workers: [{receive: [d]}, {}]\n"
+		"  costs: {walk: 1cycles, dispatch: 1cycles}\n  @dispatch: {preemptive: true}\n",
+		"have all cores");
+}
+
 /* Nor those that a step sends elsewhere; but one that may be dropped leaves. */
 static void
 packets_that_steps_send_in_circles(void **state)
@@ -274,6 +298,7 @@ main(void)
 		cmocka_unit_test(packets_that_steps_send_in_circles),
 		cmocka_unit_test(a_scheduler_that_is_none),
 		cmocka_unit_test(polling_that_is_none),
+		cmocka_unit_test(what_means_nothing_to_workers),
 		cmocka_unit_test(too_much_of_everything),
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(metrics_are_found_by_name),
