@@ -9,20 +9,8 @@
 /* So many of them at one instant are taken for events without an end. */
 #define INSTANT_MAX 16
 
-/* How far a replication is. */
-struct course {
-	struct sim *sim;
-	const struct weir_sim_param *param;
-	unsigned int batch;
-	bool is_stopped;     /* it is not to go on */
-	uint64_t instant_ps; /* when it was looked at last, and how often in a row it was then */
-	unsigned int nb_instant;
-	sim_ask_t ask;
-	void *arg;
-};
-
 static double
-done(const struct course *course)
+done(const struct sim_course *course)
 {
 	const struct weir_sim_param *const param = course->param;
 	const double time_done = (double)course->sim->now_ps / (double)param->duration_ps;
@@ -38,7 +26,7 @@ done(const struct course *course)
 
 /* Packets that go in a circle, in no time, would keep it at one instant for ever. */
 static void
-watch_time(struct course *course)
+watch_time(struct sim_course *course)
 {
 	course->nb_instant = course->sim->now_ps == course->instant_ps ? course->nb_instant + 1 : 0;
 	course->instant_ps = course->sim->now_ps;
@@ -48,7 +36,7 @@ watch_time(struct course *course)
 
 /* Up to a time. @return false: it is not to go on */
 static bool
-run_until(struct course *course, uint64_t end_ps)
+run_until(struct sim_course *course, uint64_t end_ps)
 {
 	struct sim *const sim = course->sim;
 
@@ -63,9 +51,8 @@ run_until(struct course *course, uint64_t end_ps)
 	return !course->is_stopped;
 }
 
-/* Up to just before a time: what happens then belongs to what follows. */
-static bool
-run_before(struct course *course, uint64_t end_ps)
+bool
+sim_run_before(struct sim_course *course, uint64_t end_ps)
 {
 	if (!run_until(course, end_ps - 1))
 		return false;
@@ -86,7 +73,7 @@ batch_end_ps(const struct weir_sim_param *param, unsigned int batch)
 
 /* @return whether the batch came to its end */
 static bool
-run_batch(struct course *course)
+run_batch(struct sim_course *course)
 {
 	const struct weir_sim_param *const param = course->param;
 	struct sim *const sim = course->sim;
@@ -94,7 +81,7 @@ run_batch(struct course *course)
 	if (param->nb_packets == 0)
 		return course->batch + 1 == sim_batches(param)
 			       ? run_until(course, param->duration_ps)
-			       : run_before(course, batch_end_ps(param, course->batch));
+			       : sim_run_before(course, batch_end_ps(param, course->batch));
 	sim->nb_left = param->nb_packets / sim_batches(param);
 	sim->ended = sim->is_models_fault;
 	/* The time may be over before: then it is one batch, or none. */
@@ -105,11 +92,11 @@ unsigned int
 sim_replicate(
 	struct sim *sim, const struct weir_sim_param *param, double *rows, sim_ask_t ask, void *arg)
 {
-	struct course course = {.sim = sim, .param = param, .ask = ask, .arg = arg};
+	struct sim_course course = {.sim = sim, .param = param, .ask = ask, .arg = arg};
 
 	sim_limit_packets(sim, param);
 	if (param->warmup_ps > 0) {
-		if (!run_before(&course, param->warmup_ps))
+		if (!sim_run_before(&course, param->warmup_ps))
 			return 0;
 		sim_restart_statistics(sim);
 	}

@@ -9,6 +9,21 @@
 /* Asked now and then, with how much of it is done, 0 to 1. @return whether to go on */
 typedef bool (*sim_ask_t)(void *arg, const struct sim *sim, double done);
 
+/* How far a replication is. */
+struct sim_course {
+	struct sim *sim;
+	const struct weir_sim_param *param;
+	unsigned int batch;
+	bool is_stopped;     /* it is not to go on */
+	uint64_t instant_ps; /* when it was looked at last, and how often in a row it was then */
+	unsigned int nb_instant;
+	sim_ask_t ask;
+	void *arg;
+};
+
+/* Up to just before a time: what happens then belongs to what follows. @return false: it is not to go on */
+bool sim_run_before(struct sim_course *course, uint64_t end_ps);
+
 /*
  * Run a replication to its end.
  *

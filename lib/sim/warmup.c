@@ -68,22 +68,22 @@ halve(struct series *series)
 
 /* Up to the end of the next piece. @return whether it came there */
 static bool
-run_piece(struct pilot *pilot, struct sim *sim)
+run_piece(const struct pilot *pilot, struct sim_course *course)
 {
-	const struct weir_sim_param *const param = pilot->param;
 	const uint64_t end_ps = (pilot->series.nb + 1) * pilot->series.piece_ps;
 
-	if (end_ps > param->duration_ps)
+	if (end_ps > pilot->param->duration_ps)
 		return false;
-	while (sim_engine_run(sim, end_ps - 1, SIM_EVENTS_AT_ONCE))
-		if (!pilot->ask(pilot->arg, sim, 0)) {
-			sim->error = -ECANCELED;
-			return false;
-		}
-	if (sim->ended || sim->error < 0)
-		return false;
-	sim->now_ps = end_ps;
-	return true;
+	return sim_run_before(course, end_ps) && !course->sim->ended;
+}
+
+/* Pilots are nothing of what is to be done. */
+static bool
+ask_pilot(void *arg, const struct sim *sim, double done)
+{
+	const struct pilot *const pilot = arg;
+
+	return pilot->ask(pilot->arg, sim, 0);
 }
 
 /* @return 0 or why not */
@@ -93,6 +93,8 @@ run_pilot(struct pilot *pilot)
 	struct sim *sim = sim_new(pilot->model, pilot->param->seed, pilot->nb);
 	struct series *const series = &pilot->series;
 	const uint32_t nb_most = pilot->nb == 0 ? PIECES_MAX : series->nb;
+	struct sim_course course = {
+		.sim = sim, .param = pilot->param, .ask = ask_pilot, .arg = pilot};
 	uint32_t i;
 	int error;
 
@@ -101,14 +103,14 @@ run_pilot(struct pilot *pilot)
 	sim_limit_packets(sim, pilot->param);
 	if (pilot->param->nb_packets > 0)
 		sim->nb_left = pilot->param->nb_packets;
-	for (series->nb = 0; series->nb < nb_most && run_piece(pilot, sim);) {
+	for (series->nb = 0; series->nb < nb_most && run_piece(pilot, &course);) {
 		series->areas[++series->nb] = area_inside(sim);
 		if (series->nb == PIECES_MAX && pilot->nb == 0)
 			halve(series);
 	}
 	for (i = 0; i < series->nb; i++)
 		pilot->sums[i] += series->areas[i + 1] - series->areas[i];
-	error = sim->error;
+	error = sim->error == 0 && course.is_stopped ? -ECANCELED : sim->error;
 	sim_free(sim);
 	pilot->nb++;
 	return error;

@@ -379,6 +379,30 @@ stop(void *arg, const struct weir_sim_progress *progress)
 	return false;
 }
 
+/* Told by a pilot, whose pieces are much shorter than what passes between two questions. */
+static bool
+stop_pilot(void *arg, const struct weir_sim_progress *progress)
+{
+	assert_true(progress->done == 0 && progress->now_ps > 0);
+	return false;
+}
+
+static void
+pilots_are_ended_too(void **state)
+{
+	struct given given = given_model(even);
+	struct weir_sim_result result;
+
+	given.param.finds_warmup = true;
+	given.param.duration_ps = UINT64_C(1300000000000);
+	given.param.progress = stop_pilot;
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
+	assert_true(result.interrupted);
+	assert_int_equal(result.nb_replications, 0);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 /* Batches of a replication that is not at its end do not count. */
 static void
 what_is_ended_is_no_sample(void **state)
@@ -496,6 +520,7 @@ main(void)
 		cmocka_unit_test(nothing_is_not_precise),
 		cmocka_unit_test(progress_is_told),
 		cmocka_unit_test(what_is_ended_is_no_sample),
+		cmocka_unit_test(pilots_are_ended_too),
 		cmocka_unit_test(parameters_that_are_none),
 		cmocka_unit_test(the_file_says_how),
 		cmocka_unit_test(the_file_says_it_wrong),
