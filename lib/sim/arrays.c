@@ -124,7 +124,8 @@ add_tally(struct weir_sim_tally *to, const struct weir_sim_tally *from)
 	to->max = from->max > to->max ? from->max : to->max;
 	to->count += from->count;
 	to->sum += from->sum;
-	to->squares += from->squares;
+	to->squares_high += from->squares_high +
+			    __builtin_add_overflow(to->squares, from->squares, &to->squares);
 }
 
 static void

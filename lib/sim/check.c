@@ -111,7 +111,7 @@ check_memories(struct sim *sim)
 	}
 	for (at = 0; at < nb; at++)
 		if (sim->places[at].level != SIM_NONE)
-			held -= sim->places[at].bytes;
+			held -= sim->places[at].bytes + sim->places[at].rest;
 	for (i = 0; i < sim->writes.nb; i++)
 		held -= sim->writes.all[i].bytes;
 	if (held != 0)

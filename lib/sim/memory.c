@@ -15,6 +15,22 @@ place_of(struct sim *sim, uint32_t packet, uint32_t memory)
 	return &sim->places[(size_t)packet * sim->model->nb_memories + memory];
 }
 
+static void
+hold(struct sim *sim, uint32_t level, uint32_t bytes)
+{
+	struct weir_sim_level *const held = &sim->levels[level].held;
+
+	weir_sim_level_set(held, sim->now_ps, held->value + bytes);
+}
+
+static void
+release(struct sim *sim, uint32_t level, uint32_t bytes)
+{
+	struct weir_sim_level *const held = &sim->levels[level].held;
+
+	weir_sim_level_set(held, sim->now_ps, held->value - bytes);
+}
+
 /* Its place, which it gets now if it has none. */
 static const struct sim_place *
 find_place(struct sim *sim, uint32_t packet, uint32_t index)
@@ -24,7 +40,6 @@ find_place(struct sim *sim, uint32_t packet, uint32_t index)
 	struct sim_place *const place = place_of(sim, packet, index);
 	uint32_t level = memory->first_level;
 	const uint32_t last = level + memory->nb_levels - 1;
-	struct weir_sim_level *held;
 
 	if (place->level != SIM_NONE)
 		return place;
@@ -32,9 +47,13 @@ find_place(struct sim *sim, uint32_t packet, uint32_t index)
 	while (level < last &&
 		sim->levels[level].held.value + place->bytes > sim->model->levels[level].capacity)
 		level++;
+	if (level == last)
+		place->bytes = size;
+	place->rest = size - place->bytes;
 	place->level = level;
-	held = &sim->levels[level].held;
-	weir_sim_level_set(held, sim->now_ps, held->value + place->bytes);
+	hold(sim, level, place->bytes);
+	if (place->rest > 0)
+		hold(sim, last, place->rest);
 	return place;
 }
 
@@ -113,14 +132,15 @@ sim_memory_free(struct sim *sim, uint32_t packet, bool delivered)
 	uint32_t i;
 
 	for (i = 0; i < sim->model->nb_memories; i++) {
+		const struct model_memory *const memory = &sim->model->memories[i];
 		struct sim_place *const place = place_of(sim, packet, i);
-		struct weir_sim_level *held;
 
 		if (place->level == SIM_NONE)
 			continue;
-		held = &sim->levels[place->level].held;
 		if (!sim_write_back(sim, i, place, delivered))
-			weir_sim_level_set(held, sim->now_ps, held->value - place->bytes);
+			release(sim, place->level, place->bytes);
+		if (place->rest > 0)
+			release(sim, memory->first_level + memory->nb_levels - 1, place->rest);
 		place->level = SIM_NONE;
 	}
 }

@@ -136,7 +136,7 @@ static const struct latency_quantity {
 /* Of packets, if there were any: there is no number of none, and 0 would be taken for a measured one. */
 #define STREAM_DELIVERED(name, expression) STREAM(name, stream->delivered > 0 ? (expression) : NAN)
 #define QUEUE_TAKEN(name, expression)      QUEUE(name, queue->taken > 0 ? (expression) : NAN)
-#define UNIT_TAKEN(name, expression)       UNIT(name, unit->taken > 0 ? (expression) : NAN)
+#define UNIT_TAKEN(name, expression)       UNIT(name, unit->wait_ps.count > 0 ? (expression) : NAN)
 
 STREAM(arrived, (double)stream->arrived)
 STREAM(delivered, (double)stream->delivered)
@@ -146,7 +146,8 @@ STREAM(held, (double)stream->inside.value)
 STREAM(offered_pps, per_second(sim, stream->arrived))
 STREAM(delivered_pps, per_second(sim, stream->delivered))
 STREAM(delivered_bps, 8 * per_second(sim, stream->delivered_bytes))
-STREAM(loss, share(stream->dropped, stream->arrived))
+/* Parts are dropped as packets are. */
+STREAM(loss, share(stream->dropped, stream->arrived + stream->forked))
 STREAM(inside_mean, weir_sim_level_mean(&stream->inside, span_ps(sim)))
 STREAM(inside_max, (double)stream->inside.max)
 STREAM(reordered, (double)stream->reordered)

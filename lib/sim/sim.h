@@ -151,6 +151,7 @@ struct sim_level {
 struct sim_place {
 	uint32_t level; /* SIM_NONE: not there yet */
 	uint32_t bytes; /* that it holds of it */
+	uint32_t rest;  /* that it holds of the last one beside: what is beyond the header */
 };
 
 /* What goes back to the last level of a memory. */
@@ -172,7 +173,9 @@ struct sim_visit {
 	double key;       /* the lowest goes first */
 	uint64_t order;   /* in which they came */
 	uint64_t left_ps; /* of its service, or SIM_NOT_DRAWN */
+	uint64_t waited_ps;
 	uint32_t packet;
+	bool was_interrupted;
 };
 
 struct sim_unit {

@@ -24,18 +24,34 @@ draw_service(struct sim *sim, uint32_t index, uint32_t packet)
 	return sim_round_ps(ps);
 }
 
+/* It waits no more. Whenever a packet was interrupted it waits again: all of that is one wait (of units no spread is told). */
+static void
+count_wait(struct sim *sim, struct sim_unit *unit, struct sim_visit *visit)
+{
+	const uint64_t entered_ps = sim->packets.all[visit->packet].entered_ps;
+	const uint64_t ps = sim->now_ps - entered_ps;
+
+	unit->taken++;
+	unit->waited_ps += sim_counted_ps(sim, entered_ps);
+	visit->waited_ps += ps;
+	if (!visit->was_interrupted) {
+		weir_sim_tally_add(&unit->wait_ps, ps);
+		return;
+	}
+	unit->wait_ps.sum += ps;
+	if (visit->waited_ps > unit->wait_ps.max)
+		unit->wait_ps.max = visit->waited_ps;
+}
+
 static void
 start(struct sim *sim, uint32_t index, struct sim_visit visit)
 {
 	struct sim_server *const server = &sim->servers[index];
 	struct sim_unit *const unit = &sim->units[server->unit];
-	const struct sim_packet *const packet = &sim->packets.all[visit.packet];
 
 	if (visit.left_ps == SIM_NOT_DRAWN)
 		visit.left_ps = draw_service(sim, server->unit, visit.packet);
-	unit->taken++;
-	weir_sim_tally_add(&unit->wait_ps, sim->now_ps - packet->entered_ps);
-	unit->waited_ps += sim_counted_ps(sim, packet->entered_ps);
+	count_wait(sim, unit, &visit);
 	server->visit = visit;
 	server->start_ps = sim->now_ps;
 	server->end_ps = sim->now_ps + visit.left_ps;
@@ -93,6 +109,7 @@ interrupt(struct sim *sim, uint32_t index)
 	unit->worked_ps += sim_counted_ps(sim, server->start_ps);
 	packet->service_ps += sim->now_ps - server->start_ps;
 	packet->entered_ps = sim->now_ps;
+	server->visit.was_interrupted = true;
 	server->visit.left_ps = server->end_ps - sim->now_ps;
 	server->visit.key = sim_unit_key(
 		&sim->model->units[server->unit], &server->visit, server->visit.left_ps);

@@ -90,6 +90,14 @@ orders_at_a_unit(void **state)
 	/* a 100-200, b 200-300, c 300-500, d 500-1200, b 1200-1600, a 1600-2500 */
 	LATENCIES(FOUR_AT_UNIT("discipline: priority, by: class, preemptive: true"), 2400, 1400,
 		200, 800);
+	/* a waits for 1400 in one, b from 300 to 1200. */
+	EXPECT(FOUR_AT_UNIT("discipline: priority, by: class, preemptive: true"),
+		{WEIR_SIM_UNIT, "u", "wait_mean_ns", (1400 + 900 + 0 + 100) / 4.0},
+		{WEIR_SIM_UNIT, "u", "wait_max_ns", 1400});
+	/* c makes b wait, too: again, after 100 of its 500. */
+	EXPECT(FOUR_AT_UNIT("discipline: shortest, preemptive: true"),
+		{WEIR_SIM_UNIT, "u", "wait_mean_ns", (1400 + 200 + 0 + 500) / 4.0},
+		{WEIR_SIM_UNIT, "u", "wait_max_ns", 1400});
 }
 
 /* Two servers, packets whose cores wait, that have none, and on their way out; all laws hold (given_run() looks). */

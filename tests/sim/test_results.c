@@ -263,6 +263,27 @@ a_tag_switch_begins_a_stage(void **state)
 		{WEIR_SIM_CORE, "c.1", "utilisation", 0.55});
 }
 
+/* Squares of half a million seconds, which all are away from the mean, have more than 128 bits in all. */
+static void
+the_spread_of_an_array(void **state)
+{
+	EXPECT("models:\n"
+	       "  b:\n"
+	       "    parameters: {delay: }\n"
+	       "    traffic: {streams: {s: {to: w, arrivals: deterministic, interval: 1s, count: "
+	       "1000}}}\n"
+	       "    application:\n"
+	       "      queues: {w: {type: parallel}}\n"
+	       "      objects: {o: {queues: w, steps: [{use: u, deschedule: true}]}}\n"
+	       "    platform:\n"
+	       "      cores: {c: {clock: 1GHz}}\n"
+	       "      units: {u: {delay: \"${delay}\", servers: 1000}}\n"
+	       "instances: {b: {count: 2, each: {delay: [1000000s, 2s]}}}\n"
+	       "run: {simulation: {duration: 2000000s}}\n",
+		{WEIR_SIM_STREAM, "b.0.s", "latency_sd_ns", 0},
+		{WEIR_SIM_STREAM, "b.*.s", "latency_sd_ns", 999998e9 / 2 * sqrt(2000.0 / 1999)});
+}
+
 int
 main(void)
 {
@@ -276,6 +297,7 @@ main(void)
 		cmocka_unit_test(a_tag_switch_begins_a_stage),
 		cmocka_unit_test(after_a_batch),
 		cmocka_unit_test(what_was_not_measured_does_not_count),
+		cmocka_unit_test(the_spread_of_an_array),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,7 +233,8 @@ parts_are_joined(void **state)
 	/* One that finds no room is lost, and not waited for. */
 	EXPECT(FORK("{cpu: 100cycles}, {fork: r, count: 3}, {join: true}, {cpu: 50cycles}",
 		       ", capacity: 1", ""),
-		{STREAM, "latency_mean_ns", 550}, {STREAM, "dropped_packets", 1});
+		{STREAM, "latency_mean_ns", 550}, {STREAM, "dropped_packets", 1},
+		{STREAM, "loss", 1.0 / 4});
 	/* What it does not wait for later does not wake it. */
 	EXPECT(FORK("{fork: r}, {join: true}, {fork: r}, {cpu: 500cycles}", "", ""),
 		{STREAM, "latency_mean_ns", 700}, {CORES, "busy_mean", 0.05});
@@ -340,7 +341,9 @@ packets_lie_in_levels(void **state)
 		       "8Gb/s}, ram: {latency: 80ns, bandwidth: 4Gb/s}}"),
 		/* 30, 200, 100 near and 200 far; the second one comes 100 later, with two at each */
 		{STREAM, "latency_min_ns", 530}, {STREAM, "latency_max_ns", 230 + 200 + 400},
-		{WEIR_SIM_MEMORY, "m.l2", "held_max_bytes", 200});
+		{WEIR_SIM_MEMORY, "m.l2", "held_max_bytes", 200},
+		{WEIR_SIM_MEMORY, "m.ram", "held_max_bytes", 200},
+		{WEIR_SIM_MEMORY, "m.ram", "held_mean_bytes", 100 * (530 + 830) / 10000.0});
 }
 
 /* Three times of what is otherwise 100 ns; of a unit also by a discipline that knows it beforehand. */
