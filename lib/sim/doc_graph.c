@@ -30,14 +30,14 @@ sim_doc_find_destination(struct weir_sim_model *model, const struct weir_base_do
 {
 	const char *name = weir_base_doc_str(value);
 	const uint32_t port = sim_doc_port(model, name);
-	uint32_t i;
+	const uint32_t queue = sim_doc_meant_queue(model, value);
 
-	for (i = 0; i < model->nb_queues; i++)
-		if (strcmp(model->queues[i].name, name) == 0)
-			break;
 	if (port == SIM_NONE)
 		return sim_doc_find_queue(model, value);
-	if (i < model->nb_queues) {
+	/* One of a part's own is meant before the port, which is outside of all parts. */
+	if (queue != SIM_NONE && strcmp(model->queues[queue].name, name) != 0)
+		return queue;
+	if (queue != SIM_NONE) {
 		weir_base_doc_error_add(model->doc, value,
 			"a queue and a port are called '%s'; expected names that differ", name);
 		return SIM_NONE;

@@ -58,6 +58,12 @@ find_or_tell(struct weir_sim_model *model, const struct weir_base_doc_value *val
 }
 
 uint32_t
+sim_doc_meant_queue(const struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	return find(model, value, model->nb_queues, queue_at);
+}
+
+uint32_t
 sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {
 	return find_or_tell(

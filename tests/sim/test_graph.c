@@ -191,6 +191,30 @@ rings_in_turn(void **state)
 		{WEIR_SIM_STREAM, "s", "latency_mean_ns", 90 + 115});
 }
 
+/* A port is outside of all parts: what a part's stream names is the port, unless the part has a queue that is called so. */
+static void
+streams_of_parts(void **state)
+{
+#define PARTS(application)                                                                         \
+	"models:\n"                                                                                \
+	"  b:\n" application "    platform: {cores: {c: {clock: 1GHz}}}\n"                         \
+	"    traffic: {streams: {t: {to: uplink, size: 100B, arrivals: deterministic, interval: "  \
+	"1us, count: 1}}}\n"                                                                       \
+	"instances: {b: {count: 2}}\n" GRAPH(TO_NORTH, "", "",                                     \
+		"  workers: [{receive: [uplink], groups: []}]\n", "interval: 5us, count: 1",       \
+		"duration: 6us")
+
+	EXPECT(PARTS(""), {WEIR_SIM_RING, "uplink.0.rx_ring", "arrived_packets", 3},
+		{WEIR_SIM_STREAM, "b.*.t", "delivered_packets", 2},
+		/* Both are received, and sent, at once. */
+		{WEIR_SIM_STREAM, "b.1.t", "latency_mean_ns", 215 + 10 + 15});
+	EXPECT(PARTS("    application:\n"
+		     "      queues: {uplink: {}}\n"
+		     "      objects: {o: {queues: uplink, steps: [{cpu: 7cycles}]}}\n"),
+		{WEIR_SIM_RING, "uplink.0.rx_ring", "arrived_packets", 1},
+		{WEIR_SIM_STREAM, "b.1.t", "latency_mean_ns", 7});
+}
+
 /* Nobody but the worker works: what it takes for a packet is all that there is of a server. */
 #define SERVER(walk, rx, rx_costs, rate, ms)                                                       \
 	"application: {nodes: {sink: {type: 'null'}}, edges: ['uplink.classify -> sink']}\n"       \
@@ -514,6 +538,7 @@ main(void)
 		cmocka_unit_test(links_and_threads),
 		cmocka_unit_test(packet_at_a_look),
 		cmocka_unit_test(link_takes_turns),
+		cmocka_unit_test(streams_of_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
