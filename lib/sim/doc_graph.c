@@ -11,6 +11,7 @@
 #define PS_PER_S     1e12
 #define SLEEP_MIN_PS UINT64_C(50000000) /* as a worker of a program sleeps that finds nothing */
 #define SLEEP_MAX_PS UINT64_C(1000000000)
+#define WALK_MAX_PS  (SIM_TIME_END_PS / 4)
 #define WORKERS_MAX  64 /* as of a program that is run */
 #define QUEUES_MAX   256
 
@@ -326,6 +327,23 @@ read_groups(
 	return true;
 }
 
+/* Walks that find nothing are counted by division, and by sums that must not go round. */
+static void
+check_walk(struct weir_sim_model *model, const struct model_worker *worker,
+	const struct weir_base_doc_value *walk)
+{
+	const double ps = (double)worker->walk_ps + (double)worker->dispatch_ps +
+			  (double)worker->poll_ps * worker->nb_polled;
+
+	if (worker->walk_ps == 0)
+		weir_base_doc_error_add(model->doc, walk,
+			"a walk of %s takes no time; expected 1 ps or more", worker->name);
+	if (ps > (double)WALK_MAX_PS)
+		weir_base_doc_error_add(model->doc, walk,
+			"a walk of %s that finds nothing takes %.3g s; expected at most %.3g s",
+			worker->name, ps / PS_PER_S, (double)WALK_MAX_PS / PS_PER_S);
+}
+
 /* Each worker is a core of its own, which is taken from its kind. */
 static int
 take_cores(struct weir_sim_model *model, const struct weir_base_doc_value *costs)
@@ -374,9 +392,7 @@ take_cores(struct weir_sim_model *model, const struct weir_base_doc_value *costs
 				"them; expected 'dispatch' of 1 ps or more",
 				worker->name);
 		worker->poll_ps = sim_round_ps(poll * kind->ps_per_cycle);
-		if (worker->walk_ps == 0)
-			weir_base_doc_error_add(model->doc, weir_base_doc_get(costs, "walk"),
-				"a walk of %s takes no time; expected 1 ps or more", worker->name);
+		check_walk(model, worker, weir_base_doc_get(costs, "walk"));
 	}
 	return 0;
 }

@@ -221,6 +221,12 @@ what_means_nothing_to_workers(void **state)
 	refuse("platform:\n  cores:\n    c: {count: 2,",
 		WORKERS("", "") "  cores:\n    c: {count: 2, @polling: {switch: 1cycles},",
 		"'polling'");
+	refuse("platform:\n  cores:\n    c: {count: 2, clock: 1.2GHz}",
+		"platform:\n  ports: {d: {device: a, rx_queues: 3}}\n"
+		"  workers: [{receive: [d], groups: []}]\n"
+		"  costs: {walk: @1e12cycles, poll: 1e12cycles}\n"
+		"  cores:\n    c: {count: 2, clock: 1Hz}",
+		"finds nothing takes");
 	refuse("platform:\n",
 		"platform:\n  ports: {d: {device: a}}\n  workers: [{receive: [d]}, {}]\n"
 		"  costs: {walk: 1cycles, dispatch: 1cycles}\n  @dispatch: {preemptive: true}\n",
