@@ -84,16 +84,18 @@ struct weir_sim_estimate
 weir_sim_estimate(const double *values, unsigned int stride, unsigned int nb, double confidence)
 {
 	struct weir_sim_estimate estimate = {.half_width = INFINITY};
-	double squares = 0, distance;
+	double squares = 0, beyond = 0, least = NAN, distance;
 	unsigned int i, there = 0;
 
-	for (i = 0; i < nb; i++)
+	for (i = 0; i < nb; i++) {
 		there += !isnan(values[(size_t)i * stride]);
-	if (there == 0)
-		estimate.mean = NAN;
+		least = fmin(least, values[(size_t)i * stride]);
+	}
+	/* From the least one on: of samples that are all the same the mean is that, to the last bit. */
 	for (i = 0; i < nb; i++)
 		if (!isnan(values[(size_t)i * stride]))
-			estimate.mean += values[(size_t)i * stride] / there;
+			beyond += (values[(size_t)i * stride] - least) / there;
+	estimate.mean = least + beyond;
 	if (there < 2)
 		return estimate;
 	for (i = 0; i < nb; i++) {

@@ -93,6 +93,16 @@ an_estimate(void **state)
 	assert_true(isnan(weir_sim_estimate(values, 2, 0, 0.95).mean));
 }
 
+/* What is the same in all of 49 replications is known exactly, though a 49th is not. */
+static void
+an_estimate_of_what_is_the_same(void **state)
+{
+	const double values[] = {0.7};
+	struct weir_sim_estimate estimate = weir_sim_estimate(values, 0, 49, 0.95);
+
+	assert_true(estimate.mean == 0.7 && estimate.sd == 0 && estimate.half_width == 0);
+}
+
 int
 main(void)
 {
@@ -103,6 +113,7 @@ main(void)
 		cmocka_unit_test(a_level_over_time),
 		cmocka_unit_test(student_as_in_tables),
 		cmocka_unit_test(an_estimate),
+		cmocka_unit_test(an_estimate_of_what_is_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
