@@ -157,6 +157,20 @@ sim_doc_job_drops(const struct weir_sim_model *model, const struct weir_base_doc
 	return false;
 }
 
+/* Only a queue's capacity is a limit for what is sent to it, and what finds that full is dropped. */
+static void
+check_no_wait(struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t queue)
+{
+	const struct weir_base_doc_value *on_full = weir_base_doc_get(own, "on_full");
+
+	if (queue != SIM_NONE && model->queues[queue].capacity != SIM_NONE && on_full != NULL &&
+		weir_base_doc_u64(on_full) != 0)
+		weir_base_doc_error_add(model->doc, on_full,
+			"waiting for room in a queue is not simulated, and '%s' has a 'capacity'; "
+			"expected 'drop', or none",
+			model->queues[queue].name);
+}
+
 int
 sim_doc_read_events(
 	struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t index)
@@ -170,6 +184,7 @@ sim_doc_read_events(
 		return 0;
 	case WEIR_BASE_NODE_SENDS:
 		node->queue = read_to(model, own);
+		check_no_wait(model, own, node->queue);
 		return 0;
 	case WEIR_BASE_NODE_WORKS:
 		return read_job(model, own, index);

@@ -162,6 +162,12 @@ count_queues(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 	}
 	for (i = 0; i < model->graph.nb_ports; i++) {
 		port = &model->graph.ports[i];
+		if (port->per_byte > 0 && !port->transmits)
+			weir_base_doc_error_add(model->doc,
+				weir_base_doc_get(port->value, "bandwidth"),
+				"port '%s' does not transmit; expected 'bandwidth' of one with "
+				"'pcap_out' or 'device'",
+				port->name);
 		if (port->nb_rx == 0)
 			port->nb_rx = 1;
 		if (weir_base_doc_count(workers) == 0)

@@ -10,7 +10,7 @@ static const char good[] = "traffic:\n"
 			   "application:\n"
 			   "  queues:\n"
 			   "    q: {type: parallel}\n"
-			   "    r: {type: atomic, flows: 4}\n"
+			   "    r: {type: atomic, flows: 4, capacity: 99}\n"
 			   "  objects:\n"
 			   "    o: {queues: [q], to: r, steps: [{cpu: 700cycles}]}\n"
 			   "    p: {queues: [r], steps: [{cpu: 1kcycles, distribution: uniform}]}\n"
@@ -221,6 +221,18 @@ what_means_nothing_to_workers(void **state)
 	refuse("platform:\n  cores:\n    c: {count: 2,",
 		WORKERS("", "") "  cores:\n    c: {count: 2, @polling: {switch: 1cycles},",
 		"'polling'");
+	refuse("platform:\n",
+		"  nodes: {t: {type: sched_tx, queue: r, on_full: @wait}}\n"
+		"  edges: [d.classify -> t]\n"
+		"platform:\n  ports: {d: {device: a}}\n"
+		"  workers: [{receive: [d], groups: []}]\n"
+		"  costs: {walk: 1cycles, nodes: {ethdev_rx: {}, sched_tx: {}, drop: {}}}\n",
+		"'r' has a 'capacity'");
+	refuse("platform:\n",
+		"platform:\n  ports: {d: {pcap_in: /dev/null, bandwidth: @1Gb/s}}\n"
+		"  workers: [{receive: [d], groups: []}]\n"
+		"  costs: {walk: 1cycles}\n",
+		"does not transmit");
 	refuse("platform:\n  cores:\n    c: {count: 2, clock: 1.2GHz}",
 		"platform:\n  ports: {d: {device: a, rx_queues: 3}}\n"
 		"  workers: [{receive: [d], groups: []}]\n"
