@@ -84,18 +84,17 @@ struct weir_sim_estimate
 weir_sim_estimate(const double *values, unsigned int stride, unsigned int nb, double confidence)
 {
 	struct weir_sim_estimate estimate = {.half_width = INFINITY};
-	double squares = 0, beyond = 0, least = NAN, distance;
+	double squares = 0, beyond = 0, first = NAN, distance;
 	unsigned int i, there = 0;
 
-	for (i = 0; i < nb; i++) {
-		there += !isnan(values[(size_t)i * stride]);
-		least = fmin(least, values[(size_t)i * stride]);
-	}
-	/* From the least one on: of samples that are all the same the mean is that, to the last bit. */
+	for (i = 0; i < nb; i++)
+		if (!isnan(values[(size_t)i * stride]) && there++ == 0)
+			first = values[(size_t)i * stride];
+	/* From the first one on: of samples that are all the same the mean is that, to the last bit. */
 	for (i = 0; i < nb; i++)
 		if (!isnan(values[(size_t)i * stride]))
-			beyond += (values[(size_t)i * stride] - least) / there;
-	estimate.mean = least + beyond;
+			beyond += (values[(size_t)i * stride] - first) / there;
+	estimate.mean = first + beyond;
 	if (there < 2)
 		return estimate;
 	for (i = 0; i < nb; i++) {
