@@ -264,15 +264,10 @@ serve_all(struct weir_em_core *core, uint16_t nb)
 	struct runs runs;
 	uint16_t run;
 
-	queues[0] = NULL; /* there is one always, which not every compiler sees */
 	for (uint16_t i = 0; i < nb; i++) {
 		core->event_slots[i] = events[i].impl_opaque;
 		queues[i] = em_event_queue(em, &events[i]);
 		rte_prefetch0(queues[i]);
-	}
-	if (is_known(queues[0]) && same_queue(queues, nb) == nb) { /* as a single one always is */
-		em_serve(core, queues[0], events, nb, core->event_slots);
-		return;
 	}
 	runs.nb = 0;
 	memset(runs.first, 0, sizeof(runs.first));
@@ -285,6 +280,10 @@ serve_all(struct weir_em_core *core, uint16_t nb)
 			continue;
 		}
 		run = same_queue(&queues[i], (uint16_t)(nb - i));
+		if (run == nb) { /* as a single event always is */
+			em_serve(core, queue, events, nb, core->event_slots);
+			return;
+		}
 		if (runs.nb > 0 && runs.run[0].queue->priority != queue->priority)
 			serve_runs(core, &runs);
 		add_run(&runs, em, queue, i, run);
