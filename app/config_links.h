@@ -13,11 +13,12 @@
 
 #include "config_process.h"
 #include "weir_base_doc.h"
+#include "weir_base_nodes.h"
 
 struct config;
 
-#define CONFIG_LINKS_MAX      4096 /**< links, all together */
-#define CONFIG_LINK_NAME_SIZE 48   /**< longest name of one, its end and its number included */
+#define CONFIG_LINKS_MAX      WEIR_BASE_LINKS_MAX /**< links, all together */
+#define CONFIG_LINK_NAME_SIZE 48 /**< longest name of one, its end and its number included */
 
 /** Links alike: NAME, or NAME-0, NAME-1 and so on. Each is numbered among all links. */
 struct config_link {

@@ -95,35 +95,7 @@ static const struct weir_base_doc_section route_section = {
 };
 
 static const struct weir_base_doc_key keys[] = {
-	{
-		.name = "graph",
-		.kind = WEIR_BASE_DOC_ENUM,
-		.choices = weir_base_graph_names,
-		.def = "forwarder",
-		.help = "The graph to begin with: `forwarder` is the built-in IPv4 and IPv6 "
-			"router.",
-	},
-	{
-		.name = "nodes",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_node,
-		.help = "Nodes to add to the graph, by name.",
-	},
-	{
-		.name = "edges",
-		.kind = WEIR_BASE_DOC_LIST,
-		.item = WEIR_BASE_DOC_STRING,
-		.check = weir_base_node_edge_check,
-		.expected = "\"NODE.EDGE -> NODE\", for example \"classify.ip4 -> ip4_lookup\"",
-		.help = "Edges to change: `NODE.EDGE -> NODE`. An edge is called by the node that "
-			"it leads to "
-			"in the graph to begin with, or a beginning of that name that no other "
-			"edge shares; each may be changed once. A "
-			"port's name on the left stands for its receive nodes, on the right for "
-			"its "
-			"transmit node.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_application_rows),
 	{
 		.name = "queues",
 		.kind = WEIR_BASE_DOC_NAMED,

@@ -10,8 +10,6 @@
 
 #include "schema.h"
 
-static const char *const type_choices[] = {"atomic", "parallel", "ordered", NULL};
-
 static bool
 check_name(const char *text)
 {
@@ -51,34 +49,7 @@ check_power(const char *text)
 }
 
 static const struct weir_base_doc_key queue_keys[] = {
-	{
-		.name = "type",
-		.kind = WEIR_BASE_DOC_ENUM,
-		.choices = type_choices,
-		.def = "atomic",
-		.help = "What it promises. `atomic`: one worker at a time has packets of a flow, "
-			"in order. `ordered`: any workers have them, and what they send on is in "
-			"order again. `parallel`: any workers, no order.",
-	},
-	{
-		.name = "flows",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = WEIR_BRIDGE_FLOWS_MAX,
-		.def = "1",
-		.help = "How many flows are told apart: so many workers can have packets of an "
-			"atomic queue at a time, at most. Packets of different flows have no order "
-			"among each other. Where there are several, each is a queue of the event "
-			"machine's, called NAME.0, NAME.1 and so on.",
-	},
-	{
-		.name = "priority",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 0,
-		.max = 7,
-		.def = "0",
-		.help = "0 is served first.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_queue_rows),
 	{
 		.name = "group",
 		.kind = WEIR_BASE_DOC_STRING,
@@ -87,29 +58,6 @@ static const struct weir_base_doc_key queue_keys[] = {
 		.expected = "1 to 23 letters, digits or '_'",
 		.help = "The group of workers that serves it, see `platform.workers.groups`; for "
 			"`weir sim` the group of `platform.cores`.",
-	},
-	{
-		.name = "discipline",
-		.kind = WEIR_BASE_DOC_STRING,
-		.def = "fcfs",
-		.help = "For `weir sim`. Which packet of a flow is served next: `fcfs`, the first "
-			"that came; `lcfs`, "
-			"the last; `shortest` or `longest`, by what is left of the object's first "
-			"step, which is `cpu`; or `PLUGIN.so:SYMBOL`, a `struct "
-			"weir_sim_discipline` "
-			"(`weir_sim_discipline.h`) in a shared object, beside this file unless its "
-			"name begins with '/'. With `preemptive` a packet that goes before one "
-			"that "
-			"is worked on interrupts it, except with the last.",
-	},
-	{
-		.name = "capacity",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 0,
-		.max = 1073741824,
-		.help = "For `weir sim`: most packets that wait in it; one that comes then is "
-			"dropped. Those that are worked on are not counted. By default there is "
-			"no limit.",
 	},
 	{.name = NULL},
 };
@@ -123,12 +71,7 @@ const struct weir_base_doc_section schema_queue = {
 };
 
 static const struct weir_base_doc_key object_keys[] = {
-	{
-		.name = "queues",
-		.kind = WEIR_BASE_DOC_LIST,
-		.item = WEIR_BASE_DOC_STRING,
-		.help = "Its queues. Each belongs to one object or node.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_object_rows),
 	{
 		.name = "receive",
 		.kind = WEIR_BASE_DOC_STRING,
@@ -142,11 +85,6 @@ static const struct weir_base_doc_key object_keys[] = {
 			"shared object, beside this file unless its name begins with '/'.",
 	},
 	{
-		.name = "to",
-		.kind = WEIR_BASE_DOC_STRING,
-		.help = "Queue that it sends to.",
-	},
-	{
 		.name = "flow",
 		.kind = WEIR_BASE_DOC_ENUM,
 		.choices = weir_base_flow_names,
@@ -157,14 +95,6 @@ static const struct weir_base_doc_key object_keys[] = {
 		.name = "argument",
 		.kind = WEIR_BASE_DOC_STRING,
 		.help = "A text for a plug-in.",
-	},
-	{
-		.name = "steps",
-		.kind = WEIR_BASE_DOC_LIST,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_step,
-		.help = "What it does with a packet, one after the other, and what that costs: "
-			"which `weir sim` needs to know.",
 	},
 	{.name = NULL},
 };

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include <weir_sim.h>
+
 #include "config_links.h"
 #include "schema.h"
 
@@ -21,21 +23,7 @@ static const struct weir_base_doc_key buffer_keys[] = {
 		.max = 1e6,
 		.help = "How long frames can be found, at least, counted from the newest.",
 	},
-	{
-		.name = "rate",
-		.kind = WEIR_BASE_DOC_FREQUENCY,
-		.min = 1e-3,
-		.max = 1e9,
-		.help = "Frames a second of each link. Of formats without a step, whose clock "
-			"does not say it.",
-	},
-	{
-		.name = "frame_size",
-		.kind = WEIR_BASE_DOC_BYTES,
-		.min = 1,
-		.max = 16777216,
-		.help = "Of the largest frame. By default the format's.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_buffer_rows),
 	{
 		.name = "jump",
 		.kind = WEIR_BASE_DOC_DURATION,
@@ -172,20 +160,7 @@ static const struct weir_base_doc_section delivery_section = {
 };
 
 static const struct weir_base_doc_key link_keys[] = {
-	{
-		.name = "format",
-		.kind = WEIR_BASE_DOC_STRING,
-		.flags = WEIR_BASE_DOC_REQUIRED,
-		.help = "Of its frames: one of `formats`, or built in.",
-	},
-	{
-		.name = "count",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = CONFIG_LINKS_MAX,
-		.help = "So many links alike, called NAME-0, NAME-1 and so on; without it there is "
-			"one, called NAME.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_link_rows),
 	{
 		.name = "stream",
 		.kind = WEIR_BASE_DOC_INT,
@@ -194,19 +169,6 @@ static const struct weir_base_doc_key link_keys[] = {
 		.def = "0",
 		.help = "Stream key in the frames of the first of them; the next ones have those "
 			"after it.",
-	},
-	{
-		.name = "port",
-		.kind = WEIR_BASE_DOC_STRING,
-		.help = "Its frames come from this one of `platform.receivers`.",
-	},
-	{
-		.name = "queue",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 0,
-		.max = 1023,
-		.def = "0",
-		.help = "Queue of that port.",
 	},
 	{
 		.name = "buffer",

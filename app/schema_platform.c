@@ -5,7 +5,6 @@
 
 #include "schema.h"
 
-static const char *const idle_choices[] = {"poll", "pause", "sleep", NULL};
 static const char *const huge_choices[] = {"auto", "yes", "no", NULL};
 
 static const struct weir_base_doc_key memory_keys[] = {
@@ -120,64 +119,7 @@ static const struct weir_base_doc_section limit_section = {
 };
 
 static const struct weir_base_doc_key keys[] = {
-	{
-		.name = "ports",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_port,
-		.help = "Ports by name: letters, digits and '_', at most 31.",
-	},
-	{
-		.name = "receivers",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_receiver,
-		.help = "Devices that links' frames come from, by name.",
-	},
-	{
-		.name = "workers",
-		.kind = WEIR_BASE_DOC_LIST,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_worker,
-		.help = "Workers. Without any, one polls all ports.",
-	},
-	{
-		.name = "costs",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_costs,
-		.help = "What walks of the graph cost, for `weir sim`; `weir run` takes no notice "
-			"of it.",
-	},
-	{
-		.name = "cores",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_cores,
-		.help = "Cores, by the name of their kind, for `weir sim`; `weir run` takes no "
-			"notice of them.",
-	},
-	{
-		.name = "dispatch",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_dispatch,
-		.def = "{}",
-		.help = "How cores get packets, for `weir sim`.",
-	},
-	{
-		.name = "memories",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_memory,
-		.help = "Memories that cores share, by name, for `weir sim`.",
-	},
-	{
-		.name = "units",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_unit,
-		.help = "Accelerators, I/O units and links, by name, for `weir sim`; `weir run` "
-			"takes no notice of them.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_platform_rows),
 	{
 		.name = "scheduler",
 		.kind = WEIR_BASE_DOC_MAP,
@@ -206,25 +148,6 @@ static const struct weir_base_doc_key keys[] = {
 		.section = &limit_section,
 		.def = "{}",
 		.help = "Sizes of tables.",
-	},
-	{
-		.name = "idle",
-		.kind = WEIR_BASE_DOC_ENUM,
-		.choices = idle_choices,
-		.def = "poll",
-		.help = "What a worker does that finds nothing to do: poll on, pause (between "
-			"polls it gives way "
-			"to the other thread of its core), or sleep (50 us, growing to 1 ms). "
-			"Where workers share "
-			"a CPU the first two let others run.",
-	},
-	{
-		.name = "burst",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 4096,
-		.def = "256",
-		.help = "Largest vector of packets handed to a node.",
 	},
 	{
 		.name = "clock_period",

@@ -70,13 +70,7 @@ static const struct weir_base_doc_key keys[] = {
 		.kind = WEIR_BASE_DOC_STRING,
 		.help = "File for the final report as JSON.",
 	},
-	{
-		.name = "simulation",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_simulation,
-		.def = "{}",
-		.help = "How `weir sim` runs it; `weir run` takes no notice of it.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_run_rows),
 	{.name = NULL},
 };
 

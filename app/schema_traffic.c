@@ -169,14 +169,7 @@ static const struct weir_base_doc_key keys[] = {
 		.section = &replayed_section,
 		.help = "Links whose frames come from a file, likewise.",
 	},
-	{
-		.name = "streams",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_stream,
-		.help = "Streams of packets, by name, for `weir sim`; `weir run` takes no notice "
-			"of them.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_traffic_rows),
 	{.name = NULL},
 };
 

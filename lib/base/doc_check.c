@@ -115,7 +115,12 @@ weir_base_doc_kind_noun(enum weir_base_doc_kind kind)
 static const char *
 row_at(const void *arg, unsigned int index)
 {
-	return ((const struct weir_base_doc_key *)arg)[index].name;
+	struct doc_rows rows = DOC_ROWS((const struct weir_base_doc_section *)arg);
+	const struct weir_base_doc_key *row = weir_base_doc_next_row(&rows);
+
+	while (row != NULL && index-- > 0)
+		row = weir_base_doc_next_row(&rows);
+	return row != NULL ? row->name : NULL;
 }
 
 static const char *
@@ -159,7 +164,7 @@ expectation(struct weir_base_doc *doc, const struct weir_base_doc_key *row,
 			doc, "%s such as %s", quantity->noun, quantity->example);
 	if (kind == WEIR_BASE_DOC_MAP && row->section != NULL)
 		return weir_base_doc_format(doc, "a map with keys of: %s",
-			weir_base_doc_list_names(doc, row_at, row->section->keys));
+			weir_base_doc_list_names(doc, row_at, row->section));
 	if (row->expected != NULL && kind < WEIR_BASE_DOC_MAP)
 		return row->expected;
 	return weir_base_doc_kind_noun(kind);
@@ -179,14 +184,14 @@ unknown_key(const struct weir_base_doc_value *map, const struct weir_base_doc_va
 	const struct weir_base_doc_section *section)
 {
 	struct weir_base_doc *doc = map->doc;
-	const char *nearest = weir_base_doc_nearest(item->name, row_at, section->keys);
+	const char *nearest = weir_base_doc_nearest(item->name, row_at, section);
 	const char *guess = "";
 
 	if (nearest != NULL)
 		guess = weir_base_doc_format(doc, ", did you mean '%s'?", nearest);
 	weir_base_doc_error_name(doc, item, "unknown key '%s'%s%s%s expected one of: %s%s",
 		weir_base_doc_shown(doc, item->name), holder(doc, map), guess,
-		nearest != NULL ? "" : ";", weir_base_doc_list_names(doc, row_at, section->keys),
+		nearest != NULL ? "" : ";", weir_base_doc_list_names(doc, row_at, section),
 		map == doc->root ? ", include" : "");
 }
 
@@ -250,18 +255,19 @@ make_default(const struct weir_base_doc_value *map, const struct weir_base_doc_k
 static void
 complete(struct weir_base_doc_value *map, const struct weir_base_doc_section *section)
 {
+	struct doc_rows rows = DOC_ROWS(section);
 	const struct weir_base_doc_key *row;
 	struct weir_base_doc *doc = map->doc;
 	unsigned int nb_rows = 0, i;
 
-	for (row = section->keys; row->name != NULL; row++)
+	while (weir_base_doc_next_row(&rows) != NULL)
 		nb_rows++;
 	map->defaults =
 		weir_base_doc_alloc(doc, (nb_rows + 1) * sizeof(struct weir_base_doc_value *));
 	if (map->defaults == NULL)
 		return;
-	for (i = 0; i < nb_rows; i++) {
-		row = &section->keys[i];
+	rows = (struct doc_rows)DOC_ROWS(section);
+	for (i = 0; (row = weir_base_doc_next_row(&rows)) != NULL; i++) {
 		if (weir_base_doc_find(map, row->name) != NULL)
 			continue;
 		map->defaults[i] = make_default(map, row);
@@ -283,11 +289,8 @@ weir_base_doc_check_map(
 	for (i = 0; i < map->nb_items; i++) {
 		struct weir_base_doc_value *item = map->items[i];
 
-		for (row = section->keys; row->name != NULL; row++) {
-			if (strcmp(row->name, item->name) == 0)
-				break;
-		}
-		if (row->name != NULL)
+		row = weir_base_doc_row(section, item->name);
+		if (row != NULL)
 			check_kind(item, row, row->kind);
 		else
 			unknown_key(map, item, section);

@@ -115,20 +115,6 @@ open_file(struct weir_base_doc *doc, const char *path, struct stat *status,
 	return -1;
 }
 
-const struct weir_base_doc_key *
-weir_base_doc_row(const struct weir_base_doc_section *section, const char *name)
-{
-	const struct weir_base_doc_key *row;
-
-	if (section == NULL)
-		return NULL;
-	for (row = section->keys; row->name != NULL; row++) {
-		if (strcmp(row->name, name) == 0)
-			return row;
-	}
-	return NULL;
-}
-
 static void merge_map(struct weir_base_doc_value *into, struct weir_base_doc_value *from,
 	const struct weir_base_doc_section *section, const struct weir_base_doc_key *named);
 

@@ -43,11 +43,12 @@ add(struct outline *outline, const struct weir_base_doc_section *section)
 static void
 collect(struct outline *outline, const struct weir_base_doc_section *section)
 {
+	struct doc_rows rows = DOC_ROWS(section);
 	const struct weir_base_doc_key *row;
 
 	if (was_met(outline, section) || !add(outline, section))
 		return;
-	for (row = section->keys; row->name != NULL; row++) {
+	while ((row = weir_base_doc_next_row(&rows)) != NULL) {
 		if (row->section != NULL)
 			collect(outline, row->section);
 	}
@@ -127,13 +128,14 @@ print_kind(FILE *out, const struct weir_base_doc_key *row, enum weir_base_doc_ki
 static void
 print_section(FILE *out, const struct weir_base_doc_section *section, bool is_root)
 {
+	struct doc_rows rows = DOC_ROWS(section);
 	const struct weir_base_doc_key *row;
 
 	fprintf(out, "## %s\n\n", section->name);
 	if (section->help != NULL)
 		fprintf(out, "%s\n\n", section->help);
 	fprintf(out, "| key | value | default | meaning |\n|---|---|---|---|\n");
-	for (row = section->keys; row->name != NULL; row++) {
+	while ((row = weir_base_doc_next_row(&rows)) != NULL) {
 		fprintf(out, "| `%s` | ", row->name);
 		print_kind(out, row, row->kind);
 		fprintf(out, " | ");

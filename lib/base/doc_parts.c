@@ -119,10 +119,11 @@ add_things(const struct weir_base_doc_value *from, struct weir_base_doc_value *i
 static void
 index_things(struct weir_base_doc_value *map, const struct weir_base_doc_section *section)
 {
+	struct doc_rows rows = DOC_ROWS(section);
 	const struct weir_base_doc_key *row;
 	struct weir_base_doc_value *child;
 
-	for (row = section->keys; row->name != NULL; row++) {
+	while ((row = weir_base_doc_next_row(&rows)) != NULL) {
 		child = is_about_parts(row->name) ? NULL : weir_base_doc_find(map, row->name);
 		if (child == NULL || child->form != DOC_MAP)
 			continue;

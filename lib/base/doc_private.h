@@ -230,6 +230,20 @@ const char *weir_base_doc_resolve(struct weir_base_doc *doc, const char *file, c
 struct weir_base_doc_value *weir_base_doc_load_tree(struct weir_base_doc *doc, const char *path,
 	const struct weir_base_doc_value *at, const struct weir_base_doc_section *section);
 
+/* Where one is in the rows of a section. */
+struct doc_rows {
+	const struct weir_base_doc_key *next;
+	const struct weir_base_doc_key *behind; /* those of another section; NULL: one is in none */
+};
+
+#define DOC_ROWS(section)                                                                          \
+	{                                                                                          \
+		(section)->keys, NULL                                                              \
+	}
+
+/* The next row, also of the sections whose rows stand there; NULL beyond the last. */
+const struct weir_base_doc_key *weir_base_doc_next_row(struct doc_rows *rows);
+
 /* Row of a section; NULL: there is none. */
 const struct weir_base_doc_key *weir_base_doc_row(
 	const struct weir_base_doc_section *section, const char *name);

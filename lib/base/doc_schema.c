@@ -106,6 +106,7 @@ static json_t *section_schema(const struct weir_base_doc_section *section, json_
 static json_t *
 reference(const struct weir_base_doc_section *section, json_t *defs)
 {
+	struct doc_rows rows = DOC_ROWS(section);
 	const struct weir_base_doc_key *row;
 	json_t *schema;
 
@@ -115,7 +116,7 @@ reference(const struct weir_base_doc_section *section, json_t *defs)
 		json_object_set_new(defs, section->name, section_schema(section, defs));
 	}
 	schema = json_pack("{s:o}", "$ref", pointer(section->name));
-	for (row = section->keys; row->name != NULL; row++) {
+	while ((row = weir_base_doc_next_row(&rows)) != NULL) {
 		if ((row->flags & WEIR_BASE_DOC_REQUIRED) != 0)
 			return schema;
 	}
@@ -233,9 +234,10 @@ static json_t *
 section_schema(const struct weir_base_doc_section *section, json_t *defs)
 {
 	json_t *properties = json_object(), *required = json_array(), *schema;
+	struct doc_rows rows = DOC_ROWS(section);
 	const struct weir_base_doc_key *row;
 
-	for (row = section->keys; row->name != NULL; row++) {
+	while ((row = weir_base_doc_next_row(&rows)) != NULL) {
 		json_object_set_new(properties, row->name, row_schema(row, defs));
 		if ((row->flags & WEIR_BASE_DOC_REQUIRED) != 0)
 			json_array_append_new(required, json_string(row->name));

@@ -22,6 +22,8 @@ const struct weir_base_doc_value *
 weir_base_doc_get(const struct weir_base_doc_value *map, const char *key)
 {
 	const struct weir_base_doc_value *value;
+	const struct weir_base_doc_key *row;
+	struct doc_rows rows;
 	unsigned int i;
 
 	if (map == NULL)
@@ -29,8 +31,9 @@ weir_base_doc_get(const struct weir_base_doc_value *map, const char *key)
 	value = weir_base_doc_find(map, key);
 	if (value != NULL || map->section == NULL || map->defaults == NULL)
 		return value;
-	for (i = 0; map->section->keys[i].name != NULL; i++) {
-		if (strcmp(map->section->keys[i].name, key) == 0)
+	rows = (struct doc_rows)DOC_ROWS(map->section);
+	for (i = 0; (row = weir_base_doc_next_row(&rows)) != NULL; i++) {
+		if (strcmp(row->name, key) == 0)
 			return map->defaults[i];
 	}
 	return NULL;

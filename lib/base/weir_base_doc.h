@@ -85,7 +85,10 @@ struct weir_base_doc;       /* a loaded file, with what it includes */
 struct weir_base_doc_value; /* one value of it, owned by the document */
 struct weir_base_doc_section;
 
-/** One key of a section: a row of a schema table. A row whose name is NULL ends the table. */
+/**
+ * One key of a section: a row of a schema table. A row whose name is NULL ends the table; one whose name is "" stands for the
+ * rows of its section, see WEIR_BASE_DOC_ROWS_OF().
+ */
 struct weir_base_doc_key {
 	const char *name;             /**< the key */
 	enum weir_base_doc_kind kind; /**< what its value must be */
@@ -110,6 +113,15 @@ struct weir_base_doc_section {
 	const char *help;                     /**< what the section is for */
 	const struct weir_base_doc_key *keys; /**< rows, the last with name NULL */
 };
+
+/**
+ * In a table: the rows of @p other, a section that several have in common, stand here. Those are keys only, and not rows of
+ * yet another one.
+ */
+#define WEIR_BASE_DOC_ROWS_OF(other)                                                               \
+	{                                                                                          \
+		.name = "", .section = &(other)                                                    \
+	}
 
 /** One of the root's `instances`: weir_base_doc_load() puts it in, no one else needs to read it. */
 extern const struct weir_base_doc_section weir_base_doc_instance;

@@ -69,6 +69,12 @@ extern const char *const weir_base_flow_names[];
 /** What is done in jobs, in the order of enum weir_bridge_job_builtin; the last one is NULL. */
 extern const char *const weir_base_job_work_names[];
 
+/** Most flows of a queue of events. */
+#define WEIR_BASE_FLOWS_MAX 65535
+
+/** Most links, all together. */
+#define WEIR_BASE_LINKS_MAX 4096
+
 /** Most flows that a node of jobs tells apart. */
 #define WEIR_BASE_JOB_FLOWS_MAX (1u << 20)
 

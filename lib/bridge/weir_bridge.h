@@ -37,6 +37,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "weir_base_nodes.h"
 #include "weir_em.h"
 #include "weir_graph.h"
 
@@ -45,7 +46,7 @@ extern "C" {
 #endif
 
 /** Most queues that flows of one sched_tx node are spread over. */
-#define WEIR_BRIDGE_FLOWS_MAX 65535
+#define WEIR_BRIDGE_FLOWS_MAX WEIR_BASE_FLOWS_MAX
 
 /** What tells flows apart; names are weir_base_flow_names. What a packet does not have (it is no IP packet, no TCP, UDP or SCTP, a fragment) is left out. */
 enum weir_bridge_flow {

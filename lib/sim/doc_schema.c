@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulator's vocabulary in description files. */
 #include "doc_schema.h"
-#include "weir_base_nodes.h"
 
 /* Of files that are to be run, too. */
 #define LEFT_ASIDE(key)                                                                            \
@@ -9,8 +8,6 @@
 		.name = key, .kind = WEIR_BASE_DOC_ANY,                                            \
 		.help = "Of `weir run`; the simulator leaves it aside.",                           \
 	}
-
-static const char *const type_choices[] = {"atomic", "parallel", "ordered", NULL};
 
 static const struct weir_base_doc_key polling_keys[] = {
 	{
@@ -92,59 +89,12 @@ const struct weir_base_doc_section weir_sim_doc_cores = {
 };
 
 static const struct weir_base_doc_key queue_keys[] = {
-	{
-		.name = "type",
-		.kind = WEIR_BASE_DOC_ENUM,
-		.choices = type_choices,
-		.def = "atomic",
-		.help = "What it promises. `atomic`: one core at a time has packets of a flow, in "
-			"order. `ordered`: any cores have them, and what they send on is in order "
-			"again. `parallel`: any cores, no order.",
-	},
-	{
-		.name = "flows",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 65535,
-		.def = "1",
-		.help = "How many flows are told apart. Packets of different flows have no order "
-			"among each other.",
-	},
-	{
-		.name = "priority",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 0,
-		.max = 7,
-		.def = "0",
-		.help = "0 is served first.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_queue_rows),
 	{
 		.name = "group",
 		.kind = WEIR_BASE_DOC_STRING,
 		.def = "default",
 		.help = "The group of cores that serves it.",
-	},
-	{
-		.name = "discipline",
-		.kind = WEIR_BASE_DOC_STRING,
-		.def = "fcfs",
-		.help = "Which packet of a flow is served next: `fcfs`, the first that came; "
-			"`lcfs`, "
-			"the last; `shortest` or `longest`, by what is left of the object's first "
-			"step, which is `cpu`; or `PLUGIN.so:SYMBOL`, a `struct "
-			"weir_sim_discipline` "
-			"(`weir_sim_discipline.h`) in a shared object, beside this file unless its "
-			"name begins with '/'. With `preemptive` a packet that goes before one "
-			"that "
-			"is worked on interrupts it, except with the last.",
-	},
-	{
-		.name = "capacity",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 0,
-		.max = 1073741824,
-		.help = "Most packets that wait in it; one that comes then is dropped. Those that "
-			"are worked on are not counted. By default there is no limit.",
 	},
 	{.name = NULL},
 };
@@ -156,24 +106,7 @@ static const struct weir_base_doc_section queue_section = {
 };
 
 static const struct weir_base_doc_key object_keys[] = {
-	{
-		.name = "queues",
-		.kind = WEIR_BASE_DOC_LIST,
-		.item = WEIR_BASE_DOC_STRING,
-		.help = "Its queues. Each belongs to one object.",
-	},
-	{
-		.name = "to",
-		.kind = WEIR_BASE_DOC_STRING,
-		.help = "Queue that it sends to; without one, packets leave.",
-	},
-	{
-		.name = "steps",
-		.kind = WEIR_BASE_DOC_LIST,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_step,
-		.help = "What it does with a packet, one after the other.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_object_rows),
 	LEFT_ASIDE("receive"),
 	LEFT_ASIDE("flow"),
 	LEFT_ASIDE("argument"),
@@ -226,20 +159,7 @@ static const struct weir_base_doc_section format_section = {
 };
 
 static const struct weir_base_doc_key buffer_keys[] = {
-	{
-		.name = "rate",
-		.kind = WEIR_BASE_DOC_FREQUENCY,
-		.min = 1e-3,
-		.max = 1e9,
-		.help = "Frames a second of each link, of formats whose clock does not say it.",
-	},
-	{
-		.name = "frame_size",
-		.kind = WEIR_BASE_DOC_BYTES,
-		.min = 1,
-		.max = 16777216,
-		.help = "Of frames whose format does not say it.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_buffer_rows),
 	LEFT_ASIDE("history"),
 	LEFT_ASIDE("jump"),
 	LEFT_ASIDE("confirm"),
@@ -257,32 +177,7 @@ static const struct weir_base_doc_section buffer_section = {
 };
 
 static const struct weir_base_doc_key link_keys[] = {
-	{
-		.name = "format",
-		.kind = WEIR_BASE_DOC_STRING,
-		.flags = WEIR_BASE_DOC_REQUIRED,
-		.help = "Of its frames.",
-	},
-	{
-		.name = "count",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 4096,
-		.help = "So many links alike, called NAME-0, NAME-1 and so on.",
-	},
-	{
-		.name = "port",
-		.kind = WEIR_BASE_DOC_STRING,
-		.help = "Its frames come from this one of `platform.receivers`.",
-	},
-	{
-		.name = "queue",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 0,
-		.max = 1023,
-		.def = "0",
-		.help = "Queue of that port.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_link_rows),
 	{
 		.name = "buffer",
 		.kind = WEIR_BASE_DOC_MAP,
@@ -320,28 +215,7 @@ static const struct weir_base_doc_key application_keys[] = {
 		.section = &link_section,
 		.help = "Links of a readout, by name.",
 	},
-	{
-		.name = "graph",
-		.kind = WEIR_BASE_DOC_ENUM,
-		.choices = weir_base_graph_names,
-		.def = "forwarder",
-		.help = "The graph to begin with.",
-	},
-	{
-		.name = "nodes",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_node,
-		.help = "Nodes to add to the graph, by name.",
-	},
-	{
-		.name = "edges",
-		.kind = WEIR_BASE_DOC_LIST,
-		.item = WEIR_BASE_DOC_STRING,
-		.check = weir_base_node_edge_check,
-		.expected = "\"NODE.EDGE -> NODE\", for example \"classify.ip4 -> ip4_lookup\"",
-		.help = "Edges to change: `NODE.EDGE -> NODE`.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_application_rows),
 	{
 		.name = "queues",
 		.kind = WEIR_BASE_DOC_NAMED,
@@ -370,80 +244,8 @@ static const struct weir_base_doc_section application_section = {
 	.keys = application_keys,
 };
 
-static const char *const idle_choices[] = {"poll", "pause", "sleep", NULL};
-
 static const struct weir_base_doc_key platform_keys[] = {
-	{
-		.name = "ports",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_port,
-		.help = "Ports by name.",
-	},
-	{
-		.name = "receivers",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_receiver,
-		.help = "Devices that links' frames come from, by name.",
-	},
-	{
-		.name = "workers",
-		.kind = WEIR_BASE_DOC_LIST,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_worker,
-		.help = "Workers. Without any, one polls all ports.",
-	},
-	{
-		.name = "costs",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_costs,
-		.help = "What walks of the graph cost.",
-	},
-	{
-		.name = "burst",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 4096,
-		.def = "256",
-		.help = "Largest vector of packets handed to a node.",
-	},
-	{
-		.name = "idle",
-		.kind = WEIR_BASE_DOC_ENUM,
-		.choices = idle_choices,
-		.def = "poll",
-		.help = "What a worker does that finds nothing to do: poll on, pause (which takes "
-			"no time), or sleep (50 us, growing to 1 ms).",
-	},
-	{
-		.name = "cores",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_cores,
-		.help = "Cores, by the name of their kind.",
-	},
-	{
-		.name = "dispatch",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_dispatch,
-		.def = "{}",
-		.help = "How cores get packets.",
-	},
-	{
-		.name = "memories",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_memory,
-		.help = "Memories that cores share, by name.",
-	},
-	{
-		.name = "units",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_unit,
-		.help = "Accelerators, I/O units and links, by name.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_platform_rows),
 	LEFT_ASIDE("scheduler"),
 	LEFT_ASIDE("memory"),
 	LEFT_ASIDE("mbufs"),
@@ -460,13 +262,7 @@ static const struct weir_base_doc_section platform_section = {
 };
 
 static const struct weir_base_doc_key traffic_keys[] = {
-	{
-		.name = "streams",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_stream,
-		.help = "Streams of packets, by name.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_traffic_rows),
 	LEFT_ASIDE("emulated"),
 	LEFT_ASIDE("replayed"),
 	{.name = NULL},
@@ -479,13 +275,7 @@ static const struct weir_base_doc_section traffic_section = {
 };
 
 static const struct weir_base_doc_key run_keys[] = {
-	{
-		.name = "simulation",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &weir_sim_doc_simulation,
-		.def = "{}",
-		.help = "How `weir sim` runs it.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_run_rows),
 	LEFT_ASIDE("name"),
 	LEFT_ASIDE("until"),
 	LEFT_ASIDE("duration"),

@@ -68,6 +68,21 @@ extern const struct weir_base_doc_section weir_sim_doc_costs;
 /** `run.simulation`. */
 extern const struct weir_base_doc_section weir_sim_doc_simulation;
 
+/** @name Rows that sections of a vocabulary that holds more have in common with the simulator's: see WEIR_BASE_DOC_ROWS_OF(). */
+/**@{*/
+extern const struct weir_base_doc_section weir_sim_doc_application_rows; /**< of `application` */
+extern const struct weir_base_doc_section
+	weir_sim_doc_queue_rows; /**< of one of `application.queues` */
+extern const struct weir_base_doc_section
+	weir_sim_doc_object_rows; /**< of one of `application.objects` */
+extern const struct weir_base_doc_section
+	weir_sim_doc_link_rows; /**< of one of `application.links` */
+extern const struct weir_base_doc_section weir_sim_doc_buffer_rows; /**< of the buffer of a link */
+extern const struct weir_base_doc_section weir_sim_doc_platform_rows; /**< of `platform` */
+extern const struct weir_base_doc_section weir_sim_doc_traffic_rows;  /**< of `traffic` */
+extern const struct weir_base_doc_section weir_sim_doc_run_rows;      /**< of `run` */
+/**@}*/
+
 /**
  * Make a model of a document that was loaded without errors. What is wrong with it as a model (a queue that nobody
  * serves, a group without cores ...) is added to the document's errors, each at its place.

@@ -16,11 +16,8 @@ fixture_is_even_length(const char *text)
 	return strlen(text) % 2 == 0;
 }
 
-static const struct weir_base_doc_key fixture_port_keys[] = {
-	{.name = "file",
-		.kind = WEIR_BASE_DOC_FILE,
-		.flags = WEIR_BASE_DOC_REQUIRED,
-		.help = "A capture | file."},
+/* Rows that stand between others, and rows that are all there is. */
+static const struct weir_base_doc_key fixture_port_common_keys[] = {
 	{.name = "queues",
 		.kind = WEIR_BASE_DOC_INT,
 		.def = "1",
@@ -32,6 +29,17 @@ static const struct weir_base_doc_key fixture_port_keys[] = {
 		.def = "drop",
 		.choices = fixture_full,
 		.help = "When full."},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section fixture_port_common = {.keys = fixture_port_common_keys};
+
+static const struct weir_base_doc_key fixture_port_keys[] = {
+	{.name = "file",
+		.kind = WEIR_BASE_DOC_FILE,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.help = "A capture | file."},
+	WEIR_BASE_DOC_ROWS_OF(fixture_port_common),
 	{.name = "tags",
 		.kind = WEIR_BASE_DOC_LIST,
 		.item = WEIR_BASE_DOC_STRING,
@@ -42,9 +50,17 @@ static const struct weir_base_doc_key fixture_port_keys[] = {
 
 static const struct weir_base_doc_section fixture_port = {"port", "One port.", fixture_port_keys};
 
-static const struct weir_base_doc_key fixture_limit_keys[] = {
+static const struct weir_base_doc_key fixture_limit_common_keys[] = {
 	{.name = "depth", .kind = WEIR_BASE_DOC_INT, .def = "3", .help = "How deep."},
 	{.name = "wait", .kind = WEIR_BASE_DOC_DURATION, .def = "10us", .help = "How long."},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section fixture_limit_common = {
+	.keys = fixture_limit_common_keys};
+
+static const struct weir_base_doc_key fixture_limit_keys[] = {
+	WEIR_BASE_DOC_ROWS_OF(fixture_limit_common),
 	{.name = NULL},
 };
 

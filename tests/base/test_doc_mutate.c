@@ -102,6 +102,8 @@ look_at_all(const struct weir_base_doc_value *value, unsigned int nb_lines)
 		look_at_all(weir_base_doc_at(value, i), nb_lines);
 	for (i = 0; fixture_port_keys[i].name != NULL; i++)
 		weir_base_doc_u64(weir_base_doc_get(value, fixture_port_keys[i].name));
+	for (i = 0; fixture_port_common_keys[i].name != NULL; i++)
+		weir_base_doc_u64(weir_base_doc_get(value, fixture_port_common_keys[i].name));
 }
 
 static unsigned int

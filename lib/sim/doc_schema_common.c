@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of sections of which whoever runs what is described has others besides. */
+#include "doc_schema.h"
+#include "weir_base_nodes.h"
+
+static const char *const type_choices[] = {"atomic", "parallel", "ordered", NULL};
+
+static const char *const idle_choices[] = {"poll", "pause", "sleep", NULL};
+
+static const struct weir_base_doc_key queue_keys[] = {
+	{
+		.name = "type",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = type_choices,
+		.def = "atomic",
+		.help = "What it promises. `atomic`: one worker or core at a time has packets of a "
+			"flow, in order. `ordered`: any of them have packets, and what they send "
+			"on is in order again. `parallel`: any of them, no order.",
+	},
+	{
+		.name = "flows",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = WEIR_BASE_FLOWS_MAX,
+		.def = "1",
+		.help = "How many flows are told apart: so many workers or cores can have packets "
+			"of an atomic queue at a time, at most. Packets of different flows have no "
+			"order among each other. Where there are several, each is a queue of the "
+			"event machine's, called NAME.0, NAME.1 and so on.",
+	},
+	{
+		.name = "priority",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 7,
+		.def = "0",
+		.help = "0 is served first.",
+	},
+	{
+		.name = "discipline",
+		.kind = WEIR_BASE_DOC_STRING,
+		.def = "fcfs",
+		.help = "For `weir sim`. Which packet of a flow is served next: `fcfs`, the first "
+			"that came; `lcfs`, the last; `shortest` or `longest`, by what is left of "
+			"the object's first step, which is `cpu`; or `PLUGIN.so:SYMBOL`, a `struct "
+			"weir_sim_discipline` (`weir_sim_discipline.h`) in a shared object, beside "
+			"this file unless its name begins with '/'. With `preemptive` a packet "
+			"that goes before one that is worked on interrupts it, except with the "
+			"last.",
+	},
+	{
+		.name = "capacity",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1073741824,
+		.help = "For `weir sim`: most packets that wait in it; one that comes then is "
+			"dropped. Those that are worked on are not counted. By default there is "
+			"no limit.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_queue_rows = {.keys = queue_keys};
+
+static const struct weir_base_doc_key object_keys[] = {
+	{
+		.name = "queues",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.help = "Its queues. Each belongs to one object or node.",
+	},
+	{
+		.name = "to",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Queue that it sends to. Without one, packets leave in `weir sim`.",
+	},
+	{
+		.name = "steps",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_step,
+		.help = "What it does with a packet, one after the other, and what that costs: "
+			"which `weir sim` needs to know.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_object_rows = {.keys = object_keys};
+
+static const struct weir_base_doc_key buffer_keys[] = {
+	{
+		.name = "rate",
+		.kind = WEIR_BASE_DOC_FREQUENCY,
+		.min = 1e-3,
+		.max = 1e9,
+		.help = "Frames a second of each link. Of formats without a step, whose clock "
+			"does not say it.",
+	},
+	{
+		.name = "frame_size",
+		.kind = WEIR_BASE_DOC_BYTES,
+		.min = 1,
+		.max = 16777216,
+		.help = "Of the largest frame. By default the format's.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_buffer_rows = {.keys = buffer_keys};
+
+static const struct weir_base_doc_key link_keys[] = {
+	{
+		.name = "format",
+		.kind = WEIR_BASE_DOC_STRING,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.help = "Of its frames: one of `formats`, or built in.",
+	},
+	{
+		.name = "count",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = WEIR_BASE_LINKS_MAX,
+		.help = "So many links alike, called NAME-0, NAME-1 and so on; without it there is "
+			"one, called NAME.",
+	},
+	{
+		.name = "port",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Its frames come from this one of `platform.receivers`.",
+	},
+	{
+		.name = "queue",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1023,
+		.def = "0",
+		.help = "Queue of that port.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_link_rows = {.keys = link_keys};
+
+static const struct weir_base_doc_key application_keys[] = {
+	{
+		.name = "graph",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = weir_base_graph_names,
+		.def = "forwarder",
+		.help = "The graph to begin with: `forwarder` is the built-in IPv4 and IPv6 "
+			"router.",
+	},
+	{
+		.name = "nodes",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_node,
+		.help = "Nodes to add to the graph, by name.",
+	},
+	{
+		.name = "edges",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_STRING,
+		.check = weir_base_node_edge_check,
+		.expected = "\"NODE.EDGE -> NODE\", for example \"classify.ip4 -> ip4_lookup\"",
+		.help = "Edges to change: `NODE.EDGE -> NODE`. An edge is called by the node that "
+			"it leads to in the graph to begin with, or a beginning of that name that "
+			"no other edge shares; each may be changed once. A port's name on the left "
+			"stands for its receive nodes, on the right for its transmit node.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_application_rows = {.keys = application_keys};
+
+static const struct weir_base_doc_key platform_keys[] = {
+	{
+		.name = "ports",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_port,
+		.help = "Ports by name: letters, digits and '_', at most 31.",
+	},
+	{
+		.name = "receivers",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_receiver,
+		.help = "Devices that links' frames come from, by name.",
+	},
+	{
+		.name = "workers",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_worker,
+		.help = "Workers. Without any, one polls all ports.",
+	},
+	{
+		.name = "costs",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_costs,
+		.help = "What walks of the graph cost, for `weir sim`; `weir run` takes no notice "
+			"of it.",
+	},
+	{
+		.name = "cores",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_cores,
+		.help = "Cores, by the name of their kind, for `weir sim`; `weir run` takes no "
+			"notice of them.",
+	},
+	{
+		.name = "dispatch",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_dispatch,
+		.def = "{}",
+		.help = "How cores get packets, for `weir sim`.",
+	},
+	{
+		.name = "memories",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_memory,
+		.help = "Memories that cores share, by name, for `weir sim`.",
+	},
+	{
+		.name = "units",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_unit,
+		.help = "Accelerators, I/O units and links, by name, for `weir sim`; `weir run` "
+			"takes no notice of them.",
+	},
+	{
+		.name = "idle",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = idle_choices,
+		.def = "poll",
+		.help = "What a worker does that finds nothing to do: poll on, pause (between "
+			"polls it gives way to the other thread of its core; in `weir sim` it "
+			"takes no time), or sleep (50 us, growing to 1 ms). Where workers share a "
+			"CPU the first two let others run.",
+	},
+	{
+		.name = "burst",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 4096,
+		.def = "256",
+		.help = "Largest vector of packets handed to a node.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_platform_rows = {.keys = platform_keys};
+
+static const struct weir_base_doc_key traffic_keys[] = {
+	{
+		.name = "streams",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_stream,
+		.help = "Streams of packets, by name, for `weir sim`; `weir run` takes no notice "
+			"of them.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_traffic_rows = {.keys = traffic_keys};
+
+static const struct weir_base_doc_key run_keys[] = {
+	{
+		.name = "simulation",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_simulation,
+		.def = "{}",
+		.help = "How `weir sim` runs it; `weir run` takes no notice of it.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_run_rows = {.keys = run_keys};
