@@ -2,7 +2,6 @@
 /* weir sim FILE: what would come of it, on a machine that one need not have. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -66,12 +65,12 @@ tell_progress(void *arg, const struct weir_sim_progress *progress)
 	if (!teller->speaks || now_ns < teller->next_ns || seconds <= 0)
 		return true;
 	teller->next_ns = now_ns + (uint64_t)NS_PER_S;
-	fprintf(stderr,
-		"weir sim: %u of %u replications, one at %.6g s, %.3g million events/s, %.3g s "
-		"left\n",
+	fprintf(stderr, "weir sim: %u of %u replications, one at %.6g s, %.3g million events/s",
 		progress->replication, progress->nb_replications, (double)progress->now_ps / 1e12,
-		(double)progress->events / seconds / 1e6,
-		progress->done > 0 ? seconds / progress->done - seconds : INFINITY);
+		(double)progress->events / seconds / 1e6);
+	if (progress->done > 0)
+		fprintf(stderr, ", %.3g s left", seconds / progress->done - seconds);
+	fprintf(stderr, "\n");
 	return true;
 }
 

@@ -7,6 +7,12 @@
  *                       which is drawn when they come
  *   of a shared object  that knows
  *
+ * Who goes first is decided when a packet comes and when a core is free. For what is shortest that is the same as deciding all the
+ * time (SRPT): what is left of the one that is worked on only becomes less, and nobody else's does. For what is longest it is not:
+ * what is left of it falls below what is left of others. To decide all the time would be LRPT, where those of which most is left
+ * have equal shares of the core, each for no time at a stretch; no core that switches does that. So one is worked on until it is
+ * done, or one comes of which more is left.
+ *
  * A heap's packets are linked by `next` to siblings and by `next_taken` to the first of those below them; lists of
  * ordered queues, which need that for themselves, have none.
  */

@@ -11,6 +11,15 @@
 #define JOB_PACKETS  4096
 #define JOB_SLICE_PS UINT64_C(25000000)
 
+/* The group whose workers do a node's jobs. */
+static const char *
+job_group(const struct weir_base_doc_value *own)
+{
+	const struct weir_base_doc_value *group = weir_base_doc_get(own, "group");
+
+	return group != NULL ? weir_base_doc_str(group) : "default";
+}
+
 /* The queue that a node sends to. */
 static uint32_t
 read_to(struct weir_sim_model *model, const struct weir_base_doc_value *own)
@@ -61,6 +70,33 @@ read_brought(struct weir_sim_model *model, const struct weir_base_doc_value *own
 	}
 }
 
+bool
+sim_doc_has_events(const struct weir_sim_model *model, const struct weir_base_doc_value *nodes,
+	const char *group)
+{
+	const struct weir_base_doc_value *own, *queues;
+	const struct weir_base_node_type *type;
+	uint32_t i, j, queue;
+
+	for (i = 0; i < weir_base_doc_count(nodes); i++) {
+		own = weir_base_doc_at(nodes, i);
+		type = weir_base_node_type_find(weir_base_doc_str(weir_base_doc_get(own, "type")));
+		if (type != NULL && type->role == WEIR_BASE_NODE_WORKS &&
+			strcmp(job_group(own), group) == 0)
+			return true;
+		queues = type != NULL && type->role == WEIR_BASE_NODE_BRINGS
+				 ? weir_base_doc_get(own, "queues")
+				 : NULL;
+		for (j = 0; j < weir_base_doc_count(queues); j++) {
+			queue = sim_doc_meant_queue(model, weir_base_doc_at(queues, j));
+			if (queue != SIM_NONE && model->queues[queue].group != SIM_NONE &&
+				strcmp(model->groups[model->queues[queue].group], group) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 static uint64_t
 read_ps(const struct weir_base_doc_value *own, const char *key, uint64_t otherwise)
 {
@@ -79,7 +115,6 @@ read_u32(const struct weir_base_doc_value *own, const char *key, uint32_t otherw
 static int
 add_queue(struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t node)
 {
-	const struct weir_base_doc_value *group = weir_base_doc_get(own, "group");
 	struct model_queue *queues =
 		realloc(model->queues, (model->nb_queues + 1) * sizeof(*queues));
 
@@ -91,8 +126,7 @@ add_queue(struct weir_sim_model *model, const struct weir_base_doc_value *own, u
 		.name = weir_base_doc_name(own),
 		.type = MODEL_ATOMIC,
 		.priority = read_u32(own, "priority", SIM_PRIORITIES - 1),
-		.group = sim_doc_group(
-			model, own, group != NULL ? weir_base_doc_str(group) : "default"),
+		.group = sim_doc_group(model, own, job_group(own)),
 		.capacity = SIM_NONE,
 		.nb_flows = read_u32(own, "flows", JOB_FLOWS),
 		.object = SIM_NONE,

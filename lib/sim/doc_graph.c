@@ -292,7 +292,8 @@ take_queues(struct weir_sim_model *model, struct model_worker *worker)
 
 /* The kind of cores that a worker runs on. */
 static struct model_cores *
-find_cores(struct weir_sim_model *model, const struct model_worker *worker, uint32_t nb_kinds)
+find_cores(struct weir_sim_model *model, const struct model_worker *worker, uint32_t nb_kinds,
+	const struct weir_base_doc_value *costs)
 {
 	const struct weir_base_doc_value *value = weir_base_doc_get(worker->value, "cores");
 	uint32_t i;
@@ -305,7 +306,8 @@ find_cores(struct weir_sim_model *model, const struct model_worker *worker, uint
 	weir_base_doc_error_add(model->doc,
 		value != NULL           ? value
 		: worker->value != NULL ? worker->value
-					: weir_base_doc_root(model->doc),
+		: i < nb_kinds          ? model->cores[i].value
+					: costs,
 		"%s has no core to run on: %s; expected %s", worker->name,
 		i < nb_kinds    ? "others have them all"
 		: value != NULL ? "there is no such kind"
@@ -368,7 +370,7 @@ take_cores(struct weir_sim_model *model, const struct weir_base_doc_value *costs
 	for (i = 0; i < graph->nb_workers; i++) {
 		struct model_worker *worker = &graph->workers[i];
 
-		kind = find_cores(model, worker, nb_kinds);
+		kind = find_cores(model, worker, nb_kinds, costs);
 		if (kind == NULL)
 			return 0;
 		kind->count--;
@@ -439,17 +441,27 @@ number_cores(struct weir_sim_model *model)
 	model->nb_kinds = nb;
 }
 
+/* Is there a queue of its groups that workers serve? As of a program that is run, one for which there is none does not ask. */
 static bool
-has_groups(const struct model_worker *worker)
+has_events(const struct weir_sim_model *model, const struct weir_base_doc_value *nodes,
+	const struct model_worker *worker)
 {
 	const struct weir_base_doc_value *groups = weir_base_doc_get(worker->value, "groups");
+	uint32_t i;
 
-	return groups == NULL || weir_base_doc_count(groups) > 0;
+	if (groups == NULL)
+		return sim_doc_has_events(model, nodes, "default");
+	for (i = 0; i < weir_base_doc_count(groups); i++)
+		if (sim_doc_has_events(
+			    model, nodes, weir_base_doc_str(weir_base_doc_at(groups, i))))
+			return true;
+	return false;
 }
 
 /* @param nb  that the file names; behind them, threads of receivers */
 static int
-name_workers(struct weir_sim_model *model, const struct weir_base_doc_value *workers, uint32_t nb)
+name_workers(struct weir_sim_model *model, const struct weir_base_doc_value *workers,
+	const struct weir_base_doc_value *nodes, uint32_t nb)
 {
 	struct model_graph *graph = &model->graph;
 	uint32_t i;
@@ -459,7 +471,7 @@ name_workers(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 
 		worker->is_receiver = i >= nb;
 		worker->value = i < nb ? weir_base_doc_at(workers, i) : NULL;
-		worker->asks = i < nb && model->nb_queues > 0 && has_groups(worker);
+		worker->asks = i < nb && has_events(model, nodes, worker);
 		if (asprintf(&worker->name, "%s-%u", i < nb ? "worker" : "receiver",
 			    i < nb ? i : i - nb) < 0) {
 			worker->name = NULL;
@@ -470,7 +482,8 @@ name_workers(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 }
 
 static int
-read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *workers)
+read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *workers,
+	const struct weir_base_doc_value *nodes)
 {
 	struct model_graph *graph = &model->graph;
 	uint32_t nb = weir_base_doc_count(workers), i;
@@ -485,7 +498,7 @@ read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 		nb = 1;
 	graph->nb_workers = nb + graph->nb_threads;
 	graph->workers = calloc(graph->nb_workers + 1, sizeof(*graph->workers));
-	if (graph->workers == NULL || name_workers(model, workers, nb) < 0)
+	if (graph->workers == NULL || name_workers(model, workers, nodes, nb) < 0)
 		return -ENOMEM;
 	count_queues(model, workers);
 	if (make_all_rings(model) < 0)
@@ -522,6 +535,7 @@ sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_valu
 {
 	const struct weir_base_doc_value *platform = weir_base_doc_get(root, "platform");
 	const struct weir_base_doc_value *costs = weir_base_doc_get(platform, "costs");
+	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
 
 	if (read_ports(model, weir_base_doc_get(platform, "ports")) < 0)
 		return -ENOMEM;
@@ -531,10 +545,11 @@ sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_valu
 		return -ENOMEM;
 	model->graph.burst = (uint32_t)weir_base_doc_u64(weir_base_doc_get(platform, "burst"));
 	model->graph.idle = (enum model_idle)weir_base_doc_u64(weir_base_doc_get(platform, "idle"));
-	if (read_workers(model, weir_base_doc_get(platform, "workers")) < 0 ||
+	if (read_workers(model, weir_base_doc_get(platform, "workers"),
+		    weir_base_doc_get(application, "nodes")) < 0 ||
 		take_cores(model, costs) < 0)
 		return -ENOMEM;
 	number_cores(model);
 	check_unpolled(model);
-	return sim_doc_read_nodes(model, weir_base_doc_get(root, "application"), costs);
+	return sim_doc_read_nodes(model, application, costs);
 }

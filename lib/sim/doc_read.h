@@ -46,6 +46,9 @@ int sim_doc_read_nodes(struct weir_sim_model *model, const struct weir_base_doc_
 /* What a node of the graph has to do with queues of events: a queue may be added. */
 int sim_doc_read_events(
 	struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t node);
+/* Is there a node whose queues, or whose jobs, the workers of a group serve? After the queues. */
+bool sim_doc_has_events(const struct weir_sim_model *model, const struct weir_base_doc_value *nodes,
+	const char *group);
 /* Does a node of jobs drop packets when there are as many as may be? */
 bool sim_doc_job_drops(const struct weir_sim_model *model, const struct weir_base_doc_value *own);
 /* After ports: those of receivers, and how many threads poll them. */

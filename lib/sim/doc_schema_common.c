@@ -46,7 +46,9 @@ static const struct weir_base_doc_key queue_keys[] = {
 			"weir_sim_discipline` (`weir_sim_discipline.h`) in a shared object, beside "
 			"this file unless its name begins with '/'. With `preemptive` a packet "
 			"that goes before one that is worked on interrupts it, except with the "
-			"last.",
+			"last; with `longest` when it comes, and not as what is left of the other "
+			"one falls below what is left of others: that would be LRPT, which shares "
+			"the core among them.",
 	},
 	{
 		.name = "capacity",

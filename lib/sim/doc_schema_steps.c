@@ -277,8 +277,8 @@ static const struct weir_base_doc_key unit_keys[] = {
 		.name = "preemptive",
 		.kind = WEIR_BASE_DOC_BOOL,
 		.def = "false",
-		.help = "What goes before a packet that is worked on interrupts it. That goes on "
-			"later where it was, and always has room to wait.",
+		.help = "What goes before a packet that is worked on interrupts it when it comes. "
+			"That goes on later where it was, and always has room to wait.",
 	},
 	{.name = NULL},
 };

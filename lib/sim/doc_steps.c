@@ -244,12 +244,13 @@ read_target(struct weir_sim_model *model, const struct weir_base_doc_value *valu
 	case MODEL_SPREAD:
 		return read_send(model, value, step);
 	case MODEL_SWITCH:
+		model->may_deadlock = true;
 		step->target = sim_doc_find_queue(model, weir_base_doc_get(value, "switch"));
 		if (step->target != SIM_NONE)
 			model->queues[step->target].is_switched_to = true;
 		break;
 	case MODEL_JOIN:
-		model->has_forks = true;
+		model->has_forks = model->may_deadlock = true;
 		check_true(model, weir_base_doc_get(value, "join"));
 		break;
 	case MODEL_DROP:

@@ -317,6 +317,7 @@ struct weir_sim_model {
 	struct model_level *levels;
 	uint32_t nb_memories, nb_levels;
 	bool has_forks;
+	bool may_deadlock;        /* packets join others, or wait for flows with their cores */
 	struct model_graph graph; /* without workers, if there is none */
 	struct model_dispatch dispatch;
 	struct model_attribute *attributes;

@@ -46,7 +46,11 @@ run_until(struct sim_course *course, uint64_t end_ps)
 			sim, end_ps, SIM_EVENTS_AT_ONCE - sim->nb_events % SIM_EVENTS_AT_ONCE)) {
 		course->is_stopped = !course->ask(course->arg, sim, done(course));
 		watch_time(course);
+		sim_find_deadlock(sim);
 	}
+	/* There may be too many for that very reason. */
+	if (sim->error == -EOVERFLOW)
+		sim_find_deadlock(sim);
 	course->is_stopped = course->is_stopped || sim->error < 0;
 	return !course->is_stopped;
 }
@@ -105,6 +109,7 @@ sim_replicate(
 			sim_restart_statistics(sim);
 		if (!run_batch(&course))
 			break;
+		sim_find_deadlock(sim);
 		sim_check(sim);
 		sim_metrics_fill(sim, rows + (size_t)course.batch * sim->model->nb_metrics);
 		if (param->nb_packets > 0 && !sim->ended) {

@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Asked now and then, with how much of it is done, 0 to 1. @return whether to go on */
+/* Asked now and then, with how much is done: 0 to 1 of a replication, of pilots how many of them. @return whether to go on */
 typedef bool (*sim_ask_t)(void *arg, const struct sim *sim, double done);
 
 /* How far a replication is. */
@@ -35,6 +35,15 @@ unsigned int sim_replicate(struct sim *sim, const struct weir_sim_param *param, 
 
 /* Events between two questions. */
 #define SIM_EVENTS_AT_ONCE (UINT64_C(1) << 20)
+
+#define SIM_PILOTS 5
+
+/* How many pilot replications find the end of the warm-up. */
+static inline unsigned int
+sim_pilots(const struct weir_sim_param *param)
+{
+	return param->nb_replications < SIM_PILOTS ? param->nb_replications : SIM_PILOTS;
+}
 
 struct sim_warmup {
 	uint64_t ps;

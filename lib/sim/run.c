@@ -22,6 +22,8 @@ struct team {
 	struct weir_sim_result *result;
 	pthread_mutex_t lock;
 	unsigned int nb_most, nb_expected; /* replications */
+	unsigned int nb_pilots,
+		pilots; /* replications before these, and how many of them are done */
 	unsigned int next, finished;
 	unsigned int nb_taken; /* by the result: the first ones, without gaps */
 	unsigned int look_at;  /* how many that must be before their precision is looked at */
@@ -29,6 +31,7 @@ struct team {
 	unsigned int *nb_rows; /* per replication; 0: not finished */
 	bool is_stopped;       /* progress() said so */
 	bool is_broken;        /* the model went wrong: it would again */
+	unsigned int fault_of; /* replication of result->fault */
 	int error;
 };
 
@@ -65,7 +68,8 @@ tell(void *arg, const struct sim *sim, double done)
 	progress.replication = team->finished;
 	progress.nb_replications = team->nb_expected;
 	progress.events = team->events + sim->nb_events;
-	progress.done = fmin((team->finished + done) / team->nb_expected, 1);
+	progress.done = fmin(
+		(team->pilots + team->finished + done) / (team->nb_pilots + team->nb_expected), 1);
 	if (param->progress != NULL && goes_on(team) && !param->progress(param->arg, &progress))
 		team->is_stopped = true;
 	go_on = goes_on(team);
@@ -133,6 +137,30 @@ take_in_order(struct team *team)
 	}
 }
 
+/*
+ * Under the lock: words that outlive the replication. A model that goes wrong ends the run, so that of all those the first one
+ * is told of.
+ */
+static const char *
+keep_fault(struct team *team, unsigned int index, const struct sim *sim)
+{
+	char *fault;
+
+	if (!sim->is_models_fault)
+		return sim->broken;
+	if (team->result->fault != NULL && index > team->fault_of)
+		return "";
+	fault = strdup(sim->broken);
+	if (fault == NULL) {
+		team->error = -ENOMEM;
+		return "";
+	}
+	free(team->result->fault);
+	team->result->fault = fault;
+	team->fault_of = index;
+	return fault;
+}
+
 static void
 run_one(struct team *team, unsigned int index)
 {
@@ -156,8 +184,9 @@ run_one(struct team *team, unsigned int index)
 	}
 	pthread_mutex_lock(&team->lock);
 	if (nb_rows > 0) {
-		result->replications[index] = (struct weir_sim_replication){sim->fingerprint,
-			sim->nb_events, sim->now_ps, sim->broken, sim->is_models_fault};
+		result->replications[index] =
+			(struct weir_sim_replication){sim->fingerprint, sim->nb_events, sim->now_ps,
+				keep_fault(team, index, sim), sim->is_models_fault};
 		team->nb_rows[index] = nb_rows;
 		team->finished++;
 		team->events += sim->nb_events;
@@ -221,8 +250,11 @@ static bool
 find_warmup(struct team *team, struct weir_sim_param *param)
 {
 	struct sim_warmup found;
-	const int error = sim_find_warmup(team->model, param, tell, team, &found);
+	int error;
 
+	team->nb_pilots = sim_pilots(param);
+	error = sim_find_warmup(team->model, param, tell, team, &found);
+	team->pilots = team->nb_pilots;
 	if (error < 0 && error != -ECANCELED) {
 		team->error = error;
 		return false;
@@ -273,6 +305,7 @@ weir_sim_result_free(struct weir_sim_result *result)
 {
 	free(result->replications);
 	free(result->values);
+	free(result->fault);
 	*result = (struct weir_sim_result){0};
 }
 

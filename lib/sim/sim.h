@@ -25,6 +25,7 @@
  *   probe.c       levels and edges that are looked at
  *   ready.c       which of many lanes waits longest
  *   flows.c       who has overtaken whom
+ *   deadlock.c    packets that wait for each other for ever
  *   check.c       the laws that its sums must obey
  *   metrics.c     what it tells
  *   arrays.c      likewise, of all instances in an array together
@@ -267,6 +268,9 @@ struct sim_ready {
 	uint32_t nb_leaves;
 };
 
+/* Of what is told of packets that wait for each other. */
+#define SIM_BROKEN_SIZE 1024
+
 struct sim {
 	const struct weir_sim_model *model;
 	uint64_t now_ps;
@@ -277,6 +281,7 @@ struct sim {
 	uint64_t nb_left; /* packets that may still leave before it ends; UINT64_MAX: any number */
 	const char *broken;
 	bool is_models_fault; /* what is broken */
+	char broken_text[SIM_BROKEN_SIZE];
 	int error;
 	bool ended;
 
@@ -321,6 +326,9 @@ void sim_restart_statistics(struct sim *sim);
 
 /* The model, or what it has loaded, goes wrong: that is the end of the replication. */
 void sim_give_up(struct sim *sim, const char *broken);
+
+/* Are there packets that wait for each other? Then give up, and tell of them. */
+void sim_find_deadlock(struct sim *sim);
 
 /* Account for what is under way at the end, and find the law that is broken, if any is: sim->broken. */
 void sim_check(struct sim *sim);

@@ -18,7 +18,6 @@
 
 #include "replication.h"
 
-#define PILOTS     5
 #define PIECES_MAX 4000
 #define PIECE_PS   1000 /* of the first one, at its beginning */
 #define BATCH      5
@@ -77,13 +76,12 @@ run_piece(const struct pilot *pilot, struct sim_course *course)
 	return sim_run_before(course, end_ps) && !course->sim->ended;
 }
 
-/* Pilots are nothing of what is to be done. */
 static bool
 ask_pilot(void *arg, const struct sim *sim, double done)
 {
 	const struct pilot *const pilot = arg;
 
-	return pilot->ask(pilot->arg, sim, 0);
+	return pilot->ask(pilot->arg, sim, pilot->nb + done);
 }
 
 /* @return 0 or why not */
@@ -141,7 +139,7 @@ int
 sim_find_warmup(const struct weir_sim_model *model, const struct weir_sim_param *param,
 	sim_ask_t ask, void *arg, struct sim_warmup *warmup)
 {
-	const unsigned int nb = param->nb_replications < PILOTS ? param->nb_replications : PILOTS;
+	const unsigned int nb = sim_pilots(param);
 	struct pilot *pilot = calloc(1, sizeof(*pilot));
 	uint32_t nb_batches, found, i;
 	int error = 0;

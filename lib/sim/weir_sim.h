@@ -188,7 +188,8 @@ struct weir_sim_replication {
 	uint64_t fingerprint; /**< over all its events */
 	uint64_t events;      /**< how many */
 	uint64_t end_ps;      /**< simulated time at its end */
-	const char *broken;   /**< what does not hold of it, in words; NULL: all is well */
+	const char *
+		broken; /**< what does not hold of it, in words, until the result is freed; NULL: all is well */
 	bool is_models_fault; /**< that is the model's fault, or its discipline's; else the simulator's */
 };
 
@@ -198,6 +199,7 @@ struct weir_sim_result {
 	unsigned int nb_rows;                      /**< samples: batches of all of them */
 	unsigned int nb_metrics;                   /**< columns */
 	struct weir_sim_replication *replications; /**< what became of each */
+	char *fault; /**< words of the one whose model goes wrong, or NULL */
 	double *values; /**< nb_rows rows of nb_metrics; NaN: there was nothing to measure, as no packet left */
 	uint64_t fingerprint; /**< over all replications, in their order */
 	uint64_t events;      /**< of all replications */

@@ -137,6 +137,26 @@ full_transmit_ring(void **state)
 			110 + 60 + 1000 + 30 + 500 + 1000 + 32 * 12000 - 32});
 }
 
+/* A queue of its group that other cores serve is none that the worker asks for: its walks are those of one_packet(). */
+static void
+queues_of_others(void **state)
+{
+	EXPECT("application:\n"
+	       "  nodes: {sink: {type: 'null'}}\n"
+	       "  edges: ['uplink.classify -> sink']\n"
+	       "  queues: {q: {}}\n"
+	       "  objects: {o: {queues: [q], steps: [{cpu: 10cycles}]}}\n"
+	       "platform:\n"
+	       "  ports: {uplink: {device: a}}\n"
+	       "  cores: {c: {count: 2, clock: 1GHz}}\n"
+	       "  workers: [{receive: [uplink]}]\n"
+	       "  costs: {walk: 100cycles, poll: 10cycles, nodes: {ethdev_rx: {}, 'null': {}}}\n"
+	       "traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1us}}}\n"
+	       "run: {simulation: {duration: 2us}}\n",
+		{WEIR_SIM_WORKER, "worker-0", "empty_walks", 18},
+		{WEIR_SIM_CORES, "c", "served_packets", 1});
+}
+
 /* The worker waits, with its core, until all but those that have room are sent. */
 static void
 wait_for_transmit_ring(void **state)
@@ -523,6 +543,7 @@ main(void)
 		cmocka_unit_test(full_transmit_ring),
 		cmocka_unit_test(wait_for_transmit_ring),
 		cmocka_unit_test(queues_of_workers),
+		cmocka_unit_test(queues_of_others),
 		cmocka_unit_test(rings_in_turn),
 		cmocka_unit_test(md1_with_holidays),
 		cmocka_unit_test(md1k),

@@ -257,6 +257,36 @@ packets_that_steps_send_in_circles(void **state)
 		"never leave");
 }
 
+/* A part has the flow of its packet, which joins it; in a parallel queue there are none. */
+static void
+parts_that_wait_for_their_packet(void **state)
+{
+#define PARTS(steps)                                                                               \
+	refuse("    p: {queues: [r], steps: [{cpu: 1kcycles, distribution: uniform}]}",            \
+		"    p: {queues: [r], steps: [{cpu: 1cycles}, " steps "]}", "joins them")
+
+	PARTS("{@fork: r, when: size == 1}, {join: true}");
+	PARTS("{@fork: [r, q], probability: 0.1}, {cpu: 1cycles}, {join: true}");
+#undef PARTS
+}
+
+/* Who has no core to run on has a place in the file. */
+static void
+workers_without_cores(void **state)
+{
+#define CORES(platform, cores, words)                                                              \
+	refuse("platform:\n  cores:\n    c: {count: 2,",                                           \
+		"  formats: {f: {size: 64B, clock: 1MHz, step: 10}}\n"                             \
+		"  links: {l: {format: f, port: d, buffer: {history: 1s}}}\n"                      \
+		"platform:\n  receivers: {d: {device: a, nb_queues: 3, cpus: [0, 1, 2]}}\n"        \
+		"  " platform "costs: {walk: 1cycles, nodes: {link_rx: {}}}\n" cores,              \
+		words)
+
+	CORES("", "  cores:\n    @c: {count: 2,", "receiver-2 has no core to run on");
+	CORES("@", "  limits:\n    c: {count: 2,", "there are none");
+#undef CORES
+}
+
 static void
 too_much_of_everything(void **state)
 {
@@ -317,6 +347,8 @@ main(void)
 		cmocka_unit_test(a_scheduler_that_is_none),
 		cmocka_unit_test(polling_that_is_none),
 		cmocka_unit_test(what_means_nothing_to_workers),
+		cmocka_unit_test(parts_that_wait_for_their_packet),
+		cmocka_unit_test(workers_without_cores),
 		cmocka_unit_test(too_much_of_everything),
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(metrics_are_found_by_name),

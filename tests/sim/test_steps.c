@@ -410,6 +410,75 @@ what_packets_leave_is_written_back(void **state)
 #undef RAM
 }
 
+/* What a replication ends with whose packets wait for each other; it is known by how many are inside at most, at the latest. */
+static void
+find_deadlock(const char *text, uint32_t nb_inside_max, const char *circle)
+{
+	struct given given = given_model(text);
+	struct weir_sim_result result;
+
+	given.param.nb_inside_max = nb_inside_max;
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
+	assert_int_equal(result.nb_replications, 1);
+	assert_non_null(result.replications[0].broken);
+	assert_string_equal(result.replications[0].broken, circle);
+	assert_true(result.replications[0].is_models_fault);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* A part comes by another queue to the flow that its packet has; but for packets of another size, that have no parts. */
+static void
+parts_that_wait_for_their_packet(void **state)
+{
+#define ROUND(size)                                                                                \
+	"traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 1us, flows: 9, size: "  \
+	"" size "}}}\n"                                                                            \
+	"application:\n"                                                                           \
+	"  queues: {q: {flows: 4}, r: {type: parallel}}\n"                                         \
+	"  objects:\n"                                                                             \
+	"    o: {queues: [q], steps: [{fork: r, when: size == 100}, {join: true}]}\n"              \
+	"    p: {queues: [r], to: q, steps: [{cpu: 10cycles}]}\n"                                  \
+	"platform: {cores: {c: {clock: 1GHz, count: 2}}}\n"                                        \
+	"run: {simulation: {seed: 1, duration: 100us}}\n"
+#define CIRCLE(flow)                                                                               \
+	"who waits goes on: one of queue 'q' waits for a part of it; that part waits for "         \
+	"flow " flow " of queue 'q'; who has that is the first"
+
+	find_deadlock(ROUND("100B"), 0, CIRCLE("0"));
+	find_deadlock(ROUND("100B"), 20, CIRCLE("1"));
+	EXPECT(ROUND("101B"), {STREAM, "delivered_packets", 100});
+#undef CIRCLE
+#undef ROUND
+}
+
+/* The second one waits with the only core until the first one has left, which waits for a core when the unit has had it. */
+static void
+turns_that_wait_for_a_core(void **state)
+{
+#define TURNS(cores)                                                                               \
+	"traffic:\n"                                                                               \
+	"  streams:\n"                                                                             \
+	"    s: {to: q, arrivals: deterministic, interval: 1us, count: 1, size: 100B}\n"           \
+	"    t: {to: q, arrivals: deterministic, interval: 2us, count: 1}\n"                       \
+	"application:\n"                                                                           \
+	"  queues: {q: {type: ordered}, r: {type: parallel}}\n"                                    \
+	"  objects:\n"                                                                             \
+	"    o: {queues: [q], steps: [{use: u, deschedule: true, when: size == 100}, {switch: "    \
+	"r}, "                                                                                     \
+	"{cpu: 10cycles}]}\n"                                                                      \
+	"platform: {cores: {c: {clock: 1GHz" cores "}}, units: {u: {delay: 5us}}}\n"               \
+	"run: {simulation: {duration: 9us}}\n"
+
+	find_deadlock(TURNS(""), 0,
+		"who waits goes on: one of queue 'q' waits for its turn in flow 0 of queue 'q'; "
+		"who "
+		"is before it waits for a core for queue 'q'; who has that is the first");
+	EXPECT(TURNS(", count: 2"), {STREAM, "delivered_packets", 1},
+		{WEIR_SIM_STREAM, "t", "delivered_packets", 1});
+#undef TURNS
+}
+
 int
 main(void)
 {
@@ -431,6 +500,8 @@ main(void)
 		cmocka_unit_test(amounts_depend_on_attributes),
 		cmocka_unit_test(parts_are_joined),
 		cmocka_unit_test(parts_may_stay_longer),
+		cmocka_unit_test(parts_that_wait_for_their_packet),
+		cmocka_unit_test(turns_that_wait_for_a_core),
 		cmocka_unit_test(a_tag_switch_waits_for_its_turn),
 		cmocka_unit_test(a_tag_switch_keeps_order),
 		cmocka_unit_test(a_tag_switch_takes_a_flow_that_waits),
