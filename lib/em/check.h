@@ -10,7 +10,7 @@
  *                 '----------------------------'
  */
 
-#include "em_private.h"
+#include "event.h"
 
 #ifdef WEIR_EM_CHECKS
 

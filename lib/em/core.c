@@ -7,7 +7,7 @@
 
 #include <rte_pause.h>
 
-#include "em_private.h"
+#include "event.h"
 
 #define QUIET_ROUNDS 64     /* without an event: there will be none for who is in no group */
 #define LEAVE_ROUNDS 100000 /* at most, or a local queue that feeds itself would keep the core */

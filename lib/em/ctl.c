@@ -6,7 +6,7 @@
 
 #include <weir_base_ctl.h>
 
-#include "em_private.h"
+#include "event.h"
 #include "weir_em_ctl.h"
 #include "weir_em_event_group.h"
 #include "weir_em_timer.h"

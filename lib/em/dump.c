@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "em_private.h"
+#include "event.h"
 #include "weir_em_event_group.h"
 #include "weir_em_timer.h"
 

@@ -11,7 +11,7 @@
 
 #include <rte_common.h>
 
-#include "em_private.h"
+#include "event.h"
 #include "weir_em_event_group.h"
 #include "weir_em_timer.h"
 

@@ -2,7 +2,7 @@
 
 /* Error handlers: an object's own, then the instance's. Events that cannot be delivered. */
 
-#include "em_private.h"
+#include "event.h"
 
 #define LOG_PERIOD_NS UINT64_C(1000000000)
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "em_private.h"
+#include "event.h"
 
 int
 em_local_init(struct weir_em_core *core)

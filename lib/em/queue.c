@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "em_private.h"
+#include "event.h"
 
 #define NB_FREED     64   /* numbers, when one is needed */
 #define NB_DYING_MAX 1024 /* then it is looked whether their numbers are free */
