@@ -181,12 +181,16 @@ struct job_rate {
 
 enum job_phase { JOB_STOPPED, JOB_STARTED, JOB_STOPPING };
 
+/* In a service's run: the phase, and above it how often it was started, so that who is late sees that it is another run. */
+#define JOB_PHASE     UINT32_C(3)
+#define JOB_RUN_FIRST (JOB_PHASE + 1)
+
 struct weir_job_service {
 	/* Read per slice. */
 	struct weir_em *em;
 	struct job *jobs;
 	uint32_t nb_jobs; /* places */
-	uint32_t phase;   /* any thread: enum job_phase */
+	uint32_t run;     /* any thread: enum job_phase, and which run it is */
 	struct job_worker *workers;
 	unsigned int nb_workers;
 	uint64_t slice; /* default, cycles */
@@ -205,9 +209,10 @@ struct weir_job_service {
 	uint64_t nb_backlog;       /* any thread */
 	struct job *backlog, *backlog_last;
 
-	pthread_mutex_t lock JOB_LINE; /* of what is below */
-	struct job *free;              /* places */
-	uint32_t nb_fresh;             /* places from there on were never used */
+	pthread_mutex_t cancelling JOB_LINE; /* all are cancelled; no other run begins meanwhile */
+	pthread_mutex_t lock;                /* of what is below */
+	struct job *free;                    /* places */
+	uint32_t nb_fresh;                   /* places from there on were never used */
 	weir_em_object object;
 	bool object_started;
 	struct weir_job_service_config config;
@@ -220,6 +225,12 @@ struct weir_job_service {
 	uint64_t nb_spawning; /* are at it in weir_job_spawn(), as job_worker::spawning */
 	struct job_rate late, undeliverable;
 } JOB_LINE;
+
+static inline enum job_phase
+job_phase(const struct weir_job_service *service)
+{
+	return (enum job_phase)(__atomic_load_n(&service->run, __ATOMIC_SEQ_CST) & JOB_PHASE);
+}
 
 /* Of the calling thread. */
 struct job_thread {

@@ -36,6 +36,7 @@ free_all(struct weir_job_service *service)
 	free(service->memory_of_workers);
 	free(service->buckets);
 	pthread_mutex_destroy(&service->lock);
+	pthread_mutex_destroy(&service->cancelling);
 	free(service->memory);
 }
 
@@ -158,6 +159,7 @@ weir_job_service_create(struct weir_em *em, const struct weir_job_service_config
 	service->nb_workers = em_config.nb_cores;
 	service->needs_fence = !job_barrier_register();
 	pthread_mutex_init(&service->lock, NULL);
+	pthread_mutex_init(&service->cancelling, NULL);
 	rc = fill_in(service, config != NULL ? config : &no_config);
 	if (rc == 0)
 		rc = job_self_init();
@@ -180,19 +182,25 @@ weir_job_service_create(struct weir_em *em, const struct weir_job_service_config
 int
 weir_job_service_start(struct weir_job_service *service, struct weir_em_core *core)
 {
+	uint32_t stopped;
+	bool begun;
 	int rc = 0;
 
 	if (service == NULL)
 		return -EINVAL;
-	if (__atomic_load_n(&service->phase, __ATOMIC_ACQUIRE) != JOB_STOPPED)
+	stopped = __atomic_load_n(&service->run, __ATOMIC_ACQUIRE);
+	if ((stopped & JOB_PHASE) != JOB_STOPPED)
 		return -EALREADY;
 	if (!service->object_started)
 		rc = weir_em_object_start(service->em, core, service->object, NULL);
 	if (rc < 0)
 		return rc;
 	service->object_started = true;
-	__atomic_store_n(&service->phase, JOB_STARTED, __ATOMIC_SEQ_CST);
-	return 0;
+	pthread_mutex_lock(&service->cancelling);
+	begun = __atomic_compare_exchange_n(&service->run, &stopped,
+		(stopped + JOB_RUN_FIRST) | JOB_STARTED, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&service->cancelling);
+	return begun ? 0 : -EALREADY;
 }
 
 static bool
@@ -262,39 +270,67 @@ tell_who_goes_on(struct weir_job_service *service)
 	return -ETIMEDOUT;
 }
 
+/* May it be called from here? Jobs, receive functions, and who is told of a job's end would wait for themselves. */
+static bool
+may_wait(const struct weir_em_core *core, const struct job_worker *worker)
+{
+	return job_self() == NULL &&
+	       (core == NULL || weir_em_current_object(core) == WEIR_EM_NONE) &&
+	       (worker == NULL || worker->depth == 0);
+}
+
+/* Of a run that is stopped: is it over? Then another one who stopped it was first, and it may have been started again since. */
+static bool
+has_ended(const struct weir_job_service *service, uint32_t stopping)
+{
+	return __atomic_load_n(&service->run, __ATOMIC_SEQ_CST) != stopping;
+}
+
+/* Those of this run, and of no later one. */
+static void
+cancel_run(struct weir_job_service *service, uint32_t stopping)
+{
+	JOB_STALL("cancel all");
+	pthread_mutex_lock(&service->cancelling);
+	if (!has_ended(service, stopping))
+		job_cancel_all(service, NULL);
+	pthread_mutex_unlock(&service->cancelling);
+}
+
 int
 weir_job_service_stop(
 	struct weir_job_service *service, struct weir_em_core *core, uint64_t timeout_ns)
 {
 	const struct job_worker *worker;
 	uint64_t begun = weir_base_time_ns();
-	uint32_t stopping = JOB_STOPPING;
+	uint32_t started, stopping;
 
-	if (service == NULL || __atomic_load_n(&service->phase, __ATOMIC_ACQUIRE) == JOB_STOPPED)
+	if (service == NULL || job_phase(service) == JOB_STOPPED)
 		return -EINVAL;
 	worker = job_worker_here(service);
 	if (core == NULL && worker != NULL)
 		core = worker->core;
-	if (job_self() != NULL || (core != NULL && weir_em_current_object(core) != WEIR_EM_NONE) ||
-		(worker != NULL && worker->depth > 0)) /* told of a job's end */
+	if (!may_wait(core, worker))
 		return -EBUSY;
-	__atomic_store_n(&service->phase, JOB_STOPPING, __ATOMIC_SEQ_CST);
+	started = (__atomic_load_n(&service->run, __ATOMIC_SEQ_CST) & ~JOB_PHASE) | JOB_STARTED;
+	stopping = (started & ~JOB_PHASE) | JOB_STOPPING;
+	__atomic_compare_exchange_n(
+		&service->run, &started, stopping, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	job_barrier(service);
-	while (somebody_spawns(service)) {
+	while (!has_ended(service, stopping) && somebody_spawns(service)) {
 		if (is_over(begun, timeout_ns))
 			return tell_who_goes_on(service);
 		sched_yield();
 	}
-	job_cancel_all(service, NULL);
-	while (job_nb_live(service) > 0) {
+	cancel_run(service, stopping);
+	while (!has_ended(service, stopping) && job_nb_live(service) > 0) {
 		if (is_over(begun, timeout_ns))
 			return tell_who_goes_on(service);
 		let_go_on(core);
 	}
 	JOB_STALL("none is left");
-	/* Not if another one who stopped it was first: it may have been started again since. */
-	__atomic_compare_exchange_n(
-		&service->phase, &stopping, JOB_STOPPED, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	__atomic_compare_exchange_n(&service->run, &stopping, stopping & ~JOB_PHASE, false,
+		__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
@@ -306,7 +342,7 @@ weir_job_service_destroy(struct weir_job_service *service, struct weir_em_core *
 
 	if (service == NULL)
 		return 0;
-	if (__atomic_load_n(&service->phase, __ATOMIC_ACQUIRE) != JOB_STOPPED)
+	if (job_phase(service) != JOB_STOPPED)
 		return -EBUSY;
 	worker = job_worker_here(service);
 	if (core == NULL && worker != NULL)

@@ -270,7 +270,7 @@ weir_job_spawn(struct weir_job_service *service, weir_job_fn_t fn, const void *i
 	worker = job_worker_here(service);
 	enter(service, worker);
 	JOB_STALL("spawn");
-	if (likely(__atomic_load_n(&service->phase, __ATOMIC_SEQ_CST) == JOB_STARTED))
+	if (likely(job_phase(service) == JOB_STARTED))
 		job = make(service, worker, fn, in, size, options);
 	else
 		rte_errno = ESHUTDOWN;

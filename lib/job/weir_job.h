@@ -177,6 +177,8 @@ int weir_job_service_start(struct weir_job_service *service, struct weir_em_core
 /**
  * No more jobs: spawning is refused with ESHUTDOWN. All that are alive are cancelled, which ends what they wait for, and waited
  * for. It can be called again after it timed out, and be started again after it returned 0. Not from a receive function or a job.
+ * Several threads may call it at a time: each returns when what ran as it was called has ended, whether it was started again since
+ * or not.
  *
  * A job that neither yields nor waits is waited for until the deadline, too, where it runs on another core; one that the caller's own core
  * resumes meanwhile has it for as long as its slice lasts.

@@ -429,7 +429,7 @@ does_stop_soon(void)
 static bool
 is_stopping(void)
 {
-	return __atomic_load_n(&jt_service->phase, __ATOMIC_ACQUIRE) != JOB_STARTED;
+	return job_phase(jt_service) != JOB_STARTED;
 }
 
 static void
@@ -495,30 +495,6 @@ stop_times_out_while_one_spawns(void **state)
 	assert_int_equal(weir_job_service_start(jt_service, et_core), 0);
 }
 
-static void
-does_stop_and_start(void)
-{
-	does_stop();
-	CHECK(weir_job_service_start(jt_service, NULL) == 0);
-}
-
-/* One who stops it is late: another one has stopped it, too, and it was started again. */
-static void
-stopped_by_two(void **state)
-{
-	static const struct deed again = {.name = "stop and start", .does = does_stop_and_start};
-
-	jt_make(2);
-	begin("none is left", &again);
-	stop_result = 1;
-	assert_int_equal(weir_job_service_stop(jt_service, et_core, WEIR_JOB_FOREVER), 0);
-	pthread_join(doer, NULL);
-	assert_true(in_time);
-	assert_int_equal(stop_result, 0);
-	jt_spawn(nothing, NULL, 0, NULL);
-	jt_finish();
-}
-
 int
 main(void)
 {
@@ -530,7 +506,6 @@ main(void)
 		JT_TEST(deadline_while_it_ends),
 		JT_TEST(stopped_while_one_spawns),
 		JT_TEST(stop_times_out_while_one_spawns),
-		JT_TEST(stopped_by_two),
 	};
 
 	return ST_RUN("job-race", tests);

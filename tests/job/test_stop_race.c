@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Races of those who stop a service, forced: one of them stands still between two steps, and is late: others have stopped it meanwhile, and
+ * it was started again.
+ */
+
+#include "stall.h"
+
+#include "job_private.h"
+
+#define MS UINT64_C(1000000)
+
+static pthread_t late;
+static int late_result;
+
+static struct weir_job_completion completion;
+static uint64_t nb_begun;
+static int wait_result;
+
+static void *
+stops(void *arg)
+{
+	late_result = weir_job_service_stop(jt_service, NULL, WEIR_JOB_FOREVER);
+	return NULL;
+}
+
+static void
+nothing(void *in, void *out)
+{
+	weir_job_yield();
+}
+
+static void
+waits(void *in, void *out)
+{
+	jt_add(&nb_begun, 1);
+	wait_result =
+		weir_job_completion_wait(&completion, *(const struct weir_job_wait *const *)in);
+}
+
+/* One who stops it stands at the place; another one has stopped it, and started it again. */
+static void
+restart_while_one_stands(const char *place)
+{
+	jt_make(2);
+	weir_job_completion_init(&completion);
+	late_result = wait_result = 1;
+	nb_begun = 0;
+	stall_at(place);
+	assert_int_equal(pthread_create(&late, NULL, stops, NULL), 0);
+	stall_reached();
+	assert_int_equal(weir_job_service_stop(jt_service, et_core, WEIR_JOB_FOREVER), 0);
+	assert_int_equal(weir_job_service_start(jt_service, et_core), 0);
+}
+
+/* A job that waits belongs to that second run. */
+static void
+spawn_one_that_waits(const struct weir_job_wait *how)
+{
+	jt_spawn(waits, &how, sizeof(how), NULL);
+	jt_until(&nb_begun, 1, "the job waits");
+}
+
+static void
+let_late_one_end(void)
+{
+	stall_let_go();
+	pthread_join(late, NULL);
+	assert_int_equal(late_result, 0);
+}
+
+static void
+does_not_stop_the_next_run(void **state)
+{
+	restart_while_one_stands("none is left");
+	let_late_one_end();
+	jt_spawn(nothing, NULL, 0, NULL);
+	jt_finish();
+}
+
+/* The next run is being stopped already, but has not come to its end: who is late does not say that it has. */
+static void
+does_not_end_the_next_run(void **state)
+{
+	static const struct weir_job_wait uncancellable = {.flags = WEIR_JOB_UNCANCELLABLE};
+
+	restart_while_one_stands("none is left");
+	spawn_one_that_waits(&uncancellable);
+	assert_int_equal(weir_job_service_stop(jt_service, et_core, MS), -ETIMEDOUT);
+	let_late_one_end();
+	assert_int_equal(jt_stats().nb_live, 1);
+	assert_int_equal(job_phase(jt_service), JOB_STOPPING);
+	assert_int_equal(weir_job_service_start(jt_service, et_core), -EALREADY);
+	weir_job_complete(&completion);
+	assert_int_equal(weir_job_service_stop(jt_service, et_core, WEIR_JOB_FOREVER), 0);
+	assert_int_equal(jt_stats().nb_live, 0);
+}
+
+/* Nor are its jobs cancelled, or waited for. */
+static void
+does_not_cancel_the_next_run(void **state)
+{
+	restart_while_one_stands("cancel all");
+	spawn_one_that_waits(NULL);
+	let_late_one_end();
+	assert_int_equal(jt_stats().nb_live, 1);
+	weir_job_complete(&completion);
+	jt_finish();
+	assert_int_equal(wait_result, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		JT_TEST(does_not_stop_the_next_run),
+		JT_TEST(does_not_end_the_next_run),
+		JT_TEST(does_not_cancel_the_next_run),
+	};
+
+	return ST_RUN("job-stop-race", tests);
+}
