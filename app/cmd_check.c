@@ -56,9 +56,9 @@ print_json(const struct config *config, const struct routes_loaded *loaded, bool
 		       (int)config->links.nb_requests)) == APP_OK;
 }
 
-/* A file that is to be run, though it may be simulated besides. */
+/* A file that is to be run, though it may be simulated besides. Its document is given away. */
 static int
-check_config(const char *path, bool json)
+check_config(const char *path, struct weir_base_doc *doc, bool json)
 {
 	struct routes_loaded loaded = {0};
 	struct config *config;
@@ -66,7 +66,7 @@ check_config(const char *path, bool json)
 	json_t *warnings;
 	int code;
 
-	config = config_load(path);
+	config = config_make(path, doc);
 	if (config == NULL)
 		return app_error(&cmd_check, "out of memory");
 	if (config_nb_errors(config) == 0 && check_model_too(config->doc) < 0) {
@@ -108,8 +108,9 @@ check_run(int argc, char **argv)
 	doc = weir_base_doc_load(argv[1], &schema_root);
 	if (doc == NULL)
 		return app_error(&cmd_check, "out of memory");
-	code = check_model_only(doc) ? check_model(argv[1], doc, json)
-				     : check_config(argv[1], json);
+	if (!check_model_only(doc))
+		return check_config(argv[1], doc, json);
+	code = check_model(argv[1], doc, json);
 	weir_base_doc_free(doc);
 	return code == -ENOMEM ? app_error(&cmd_check, "out of memory") : code;
 }

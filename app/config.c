@@ -199,17 +199,23 @@ config_read(struct config *config, const struct weir_base_doc_value *root)
 struct config *
 config_load(const char *path)
 {
+	struct weir_base_doc *doc = weir_base_doc_load(path, &schema_root);
+
+	return doc != NULL ? config_make(path, doc) : NULL;
+}
+
+struct config *
+config_make(const char *path, struct weir_base_doc *doc)
+{
 	const struct weir_base_doc_value *root;
 	struct config *config = calloc(1, sizeof(*config));
 
-	if (config == NULL)
-		return NULL;
-	config->path = path;
-	config->doc = weir_base_doc_load(path, &schema_root);
-	if (config->doc == NULL) {
-		free(config);
+	if (config == NULL) {
+		weir_base_doc_free(doc);
 		return NULL;
 	}
+	config->path = path;
+	config->doc = doc;
 	/* Rules between sections only make sense once each is well formed. */
 	root = weir_base_doc_root(config->doc);
 	if (config_nb_errors(config) > 0 || root == NULL)

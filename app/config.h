@@ -109,6 +109,9 @@ struct config {
  */
 struct config *config_load(const char *path);
 
+/** Likewise of a document that has been loaded from there, with schema_root. It is the configuration's from now on, or freed. */
+struct config *config_make(const char *path, struct weir_base_doc *doc);
+
 /** Free it all. NULL is allowed. */
 void config_free(struct config *config);
 
