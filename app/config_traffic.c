@@ -10,17 +10,15 @@
 
 #include "config.h"
 
-#define MILLION      1000000u
-#define REORDER_MAX  1000
-#define SIZE_DEFAULT 9000u /* of emulated frames, where the format allows more */
+#define MILLION 1000000u
 
 static uint32_t
 frame_bytes(const struct config_emulated *emulated, const struct weir_readout_format *format)
 {
 	if (emulated->size_bytes != 0)
 		return emulated->size_bytes;
-	return format->size_max_bytes <= SIZE_DEFAULT ? format->size_max_bytes
-						      : format->size_min_bytes;
+	return format->size_max_bytes <= WEIR_BASE_EMULATED_BYTES_MAX ? format->size_max_bytes
+								      : format->size_min_bytes;
 }
 
 /* What an amount may be; without one, that it is missing. */
@@ -48,13 +46,13 @@ check_amount(struct config *config, const struct weir_base_doc_value *value,
 	}
 	if (fault->fault == WEIR_READOUT_EMULATE_REORDER) {
 		least = 1;
-		most = REORDER_MAX;
+		most = WEIR_BASE_FAULT_REORDER_MAX;
 	} else if (fault->fault == WEIR_READOUT_EMULATE_TRUNCATE) {
 		least = 0;
 		most = bytes;
 	} else if (fault->fault == WEIR_READOUT_EMULATE_STALL) {
 		least = 1;
-		most = INT64_C(1) << 40;
+		most = WEIR_BASE_FAULT_STALL_MAX;
 	}
 	if (fault->amount < least || fault->amount > most)
 		weir_base_doc_error_add(config->doc, amount,

@@ -12,13 +12,14 @@
 
 #include <jansson.h>
 
+#include <weir_base_nodes.h>
 #include <weir_readout_ctl.h>
 #include <weir_readout_dispatch.h>
 
 #include "config_links.h"
 
-#define LINKS_FEED_BURST 256 /**< packets that a feed has in hand at once */
-#define LINKS_FEED_PARTS 2   /**< that the control socket shows of one, at most */
+#define LINKS_FEED_BURST WEIR_BASE_FEED_BURST /**< packets that a feed has in hand at once */
+#define LINKS_FEED_PARTS 2                    /**< that the control socket shows of one, at most */
 
 struct links_feed;
 struct rte_mempool;

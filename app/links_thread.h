@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LINKS_THREAD_REST_NS 50000 /**< of a rest, unless told */
+#include <weir_base_nodes.h>
+
+#define LINKS_THREAD_REST_NS WEIR_BASE_LINKS_REST_NS /**< of a rest, unless told */
 
 /** It. */
 struct links_thread {

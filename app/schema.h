@@ -33,9 +33,6 @@ extern const struct weir_base_doc_section schema_scheduler;
 extern const struct weir_base_doc_section schema_link;
 /** What is done with frames. */
 extern const struct weir_base_doc_section schema_process;
-/** Windows of time asked for. */
-extern const struct weir_base_doc_section schema_request;
-extern const struct weir_base_doc_section schema_fragments;
 /** What arrives, where it is made rather than received. */
 extern const struct weir_base_doc_section schema_traffic;
 /** How long, and what is written. */

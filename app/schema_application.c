@@ -134,19 +134,7 @@ static const struct weir_base_doc_key keys[] = {
 		.help = "What is done with the frames of links, by name: before their buffers, in "
 			"the order that they have here, and after these.",
 	},
-	{
-		.name = "requests",
-		.kind = WEIR_BASE_DOC_NAMED,
-		.item = WEIR_BASE_DOC_MAP,
-		.section = &schema_request,
-		.help = "Windows of time that links are asked for again and again, by name.",
-	},
-	{
-		.name = "fragments",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &schema_fragments,
-		.help = "Room for what links have of these windows.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_window_rows),
 	{
 		.name = "neighbours",
 		.kind = WEIR_BASE_DOC_LIST,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Links of a readout, their buffers, and what they are asked for. */
+/* Links of a readout, and their buffers. */
 #include <ctype.h>
 #include <string.h>
 
@@ -15,24 +15,7 @@ static const char *const when_full_choices[] = {
 };
 
 static const struct weir_base_doc_key buffer_keys[] = {
-	{
-		.name = "history",
-		.kind = WEIR_BASE_DOC_DURATION,
-		.flags = WEIR_BASE_DOC_REQUIRED,
-		.min = 1e-6,
-		.max = 1e6,
-		.help = "How long frames can be found, at least, counted from the newest.",
-	},
 	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_buffer_rows),
-	{
-		.name = "jump",
-		.kind = WEIR_BASE_DOC_DURATION,
-		.min = 1e-9,
-		.max = 1e6,
-		.help = "A timestamp further off than this is doubted, until the next ones agree. "
-			"A frame's time at least. By default a sixteenth of the history, and 16 "
-			"frames at least.",
-	},
 	{
 		.name = "confirm",
 		.kind = WEIR_BASE_DOC_INT,
@@ -50,15 +33,6 @@ static const struct weir_base_doc_key buffer_keys[] = {
 			"time is over. By default an eighth of the history's, and where windows go "
 			"to a file or a socket more for these, up to as many again as the "
 			"history's.",
-	},
-	{
-		.name = "reorder",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 16777216,
-		.def = "1024",
-		.help = "Of formats without a step: how many places from the end a late frame may "
-			"come.",
 	},
 	{
 		.name = "when_full",
@@ -222,100 +196,4 @@ const struct weir_base_doc_section schema_link = {
 	.help = "A stream of frames, or several alike: each frame is compared with the one before "
 		"it, counted, and put into the link's buffer.",
 	.keys = link_keys,
-};
-
-static const struct weir_base_doc_key request_keys[] = {
-	{
-		.name = "links",
-		.kind = WEIR_BASE_DOC_LIST,
-		.item = WEIR_BASE_DOC_STRING,
-		.flags = WEIR_BASE_DOC_REQUIRED,
-		.help = "Which links are asked, together: NAME stands for all of NAME-0, NAME-1 "
-			"and so on. Their clocks have one rate. The time is that of the first "
-			"one's newest frame, until it stands still while another goes on for half "
-			"of its history: then of that one's.",
-	},
-	{
-		.name = "every",
-		.kind = WEIR_BASE_DOC_DURATION,
-		.flags = WEIR_BASE_DOC_REQUIRED,
-		.min = 1e-6,
-		.max = 1e6,
-		.help = "Time from the beginning of a window to that of the next one, by the "
-			"frames' clock. The first one begins with the first frame.",
-	},
-	{
-		.name = "window",
-		.kind = WEIR_BASE_DOC_DURATION,
-		.flags = WEIR_BASE_DOC_REQUIRED,
-		.min = 1e-9,
-		.max = 1e6,
-		.help = "How long each window is.",
-	},
-	{
-		.name = "delay",
-		.kind = WEIR_BASE_DOC_DURATION,
-		.min = 0,
-		.max = 1e6,
-		.def = "0",
-		.help = "A window is asked for so long after its beginning. Where that is less "
-			"than the window is long, what is still to come is waited for.",
-	},
-	{
-		.name = "timeout",
-		.kind = WEIR_BASE_DOC_DURATION,
-		.min = 0,
-		.max = 1e6,
-		.def = "100ms",
-		.help = "How long to wait for what is still to come, by the machine's clock; 0: "
-			"not at all.",
-	},
-	{
-		.name = "to",
-		.kind = WEIR_BASE_DOC_STRING,
-		.help = "Where fragments go: a file, made anew, or a Unix stream socket that "
-			"somebody listens on. Without it they are counted, and let go. On their "
-			"way they pin frames of the buffers: there may be so many as half of each "
-			"buffer's `spare` frames is room for, shared by all requests, and one "
-			"window at least; more fail as `queue_full`.",
-	},
-	{.name = NULL},
-};
-
-const struct weir_base_doc_section schema_request = {
-	.name = "request",
-	.help = "Windows of time, each asked of some links: what each link has of one is a "
-		"fragment.",
-	.keys = request_keys,
-};
-
-static const struct weir_base_doc_key fragments_keys[] = {
-	{
-		.name = "count",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 1000000,
-		.help = "So many may be asked for, or on their way, at once: of each window that "
-			"is asked for one for each of its links. Half of them may be for "
-			"`weir readout request`. By default as many as the requests need, and 16 "
-			"for each link.",
-	},
-	{
-		.name = "frames",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 1073741824,
-		.help = "A fragment has room for so many; a longer window is answered with "
-			"`too_large`. 28 bytes of memory for each frame of each fragment. By "
-			"default those of the longest window of the requests, or as many as 256 "
-			"MiB are enough for, up to all that a buffer holds.",
-	},
-	{.name = NULL},
-};
-
-const struct weir_base_doc_section schema_fragments = {
-	.name = "fragments",
-	.help = "What links have of the windows that they are asked for, by requests and by `weir "
-		"readout request`.",
-	.keys = fragments_keys,
 };

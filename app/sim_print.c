@@ -123,6 +123,28 @@ static const struct column job_columns[] = {
 	{.head = NULL},
 };
 
+static const struct column link_columns[] = {
+	{"received", "received_frames", FORM_COUNT, false},
+	{"stored", "stored_frames", FORM_COUNT, false},
+	{"expired", "expired_frames", FORM_COUNT, false},
+	{"buffered", "buffered_mean", FORM_NUMBER, true},
+	{"most", "buffered_max", FORM_NUMBER, false},
+	{.head = NULL},
+};
+
+static const struct column request_columns[] = {
+	{"windows", "windows", FORM_COUNT, false},
+	{"fragments", "asked_fragments", FORM_COUNT, false},
+	{"complete", "complete", FORM_COUNT, false},
+	{"partial", "partial", FORM_COUNT, false},
+	{"too_old", "too_old", FORM_COUNT, false},
+	{"not_yet", "not_yet", FORM_COUNT, false},
+	{"timed_out", "timed_out", FORM_COUNT, false},
+	{"refused", "refused", FORM_COUNT, false},
+	{"latency", "latency_mean_ns", FORM_TIME, true},
+	{.head = NULL},
+};
+
 static const struct column memory_columns[] = {
 	{"accesses", "accesses", FORM_COUNT, false},
 	{"users", "users_mean", FORM_NUMBER, true},
@@ -333,6 +355,8 @@ print_results(const struct sim_report *report)
 	print_scope(report, WEIR_SIM_WORKER, "worker", worker_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_NODE, "node", node_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_JOB, "job", job_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_LINK, "link", link_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_REQUEST, "request", request_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_CORES, "cores", cores_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_CORE, "each core", core_columns, CORE_LINES_MAX);
 	print_scope(report, WEIR_SIM_UNIT, "unit", unit_columns, UINT_MAX);

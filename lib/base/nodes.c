@@ -47,6 +47,18 @@ const char *const weir_base_flow_names[] = {"rss", "five_tuple", "source", "dest
 
 const char *const weir_base_job_work_names[] = {"compute", "wait", NULL};
 
+const char *const weir_base_fault_names[WEIR_BASE_NB_FAULTS + 1] = {
+	[WEIR_BASE_FAULT_DROP] = "drop",
+	[WEIR_BASE_FAULT_DUPLICATE] = "duplicate",
+	[WEIR_BASE_FAULT_REORDER] = "reorder",
+	[WEIR_BASE_FAULT_STREAM] = "stream",
+	[WEIR_BASE_FAULT_SEQUENCE] = "sequence",
+	[WEIR_BASE_FAULT_TIMESTAMP] = "timestamp",
+	[WEIR_BASE_FAULT_TRUNCATE] = "truncate",
+	[WEIR_BASE_FAULT_STALL] = "stall",
+	[WEIR_BASE_FAULT_JUMP] = "jump",
+};
+
 const struct weir_base_node_type *
 weir_base_node_type_find(const char *name)
 {

@@ -11,6 +11,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,6 +83,39 @@ extern const char *const weir_base_job_work_names[];
 #define WEIR_BASE_FORMAT_WIBETH_BYTES 7200     /**< bytes of each of its frames */
 #define WEIR_BASE_FORMAT_WIBETH_HZ    62500000 /**< ticks of its clock in a second */
 #define WEIR_BASE_FORMAT_WIBETH_STEP  2048     /**< ticks from frame to frame */
+#define WEIR_BASE_FORMAT_VMM3A                                                                     \
+	"srs-vmm3a" /**< frame format of links: frames come when they are full */
+#define WEIR_BASE_FORMAT_VMM3A_BYTES 8968     /**< bytes of the largest of its frames */
+#define WEIR_BASE_FORMAT_VMM3A_HZ    44444444 /**< ticks of its clock in a second */
+
+/** What may be done to a frame of an emulated link. */
+enum weir_base_fault {
+	WEIR_BASE_FAULT_DROP,      /**< it is not sent */
+	WEIR_BASE_FAULT_DUPLICATE, /**< it is sent twice */
+	WEIR_BASE_FAULT_REORDER,   /**< it is sent after the frame that is so many after it */
+	WEIR_BASE_FAULT_STREAM,    /**< its stream key is another */
+	WEIR_BASE_FAULT_SEQUENCE,  /**< its sequence number is another */
+	WEIR_BASE_FAULT_TIMESTAMP, /**< its timestamp is another */
+	WEIR_BASE_FAULT_TRUNCATE,  /**< its end is not sent */
+	WEIR_BASE_FAULT_STALL,     /**< it and those after it are sent later */
+	WEIR_BASE_FAULT_JUMP,      /**< its timestamp and all that follow are others */
+	WEIR_BASE_NB_FAULTS,       /**< their number */
+};
+
+/** Names of faults, in the order of enum weir_base_fault; the last one is NULL. */
+extern const char *const weir_base_fault_names[WEIR_BASE_NB_FAULTS + 1];
+
+#define WEIR_BASE_FAULT_REORDER_MAX 1000               /**< most frames that one is sent after */
+#define WEIR_BASE_FAULT_STALL_MAX   (INT64_C(1) << 40) /**< most frames whose time one waits for */
+
+/** Packets that an emulated or replayed link has in hand at once. */
+#define WEIR_BASE_FEED_BURST 256
+
+/** How long a thread of links rests, unless told, when it has found nothing to do. */
+#define WEIR_BASE_LINKS_REST_NS 50000
+
+/** Emulated frames have the largest size of their format, where it is up to so many bytes, else the smallest. */
+#define WEIR_BASE_EMULATED_BYTES_MAX 9000
 
 /** Room for a name of a node, its end included. */
 #define WEIR_BASE_NODE_NAME_SIZE 64

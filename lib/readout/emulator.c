@@ -12,9 +12,8 @@
 #include "registry_private.h"
 #include "tally.h"
 
-#define SECOND_NS        UINT64_C(1000000000)
-#define SIZE_DEFAULT_MAX 9000u
-#define SIZE_MAX_BYTES   65000u
+#define SECOND_NS      UINT64_C(1000000000)
+#define SIZE_MAX_BYTES 65000u
 /* A frame, its duplicate, and one that was withheld. */
 #define PACKETS_PER_FRAME 3
 
@@ -47,8 +46,8 @@ weir_readout_emulator_due_ns(
 static uint32_t
 default_size(const struct weir_readout_format *format)
 {
-	return format->size_max_bytes <= SIZE_DEFAULT_MAX ? format->size_max_bytes
-							  : format->size_min_bytes;
+	return format->size_max_bytes <= WEIR_BASE_EMULATED_BYTES_MAX ? format->size_max_bytes
+								      : format->size_min_bytes;
 }
 
 /* @return 0, -EINVAL: said in the log */

@@ -7,29 +7,13 @@
 #include "registry_private.h"
 
 #define MILLION        1000000u
-#define REORDER_MAX    1000
 #define SEED_OF_STREAM UINT64_C(0x9e3779b97f4a7c15)
 #define SEED_OF_FAULT  UINT64_C(0xd1b54a32d192ed03)
-#define STALL_MAX      (INT64_C(1) << 40)
-
-const char *const weir_readout_emulator_fault_names[WEIR_READOUT_NB_EMULATED + 1] = {
-	[WEIR_READOUT_EMULATE_DROP] = "drop",
-	[WEIR_READOUT_EMULATE_DUPLICATE] = "duplicate",
-	[WEIR_READOUT_EMULATE_REORDER] = "reorder",
-	[WEIR_READOUT_EMULATE_STREAM] = "stream",
-	[WEIR_READOUT_EMULATE_SEQUENCE] = "sequence",
-	[WEIR_READOUT_EMULATE_TIMESTAMP] = "timestamp",
-	[WEIR_READOUT_EMULATE_TRUNCATE] = "truncate",
-	[WEIR_READOUT_EMULATE_STALL] = "stall",
-	[WEIR_READOUT_EMULATE_JUMP] = "jump",
-};
 
 const char *
 weir_readout_emulator_fault_name(enum weir_readout_emulator_fault fault)
 {
-	return (unsigned int)fault < WEIR_READOUT_NB_EMULATED
-		       ? weir_readout_emulator_fault_names[fault]
-		       : NULL;
+	return (unsigned int)fault < WEIR_READOUT_NB_EMULATED ? weir_base_fault_names[fault] : NULL;
 }
 
 /* The finalizer of SplitMix64: each bit of the result depends on each bit of the seed. */
@@ -64,11 +48,11 @@ amount_allowed(const struct stream *stream, const struct weir_readout_emulator_f
 {
 	switch (fault->fault) {
 	case WEIR_READOUT_EMULATE_REORDER:
-		return fault->amount >= 1 && fault->amount <= REORDER_MAX;
+		return fault->amount >= 1 && fault->amount <= WEIR_BASE_FAULT_REORDER_MAX;
 	case WEIR_READOUT_EMULATE_TRUNCATE:
 		return fault->amount >= 0 && fault->amount <= stream->packet.frame_bytes;
 	case WEIR_READOUT_EMULATE_STALL:
-		return fault->amount >= 1 && fault->amount <= STALL_MAX;
+		return fault->amount >= 1 && fault->amount <= WEIR_BASE_FAULT_STALL_MAX;
 	default:
 		return true;
 	}

@@ -32,7 +32,7 @@ static const struct weir_readout_format_spec specs[] = {
 	{
 		/* SRS with VMM3a: counter of frames, "VM3" and the number of the card in 4 bits, time of sending, overflow of offsets; then
 		 * records of 6 bytes. The clock is that of the captures known, 22.5 ns a tick. */
-		.name = "srs-vmm3a",
+		.name = WEIR_BASE_FORMAT_VMM3A,
 		.big_endian = true,
 		.fields =
 			{
@@ -41,8 +41,8 @@ static const struct weir_readout_format_spec specs[] = {
 				[WEIR_READOUT_FIELD_TIMESTAMP] = {64, 32},
 			},
 		.size_min_bytes = 16,
-		.size_max_bytes = 8968,
-		.clock_hz = 44444444,
+		.size_max_bytes = WEIR_BASE_FORMAT_VMM3A_BYTES,
+		.clock_hz = WEIR_BASE_FORMAT_VMM3A_HZ,
 	},
 	{
 		/* struct weir_readout_hit: what hit finders make. Hits of many streams in one link come at any time. */

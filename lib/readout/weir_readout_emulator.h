@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "weir_base_nodes.h"
 #include "weir_readout_format.h"
 
 #ifdef __cplusplus
@@ -31,20 +32,25 @@ struct weir_readout_emulator;
 
 /** What can be done to a frame. */
 enum weir_readout_emulator_fault {
-	WEIR_READOUT_EMULATE_DROP, /**< it is not sent; of this and the next but one, only the first is done to a frame */
-	WEIR_READOUT_EMULATE_DUPLICATE, /**< it is sent twice */
-	WEIR_READOUT_EMULATE_REORDER,  /**< it is sent after the frame that is @p amount after it */
-	WEIR_READOUT_EMULATE_STREAM,   /**< @p amount is added to its stream key */
-	WEIR_READOUT_EMULATE_SEQUENCE, /**< @p amount is added to its sequence number */
-	WEIR_READOUT_EMULATE_TIMESTAMP, /**< @p amount is added to its timestamp */
-	WEIR_READOUT_EMULATE_TRUNCATE,  /**< only @p amount bytes of it are sent */
-	WEIR_READOUT_EMULATE_STALL, /**< it and those after it wait for the time of @p amount frames, and are sent at once then */
-	WEIR_READOUT_EMULATE_JUMP, /**< @p amount is added to its timestamp, and to all that follow */
-	WEIR_READOUT_NB_EMULATED, /**< their number */
+	WEIR_READOUT_EMULATE_DROP =
+		WEIR_BASE_FAULT_DROP, /**< it is not sent; of this and the next but one, only the first is done to a frame */
+	WEIR_READOUT_EMULATE_DUPLICATE = WEIR_BASE_FAULT_DUPLICATE, /**< it is sent twice */
+	WEIR_READOUT_EMULATE_REORDER =
+		WEIR_BASE_FAULT_REORDER, /**< it is sent after the frame that is @p amount after it */
+	WEIR_READOUT_EMULATE_STREAM =
+		WEIR_BASE_FAULT_STREAM, /**< @p amount is added to its stream key */
+	WEIR_READOUT_EMULATE_SEQUENCE =
+		WEIR_BASE_FAULT_SEQUENCE, /**< @p amount is added to its sequence number */
+	WEIR_READOUT_EMULATE_TIMESTAMP =
+		WEIR_BASE_FAULT_TIMESTAMP, /**< @p amount is added to its timestamp */
+	WEIR_READOUT_EMULATE_TRUNCATE =
+		WEIR_BASE_FAULT_TRUNCATE, /**< only @p amount bytes of it are sent */
+	WEIR_READOUT_EMULATE_STALL =
+		WEIR_BASE_FAULT_STALL, /**< it and those after it wait for the time of @p amount frames, and are sent at once then */
+	WEIR_READOUT_EMULATE_JUMP =
+		WEIR_BASE_FAULT_JUMP, /**< @p amount is added to its timestamp, and to all that follow */
+	WEIR_READOUT_NB_EMULATED = WEIR_BASE_NB_FAULTS, /**< their number */
 };
-
-/** Names of faults, in the order of enum weir_readout_emulator_fault; NULL at the end. */
-extern const char *const weir_readout_emulator_fault_names[];
 
 /** Name of a fault, as configuration and statistics show it ("truncate"); NULL: no such. Any thread. */
 const char *weir_readout_emulator_fault_name(enum weir_readout_emulator_fault fault);

@@ -184,6 +184,7 @@ sim_check(struct sim *sim)
 	free(held);
 	check_streams(sim);
 	sim_graph_check(sim);
+	sim_links_check(sim);
 	check_queues(sim);
 	check_cores(sim);
 	check_units(sim);

@@ -236,9 +236,12 @@ check_attributes(struct weir_sim_model *model)
 int
 sim_doc_check(struct weir_sim_model *model)
 {
+	const struct weir_base_doc_value *links = weir_base_doc_get(
+		weir_base_doc_get(weir_base_doc_root(model->doc), "application"), "links");
 	uint32_t i;
 
-	if (model->nb_streams == 0)
+	/* Links that are none were told. */
+	if (model->nb_streams == 0 && weir_base_doc_count(links) == 0)
 		weir_base_doc_error_add(model->doc, weir_base_doc_root(model->doc),
 			"nothing arrives; expected 'streams' in 'traffic'");
 	for (i = 0; i < model->nb_queues; i++)

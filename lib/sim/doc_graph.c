@@ -193,7 +193,8 @@ make_rings(struct weir_sim_model *model, struct model_port *port, bool is_rx)
 
 	if (nb == 0)
 		return 0;
-	if (sim_doc_reason(model, &reason, "%s of %s is full", kind, port->name) < 0)
+	if (!port->is_feed &&
+		sim_doc_reason(model, &reason, "%s of %s is full", kind, port->name) < 0)
 		return -ENOMEM;
 	rings = realloc(graph->rings, (graph->nb_rings + nb) * sizeof(*rings));
 	if (rings == NULL)

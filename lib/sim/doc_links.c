@@ -1,138 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a document to a model: receivers, the threads that poll them, and the frames of links that come by them. */
+/* From a document to a model: links, which are streams of frames, each with a buffer. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "doc_read.h"
 
-#define PS_PER_US UINT64_C(1000000)
+#define MILLION         1e6
+#define PS_PER_S        1e12
+#define JUMP_PART       16 /* of the history */
+#define JUMP_FRAMES_MIN 16
+#define HELD_MAX        (UINT64_C(1) << 30) /* frames of a buffer */
 
-/* Is there a link that comes by a port of receivers? */
-static bool
-is_used(const struct weir_base_doc_value *links, const char *receiver)
-{
-	uint32_t i;
-
-	for (i = 0; i < weir_base_doc_count(links); i++) {
-		const struct weir_base_doc_value *port =
-			weir_base_doc_get(weir_base_doc_at(links, i), "port");
-
-		if (port != NULL && strcmp(weir_base_doc_str(port), receiver) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void
-read_receiver(struct weir_sim_model *model, const struct weir_base_doc_value *value)
-{
-	struct model_graph *graph = &model->graph;
-
-	graph->ports[graph->nb_ports] = (struct model_port){
-		.value = value,
-		.name = weir_base_doc_name(value),
-		.is_device = true,
-		.is_receiver = true,
-		.is_polled = true,
-		.receives = true,
-		.nb_rx = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "nb_queues")),
-		.rx_burst = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "burst_size")),
-		.rx_ring = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "rx_ring_size")),
-	};
-	graph->rx_nodes[graph->nb_ports++] = SIM_NONE;
-	if (weir_base_doc_bool(weir_base_doc_get(value, "burst_adaptive")))
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "burst_adaptive"),
-			"'burst_adaptive' is not simulated; expected 'false'");
-}
-
-/* How many threads a receiver has for itself. */
-static uint32_t
-threads_of(const struct model_port *port)
-{
-	return weir_base_doc_count(weir_base_doc_get(port->value, "cpus"));
-}
-
-int
-sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_value *root)
-{
-	const struct weir_base_doc_value *receivers =
-		weir_base_doc_get(weir_base_doc_get(root, "platform"), "receivers");
-	const struct weir_base_doc_value *links =
-		weir_base_doc_get(weir_base_doc_get(root, "application"), "links");
-	struct model_graph *graph = &model->graph;
-	const size_t nb = graph->nb_ports + weir_base_doc_count(receivers) + 1;
-	struct model_port *ports = realloc(graph->ports, nb * sizeof(*ports));
-	uint32_t *rx_nodes = realloc(graph->rx_nodes, nb * sizeof(*rx_nodes));
-	bool has_common = false;
-	uint32_t i;
-
-	graph->ports = ports != NULL ? ports : graph->ports;
-	graph->rx_nodes = rx_nodes != NULL ? rx_nodes : graph->rx_nodes;
-	if (ports == NULL || rx_nodes == NULL)
-		return -ENOMEM;
-	for (i = 0; i < weir_base_doc_count(receivers); i++) {
-		const struct weir_base_doc_value *value = weir_base_doc_at(receivers, i);
-
-		if (!is_used(links, weir_base_doc_name(value)))
-			continue;
-		read_receiver(model, value);
-		graph->nb_receivers++;
-		graph->nb_threads += threads_of(&graph->ports[graph->nb_ports - 1]);
-		has_common = has_common || threads_of(&graph->ports[graph->nb_ports - 1]) == 0;
-	}
-	graph->nb_threads += has_common;
-	return 0;
-}
-
-/* One of a port's rings, of which every step-th is a thread's. */
-static void
-take_rings(struct weir_sim_model *model, struct model_worker *worker, const struct model_port *port,
-	uint32_t first, uint32_t step)
-{
-	struct model_graph *graph = &model->graph;
-	const uint64_t sleep_ps =
-		weir_base_doc_u64(weir_base_doc_get(port->value, "lcore_sleep_us")) * PS_PER_US;
-	uint32_t i;
-
-	/* Where several receivers have one thread, the least. */
-	if (worker->nb_polled == 0 || sleep_ps < worker->sleep_min_ps)
-		worker->sleep_min_ps = worker->sleep_max_ps = sleep_ps;
-	for (i = first; i < port->nb_rx; i += step) {
-		struct model_ring *ring = &graph->rings[port->first_rx + i];
-
-		ring->worker = (uint32_t)(worker - graph->workers);
-		ring->place = worker->nb_polled++;
-		graph->polled[graph->nb_polled++] = port->first_rx + i;
-	}
-}
-
-void
-sim_doc_take_receivers(struct weir_sim_model *model)
-{
-	struct model_graph *graph = &model->graph;
-	struct model_worker *worker = graph->workers + graph->nb_workers - graph->nb_threads;
-	const uint32_t first = graph->nb_ports - graph->nb_receivers;
-	uint32_t i, j;
-
-	for (i = first; i < graph->nb_ports; i++)
-		for (j = 0; j < threads_of(&graph->ports[i]); j++, worker++) {
-			worker->first_polled = graph->nb_polled;
-			take_rings(
-				model, worker, &graph->ports[i], j, threads_of(&graph->ports[i]));
-		}
-	worker->first_polled = graph->nb_polled;
-	for (i = first; i < graph->nb_ports; i++)
-		if (threads_of(&graph->ports[i]) == 0)
-			take_rings(model, worker, &graph->ports[i], 0, 1);
-}
-
-/* Frames of a link: their size, and the ps from one to the next; 0: it is not said. */
+/* What a format says of frames, and the buffer; 0: nothing. */
 struct frames {
-	uint64_t bytes;
-	double interval_ps;
+	const char *format;
+	uint64_t bytes;                /* of all of them; else: */
+	uint64_t bytes_min, bytes_max; /* of the smallest and the largest one */
+	uint64_t room;                 /* for one in the buffer */
+	bool has_length;               /* each says how long it is */
+	uint64_t clock_hz, step;
+	double rate_hz;     /* of the buffer */
+	double interval_ps; /* of those that are received, from one to the next */
 };
+
+static uint64_t
+number_of(const struct weir_base_doc_value *map, const char *key)
+{
+	return weir_base_doc_u64(weir_base_doc_get(map, key));
+}
 
 static struct frames
 read_frames(const struct weir_base_doc_value *application, const struct weir_base_doc_value *link)
@@ -141,99 +39,317 @@ read_frames(const struct weir_base_doc_value *application, const struct weir_bas
 	const char *name = weir_base_doc_str(weir_base_doc_get(link, "format"));
 	const struct weir_base_doc_value *format =
 		weir_base_doc_get(weir_base_doc_get(application, "formats"), name);
-	double clock_hz = weir_base_doc_f64(weir_base_doc_get(format, "clock"));
-	uint64_t step = weir_base_doc_u64(weir_base_doc_get(format, "step"));
-	struct frames frames = {.bytes = weir_base_doc_u64(weir_base_doc_get(format, "size"))};
+	struct frames frames = {
+		.format = name,
+		.bytes = number_of(format, "size"),
+		.bytes_min = number_of(format, "size_min"),
+		.bytes_max = number_of(format, "size_max"),
+		.room = number_of(buffer, "frame_size"),
+		.has_length = weir_base_doc_given(format, "length"),
+		.clock_hz = (uint64_t)weir_base_doc_f64(weir_base_doc_get(format, "clock")),
+		.step = number_of(format, "step"),
+		.rate_hz = weir_base_doc_f64(weir_base_doc_get(buffer, "rate")),
+	};
 
 	if (format == NULL && strcmp(name, WEIR_BASE_FORMAT_WIBETH) == 0) {
-		clock_hz = WEIR_BASE_FORMAT_WIBETH_HZ;
-		step = WEIR_BASE_FORMAT_WIBETH_STEP;
+		frames.clock_hz = WEIR_BASE_FORMAT_WIBETH_HZ;
+		frames.step = WEIR_BASE_FORMAT_WIBETH_STEP;
 		frames.bytes = WEIR_BASE_FORMAT_WIBETH_BYTES;
+	} else if (format == NULL && strcmp(name, WEIR_BASE_FORMAT_VMM3A) == 0) {
+		frames.clock_hz = WEIR_BASE_FORMAT_VMM3A_HZ;
+		frames.bytes_max = WEIR_BASE_FORMAT_VMM3A_BYTES;
 	}
-	if (weir_base_doc_given(buffer, "frame_size"))
-		frames.bytes = weir_base_doc_u64(weir_base_doc_get(buffer, "frame_size"));
-	if (weir_base_doc_given(buffer, "rate"))
-		frames.interval_ps =
-			sim_coarse(1e12 / weir_base_doc_f64(weir_base_doc_get(buffer, "rate")));
-	else if (clock_hz > 0)
-		frames.interval_ps = sim_coarse(1e12 * (double)step / clock_hz);
 	return frames;
 }
 
-/* Links of one name: each is a stream, of which the first begins at 0 and the others follow, so that they take turns. */
-static int
-add_link(struct weir_sim_model *model, const struct weir_base_doc_value *link, uint32_t port,
-	struct frames frames)
+/* How long a buffer's history is, in frames, and what stands for their time. @return false: this was refused */
+static bool
+read_buffer(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	const struct frames *frames, struct model_link *link)
 {
-	const struct weir_base_doc_value *count = weir_base_doc_get(link, "count");
-	const uint32_t nb = count != NULL ? (uint32_t)weir_base_doc_u64(count) : 1;
+	const struct weir_base_doc_value *buffer = weir_base_doc_get(value, "buffer");
+	const double hz = (double)frames->clock_hz;
+	const double frame = (double)link->ticks / (double)link->per;
+	const double history = weir_base_doc_f64(weir_base_doc_get(buffer, "history")) * hz;
+	double jump = weir_base_doc_f64(weir_base_doc_get(buffer, "jump")) * hz, live;
+
+	if (jump == 0)
+		jump = fmax(history / JUMP_PART, JUMP_FRAMES_MIN * frame);
+	live = ceil(history) + ceil(jump);
+	live = link->has_step ? floor(live / frame) + 2 : floor(live / frame) + 1;
+	if (live > (double)HELD_MAX) {
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(buffer, "history"),
+			"a history of %.0f frames; expected at most %.0f", live, (double)HELD_MAX);
+		return false;
+	}
+	link->held = (uint64_t)live;
+	link->reorder = number_of(buffer, "reorder");
+	return true;
+}
+
+/* What is not simulated of a link would be overlooked. @return false: something was refused */
+static bool
+check_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct weir_base_doc_value *link)
+{
+	const struct weir_base_doc_value *replayed =
+		weir_base_doc_get(weir_base_doc_get(weir_base_doc_get(root, "traffic"), "replayed"),
+			weir_base_doc_name(link));
+	const struct weir_base_doc_value *emulated = sim_doc_emulated(root, link);
+	const struct weir_base_doc_value *delivery = weir_base_doc_get(link, "delivery");
+
+	if (replayed != NULL)
+		weir_base_doc_error_add(model->doc, replayed,
+			"frames of a file are not simulated: which link each is of, and when it "
+			"was made, is in their fields; expected links that are emulated, or come "
+			"by a receiver");
+	if (emulated != NULL && weir_base_doc_given(link, "port"))
+		weir_base_doc_error_add(model->doc, emulated,
+			"frames come to link '%s' already, by its 'port'; expected one that sends "
+			"them",
+			weir_base_doc_name(link));
+	if (delivery != NULL)
+		weir_base_doc_error_add(model->doc, delivery,
+			"'delivery' is not simulated: the thread that has frames puts them into "
+			"the buffer; expected none");
+	if (weir_base_doc_given(link, "hits"))
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(link, "hits"),
+			"'hits' are not simulated: how many there are is in the samples of "
+			"frames; expected none");
+	return replayed == NULL && delivery == NULL && !weir_base_doc_given(link, "hits") &&
+	       (emulated == NULL || !weir_base_doc_given(link, "port"));
+}
+
+/* The frames of a link that comes by a receiver: all alike, at the rate that its format or its buffer says. */
+static bool
+receive(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct frames *frames, struct model_stream *stream)
+{
+	const struct weir_base_doc_value *name = weir_base_doc_get(value, "port");
+	const uint32_t port =
+		name != NULL ? sim_doc_port(model, weir_base_doc_str(name)) : SIM_NONE;
+	const uint64_t bytes = frames->room != 0 ? frames->room : frames->bytes;
+	const bool has_rate = frames->rate_hz > 0 || (frames->step > 0 && frames->clock_hz > 0);
+
+	if (model->graph.nb_workers == 0)
+		weir_base_doc_error_add(model->doc, name != NULL ? name : value,
+			"what it takes to receive frames of link '%s' has no costs; expected "
+			"'costs' in 'platform', or a link that is emulated",
+			weir_base_doc_name(value));
+	else if (port == SIM_NONE || !model->graph.ports[port].is_receiver)
+		weir_base_doc_error_add(model->doc, name != NULL ? name : value,
+			"frames of link '%s' come from no receiver, and are not emulated; expected "
+			"a 'port' of platform.receivers, or traffic.emulated",
+			weir_base_doc_name(value));
+	else if (bytes == 0 || !has_rate)
+		weir_base_doc_error_add(model->doc, value,
+			"%s of link '%s' is not said by its format; expected '%s' in its "
+			"'buffer'",
+			bytes == 0 ? "the size of frames" : "the rate", weir_base_doc_name(value),
+			bytes == 0 ? "frame_size" : "rate");
+	else if (number_of(value, "queue") >= model->graph.ports[port].nb_rx)
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "queue"),
+			"receiver '%s' has no such queue; expected 0 to %u",
+			model->graph.ports[port].name, model->graph.ports[port].nb_rx - 1);
+	else {
+		stream->queue = SIM_TO_PORT | port;
+		stream->first_flow = (uint32_t)number_of(value, "queue");
+		stream->size_min_bytes = (uint32_t)bytes;
+		frames->interval_ps = sim_coarse(
+			frames->rate_hz > 0
+				? PS_PER_S / frames->rate_hz
+				: PS_PER_S * (double)frames->step / (double)frames->clock_hz);
+		stream->interval =
+			sim_doc_dist_of(WEIR_SIM_DIST_CONSTANT, frames->interval_ps, 0, 0);
+		return true;
+	}
+	return false;
+}
+
+/* Frames of an emulated link: those of its format, unless it says otherwise. */
+static int
+emulate(struct weir_sim_model *model, const struct weir_base_doc_value *emulated,
+	const struct frames *frames, struct model_stream *stream, bool *is_good)
+{
+	const uint64_t bytes_max = frames->bytes != 0 ? frames->bytes : frames->bytes_max;
+	const struct weir_base_doc_value *size = weir_base_doc_get(emulated, "size");
+	char name[80];
+	uint32_t port;
+
+	stream->source = SIM_SOURCE_FRAMES;
+	stream->count = number_of(emulated, "frames");
+	stream->size_min_bytes =
+		(uint32_t)(size != NULL                                ? weir_base_doc_u64(size)
+			   : bytes_max <= WEIR_BASE_EMULATED_BYTES_MAX ? bytes_max
+								       : frames->bytes_min);
+	snprintf(name, sizeof(name), "emulated.%s", weir_base_doc_name(emulated));
+	port = sim_doc_port(model, name);
+	stream->queue = port != SIM_NONE ? SIM_TO_PORT | port : SIM_TO_LINK;
+	stream->frames.frames = frames->clock_hz;
+	stream->frames.seconds = frames->step;
+	if (weir_base_doc_given(emulated, "rate")) {
+		stream->frames.frames = (uint64_t)llround(
+			weir_base_doc_f64(weir_base_doc_get(emulated, "rate")) * MILLION);
+		stream->frames.seconds = (uint64_t)MILLION;
+	}
+	*is_good = false;
+	if (stream->frames.frames == 0 || stream->frames.seconds == 0)
+		weir_base_doc_error_add(model->doc, emulated,
+			"format '%s' does not say how many frames come; expected a key 'rate'",
+			frames->format);
+	else if (stream->size_min_bytes == 0 ||
+		 (frames->bytes != 0 && stream->size_min_bytes != frames->bytes) ||
+		 (frames->room != 0 && stream->size_min_bytes > frames->room))
+		weir_base_doc_error_add(model->doc, size != NULL ? size : emulated,
+			"frames of %u B of format '%s'; expected the size that they have, and room "
+			"for it in the buffer",
+			stream->size_min_bytes, frames->format);
+	else
+		*is_good = true;
+	return sim_doc_read_faults(model, emulated, &stream->frames, stream->size_min_bytes);
+}
+
+static int
+name_link(const struct weir_base_doc_value *value, uint32_t number, char **name)
+{
+	const int length = weir_base_doc_given(value, "count")
+				   ? asprintf(name, "%s-%u", weir_base_doc_name(value), number)
+				   : asprintf(name, "%s", weir_base_doc_name(value));
+
+	if (length < 0)
+		*name = NULL;
+	return length < 0 ? -ENOMEM : 0;
+}
+
+/* What the frames of all links of one name may be dropped for, at their buffer. */
+static int
+read_reasons(struct weir_sim_model *model, struct model_link *link)
+{
+	return sim_doc_reason(model, &link->too_late, "too_late") < 0 ||
+			       sim_doc_reason(model, &link->duplicate, "duplicate") < 0 ||
+			       sim_doc_reason(model, &link->wrong_size, "wrong_size") < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* Links of one name: each is a stream. Those that are received take turns, the first one begins at 0. */
+static int
+add_links(struct weir_sim_model *model, const struct model_stream *stream,
+	const struct model_link *link, double interval_ps)
+{
+	const uint64_t count = number_of(link->value, "count");
+	const uint32_t nb = count > 0 ? (uint32_t)count : 1;
 	struct model_stream *streams =
 		realloc(model->streams, (model->nb_streams + nb + 1) * sizeof(*model->streams));
+	struct model_link *links;
 	uint32_t i;
 
 	if (streams == NULL)
 		return -ENOMEM;
 	model->streams = streams;
+	links = realloc(model->links, (model->nb_links + nb + 1) * sizeof(*model->links));
+	if (links == NULL)
+		return -ENOMEM;
+	model->links = links;
 	for (i = 0; i < nb; i++) {
-		struct model_stream *stream = &streams[model->nb_streams];
+		struct model_stream *one = &streams[model->nb_streams];
 
-		*stream = (struct model_stream){
-			.value = link,
-			.queue = SIM_TO_PORT | port,
-			.unit = SIM_NONE,
-			.interval =
-				sim_doc_dist_of(WEIR_SIM_DIST_CONSTANT, frames.interval_ps, 0, 0),
-			.start_ps = (uint64_t)(frames.interval_ps * i / nb),
-			.stop_ps = UINT64_MAX,
-			.size_min_bytes = (uint32_t)frames.bytes,
-			.nb_flows = 1,
-			.first_flow = (uint32_t)weir_base_doc_u64(weir_base_doc_get(link, "queue")),
-		};
-		if ((count != NULL ? asprintf(&stream->made_name, "%s-%u", weir_base_doc_name(link),
-					     i)
-				   : asprintf(&stream->made_name, "%s", weir_base_doc_name(link))) <
-			0) {
-			stream->made_name = NULL;
+		*one = *stream;
+		one->link = model->nb_links;
+		if (one->queue == SIM_TO_LINK)
+			one->queue |= one->link;
+		one->start_ps = (uint64_t)(interval_ps * i / nb);
+		if (name_link(link->value, i, &one->made_name) < 0)
 			return -ENOMEM;
-		}
-		stream->name = stream->made_name;
-		model->nb_streams++;
+		one->name = one->made_name;
+		links[model->nb_links] = *link;
+		links[model->nb_links].name = one->name;
+		links[model->nb_links++].stream = model->nb_streams++;
 	}
 	return 0;
 }
 
-int
-sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_value *application)
+/* What stands for the time of frames: their format's step, or else their rate. */
+static void
+set_clock(const struct frames *frames, const struct model_stream *stream, struct model_link *link)
 {
-	const struct weir_base_doc_value *links = weir_base_doc_get(application, "links"), *link,
-					 *value;
-	struct frames frames;
-	uint32_t port, i;
-
-	for (i = 0; model->graph.nb_workers > 0 && i < weir_base_doc_count(links); i++) {
-		link = weir_base_doc_at(links, i);
-		value = weir_base_doc_get(link, "port");
-		port = value != NULL ? sim_doc_port(model, weir_base_doc_str(value)) : SIM_NONE;
-		frames = read_frames(application, link);
-		if (port == SIM_NONE || !model->graph.ports[port].is_receiver)
-			weir_base_doc_error_add(model->doc, value != NULL ? value : link,
-				"frames of link '%s' come from no receiver; expected a 'port' of "
-				"platform.receivers",
-				weir_base_doc_name(link));
-		else if (frames.bytes == 0 || frames.interval_ps <= 0)
-			weir_base_doc_error_add(model->doc, link,
-				"%s of link '%s' is not said by its format; expected '%s' in its "
-				"'buffer'",
-				frames.bytes == 0 ? "the size of frames" : "the rate",
-				weir_base_doc_name(link),
-				frames.bytes == 0 ? "frame_size" : "rate");
-		else if (weir_base_doc_u64(weir_base_doc_get(link, "queue")) >=
-			 model->graph.ports[port].nb_rx)
-			weir_base_doc_error_add(model->doc, weir_base_doc_get(link, "queue"),
-				"receiver '%s' has no such queue; expected 0 to %u",
-				model->graph.ports[port].name, model->graph.ports[port].nb_rx - 1);
-		else if (add_link(model, link, port, frames) < 0)
-			return -ENOMEM;
+	link->clock_hz = frames->clock_hz;
+	link->has_step = frames->step > 0;
+	link->per = 1;
+	link->ticks = frames->step;
+	if (link->has_step)
+		return;
+	if (stream->source == SIM_SOURCE_FRAMES) {
+		link->ticks = stream->frames.seconds * frames->clock_hz;
+		link->per = stream->frames.frames;
+	} else {
+		link->ticks = (uint64_t)MILLION * frames->clock_hz;
+		link->per = (uint64_t)llround(frames->rate_hz * MILLION);
 	}
+}
+
+static int
+read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct weir_base_doc_value *value)
+{
+	const struct weir_base_doc_value *emulated = sim_doc_emulated(root, value);
+	struct frames frames = read_frames(weir_base_doc_get(root, "application"), value);
+	struct model_stream stream = {
+		.value = value,
+		.unit = SIM_NONE,
+		.stop_ps = UINT64_MAX,
+		.nb_flows = 1,
+	};
+	struct model_link link = {.value = value};
+	bool is_good;
+
+	if (!check_link(model, root, value))
+		return 0;
+	if (emulated == NULL)
+		is_good = receive(model, value, &frames, &stream);
+	else if (emulate(model, emulated, &frames, &stream, &is_good) < 0)
+		return -ENOMEM;
+	if (is_good && frames.clock_hz == 0)
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "format"),
+			"the clock of format '%s' is not known; expected one that has a buffer's "
+			"time",
+			frames.format);
+	if (!is_good || frames.clock_hz == 0)
+		return 0;
+	set_clock(&frames, &stream, &link);
+	if (frames.bytes != 0 || frames.has_length)
+		link.bytes = stream.size_min_bytes;
+	if (!read_buffer(model, value, &frames, &link))
+		return 0;
+	return read_reasons(model, &link) < 0
+		       ? -ENOMEM
+		       : add_links(model, &stream, &link, frames.interval_ps);
+}
+
+int
+sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_value *root)
+{
+	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
+	const struct weir_base_doc_value *links = weir_base_doc_get(application, "links");
+	const struct weir_base_doc_value *processes = weir_base_doc_get(application, "processes");
+	const struct weir_base_doc_value *emulated =
+		weir_base_doc_get(weir_base_doc_get(root, "traffic"), "emulated");
+	uint32_t i;
+
+	if (weir_base_doc_count(links) > 0 && processes != NULL) {
+		weir_base_doc_error_add(model->doc, processes,
+			"'processes' are not simulated: what becomes of a frame is for their "
+			"functions to say; expected none");
+		return 0;
+	}
+	for (i = 0; i < weir_base_doc_count(emulated); i++)
+		if (weir_base_doc_get(links, weir_base_doc_name(weir_base_doc_at(emulated, i))) ==
+			NULL)
+			weir_base_doc_error_add(model->doc, weir_base_doc_at(emulated, i),
+				"unknown link '%s'; expected one of application.links",
+				weir_base_doc_name(weir_base_doc_at(emulated, i)));
+	for (i = 0; i < weir_base_doc_count(links); i++)
+		if (read_link(model, root, weir_base_doc_at(links, i)) < 0)
+			return -ENOMEM;
 	return 0;
 }

@@ -55,8 +55,17 @@ bool sim_doc_job_drops(const struct weir_sim_model *model, const struct weir_bas
 int sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 /* Their threads take their queues. */
 void sim_doc_take_receivers(struct weir_sim_model *model);
+/* What is emulated for a link, under its name; NULL: nothing is. */
+const struct weir_base_doc_value *sim_doc_emulated(
+	const struct weir_base_doc_value *root, const struct weir_base_doc_value *link);
+/* What is done to frames of so many bytes, whose rate is known. */
+int sim_doc_read_faults(struct weir_sim_model *model, const struct weir_base_doc_value *emulated,
+	struct model_frames *frames, uint32_t bytes);
 /* After all streams: those of links. */
-int sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_value *application);
+int sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_value *root);
+/* Windows of these. */
+int sim_doc_read_requests(
+	struct weir_sim_model *model, const struct weir_base_doc_value *application);
 /* Index of a port; SIM_NONE: there is none of that name. */
 uint32_t sim_doc_port(const struct weir_sim_model *model, const char *name);
 /* Where a stream's packets go: a queue, or SIM_TO_PORT | port; SIM_NONE with an error. */

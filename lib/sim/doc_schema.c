@@ -2,13 +2,6 @@
 /* The simulator's vocabulary in description files. */
 #include "doc_schema.h"
 
-/* Of files that are to be run, too. */
-#define LEFT_ASIDE(key)                                                                            \
-	{                                                                                          \
-		.name = key, .kind = WEIR_BASE_DOC_ANY,                                            \
-		.help = "Of `weir run`; the simulator leaves it aside.",                           \
-	}
-
 static const struct weir_base_doc_key polling_keys[] = {
 	{
 		.name = "switch",
@@ -119,100 +112,19 @@ static const struct weir_base_doc_section object_section = {
 	.keys = object_keys,
 };
 
-static const struct weir_base_doc_key format_keys[] = {
-	{
-		.name = "size",
-		.kind = WEIR_BASE_DOC_BYTES,
-		.min = 1,
-		.max = 1048576,
-		.help = "Of every frame.",
-	},
-	{
-		.name = "clock",
-		.kind = WEIR_BASE_DOC_FREQUENCY,
-		.min = 1,
-		.max = 1e12,
-		.help = "Ticks of the timestamp in a second.",
-	},
-	{
-		.name = "step",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 1e15,
-		.help = "Ticks of the timestamp from frame to frame.",
-	},
-	LEFT_ASIDE("layer"),
-	LEFT_ASIDE("endianness"),
-	LEFT_ASIDE("size_min"),
-	LEFT_ASIDE("size_max"),
-	LEFT_ASIDE("stream"),
-	LEFT_ASIDE("sequence"),
-	LEFT_ASIDE("timestamp"),
-	LEFT_ASIDE("length"),
-	{.name = NULL},
-};
-
-static const struct weir_base_doc_section format_section = {
-	.name = "simulated frame format",
-	.help = "Size and rate of a link's frames.",
-	.keys = format_keys,
-};
-
-static const struct weir_base_doc_key buffer_keys[] = {
-	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_buffer_rows),
-	LEFT_ASIDE("history"),
-	LEFT_ASIDE("jump"),
-	LEFT_ASIDE("confirm"),
-	LEFT_ASIDE("spare"),
-	LEFT_ASIDE("reorder"),
-	LEFT_ASIDE("when_full"),
-	LEFT_ASIDE("hugepages"),
-	{.name = NULL},
-};
-
-static const struct weir_base_doc_section buffer_section = {
-	.name = "simulated latency buffer",
-	.help = "Where a link's frames are kept.",
-	.keys = buffer_keys,
-};
-
-static const struct weir_base_doc_key link_keys[] = {
-	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_link_rows),
-	{
-		.name = "buffer",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &buffer_section,
-		.help = "Where its frames are kept.",
-	},
-	LEFT_ASIDE("stream"),
-	LEFT_ASIDE("delivery"),
-	LEFT_ASIDE("hits"),
-	LEFT_ASIDE("process"),
-	LEFT_ASIDE("drop_duplicates"),
-	LEFT_ASIDE("jump"),
-	LEFT_ASIDE("stall"),
-	{.name = NULL},
-};
-
-static const struct weir_base_doc_section link_section = {
-	.name = "simulated link",
-	.help = "A stream of frames, or several alike.",
-	.keys = link_keys,
-};
-
 static const struct weir_base_doc_key application_keys[] = {
 	{
 		.name = "formats",
 		.kind = WEIR_BASE_DOC_NAMED,
 		.item = WEIR_BASE_DOC_MAP,
-		.section = &format_section,
+		.section = &sim_doc_format,
 		.help = "Frame formats of links, by name.",
 	},
 	{
 		.name = "links",
 		.kind = WEIR_BASE_DOC_NAMED,
 		.item = WEIR_BASE_DOC_MAP,
-		.section = &link_section,
+		.section = &sim_doc_link,
 		.help = "Links of a readout, by name.",
 	},
 	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_application_rows),
@@ -230,8 +142,8 @@ static const struct weir_base_doc_key application_keys[] = {
 		.section = &object_section,
 		.help = "Execution objects, by name.",
 	},
-	LEFT_ASIDE("requests"),
-	LEFT_ASIDE("fragments"),
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_window_rows),
+	LEFT_ASIDE("processes"),
 	LEFT_ASIDE("neighbours"),
 	LEFT_ASIDE("routes"),
 	LEFT_ASIDE("addresses"),
@@ -263,7 +175,6 @@ static const struct weir_base_doc_section platform_section = {
 
 static const struct weir_base_doc_key traffic_keys[] = {
 	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_traffic_rows),
-	LEFT_ASIDE("emulated"),
 	LEFT_ASIDE("replayed"),
 	{.name = NULL},
 };

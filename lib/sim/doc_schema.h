@@ -14,7 +14,20 @@ extern const char *const sim_doc_dist_choices[];
 /* One of `traffic.streams.*.attributes`. */
 extern const struct weir_base_doc_section weir_sim_doc_attribute;
 
+/* One of `traffic.emulated`. */
+extern const struct weir_base_doc_section sim_doc_emulated_link;
+/* One of `application.formats`, and of `application.links`. */
+extern const struct weir_base_doc_section sim_doc_format;
+extern const struct weir_base_doc_section sim_doc_link;
+
 #pragma GCC visibility pop
+
+/* Of files that are to be run, too. */
+#define LEFT_ASIDE(key)                                                                            \
+	{                                                                                          \
+		.name = key, .kind = WEIR_BASE_DOC_ANY,                                            \
+		.help = "Of `weir run`; the simulator leaves it aside.",                           \
+	}
 
 /* Rows that make a distribution of the mean that key `of` has. */
 #define SIM_DOC_DIST_ROWS(of)                                                                      \

@@ -91,6 +91,14 @@ const struct weir_base_doc_section weir_sim_doc_object_rows = {.keys = object_ke
 
 static const struct weir_base_doc_key buffer_keys[] = {
 	{
+		.name = "history",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.min = 1e-6,
+		.max = 1e6,
+		.help = "How long frames can be found, at least, counted from the newest.",
+	},
+	{
 		.name = "rate",
 		.kind = WEIR_BASE_DOC_FREQUENCY,
 		.min = 1e-3,
@@ -104,6 +112,24 @@ static const struct weir_base_doc_key buffer_keys[] = {
 		.min = 1,
 		.max = 16777216,
 		.help = "Of the largest frame. By default the format's.",
+	},
+	{
+		.name = "jump",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 1e-9,
+		.max = 1e6,
+		.help = "A timestamp further off than this is doubted, until the next ones agree. "
+			"A frame's time at least. By default a sixteenth of the history, and 16 "
+			"frames at least.",
+	},
+	{
+		.name = "reorder",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 16777216,
+		.def = "1024",
+		.help = "Of formats without a step: how many places from the end a late frame may "
+			"come.",
 	},
 	{.name = NULL},
 };
@@ -258,6 +284,14 @@ static const struct weir_base_doc_key platform_keys[] = {
 const struct weir_base_doc_section weir_sim_doc_platform_rows = {.keys = platform_keys};
 
 static const struct weir_base_doc_key traffic_keys[] = {
+	{
+		.name = "emulated",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &sim_doc_emulated_link,
+		.help = "Links whose frames are made here, by the name that they have in "
+			"`application.links`.",
+	},
 	{
 		.name = "streams",
 		.kind = WEIR_BASE_DOC_NAMED,

@@ -74,6 +74,7 @@ sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_va
 		stream = &model->streams[i];
 		*stream = (struct model_stream){
 			.value = value,
+			.link = SIM_NONE,
 			.name = weir_base_doc_name(value),
 			.queue = sim_doc_find_destination(model, weir_base_doc_get(value, "to")),
 			.start_ps = sim_doc_ps(weir_base_doc_get(value, "start")),

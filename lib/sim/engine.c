@@ -68,6 +68,9 @@ sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
 		case EVENT_BURST:
 			sim_arrival_of_burst(sim, index);
 			break;
+		case EVENT_TIMEOUT:
+			sim_fragment_times_out(sim, index);
+			break;
 		}
 		if (has_probes)
 			sim_probes_look(sim);

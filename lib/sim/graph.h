@@ -52,11 +52,11 @@ enum worker_phase {
 
 struct sim_worker {
 	enum worker_phase phase;
-	bool is_busy;        /* the walk has found something */
-	uint32_t place;      /* of the ring that it looks at, among its own */
-	uint32_t node;       /* that it visits */
-	bool has_full_burst; /* the walk has found as many packets in a ring as it asks for */
-	uint32_t pending;    /* packets that were received since nodes were visited last */
+	bool is_busy;   /* the walk has found something */
+	uint32_t place; /* of the ring that it looks at, among its own */
+	uint32_t node;  /* that it visits */
+	bool has_more; /* the walk has found as many packets in a ring as it asks for, or frames that are made */
+	uint32_t pending; /* packets that were received since nodes were visited last */
 	struct sim_vector vector;
 	/* In a round: */
 	bool is_in_round;

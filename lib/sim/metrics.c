@@ -20,7 +20,9 @@ weir_sim_scope_name(enum weir_sim_scope scope)
 		[WEIR_SIM_RING] = "rings",
 		[WEIR_SIM_WORKER] = "workers",
 		[WEIR_SIM_NODE] = "nodes",
-		[WEIR_SIM_JOB] = "jobs"};
+		[WEIR_SIM_JOB] = "jobs",
+		[WEIR_SIM_LINK] = "links",
+		[WEIR_SIM_REQUEST] = "requests"};
 
 	return (unsigned int)scope < SIM_SCOPES ? names[scope] : NULL;
 }
@@ -55,6 +57,10 @@ thing_name(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32
 		return model->graph.nodes[index].name;
 	case WEIR_SIM_JOB:
 		return model->graph.jobs[index].name;
+	case WEIR_SIM_LINK:
+		return model->links[index].name;
+	case WEIR_SIM_REQUEST:
+		return model->requests[index].name;
 	case WEIR_SIM_DROP:
 		break;
 	}
@@ -112,6 +118,8 @@ sim_metrics_make(struct weir_sim_model *model)
 		[WEIR_SIM_WORKER] = model->graph.nb_workers,
 		[WEIR_SIM_NODE] = model->graph.nb_nodes,
 		[WEIR_SIM_JOB] = model->graph.nb_jobs,
+		[WEIR_SIM_LINK] = model->nb_links,
+		[WEIR_SIM_REQUEST] = model->nb_requests,
 	};
 	unsigned int scope, index, i, at = 0;
 

@@ -103,7 +103,8 @@ read_model(struct weir_sim_model *model)
 		sim_doc_read_objects(model, weir_base_doc_get(application, "objects")) < 0 ||
 		sim_doc_read_streams(model,
 			weir_base_doc_get(weir_base_doc_get(root, "traffic"), "streams")) < 0 ||
-		sim_doc_read_links(model, application) < 0)
+		sim_doc_read_links(model, root) < 0 ||
+		sim_doc_read_requests(model, application) < 0)
 		return -ENOMEM;
 	if (sim_doc_read_probes(
 		    model, weir_base_doc_get(weir_base_doc_get(run, "simulation"), "probes")) < 0)
@@ -145,6 +146,8 @@ free_graph(struct model_graph *graph)
 		free(graph->rings[i].name);
 	for (i = 0; i < graph->nb_nodes; i++)
 		free(graph->nodes[i].name);
+	for (i = 0; graph->ports != NULL && i < graph->nb_ports; i++)
+		free(graph->ports[i].made_name);
 	free(graph->ports);
 	free(graph->rx_nodes);
 	free(graph->rings);
@@ -171,6 +174,10 @@ weir_sim_model_free(struct weir_sim_model *model)
 	}
 	free_graph(&model->graph);
 	free(model->streams);
+	free(model->links);
+	free(model->faults);
+	free(model->requests);
+	free(model->asked);
 	free(model->probes);
 	free(model->queues);
 	free(model->objects);

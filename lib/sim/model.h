@@ -12,6 +12,7 @@
  */
 
 #include "model_graph.h"
+#include "model_link.h"
 #include "weir_sim.h"
 #include "weir_sim_discipline.h"
 #include "weir_sim_random.h"
@@ -43,6 +44,7 @@ enum sim_source_kind {
 	SIM_SOURCE_ON_OFF, /* one source, whose clock stands still in every other phase */
 	SIM_SOURCE_BURSTS, /* a source per burst */
 	SIM_SOURCE_REPLAY, /* a capture */
+	SIM_SOURCE_FRAMES, /* an emulated link */
 };
 
 /* Packets that were captured. */
@@ -57,7 +59,7 @@ struct model_stream {
 	const struct weir_base_doc_value *value;
 	const char *name;
 	char *made_name; /* of one that is not in the file; else NULL */
-	uint32_t queue;  /* or SIM_TO_PORT */
+	uint32_t queue;  /* or SIM_TO_PORT, SIM_TO_LINK */
 	uint32_t first_flow;
 	enum sim_source_kind source;
 	struct weir_sim_dist interval;   /* ps */
@@ -66,6 +68,8 @@ struct model_stream {
 	struct weir_sim_dist trigger,
 		life;                 /* ps, BURSTS: from one to the next, and how long they live */
 	struct model_capture capture; /* REPLAY */
+	struct model_frames frames;   /* FRAMES */
+	uint32_t link;                /* that it is, or SIM_NONE */
 	uint32_t unit;                /* that it comes through, or SIM_NONE */
 	uint32_t first_given;         /* attributes */
 	uint32_t nb_given;
@@ -200,6 +204,7 @@ struct model_attribute {
 #define SIM_TO_LANE   UINT32_C(0x20000000) /* | queue, with the core that it has */
 #define SIM_TO_DROP   UINT32_C(0x80000000) /* | reason */
 #define SIM_TO_PORT   UINT32_C(0x10000000) /* | port, whose receive ring it comes to */
+#define SIM_TO_LINK   UINT32_C(0x08000000) /* | link, whose buffer it comes to */
 
 /* Servers that work on packets without a core: accelerators, I/O, links. */
 struct model_unit {
@@ -292,7 +297,7 @@ struct model_probe {
 	const char *trace; /* file, or NULL */
 };
 
-#define SIM_SCOPES (WEIR_SIM_JOB + 1)
+#define SIM_SCOPES (WEIR_SIM_REQUEST + 1)
 
 /* Of one kind: things that all instances in an array have one of. */
 struct model_arrays {
@@ -319,6 +324,12 @@ struct weir_sim_model {
 	bool has_forks;
 	bool may_deadlock;        /* packets join others, or wait for flows with their cores */
 	struct model_graph graph; /* without workers, if there is none */
+	struct model_link *links;
+	struct model_fault *faults;
+	struct model_request *requests;
+	uint32_t *asked; /* links, request by request */
+	uint32_t nb_links, nb_faults, nb_requests, nb_asked;
+	uint32_t nb_fragments; /* that may wait at a time; 0: any number */
 	struct model_dispatch dispatch;
 	struct model_attribute *attributes;
 	char **reasons; /* of drops */

@@ -31,6 +31,7 @@ struct model_ring {
 struct model_port {
 	const struct weir_base_doc_value *value;
 	const char *name;
+	char *made_name; /* of one that is not in the file; else NULL */
 	bool is_device;
 	bool receives, transmits;
 	bool is_polled;           /* by a worker */
@@ -40,7 +41,8 @@ struct model_port {
 	double per_byte;         /* ps, of the link */
 	uint32_t overhead_bytes; /* of each packet on the link */
 	bool is_receiver;        /* of links, whose frames stay */
-	bool waits;              /* a worker waits for room in a transmit ring */
+	bool is_feed; /* of links, whose frames are made: who polls it rests when there are none */
+	bool waits;   /* a worker waits for room in a transmit ring */
 };
 
 /* One way that a node's packets go. */

@@ -390,6 +390,8 @@ static const struct table {
 	[WEIR_SIM_WORKER] = TABLE(sim_worker_quantities),
 	[WEIR_SIM_NODE] = TABLE(sim_node_quantities),
 	[WEIR_SIM_JOB] = TABLE(sim_job_quantities),
+	[WEIR_SIM_LINK] = TABLE(sim_link_quantities),
+	[WEIR_SIM_REQUEST] = TABLE(sim_request_quantities),
 };
 
 #define NB_LATENCY (sizeof(latency_quantities) / sizeof(latency_quantities[0]))

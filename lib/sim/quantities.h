@@ -18,10 +18,17 @@ struct quantity {
 #define SIM_NODE_QUANTITIES   5
 #define SIM_JOB_QUANTITIES    3
 
+#define SIM_LINK_QUANTITIES    7
+#define SIM_REQUEST_QUANTITIES 13
+
 /* quantities_graph.c */
 extern const struct quantity sim_worker_quantities[SIM_WORKER_QUANTITIES];
 extern const struct quantity sim_node_quantities[SIM_NODE_QUANTITIES];
 extern const struct quantity sim_job_quantities[SIM_JOB_QUANTITIES];
+
+/* quantities_links.c */
+extern const struct quantity sim_link_quantities[SIM_LINK_QUANTITIES];
+extern const struct quantity sim_request_quantities[SIM_REQUEST_QUANTITIES];
 
 /* How many there are of a thing. */
 unsigned int sim_quantities(enum weir_sim_scope scope);

@@ -224,7 +224,8 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 			sim->lanes[i].resumed.head = sim->lanes[i].claims.head = SIM_NONE;
 	init_cores(sim);
 	if (!init_custom(sim) || !init_random(sim, seed, replication) ||
-		!sim_graph_init(sim, seed, replication)) {
+		!sim_graph_init(sim, seed, replication) ||
+		!sim_links_init(sim, seed, replication)) {
 		sim_free(sim);
 		return NULL;
 	}
@@ -243,6 +244,7 @@ sim_free(struct sim *sim)
 		return;
 	free_custom(sim);
 	sim_graph_free(sim);
+	sim_links_free(sim);
 	sim_probes_close(sim);
 	sim_event_list_free(&sim->events);
 	free(sim->probes);
@@ -309,6 +311,7 @@ sim_restart_statistics(struct sim *sim)
 	for (i = 0; i < model->nb_streams; i++)
 		restart_stream(sim, &sim->streams[i]);
 	sim_graph_restart(sim);
+	sim_links_restart(sim);
 	for (i = 0; i < sim_model_lengths(model); i++) {
 		struct sim_queue *const queue = &sim->queues[i];
 		struct weir_sim_level length = queue->length;

@@ -20,6 +20,7 @@
  *   memory.c      memories that cores share
  *   write_back.c  what packets leave in them
  *   graph.h       graphs, and workers that walk them
+ *   links.h       links of a readout: frames, buffers, windows
  *   value.c       attributes and other numbers
  *   packet.c      packets, from their making to their end
  *   probe.c       levels and edges that are looked at
@@ -41,6 +42,7 @@
 #include "event_list.h"
 #include "graph.h"
 #include "latency.h"
+#include "links.h"
 #include "model.h"
 #include "packet_list.h"
 
@@ -56,9 +58,12 @@ enum packet_state {
 
 struct sim_packet {
 	uint64_t created_ps;
-	uint64_t entered_ps;       /* its queue, or where else it waits */
-	uint64_t service_ps;       /* time that it was worked on so far */
-	uint64_t stage_ps;         /* since when it belongs to its lane */
+	uint64_t entered_ps; /* its queue, or where else it waits */
+	uint64_t service_ps; /* time that it was worked on so far */
+	union {
+		uint64_t stage_ps; /* since when it belongs to its lane */
+		uint64_t number;   /* of a link's frame, which comes to no lane */
+	};
 	uint64_t stage_service_ps; /* what it was worked on before that */
 	union {
 		struct {
@@ -298,6 +303,9 @@ struct sim {
 	struct sim_server *servers;
 	struct sim_probe *probes;
 	struct sim_graph graph;
+	struct sim_link *links;
+	struct sim_request *requests;
+	struct sim_fragments fragments;
 	struct weir_sim_random *step_random;  /* per step of the model: amounts */
 	struct weir_sim_random *skip_random;  /* per step: whether it is skipped */
 	struct weir_sim_random *unit_random;  /* per unit */
@@ -338,6 +346,10 @@ void sim_metrics_fill(struct sim *sim, double *values);
 
 /* Schedule what a stream begins with. */
 void sim_traffic_start(struct sim *sim, uint32_t stream);
+/* One that comes now. @return SIM_NONE: no room */
+uint32_t sim_traffic_make(struct sim *sim, uint32_t stream, uint32_t flow);
+/* It goes where its stream has it. */
+void sim_traffic_send(struct sim *sim, uint32_t stream, uint32_t packet);
 /* The next packet of a stream comes; one of a burst; the next burst begins. */
 void sim_arrival(struct sim *sim, uint32_t stream);
 void sim_arrival_of_burst(struct sim *sim, uint32_t burst);

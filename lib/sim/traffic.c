@@ -7,6 +7,7 @@
  *   bursts    trigger ---o--------o---------------->  each begins a source, which lives for a while
  *                         `-x-x--] `--x-x--x-]
  *   replay    the times of a capture
+ *   frames    of an emulated link: emulated.c
  */
 #include <stdlib.h>
 
@@ -132,6 +133,8 @@ sim_traffic_start(struct sim *sim, uint32_t index)
 			model->start_ps + (uint64_t)draw_phase(&model->on, stream);
 	if (model->source == SIM_SOURCE_BURSTS)
 		schedule_trigger(sim, index);
+	else if (model->source == SIM_SOURCE_FRAMES)
+		sim_frames_start(sim, index);
 	else
 		schedule_arrival(sim, index);
 }
@@ -169,23 +172,23 @@ draw_size(const struct model_stream *model, struct sim_stream *stream)
 	return model->size_min_bytes;
 }
 
-/* @return SIM_NONE: no room */
-static uint32_t
-make_packet(struct sim *sim, uint32_t index, uint32_t flow)
+uint32_t
+sim_traffic_make(struct sim *sim, uint32_t index, uint32_t flow)
 {
 	struct sim_stream *const stream = &sim->streams[index];
 	const uint32_t size_bytes = draw_size(&sim->model->streams[index], stream);
 	const uint32_t packet = sim_packet_new(sim, index, size_bytes, flow);
 
+	if (packet != SIM_NONE && sim->model->streams[index].link != SIM_NONE)
+		sim->packets.all[packet].number = stream->made;
 	stream->made++;
 	if (packet != SIM_NONE && sim->model->nb_attributes > 0)
 		sim_give_attributes(sim, packet);
 	return packet;
 }
 
-/* To its stream's queue or port. */
-static void
-send(struct sim *sim, uint32_t stream, uint32_t packet)
+void
+sim_traffic_send(struct sim *sim, uint32_t stream, uint32_t packet)
 {
 	const struct model_stream *const model = &sim->model->streams[stream];
 
@@ -193,6 +196,8 @@ send(struct sim *sim, uint32_t stream, uint32_t packet)
 		sim_probes_pass(sim, SIM_FROM_STREAM | stream, model->queue, packet);
 	if (model->unit == SIM_NONE && (model->queue & SIM_TO_PORT) != 0)
 		sim_port_receive(sim, model->queue & ~SIM_TO_PORT, packet);
+	else if (model->unit == SIM_NONE && (model->queue & SIM_TO_LINK) != 0)
+		sim_link_put(sim, packet);
 	else if (model->unit == SIM_NONE)
 		sim_enqueue(sim, model->queue, packet);
 	else
@@ -203,13 +208,17 @@ void
 sim_arrival(struct sim *sim, uint32_t index)
 {
 	const struct model_stream *const model = &sim->model->streams[index];
-	const uint32_t packet =
-		make_packet(sim, index, draw_flow(model, &sim->streams[index].flows));
+	uint32_t packet;
 
+	if (model->source == SIM_SOURCE_FRAMES) {
+		sim_frames_arrive(sim, index);
+		return;
+	}
+	packet = sim_traffic_make(sim, index, draw_flow(model, &sim->streams[index].flows));
 	if (packet == SIM_NONE)
 		return;
 	schedule_arrival(sim, index);
-	send(sim, index, packet);
+	sim_traffic_send(sim, index, packet);
 }
 
 /* A source for a burst; NULL: no room, sim->error says so. */
@@ -285,8 +294,8 @@ sim_arrival_of_burst(struct sim *sim, uint32_t index)
 	/* Other bursts may have made the last one that the stream has. */
 	if (sim->streams[stream].made != sim->model->streams[stream].count ||
 		sim->model->streams[stream].count == 0)
-		packet = make_packet(sim, stream, burst->flow);
+		packet = sim_traffic_make(sim, stream, burst->flow);
 	schedule_of_burst(sim, burst);
 	if (packet != SIM_NONE)
-		send(sim, stream, packet);
+		sim_traffic_send(sim, stream, packet);
 }

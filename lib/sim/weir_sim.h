@@ -72,6 +72,8 @@ extern const struct weir_base_doc_section weir_sim_doc_simulation;
 /**@{*/
 extern const struct weir_base_doc_section weir_sim_doc_application_rows; /**< of `application` */
 extern const struct weir_base_doc_section
+	weir_sim_doc_window_rows; /**< of `application`: windows of time that links are asked for */
+extern const struct weir_base_doc_section
 	weir_sim_doc_queue_rows; /**< of one of `application.queues` */
 extern const struct weir_base_doc_section
 	weir_sim_doc_object_rows; /**< of one of `application.objects` */
@@ -97,23 +99,25 @@ void weir_sim_model_free(struct weir_sim_model *model);
 
 /** What a metric is of. */
 enum weir_sim_scope {
-	WEIR_SIM_STREAM, /**< a stream of traffic */
-	WEIR_SIM_QUEUE,  /**< a queue, and the stage that it begins: until its object is done */
-	WEIR_SIM_CORES,  /**< a kind of cores, all of them together */
-	WEIR_SIM_CORE,   /**< one core: "KIND.NUMBER", from 0 */
-	WEIR_SIM_UNIT,   /**< a unit */
-	WEIR_SIM_DROP,   /**< what a stream lost for a reason: "STREAM: REASON" */
-	WEIR_SIM_PROBE,  /**< a probe: a level over time, or the ns between packets on an edge */
-	WEIR_SIM_MEMORY, /**< a level of a memory: "MEMORY.LEVEL" */
-	WEIR_SIM_RING,   /**< a ring of a port: "PORT.QUEUE.rx_ring", "PORT.QUEUE.tx_ring" */
-	WEIR_SIM_WORKER, /**< a worker that walks a graph: "worker-0" */
-	WEIR_SIM_NODE,   /**< a node of a graph, of all workers */
-	WEIR_SIM_JOB,    /**< a node whose packets are worked on in jobs */
+	WEIR_SIM_STREAM,  /**< a stream of traffic */
+	WEIR_SIM_QUEUE,   /**< a queue, and the stage that it begins: until its object is done */
+	WEIR_SIM_CORES,   /**< a kind of cores, all of them together */
+	WEIR_SIM_CORE,    /**< one core: "KIND.NUMBER", from 0 */
+	WEIR_SIM_UNIT,    /**< a unit */
+	WEIR_SIM_DROP,    /**< what a stream lost for a reason: "STREAM: REASON" */
+	WEIR_SIM_PROBE,   /**< a probe: a level over time, or the ns between packets on an edge */
+	WEIR_SIM_MEMORY,  /**< a level of a memory: "MEMORY.LEVEL" */
+	WEIR_SIM_RING,    /**< a ring of a port: "PORT.QUEUE.rx_ring", "PORT.QUEUE.tx_ring" */
+	WEIR_SIM_WORKER,  /**< a worker that walks a graph: "worker-0" */
+	WEIR_SIM_NODE,    /**< a node of a graph, of all workers */
+	WEIR_SIM_JOB,     /**< a node whose packets are worked on in jobs */
+	WEIR_SIM_LINK,    /**< a link of a readout, and its buffer: "wib-0" */
+	WEIR_SIM_REQUEST, /**< windows that links are asked for */
 };
 
 /**
  * What results of a scope are called: "streams", "queues", "cores", "each_core", "units", "drops", "probes", "memories",
- * "rings", "workers", "nodes", "jobs". NULL: there is no such scope.
+ * "rings", "workers", "nodes", "jobs", "links", "requests". NULL: there is no such scope.
  */
 const char *weir_sim_scope_name(enum weir_sim_scope scope);
 

@@ -177,8 +177,8 @@ look(struct sim *sim, uint32_t index)
 		sim_worker_set_busy(sim, index, true);
 	sim_ring_take(sim, ring, graph_of(sim)->ports[port].rx_burst, &worker->vector);
 	worker->received += worker->vector.nb;
-	worker->has_full_burst =
-		worker->has_full_burst || worker->vector.nb == graph_of(sim)->ports[port].rx_burst;
+	worker->has_more = worker->has_more || graph_of(sim)->ports[port].is_feed ||
+			   worker->vector.nb == graph_of(sim)->ports[port].rx_burst;
 	worker->pending += worker->vector.nb;
 	sim->cores[model->core].served += worker->vector.nb;
 	sim->graph.nodes[node].entered += worker->vector.nb;
@@ -256,7 +256,7 @@ sim_worker_walk(struct sim *sim, uint32_t index)
 	struct sim_worker *const worker = &sim->graph.workers[index];
 
 	worker->place = 0;
-	worker->has_full_burst = false;
+	worker->has_more = false;
 	if (has_work(sim, index)) {
 		if (graph_of(sim)->workers[index].nb_polled > 0)
 			proceed(sim, index);
@@ -344,7 +344,7 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 		break;
 	case WEIR_BASE_NODE_RECEIVES:
 		if (node->nb_next == 0)
-			sim_packet_delivered(sim, packet);
+			sim_link_put(sim, packet);
 		else
 			send(sim, index, draw_next(sim, at), packet);
 		break;
@@ -437,7 +437,7 @@ end_walk(struct sim *sim, uint32_t index)
 		sim_round_begin(sim, index);
 	} else {
 		sim_worker_set_busy(sim, index, false);
-		if (graph_of(sim)->workers[index].is_receiver && !worker->has_full_burst)
+		if (graph_of(sim)->workers[index].is_receiver && !worker->has_more)
 			sim_worker_go_on(sim, index, WORKER_ASKS,
 				graph_of(sim)->workers[index].sleep_min_ps);
 		else

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a document to a model: receivers, emulators of links, and the threads that poll them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doc_read.h"
+
+#define PS_PER_US UINT64_C(1000000)
+#define PS_PER_NS UINT64_C(1000)
+
+/* Is there a link that comes by a port of receivers? */
+static bool
+is_used(const struct weir_base_doc_value *links, const char *receiver)
+{
+	uint32_t i;
+
+	for (i = 0; i < weir_base_doc_count(links); i++) {
+		const struct weir_base_doc_value *port =
+			weir_base_doc_get(weir_base_doc_at(links, i), "port");
+
+		if (port != NULL && strcmp(weir_base_doc_str(port), receiver) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+read_receiver(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	struct model_graph *graph = &model->graph;
+
+	graph->ports[graph->nb_ports] = (struct model_port){
+		.value = value,
+		.name = weir_base_doc_name(value),
+		.is_device = true,
+		.is_receiver = true,
+		.is_polled = true,
+		.receives = true,
+		.nb_rx = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "nb_queues")),
+		.rx_burst = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "burst_size")),
+		.rx_ring = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "rx_ring_size")),
+	};
+	graph->rx_nodes[graph->nb_ports++] = SIM_NONE;
+	if (weir_base_doc_bool(weir_base_doc_get(value, "burst_adaptive")))
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "burst_adaptive"),
+			"'burst_adaptive' is not simulated; expected 'false'");
+}
+
+/* How many threads a receiver has for itself. */
+static uint32_t
+threads_of(const struct model_port *port)
+{
+	return weir_base_doc_count(weir_base_doc_get(port->value, "cpus"));
+}
+
+const struct weir_base_doc_value *
+sim_doc_emulated(const struct weir_base_doc_value *root, const struct weir_base_doc_value *link)
+{
+	return weir_base_doc_get(weir_base_doc_get(weir_base_doc_get(root, "traffic"), "emulated"),
+		weir_base_doc_name(link));
+}
+
+/* Frames that are made wait for a thread, any number of them, which takes so many at once as it has in hand. */
+static int
+read_feed(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	struct model_graph *graph = &model->graph;
+	struct model_port *port = &graph->ports[graph->nb_ports];
+
+	*port = (struct model_port){
+		.value = value,
+		.is_device = true,
+		.is_receiver = true,
+		.is_feed = true,
+		.is_polled = true,
+		.receives = true,
+		.nb_rx = 1,
+		/* The last two have no room for a duplicate and one that is late. */
+		.rx_burst = WEIR_BASE_FEED_BURST - 2,
+		.rx_ring = SIM_NONE,
+	};
+	if (asprintf(&port->made_name, "emulated.%s", weir_base_doc_name(value)) < 0) {
+		port->made_name = NULL;
+		return -ENOMEM;
+	}
+	port->name = port->made_name;
+	graph->rx_nodes[graph->nb_ports++] = SIM_NONE;
+	graph->nb_receivers++;
+	return 0;
+}
+
+int
+sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_value *root)
+{
+	const struct weir_base_doc_value *receivers =
+		weir_base_doc_get(weir_base_doc_get(root, "platform"), "receivers");
+	const struct weir_base_doc_value *links =
+		weir_base_doc_get(weir_base_doc_get(root, "application"), "links");
+	struct model_graph *graph = &model->graph;
+	const size_t nb =
+		graph->nb_ports + weir_base_doc_count(receivers) + weir_base_doc_count(links) + 1;
+	struct model_port *ports = realloc(graph->ports, nb * sizeof(*ports));
+	uint32_t *rx_nodes = realloc(graph->rx_nodes, nb * sizeof(*rx_nodes));
+	bool has_common = false;
+	uint32_t i;
+
+	graph->ports = ports != NULL ? ports : graph->ports;
+	graph->rx_nodes = rx_nodes != NULL ? rx_nodes : graph->rx_nodes;
+	if (ports == NULL || rx_nodes == NULL)
+		return -ENOMEM;
+	for (i = 0; i < weir_base_doc_count(receivers); i++) {
+		const struct weir_base_doc_value *value = weir_base_doc_at(receivers, i);
+
+		if (!is_used(links, weir_base_doc_name(value)))
+			continue;
+		read_receiver(model, value);
+		graph->nb_receivers++;
+		graph->nb_threads += threads_of(&graph->ports[graph->nb_ports - 1]);
+		has_common = has_common || threads_of(&graph->ports[graph->nb_ports - 1]) == 0;
+	}
+	for (i = 0; i < weir_base_doc_count(links); i++) {
+		const struct weir_base_doc_value *value =
+			sim_doc_emulated(root, weir_base_doc_at(links, i));
+
+		if (value != NULL && read_feed(model, value) < 0)
+			return -ENOMEM;
+		has_common = has_common || value != NULL;
+	}
+	graph->nb_threads += has_common;
+	return 0;
+}
+
+/* One of a port's rings, of which every step-th is a thread's. */
+static void
+take_rings(struct weir_sim_model *model, struct model_worker *worker, const struct model_port *port,
+	uint32_t first, uint32_t step)
+{
+	struct model_graph *graph = &model->graph;
+	const uint64_t sleep_ps =
+		port->is_feed
+			? WEIR_BASE_LINKS_REST_NS * PS_PER_NS
+			: weir_base_doc_u64(weir_base_doc_get(port->value, "lcore_sleep_us")) *
+				  PS_PER_US;
+	uint32_t i;
+
+	/* Where several receivers have one thread, the least; those come before what is made. */
+	if (worker->nb_polled == 0 || (!port->is_feed && sleep_ps < worker->sleep_min_ps))
+		worker->sleep_min_ps = worker->sleep_max_ps = sleep_ps;
+	for (i = first; i < port->nb_rx; i += step) {
+		struct model_ring *ring = &graph->rings[port->first_rx + i];
+
+		ring->worker = (uint32_t)(worker - graph->workers);
+		ring->place = worker->nb_polled++;
+		graph->polled[graph->nb_polled++] = port->first_rx + i;
+	}
+}
+
+void
+sim_doc_take_receivers(struct weir_sim_model *model)
+{
+	struct model_graph *graph = &model->graph;
+	struct model_worker *worker = graph->workers + graph->nb_workers - graph->nb_threads;
+	const uint32_t first = graph->nb_ports - graph->nb_receivers;
+	uint32_t i, j;
+
+	for (i = first; i < graph->nb_ports; i++)
+		for (j = 0; j < threads_of(&graph->ports[i]); j++, worker++) {
+			worker->first_polled = graph->nb_polled;
+			take_rings(
+				model, worker, &graph->ports[i], j, threads_of(&graph->ports[i]));
+		}
+	worker->first_polled = graph->nb_polled;
+	for (i = first; i < graph->nb_ports; i++)
+		if (threads_of(&graph->ports[i]) == 0)
+			take_rings(model, worker, &graph->ports[i], 0, 1);
+}

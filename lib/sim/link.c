@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Links, and the frames that their buffers hold. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+static inline uint64_t
+words_of(const struct model_link *link)
+{
+	return (link->held + 63) / 64;
+}
+
+bool
+sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
+{
+	const struct weir_sim_model *const model = sim->model;
+	uint32_t i;
+
+	sim->fragments.free = SIM_NONE;
+	sim->links = calloc(model->nb_links + 1, sizeof(*sim->links));
+	sim->requests = calloc(model->nb_requests + 1, sizeof(*sim->requests));
+	if (sim->links == NULL || sim->requests == NULL)
+		return false;
+	for (i = 0; i < model->nb_links; i++) {
+		struct sim_link *const link = &sim->links[i];
+		char *name;
+
+		link->withheld = link->waiting = link->waiting_last = SIM_NONE;
+		link->there = calloc(words_of(&model->links[i]), sizeof(*link->there));
+		if (link->there == NULL ||
+			asprintf(&name, "link/%s/faults", model->links[i].name) < 0)
+			return false;
+		weir_sim_random_init(&link->faults, seed, replication, name);
+		free(name);
+	}
+	return true;
+}
+
+void
+sim_links_free(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; sim->links != NULL && i < sim->model->nb_links; i++)
+		free(sim->links[i].there);
+	free(sim->links);
+	free(sim->requests);
+	free(sim->fragments.all);
+}
+
+uint64_t
+sim_link_ticks(const struct sim *sim, uint32_t link, uint64_t number)
+{
+	const struct model_link *const model = &sim->model->links[link];
+
+	return (uint64_t)((weir_sim_u128)number * model->ticks / model->per);
+}
+
+uint64_t
+sim_link_oldest(const struct sim *sim, uint32_t link)
+{
+	const struct sim_link *const of = &sim->links[link];
+	const uint64_t held = sim->model->links[link].held;
+
+	return of->newest >= of->first + held ? of->newest - held + 1 : of->first;
+}
+
+/* The bit of a number. */
+static inline uint64_t *
+word_of(const struct sim *sim, uint32_t link, uint64_t number, uint64_t *bit)
+{
+	const uint64_t slot = number % sim->model->links[link].held;
+
+	*bit = UINT64_C(1) << slot % 64;
+	return &sim->links[link].there[slot / 64];
+}
+
+static bool
+is_there(const struct sim *sim, uint32_t link, uint64_t number)
+{
+	uint64_t bit;
+	const uint64_t *const word = word_of(sim, link, number, &bit);
+
+	return (*word & bit) != 0;
+}
+
+uint64_t
+sim_link_count(const struct sim *sim, uint32_t link, uint64_t begin, uint64_t end)
+{
+	uint64_t nb = 0, number;
+
+	for (number = begin; number < end; number++)
+		nb += is_there(sim, link, number);
+	return nb;
+}
+
+/* Time goes on to a number: places of those before it are of others now. */
+static void
+advance(struct sim *sim, uint32_t link, uint64_t number)
+{
+	struct sim_link *const of = &sim->links[link];
+	const uint64_t held = sim->model->links[link].held;
+	uint64_t expired = 0, at, bit, *word;
+
+	for (at = number - of->newest > held ? number - held + 1 : of->newest + 1; at <= number;
+		at++) {
+		word = word_of(sim, link, at, &bit);
+		expired += (*word & bit) != 0;
+		*word &= ~bit;
+	}
+	of->newest = number;
+	of->expired += expired;
+	if (expired > 0)
+		weir_sim_level_set(&of->buffered, sim->now_ps, of->buffered.value - expired);
+}
+
+/* Frames of later numbers that are there. */
+static bool
+is_too_late(const struct sim *sim, uint32_t link, uint64_t number)
+{
+	const struct model_link *const model = &sim->model->links[link];
+	const uint64_t newest = sim->links[link].newest;
+
+	if (newest >= number && newest - number >= model->held)
+		return true;
+	return !model->has_step && newest > number && newest - number > model->reorder &&
+	       sim_link_count(sim, link, number + 1, newest + 1) > model->reorder;
+}
+
+/* It gets its place. */
+static void
+store(struct sim *sim, uint32_t link, uint64_t number)
+{
+	struct sim_link *const of = &sim->links[link];
+	uint64_t bit, *const word = word_of(sim, link, number, &bit);
+
+	*word |= bit;
+	of->stored++;
+	of->late += number < of->newest;
+	if (number < of->first)
+		of->first = number; /* the first one was not the first */
+	weir_sim_level_set(&of->buffered, sim->now_ps, of->buffered.value + 1);
+}
+
+void
+sim_link_put(struct sim *sim, uint32_t packet)
+{
+	const struct sim_packet *const frame = &sim->packets.all[packet];
+	const uint32_t index = sim->model->streams[frame->stream].link;
+	const uint64_t number = frame->number;
+	const struct model_link *model;
+	struct sim_link *link;
+
+	if (index == SIM_NONE) {
+		sim_packet_delivered(sim, packet);
+		return;
+	}
+	link = &sim->links[index];
+	model = &sim->model->links[index];
+	link->received++;
+	if (model->bytes != 0 && frame->size_bytes != model->bytes) {
+		sim_packet_dropped(sim, packet, model->wrong_size);
+		return;
+	}
+	if (!link->has_begun) {
+		link->has_begun = true;
+		link->first = link->newest = number;
+	} else if (is_too_late(sim, index, number)) {
+		sim_packet_dropped(sim, packet, model->too_late);
+		return;
+	} else if (number <= link->newest && is_there(sim, index, number)) {
+		sim_packet_dropped(sim, packet, model->duplicate);
+		return;
+	}
+	if (number > link->newest)
+		advance(sim, index, number);
+	store(sim, index, number);
+	sim_packet_delivered(sim, packet);
+	if (number == link->newest)
+		sim_requests_look(sim, index);
+}
+
+void
+sim_links_restart(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_links; i++) {
+		struct sim_link *const link = &sim->links[i];
+
+		weir_sim_level_restart(&link->buffered, sim->now_ps);
+		link->buffered_at_start = link->buffered.value;
+		link->received = link->stored = link->late = link->expired = 0;
+	}
+	for (i = 0; i < sim->model->nb_requests; i++) {
+		struct sim_request *const request = &sim->requests[i];
+
+		request->waiting_at_start = request->waiting;
+		request->windows = request->asked = request->refused = 0;
+		request->frames = request->bytes = 0;
+		memset(request->answered, 0, sizeof(request->answered));
+		request->latency_ps = (struct weir_sim_tally){0};
+	}
+}
+
+void
+sim_links_check(struct sim *sim)
+{
+	uint64_t there, answered, waiting = 0;
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_links; i++) {
+		struct sim_link *const link = &sim->links[i];
+		uint64_t word;
+
+		for (there = 0, word = 0; word < words_of(&sim->model->links[i]); word++)
+			there += (uint64_t)__builtin_popcountll(link->there[word]);
+		weir_sim_level_advance(&link->buffered, sim->now_ps);
+		if (there != link->buffered.value || link->buffered_at_start + link->stored !=
+							     link->expired + link->buffered.value)
+			sim->broken = "flow balance of a buffer";
+	}
+	for (i = 0; i < sim->model->nb_requests; i++) {
+		const struct sim_request *const request = &sim->requests[i];
+		unsigned int answer;
+
+		for (answered = 0, answer = 0; answer < SIM_ANSWERS; answer++)
+			answered += request->answered[answer];
+		if (request->waiting_at_start + request->asked !=
+			answered + request->refused + request->waiting)
+			sim->broken = "balance of fragments";
+		waiting += request->waiting;
+	}
+	if (waiting != sim->fragments.waiting)
+		sim->broken = "balance of fragments";
+}

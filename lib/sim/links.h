@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SIM_LINKS_H
+#define SIM_LINKS_H
+
+/*
+ * What changes of links while they run.
+ *
+ *   emulated.c  frames that come at an exact rate, and what is done to them
+ *   link.c      links, and their buffers
+ *   windows.c   windows that are asked of these
+ *
+ * A frame has a number, which stands for its timestamp. A buffer holds the newest frame and those of so many numbers before
+ * it: a bit for each number says whether its frame is there. Time goes on when a frame comes that is newer than all before:
+ * then windows are asked for, and answered.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weir_sim_random.h"
+#include "weir_sim_stats.h"
+
+#pragma GCC visibility push(hidden)
+
+struct sim;
+
+struct sim_link {
+	/* Of an emulated one: */
+	uint64_t next;           /* number of its next frame */
+	uint64_t due_ps;         /* when that comes */
+	uint32_t withheld;       /* packet that comes after later ones; SIM_NONE: none */
+	uint64_t withheld_until; /* number of the one that it comes after */
+	struct weir_sim_random faults;
+	/* Its buffer: */
+	uint64_t *there; /* bits of numbers */
+	bool has_begun;
+	uint64_t first, newest; /* numbers */
+	struct weir_sim_level buffered;
+	uint64_t buffered_at_start;
+	uint64_t received, stored, late, expired;
+	uint32_t waiting; /* fragments that wait for time to go on: first and last of a list */
+	uint32_t waiting_last;
+};
+
+enum sim_answer {
+	SIM_ANSWER_COMPLETE,
+	SIM_ANSWER_PARTIAL,
+	SIM_ANSWER_TOO_OLD,
+	SIM_ANSWER_NOT_YET,
+	SIM_ANSWER_TIMED_OUT,
+	SIM_ANSWERS,
+};
+
+struct sim_request {
+	bool has_begun;
+	uint64_t first;  /* tick that the first window begins with */
+	uint64_t number; /* of the next window */
+	uint64_t windows;
+	uint64_t asked, answered[SIM_ANSWERS], refused; /* fragments */
+	uint64_t frames, bytes;                         /* in them */
+	uint64_t waiting, waiting_at_start;             /* fragments */
+	struct weir_sim_tally latency_ps;
+};
+
+/* What a link has of a window that is still to come in part. */
+struct sim_fragment {
+	uint64_t begin, end; /* ticks */
+	uint64_t asked_ps;
+	uint32_t request, link;
+	uint32_t next; /* that waits for the link, or is free */
+	bool waits;    /* else it was answered, and is free when its time is over */
+};
+
+struct sim_fragments {
+	struct sim_fragment *all;
+	uint32_t nb, room, free;
+	uint32_t waiting;
+};
+
+/* Take memory. @return false: there is none */
+bool sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication);
+void sim_links_free(struct sim *sim);
+/* Forget what was counted up to now. */
+void sim_links_restart(struct sim *sim);
+/* Account for what is under way, and find the law that is broken. */
+void sim_links_check(struct sim *sim);
+
+/* An emulated stream begins; its next frame is due. */
+void sim_frames_start(struct sim *sim, uint32_t stream);
+void sim_frames_arrive(struct sim *sim, uint32_t stream);
+
+/* A packet comes to the buffer of its link, if it is of one; else it leaves. */
+void sim_link_put(struct sim *sim, uint32_t packet);
+/* The timestamp that a number stands for. */
+uint64_t sim_link_ticks(const struct sim *sim, uint32_t link, uint64_t number);
+/* The least number that is not in the buffer's past. */
+uint64_t sim_link_oldest(const struct sim *sim, uint32_t link);
+/* Of [begin, end), which is within the buffer's time, how many frames are there. */
+uint64_t sim_link_count(const struct sim *sim, uint32_t link, uint64_t begin, uint64_t end);
+
+/* A link's time has gone on. */
+void sim_requests_look(struct sim *sim, uint32_t link);
+void sim_fragment_times_out(struct sim *sim, uint32_t fragment);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SIM_MODEL_LINK_H
+#define SIM_MODEL_LINK_H
+
+/*
+ * Links of a readout: each is a stream of frames that come to a buffer, of which windows of time are asked.
+ *
+ *   frames --> [ feed's ring --> thread of links ] --> buffer --> windows
+ *
+ *   doc_links.c      links, and what their buffers hold
+ *   doc_emulated.c   what is done to frames that are emulated
+ *   doc_receivers.c  what polls them
+ *   doc_requests.c   windows
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weir_base_nodes.h"
+
+struct weir_base_doc_value;
+
+/* What is done to some frames of an emulated link. */
+struct model_fault {
+	enum weir_base_fault kind;
+	uint64_t amount;
+	uint64_t first, period, length; /* frames; period 0: once */
+	double chance;                  /* of each from the first on, instead; 0: by number */
+};
+
+/* Frames at an exact rate: number n is due after n * seconds / frames. */
+struct model_frames {
+	uint64_t frames, seconds;
+	uint64_t last; /* those after it are due later than anything happens */
+	uint32_t first_fault, nb_faults;
+	uint32_t dropped; /* reason of those that are not sent */
+};
+
+/* Time in a link's buffer goes by numbers of frames: number n has timestamp n * ticks / per, rounded down. */
+struct model_link {
+	const struct weir_base_doc_value *value;
+	const char *name; /* its stream's */
+	uint32_t stream;
+	uint64_t clock_hz;
+	uint64_t ticks, per;
+	bool has_step; /* frames are told apart by time: it is known which ones are missing */
+	uint64_t held; /* frames that it holds: the newest one, and so many numbers before it */
+	uint64_t
+		reorder; /* without a step: most frames that may have come before one that is late */
+	uint32_t bytes;  /* of a frame; 0: they may have any size */
+	uint32_t too_late, duplicate, wrong_size; /* reasons */
+};
+
+/* Windows, one after the other; what each link has of one is a fragment. */
+struct model_request {
+	const struct weir_base_doc_value *value;
+	const char *name;
+	uint32_t first_link, nb_links; /* of model->asked */
+	uint64_t clock_hz;
+	uint64_t every_ns, window_ns, delay_ns;
+	uint64_t timeout_ps; /* 0: what is to come is not waited for */
+};
+
+#endif

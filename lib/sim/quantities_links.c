@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a replication tells of links, and of windows that are asked of them. */
+#include <math.h>
+
+#include "quantities.h"
+
+#define PS_PER_NS 1e3
+
+#define LINK(name, expression)                                                                     \
+	static double link_##name(const struct sim *sim, uint32_t index)                           \
+	{                                                                                          \
+		const struct sim_link *const link = &sim->links[index];                            \
+                                                                                                   \
+		return expression;                                                                 \
+	}
+#define REQUEST(name, expression)                                                                  \
+	static double request_##name(const struct sim *sim, uint32_t index)                        \
+	{                                                                                          \
+		const struct sim_request *const request = &sim->requests[index];                   \
+                                                                                                   \
+		return expression;                                                                 \
+	}
+
+LINK(received, (double)link->received)
+LINK(stored, (double)link->stored)
+LINK(late, (double)link->late)
+LINK(expired, (double)link->expired)
+LINK(buffered, (double)link->buffered.value)
+LINK(buffered_mean, weir_sim_level_mean(&link->buffered, sim->now_ps - sim->window_ps))
+LINK(buffered_max, (double)link->buffered.max)
+
+const struct quantity sim_link_quantities[SIM_LINK_QUANTITIES] = {
+	{"received_frames", link_received},
+	{"stored_frames", link_stored},
+	{"late_frames", link_late},
+	{"expired_frames", link_expired},
+	{"buffered_frames", link_buffered},
+	{"buffered_mean", link_buffered_mean},
+	{"buffered_max", link_buffered_max},
+};
+
+REQUEST(windows, (double)request->windows)
+REQUEST(asked, (double)request->asked)
+REQUEST(complete, (double)request->answered[SIM_ANSWER_COMPLETE])
+REQUEST(partial, (double)request->answered[SIM_ANSWER_PARTIAL])
+REQUEST(too_old, (double)request->answered[SIM_ANSWER_TOO_OLD])
+REQUEST(not_yet, (double)request->answered[SIM_ANSWER_NOT_YET])
+REQUEST(timed_out, (double)request->answered[SIM_ANSWER_TIMED_OUT])
+REQUEST(refused, (double)request->refused)
+REQUEST(waiting, (double)request->waiting)
+REQUEST(frames, (double)request->frames)
+REQUEST(bytes, (double)request->bytes)
+REQUEST(latency_mean,
+	request->latency_ps.count > 0 ? weir_sim_tally_mean(&request->latency_ps) / PS_PER_NS : NAN)
+REQUEST(latency_max,
+	request->latency_ps.count > 0 ? (double)request->latency_ps.max / PS_PER_NS : NAN)
+
+const struct quantity sim_request_quantities[SIM_REQUEST_QUANTITIES] = {
+	{"windows", request_windows},
+	{"asked_fragments", request_asked},
+	{"complete", request_complete},
+	{"partial", request_partial},
+	{"too_old", request_too_old},
+	{"not_yet", request_not_yet},
+	{"timed_out", request_timed_out},
+	{"refused", request_refused},
+	{"waiting", request_waiting},
+	{"frames", request_frames},
+	{"bytes", request_bytes},
+	{"latency_mean_ns", request_latency_mean},
+	{"latency_max_ns", request_latency_max},
+};

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir sim of readouts: the very files that weir run executes have the same frames and windows; and what is refused."""
+import re
+
+import pytest
+
+from program import OK, ROOT, USAGE, weir
+from test_sim_graph import means, simulate
+
+EXAMPLE = ROOT / "examples" / "readout.yaml"
+
+# 0.2 s of frames: those of `kept` are all there to the end, so that it does not matter when they are asked for.
+BOTH = """
+application:
+  formats:
+    small:
+      size: 100B
+      clock: 1MHz
+      step: 100
+      stream: {offset: 0, width: 16}
+      sequence: {offset: 16, width: 16}
+      timestamp: {offset: 64, width: 64}
+  links:
+    kept: {format: small, count: 3, buffer: {history: 1s}}
+    short: {format: small, count: 2, stream: 7, buffer: {history: 20ms}}
+    cards: {format: srs-vmm3a, stream: 1, buffer: {history: 1s, rate: 5kHz}}
+  requests:
+    often: {links: [kept], every: 3ms, window: 1010us, delay: 10ms}
+    once: {links: [kept-1], every: 1s, window: 50ms, delay: 60ms}
+    of_cards: {links: [cards], every: 10ms, window: 1ms, delay: 10ms}
+traffic:
+  emulated:
+    kept:
+      frames: 2000
+      faults:
+        - {fault: drop, first: 35, period: 150, length: 3}
+        - {fault: reorder, amount: 4, first: 10, period: 100}
+        - {fault: sequence, amount: 5, first: 1999}
+    short:
+      frames: 2000
+      faults:
+        - {fault: duplicate, first: 3, period: 7}
+        - {fault: truncate, amount: 99, first: 20, period: 50, length: 2}
+        - {fault: stall, amount: 30, first: 500, period: 700}
+    cards: {frames: 1000, rate: 5kHz, faults: [{fault: drop, first: 3, period: 11}]}
+run:
+  simulation: {duration: 2s}
+"""
+
+
+def compare_links(ran, told):
+    """Each frame has become the same."""
+    links, drops = means(told["links"]), means(told["drops"])
+    assert set(links) == {link["name"] for link in ran["links"]}
+    for link in ran["links"]:
+        one = links[link["name"]]
+        assert (one["received_frames"], one["buffered_frames"], one["expired_frames"], one["late_frames"]) \
+            == (link["received"], link["buffered"], link["delivered"], link["late"]), link
+        for reason in ("duplicate", "wrong_size", "too_late"):
+            assert drops[f"{link['name']}: {reason}"]["packets"] == link["dropped"].get(reason, 0), link
+
+
+def compare_windows(ran, told):
+    requests = means(told["requests"])
+    for request in ran["requests"]["list"]:
+        one = requests[request["name"]]
+        assert (one["windows"], one["asked_fragments"]) == (request["windows"], request["fragments"]), request
+        assert {answer: one[answer] for answer in ("complete", "partial", "too_old", "not_yet", "timed_out") if one[answer]} \
+            == request["answered"], request
+    for what in ("frames", "bytes"):
+        assert sum(one[what] for one in requests.values()) == ran["requests"][what]
+
+
+def test_frames_and_windows_are_those_that_are_run(tmp_path):
+    path = tmp_path / "both.yaml"
+    path.write_text(BOTH)
+    ran = weir("run", path, "--json").json()["readout"]
+    told = simulate(path)
+    compare_links(ran, told)
+    compare_windows(ran, told)
+    made = {stream["link"]: stream for feed in ran["feeds"] for stream in feed["streams"]}
+    for name, stream in means(told["streams"]).items():
+        assert stream["arrived_packets"] == made[name]["made"] + made[name]["faults"].get("duplicate", 0)
+        assert stream["held_packets"] == 0
+    for name in ("kept-0", "kept-2"):
+        assert means(told["drops"])[f"{name}: fault drop"]["packets"] == made[name]["faults"]["drop"] > 0
+
+
+def test_costs_change_times_only():
+    """Of the example: the same frames and windows with costs and without."""
+    plain, costs = simulate(EXAMPLE, "--duration", "1s"), simulate(EXAMPLE.with_name("readout-costs.yaml"), "--duration", "1s")
+    [plain_asked], [asked] = means(plain["requests"]).values(), means(costs["requests"]).values()
+    assert plain_asked["windows"] == 20 and plain_asked["partial"] > 0
+    for answer in ("windows", "asked_fragments", "complete", "partial", "frames"):
+        assert asked[answer] == plain_asked[answer]
+    for name, stream in means(costs["streams"]).items():
+        other = means(plain["streams"])[name]
+        assert stream["arrived_packets"] == other["arrived_packets"] == 30518  # 30,517.578 a second, the first one at 0
+        assert 1e3 < stream["latency_mean_ns"] - other["latency_mean_ns"] < 60e3
+    [worker] = means(costs["workers"]).values()
+    [node] = means(costs["nodes"]).values()
+    assert worker["utilisation"] * 2e9 == pytest.approx(
+        node["packets"] * (250 + 0.4 * 7200) + node["vectors"] * (200 + 50 + 100), rel=1e-4)
+
+
+def test_table():
+    done = weir("sim", EXAMPLE)
+    assert done.code == OK
+    for words in ("link", "request", "wib-3", "triggers", "drops", "wib-0: fault drop"):
+        assert f"\n  {words}" in done.stdout
+
+
+WRONG = {
+    "fields that frames do not have": ("{fault: drop, first: 1540, period: 15260, length: 2}", "{fault: @jump, amount: 5}", "have no fields"),
+    "replayed": ("traffic:\n", f"traffic:\n  replayed: {{@wib: {{pcap: {ROOT}/tests/data/srs-vmm3a-gem.pcap}}}}\n", "frames of a file"),
+    "neither received nor emulated": ("  emulated:\n    wib:", "  emulated:\n    wab:", "expected 'costs' in 'platform'"),
+    "unknown link": ("  emulated:\n    wib:", "  emulated:\n    @wab:", "unknown link 'wab'"),
+    "delivery": ("buffer: {history: 200ms}", "buffer: {history: 200ms}\n      delivery: @{by: queue}", "'delivery' is not simulated"),
+    "hits": ("buffer: {history: 200ms}", "buffer: {history: 200ms}\n      hits: @{threshold: 60, to: tp}", "'hits' are not simulated"),
+    "processes": ("  requests:\n", "  @processes:\n    p: {function: hits, threshold: 60, links: [wib], where: thread}\n  requests:\n", "'processes' are not simulated"),
+    "rate that nobody says": ("format: wibeth           #", "format: srs-vmm3a\n      #", "expected a key 'rate'"),
+    "links asked twice": ("links: [wib]", "links: [wib, @wib-2]", "asked already"),
+    "links asked that are not there": ("links: [wib]", "links: [@wob]", "unknown link 'wob'"),
+    "amount beyond all bounds": ("amount: 3", "amount: @1001", "reorder by 1001; expected 1 to 1000"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_refused(tmp_path, what):
+    old, new, words = WRONG[what]
+    text = EXAMPLE.read_text()
+    assert text.count(old) == 1
+    changed = text.replace(old, new)
+    path = tmp_path / "wrong.yaml"
+    path.write_text(changed.replace("@", ""))
+    done = weir("sim", path)
+    assert done.code == USAGE and words in done.stderr, done.text
+    if "@" in new:
+        before = changed[:changed.index("@")]
+        assert re.search(rf"^{path}:{before.count(chr(10)) + 1}:", done.stderr, re.M), done.stderr

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Links of a readout: emulated frames, what their buffers hold, and windows that are asked of these. */
+#include "sim_util.h"
+
+/*
+ * A frame each 10 us, the first one at 0, of links l-0 and l-1; a buffer holds 101 steps of history, 16 of jumps, and 2. Without costs
+ * they are there at once.
+ */
+#define LINKS(emulated, application, run)                                                          \
+	"application:\n"                                                                           \
+	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10}}\n"                                   \
+	"  links: {l: {format: f, count: 2, buffer: {history: 1010us}}}\n"                         \
+	"  " application "\n"                                                                      \
+	"traffic: {emulated: {l: {" emulated "}}}\n"                                               \
+	"run: {simulation: {" run "}}\n"
+
+#define HELD (101 + 16 + 2)
+
+/* Frame n is due at n / rate, however long that goes on: 30517.578125 a second. */
+static void
+exact_rate(void **state)
+{
+	EXPECT("application: {links: {w: {format: wibeth, buffer: {history: 1ms}}}}\n"
+	       "traffic: {emulated: {w: {}}}\n"
+	       "run: {simulation: {duration: 20s}}\n",
+		{WEIR_SIM_STREAM, "w", "arrived_packets", 610351 + 1},
+		{WEIR_SIM_STREAM, "w", "latency_max_ns", 0},
+		{WEIR_SIM_LINK, "w", "received_frames", 610352},
+		{WEIR_SIM_LINK, "w", "stored_frames", 610352});
+	/* 3 in 10 s: at 0, 3.33, 6.67 and, to the picosecond, at 10 s. */
+	EXPECT(LINKS("rate: 0.3Hz", "", "duration: 10s"),
+		{WEIR_SIM_STREAM, "l-0", "arrived_packets", 4});
+	EXPECT(LINKS("rate: 0.3Hz", "", "duration: 9.999999999s"),
+		{WEIR_SIM_STREAM, "l-0", "arrived_packets", 3});
+	EXPECT(LINKS("frames: 7", "", "duration: 1s"),
+		{WEIR_SIM_STREAM, "l-1", "arrived_packets", 7});
+}
+
+/* Its history, and not a frame more; what is counted after a warm-up has been filled before. */
+static void
+what_a_buffer_holds(void **state)
+{
+	EXPECT(LINKS("frames: 1000", "", "duration: 1s"),
+		{WEIR_SIM_LINK, "l-0", "buffered_max", HELD},
+		{WEIR_SIM_LINK, "l-0", "buffered_frames", HELD},
+		{WEIR_SIM_LINK, "l-1", "expired_frames", 1000 - HELD});
+	EXPECT(LINKS("rate: 100kHz", "", "duration: 20005us, warmup: 10005us"),
+		{WEIR_SIM_LINK, "l-0", "stored_frames", 1000},
+		{WEIR_SIM_LINK, "l-0", "expired_frames", 1000},
+		{WEIR_SIM_LINK, "l-0", "buffered_mean", HELD});
+	/* Without a step it goes by the rate: 1000 ticks, 16 frames, and the one that begins. */
+	EXPECT("application:\n"
+	       "  formats: {f: {size: 64B, clock: 1MHz}}\n"
+	       "  links: {l: {format: f, buffer: {history: 1ms, rate: 100kHz}}}\n"
+	       "traffic: {emulated: {l: {frames: 1000, rate: 100kHz}}}\n"
+	       "run: {simulation: {duration: 1s}}\n",
+		{WEIR_SIM_LINK, "l", "buffered_max", 100 + 16 + 1});
+}
+
+/* Each fault at each tenth frame, twice in a row. */
+#define EACH_TENTH(fault)                                                                          \
+	LINKS("frames: 100, faults: [{" fault ", first: 5, period: 10, length: 2}]", "",           \
+		"duration: 10ms")
+
+static void
+faults(void **state)
+{
+	EXPECT(EACH_TENTH("fault: drop"), {WEIR_SIM_STREAM, "l-0", "arrived_packets", 100},
+		{WEIR_SIM_DROP, "l-0: fault drop", "packets", 20},
+		{WEIR_SIM_LINK, "l-0", "received_frames", 80});
+	EXPECT(EACH_TENTH("fault: duplicate"), {WEIR_SIM_STREAM, "l-0", "arrived_packets", 120},
+		{WEIR_SIM_DROP, "l-0: duplicate", "packets", 20},
+		{WEIR_SIM_LINK, "l-0", "received_frames", 120},
+		{WEIR_SIM_LINK, "l-0", "stored_frames", 100});
+	EXPECT(EACH_TENTH("fault: truncate, amount: 7199"),
+		{WEIR_SIM_DROP, "l-0: wrong_size", "packets", 20},
+		{WEIR_SIM_LINK, "l-0", "stored_frames", 80});
+	EXPECT(EACH_TENTH("fault: truncate, amount: 7200"),
+		{WEIR_SIM_LINK, "l-0", "stored_frames", 100});
+	EXPECT(EACH_TENTH("fault: sequence, amount: 1"),
+		{WEIR_SIM_LINK, "l-0", "stored_frames", 100});
+	/* One at a time: the second one in a row goes on. It waits for 3 frames. */
+	EXPECT(EACH_TENTH("fault: reorder, amount: 3"), {WEIR_SIM_LINK, "l-0", "late_frames", 10},
+		{WEIR_SIM_STREAM, "l-0", "latency_max_ns", 30e3},
+		{WEIR_SIM_STREAM, "l-0", "reordered_packets", 10});
+	/* The last frame, which nothing comes after, does not stay behind. */
+	EXPECT(LINKS("frames: 7, faults: [{fault: reorder, amount: 3, first: 6}]", "",
+		       "duration: 1ms"),
+		{WEIR_SIM_LINK, "l-0", "stored_frames", 7},
+		{WEIR_SIM_LINK, "l-0", "late_frames", 0});
+}
+
+/* By chance: of 40,000 a quarter, within five standard deviations; not the same ones of both links. */
+static void
+faults_at_random(void **state)
+{
+	struct given given = given_model(
+		LINKS("frames: 40000, faults: [{fault: drop, random: 0.25}]", "", "duration: 1s"));
+	struct weir_sim_result result = given_run(&given);
+	const double one =
+		given_value(&given, &result, 0, WEIR_SIM_DROP, "l-0: fault drop", "packets");
+	const double other =
+		given_value(&given, &result, 0, WEIR_SIM_DROP, "l-1: fault drop", "packets");
+
+	assert_true(fabs(one - 10000) < 5 * sqrt(40000 * 0.25 * 0.75));
+	assert_true(fabs(other - 10000) < 5 * sqrt(40000 * 0.25 * 0.75));
+	assert_true(one != other);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* One is asked for each 100 us, 10 frames later than it begins, and has those of 50 us. */
+#define WINDOWS_OF(links, request, emulated)                                                       \
+	LINKS("frames: 1000" emulated,                                                             \
+		"requests: {r: {links: [" links "], every: 100us, window: 50us, " request "}}",    \
+		"duration: 1s")
+#define WINDOWS(request, emulated) WINDOWS_OF("l", request, emulated)
+
+static void
+windows_that_are_there(void **state)
+{
+	/* Time comes to 10 ms with the last frame, that of 9990 us: the hundredth window is asked for. */
+	EXPECT(WINDOWS("delay: 100us", ""), {WEIR_SIM_REQUEST, "r", "windows", 100},
+		{WEIR_SIM_REQUEST, "r", "asked_fragments", 200},
+		{WEIR_SIM_REQUEST, "r", "complete", 200},
+		{WEIR_SIM_REQUEST, "r", "frames", 200 * 5},
+		{WEIR_SIM_REQUEST, "r", "bytes", 200 * 5 * 7200},
+		{WEIR_SIM_REQUEST, "r", "latency_max_ns", 0});
+	/* Frames 3, 103, 203 ... are of every tenth window; those of numbers 8, 18 ... are of none. */
+	EXPECT(WINDOWS("delay: 100us", ", faults: [{fault: drop, first: 3, period: 100}]"),
+		{WEIR_SIM_REQUEST, "r", "partial", 20}, {WEIR_SIM_REQUEST, "r", "complete", 180});
+	EXPECT(WINDOWS("delay: 100us", ", faults: [{fault: drop, first: 8, period: 10}]"),
+		{WEIR_SIM_REQUEST, "r", "complete", 200});
+	/* The first one begins with the first frame. */
+	EXPECT(WINDOWS("delay: 100us", ", faults: [{fault: drop, length: 15}]"),
+		{WEIR_SIM_REQUEST, "r", "windows", 98}, {WEIR_SIM_REQUEST, "r", "complete", 196});
+	/* One that begins or ends within frames has these, too: 5 to 7 of each three windows' beginnings. */
+	EXPECT(LINKS("frames: 1000",
+		       "requests: {r: {links: [l-1], every: 100us, window: 51us, delay: 1ms}}",
+		       "duration: 1s"),
+		{WEIR_SIM_REQUEST, "r", "frames", 91 * 6});
+}
+
+static void
+windows_that_are_old(void **state)
+{
+	/* The history begins 118 frames before the newest: all of its 5 frames are over, then 2 of them, then none. */
+	EXPECT(WINDOWS_OF("l-0", "delay: 1240us", ""), {WEIR_SIM_REQUEST, "r", "too_old", 88});
+	EXPECT(WINDOWS_OF("l-0", "delay: 1210us", ""), {WEIR_SIM_REQUEST, "r", "partial", 88},
+		{WEIR_SIM_REQUEST, "r", "frames", 88 * 3});
+	EXPECT(WINDOWS_OF("l-0", "delay: 1190us", ""), {WEIR_SIM_REQUEST, "r", "complete", 89});
+	/* The frame of the other link comes after this one's: its time is a frame behind. */
+	EXPECT(WINDOWS("delay: 1240us", ""), {WEIR_SIM_REQUEST, "r", "too_old", 88},
+		{WEIR_SIM_REQUEST, "r", "partial", 88}, {WEIR_SIM_REQUEST, "r", "frames", 88});
+}
+
+static void
+windows_to_come(void **state)
+{
+	/*
+	 * Asked when the frame before it is there, which lasts until it begins; the first one when its first frame is. Its last frame comes 50
+	 * us later. That of the one after all frames never comes.
+	 */
+	EXPECT(WINDOWS("timeout: 1ms", ""), {WEIR_SIM_REQUEST, "r", "windows", 101},
+		{WEIR_SIM_REQUEST, "r", "complete", 200}, {WEIR_SIM_REQUEST, "r", "timed_out", 2},
+		{WEIR_SIM_REQUEST, "r", "latency_mean_ns",
+			(2 * 40e3 + 2 * 99 * 50e3 + 2 * 1e6) / 202});
+	EXPECT(WINDOWS("timeout: 1s", ""), {WEIR_SIM_REQUEST, "r", "complete", 200},
+		{WEIR_SIM_REQUEST, "r", "waiting", 2});
+	EXPECT(WINDOWS("timeout: 0s", ""), {WEIR_SIM_REQUEST, "r", "not_yet", 202},
+		{WEIR_SIM_REQUEST, "r", "frames", 1});
+	EXPECT(WINDOWS("timeout: 35us", ""), {WEIR_SIM_REQUEST, "r", "timed_out", 202},
+		{WEIR_SIM_REQUEST, "r", "latency_mean_ns", 35e3},
+		{WEIR_SIM_REQUEST, "r", "frames", 2 * (4 + 99 * 3)});
+	/* There is room for those of one window at a time: every other one is refused. */
+	EXPECT(LINKS("frames: 1000",
+		       "fragments: {count: 3}\n"
+		       "  requests: {r: {links: [l], every: 100us, window: 150us, timeout: 1s}}",
+		       "duration: 1s"),
+		{WEIR_SIM_REQUEST, "r", "refused", 2 * 50}, {WEIR_SIM_REQUEST, "r", "waiting", 2});
+}
+
+/* Frames that come after a stall wait for nobody: there is room for any number, and the thread takes them as fast as it can. */
+#define COSTS                                                                                      \
+	"platform:\n"                                                                              \
+	"  cores: {c: {clock: 1GHz}}\n"                                                            \
+	"  costs:\n"                                                                               \
+	"    walk: 100cycles\n"                                                                    \
+	"    poll: 50cycles\n"                                                                     \
+	"    nodes: {link_rx: {vector: 200cycles, packet: 150cycles, per_byte: 0.1cycles/B}}\n"
+
+static void
+thread_of_links(void **state)
+{
+	struct given given =
+		given_model(LINKS("frames: 1000, faults: [{fault: stall, amount: 400, first: 100}]",
+			"", "duration: 20ms") COSTS);
+	struct weir_sim_result result = given_run(&given);
+	const double bursts =
+		given_value(&given, &result, 0, WEIR_SIM_NODE, "link_rx-emulated.l", "vectors");
+	const double walks =
+		given_value(&given, &result, 0, WEIR_SIM_WORKER, "receiver-0", "walks") -
+		given_value(&given, &result, 0, WEIR_SIM_WORKER, "receiver-0", "empty_walks");
+
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_RING, "emulated.l.0.rx_ring",
+			    "length_max") >= 2 * 400);
+	assert_true(bursts >= 2 * 400 / 254.0 && bursts < 2000);
+	assert_true(bursts == walks);
+	/* The utilisation law: 150 + 720 cycles for a frame, 200 for a burst, and the walk with its look. */
+	assert_true(
+		fabs(given_value(&given, &result, 0, WEIR_SIM_WORKER, "receiver-0", "utilisation") *
+				20e6 -
+			(2000 * 870 + bursts * (200 + 50 + 100))) < 1e-3);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_LINK, "l-1", "stored_frames") == 1000);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* Beside others: after a round that has found frames it looks again at once, else it rests for 50 us. */
+static void
+thread_rests(void **state)
+{
+	/*
+	 * It looks at 0, before there is a frame, and at 50150, when there are twelve; at 60940, when there are two more, and at 63030, when
+	 * there are none; so next at 113180, when there are the last ten.
+	 */
+	EXPECT(LINKS("frames: 12", "", "duration: 1ms") COSTS,
+		{WEIR_SIM_STREAM, "l-0", "latency_max_ns", 50150 + 250 + 12 * 870},
+		{WEIR_SIM_RING, "emulated.l.0.rx_ring", "wait_max_ns", 50150},
+		{WEIR_SIM_NODE, "link_rx-emulated.l", "vectors", 3});
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exact_rate),
+		cmocka_unit_test(what_a_buffer_holds),
+		cmocka_unit_test(faults),
+		cmocka_unit_test(faults_at_random),
+		cmocka_unit_test(windows_that_are_there),
+		cmocka_unit_test(windows_that_are_old),
+		cmocka_unit_test(windows_to_come),
+		cmocka_unit_test(thread_of_links),
+		cmocka_unit_test(thread_rests),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
