@@ -94,16 +94,20 @@ find_weighted(struct sim *sim, const uint64_t *served)
 uint32_t
 sim_choose_lane(struct sim *sim, uint32_t core)
 {
-	const uint64_t *const served = sim->model->kind_lanes +
-				       (size_t)sim->model->core_kind[core] * sim->model->lane_words;
+	const uint64_t *const served =
+		sim->model->kind_lanes + (size_t)sim->cores[core].kind * sim->model->lane_words;
 	uint32_t lane;
 
 	if (sim->model->dispatch.is_weighted)
 		return find_weighted(sim, served);
 	lane = find_first(sim, served, 0);
-	return lane == SIM_NONE
-		       ? SIM_NONE
-		       : find_longest(sim, served, lane, sim->model->lane_priority_end[lane]);
+	if (lane == SIM_NONE)
+		return SIM_NONE;
+	if (sim->model->lane_priority_end[lane] == lane + 1) { /* the only one of its priority */
+		sim->work++;
+		return lane;
+	}
+	return find_longest(sim, served, lane, sim->model->lane_priority_end[lane]);
 }
 
 bool

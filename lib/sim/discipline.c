@@ -116,7 +116,7 @@ sim_ask_to_reserve(const struct sim *sim, const struct weir_sim_discipline *disc
 }
 
 bool
-sim_lane_add(struct sim *sim, uint32_t index, uint32_t packet)
+sim_lane_add_in_order(struct sim *sim, uint32_t index, uint32_t packet)
 {
 	const struct model_queue *const queue = model_of(sim, index);
 	struct sim_lane *const lane = &sim->lanes[index];
@@ -130,17 +130,11 @@ sim_lane_add(struct sim *sim, uint32_t index, uint32_t packet)
 		heap_add(sim, &lane->waiting, packet, queue->discipline == MODEL_LONGEST);
 		break;
 	case MODEL_CUSTOM:
-		if (!sim_ask_to_reserve(sim, queue->custom, lane->custom, packet))
-			return false;
-		break;
+		return sim_ask_to_reserve(sim, queue->custom, lane->custom, packet);
 	case MODEL_FCFS:
 	case MODEL_PRIORITY: /* of units */
-		packet_list_add(&sim->packets, &lane->waiting, packet);
 		break;
 	}
-	if (lane->nb_waiting++ == 0)
-		lane->since_ps = sim->now_ps;
-	sim->packets.all[packet].is_waiting = true;
 	return true;
 }
 
@@ -162,22 +156,16 @@ ask_to_select(struct sim *sim, uint32_t index, const struct model_queue *queue)
 }
 
 uint32_t
-sim_lane_take(struct sim *sim, uint32_t index)
+sim_lane_take_in_order(struct sim *sim, uint32_t index)
 {
 	const struct model_queue *const queue = model_of(sim, index);
 	struct sim_lane *const lane = &sim->lanes[index];
-	uint32_t packet;
 
 	if (sim_orders_by_service(queue))
-		packet = heap_take(sim, &lane->waiting, queue->discipline == MODEL_LONGEST);
-	else if (queue->discipline == MODEL_CUSTOM)
-		packet = ask_to_select(sim, index, queue);
-	else
-		packet = packet_list_take(&sim->packets, &lane->waiting);
-	lane->nb_waiting--;
-	lane->since_ps = sim->now_ps;
-	sim->packets.all[packet].is_waiting = false;
-	return packet;
+		return heap_take(sim, &lane->waiting, queue->discipline == MODEL_LONGEST);
+	if (queue->discipline == MODEL_CUSTOM)
+		return ask_to_select(sim, index, queue);
+	return packet_list_take(&sim->packets, &lane->waiting);
 }
 
 void

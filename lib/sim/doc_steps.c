@@ -310,7 +310,10 @@ read_step(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	check_belongings(model, value, step->op);
 	if (read_amount(model, value, step) < 0)
 		return -ENOMEM;
-	return read_when(model, weir_base_doc_get(value, "when"), step);
+	if (read_when(model, weir_base_doc_get(value, "when"), step) < 0)
+		return -ENOMEM;
+	step->is_conditional = step->compare != MODEL_ALWAYS || step->probability < 1;
+	return 0;
 }
 
 /* `jump` to a `label` of the same object. */

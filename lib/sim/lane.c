@@ -51,8 +51,8 @@ claim(struct sim *sim, uint32_t queue_index, uint32_t packet)
 	packet_list_add(&sim->packets, &lane->claims, packet);
 }
 
-void
-sim_forward(struct sim *sim, uint32_t packet)
+static ALWAYS_INLINE void
+forward(struct sim *sim, uint32_t packet)
 {
 	const uint32_t to = sim->packets.all[packet].to, lane = sim->packets.all[packet].lane;
 
@@ -73,18 +73,22 @@ sim_forward(struct sim *sim, uint32_t packet)
 		sim_enqueue(sim, to, packet);
 }
 
+void
+sim_forward(struct sim *sim, uint32_t packet)
+{
+	forward(sim, packet);
+}
+
 /* A packet leaves its lane. */
-static void
+static ALWAYS_INLINE void
 leave_lane(struct sim *sim, uint32_t lane, uint32_t packet)
 {
-	const uint32_t queue = sim->model->lane_queue[lane];
 	const struct sim_packet *const of = &sim->packets.all[packet];
 
-	if (of->order != sim->lanes[lane].order_out++ &&
-		sim->model->queues[queue].type != MODEL_PARALLEL)
+	if (of->order != sim->lanes[lane].order_out++ && sim->lanes[lane].type != MODEL_PARALLEL)
 		sim->broken = "order of what leaves a queue";
 	sim_lane_count_left(sim, lane, packet);
-	sim_forward(sim, packet);
+	forward(sim, packet);
 }
 
 /* An ordered lane: those at its front that are done go on. */
@@ -106,14 +110,13 @@ void
 sim_lane_leave(struct sim *sim, uint32_t packet)
 {
 	const uint32_t lane_index = sim->packets.all[packet].lane;
-	const uint32_t queue_index = sim->model->lane_queue[lane_index];
-	const enum model_queue_type type = sim->model->queues[queue_index].type;
 	struct sim_lane *const lane = &sim->lanes[lane_index];
+	const enum model_queue_type type = lane->type;
 
 	lane->holders--;
 	if (type == MODEL_ATOMIC && lane->claims.head != SIM_NONE) {
 		const uint32_t next = packet_list_take(&sim->packets, &lane->claims);
-		struct weir_sim_level *const length = &sim->queues[queue_index].length;
+		struct weir_sim_level *const length = &sim->queues[lane->queue].length;
 
 		weir_sim_level_set(length, sim->now_ps, length->value - 1);
 		sim->packets.all[next].is_waiting = false;

@@ -44,18 +44,12 @@ sim_clear_bit(uint64_t *words, uint32_t bit)
 	words[bit / 64] &= ~(UINT64_C(1) << bit % 64);
 }
 
-static inline bool
-sim_lane_is_of_many(const struct sim *sim, uint32_t lane)
-{
-	return sim->model->queues[sim->model->lane_queue[lane]].nb_flows > SIM_READY_FEW;
-}
-
 /* A core may take what a lane has first, which may be something new. */
 static inline void
 sim_lane_set_ready(struct sim *sim, uint32_t lane)
 {
 	sim_set_bit(sim->ready, lane);
-	if (sim_lane_is_of_many(sim, lane))
+	if (sim->lanes[lane].is_of_many)
 		sim_ready_update(sim, lane, true);
 }
 
@@ -63,7 +57,7 @@ static inline void
 sim_lane_clear_ready(struct sim *sim, uint32_t lane)
 {
 	sim_clear_bit(sim->ready, lane);
-	if (sim_lane_is_of_many(sim, lane))
+	if (sim->lanes[lane].is_of_many)
 		sim_ready_update(sim, lane, false);
 }
 
@@ -72,8 +66,7 @@ static inline void
 sim_lane_update_ready(struct sim *sim, uint32_t index)
 {
 	const struct sim_lane *const lane = &sim->lanes[index];
-	const bool open = lane->holders == 0 ||
-			  sim->model->queues[sim->model->lane_queue[index]].type != MODEL_ATOMIC;
+	const bool open = lane->holders == 0 || lane->type != MODEL_ATOMIC;
 
 	if (lane->resumed.head != SIM_NONE || (lane->nb_waiting > 0 && open))
 		sim_lane_set_ready(sim, index);
@@ -91,23 +84,51 @@ sim_lane_of(const struct sim *sim, uint32_t queue, uint32_t packet)
 	       (model->nb_flows > 1 ? sim->packets.all[packet].flow % model->nb_flows : 0);
 }
 
+/* It waits in a lane. @return false: the discipline has no room for it */
+static inline bool
+sim_lane_add(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	struct sim_lane *const lane = &sim->lanes[index];
+
+	if (lane->is_fcfs)
+		packet_list_add(&sim->packets, &lane->waiting, packet);
+	else if (!sim_lane_add_in_order(sim, index, packet))
+		return false;
+	if (lane->nb_waiting++ == 0)
+		lane->since_ps = sim->now_ps;
+	sim->packets.all[packet].is_waiting = true;
+	return true;
+}
+
+/* The next one of those that wait; there is one. */
+static inline uint32_t
+sim_lane_take(struct sim *sim, uint32_t index)
+{
+	struct sim_lane *const lane = &sim->lanes[index];
+	const uint32_t packet = lane->is_fcfs ? packet_list_take(&sim->packets, &lane->waiting)
+					      : sim_lane_take_in_order(sim, index);
+
+	lane->nb_waiting--;
+	lane->since_ps = sim->now_ps;
+	sim->packets.all[packet].is_waiting = false;
+	return packet;
+}
+
 /* A packet waits no more, and holds its lane. */
 static inline void
 sim_lane_hold(struct sim *sim, uint32_t lane_index, uint32_t packet_index)
 {
-	const uint32_t queue_index = sim->model->lane_queue[lane_index];
-	const enum model_queue_type type = sim->model->queues[queue_index].type;
-	struct sim_queue *const queue = &sim->queues[queue_index];
 	struct sim_lane *const lane = &sim->lanes[lane_index];
+	struct sim_queue *const queue = &sim->queues[lane->queue];
 	struct sim_packet *const packet = &sim->packets.all[packet_index];
 
 	queue->taken++;
 	sim_times_add(&queue->wait, sim->now_ps - packet->entered_ps);
 	queue->waited_ps += sim_counted_ps(sim, packet->entered_ps);
 	packet->order = lane->order_in++;
-	if (lane->holders++ > 0 && type == MODEL_ATOMIC)
+	if (lane->holders++ > 0 && lane->type == MODEL_ATOMIC)
 		sim->broken = "one holder per atomic flow";
-	if (type == MODEL_ORDERED)
+	if (lane->type == MODEL_ORDERED)
 		sim_lane_add_in_flight(sim, lane, packet_index);
 }
 
@@ -115,7 +136,7 @@ sim_lane_hold(struct sim *sim, uint32_t lane_index, uint32_t packet_index)
 static inline void
 sim_lane_count_left(struct sim *sim, uint32_t lane, uint32_t packet)
 {
-	struct sim_queue *const queue = &sim->queues[sim->model->lane_queue[lane]];
+	struct sim_queue *const queue = &sim->queues[sim->lanes[lane].queue];
 	const struct sim_packet *const of = &sim->packets.all[packet];
 	uint64_t *const latest_ps = &sim->lanes[lane].latest_ps;
 

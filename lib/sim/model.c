@@ -59,6 +59,7 @@ assign_cores(struct weir_sim_model *model)
 int
 sim_model_finish(struct weir_sim_model *model)
 {
+	model->is_plain = !model->has_forks && model->nb_memories == 0;
 	model->core_words = (model->nb_cores + 63) / 64;
 	model->lane_words = (model->nb_lanes + 63) / 64;
 	model->lane_queue = calloc(model->nb_lanes + 1, sizeof(uint32_t));

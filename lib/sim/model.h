@@ -178,8 +178,8 @@ struct model_step {
 	uint32_t
 		spread_by; /* SPREAD: MODEL_CHANCE, which is the amount, or a number of the packet's */
 	uint32_t first_target, nb_targets; /* SPREAD, FORK: queues, of model->targets */
-	/* When it is skipped: */
-	double probability; /* not by chance */
+	bool is_conditional;               /* it may be skipped: */
+	double probability;                /* not by chance */
 	enum model_compare compare;
 	uint32_t operand;
 	double against;
@@ -322,6 +322,7 @@ struct weir_sim_model {
 	struct model_level *levels;
 	uint32_t nb_memories, nb_levels;
 	bool has_forks;
+	bool is_plain; /* packets are only themselves: they have no parts, and no place in a memory */
 	bool may_deadlock;        /* packets join others, or wait for flows with their cores */
 	struct model_graph graph; /* without workers, if there is none */
 	struct model_link *links;
@@ -398,7 +399,11 @@ sim_serves_queue(const struct model_cores *kind, const struct model_queue *queue
 }
 
 /* So many ps, rounded; what is beyond all limits is very long. */
-uint64_t sim_round_ps(double ps);
+static inline uint64_t
+sim_round_ps(double ps)
+{
+	return ps + 0.5 < (double)SIM_TIME_END_PS ? (uint64_t)(ps + 0.5) : SIM_TIME_END_PS;
+}
 
 #pragma GCC visibility pop
 

@@ -66,6 +66,8 @@ take_packet(struct sim *sim)
 			return SIM_NONE;
 		packet = packets->nb++;
 	}
+	if (sim->model->is_plain)
+		return packet;
 	if (sim->model->has_forks)
 		sim->families[packet] = (struct sim_family){.parent = SIM_NONE};
 	for (i = 0; i < sim->model->nb_memories; i++)
@@ -128,7 +130,7 @@ sim_packet_joins(struct sim *sim, uint32_t packet)
 	return sim->families[packet].waits;
 }
 
-static void
+static inline void
 put_packet(struct sim *sim, uint32_t index)
 {
 	struct sim_packet *const packet = &sim->packets.all[index];
@@ -161,14 +163,13 @@ is_part(const struct sim *sim, uint32_t packet)
 	return sim->model->has_forks && sim->families[packet].parent != SIM_NONE;
 }
 
+/* Of one that is not only itself. */
 static void
-packet_free(struct sim *sim, struct sim_packet *packet, struct sim_stream *stream, bool delivered)
+packet_free(struct sim *sim, uint32_t index, bool delivered)
 {
-	const uint32_t index = (uint32_t)(packet - sim->packets.all);
+	struct sim_packet *const packet = &sim->packets.all[index];
 	const uint32_t parent = is_part(sim, index) ? sim->families[index].parent : SIM_NONE;
 
-	stream->sojourned_ps += sim_counted_ps(sim, packet->created_ps);
-	weir_sim_level_set(&stream->inside, sim->now_ps, stream->inside.value - 1);
 	if (sim->model->nb_memories > 0)
 		sim_memory_free(sim, index, delivered);
 	if (sim->model->has_forks && sim->families[index].nb_parts > 0)
@@ -181,6 +182,22 @@ packet_free(struct sim *sim, struct sim_packet *packet, struct sim_stream *strea
 		sim->ended = true;
 }
 
+static ALWAYS_INLINE void
+leave(struct sim *sim, uint32_t index, struct sim_stream *stream, bool delivered)
+{
+	struct sim_packet *const packet = &sim->packets.all[index];
+
+	stream->sojourned_ps += sim_counted_ps(sim, packet->created_ps);
+	weir_sim_level_set(&stream->inside, sim->now_ps, stream->inside.value - 1);
+	if (sim->model->is_plain) {
+		put_packet(sim, index);
+		if (--sim->nb_left == 0)
+			sim->ended = true;
+	} else {
+		packet_free(sim, index, delivered);
+	}
+}
+
 void
 sim_packet_delivered(struct sim *sim, uint32_t index)
 {
@@ -188,16 +205,21 @@ sim_packet_delivered(struct sim *sim, uint32_t index)
 	struct sim_stream *const stream = &sim->streams[packet->stream];
 	const uint64_t latency_ps = sim->now_ps - packet->created_ps;
 
-	if (is_part(sim, index)) {
+	if (!sim->model->is_plain && is_part(sim, index)) {
 		stream->joined++;
-		packet_free(sim, packet, stream, true);
+		leave(sim, index, stream, true);
 		return;
 	}
 	stream->delivered++;
 	stream->delivered_bytes += packet->size_bytes;
 	sim_latency_add(&stream->latency, latency_ps, packet->service_ps);
-	stream->reordered += sim_flows_overtaken(sim, index);
-	packet_free(sim, packet, stream, true);
+	if (sim->model->streams[packet->stream].nb_flows > 1)
+		stream->reordered += sim_flows_overtaken(sim, index);
+	else if (packet->created_ps < stream->latest_ps)
+		stream->reordered++;
+	else
+		stream->latest_ps = packet->created_ps;
+	leave(sim, index, stream, true);
 }
 
 void
@@ -208,5 +230,5 @@ sim_packet_dropped(struct sim *sim, uint32_t index, uint32_t reason)
 
 	stream->dropped++;
 	sim->drops[packet->stream * sim->model->nb_reasons + reason]++;
-	packet_free(sim, packet, stream, false);
+	leave(sim, index, stream, false);
 }

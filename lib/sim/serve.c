@@ -27,7 +27,7 @@ find_idle(const struct sim *sim, uint32_t group)
 static inline uint64_t
 when_given(struct sim *sim, uint32_t index)
 {
-	const struct model_cores *const kind = &sim->model->cores[sim->model->core_kind[index]];
+	const struct model_cores *const kind = sim->cores[index].model;
 	const struct model_dispatch *const dispatch = &sim->model->dispatch;
 
 	if (kind->polls)
@@ -38,7 +38,7 @@ when_given(struct sim *sim, uint32_t index)
 }
 
 /* A core, which is idle no more, has a packet that is in no list. */
-static inline void
+static ALWAYS_INLINE void
 give(struct sim *sim, uint32_t index, uint32_t packet)
 {
 	struct sim_core *const core = &sim->cores[index];
@@ -60,11 +60,10 @@ give(struct sim *sim, uint32_t index, uint32_t packet)
 }
 
 /* It is the first that has this packet of the lane. */
-static void
+static ALWAYS_INLINE void
 begin(struct sim *sim, uint32_t core, uint32_t lane_index, uint32_t packet)
 {
-	const struct model_queue *const queue =
-		&sim->model->queues[sim->model->lane_queue[lane_index]];
+	const struct model_queue *const queue = &sim->model->queues[sim->lanes[lane_index].queue];
 
 	sim->packets.all[packet].step = sim->model->objects[queue->object].first_step;
 	sim_lane_hold(sim, lane_index, packet);
@@ -72,23 +71,22 @@ begin(struct sim *sim, uint32_t core, uint32_t lane_index, uint32_t packet)
 }
 
 /* A core takes what a lane that is ready has first; what is under way goes before what waits. */
-static void
+static ALWAYS_INLINE void
 take(struct sim *sim, uint32_t core, uint32_t lane_index)
 {
 	struct sim_lane *const lane = &sim->lanes[lane_index];
 	uint32_t packet;
 
-	if (sim_lane_prefers_resumed(sim, lane_index)) {
+	if (lane->resumed.head != SIM_NONE && sim_lane_prefers_resumed(sim, lane_index)) {
 		packet = sim_lane_take_resumed(sim, lane_index);
 		sim_lane_update_ready(sim, lane_index);
 		give(sim, core, packet);
 	} else {
-		struct weir_sim_level *const length =
-			&sim->queues[sim->model->lane_queue[lane_index]].length;
+		struct weir_sim_level *const length = &sim->queues[lane->queue].length;
 
 		packet = sim_lane_take(sim, lane_index);
 		weir_sim_level_set(length, sim->now_ps, length->value - 1);
-		if (sim->model->queues[sim->model->lane_queue[lane_index]].type == MODEL_ATOMIC ||
+		if (lane->type == MODEL_ATOMIC ||
 			(lane->nb_waiting == 0 && lane->resumed.head == SIM_NONE))
 			sim_lane_clear_ready(sim, lane_index);
 		else
@@ -100,7 +98,7 @@ take(struct sim *sim, uint32_t core, uint32_t lane_index)
 static inline void
 wake(struct sim *sim, uint32_t core)
 {
-	struct sim_kind *const kind = &sim->kinds[sim->model->core_kind[core]];
+	struct sim_kind *const kind = &sim->kinds[sim->cores[core].kind];
 
 	sim_clear_bit(sim->idle, core);
 	weir_sim_level_set(&kind->busy, sim->now_ps, kind->busy.value + 1);
@@ -160,7 +158,8 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	if (sim_orders_by_service(model))
 		sim_lane_draw(sim, model, packet_index);
 	if (open && model->node == SIM_NONE &&
-		(lane->nb_waiting == 0 || sim_lane_is_next(sim, lane_index, packet_index)) &&
+		(lane->nb_waiting == 0 ||
+			(!lane->is_fcfs && sim_lane_is_next(sim, lane_index, packet_index))) &&
 		(core = get_core(sim, model, packet_index, &interrupted)) != SIM_NONE) {
 		/* What waits there may have been next. */
 		if (model->type == MODEL_ATOMIC && lane->nb_waiting > 0)
@@ -221,10 +220,10 @@ sim_core_polls(struct sim *sim, uint32_t index)
 void
 sim_core_next(struct sim *sim, uint32_t index)
 {
-	struct sim_kind *const kind = &sim->kinds[sim->model->core_kind[index]];
+	struct sim_kind *const kind = &sim->kinds[sim->cores[index].kind];
 	uint32_t lane;
 
-	if (sim->model->cores[sim->model->core_kind[index]].polls) {
+	if (sim->cores[index].model->polls) {
 		poll(sim, index, true);
 		return;
 	}
@@ -241,7 +240,7 @@ sim_core_next(struct sim *sim, uint32_t index)
 static inline bool
 is_atomic(const struct sim *sim, uint32_t lane)
 {
-	return sim->model->queues[sim->model->lane_queue[lane]].type == MODEL_ATOMIC;
+	return sim->lanes[lane].type == MODEL_ATOMIC;
 }
 
 void

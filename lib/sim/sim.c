@@ -115,6 +115,28 @@ take_memory(struct sim *sim)
 	       sim_event_list_grow(&sim->events);
 }
 
+static void
+init_lanes(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_lanes; i++) {
+		const uint32_t index = sim->model->lane_queue[i];
+		const struct model_queue *queue = &sim->model->queues[index];
+
+		sim->lanes[i] = (struct sim_lane){
+			.queue = index,
+			.type = queue->type,
+			.is_fcfs = queue->discipline == MODEL_FCFS,
+			.is_of_many = queue->nb_flows > SIM_READY_FEW,
+			.waiting = {.head = SIM_NONE},
+			.in_flight = {.head = SIM_NONE},
+			.resumed = {.head = SIM_NONE},
+			.claims = {.head = SIM_NONE},
+		};
+	}
+}
+
 /* They are idle, or begin to poll, with the last lane. */
 static void
 init_cores(struct sim *sim)
@@ -124,6 +146,8 @@ init_cores(struct sim *sim)
 
 	for (i = 0; i < sim->model->nb_cores; i++) {
 		kind = &sim->model->cores[sim->model->core_kind[i]];
+		sim->cores[i].model = kind;
+		sim->cores[i].kind = sim->model->core_kind[i];
 		sim->cores[i].packet = SIM_NONE;
 		if (kind->worker != SIM_NONE) {
 			sim->cores[i].phase = CORE_WALKS;
@@ -219,9 +243,7 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 		sim_free(sim);
 		return NULL;
 	}
-	for (i = 0; i < model->nb_lanes; i++)
-		sim->lanes[i].waiting.head = sim->lanes[i].in_flight.head =
-			sim->lanes[i].resumed.head = sim->lanes[i].claims.head = SIM_NONE;
+	init_lanes(sim);
 	init_cores(sim);
 	if (!init_custom(sim) || !init_random(sim, seed, replication) ||
 		!sim_graph_init(sim, seed, replication) ||

@@ -99,6 +99,11 @@ struct sim_packets {
 };
 
 struct sim_lane {
+	/* Of the model, as it is asked for whenever something comes or goes. */
+	uint32_t queue;
+	enum model_queue_type type;
+	bool is_fcfs;
+	bool is_of_many; /* its queue has many lanes */
 	struct packet_list waiting;
 	struct packet_list in_flight; /* ordered: what was taken from it and has not left it yet */
 	struct packet_list claims,    /* what waits with its core to have the flow */
@@ -136,6 +141,8 @@ enum core_phase {
 };
 
 struct sim_core {
+	const struct model_cores *model; /* its kind */
+	uint32_t kind;
 	uint32_t packet; /* SIM_NONE: idle */
 	enum core_phase phase;
 	bool is_fresh; /* it has its packet since this very event */
@@ -252,6 +259,7 @@ struct sim_stream {
 	struct sim_latency latency;
 	weir_sim_u128 sojourned_ps;
 	struct sim_flows flows_left;
+	uint64_t latest_ps; /* likewise, where there is one flow */
 	uint64_t reordered;
 };
 
@@ -369,13 +377,13 @@ double sim_step_cycles(struct sim *sim, uint32_t packet);
 
 /* What comes to a queue whose discipline asks for that is given its service. */
 void sim_lane_draw(struct sim *sim, const struct model_queue *queue, uint32_t packet);
-/* It waits in a lane. @return false: the discipline has no room for it */
-bool sim_lane_add(struct sim *sim, uint32_t lane, uint32_t packet);
+/* It waits in a lane, which is not fcfs. @return false: the discipline has no room for it */
+bool sim_lane_add_in_order(struct sim *sim, uint32_t lane, uint32_t packet);
 /* Has a discipline of a shared object room for a packet that comes? */
 bool sim_ask_to_reserve(const struct sim *sim, const struct weir_sim_discipline *discipline,
 	void *state, uint32_t packet);
-/* The next one of those that wait; there is one. */
-uint32_t sim_lane_take(struct sim *sim, uint32_t lane);
+/* The next one of those that wait in a lane that is not fcfs; there is one, which is taken out of its order only. */
+uint32_t sim_lane_take_in_order(struct sim *sim, uint32_t lane);
 /* Likewise what was taken from a lane before, and holds it. @param first  before the others */
 void sim_lane_resume(struct sim *sim, uint32_t lane, uint32_t packet, bool first);
 uint32_t sim_lane_take_resumed(struct sim *sim, uint32_t lane);
@@ -451,8 +459,9 @@ bool sim_write_back(
 /* It has. */
 void sim_written(struct sim *sim, uint32_t write);
 
-/* Draw a number. */
-double sim_draw(struct sim *sim, const struct model_value *value, struct weir_sim_random *random);
+/* Draw one of several numbers by their weights. */
+double sim_draw_weighted(
+	struct sim *sim, const struct model_value *value, struct weir_sim_random *random);
 /* A number that a packet has: MODEL_SIZE, MODEL_FLOW, or an attribute. */
 double sim_number(const struct sim *sim, uint32_t packet, uint32_t what);
 /* Its stream gives a packet its attributes. */
@@ -468,7 +477,7 @@ bool sim_packet_joins(struct sim *sim, uint32_t packet);
 void sim_packet_delivered(struct sim *sim, uint32_t packet);
 void sim_packet_dropped(struct sim *sim, uint32_t packet, uint32_t reason);
 
-/* A packet leaves: has one of its flow left that came later? */
+/* A packet of a stream with several flows leaves: has one of its flow left that came later? */
 bool sim_flows_overtaken(struct sim *sim, uint32_t packet);
 
 /* An event is over. */
@@ -507,6 +516,18 @@ sim_core_schedule(struct sim *sim, uint32_t core, uint64_t time_ps)
 		    EVENT_TARGET(EVENT_CORE, core), sim->cores[core].stamp))
 		sim->error = -ENOMEM;
 }
+
+/* Draw a number. */
+static inline double
+sim_draw(struct sim *sim, const struct model_value *value, struct weir_sim_random *random)
+{
+	if (value->nb_weights > 0)
+		return sim_draw_weighted(sim, value, random);
+	return weir_sim_dist_draw(&value->dist, random);
+}
+
+/* For what each packet passes, and is called in two places. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
 static inline void
 packet_list_add_first(struct sim_packets *packets, struct packet_list *list, uint32_t packet)

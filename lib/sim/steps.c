@@ -45,11 +45,11 @@ is_skipped(struct sim *sim, uint32_t index, uint32_t packet)
 							   step->probability);
 }
 
-void
-sim_step_continue(struct sim *sim, uint32_t index, double cycles)
+static ALWAYS_INLINE void
+continue_step(struct sim *sim, uint32_t index, double cycles)
 {
 	struct sim_core *const core = &sim->cores[index];
-	const double ps_per_cycle = sim->model->cores[sim->model->core_kind[index]].ps_per_cycle;
+	const double ps_per_cycle = core->model->ps_per_cycle;
 
 	core->phase = CORE_IN_STEP;
 	core->step_start_ps = sim->now_ps;
@@ -57,11 +57,17 @@ sim_step_continue(struct sim *sim, uint32_t index, double cycles)
 	sim_core_schedule(sim, index, core->step_end_ps);
 }
 
+void
+sim_step_continue(struct sim *sim, uint32_t index, double cycles)
+{
+	continue_step(sim, index, cycles);
+}
+
 static void
 begin_cycles(struct sim *sim, uint32_t index, double cycles)
 {
 	if (!sim->model->dispatch.preemptive || !sim_core_gives_way(sim, index, cycles))
-		sim_step_continue(sim, index, cycles);
+		continue_step(sim, index, cycles);
 }
 
 __attribute__((noinline)) double
@@ -74,8 +80,8 @@ sim_step_times(const struct sim *sim, uint32_t packet)
 }
 
 /* Of an amount or of it times a number of the packet, and of its bytes. */
-double
-sim_step_cycles(struct sim *sim, uint32_t index)
+static ALWAYS_INLINE double
+step_cycles(struct sim *sim, uint32_t index)
 {
 	const struct sim_packet *const packet = &sim->packets.all[index];
 	const struct model_step *const step = &sim->model->steps[packet->step];
@@ -84,6 +90,12 @@ sim_step_cycles(struct sim *sim, uint32_t index)
 	if (step->times != SIM_NONE)
 		cycles *= sim_step_times(sim, index);
 	return cycles + step->per_byte * packet->size_bytes;
+}
+
+double
+sim_step_cycles(struct sim *sim, uint32_t index)
+{
+	return step_cycles(sim, index);
 }
 
 /* The step comes in an event of its own, at the same time. */
@@ -179,7 +191,7 @@ take_step(struct sim *sim, uint32_t index, const struct model_step *step)
 
 	switch (step->op) {
 	case MODEL_CPU:
-		begin_cycles(sim, index, sim_step_cycles(sim, packet));
+		begin_cycles(sim, index, step_cycles(sim, packet));
 		return false;
 	case MODEL_MEMORY:
 		sim_memory_use(sim, index, step);
@@ -239,7 +251,8 @@ sim_steps_run(struct sim *sim, uint32_t index, bool decided)
 	for (left = INSTANT_MAX; left > 0; left--) {
 		packet = &sim->packets.all[core->packet]; /* steps may have made others */
 		step = &sim->model->steps[packet->step];
-		if (!decided && is_skipped(sim, packet->step, core->packet)) {
+		if (!decided && step->is_conditional &&
+			is_skipped(sim, packet->step, core->packet)) {
 			packet->step++;
 			continue;
 		}

@@ -2,22 +2,13 @@
 /* Numbers that packets have, and that are drawn. */
 #include "sim.h"
 
-uint64_t
-sim_round_ps(double ps)
-{
-	return (uint64_t)(ps + 0.5 < (double)SIM_TIME_END_PS ? ps + 0.5 : (double)SIM_TIME_END_PS);
-}
-
 double
-sim_draw(struct sim *sim, const struct model_value *value, struct weir_sim_random *random)
+sim_draw_weighted(struct sim *sim, const struct model_value *value, struct weir_sim_random *random)
 {
 	const double *const weights = sim->model->weights + value->first_weight;
-	double chance;
+	const double chance = weir_sim_random_open(random);
 	uint32_t i = 0;
 
-	if (value->nb_weights == 0)
-		return weir_sim_dist_draw(&value->dist, random);
-	chance = weir_sim_random_open(random);
 	while (i + 1 < value->nb_weights && chance >= weights[i])
 		i++;
 	return i;
