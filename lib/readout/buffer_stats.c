@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counters of a buffer, and a look at all of them at one moment. */
 #include <rte_common.h>
-#include <rte_pause.h>
 
+#include "again.h"
 #include "buffer_private.h"
 
 static const struct {
@@ -54,7 +54,7 @@ weir_readout_buffer_stats(
 	const uint64_t *from = (const uint64_t *)&buffer->stats;
 	uint64_t *to = (uint64_t *)stats, version;
 
-	for (;; rte_pause()) {
+	for (uint32_t looks = 0;; look_again(&looks)) {
 		version = __atomic_load_n(&buffer->stats_version, __ATOMIC_ACQUIRE);
 		if ((version & 1) != 0)
 			continue;

@@ -5,8 +5,8 @@
 
 #include <rte_common.h>
 #include <rte_errno.h>
-#include <rte_pause.h>
 
+#include "again.h"
 #include "weir_readout_handler.h"
 
 #define POLL_BURST 64
@@ -159,13 +159,14 @@ static void
 look(const struct weir_readout_handler *handler, struct weir_readout_handler_stats *stats)
 {
 	struct weir_readout_link_stats *link = &stats->link, before;
+	uint32_t looks = 0;
 
 	weir_readout_link_stats(handler->link, link);
 	do {
 		before = *link;
 		weir_readout_buffer_stats(handler->buffer, &stats->buffer);
 		weir_readout_link_stats(handler->link, link);
-		rte_pause();
+		look_again(&looks);
 	} while (link->received != before.received ||
 		 link->held + link->delivered != before.held + before.delivered);
 }

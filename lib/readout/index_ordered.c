@@ -2,10 +2,9 @@
 /* Irregular frames: a ring of them in order of time; late ones push others on. */
 #include <errno.h>
 
-#include <rte_pause.h>
-
 #include "weir_readout_format_fast.h"
 
+#include "again.h"
 #include "buffer_private.h"
 
 /* Entries that a reader copies between two looks whether they were moved. */
@@ -179,6 +178,7 @@ static bool
 next_chunk(struct walk *walk)
 {
 	const struct index *index = walk->index;
+	uint32_t looks = 0;
 
 	for (;;) {
 		uint64_t shifts = __atomic_load_n(&index->shifts, __ATOMIC_ACQUIRE);
@@ -187,7 +187,7 @@ next_chunk(struct walk *walk)
 			     first < __atomic_load_n(&index->tail, __ATOMIC_ACQUIRE);
 
 		if ((shifts & 1) != 0) {
-			rte_pause();
+			look_again(&looks);
 			continue;
 		}
 		if (again)

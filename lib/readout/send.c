@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages from sources to sinks, and the switch of a source from one sink to another meanwhile. */
-#include <sched.h>
-
-#include <rte_pause.h>
 #include <rte_ring_elem.h>
 
+#include "again.h"
 #include "registry_private.h"
 #include "tally.h"
 #include "weir_base_sanitizer.h"
-
-/* Looks at a sender before the processor is left to it, where threads are more than CPUs. */
-#define SPINS_MAX 1000
 
 /* The thread sanitizer does not see the order that rings of several senders make: to it, it is made by a lock. */
 #ifdef WEIR_BASE_TSAN
@@ -25,18 +20,15 @@ static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 void
 source_switch(struct weir_readout_source *source, struct weir_readout_sink *sink)
 {
+	uint32_t looks = 0;
 	uint64_t sends;
 
 	__atomic_store_n(&source->sink, sink, __ATOMIC_SEQ_CST);
 	sends = __atomic_load_n(&source->sends, __ATOMIC_SEQ_CST);
 	if ((sends & 1) == 0)
 		return;
-	for (uint32_t spins = 0; __atomic_load_n(&source->sends, __ATOMIC_ACQUIRE) == sends;
-		spins++) {
-		rte_pause();
-		if (spins >= SPINS_MAX)
-			sched_yield();
-	}
+	while (__atomic_load_n(&source->sends, __ATOMIC_ACQUIRE) == sends)
+		look_again(&looks);
 }
 
 static uint32_t
@@ -108,20 +100,31 @@ weir_readout_sink_receive(struct weir_readout_sink *sink, void *messages, uint32
 	return nb_received;
 }
 
-/* As rte_ring_count(), for any thread: the consumer's end is looked at first, so that the producer's is never behind it. */
-static uint32_t
-count_queued(const struct rte_ring *ring)
+/*
+ * By the ring's own ends, which count messages modulo 2^32: one that is taken leaves the queue at once, and is counted by its consumer a moment
+ * later.
+ */
+static void
+look_at_ring(const struct weir_readout_sink *sink, struct weir_readout_sink_stats *stats)
 {
-	const uint32_t taken = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE);
-	const uint32_t put = __atomic_load_n(&ring->prod.tail, __ATOMIC_ACQUIRE);
+	const struct rte_ring *ring = sink->ring;
+	const uint64_t counted = __atomic_load_n(&sink->received, __ATOMIC_ACQUIRE);
+	uint32_t taken = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE), put, before;
 
-	return RTE_MIN(put - taken, ring->capacity);
+	do {
+		before = taken;
+		put = __atomic_load_n(&ring->prod.tail, __ATOMIC_ACQUIRE);
+		taken = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE);
+	} while (taken != before);
+	stats->received = counted + (taken - (uint32_t)counted);
+	stats->queued = put - taken;
 }
 
 void
 weir_readout_sink_stats(const struct weir_readout_sink *sink, struct weir_readout_sink_stats *stats)
 {
-	stats->received = __atomic_load_n(&sink->received, __ATOMIC_ACQUIRE);
-	stats->queued = sink->ring == NULL ? 0 : count_queued(sink->ring);
-	stats->sources = __atomic_load_n(&sink->nb_sources, __ATOMIC_ACQUIRE);
+	*stats = (struct weir_readout_sink_stats){
+		.sources = __atomic_load_n(&sink->nb_sources, __ATOMIC_ACQUIRE)};
+	if (sink->ring != NULL)
+		look_at_ring(sink, stats);
 }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_pause.h>
+#include "again.h"
 
 /* A struct's words. */
 #define TALLY_WORDS(tally) (sizeof(tally) / sizeof(uint64_t))
@@ -50,7 +50,7 @@ tally_publish(uint64_t *version, uint64_t *published, const uint64_t *own, unsig
 static inline void
 tally_read(const uint64_t *version, const uint64_t *published, uint64_t *to, unsigned int nb_words)
 {
-	for (;; rte_pause()) {
+	for (uint32_t looks = 0;; look_again(&looks)) {
 		uint64_t before = __atomic_load_n(version, __ATOMIC_ACQUIRE);
 
 		if ((before & 1) != 0)

@@ -245,9 +245,9 @@ struct weir_readout_window *weir_readout_window_create(uint32_t max_frames, uint
 void weir_readout_window_free(struct weir_readout_window *window);
 
 /**
- * Look up [@p begin, @p end), and pin the frames found: they stay as they are until weir_readout_window_release(). Copies nothing, waits for
- * nothing longer than the insertion of a late frame. Any thread, also the writer; a window is used by one thread at a time, and holds no frames when this is
- * called. Where begin and end are the same it is empty, and complete.
+ * Look up [@p begin, @p end), and pin the frames found: they stay as they are until weir_readout_window_release(). Frames that the window
+ * holds are released first. Copies nothing, waits for nothing longer than the insertion of a late frame. Any thread, also the writer; a window is
+ * used by one thread at a time. Where begin and end are the same it is empty, and complete.
  *
  * @return 0; -E2BIG: more frames than the window has room for: nothing is pinned; -EINVAL: @p end is before @p begin
  */

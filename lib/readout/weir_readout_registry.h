@@ -152,7 +152,10 @@ int weir_readout_source_bind(struct weir_readout_source *source, const char *sin
 void weir_readout_source_stats(
 	const struct weir_readout_source *source, struct weir_readout_source_stats *stats);
 
-/** State of a sink. Any thread. */
+/**
+ * State of a sink at one moment: what sources have delivered to its queue is received or queued. Any thread; looks again while the consumer
+ * takes messages.
+ */
 void weir_readout_sink_stats(
 	const struct weir_readout_sink *sink, struct weir_readout_sink_stats *stats);
 

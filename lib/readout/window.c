@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include <rte_errno.h>
-#include <rte_pause.h>
 
+#include "again.h"
 #include "buffer_private.h"
 
 struct weir_readout_window *
@@ -74,7 +74,7 @@ look_at_timeline(const struct weir_readout_buffer *buffer, struct timeline *time
 {
 	const struct timeline *now = &buffer->timeline;
 
-	for (;; rte_pause()) {
+	for (uint32_t looks = 0;; look_again(&looks)) {
 		timeline->jumps = __atomic_load_n(&now->jumps, __ATOMIC_ACQUIRE);
 		if ((timeline->jumps & 1) != 0)
 			continue;
@@ -293,14 +293,13 @@ weir_readout_window_find(const struct weir_readout_buffer *buffer, uint64_t begi
 	struct search search = {.buffer = buffer, .window = window};
 	struct timeline timeline;
 
+	weir_readout_window_release(window);
 	if (timestamp_difference(buffer, end, begin) < 0)
 		return -EINVAL;
 	window->begin = begin & buffer->timestamp_mask;
 	window->end = end & buffer->timestamp_mask;
 	window->parts = 0;
-	window->nb_frames = window->nb_missing = 0;
-	window->bytes = 0;
-	window->buffer = NULL;
+	window->nb_missing = 0;
 	if (ticks == 0)
 		return 0;
 	if (look_at_timeline(buffer, &timeline))

@@ -171,6 +171,57 @@ queued_and_counted(void **state)
 	interleave_all(&interleave);
 }
 
+/* All that is sent has been: the consumer takes it. */
+static void
+init_full_queue(void)
+{
+	init_queue();
+	sender();
+}
+
+static void
+consumer(void)
+{
+	uint32_t messages[NB_SENDS];
+
+	for (unsigned int i = 0; i < NB_SENDS; i++)
+		weir_readout_sink_receive(&sinks[0], messages, 1);
+}
+
+/* A message is in the queue, or received, never neither. */
+static void
+sink_reader(void)
+{
+	struct weir_readout_sink_stats stats;
+
+	weir_readout_sink_stats(&sinks[0], &stats);
+	assert_int_equal(stats.received + stats.queued, NB_SENDS);
+}
+
+static void
+check_taken(void)
+{
+	struct weir_readout_sink_stats stats;
+
+	weir_readout_sink_stats(&sinks[0], &stats);
+	assert_int_equal(stats.received, NB_SENDS);
+	assert_int_equal(stats.queued, 0);
+}
+
+static void
+taken_and_counted(void **state)
+{
+	const struct interleave interleave = {
+		.init = init_full_queue,
+		.nb_actors = 2,
+		.actors = {consumer, sink_reader},
+		.check = check_taken,
+		.least = 10,
+	};
+
+	interleave_all(&interleave);
+}
+
 int
 main(void)
 {
@@ -178,6 +229,7 @@ main(void)
 		cmocka_unit_test(switched),
 		cmocka_unit_test(looked_at),
 		cmocka_unit_test(queued_and_counted),
+		cmocka_unit_test(taken_and_counted),
 	};
 
 	return cmocka_run_group_tests_name("readout-interleave-registry", tests, NULL, NULL);

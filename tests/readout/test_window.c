@@ -248,6 +248,36 @@ pinned_twice(void **state)
 	end();
 }
 
+/* Looked up again without a release: what it held is let go, be it by its range or frame by frame. */
+static void
+found_again(void **state)
+{
+	struct weir_readout_window *others[RANGES_MAX];
+
+	begin(RT_STEP, 32);
+	rt_put_all(buffer, 1000, 1100);
+	for (unsigned int round = 0; round < 2; round++) {
+		for (unsigned int i = 0; i < 2 * RANGES_MAX; i++)
+			rt_find(buffer, 1000, 1050, window, 5, 0, WEIR_READOUT_STATUS_COMPLETE);
+		assert_int_equal(window->range == RANGE_NONE, round == 1);
+		/* The second time none is left for it. */
+		for (unsigned int i = 0; round == 0 && i < RANGES_MAX; i++) {
+			weir_readout_window_release(window);
+			others[i] = rt_window();
+			rt_find(buffer, 1050, 1100, others[i], 5, 0, WEIR_READOUT_STATUS_COMPLETE);
+		}
+	}
+	assert_int_equal(weir_readout_window_find(buffer, 1000, 999, window), -EINVAL);
+	assert_int_equal(window->nb_frames, 0);
+	for (unsigned int i = 0; i < RANGES_MAX; i++) {
+		weir_readout_window_release(others[i]);
+		weir_readout_window_free(others[i]);
+	}
+	rt_put_all(buffer, 1100, 3200); /* they leave, and nobody detains them */
+	assert_int_equal(rt_stats(buffer).detained, 0);
+	end();
+}
+
 /* Time in units, modulo: what is kept is at least what was asked for. */
 static void
 ranges(void **state)
@@ -372,6 +402,7 @@ main(void)
 		cmocka_unit_test(far),
 		cmocka_unit_test(too_many),
 		cmocka_unit_test(pinned_twice),
+		cmocka_unit_test(found_again),
 		cmocka_unit_test(ranges),
 		cmocka_unit_test(ranges_end),
 		cmocka_unit_test(many),
