@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "config_links.h"
+#include "config.h"
 #include "links_consume.h"
 #include "links_run.h"
 
@@ -66,7 +66,7 @@ consume(void *arg)
 }
 
 int
-links_consume_start(struct links_run *run)
+links_consume_start(struct links_run *run, struct config *config)
 {
 	unsigned int i;
 	int error = 0;
@@ -75,8 +75,12 @@ links_consume_start(struct links_run *run)
 		struct links_consumer *consumer = &run->consumers[i];
 
 		error = links_thread_start(&consumer->thread, "weir-consumer", consume, consumer);
-		if (error == 0 && consumer->link->delivery.cpu >= 0)
-			error = links_thread_pin(&consumer->thread, consumer->link->delivery.cpu);
+		if (error == 0)
+			error = links_thread_pin(&consumer->thread, config->doc,
+				weir_base_doc_get(
+					weir_base_doc_get(consumer->link->value, "delivery"),
+					"cpu"),
+				"consumer of link", consumer->link->name);
 	}
 	return error;
 }

@@ -2,7 +2,6 @@
 /* Threads that give links what their feeds have. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_lcore.h>
 
@@ -48,7 +47,6 @@ add_feeder(struct links_run *run)
 
 	links_thread_init(&feeder->thread);
 	feeder->run = run;
-	feeder->cpu = -1;
 	return feeder;
 }
 
@@ -79,7 +77,7 @@ add_own_feeders(struct links_run *run, const struct config *config, struct links
 
 		feeder->feed = feed;
 		feeder->poller = i;
-		feeder->cpu = feed->receiver->cpus[i];
+		feeder->cpu = weir_base_doc_at(weir_base_doc_get(feed->receiver->value, "cpus"), i);
 		feeder->rest_ns = feed->receiver->lcore_sleep_us * UINT64_C(1000);
 	}
 	if (nb_own(feed) > 0)
@@ -284,31 +282,26 @@ feed_the_rest(void *arg)
 }
 
 static int
-start(struct links_feeder *feeder)
+start(struct links_feeder *feeder, struct config *config)
 {
 	int error = links_thread_start(&feeder->thread,
 		feeder->feed == NULL ? "weir-links" : "weir-receiver",
 		feeder->feed == NULL ? feed_the_rest : feed_some, feeder);
-	if (error < 0 || feeder->cpu < 0)
-		return error;
-	error = links_thread_pin(&feeder->thread, feeder->cpu);
-	if (error < 0)
-		weir_base_log(WEIR_BASE_LOG_ERROR, "app",
-			"receiver '%s' cannot be polled on CPU %d: %s; expected one that is there, "
-			"and that this program may use",
-			feeder->feed->receiver->name, feeder->cpu, strerror(-error));
-	return error;
+	return error == 0 && feeder->feed != NULL
+		       ? links_thread_pin(&feeder->thread, config->doc, feeder->cpu, "receiver",
+				 feeder->feed->receiver->name)
+		       : error;
 }
 
 /* The first one first: it waits for the others until they have stopped, and those that cannot be started have. */
 int
-links_feeders_start(struct links_run *run)
+links_feeders_start(struct links_run *run, struct config *config)
 {
 	int error = 0;
 	unsigned int i;
 
 	for (i = 0; error == 0 && i < run->nb_feeders; i++)
-		error = start(&run->feeders[i]);
+		error = start(&run->feeders[i], config);
 	for (i = 1; i < run->nb_feeders; i++)
 		if (!run->feeders[i].thread.started)
 			__atomic_store_n(&run->feeders[i].stopped, true, __ATOMIC_RELEASE);

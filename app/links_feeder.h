@@ -22,18 +22,18 @@ struct links_feeder {
 	struct links_thread thread;
 	struct links_run *run;
 	struct links_feed
-		*feed;    /**< of a receiver; NULL: all feeds without a feeder of their own */
-	uint16_t poller;  /**< which one of the feed's */
-	int cpu;          /**< that it runs on; -1: any */
-	uint64_t rest_ns; /**< that it rests when nothing came */
-	bool stopped;     /**< polls no more, and the first one shows its counters; atomic */
+		*feed;   /**< of a receiver; NULL: all feeds without a feeder of their own */
+	uint16_t poller; /**< which one of the feed's */
+	const struct weir_base_doc_value *cpu; /**< that it runs on; NULL: any */
+	uint64_t rest_ns;                      /**< that it rests when nothing came */
+	bool stopped; /**< polls no more, and the first one shows its counters; atomic */
 };
 
 /** Make them, when the feeds are there. @return 0, or -ENOMEM */
 int links_feeders_open(struct links_run *run, const struct config *config);
 
-/** Begin. @return 0, or a negative errno with the reason in the log: those that have begun are stopped by links_feeders_abandon() */
-int links_feeders_start(struct links_run *run);
+/** Begin. @return 0, or a negative errno, with the reason in the document where it is a CPU: those that have begun are stopped by links_run_stop() */
+int links_feeders_start(struct links_run *run, struct config *config);
 
 /** Those that were not started never will be. By who starts them. */
 void links_feeders_abandon(struct links_run *run);

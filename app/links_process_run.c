@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads of those that look at frames after buffers: each polls its process' links in turns. */
-#include <string.h>
-
 #include "config.h"
 #include "links_run.h"
 
@@ -63,15 +61,10 @@ links_processes_start(struct links_run *run, struct config *config)
 		if (!follows(process))
 			continue;
 		error = links_thread_start(&process->thread, "weir-process", run_process, process);
-		if (error < 0 || process->config->cpu < 0)
-			continue;
-		error = links_thread_pin(&process->thread, process->config->cpu);
-		if (error < 0)
-			weir_base_doc_error_add(config->doc,
-				weir_base_doc_get(process->config->value, "cpu"),
-				"process '%s' cannot run on CPU %d: %s; expected one that is "
-				"there, and that this program may use",
-				process->config->name, process->config->cpu, strerror(-error));
+		if (error == 0)
+			error = links_thread_pin(&process->thread, config->doc,
+				weir_base_doc_get(process->config->value, "cpu"), "process",
+				process->config->name);
 	}
 	return error;
 }

@@ -232,9 +232,9 @@ links_run_start(struct links_run *run, struct config *config)
 	run->start_ns = weir_base_time_ns();
 	error = links_processes_start(run, config);
 	if (error == 0)
-		error = links_consume_start(run);
+		error = links_consume_start(run, config);
 	if (error == 0)
-		error = links_feeders_start(run);
+		error = links_feeders_start(run, config);
 	/* Who feeds links ends these otherwise, and workers wait for that. */
 	if (!links_feeders_have_begun(run))
 		links_processes_end(run);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads of a readout. */
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 
 #include "links_thread.h"
@@ -90,13 +91,24 @@ links_thread_is_finished(const struct links_thread *thread)
 }
 
 int
-links_thread_pin(const struct links_thread *thread, int cpu)
+links_thread_pin(const struct links_thread *thread, struct weir_base_doc *doc,
+	const struct weir_base_doc_value *cpu, const char *kind, const char *name)
 {
+	const int number = (int)weir_base_doc_u64(cpu);
 	cpu_set_t set;
+	int error;
 
+	if (cpu == NULL)
+		return 0;
 	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return -pthread_setaffinity_np(thread->id, sizeof(set), &set);
+	CPU_SET(number, &set);
+	error = pthread_setaffinity_np(thread->id, sizeof(set), &set);
+	if (error != 0)
+		weir_base_doc_error_add(doc, cpu,
+			"%s '%s' cannot run on CPU %d: %s; expected one that is there, and that "
+			"this program may use",
+			kind, name, number, strerror(error));
+	return -error;
 }
 
 void

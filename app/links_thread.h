@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <weir_base_nodes.h>
+#include "weir_base_doc.h"
+#include "weir_base_nodes.h"
 
 #define LINKS_THREAD_REST_NS WEIR_BASE_LINKS_REST_NS /**< of a rest, unless told */
 
@@ -59,8 +60,15 @@ void links_thread_finish(struct links_thread *thread, void (*look)(void *arg), v
 /** Has it finished? Any thread. */
 bool links_thread_is_finished(const struct links_thread *thread);
 
-/** Run on this CPU only, from now on. Started. @return 0 or a negative errno */
-int links_thread_pin(const struct links_thread *thread, int cpu);
+/**
+ * Run on one CPU only, from now on. Started.
+ *
+ * @param cpu         its number in the description; NULL: any
+ * @param kind, name  of what runs there, for the message
+ * @return 0, or a negative errno with the reason in the document
+ */
+int links_thread_pin(const struct links_thread *thread, struct weir_base_doc *doc,
+	const struct weir_base_doc_value *cpu, const char *kind, const char *name);
 
 /** Rest for a moment: nothing was there to do. */
 void links_thread_rest(void);

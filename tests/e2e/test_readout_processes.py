@@ -258,13 +258,11 @@ def test_a_cpu_that_is_not_there(where, tmp_path):
             else text.replace("count: 4,", "count: 4, delivery: {by: queue, cpu: 1023},"))
     (tmp_path / "far.yaml").write_text(text)
     done = weir("run", "far.yaml", "--name", unique_name(), cwd=tmp_path)
-    if where == "process":
-        line = 1 + text.split("cpu: 1023")[0].count("\n")
-        assert done.code == USAGE and re.search(rf"far\.yaml:{line}:\d+: process 'other' cannot run on CPU 1023", done.stderr), done.text
-        told = weir("run", "far.yaml", "--name", unique_name(), "--json", cwd=tmp_path).json()
-        assert [error["line"] for error in told["errors"]] == [line]
-    else:
-        assert done.code not in (OK, USAGE) and "links did not start" in done.stderr, done.text
+    line = 1 + text.split("cpu: 1023")[0].count("\n")
+    who = "process 'other'" if where == "process" else "consumer of link 'wib'"
+    assert done.code == USAGE and re.search(rf"far\.yaml:{line}:\d+: {who} cannot run on CPU 1023", done.stderr), done.text
+    told = weir("run", "far.yaml", "--name", unique_name(), "--json", cwd=tmp_path).json()
+    assert [error["line"] for error in told["errors"]] == [line]
 
 
 GOOD = """\
