@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a format as data costs: the fields of frames read by the compiled format, as receivers do, and by code written for that format alone. Both
- * look first whether the frame is long enough. The frames' first lines are in the cache: what it takes to bring them there is the same for both.
+ * What a format as data costs: the fields of frames as links read them, a batch at once by the compiled format, and by code written for that format
+ * alone, which is part of the loop that uses them. Both look first whether a frame is long enough. The frames' first lines are in the cache:
+ * what it takes to bring them there is the same for both.
  */
 
 #include <stdio.h>
@@ -11,11 +12,12 @@
 #include <rte_byteorder.h>
 #include <rte_common.h>
 
-#include <weir_readout_format_fast.h>
+#include <weir_readout_link.h>
 
 #include "readout_bench.h"
 
-#define NB_FRAMES   256u /* a power of two */
+#define NB_FRAMES   256u /* a multiple of BATCH */
+#define BATCH       64u  /* frames, as a dispatch gives them to a link */
 #define LINE        64u
 #define FRAME_BYTES 7200u
 #define NB_FIELDS   4
@@ -23,8 +25,8 @@
 /* What a side reads. Neither the compiler nor a side knows what is in it. */
 struct accessors {
 	const struct weir_readout_format *format;
-	uint32_t frame_bytes;
-	uint64_t next, sum; /* of all fields, modulo 2^64 */
+	uint64_t nb_read, sum; /* of all fields, modulo 2^64 */
+	struct weir_readout_item items[NB_FRAMES];
 	uint8_t frames[NB_FRAMES][LINE];
 };
 
@@ -63,43 +65,49 @@ srs_by_hand(const uint8_t *frame, uint32_t size_bytes, struct weir_readout_heade
 	return true;
 }
 
-static inline const uint8_t *
-next_frame(struct accessors *accessors)
+static inline uint64_t
+sum_of(const struct weir_readout_header *header)
 {
-	return accessors->frames[accessors->next++ % NB_FRAMES];
+	return header->stream + header->sequence + header->timestamp + header->length;
 }
 
-static inline void
-add(struct accessors *accessors, const struct weir_readout_header *header)
-{
-	accessors->sum += header->stream + header->sequence + header->timestamp + header->length;
-}
-
-/* Between two frames a receiver writes much: what it knows of a format it loads again. */
+/* Between two frames a receiver writes much: what is in memory is loaded again. */
 static void
 slice_ours(void *arg, uint64_t nb)
 {
+	struct weir_readout_header headers[BATCH];
 	struct accessors *accessors = arg;
-	struct weir_readout_header header;
+	uint64_t sum = 0;
 
-	for (uint64_t i = 0; i < nb; i++) {
-		if (weir_readout_format_get(accessors->format, next_frame(accessors),
-			    accessors->frame_bytes, &header))
-			add(accessors, &header);
-		rte_compiler_barrier();
+	for (uint64_t i = 0; i < nb; i += BATCH) {
+		const uint32_t nb_here = (uint32_t)RTE_MIN(nb - i, BATCH);
+
+		weir_readout_item_headers(
+			accessors->format, &accessors->items[i % NB_FRAMES], nb_here, headers);
+		for (uint32_t j = 0; j < nb_here; j++) {
+			sum += sum_of(&headers[j]);
+			rte_compiler_barrier();
+		}
 	}
+	accessors->sum += sum;
+	accessors->nb_read += nb;
 }
 
 static __rte_always_inline void
 slice_by_hand(struct accessors *accessors, uint64_t nb, read_by_hand read)
 {
 	struct weir_readout_header header;
+	uint64_t sum = 0;
 
 	for (uint64_t i = 0; i < nb; i++) {
-		if (read(next_frame(accessors), accessors->frame_bytes, &header))
-			add(accessors, &header);
+		const struct weir_readout_item *item = &accessors->items[i % NB_FRAMES];
+
+		if (read(item->data, item->data_bytes, &header))
+			sum += sum_of(&header);
 		rte_compiler_barrier();
 	}
+	accessors->sum += sum;
+	accessors->nb_read += nb;
 }
 
 static void
@@ -128,29 +136,26 @@ init(struct accessors *accessors, const struct accessors_case *what)
 {
 	uint64_t random = 1;
 
-	*accessors = (struct accessors){
-		.format = weir_readout_format_builtin(what->format), .frame_bytes = FRAME_BYTES};
-	for (uint32_t i = 0; i < NB_FRAMES; i++)
+	*accessors = (struct accessors){.format = weir_readout_format_builtin(what->format)};
+	for (uint32_t i = 0; i < NB_FRAMES; i++) {
+		accessors->items[i] = (struct weir_readout_item){
+			.data = accessors->frames[i], .data_bytes = FRAME_BYTES};
 		for (uint32_t j = 0; j < LINE; j++)
 			accessors->frames[i][j] = (uint8_t)bench_random(&random);
+	}
 }
 
 /* Do both say the same of each field of each frame? */
 static bool
 agree(const struct accessors *accessors, read_by_hand read)
 {
-	struct weir_readout_header ours = {0}, hand = {0};
+	struct weir_readout_header ours[NB_FRAMES], hand;
 
-	for (uint32_t i = 0; i < NB_FRAMES; i++) {
-		const uint8_t *frame = accessors->frames[i];
-
-		if (!weir_readout_format_get(
-			    accessors->format, frame, accessors->frame_bytes, &ours) ||
-			!read(frame, accessors->frame_bytes, &hand) || ours.stream != hand.stream ||
-			ours.sequence != hand.sequence || ours.timestamp != hand.timestamp ||
-			ours.length != hand.length)
+	weir_readout_item_headers(accessors->format, accessors->items, NB_FRAMES, ours);
+	for (uint32_t i = 0; i < NB_FRAMES; i++)
+		if (!read(accessors->frames[i], FRAME_BYTES, &hand) ||
+			memcmp(&ours[i], &hand, sizeof(hand)) != 0)
 			return false;
-	}
 	return true;
 }
 
@@ -173,7 +178,7 @@ compare(const struct bench_options *options, struct bench_report *report,
 		bench_report_failure(report, what->name, "not enough memory");
 		return;
 	}
-	if (!agree(&ours, what->read) || ours.next != total || ours.sum != hand.sum) {
+	if (!agree(&ours, what->read) || ours.nb_read != total || ours.sum != hand.sum) {
 		bench_report_failure(
 			report, what->name, "the format and the code by hand do not agree");
 		return;

@@ -13,6 +13,9 @@
 #include "tally.h"
 #include "weir_readout_format_fast.h"
 
+/* Frames whose fields are read at once. */
+#define BATCH 64u
+
 /* Counters as they are published: 64-bit words. */
 struct link_tally {
 	uint64_t received, received_bytes;
@@ -222,22 +225,14 @@ drop(struct weir_readout_link *link, const struct weir_readout_item *item,
 	rte_pktmbuf_free(item->mbuf);
 }
 
-/* What its fields say. @return false: nothing, for its size is wrong */
+/* Are its fields there, and is its size what the format and they say? */
 static bool
-read_fields(const struct weir_readout_link *link, struct weir_readout_item *item,
-	uint64_t arrival_ns, struct check_point *point)
+has_right_size(const struct weir_readout_format *format, const struct weir_readout_item *item,
+	const struct weir_readout_header *header)
 {
-	const struct weir_readout_format *format = &link->format;
-	struct weir_readout_header header;
-
-	if (!weir_readout_format_size_allowed(format, item->frame.size_bytes) ||
-		!weir_readout_format_get(format, item->data, item->data_bytes, &header) ||
-		!weir_readout_format_length_agrees(format, &header, item->frame.size_bytes))
-		return false;
-	*point = (struct check_point){header.sequence, header.timestamp};
-	item->frame.sequence = header.sequence;
-	item->frame.timestamp = link->check.has_timestamp ? header.timestamp : arrival_ns;
-	return true;
+	return weir_readout_format_size_allowed(format, item->frame.size_bytes) &&
+	       item->data_bytes >= format->fields_bytes &&
+	       weir_readout_format_length_agrees(format, header, item->frame.size_bytes);
 }
 
 /* Whose fields are right. @return as take() */
@@ -253,11 +248,12 @@ process(struct weir_readout_link *link, const struct weir_readout_item *item)
 	return false;
 }
 
-/* @return whether it is to be sent on; if not, it is dropped */
+/* @param header  what its fields say. @return whether it is to be sent on; if not, it is dropped */
 static bool
-take(struct weir_readout_link *link, struct weir_readout_item *item, uint64_t arrival_ns)
+take(struct weir_readout_link *link, struct weir_readout_item *item,
+	const struct weir_readout_header *header, uint64_t arrival_ns)
 {
-	struct check_point point;
+	const struct check_point point = {header->sequence, header->timestamp};
 	struct verdict verdict;
 
 	item->link = link;
@@ -265,11 +261,13 @@ take(struct weir_readout_link *link, struct weir_readout_item *item, uint64_t ar
 	item->frame.timestamp = item->frame.sequence = 0;
 	link->own.received++;
 	link->own.received_bytes += item->frame.size_bytes;
-	if (unlikely(!read_fields(link, item, arrival_ns, &point))) {
+	if (unlikely(!has_right_size(&link->format, item, header))) {
 		remember(link, WEIR_READOUT_FAULT_WRONG_SIZE, &item->frame, arrival_ns);
 		drop(link, item, WEIR_READOUT_DROP_WRONG_SIZE);
 		return false;
 	}
+	item->frame.sequence = point.sequence;
+	item->frame.timestamp = link->check.has_timestamp ? point.timestamp : arrival_ns;
 	verdict = check_frame(&link->check, &point);
 	if (likely(verdict.faults == 0))
 		return process(link, item);
@@ -315,24 +313,40 @@ pass_on(struct weir_readout_link *link, const struct weir_readout_item *items, u
 	publish(link);
 }
 
-void
-weir_readout_link_receive(struct weir_readout_link *link, struct weir_readout_item *items,
-	uint32_t nb, uint64_t arrival_ns)
+/* @return how many are to be sent on, at the beginning of @p items */
+static uint32_t
+take_all(struct weir_readout_link *link, struct weir_readout_item *items, uint32_t nb,
+	uint64_t arrival_ns)
 {
 	bool stalled = link->stall_ns > 0 && link->own.received > 0 &&
 		       arrival_ns - link->arrival_ns > link->stall_ns;
+	struct weir_readout_header headers[BATCH];
 	uint32_t nb_taken = 0;
 
-	if (nb == 0)
-		return;
 	for (uint32_t i = 0; i < nb; i++) {
-		bool taken = take(link, &items[i], arrival_ns);
+		bool taken;
 
+		if (i % BATCH == 0)
+			weir_readout_item_headers(
+				&link->format, &items[i], RTE_MIN(nb - i, BATCH), headers);
+		taken = take(link, &items[i], &headers[i % BATCH], arrival_ns);
 		if (unlikely(stalled && i == 0))
 			remember(link, WEIR_READOUT_FAULT_STALL, &items[i].frame, arrival_ns);
 		if (taken && nb_taken++ != i)
 			items[nb_taken - 1] = items[i];
 	}
+	return nb_taken;
+}
+
+void
+weir_readout_link_receive(struct weir_readout_link *link, struct weir_readout_item *items,
+	uint32_t nb, uint64_t arrival_ns)
+{
+	uint32_t nb_taken;
+
+	if (nb == 0)
+		return;
+	nb_taken = take_all(link, items, nb, arrival_ns);
 	link->arrival_ns = arrival_ns;
 	pass_on(link, items, nb_taken);
 }

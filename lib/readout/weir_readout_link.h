@@ -175,6 +175,15 @@ void weir_readout_link_receive(struct weir_readout_link *link, struct weir_reado
  */
 void weir_readout_item_release(const struct weir_readout_item *items, uint32_t nb);
 
+/**
+ * What the fields of frames say: of each as weir_readout_format_get() reads them, at once for many of one format, as links do. Any thread that
+ * holds them.
+ *
+ * @param[out] headers  of each; zero where the frame is truncated: its first format->fields_bytes are not in a row
+ */
+void weir_readout_item_headers(const struct weir_readout_format *format,
+	const struct weir_readout_item *items, uint32_t nb, struct weir_readout_header *headers);
+
 /** Copy a whole frame, of all its segments, to where frame.size_bytes have room. Who holds it. */
 void weir_readout_item_copy(const struct weir_readout_item *item, void *to);
 

@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 #include "weir_base.h"
 #include "weir_readout_format_fast.h"
+#include "weir_readout_link.h"
 
 #include "capture.h"
 
@@ -54,6 +57,28 @@ fits(uint32_t offset_bits, uint32_t width_bits)
 	return offset_bits % 8 + width_bits <= 64;
 }
 
+/* Many at once, some of them truncated, say what each of them says alone. */
+static void
+check_batch(const struct weir_readout_format *format, const uint8_t *frame, uint32_t bytes)
+{
+	const struct weir_readout_item items[] = {
+		{.data = frame, .data_bytes = bytes},
+		{.data = frame, .data_bytes = bytes - 1},
+		{.data = frame, .data_bytes = 0},
+		{.data = frame, .data_bytes = bytes},
+	};
+	struct weir_readout_header headers[RTE_DIM(items)];
+
+	memset(headers, 0xff, sizeof(headers));
+	weir_readout_item_headers(format, items, RTE_DIM(items), headers);
+	for (unsigned int i = 0; i < RTE_DIM(items); i++) {
+		struct weir_readout_header alone = {0};
+
+		weir_readout_format_get(format, frame, items[i].data_bytes, &alone);
+		assert_memory_equal(&headers[i], &alone, sizeof(alone));
+	}
+}
+
 /* One field, in a frame that ends with it. */
 static void
 check_position(uint32_t offset_bits, uint32_t width_bits, bool big_endian)
@@ -78,6 +103,10 @@ check_position(uint32_t offset_bits, uint32_t width_bits, bool big_endian)
 	assert_true(header.stream == naive(frame, field, big_endian));
 	assert_true(header.sequence == 0 && header.timestamp == 0 && header.length == 0);
 	assert_false(weir_readout_format_get(&format, frame, bytes - 1, &header));
+	for (unsigned int i = 0; i < WEIR_READOUT_NB_FIELDS; i++)
+		spec.fields[i] = *field;
+	assert_int_equal(weir_readout_format_compile(&spec, &format, NULL, NULL, 0), 0);
+	check_batch(&format, frame, bytes);
 	free(frame);
 }
 
@@ -118,6 +147,7 @@ kinds(void **state)
 			assert_true(header.sequence == naive(frame, &spec.fields[1], big != 0));
 			assert_true(header.timestamp == naive(frame, &spec.fields[2], big != 0));
 			assert_true(header.length == naive(frame, &spec.fields[3], big != 0));
+			check_batch(&format, frame, bytes);
 		}
 	}
 	free(frame);
@@ -134,6 +164,7 @@ none(void **state)
 	assert_true(weir_readout_format_get(udp, NULL, 0, &header));
 	assert_true(header.stream == 0 && header.sequence == 0 && header.timestamp == 0 &&
 		    header.length == 0);
+	check_batch(udp, &(const uint8_t){7}, 1);
 	assert_true(weir_readout_format_length_agrees(udp, &header, 12345));
 	assert_true(weir_readout_format_size_allowed(udp, 0));
 	assert_true(weir_readout_format_size_allowed(udp, 65507));
