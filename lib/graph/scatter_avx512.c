@@ -26,8 +26,13 @@
 #define LANES     64                      /* bytes in a register */
 #define REGISTERS (SCATTER_CHUNK / LANES) /* for one chunk */
 
+#define STEP 8 /* objects that are fetched at a time */
+
 /* Above this many edges, one look at each costs more than a counting sort. */
 #define EDGES_MAX 32
+
+/* Up to this many edges, half of the objects for one edge are nothing rare. */
+#define EDGES_HALVES 3
 
 int
 scatter_avx512_usable(void)
@@ -66,11 +71,11 @@ count_up_from(uint32_t first)
 	return _mm512_add_epi8(_mm512_load_si512(count_up), _mm512_set1_epi8((char)first));
 }
 
-/* objs[i] = from[place[i]], eight at a time; the last eight are padded with place 0. */
+/* to[i] = from[place[i]], for whole steps. */
 AVX512 static inline void
 gather(void **to, void *const *from, const uint8_t *place, uint32_t nb)
 {
-	for (uint32_t i = 0; i < nb; i += 8) {
+	for (uint32_t i = 0; i < nb; i += STEP) {
 		__m512i index = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(place + i)));
 
 		_mm512_store_si512(
@@ -78,19 +83,55 @@ gather(void **to, void *const *from, const uint8_t *place, uint32_t nb)
 	}
 }
 
-/* Likewise without gathers; four are written at once, for stores one by one are what this would wait for. */
+/* Two objects in one register; vmovhpd takes the second from memory in one step, unlike vpinsrq. */
+AVX512 static inline __m128d
+load_two(void *const *from, uint32_t first, uint32_t second)
+{
+	return _mm_loadh_pd(
+		_mm_load_sd((const double *)(from + first)), (const double *)(from + second));
+}
+
+/* Four are written at once, for stores one by one are what this would wait for. */
+AVX512 static inline void
+load_four(void **to, void *const *from, const uint8_t *place)
+{
+	uint32_t four;
+
+	memcpy(&four, place, sizeof(four));
+	_mm256_store_pd(
+		(double *)to, _mm256_set_m128d(load_two(from, four >> 16 & 0xff, four >> 24),
+				      load_two(from, four & 0xff, four >> 8 & 0xff)));
+}
+
+/* Likewise without gathers. */
 AVX512 static inline void
 load(void **to, void *const *from, const uint8_t *place, uint32_t nb)
 {
-	for (uint32_t i = 0; i < nb; i += 4) {
-		uint32_t four;
-
-		memcpy(&four, place + i, sizeof(four));
-		_mm256_store_si256((__m256i *)(to + i),
-			_mm256_set_epi64x((long long)from[four >> 24],
-				(long long)from[four >> 16 & 0xff],
-				(long long)from[four >> 8 & 0xff], (long long)from[four & 0xff]));
+	for (uint32_t i = 0; i < nb; i += STEP) {
+		load_four(to + i, from, place + i);
+		load_four(to + i + STEP / 2, from, place + i + STEP / 2);
 	}
+}
+
+/*
+ * Append those of @bytes that @chose names. AMD's vpcompressb waits for what was in the register that it writes,
+ * so that one is cleared first, which costs nothing. Up to @few are stored by
+ * half a register, which takes half the time. @return the new end
+ */
+AVX512 static inline uint8_t *
+append(uint8_t *end, __mmask64 chose, __m512i bytes, uint32_t few)
+{
+	__m512i packed = _mm512_setzero_si512();
+	uint32_t nb = (uint32_t)__builtin_popcountll(chose);
+
+	/* Else the compiler takes any register, and leaves what is in it. */
+	__asm__("" : "+v"(packed));
+	packed = _mm512_mask_compress_epi8(packed, chose, bytes);
+	if (__builtin_expect(nb > few, 0))
+		_mm512_storeu_si512(end, packed);
+	else
+		_mm256_storeu_si256((__m256i *)end, _mm512_castsi512_si256(packed));
+	return end + nb;
 }
 
 /*
@@ -101,7 +142,8 @@ AVX512 static inline __attribute__((always_inline)) uint32_t
 part(struct scatter_groups *groups, uint8_t *place, const uint16_t *nexts, uint32_t nb,
 	uint32_t nb_edges, const uint32_t nb_registers)
 {
-	__m512i decisions[REGISTERS], count_up[REGISTERS];
+	__m512i decisions[REGISTERS], count_up[REGISTERS], wanted = _mm512_setzero_si512();
+	const uint32_t few = nb_edges > EDGES_HALVES ? LANES / 2 : 0;
 	uint64_t left[REGISTERS];
 	uint8_t *end = place;
 	uint32_t nb_groups = 0;
@@ -115,15 +157,13 @@ part(struct scatter_groups *groups, uint8_t *place, const uint16_t *nexts, uint3
 		count_up[r] = count_up_from(r * LANES);
 	}
 	for (uint32_t edge = 0; edge < nb_edges; edge++) {
-		const __m512i wanted = _mm512_set1_epi8((char)edge);
 		const uint8_t *start = end;
 
-		for (uint32_t r = 0; r < nb_registers; r++) {
-			uint64_t chose = _mm512_mask_cmpeq_epi8_mask(left[r], decisions[r], wanted);
-
-			_mm512_storeu_si512(end, _mm512_maskz_compress_epi8(chose, count_up[r]));
-			end += __builtin_popcountll(chose);
-		}
+		for (uint32_t r = 0; r < nb_registers; r++)
+			end = append(end,
+				_mm512_mask_cmpeq_epi8_mask(left[r], decisions[r], wanted),
+				count_up[r], few);
+		wanted = _mm512_add_epi8(wanted, _mm512_set1_epi8(1));
 		groups->next[nb_groups] = (uint16_t)edge;
 		groups->count[nb_groups] = (uint16_t)(end - start);
 		nb_groups += end != start;
@@ -153,7 +193,7 @@ scatter(struct scatter_groups *groups, void *const *objs, const uint16_t *nexts,
 		scatter_plain(groups, objs, nexts, nb, nb_edges);
 		return;
 	}
-	/* The last store left zeros behind the end, so that the last eight are padded with the first object. */
+	memset(place + nb, 0, STEP); /* the last step is padded with the first object */
 	fetch(groups->objs, objs, place, nb);
 }
 
