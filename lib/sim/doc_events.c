@@ -59,12 +59,11 @@ read_brought(struct weir_sim_model *model, const struct weir_base_doc_value *own
 				"queue '%s' belongs to node '%s' already; expected one that is "
 				"free",
 				queue->name, model->graph.nodes[queue->node].name);
-		if (queue->type == MODEL_ORDERED || queue->discipline != MODEL_FCFS)
+		if (queue->discipline != MODEL_FCFS)
 			weir_base_doc_error_add(model->doc, value,
-				"queue '%s' is %s, which is not simulated where a node brings in "
-				"its packets; expected 'atomic' or 'parallel', and 'fcfs'",
-				queue->name,
-				queue->type == MODEL_ORDERED ? "ordered" : "of another discipline");
+				"queue '%s' has another discipline, which is not simulated where a "
+				"node brings in its packets; expected 'fcfs'",
+				queue->name);
 		queue->node = index;
 		queue->next = node->first_next + i;
 	}
@@ -143,11 +142,56 @@ add_queue(struct weir_sim_model *model, const struct weir_base_doc_value *own, u
 	return 0;
 }
 
+/* What a job takes of each packet: the file says it for what it knows, else it is a cost. */
+static void
+read_work(struct weir_sim_model *model, const struct weir_base_doc_value *own,
+	const struct weir_base_doc_value *costs, struct model_job *job)
+{
+	static const char *const keys[] = {"work", "work_per_byte", "wait"};
+	const struct weir_base_doc_value *work = weir_base_doc_get(own, "work");
+	const bool waits =
+		work != NULL && strcmp(weir_base_doc_str(work), weir_base_job_work_names[1]) == 0;
+	const bool computes =
+		work != NULL && strcmp(weir_base_doc_str(work), weir_base_job_work_names[0]) == 0;
+	const uint64_t time_ps = read_ps(own, "time", 0);
+	bool is_said = false;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		is_said = is_said || weir_base_doc_given(costs, keys[i]);
+		if (weir_base_doc_given(costs, keys[i]) && (waits || computes))
+			weir_base_doc_error_add(model->doc, weir_base_doc_get(costs, keys[i]),
+				"'%s' takes the 'time' of node '%s'; expected no cost of its work",
+				weir_base_doc_str(work), job->name);
+	}
+	if (work == NULL) {
+		weir_base_doc_error_add(model->doc, own,
+			"node '%s' does nothing; expected a key 'work'", job->name);
+	} else if (waits || computes) {
+		*(waits ? &job->wait_ps : &job->time_ps) = time_ps;
+		if (time_ps == 0)
+			weir_base_doc_error_add(model->doc, work,
+				"'%s' takes no time; expected a key 'time'",
+				weir_base_doc_str(work));
+	} else if (!is_said) {
+		weir_base_doc_error_add(model->doc, work,
+			"what '%s' takes is not known; expected 'work' (of each packet, in cycles) "
+			"of '%s' in platform.costs.nodes, or 'wait'",
+			weir_base_doc_str(work), job->name);
+	} else {
+		job->is_in_cycles = true;
+		job->cycles = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "work")));
+		job->per_byte =
+			sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "work_per_byte")));
+		job->wait_ps = read_ps(costs, "wait", 0);
+	}
+}
+
 static int
-read_job(struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t index)
+read_job(struct weir_sim_model *model, const struct weir_base_doc_value *own,
+	const struct weir_base_doc_value *costs, uint32_t index)
 {
 	struct model_node *node = &model->graph.nodes[index];
-	const struct weir_base_doc_value *work = weir_base_doc_get(own, "work");
 	struct model_job *jobs =
 		realloc(model->graph.jobs, (model->graph.nb_jobs + 1) * sizeof(*model->graph.jobs));
 	struct model_job *job;
@@ -160,17 +204,11 @@ read_job(struct weir_sim_model *model, const struct weir_base_doc_value *own, ui
 	*job = (struct model_job){
 		.name = weir_base_doc_name(own),
 		.to = read_to(model, own),
-		.time_ps = read_ps(own, "time", 0),
 		.slice_ps = read_ps(own, "slice", JOB_SLICE_PS),
 		.capacity = sim_doc_job_drops(model, own) ? read_u32(own, "packets", JOB_PACKETS)
 							  : UINT32_MAX,
 	};
-	if (work == NULL || strcmp(weir_base_doc_str(work), weir_base_job_work_names[0]) != 0)
-		weir_base_doc_error_add(model->doc, work != NULL ? work : own,
-			"work that is simulated is 'compute'; expected that");
-	else if (job->time_ps == 0)
-		weir_base_doc_error_add(model->doc, work,
-			"'%s' takes no time; expected a key 'time'", weir_base_doc_str(work));
+	read_work(model, own, costs, job);
 	node->queue = model->nb_queues;
 	if (add_queue(model, own, index) < 0)
 		return -ENOMEM;
@@ -206,8 +244,8 @@ check_no_wait(struct weir_sim_model *model, const struct weir_base_doc_value *ow
 }
 
 int
-sim_doc_read_events(
-	struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t index)
+sim_doc_read_events(struct weir_sim_model *model, const struct weir_base_doc_value *own,
+	const struct weir_base_doc_value *costs, uint32_t index)
 {
 	struct model_node *node = &model->graph.nodes[index];
 
@@ -221,7 +259,7 @@ sim_doc_read_events(
 		check_no_wait(model, own, node->queue);
 		return 0;
 	case WEIR_BASE_NODE_WORKS:
-		return read_job(model, own, index);
+		return read_job(model, own, costs, index);
 	default:
 		return 0;
 	}

@@ -483,7 +483,8 @@ make_nodes(struct plan *plan)
 		const struct plan_node *from = &plan->nodes[plan->order[i]];
 
 		if (make_node(plan, from, &graph->nodes[graph->nb_nodes++]) < 0 ||
-			sim_doc_read_events(plan->model, from->own, graph->nb_nodes - 1) < 0)
+			sim_doc_read_events(plan->model, from->own, costs_of(plan, from),
+				graph->nb_nodes - 1) < 0)
 			return -ENOMEM;
 	}
 	graph->node_words = (graph->nb_nodes + 63) / 64;

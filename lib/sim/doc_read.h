@@ -43,9 +43,9 @@ int sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_
 /* Its nodes and edges, with what they cost. */
 int sim_doc_read_nodes(struct weir_sim_model *model, const struct weir_base_doc_value *application,
 	const struct weir_base_doc_value *costs);
-/* What a node of the graph has to do with queues of events: a queue may be added. */
-int sim_doc_read_events(
-	struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t node);
+/* What a node of the graph, which has costs, has to do with queues of events: a queue may be added. */
+int sim_doc_read_events(struct weir_sim_model *model, const struct weir_base_doc_value *own,
+	const struct weir_base_doc_value *costs, uint32_t node);
 /* Is there a node whose queues, or whose jobs, the workers of a group serve? After the queues. */
 bool sim_doc_has_events(const struct weir_sim_model *model, const struct weir_base_doc_value *nodes,
 	const char *group);

@@ -372,6 +372,29 @@ static const struct weir_base_doc_key node_costs_keys[] = {
 		.help = "And for each byte of them.",
 	},
 	{
+		.name = "work",
+		.kind = WEIR_BASE_DOC_CYCLES,
+		.min = 0,
+		.max = 1e12,
+		.help = "Of a `job` whose `work` is a plug-in's: cycles of that for each packet, "
+			"beside those of the node's visit.",
+	},
+	{
+		.name = "work_per_byte",
+		.kind = WEIR_BASE_DOC_CYCLES_PER_BYTE,
+		.min = 0,
+		.max = 1e9,
+		.help = "And for each byte of it.",
+	},
+	{
+		.name = "wait",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 3600,
+		.help = "After that work: how long it waits for each packet, for somebody else, "
+			"without a core.",
+	},
+	{
 		.name = "next",
 		.kind = WEIR_BASE_DOC_NAMED,
 		.item = WEIR_BASE_DOC_NUMBER,

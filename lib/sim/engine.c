@@ -62,6 +62,9 @@ sim_engine_run(struct sim *sim, uint64_t end_ps, uint64_t nb_events)
 		case EVENT_PORT:
 			sim_port_event(sim, index);
 			break;
+		case EVENT_JOB:
+			sim_job_wakes(sim, index);
+			break;
 		case EVENT_TRIGGER:
 			sim_trigger(sim, index);
 			break;

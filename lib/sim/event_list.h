@@ -37,6 +37,7 @@ enum event_kind {
 	EVENT_SERVER,  /* of a unit is done */
 	EVENT_WRITTEN, /* what a packet held of a memory is in its last level */
 	EVENT_PORT,    /* its link has sent a packet */
+	EVENT_JOB,     /* that of a lane has waited */
 	EVENT_TIMEOUT, /* of a fragment */
 };
 

@@ -136,10 +136,14 @@ uint64_t sim_worker_visit(struct sim *sim, uint32_t worker, uint32_t node);
 void sim_round_begin(struct sim *sim, uint32_t worker);
 /* What it took in a round is done. */
 void sim_round_next(struct sim *sim, uint32_t worker);
+/* A job of a lane has waited for what it asked somebody else for. */
+void sim_job_wakes(struct sim *sim, uint32_t lane);
 /* A job's time slice is over. */
 void sim_round_slice_ends(struct sim *sim, uint32_t worker);
 /* A packet leaves the graph, by which it may leave its lane. */
 void sim_round_release(struct sim *sim, uint32_t packet);
+/* Likewise, to a queue: from an ordered lane in its turn. */
+void sim_round_forward(struct sim *sim, uint32_t packet, uint32_t queue);
 /* Are there fewer packets in jobs than may be? */
 bool sim_job_has_room(const struct sim *sim, uint32_t node);
 /* A packet comes to be worked on. */

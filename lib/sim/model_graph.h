@@ -66,7 +66,10 @@ struct model_node {
 struct model_job {
 	const char *name;
 	uint32_t to; /* queue that they go to then */
-	uint64_t time_ps, slice_ps;
+	uint64_t time_ps, wait_ps,
+		slice_ps;  /* worked, then waited for somebody else without a core */
+	bool is_in_cycles; /* the work of a plug-in, in place of time_ps: */
+	double cycles, per_byte;
 	uint32_t capacity; /* most packets in it */
 	uint32_t reason;   /* of others */
 };

@@ -5,6 +5,9 @@
  */
 #include "lane.h"
 
+/* What a job is about with a packet, which has no steps of an object: it is kept in the place of these. */
+enum job_step { JOB_WORKS, JOB_WAITS };
+
 static inline const struct model_graph *
 graph_of(const struct sim *sim)
 {
@@ -39,23 +42,90 @@ take(struct sim *sim, uint32_t lane_index)
 	sim_times_add(&sim->queues[queue].wait, sim->now_ps - sim->packets.all[packet].entered_ps);
 	sim->queues[queue].waited_ps += sim_counted_ps(sim, sim->packets.all[packet].entered_ps);
 	lane->holders++;
+	sim->packets.all[packet].order = lane->order_in++;
+	if (lane->type == MODEL_ORDERED)
+		sim_lane_add_in_flight(sim, lane, packet);
 	return packet;
 }
 
-void
-sim_round_release(struct sim *sim, uint32_t index)
+static void
+leave_lane(struct sim *sim, uint32_t index)
 {
 	struct sim_packet *const packet = &sim->packets.all[index];
 	const uint32_t lane = packet->lane;
 
-	if (lane == SIM_NONE)
-		return;
 	sim_lane_count_left(sim, lane, index);
 	packet->lane = SIM_NONE;
 	sim->lanes[lane].holders--;
 	sim_lane_update_ready(sim, lane);
 	if (sim_test_bit(sim->ready, lane))
 		sim_workers_wake(sim, lane);
+}
+
+/* Those at the front of an ordered lane that are sent on go. */
+static void
+send_in_order(struct sim *sim, struct sim_lane *lane)
+{
+	while (lane->in_flight.head != SIM_NONE &&
+		sim->packets.all[lane->in_flight.head].state == PACKET_DONE) {
+		const uint32_t packet = lane->in_flight.head;
+		struct sim_packet *const of = &sim->packets.all[packet];
+
+		lane->in_flight.head = of->next_taken;
+		if ((int32_t)(of->order - lane->order_out) < 0)
+			sim->broken = "order of what leaves a queue";
+		lane->order_out = of->order;
+		of->state = PACKET_INSIDE;
+		leave_lane(sim, packet);
+		sim_enqueue(sim, of->to, packet);
+	}
+}
+
+/* A packet has no place in its ordered lane any more; there are as many as workers have of it. */
+static void
+give_place_up(struct sim *sim, struct sim_lane *lane, uint32_t index)
+{
+	struct packet_list *const list = &lane->in_flight;
+	uint32_t before = SIM_NONE, at;
+
+	for (at = list->head; at != index; at = sim->packets.all[at].next_taken)
+		before = at;
+	if (before == SIM_NONE)
+		list->head = sim->packets.all[index].next_taken;
+	else
+		sim->packets.all[before].next_taken = sim->packets.all[index].next_taken;
+	if (list->tail == index)
+		list->tail = before;
+}
+
+void
+sim_round_release(struct sim *sim, uint32_t index)
+{
+	const uint32_t lane = sim->packets.all[index].lane;
+
+	if (lane == SIM_NONE)
+		return;
+	if (sim->lanes[lane].type == MODEL_ORDERED)
+		give_place_up(sim, &sim->lanes[lane], index);
+	leave_lane(sim, index);
+	if (sim->lanes[lane].type == MODEL_ORDERED)
+		send_in_order(sim, &sim->lanes[lane]);
+}
+
+void
+sim_round_forward(struct sim *sim, uint32_t index, uint32_t queue)
+{
+	struct sim_packet *const packet = &sim->packets.all[index];
+	const uint32_t lane = packet->lane;
+
+	if (lane == SIM_NONE || sim->lanes[lane].type != MODEL_ORDERED) {
+		sim_round_release(sim, index);
+		sim_enqueue(sim, queue, index);
+		return;
+	}
+	packet->to = queue;
+	packet->state = PACKET_DONE;
+	send_in_order(sim, &sim->lanes[lane]);
 }
 
 /* A vector of a lane's packets, for the node that brings them in. */
@@ -80,16 +150,38 @@ take_vector(struct sim *sim, uint32_t index, uint32_t lane, uint64_t asked_ps)
 	sim_worker_go_on(sim, index, WORKER_VISITS, asked_ps + sim_worker_visit(sim, index, node));
 }
 
+/* Of what is left of a job's work on a packet: work of a plug-in is told in cycles, that of others in ps. */
+static double
+ps_per_unit(const struct sim *sim, uint32_t index, uint32_t packet)
+{
+	return job_of(sim, sim->packets.all[packet].lane)->is_in_cycles
+		       ? sim->cores[graph_of(sim)->workers[index].core].model->ps_per_cycle
+		       : 1;
+}
+
+static uint64_t
+work_left_ps(const struct sim *sim, uint32_t index, uint32_t packet)
+{
+	return sim_round_ps(sim->packets.all[packet].left_cycles * ps_per_unit(sim, index, packet));
+}
+
 /* A job goes on, or begins. */
 static void
 work(struct sim *sim, uint32_t index, uint32_t packet, uint64_t before_ps)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
-	const uint64_t left_ps = (uint64_t)sim->packets.all[packet].left_cycles;
+	const uint64_t left_ps = work_left_ps(sim, index, packet);
 
 	worker->packet = packet;
 	sim_worker_go_on(sim, index, WORKER_SLICES,
 		before_ps + (left_ps < worker->slice_ps ? left_ps : worker->slice_ps));
+}
+
+/* In ps, or in cycles of a plug-in. */
+static double
+work_of(const struct model_job *job, const struct sim_packet *packet)
+{
+	return (double)job->time_ps + job->cycles + job->per_byte * packet->size_bytes;
 }
 
 /* The packet of a lane of jobs that is next: one that is under way, or else one that waits. */
@@ -104,7 +196,9 @@ take_for_job(struct sim *sim, uint32_t lane)
 		if (sim->lanes[lane].holders > 0)
 			sim->broken = "one holder per atomic flow";
 		packet = take(sim, lane);
-		sim->packets.all[packet].left_cycles = (double)job_of(sim, lane)->time_ps;
+		sim->packets.all[packet].left_cycles =
+			work_of(job_of(sim, lane), &sim->packets.all[packet]);
+		sim->packets.all[packet].step = JOB_WORKS;
 	}
 	sim_lane_update_ready(sim, lane);
 	return packet;
@@ -173,6 +267,55 @@ sim_job_add(struct sim *sim, uint32_t node, uint32_t packet)
 	sim_enqueue(sim, graph_of(sim)->nodes[node].queue, packet);
 }
 
+/* What a round does when it is done with a packet for now: what is left of the slice is for the next packet of the flow, if that may be begun. */
+static void
+go_on(struct sim *sim, uint32_t index, uint32_t lane)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	if (worker->slice_ps > 0 && sim_test_bit(sim->ready, lane))
+		work(sim, index, take_for_job(sim, lane), 0);
+	else
+		worker->packet = SIM_NONE;
+}
+
+/* The job waits, with its flow and without a core, for somebody else. */
+static void
+wait(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	const uint32_t lane = sim->packets.all[packet].lane;
+
+	sim->packets.all[packet].step = JOB_WAITS;
+	sim->packets.all[packet].left_cycles = 0;
+	sim->lanes[lane].sleeper = packet;
+	sim_schedule(sim, sim->now_ps + job_of(sim, lane)->wait_ps, EVENT_PRIORITY_DONE,
+		EVENT_TARGET(EVENT_JOB, lane));
+	sim->graph.workers[index].packet = SIM_NONE;
+	sim_round_next(sim, index);
+}
+
+/* A packet wants a slice again. */
+static void
+resume(struct sim *sim, uint32_t index)
+{
+	struct sim_packet *const packet = &sim->packets.all[index];
+
+	packet->entered_ps = sim->now_ps;
+	sim_lane_resume(sim, packet->lane, index, false);
+	sim_lane_set_ready(sim, packet->lane);
+	sim_workers_wake(sim, packet->lane);
+}
+
+void
+sim_job_wakes(struct sim *sim, uint32_t lane)
+{
+	const uint32_t packet = sim->lanes[lane].sleeper;
+
+	sim->lanes[lane].sleeper = SIM_NONE;
+	sim->packets.all[packet].service_ps += job_of(sim, lane)->wait_ps;
+	resume(sim, packet);
+}
+
 /* A packet is done; what is left of the slice is for the next one of its flow. */
 static void
 finish(struct sim *sim, uint32_t index, uint32_t packet)
@@ -185,10 +328,7 @@ finish(struct sim *sim, uint32_t index, uint32_t packet)
 	sim->cores[graph_of(sim)->workers[index].core].served++;
 	sim->packets.all[packet].to = to;
 	sim_round_release(sim, packet);
-	if (worker->slice_ps > 0 && sim_test_bit(sim->ready, lane))
-		work(sim, index, take_for_job(sim, lane), 0);
-	else
-		worker->packet = SIM_NONE;
+	go_on(sim, index, lane);
 	sim_enqueue(sim, to, packet);
 	if (worker->packet == SIM_NONE)
 		sim_round_next(sim, index);
@@ -199,19 +339,21 @@ sim_round_slice_ends(struct sim *sim, uint32_t index)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
 	struct sim_packet *const packet = &sim->packets.all[worker->packet];
-	const uint64_t left_ps = (uint64_t)packet->left_cycles;
+	const struct model_job *const job = job_of(sim, packet->lane);
+	const uint64_t left_ps = work_left_ps(sim, index, worker->packet);
 	const uint64_t worked_ps = left_ps < worker->slice_ps ? left_ps : worker->slice_ps;
 
 	packet->service_ps += worked_ps;
 	worker->slice_ps -= worked_ps;
 	if (left_ps == worked_ps) {
-		finish(sim, index, worker->packet);
+		if (job->wait_ps > 0 && packet->step == JOB_WORKS)
+			wait(sim, index, worker->packet);
+		else
+			finish(sim, index, worker->packet);
 		return;
 	}
-	packet->left_cycles = (double)(left_ps - worked_ps);
-	packet->entered_ps = sim->now_ps;
-	sim_lane_resume(sim, packet->lane, worker->packet, false);
-	sim_lane_set_ready(sim, packet->lane);
-	sim_workers_wake(sim, packet->lane);
+	packet->left_cycles =
+		(double)(left_ps - worked_ps) / ps_per_unit(sim, index, worker->packet);
+	resume(sim, worker->packet);
 	sim_round_next(sim, index);
 }

@@ -133,6 +133,7 @@ init_lanes(struct sim *sim)
 			.in_flight = {.head = SIM_NONE},
 			.resumed = {.head = SIM_NONE},
 			.claims = {.head = SIM_NONE},
+			.sleeper = SIM_NONE,
 		};
 	}
 }

@@ -114,6 +114,7 @@ struct sim_lane {
 	uint32_t order_in, order_out;
 	uint64_t latest_ps; /* when the last one came of those that have left it */
 	uint32_t holders;   /* packets that were taken from it and have not left it */
+	uint32_t sleeper;   /* of these, of a job that waits without a core; SIM_NONE: none */
 };
 
 /* Sums are of the time since the warm-up, of which each also takes its part of what began before. */

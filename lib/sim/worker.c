@@ -322,8 +322,7 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 		sim_port_send(sim, node->port, index, packet);
 		break;
 	case WEIR_BASE_NODE_SENDS:
-		sim_round_release(sim, packet);
-		sim_enqueue(sim, node->queue, packet);
+		sim_round_forward(sim, packet, node->queue);
 		break;
 	case WEIR_BASE_NODE_WORKS:
 		if (sim_job_has_room(sim, at)) {

@@ -191,8 +191,8 @@ def test_jobs_are_run_and_simulated(tmp_path):
 
 WRONG_JOBS = {
     "workers that ask in no time": (JOBS, "    dispatch: 150cycles\n", "", "expected 'dispatch'"),
-    "queue whose order is not simulated": (JOBS.with_name("jobs.yaml"), "out:       {type: atomic}", "out:       {type: ordered}", "is ordered"),
-    "work that is not simulated": (JOBS.with_name("jobs.yaml"), "work: compute", "work: wait", "expected that"),
+    "queue whose order is not simulated": (JOBS.with_name("jobs.yaml"), "out:       {type: atomic}", "out:       {type: ordered, discipline: lcfs}", "'fcfs'"),
+    "work whose cost is not told": (JOBS.with_name("jobs.yaml"), "work: compute", "work: 'work.so:slow'", "in platform.costs.nodes"),
     "queue that nobody serves": (JOBS.with_name("jobs.yaml"), "flows: 16}", "flows: 16, group: others}", "has no workers"),
     "node that sends nowhere": (JOBS.with_name("jobs.yaml"), "type: sched_tx, queue: out", "type: sched_tx", "expected a key 'queue'"),
 }

@@ -365,115 +365,6 @@ next_nodes(void **state)
 	run_free(&run);
 }
 
-/*
- * One worker receives, another one works. A packet that comes at 1000 ns is with the jobs at 1195: looks at 1100, 70 to
- * receive, 25 to begin a job. Who works asks every 200 ns.
- */
-#define JOBS(job, queue, workers, stream, run)                                                     \
-	"application:\n"                                                                           \
-	"  queues: {done: {type: atomic" queue "}}\n"                                              \
-	"  nodes:\n"                                                                               \
-	"    work: {type: job, work: compute, queue: done, " job "}\n"                             \
-	"    back: {type: sched_rx, queues: [done]}\n"                                             \
-	"  edges: ['uplink.classify -> work', 'back.done -> north']\n"                             \
-	"platform:\n"                                                                              \
-	"  ports: {uplink: {device: a}, north: {pcap_out: b}}\n"                                   \
-	"  workers: [" workers "]\n"                                                               \
-	"  cores: {c: {count: 2, clock: 1GHz}}\n"                                                  \
-	"  costs:\n"                                                                               \
-	"    walk: 100cycles\n"                                                                    \
-	"    poll: 10cycles\n"                                                                     \
-	"    dispatch: 200cycles\n"                                                                \
-	"    switch: 300cycles\n"                                                                  \
-	"    nodes:\n"                                                                             \
-	"      ethdev_rx: {vector: 50cycles, packet: 10cycles}\n"                                  \
-	"      job: {vector: 20cycles, packet: 5cycles}\n"                                         \
-	"      sched_rx: {vector: 7cycles, packet: 3cycles}\n"                                     \
-	"      pcap_tx: {vector: 30cycles, packet: 5cycles}\n"                                     \
-	"      drop: {}\n"                                                                         \
-	"traffic: {streams: {s: {to: uplink, size: 100B, " stream "}}}\n"                          \
-	"run: {simulation: {seed: 1, " run "}}\n"
-
-#define TWO "{receive: [uplink], groups: []}, {}"
-
-/* 60 us in slices of 25, each of which is asked for and switched to: 1200, 26700, 52200 and done at 62700. */
-static void
-job_in_slices(void **state)
-{
-	EXPECT(JOBS("time: 60us, slice: 25us", "", TWO,
-		       "arrivals: deterministic, interval: 1us, count: 1", "duration: 100us"),
-		{WEIR_SIM_JOB, "work", "slices", 3}, {WEIR_SIM_JOB, "work", "packets", 1},
-		{WEIR_SIM_QUEUE, "work", "wait_mean_ns", 5},
-		{WEIR_SIM_QUEUE, "work", "latency_mean_ns", 62700 - 1195},
-		/* Asked for again, brought in, transmitted. */
-		{WEIR_SIM_STREAM, "s", "latency_mean_ns", 62700 + 200 + 10 + 35 - 1000},
-		{WEIR_SIM_STREAM, "s", "service_mean_ns", 70 + 25 + 60000 + 210 + 35},
-		{WEIR_SIM_WORKER, "worker-1", "utilisation", (62700 + 345 - 1200) / 1e5},
-		{WEIR_SIM_WORKER, "worker-1", "empty_walks", 6 + (100000 - 63045) / 200},
-		/* Three slices and a vector. */
-		{WEIR_SIM_WORKER, "worker-1", "walks", 6 + (100000 - 63045) / 200 + 4});
-}
-
-/* Two packets of a flow that come together share a slice. */
-static void
-jobs_of_a_flow(void **state)
-{
-	EXPECT(JOBS("time: 10us, slice: 25us", "", TWO,
-		       "arrivals: deterministic, interval: 1ns, count: 2", "duration: 100us"),
-		{WEIR_SIM_JOB, "work", "slices", 1}, {WEIR_SIM_JOB, "work", "packets", 2},
-		{WEIR_SIM_JOB, "work", "slices_per_packet", 0.5},
-		/* With the jobs at 110 + 80 + 30 = 220, asked for at 400. */
-		{WEIR_SIM_QUEUE, "work", "wait_max_ns", 400 + 500 + 10000 - 220},
-		{WEIR_SIM_STREAM, "s", "latency_min_ns", 400 + 500 + 20000 + 200 + 13 + 40 - 2},
-		{WEIR_SIM_NODE, "sched_rx-back", "vectors", 1});
-}
-
-/* Of a hundred packets of a flow four have room. */
-static void
-full_jobs(void **state)
-{
-	EXPECT(JOBS("time: 10us, packets: 4", "", TWO,
-		       "arrivals: deterministic, interval: 1ns, count: 100", "duration: 1ms"),
-		{WEIR_SIM_DROP, "s: jobs_full of work", "packets", 96},
-		{WEIR_SIM_STREAM, "s", "delivered_packets", 4});
-}
-
-/* A worker that has ports besides looks at them after each slice, where a round is of one. */
-static void
-jobs_beside_ports(void **state)
-{
-	struct run run =
-		run_text(JOBS("time: 500us, slice: 20us", "", "{receive: [uplink]}]\n  burst: 1 #",
-			"rate: 1.5kpps, flows: 1000", "replications: 5, duration: 200ms"));
-	unsigned int i;
-
-	for (i = 0; i < 5; i++) {
-		const double longest_ns = given_value(&run.given, &run.result, i, WEIR_SIM_RING,
-			"uplink.0.rx_ring", "wait_max_ns");
-
-		assert_true(longest_ns > 15000 && longest_ns < 20000 + 500 + 100 + 10 + 300);
-		assert_true(given_value(&run.given, &run.result, i, WEIR_SIM_JOB, "work",
-				    "slices_per_packet") > 24.5);
-	}
-	run_free(&run);
-}
-
-/* Where a slice is long enough jobs of many flows are served as they come: M/D/1, with holidays of 200 ns. */
-static void
-md1_of_jobs(void **state)
-{
-	const double service = 40500, load = 0.0175 * service / 1000;
-	struct run run = run_text(JOBS("time: 40us, slice: 50us, flows: 8192", ", group: io",
-		"{receive: [uplink], groups: [io]}, {}", "rate: 17.5kpps, flows: 100000000",
-		"replications: 20, warmup: 20ms, duration: 520ms"));
-
-	expect(&run, WEIR_SIM_QUEUE, "work", "wait_mean_ns",
-		load / (2 * (1 - load)) * service + 200 / 2);
-	expect(&run, WEIR_SIM_WORKER, "worker-1", "utilisation", load);
-	expect(&run, WEIR_SIM_JOB, "work", "slices_per_packet", 1);
-	run_free(&run);
-}
-
 /* Two links whose frames come every 10 us, in turns, the first at 10 us. A burst takes 250 ns, and 870 for a frame. */
 #define READOUT(receiver, queue, run)                                                              \
 	"application:\n"                                                                           \
@@ -549,11 +440,6 @@ main(void)
 		cmocka_unit_test(md1k),
 		cmocka_unit_test(bulk_service),
 		cmocka_unit_test(next_nodes),
-		cmocka_unit_test(job_in_slices),
-		cmocka_unit_test(jobs_of_a_flow),
-		cmocka_unit_test(full_jobs),
-		cmocka_unit_test(jobs_beside_ports),
-		cmocka_unit_test(md1_of_jobs),
 		cmocka_unit_test(links_and_bursts),
 		cmocka_unit_test(links_overflow),
 		cmocka_unit_test(links_and_threads),

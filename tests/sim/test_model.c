@@ -216,6 +216,17 @@ what_means_nothing_to_workers(void **state)
 	refuse("platform:\n", WORKERS("  @dispatch: {interval: 1us}\n", "sched_rx: {}, drop: {}"),
 		"serve queue 'r'");
 	refuse("platform:\n", WORKERS("", "sched_rx: {@next: {drop: 1}}"), "no 'next'");
+#define JOB(work, costs)                                                                           \
+	"  nodes: {j: {type: job, queue: r" work "}}\n"                                            \
+	"  edges: ['d.classify -> j']\n"                                                           \
+	"platform:\n  ports: {d: {device: a}}\n"                                                   \
+	"  workers: [{receive: [d]}]\n"                                                            \
+	"  costs: {walk: 1cycles, dispatch: 1cycles, nodes: {ethdev_rx: {}, drop: {}, j: {" costs  \
+	"}}}\n"
+	refuse("platform:\n", JOB(", work: @'x.so:y'", ""), "'work' (of each packet, in cycles)");
+	refuse("platform:\n", JOB(", work: @wait", ""), "takes no time");
+	refuse("platform:\n", JOB(", work: compute, time: 1us", "work: @1cycles"),
+		"no cost of its work");
 	refuse("platform:\n  cores:\n    c: {count: 2,",
 		WORKERS("", "") "  cores:\n    c: {count: 2, @groups: [x],", "'groups'");
 	refuse("platform:\n  cores:\n    c: {count: 2,",
