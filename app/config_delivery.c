@@ -62,7 +62,7 @@ read_delivery(struct config *config, struct config_link *link)
 	link->delivery.cpu = -1;
 	if (value == NULL)
 		return;
-	if (weir_base_doc_u64(weir_base_doc_get(value, "by")) == SCHEMA_DELIVERY_CALLBACK) {
+	if (weir_base_doc_u64(weir_base_doc_get(value, "by")) == WEIR_BASE_DELIVERY_CALLBACK) {
 		refuse_queue_keys(config, value);
 		return;
 	}

@@ -92,47 +92,6 @@ static const struct weir_base_doc_section hits_section = {
 	.keys = hits_keys,
 };
 
-static const char *const delivery_choices[] = {
-	[SCHEMA_DELIVERY_CALLBACK] = "callback",
-	[SCHEMA_DELIVERY_QUEUE] = "queue",
-	NULL,
-};
-
-static const struct weir_base_doc_key delivery_keys[] = {
-	{
-		.name = "by",
-		.kind = WEIR_BASE_DOC_ENUM,
-		.flags = WEIR_BASE_DOC_REQUIRED,
-		.choices = delivery_choices,
-		.help = "`callback`: the thread that receives frames puts them into the buffer. "
-			"`queue`: it leaves them in a queue, and a thread of these links' own puts "
-			"them there.",
-	},
-	{
-		.name = "capacity",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 1048576,
-		.def = "1024",
-		.help = "Frames that the queue of each link holds. More are dropped, as "
-			"`queue_full`: receiving never waits.",
-	},
-	{
-		.name = "cpu",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 0,
-		.max = 1023,
-		.help = "CPU of the thread that empties the queues. By default any.",
-	},
-	{.name = NULL},
-};
-
-static const struct weir_base_doc_section delivery_section = {
-	.name = "delivery",
-	.help = "How frames get to their buffer.",
-	.keys = delivery_keys,
-};
-
 static const struct weir_base_doc_key link_keys[] = {
 	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_link_rows),
 	{
@@ -150,12 +109,6 @@ static const struct weir_base_doc_key link_keys[] = {
 		.section = &buffer_section,
 		.flags = WEIR_BASE_DOC_REQUIRED,
 		.help = "Where its frames are kept.",
-	},
-	{
-		.name = "delivery",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &delivery_section,
-		.help = "How they get there. By default by callback.",
 	},
 	{
 		.name = "hits",

@@ -108,6 +108,20 @@ extern const char *const weir_base_fault_names[WEIR_BASE_NB_FAULTS + 1];
 #define WEIR_BASE_FAULT_REORDER_MAX 1000               /**< most frames that one is sent after */
 #define WEIR_BASE_FAULT_STALL_MAX   (INT64_C(1) << 40) /**< most frames whose time one waits for */
 
+/** Least packets that a queue with bursts that adapt asks for, where its largest burst is no smaller. */
+#define WEIR_BASE_ADAPTIVE_BURST_MIN 32u
+/** So many bursts below half in a row make it ask for half. */
+#define WEIR_BASE_ADAPTIVE_BURST_SMALL 16u
+
+/** How frames of a link get to its buffer. */
+enum weir_base_delivery {
+	WEIR_BASE_DELIVERY_CALLBACK, /**< by the thread that receives */
+	WEIR_BASE_DELIVERY_QUEUE,    /**< by a queue, which another thread empties */
+};
+
+/** Frames that are taken out of a link's queue at once. */
+#define WEIR_BASE_DELIVERY_BURST 64
+
 /** Packets that an emulated or replayed link has in hand at once. */
 #define WEIR_BASE_FEED_BURST 256
 

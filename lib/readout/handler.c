@@ -7,9 +7,8 @@
 #include <rte_errno.h>
 
 #include "again.h"
+#include "weir_base_nodes.h"
 #include "weir_readout_handler.h"
-
-#define POLL_BURST 64
 
 struct weir_readout_handler {
 	struct weir_readout_link *link;
@@ -125,8 +124,8 @@ weir_readout_handler_receive(void *handler, const void *items, uint32_t nb)
 uint32_t
 weir_readout_handler_poll(struct weir_readout_handler *handler)
 {
-	struct weir_readout_item items[POLL_BURST];
-	uint32_t nb = weir_readout_sink_receive(handler->sink, items, POLL_BURST);
+	struct weir_readout_item items[WEIR_BASE_DELIVERY_BURST];
+	uint32_t nb = weir_readout_sink_receive(handler->sink, items, WEIR_BASE_DELIVERY_BURST);
 
 	if (nb > 0)
 		weir_readout_handler_receive(handler, items, nb);

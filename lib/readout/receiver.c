@@ -7,6 +7,7 @@
 
 #include <rte_errno.h>
 
+#include "weir_base_nodes.h"
 #include "receiver_private.h"
 #include "weir_base_pool.h"
 
@@ -28,7 +29,8 @@ make_queues(struct receiver_port *port)
 		queue->port = port;
 		queue->number = q;
 		queue->burst = port->config.burst_adaptive
-				       ? (uint16_t)RTE_MIN(BURST_MIN, port->config.burst_size)
+				       ? (uint16_t)RTE_MIN(WEIR_BASE_ADAPTIVE_BURST_MIN,
+						 port->config.burst_size)
 				       : port->config.burst_size;
 		queue->own.burst_size = queue->burst;
 		queue->mbufs = calloc(port->config.burst_size, sizeof(struct rte_mbuf *));

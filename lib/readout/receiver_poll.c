@@ -7,10 +7,8 @@
 #include <weir_base.h>
 
 #include "receiver_private.h"
+#include "weir_base_nodes.h"
 #include "weir_base_pool.h"
-
-/* So many bursts below half in a row make an adaptive queue ask for half. */
-#define SMALL_BURSTS 16u
 
 static void
 drop(struct receiver_queue *queue, struct rte_mbuf *m, enum weir_readout_receiver_drop reason)
@@ -84,9 +82,10 @@ adapt(struct receiver_queue *queue, uint16_t nb)
 		queue->nb_small = 0;
 	} else if (nb >= queue->burst / 2) {
 		queue->nb_small = 0;
-	} else if (++queue->nb_small == SMALL_BURSTS) {
-		queue->burst = (uint16_t)RTE_MAX(queue->burst / 2u,
-			RTE_MIN(BURST_MIN, (uint32_t)queue->port->config.burst_size));
+	} else if (++queue->nb_small == WEIR_BASE_ADAPTIVE_BURST_SMALL) {
+		queue->burst = (uint16_t)RTE_MAX(
+			queue->burst / 2u, RTE_MIN(WEIR_BASE_ADAPTIVE_BURST_MIN,
+						   (uint32_t)queue->port->config.burst_size));
 		queue->nb_small = 0;
 	}
 	queue->own.burst_size = queue->burst;

@@ -16,9 +16,6 @@
 #include "tally.h"
 #include "weir_readout_receiver.h"
 
-/* Smallest burst of an adaptive queue. */
-#define BURST_MIN 32u
-
 struct receiver_port;
 
 struct receiver_queue {

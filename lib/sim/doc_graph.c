@@ -193,8 +193,12 @@ make_rings(struct weir_sim_model *model, struct model_port *port, bool is_rx)
 
 	if (nb == 0)
 		return 0;
-	if (!port->is_feed &&
-		sim_doc_reason(model, &reason, "%s of %s is full", kind, port->name) < 0)
+	if (is_rx && port->is_delivery) {
+		kind = "queue";
+		if (sim_doc_reason(model, &reason, "queue_full") < 0)
+			return -ENOMEM;
+	} else if (!port->is_feed &&
+		   sim_doc_reason(model, &reason, "%s of %s is full", kind, port->name) < 0)
 		return -ENOMEM;
 	rings = realloc(graph->rings, (graph->nb_rings + nb) * sizeof(*rings));
 	if (rings == NULL)
@@ -506,8 +510,7 @@ read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 		return -ENOMEM;
 	for (i = 0; i < nb; i++)
 		take_queues(model, &graph->workers[i]);
-	sim_doc_take_receivers(model);
-	return 0;
+	return sim_doc_take_receivers(model);
 }
 
 /* What RSS brings there would be lost. */

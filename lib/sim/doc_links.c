@@ -96,7 +96,6 @@ check_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 		weir_base_doc_get(weir_base_doc_get(weir_base_doc_get(root, "traffic"), "replayed"),
 			weir_base_doc_name(link));
 	const struct weir_base_doc_value *emulated = sim_doc_emulated(root, link);
-	const struct weir_base_doc_value *delivery = weir_base_doc_get(link, "delivery");
 
 	if (replayed != NULL)
 		weir_base_doc_error_add(model->doc, replayed,
@@ -108,15 +107,11 @@ check_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 			"frames come to link '%s' already, by its 'port'; expected one that sends "
 			"them",
 			weir_base_doc_name(link));
-	if (delivery != NULL)
-		weir_base_doc_error_add(model->doc, delivery,
-			"'delivery' is not simulated: the thread that has frames puts them into "
-			"the buffer; expected none");
 	if (weir_base_doc_given(link, "hits"))
 		weir_base_doc_error_add(model->doc, weir_base_doc_get(link, "hits"),
 			"'hits' are not simulated: how many there are is in the samples of "
 			"frames; expected none");
-	return replayed == NULL && delivery == NULL && !weir_base_doc_given(link, "hits") &&
+	return replayed == NULL && !weir_base_doc_given(link, "hits") &&
 	       (emulated == NULL || !weir_base_doc_given(link, "port"));
 }
 
@@ -166,6 +161,20 @@ receive(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	return false;
 }
 
+/* What is polled for links of that name: their emulator, or their queues; SIM_NONE: nothing is. */
+static uint32_t
+port_of(const struct weir_sim_model *model, const char *links, bool is_delivery)
+{
+	const struct model_port *ports = model->graph.ports;
+	uint32_t i;
+
+	for (i = 0; i < model->graph.nb_ports; i++)
+		if (ports[i].is_feed && ports[i].is_delivery == is_delivery &&
+			strcmp(weir_base_doc_name(ports[i].value), links) == 0)
+			return i;
+	return SIM_NONE;
+}
+
 /* Frames of an emulated link: those of its format, unless it says otherwise. */
 static int
 emulate(struct weir_sim_model *model, const struct weir_base_doc_value *emulated,
@@ -173,8 +182,7 @@ emulate(struct weir_sim_model *model, const struct weir_base_doc_value *emulated
 {
 	const uint64_t bytes_max = frames->bytes != 0 ? frames->bytes : frames->bytes_max;
 	const struct weir_base_doc_value *size = weir_base_doc_get(emulated, "size");
-	char name[80];
-	uint32_t port;
+	const uint32_t port = port_of(model, weir_base_doc_name(emulated), false);
 
 	stream->source = SIM_SOURCE_FRAMES;
 	stream->count = number_of(emulated, "frames");
@@ -182,8 +190,6 @@ emulate(struct weir_sim_model *model, const struct weir_base_doc_value *emulated
 		(uint32_t)(size != NULL                                ? weir_base_doc_u64(size)
 			   : bytes_max <= WEIR_BASE_EMULATED_BYTES_MAX ? bytes_max
 								       : frames->bytes_min);
-	snprintf(name, sizeof(name), "emulated.%s", weir_base_doc_name(emulated));
-	port = sim_doc_port(model, name);
 	stream->queue = port != SIM_NONE ? SIM_TO_PORT | port : SIM_TO_LINK;
 	stream->frames.frames = frames->clock_hz;
 	stream->frames.seconds = frames->step;
@@ -239,6 +245,7 @@ add_links(struct weir_sim_model *model, const struct model_stream *stream,
 {
 	const uint64_t count = number_of(link->value, "count");
 	const uint32_t nb = count > 0 ? (uint32_t)count : 1;
+	const uint32_t delivery = port_of(model, weir_base_doc_name(link->value), true);
 	struct model_stream *streams =
 		realloc(model->streams, (model->nb_streams + nb + 1) * sizeof(*model->streams));
 	struct model_link *links;
@@ -264,6 +271,8 @@ add_links(struct weir_sim_model *model, const struct model_stream *stream,
 		one->name = one->made_name;
 		links[model->nb_links] = *link;
 		links[model->nb_links].name = one->name;
+		links[model->nb_links].ring =
+			delivery != SIM_NONE ? model->graph.ports[delivery].first_rx + i : SIM_NONE;
 		links[model->nb_links++].stream = model->nb_streams++;
 	}
 	return 0;

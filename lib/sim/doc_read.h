@@ -54,7 +54,7 @@ bool sim_doc_job_drops(const struct weir_sim_model *model, const struct weir_bas
 /* After ports: those of receivers, and how many threads poll them. */
 int sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 /* Their threads take their queues. */
-void sim_doc_take_receivers(struct weir_sim_model *model);
+int sim_doc_take_receivers(struct weir_sim_model *model);
 /* What is emulated for a link, under its name; NULL: nothing is. */
 const struct weir_base_doc_value *sim_doc_emulated(
 	const struct weir_base_doc_value *root, const struct weir_base_doc_value *link);

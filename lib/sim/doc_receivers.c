@@ -41,11 +41,9 @@ read_receiver(struct weir_sim_model *model, const struct weir_base_doc_value *va
 		.nb_rx = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "nb_queues")),
 		.rx_burst = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "burst_size")),
 		.rx_ring = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "rx_ring_size")),
+		.adapts = weir_base_doc_bool(weir_base_doc_get(value, "burst_adaptive")),
 	};
 	graph->rx_nodes[graph->nb_ports++] = SIM_NONE;
-	if (weir_base_doc_bool(weir_base_doc_get(value, "burst_adaptive")))
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "burst_adaptive"),
-			"'burst_adaptive' is not simulated; expected 'false'");
 }
 
 /* How many threads a receiver has for itself. */
@@ -62,33 +60,59 @@ sim_doc_emulated(const struct weir_base_doc_value *root, const struct weir_base_
 		weir_base_doc_name(link));
 }
 
-/* Frames that are made wait for a thread, any number of them, which takes so many at once as it has in hand. */
+/* Something that is polled as a receiver is, called `prefix.NAME`. */
 static int
-read_feed(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+add_port(struct weir_sim_model *model, const struct model_port *port, const char *prefix)
 {
 	struct model_graph *graph = &model->graph;
-	struct model_port *port = &graph->ports[graph->nb_ports];
+	struct model_port *added = &graph->ports[graph->nb_ports];
 
-	*port = (struct model_port){
-		.value = value,
-		.is_device = true,
-		.is_receiver = true,
-		.is_feed = true,
-		.is_polled = true,
-		.receives = true,
+	*added = *port;
+	added->is_device = added->is_receiver = added->is_polled = added->receives = true;
+	added->is_feed = true;
+	if (asprintf(&added->made_name, "%s.%s", prefix, weir_base_doc_name(port->value)) < 0) {
+		added->made_name = NULL;
+		return -ENOMEM;
+	}
+	added->name = added->made_name;
+	graph->rx_nodes[graph->nb_ports++] = SIM_NONE;
+	graph->nb_receivers++;
+	return 0;
+}
+
+/* Frames that are made wait for a thread, any number of them, which takes so many at once as it has in hand. */
+static int
+add_feed(struct weir_sim_model *model, const struct weir_base_doc_value *emulated)
+{
+	const struct model_port port = {
+		.value = emulated,
 		.nb_rx = 1,
 		/* The last two have no room for a duplicate and one that is late. */
 		.rx_burst = WEIR_BASE_FEED_BURST - 2,
 		.rx_ring = SIM_NONE,
 	};
-	if (asprintf(&port->made_name, "emulated.%s", weir_base_doc_name(value)) < 0) {
-		port->made_name = NULL;
-		return -ENOMEM;
-	}
-	port->name = port->made_name;
-	graph->rx_nodes[graph->nb_ports++] = SIM_NONE;
-	graph->nb_receivers++;
-	return 0;
+
+	return add_port(model, &port, "emulated");
+}
+
+/* Links of one name have a queue each, and a thread together that empties them. */
+static int
+add_delivery(struct weir_sim_model *model, const struct weir_base_doc_value *link)
+{
+	const struct weir_base_doc_value *delivery = weir_base_doc_get(link, "delivery");
+	const struct weir_base_doc_value *count = weir_base_doc_get(link, "count");
+	const struct model_port port = {
+		.value = link,
+		.is_delivery = true,
+		.nb_rx = count != NULL ? (uint32_t)weir_base_doc_u64(count) : 1,
+		.rx_burst = WEIR_BASE_DELIVERY_BURST,
+		.rx_ring = (uint32_t)weir_base_doc_u64(weir_base_doc_get(delivery, "capacity")),
+	};
+
+	if (weir_base_doc_u64(weir_base_doc_get(delivery, "by")) != WEIR_BASE_DELIVERY_QUEUE)
+		return 0;
+	model->graph.nb_threads++;
+	return add_port(model, &port, "delivery");
 }
 
 int
@@ -99,8 +123,8 @@ sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_
 	const struct weir_base_doc_value *links =
 		weir_base_doc_get(weir_base_doc_get(root, "application"), "links");
 	struct model_graph *graph = &model->graph;
-	const size_t nb =
-		graph->nb_ports + weir_base_doc_count(receivers) + weir_base_doc_count(links) + 1;
+	const size_t nb = graph->nb_ports + weir_base_doc_count(receivers) +
+			  2 * weir_base_doc_count(links) + 1;
 	struct model_port *ports = realloc(graph->ports, nb * sizeof(*ports));
 	uint32_t *rx_nodes = realloc(graph->rx_nodes, nb * sizeof(*rx_nodes));
 	bool has_common = false;
@@ -124,7 +148,8 @@ sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_
 		const struct weir_base_doc_value *value =
 			sim_doc_emulated(root, weir_base_doc_at(links, i));
 
-		if (value != NULL && read_feed(model, value) < 0)
+		if ((value != NULL && add_feed(model, value) < 0) ||
+			add_delivery(model, weir_base_doc_at(links, i)) < 0)
 			return -ENOMEM;
 		has_common = has_common || value != NULL;
 	}
@@ -157,7 +182,16 @@ take_rings(struct weir_sim_model *model, struct model_worker *worker, const stru
 	}
 }
 
-void
+/* It is called after what it polls. */
+static int
+name_thread(struct model_worker *worker, const struct model_port *port)
+{
+	free(worker->name);
+	worker->name = strdup(port->name);
+	return worker->name != NULL ? 0 : -ENOMEM;
+}
+
+int
 sim_doc_take_receivers(struct weir_sim_model *model)
 {
 	struct model_graph *graph = &model->graph;
@@ -173,6 +207,15 @@ sim_doc_take_receivers(struct weir_sim_model *model)
 		}
 	worker->first_polled = graph->nb_polled;
 	for (i = first; i < graph->nb_ports; i++)
-		if (threads_of(&graph->ports[i]) == 0)
+		if (threads_of(&graph->ports[i]) == 0 && !graph->ports[i].is_delivery)
 			take_rings(model, worker, &graph->ports[i], 0, 1);
+	worker += worker->nb_polled > 0;
+	for (i = first; i < graph->nb_ports; i++)
+		if (graph->ports[i].is_delivery) {
+			worker->first_polled = graph->nb_polled;
+			if (name_thread(worker, &graph->ports[i]) < 0)
+				return -ENOMEM;
+			take_rings(model, worker++, &graph->ports[i], 0, 1);
+		}
+	return 0;
 }

@@ -136,6 +136,47 @@ static const struct weir_base_doc_key buffer_keys[] = {
 
 const struct weir_base_doc_section weir_sim_doc_buffer_rows = {.keys = buffer_keys};
 
+static const char *const delivery_choices[] = {
+	[WEIR_BASE_DELIVERY_CALLBACK] = "callback",
+	[WEIR_BASE_DELIVERY_QUEUE] = "queue",
+	NULL,
+};
+
+static const struct weir_base_doc_key delivery_keys[] = {
+	{
+		.name = "by",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.choices = delivery_choices,
+		.help = "`callback`: the thread that receives frames puts them into the buffer. "
+			"`queue`: it leaves them in a queue, and a thread of these links' own puts "
+			"them there.",
+	},
+	{
+		.name = "capacity",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 1048576,
+		.def = "1024",
+		.help = "Frames that the queue of each link holds. More are dropped, as "
+			"`queue_full`: receiving never waits.",
+	},
+	{
+		.name = "cpu",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1023,
+		.help = "CPU of the thread that empties the queues. By default any.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section delivery_section = {
+	.name = "delivery",
+	.help = "How frames get to their buffer.",
+	.keys = delivery_keys,
+};
+
 static const struct weir_base_doc_key link_keys[] = {
 	{
 		.name = "format",
@@ -163,6 +204,12 @@ static const struct weir_base_doc_key link_keys[] = {
 		.max = 1023,
 		.def = "0",
 		.help = "Queue of that port.",
+	},
+	{
+		.name = "delivery",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &delivery_section,
+		.help = "How they get there. By default by callback.",
 	},
 	{.name = NULL},
 };

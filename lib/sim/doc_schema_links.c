@@ -309,7 +309,6 @@ static const struct weir_base_doc_key link_keys[] = {
 		.help = "Where its frames are kept.",
 	},
 	LEFT_ASIDE("stream"),
-	LEFT_ASIDE("delivery"),
 	LEFT_ASIDE("hits"),
 	LEFT_ASIDE("drop_duplicates"),
 	LEFT_ASIDE("jump"),

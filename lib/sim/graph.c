@@ -27,6 +27,7 @@ sim_graph_init(struct sim *sim, uint64_t seed, unsigned int replication)
 	uint32_t i;
 
 	graph->rings = calloc(model->nb_rings + 1, sizeof(*graph->rings));
+	graph->bursts = calloc(model->nb_rings + 1, sizeof(*graph->bursts));
 	graph->ports = calloc(model->nb_ports + 1, sizeof(*graph->ports));
 	graph->workers = calloc(model->nb_workers + 1, sizeof(*graph->workers));
 	graph->nodes = calloc(model->nb_nodes + 1, sizeof(*graph->nodes));
@@ -35,12 +36,18 @@ sim_graph_init(struct sim *sim, uint64_t seed, unsigned int replication)
 	graph->pending = calloc(nb_pending + 1, sizeof(*graph->pending));
 	graph->visits =
 		calloc((size_t)model->nb_workers * model->node_words + 1, sizeof(*graph->visits));
-	if (graph->rings == NULL || graph->ports == NULL || graph->workers == NULL ||
-		graph->nodes == NULL || graph->next_random == NULL || graph->pending == NULL ||
-		graph->visits == NULL || graph->jobs == NULL)
+	if (graph->rings == NULL || graph->bursts == NULL || graph->ports == NULL ||
+		graph->workers == NULL || graph->nodes == NULL || graph->next_random == NULL ||
+		graph->pending == NULL || graph->visits == NULL || graph->jobs == NULL)
 		return false;
-	for (i = 0; i < model->nb_rings; i++)
+	for (i = 0; i < model->nb_rings; i++) {
+		const struct model_port *port = &model->ports[model->rings[i].port];
+
 		graph->rings[i].head = SIM_NONE;
+		graph->bursts[i].nb = port->adapts && port->rx_burst > WEIR_BASE_ADAPTIVE_BURST_MIN
+					      ? WEIR_BASE_ADAPTIVE_BURST_MIN
+					      : port->rx_burst;
+	}
 	for (i = 0; i < model->nb_ports; i++)
 		graph->ports[i].packet = SIM_NONE;
 	for (i = 0; i < nb_pending; i++)
@@ -57,6 +64,7 @@ void
 sim_graph_free(struct sim *sim)
 {
 	free(sim->graph.rings);
+	free(sim->graph.bursts);
 	free(sim->graph.ports);
 	free(sim->graph.workers);
 	free(sim->graph.nodes);

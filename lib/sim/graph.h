@@ -88,6 +88,12 @@ struct sim_job {
 	uint64_t inside;          /* packets now */
 };
 
+/* What a ring is asked for next. */
+struct sim_burst {
+	uint32_t nb;
+	uint32_t nb_small; /* bursts below half of it, in a row */
+};
+
 struct sim_port {
 	uint32_t packet; /* on the link, or SIM_NONE */
 	uint32_t ring;   /* that it is of */
@@ -95,6 +101,7 @@ struct sim_port {
 
 struct sim_graph {
 	struct packet_list *rings; /* what is counted of them is behind that of queues */
+	struct sim_burst *bursts;  /* per ring */
 	struct sim_port *ports;
 	struct sim_worker *workers;
 	struct sim_node *nodes;
@@ -155,10 +162,14 @@ void sim_worker_unblock(struct sim *sim, uint32_t worker);
 
 /* A packet comes to a port, from its link. */
 void sim_port_receive(struct sim *sim, uint32_t port, uint32_t packet);
+/* Likewise, to one of its rings. */
+void sim_ring_receive(struct sim *sim, uint32_t ring, uint32_t packet);
 /* The port's link has sent a packet. */
 void sim_port_event(struct sim *sim, uint32_t port);
 /* A worker takes up to nb packets out of a ring. */
 void sim_ring_take(struct sim *sim, uint32_t ring, uint32_t nb, struct sim_vector *vector);
+/* So many looks in a row have found that many packets: what is asked for next. */
+void sim_ring_adapt(struct sim *sim, uint32_t ring, uint32_t nb, uint64_t nb_looks);
 /* Is there room in a worker's ring? */
 bool sim_port_has_room(struct sim *sim, uint32_t port, uint32_t worker);
 /* There is none, and the packet is not sent. */

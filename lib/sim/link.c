@@ -183,6 +183,17 @@ sim_link_put(struct sim *sim, uint32_t packet)
 }
 
 void
+sim_link_receive(struct sim *sim, uint32_t packet)
+{
+	const uint32_t link = sim->model->streams[sim->packets.all[packet].stream].link;
+
+	if (link != SIM_NONE && sim->model->links[link].ring != SIM_NONE)
+		sim_ring_receive(sim, sim->model->links[link].ring, packet);
+	else
+		sim_link_put(sim, packet);
+}
+
+void
 sim_links_restart(struct sim *sim)
 {
 	uint32_t i;

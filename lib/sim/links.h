@@ -89,6 +89,8 @@ void sim_links_check(struct sim *sim);
 void sim_frames_start(struct sim *sim, uint32_t stream);
 void sim_frames_arrive(struct sim *sim, uint32_t stream);
 
+/* A packet was received: it goes to its link's queue, or to its buffer. */
+void sim_link_receive(struct sim *sim, uint32_t packet);
 /* A packet comes to the buffer of its link, if it is of one; else it leaves. */
 void sim_link_put(struct sim *sim, uint32_t packet);
 /* The timestamp that a number stands for. */

@@ -47,7 +47,9 @@ struct model_link {
 	uint64_t held; /* frames that it holds: the newest one, and so many numbers before it */
 	uint64_t
 		reorder; /* without a step: most frames that may have come before one that is late */
-	uint32_t bytes;  /* of a frame; 0: they may have any size */
+	uint32_t
+		ring; /* that its frames wait in for who puts them into the buffer; SIM_NONE: none */
+	uint32_t bytes;                           /* of a frame; 0: they may have any size */
 	uint32_t too_late, duplicate, wrong_size; /* reasons */
 };
 

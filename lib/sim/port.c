@@ -51,11 +51,8 @@ refuse(struct sim *sim, uint32_t ring)
 }
 
 void
-sim_port_receive(struct sim *sim, uint32_t index, uint32_t packet)
+sim_ring_receive(struct sim *sim, uint32_t ring, uint32_t packet)
 {
-	const struct model_port *const port = &sim->model->graph.ports[index];
-	const uint32_t ring = port->first_rx + sim->packets.all[packet].flow % port->nb_rx;
-
 	if (is_full(sim, ring)) {
 		refuse(sim, ring);
 		sim_packet_dropped(sim, packet, sim->model->graph.rings[ring].reason);
@@ -64,6 +61,36 @@ sim_port_receive(struct sim *sim, uint32_t index, uint32_t packet)
 	add(sim, ring, packet);
 	if (counts_of(sim, ring)->length.value == 1)
 		sim_worker_wake(sim, ring);
+}
+
+void
+sim_port_receive(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	const struct model_port *const port = &sim->model->graph.ports[index];
+
+	sim_ring_receive(sim, port->first_rx + sim->packets.all[packet].flow % port->nb_rx, packet);
+}
+
+/* As receivers do it: a full burst makes the next one twice as large, several small ones in a row half. */
+void
+sim_ring_adapt(struct sim *sim, uint32_t ring, uint32_t nb, uint64_t nb_looks)
+{
+	const uint32_t most = sim->model->graph.ports[sim->model->graph.rings[ring].port].rx_burst;
+	const uint32_t least =
+		most < WEIR_BASE_ADAPTIVE_BURST_MIN ? most : WEIR_BASE_ADAPTIVE_BURST_MIN;
+	struct sim_burst *const burst = &sim->graph.bursts[ring];
+
+	if (nb >= burst->nb / 2 && nb > 0) {
+		if (nb == burst->nb)
+			burst->nb = 2 * burst->nb < most ? 2 * burst->nb : most;
+		burst->nb_small = 0;
+		return;
+	}
+	nb_looks += burst->nb_small;
+	for (; nb_looks >= WEIR_BASE_ADAPTIVE_BURST_SMALL && burst->nb > least;
+		nb_looks -= WEIR_BASE_ADAPTIVE_BURST_SMALL)
+		burst->nb = burst->nb / 2 > least ? burst->nb / 2 : least;
+	burst->nb_small = (uint32_t)(nb_looks % WEIR_BASE_ADAPTIVE_BURST_SMALL);
 }
 
 void

@@ -82,12 +82,26 @@ pass_walks(const struct sim *sim, uint32_t index, uint64_t offset_ps, uint64_t e
 	return passed_ps;
 }
 
+/* Looks at a ring have found nothing. */
+static void
+found_nothing(struct sim *sim, uint32_t index, uint32_t place, uint64_t nb_looks)
+{
+	const uint32_t ring = ring_of(sim, index, place);
+
+	if (graph_of(sim)->ports[graph_of(sim)->rings[ring].port].adapts)
+		sim_ring_adapt(sim, ring, 0, nb_looks);
+}
+
 /* Count the walks of an idle worker that are over. */
 static void
 count_idle_walks(struct sim *sim, uint32_t index, uint64_t nb)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
+	uint32_t place;
 
+	for (place = 0; nb > worker->told && place < graph_of(sim)->workers[index].nb_polled;
+		place++)
+		found_nothing(sim, index, place, nb - worker->told);
 	worker->walks += nb - worker->told;
 	worker->empty_walks += nb - worker->told;
 	worker->told = nb;
@@ -166,8 +180,10 @@ look(struct sim *sim, uint32_t index)
 	const uint32_t ring = ring_of(sim, index, worker->place);
 	const uint32_t port = graph_of(sim)->rings[ring].port;
 	const uint32_t node = graph_of(sim)->rx_nodes[port];
+	const uint32_t burst = sim->graph.bursts[ring].nb;
 
 	if (sim->graph.rings[ring].head == SIM_NONE) {
+		found_nothing(sim, index, worker->place, 1);
 		if (model->poll_ps == 0)
 			return false;
 		sim_worker_go_on(sim, index, WORKER_LOOKS, model->poll_ps);
@@ -175,10 +191,12 @@ look(struct sim *sim, uint32_t index)
 	}
 	if (!worker->is_busy)
 		sim_worker_set_busy(sim, index, true);
-	sim_ring_take(sim, ring, graph_of(sim)->ports[port].rx_burst, &worker->vector);
+	sim_ring_take(sim, ring, burst, &worker->vector);
 	worker->received += worker->vector.nb;
 	worker->has_more = worker->has_more || graph_of(sim)->ports[port].is_feed ||
-			   worker->vector.nb == graph_of(sim)->ports[port].rx_burst;
+			   worker->vector.nb == burst;
+	if (graph_of(sim)->ports[port].adapts)
+		sim_ring_adapt(sim, ring, worker->vector.nb, 1);
 	worker->pending += worker->vector.nb;
 	sim->cores[model->core].served += worker->vector.nb;
 	sim->graph.nodes[node].entered += worker->vector.nb;
@@ -342,8 +360,10 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 			packet);
 		break;
 	case WEIR_BASE_NODE_RECEIVES:
-		if (node->nb_next == 0)
+		if (node->nb_next == 0 && graph_of(sim)->ports[node->port].is_delivery)
 			sim_link_put(sim, packet);
+		else if (node->nb_next == 0)
+			sim_link_receive(sim, packet);
 		else
 			send(sim, index, draw_next(sim, at), packet);
 		break;
@@ -410,7 +430,9 @@ wake_up(struct sim *sim, uint32_t index)
 	const struct model_worker *const model = &graph_of(sim)->workers[index];
 
 	count_idle_walks(sim, index, worker->wake_walks);
-	worker->place = worker->wake_place;
+	for (worker->place = 0; worker->place < worker->wake_place; worker->place++)
+		if (worker->place < model->nb_polled)
+			found_nothing(sim, index, worker->place, 1);
 	if (worker->place < model->nb_polled) {
 		proceed(sim, index);
 		return;

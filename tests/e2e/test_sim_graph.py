@@ -224,7 +224,6 @@ WRONG_LINKS = {
     "rate that is not said": (READOUT.with_name("receiver.yaml"), ", rate: 7kHz", "", "expected 'rate'"),
     "link of no receiver": (READOUT.with_name("receiver.yaml"), "      port: detector\n", "", "come from no receiver"),
     "queue that is not there": (READOUT.with_name("receiver.yaml"), "queue: 0", "queue: 1", "expected 0 to 0"),
-    "bursts that are not simulated": (READOUT.with_name("receiver.yaml"), "ip_addr: 10.0.0.2", "burst_adaptive: true", "not simulated"),
 }
 
 

@@ -22,7 +22,7 @@ application:
       timestamp: {offset: 64, width: 64}
   links:
     kept: {format: small, count: 3, buffer: {history: 1s}}
-    short: {format: small, count: 2, stream: 7, buffer: {history: 20ms}}
+    short: {format: small, count: 2, stream: 7, buffer: {history: 20ms}, delivery: {by: queue, capacity: 8192}}
     cards: {format: srs-vmm3a, stream: 1, buffer: {history: 1s, rate: 5kHz}}
   requests:
     often: {links: [kept], every: 3ms, window: 1010us, delay: 10ms}
@@ -115,7 +115,6 @@ WRONG = {
     "replayed": ("traffic:\n", f"traffic:\n  replayed: {{@wib: {{pcap: {ROOT}/tests/data/srs-vmm3a-gem.pcap}}}}\n", "frames of a file"),
     "neither received nor emulated": ("  emulated:\n    wib:", "  emulated:\n    wab:", "expected 'costs' in 'platform'"),
     "unknown link": ("  emulated:\n    wib:", "  emulated:\n    @wab:", "unknown link 'wab'"),
-    "delivery": ("buffer: {history: 200ms}", "buffer: {history: 200ms}\n      delivery: @{by: queue}", "'delivery' is not simulated"),
     "hits": ("buffer: {history: 200ms}", "buffer: {history: 200ms}\n      hits: @{threshold: 60, to: tp}", "'hits' are not simulated"),
     "processes": ("  requests:\n", "  @processes:\n    p: {function: hits, threshold: 60, links: [wib], where: thread}\n  requests:\n", "'processes' are not simulated"),
     "rate that nobody says": ("format: wibeth           #", "format: srs-vmm3a\n      #", "expected a key 'rate'"),

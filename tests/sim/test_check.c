@@ -107,6 +107,73 @@ promises_of_queues_are_watched(void **state)
 	given_free(&given);
 }
 
+static const char readout[] =
+	"application:\n"
+	"  links: {w: {format: wibeth, port: d, buffer: {history: 5ms}}}\n"
+	"  requests: {r: {links: [w], every: 2ms, window: 3ms, timeout: 1s}}\n"
+	"platform:\n"
+	"  receivers: {d: {device: a, burst_size: 100, burst_adaptive: true}}\n"
+	"  cores: {c: {clock: 1GHz}}\n"
+	"  costs: {walk: 1cycles, nodes: {link_rx: {packet: 1cycles}}}\n"
+	"run: {simulation: {duration: 1s}}\n";
+
+static void
+balance_of_buffers_and_fragments(void **state)
+{
+	struct given given = given_model(readout);
+	unsigned int i;
+
+	for (i = 0; i < 6; i++) {
+		static const char *const wanted[] = {NULL, "flow balance of a buffer",
+			"flow balance of a buffer", "flow balance of a buffer",
+			"balance of fragments", "balance of fragments"};
+		struct sim *sim = sim_new(given.model, 1, 0);
+
+		assert_non_null(sim);
+		sim_engine_run(sim, 20000000000, 10000000);
+		sim_restart_statistics(sim);
+		sim_engine_run(sim, 100000000000, 10000000);
+		assert_true(sim->links[0].expired > 0 && sim->requests[0].waiting > 0);
+		sim->links[0].expired += i == 1;
+		sim->links[0].stored += i == 2;
+		sim->links[0].there[0] ^= i == 3;
+		sim->requests[0].answered[SIM_ANSWER_PARTIAL] += i == 4;
+		sim->requests[0].waiting += i == 5;
+		sim_check(sim);
+		if (wanted[i] == NULL)
+			assert_null(sim->broken);
+		else
+			assert_string_equal(sim->broken, wanted[i]);
+		sim_free(sim);
+	}
+	given_free(&given);
+}
+
+/* What a receiver asks for next: twice as much up to its burst, half after 16 small ones, 32 at least. */
+static void
+bursts_that_adapt(void **state)
+{
+	static const struct {
+		uint32_t found;
+		uint64_t looks;
+		uint32_t next;
+	} bursts[] = {{32, 1, 64}, {64, 1, 100}, {99, 1, 100}, {49, 15, 100}, {50, 1, 100},
+		{0, 15, 100}, {49, 1, 50}, {0, 10, 50}, {50, 1, 100}, {0, 31, 50}, {0, 1, 32},
+		{0, 1000, 32}, {32, 1, 64}};
+	struct given given = given_model(readout);
+	struct sim *sim = sim_new(given.model, 1, 0);
+	unsigned int i;
+
+	assert_non_null(sim);
+	assert_int_equal(sim->graph.bursts[0].nb, 32);
+	for (i = 0; i < sizeof(bursts) / sizeof(bursts[0]); i++) {
+		sim_ring_adapt(sim, 0, bursts[i].found, bursts[i].looks);
+		assert_int_equal(sim->graph.bursts[0].nb, bursts[i].next);
+	}
+	sim_free(sim);
+	given_free(&given);
+}
+
 int
 main(void)
 {
@@ -114,6 +181,8 @@ main(void)
 		cmocka_unit_test(all_is_well),
 		cmocka_unit_test(what_is_wrong_is_found),
 		cmocka_unit_test(promises_of_queues_are_watched),
+		cmocka_unit_test(balance_of_buffers_and_fragments),
+		cmocka_unit_test(bursts_that_adapt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

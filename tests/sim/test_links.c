@@ -230,6 +230,74 @@ thread_rests(void **state)
 		{WEIR_SIM_NODE, "link_rx-emulated.l", "vectors", 3});
 }
 
+/* One thread receives in no time to speak of, another has 20 us for each frame: of two that come each 10 us it takes a quarter. */
+#define DELIVERY(capacity, packet)                                                                 \
+	"application:\n"                                                                           \
+	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10}}\n"                                   \
+	"  links:\n"                                                                               \
+	"    l: {format: f, count: 2, buffer: {history: 1s}, delivery: {by: queue, "               \
+	"capacity: " capacity "}}\n"                                                               \
+	"traffic: {emulated: {l: {frames: 1000}}}\n"                                               \
+	"platform:\n"                                                                              \
+	"  cores: {c: {clock: 1GHz, count: 2}}\n"                                                  \
+	"  costs:\n"                                                                               \
+	"    walk: 100cycles\n"                                                                    \
+	"    nodes: {link_rx: {packet: 10cycles}, link_rx-delivery.l: {packet: " packet "}}\n"     \
+	"run: {simulation: {duration: 10200us}}\n"
+
+static void
+delivery_by_queue(void **state)
+{
+	struct given given = given_model(DELIVERY("8", "20kcycles"));
+	struct weir_sim_result result = given_run(&given);
+	const double stored =
+		given_value(&given, &result, 0, WEIR_SIM_LINK, "l-0", "stored_frames") +
+		given_value(&given, &result, 0, WEIR_SIM_LINK, "l-1", "stored_frames");
+	const double dropped =
+		given_value(&given, &result, 0, WEIR_SIM_DROP, "l-0: queue_full", "packets") +
+		given_value(&given, &result, 0, WEIR_SIM_DROP, "l-1: queue_full", "packets");
+	const double busy =
+		given_value(&given, &result, 0, WEIR_SIM_WORKER, "delivery.l", "utilisation");
+
+	/* It begins after a rest of either thread, 50 us each; up to 16 frames wait, and up to 16 are in the burst that is under way. */
+	assert_true(busy > 0.985);
+	assert_true(fabs(stored - 10.2e6 / 20e3) <= 16 + 3);
+	assert_true(dropped >= 2000 - stored - 2 * 16 && dropped <= 2000 - stored);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_RING, "delivery.l.0.queue",
+			    "length_max") == 8);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_WORKER, "receiver-0",
+			    "received_packets") == 2000);
+	weir_sim_result_free(&result);
+	given_free(&given);
+	/* As fast as they come, a queue of those that come in a rest of either thread is enough. */
+	EXPECT(DELIVERY("12", "100cycles"), {WEIR_SIM_LINK, "l-0", "stored_frames", 1000},
+		{WEIR_SIM_LINK, "l-1", "stored_frames", 1000},
+		{WEIR_SIM_DROP, "l-1: queue_full", "packets", 0});
+}
+
+/*
+ * It looks each ms, and finds 199 frames at first: takes 32 of them, then 64, then the last 103; later 128 at once, and the other 72.
+ * Of fixed bursts it takes 128, then the others.
+ */
+#define BURSTS(receiver)                                                                           \
+	"application:\n"                                                                           \
+	"  formats: {f: {size: 100B, clock: 1MHz, step: 10}}\n"                                    \
+	"  links: {l: {format: f, count: 2, port: d, buffer: {history: 1s}}}\n"                    \
+	"platform:\n"                                                                              \
+	"  receivers: {d: {device: a, burst_size: 128, lcore_sleep_us: 1000, " receiver "}}\n"     \
+	"  cores: {c: {clock: 1GHz}}\n"                                                            \
+	"  costs: {walk: 100cycles, poll: 50cycles, nodes: {link_rx: {packet: 1cycles}}}\n"        \
+	"run: {simulation: {duration: 2100us}}\n"
+
+static void
+adaptive_bursts(void **state)
+{
+	EXPECT(BURSTS("burst_adaptive: true"), {WEIR_SIM_NODE, "link_rx-d", "vectors", 3 + 2},
+		{WEIR_SIM_NODE, "link_rx-d", "packets", 399});
+	EXPECT(BURSTS("burst_adaptive: false"), {WEIR_SIM_NODE, "link_rx-d", "vectors", 2 + 2},
+		{WEIR_SIM_NODE, "link_rx-d", "packets", 399});
+}
+
 int
 main(void)
 {
@@ -243,6 +311,8 @@ main(void)
 		cmocka_unit_test(windows_to_come),
 		cmocka_unit_test(thread_of_links),
 		cmocka_unit_test(thread_rests),
+		cmocka_unit_test(delivery_by_queue),
+		cmocka_unit_test(adaptive_bursts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
