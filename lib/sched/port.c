@@ -397,6 +397,13 @@ not_below_others(const struct builtin_port *port)
 	return 2 * highest - 1;
 }
 
+/* Events seen in its rings, but for those that its owner sent to itself. */
+static inline uint32_t
+nb_of_others(const struct shard *shard)
+{
+	return shard->nb_in_rings - ring_count(&shard->rings[shard_owner(shard)]);
+}
+
 /* What came first first. */
 static __rte_always_inline uint16_t
 take_ready(struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
@@ -412,7 +419,7 @@ take_ready(struct shard *shard, struct builtin_port *port, struct rte_event *eve
 		if (!has_several_priorities(port->builtin)) {
 			got += take_from_rings(shard, port, &events[got], (uint16_t)(nb - got));
 			/* What is left of a line that its sender goes on writing to would have to be fetched once more. */
-			if (shard->nb_in_rings > 0 && shard->nb_in_rings < FEW)
+			if (nb_of_others(shard) > 0 && nb_of_others(shard) < FEW)
 				shard_drain(shard, UINT32_MAX);
 		} else {
 			shard_drain(shard, UINT32_MAX);
