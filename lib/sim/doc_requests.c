@@ -66,26 +66,6 @@ take_links(struct weir_sim_model *model, struct model_request *request,
 			"unknown link '%s'; expected one of application.links", name);
 }
 
-/* Whether time goes on if the first link's does not is not simulated. */
-static void
-check_ends(struct weir_sim_model *model, const struct model_request *request)
-{
-	const uint32_t *links = model->asked + request->first_link;
-	uint32_t i;
-
-	for (i = 1; i < request->nb_links; i++) {
-		const struct model_stream *first = &model->streams[model->links[links[0]].stream];
-		const struct model_stream *other = &model->streams[model->links[links[i]].stream];
-
-		if (first->count != 0 && (other->count == 0 || other->count > first->count))
-			weir_base_doc_error_add(model->doc, request->value,
-				"frames of link '%s' end before those of '%s', whose time windows "
-				"would go by then: this is not simulated; expected the first link "
-				"to last longest",
-				first->name, other->name);
-	}
-}
-
 static void
 read_request(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {
@@ -114,7 +94,6 @@ read_request(struct weir_sim_model *model, const struct weir_base_doc_value *val
 		weir_base_doc_error_add(model->doc, value,
 			"'window' and 'every' are no tick of the links' clock; expected longer "
 			"times");
-	check_ends(model, request);
 	model->nb_requests++;
 }
 

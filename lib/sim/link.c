@@ -21,7 +21,8 @@ sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
 	sim->fragments.free = SIM_NONE;
 	sim->links = calloc(model->nb_links + 1, sizeof(*sim->links));
 	sim->requests = calloc(model->nb_requests + 1, sizeof(*sim->requests));
-	if (sim->links == NULL || sim->requests == NULL)
+	sim->marks = calloc(model->nb_asked + 1, sizeof(*sim->marks));
+	if (sim->links == NULL || sim->requests == NULL || sim->marks == NULL)
 		return false;
 	for (i = 0; i < model->nb_links; i++) {
 		struct sim_link *const link = &sim->links[i];
@@ -47,6 +48,7 @@ sim_links_free(struct sim *sim)
 		free(sim->links[i].there);
 	free(sim->links);
 	free(sim->requests);
+	free(sim->marks);
 	free(sim->fragments.all);
 }
 

@@ -51,7 +51,14 @@ enum sim_answer {
 	SIM_ANSWERS,
 };
 
+/* Where a link of a request was when the one that leads it stood still. */
+struct sim_mark {
+	bool is_set;
+	uint64_t at, lead_at; /* ticks */
+};
+
 struct sim_request {
+	uint32_t lead; /* number of the link, among its own, whose time it goes by */
 	bool has_begun;
 	uint64_t first;  /* tick that the first window begins with */
 	uint64_t number; /* of the next window */

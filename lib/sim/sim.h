@@ -314,6 +314,7 @@ struct sim {
 	struct sim_graph graph;
 	struct sim_link *links;
 	struct sim_request *requests;
+	struct sim_mark *marks; /* link by link of each request */
 	struct sim_fragments fragments;
 	struct weir_sim_random *step_random;  /* per step of the model: amounts */
 	struct weir_sim_random *skip_random;  /* per step: whether it is skipped */

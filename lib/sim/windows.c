@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Windows of time: asked for when the first of their links' time has come, answered when each link's has come to their end,
+ * Windows of time: asked for when the time of the link that leads has come, the first one at first, answered when each link's has come to their end,
  * or when they have waited for long enough. Neither takes any time.
  */
 #include <stdlib.h>
@@ -173,7 +173,7 @@ ask_due(struct sim *sim, uint32_t index)
 {
 	const struct model_request *const model = &sim->model->requests[index];
 	struct sim_request *const request = &sim->requests[index];
-	const uint32_t lead = sim->model->asked[model->first_link];
+	const uint32_t lead = sim->model->asked[model->first_link + request->lead];
 	const uint64_t now = horizon_of(sim, lead);
 	uint64_t begin;
 
@@ -224,14 +224,40 @@ answer_due(struct sim *sim, uint32_t link)
 	sim->links[link].waiting_last = last;
 }
 
+/* Another link's time has gone on: for half of its history, while that of the one that leads stands still? Then it leads. */
+static void
+look_at_other(struct sim *sim, uint32_t index, uint32_t number)
+{
+	const struct model_request *const model = &sim->model->requests[index];
+	const uint32_t link = sim->model->asked[model->first_link + number];
+	const uint32_t lead = sim->model->asked[model->first_link + sim->requests[index].lead];
+	const uint64_t now = horizon_of(sim, link), lead_at = horizon_of(sim, lead);
+	struct sim_mark *const mark = &sim->marks[model->first_link + number];
+
+	if (!mark->is_set || mark->lead_at != lead_at) {
+		*mark = (struct sim_mark){.is_set = true, .at = now, .lead_at = lead_at};
+		return;
+	}
+	if (now - mark->at <= sim_link_ticks(sim, link, sim->model->links[link].held - 1) / 2)
+		return;
+	sim->requests[index].lead = number;
+	ask_due(sim, index);
+}
+
 void
 sim_requests_look(struct sim *sim, uint32_t link)
 {
-	uint32_t i;
+	uint32_t i, j;
 
 	for (i = 0; i < sim->model->nb_requests; i++)
-		if (sim->model->asked[sim->model->requests[i].first_link] == link)
-			ask_due(sim, i);
+		for (j = 0; j < sim->model->requests[i].nb_links; j++) {
+			if (sim->model->asked[sim->model->requests[i].first_link + j] != link)
+				continue;
+			if (j == sim->requests[i].lead)
+				ask_due(sim, i);
+			else
+				look_at_other(sim, i, j);
+		}
 	if (sim->links[link].waiting != SIM_NONE)
 		answer_due(sim, link);
 }

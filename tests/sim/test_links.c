@@ -62,6 +62,14 @@ what_a_buffer_holds(void **state)
 	LINKS("frames: 100, faults: [{" fault ", first: 5, period: 10, length: 2}]", "",           \
 		"duration: 10ms")
 
+#define LATE(amount)                                                                               \
+	"application:\n"                                                                           \
+	"  formats: {f: {size: 64B, clock: 1MHz, step: 10}}\n"                                     \
+	"  links: {l: {format: f, buffer: {history: 40us}}}\n"                                     \
+	"traffic: {emulated: {l: {frames: 100, faults: [{fault: reorder, first: 50, "              \
+	"amount: " amount "}]}}}\n"                                                                \
+	"run: {simulation: {duration: 10ms}}\n"
+
 static void
 faults(void **state)
 {
@@ -83,6 +91,11 @@ faults(void **state)
 	EXPECT(EACH_TENTH("fault: reorder, amount: 3"), {WEIR_SIM_LINK, "l-0", "late_frames", 10},
 		{WEIR_SIM_STREAM, "l-0", "latency_max_ns", 30e3},
 		{WEIR_SIM_STREAM, "l-0", "reordered_packets", 10});
+	/* 40 us, 160 of jumps, and 2 steps: a frame that comes after 21 later ones is in time. */
+	EXPECT(LATE("21"), {WEIR_SIM_LINK, "l", "stored_frames", 100},
+		{WEIR_SIM_LINK, "l", "late_frames", 1});
+	EXPECT(LATE("22"), {WEIR_SIM_DROP, "l: too_late", "packets", 1},
+		{WEIR_SIM_LINK, "l", "buffered_max", 22});
 	/* The last frame, which nothing comes after, does not stay behind. */
 	EXPECT(LINKS("frames: 7, faults: [{fault: reorder, amount: 3, first: 6}]", "",
 		       "duration: 1ms"),
@@ -134,11 +147,11 @@ windows_that_are_there(void **state)
 	/* The first one begins with the first frame. */
 	EXPECT(WINDOWS("delay: 100us", ", faults: [{fault: drop, length: 15}]"),
 		{WEIR_SIM_REQUEST, "r", "windows", 98}, {WEIR_SIM_REQUEST, "r", "complete", 196});
-	/* One that begins or ends within frames has these, too: 5 to 7 of each three windows' beginnings. */
+	/* One that ends within a frame has that, too, and every other one begins within one. */
 	EXPECT(LINKS("frames: 1000",
-		       "requests: {r: {links: [l-1], every: 100us, window: 51us, delay: 1ms}}",
+		       "requests: {r: {links: [l-1], every: 105us, window: 51us, delay: 1ms}}",
 		       "duration: 1s"),
-		{WEIR_SIM_REQUEST, "r", "frames", 91 * 6});
+		{WEIR_SIM_REQUEST, "r", "windows", 86}, {WEIR_SIM_REQUEST, "r", "frames", 86 * 6});
 }
 
 static void
@@ -174,10 +187,42 @@ windows_to_come(void **state)
 		{WEIR_SIM_REQUEST, "r", "frames", 2 * (4 + 99 * 3)});
 	/* There is room for those of one window at a time: every other one is refused. */
 	EXPECT(LINKS("frames: 1000",
-		       "fragments: {count: 3}\n"
+		       "fragments: {count: 2}\n"
 		       "  requests: {r: {links: [l], every: 100us, window: 150us, timeout: 1s}}",
 		       "duration: 1s"),
 		{WEIR_SIM_REQUEST, "r", "refused", 2 * 50}, {WEIR_SIM_REQUEST, "r", "waiting", 2});
+}
+
+/*
+ * The first link ends after 1 ms, and its time with it; the other's goes on: by half of its history, 1170 of 2340 us, the time of windows is that
+ * of the other. Those of the first link's are too old for it, or still to come.
+ */
+static void
+time_of_another_link(void **state)
+{
+	EXPECT("application:\n"
+	       "  formats: {f: {size: 64B, clock: 1MHz, step: 10}}\n"
+	       "  links:\n"
+	       "    a: {format: f, buffer: {history: 2ms}}\n"
+	       "    b: {format: f, buffer: {history: 2ms}}\n"
+	       "  requests: {r: {links: [a, b], every: 100us, window: 50us, delay: 100us, timeout: "
+	       "0s}}\n"
+	       "traffic: {emulated: {a: {frames: 100}, b: {frames: 300}}}\n"
+	       "run: {simulation: {duration: 1s}}\n",
+		{WEIR_SIM_REQUEST, "r", "windows", 30},
+		{WEIR_SIM_REQUEST, "r", "complete", 10 + 30},
+		{WEIR_SIM_REQUEST, "r", "not_yet", 20});
+	/* It takes more than half of the history. */
+	EXPECT("application:\n"
+	       "  formats: {f: {size: 64B, clock: 1MHz, step: 10}}\n"
+	       "  links:\n"
+	       "    a: {format: f, buffer: {history: 2ms}}\n"
+	       "    b: {format: f, buffer: {history: 2ms}}\n"
+	       "  requests: {r: {links: [a, b], every: 100us, window: 50us, delay: 100us, timeout: "
+	       "0s}}\n"
+	       "traffic: {emulated: {a: {frames: 100}, b: {frames: 200}}}\n"
+	       "run: {simulation: {duration: 1s}}\n",
+		{WEIR_SIM_REQUEST, "r", "windows", 10});
 }
 
 /* Frames that come after a stall wait for nobody: there is room for any number, and the thread takes them as fast as it can. */
@@ -309,6 +354,7 @@ main(void)
 		cmocka_unit_test(windows_that_are_there),
 		cmocka_unit_test(windows_that_are_old),
 		cmocka_unit_test(windows_to_come),
+		cmocka_unit_test(time_of_another_link),
 		cmocka_unit_test(thread_of_links),
 		cmocka_unit_test(thread_rests),
 		cmocka_unit_test(delivery_by_queue),
