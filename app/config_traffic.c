@@ -171,6 +171,19 @@ check_raw(struct config *config, const struct weir_base_doc_value *value,
 			format->name);
 }
 
+/* Threads of its own, of which each has a link to make frames for. */
+static void
+check_cpus(struct config *config, const struct weir_base_doc_value *value,
+	const struct config_link *link)
+{
+	const struct weir_base_doc_value *cpus = weir_base_doc_get(value, "cpus");
+
+	if (weir_base_doc_count(cpus) > link->nb)
+		weir_base_doc_error_add(config->doc, cpus,
+			"%u threads for %u links; expected one for each link, or fewer",
+			weir_base_doc_count(cpus), link->nb);
+}
+
 static int
 read_emulated(struct config *config, struct config_emulated *emulated)
 {
@@ -190,6 +203,7 @@ read_emulated(struct config *config, struct config_emulated *emulated)
 	emulated->size_bytes = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "size"));
 	emulated->payload = weir_base_doc_str(weir_base_doc_get(value, "payload"));
 	emulated->seed = weir_base_doc_u64(weir_base_doc_get(value, "seed"));
+	check_cpus(config, value, &config->links.list[link]);
 	read_rate(value, &emulated->rate_frames, &emulated->rate_seconds);
 	check_emulated(config, emulated);
 	check_payload(config, emulated, frame_bytes(emulated, &config->links.list[link].format));

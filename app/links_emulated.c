@@ -12,14 +12,21 @@
 #include "links_feed.h"
 #include "links_report.h"
 
+/* Of the last look, by number of stream; of as many queues as there are threads. */
+struct counted {
+	struct weir_readout_emulator_stats stream;
+	struct weir_readout_dispatch_stats dispatched;
+};
+
 static uint32_t
 poll_emulator(struct links_feed *feed, uint16_t poller, uint64_t now_ns)
 {
 	struct rte_mbuf *mbufs[LINKS_FEED_BURST];
-	uint32_t nb = weir_readout_emulator_poll(feed->source, now_ns, mbufs, LINKS_FEED_BURST);
+	uint32_t nb = weir_readout_emulator_poll_share(
+		feed->source, poller, now_ns, mbufs, LINKS_FEED_BURST);
 
 	if (nb > 0)
-		weir_readout_dispatch_receive(feed->dispatch, 0, mbufs, nb, now_ns);
+		weir_readout_dispatch_receive(feed->dispatch, poller, mbufs, nb, now_ns);
 	return nb;
 }
 
@@ -29,28 +36,29 @@ emulator_ended(const struct links_feed *feed)
 	return weir_readout_emulator_ended(feed->source);
 }
 
+/* Each thread's of its own links. */
 static void
 look_at_emulator(struct links_feed *feed, uint16_t poller)
 {
-	struct weir_readout_emulator_stats *stats = feed->counted;
+	struct counted *counted = feed->counted;
 	unsigned int i;
 
-	for (i = 0; i < feed->link->nb; i++)
-		weir_readout_emulator_stats(feed->source, i, &stats[i]);
-	weir_readout_dispatch_stats(feed->dispatch, 0, &feed->dispatched);
+	for (i = poller; i < feed->link->nb; i += links_feed_nb_pollers(feed))
+		weir_readout_emulator_stats(feed->source, i, &counted[i].stream);
+	weir_readout_dispatch_stats(feed->dispatch, poller, &counted[poller].dispatched);
 }
 
 /* One link's. @return what was sent but is not accounted for */
 static json_t *
 stream_json(const struct links_feed *feed, unsigned int number, bool *adds_up)
 {
-	const struct weir_readout_emulator_stats *stats = feed->counted;
+	const struct counted *counted = feed->counted;
+	const struct weir_readout_emulator_stats *stats = &counted[number].stream;
 	json_t *faults = json_object();
 	char name[CONFIG_LINK_NAME_SIZE];
 	int64_t withheld;
 	unsigned int i;
 
-	stats += number;
 	config_link_name(feed->link, number, name);
 	for (i = 0; i < WEIR_READOUT_NB_EMULATED; i++)
 		links_report_count(faults,
@@ -69,7 +77,8 @@ stream_json(const struct links_feed *feed, unsigned int number, bool *adds_up)
 static json_t *
 report_emulator(const struct links_feed *feed, uint64_t received, bool *adds_up)
 {
-	const struct weir_readout_emulator_stats *stats = feed->counted;
+	const struct counted *counted = feed->counted;
+	struct weir_readout_dispatch_stats dispatched = {0};
 	json_t *streams = json_array();
 	uint64_t sent = 0;
 	unsigned int i;
@@ -77,12 +86,12 @@ report_emulator(const struct links_feed *feed, uint64_t received, bool *adds_up)
 	*adds_up = true;
 	for (i = 0; i < feed->link->nb; i++) {
 		json_array_append_new(streams, stream_json(feed, i, adds_up));
-		sent += stats[i].sent;
+		sent += counted[i].stream.sent;
+		links_feed_add_dispatched(&dispatched, &counted[i].dispatched);
 	}
-	*adds_up =
-		*adds_up && feed->dispatched.received == sent && feed->dispatched.links == received;
+	*adds_up = *adds_up && dispatched.received == sent && dispatched.links == received;
 	return json_pack("{s:o, s:o}", "streams", streams, "packets",
-		links_report_dispatched(&feed->dispatched, adds_up));
+		links_report_dispatched(&dispatched, adds_up));
 }
 
 static unsigned int
@@ -138,7 +147,7 @@ read_payload(const char *path, void **payload)
 
 static void *
 create_emulator(const struct config_emulated *emulated, const struct config_link *link,
-	struct rte_mempool *pool)
+	uint16_t nb_pollers, struct rte_mempool *pool)
 {
 	struct weir_readout_emulator_stream *streams = calloc(link->nb, sizeof(*streams));
 	void *emulator, *payload = NULL;
@@ -161,8 +170,12 @@ create_emulator(const struct config_emulated *emulated, const struct config_link
 			.faults = emulated->faults,
 			.nb_faults = emulated->nb_faults,
 		};
-	emulator = weir_readout_emulator_create(&(struct weir_readout_emulator_config){
-		.streams = streams, .nb_streams = link->nb, .pool = pool, .seed = emulated->seed});
+	emulator = weir_readout_emulator_create(
+		&(struct weir_readout_emulator_config){.streams = streams,
+			.nb_streams = link->nb,
+			.nb_pollers = nb_pollers,
+			.pool = pool,
+			.seed = emulated->seed});
 	free(streams);
 	free(payload);
 	return emulator;
@@ -173,11 +186,13 @@ links_feed_emulate(struct links_feed *feed, const struct config_emulated *emulat
 	const struct config_link *link, struct weir_readout_link *const *links,
 	struct rte_mempool *pool)
 {
-	int error = links_feed_open(feed, &emulated_type, link, links,
-		link->nb * sizeof(struct weir_readout_emulator_stats));
+	int error;
 
+	feed->cpus = weir_base_doc_get(emulated->value, "cpus");
+	error = links_feed_open(
+		feed, &emulated_type, link, links, link->nb * sizeof(struct counted));
 	if (error < 0)
 		return error;
-	feed->source = create_emulator(emulated, link, pool);
+	feed->source = create_emulator(emulated, link, links_feed_nb_pollers(feed), pool);
 	return feed->source != NULL ? 0 : -rte_errno;
 }

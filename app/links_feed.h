@@ -21,6 +21,7 @@
 #define LINKS_FEED_BURST WEIR_BASE_FEED_BURST /**< packets that a feed has in hand at once */
 #define LINKS_FEED_PARTS 2                    /**< that the control socket shows of one, at most */
 
+struct config;
 struct links_feed;
 struct rte_mempool;
 
@@ -54,10 +55,13 @@ struct links_feed {
 	const struct config_link *link;         /**< whom it feeds; NULL: links of a receiver */
 	const struct config_receiver *receiver; /**< NULL: it feeds link, or is shared */
 	const struct config_shared *shared;     /**< NULL: it is no port that a graph has, too */
+	const struct weir_base_doc_value
+		*cpus; /**< of threads of its own that poll it, a list; NULL: it has none */
 	struct weir_readout_dispatch *dispatch;
-	struct weir_readout_dispatch_stats dispatched; /**< of the last look */
-	void *source;                                  /**< where packets come from */
-	void *counted;                                 /**< its counters, of the last look */
+	struct weir_readout_dispatch_stats
+		dispatched; /**< of the last look, where one thread polls it */
+	void *source;       /**< where packets come from */
+	void *counted;      /**< its counters, of the last look */
 };
 
 /**
@@ -76,13 +80,28 @@ int links_feed_replay(struct links_feed *feed, const struct config_replayed *rep
 	struct rte_mempool *pool);
 
 /**
- * What these have in common: a dispatch, and room for counters.
+ * What these have in common: a dispatch, with a queue for each thread that polls it, and room for counters.
  *
  * @return 0, or a negative errno with the reason in the log: links_feed_close() frees what there is
  */
 int links_feed_open(struct links_feed *feed, const struct links_feed_type *type,
 	const struct config_link *link, struct weir_readout_link *const *links,
 	size_t counted_bytes);
+
+/** How many threads poll it. */
+uint16_t links_feed_nb_pollers(const struct links_feed *feed);
+
+/** Which of them gives this link of the feed its frames? @param number  of the link, among those alike */
+uint16_t links_feed_poller(
+	const struct links_feed *feed, const struct config_link *link, unsigned int number);
+
+/** Does it feed these links? */
+bool links_feed_is_of(
+	const struct links_feed *feed, const struct config *config, const struct config_link *link);
+
+/** Add what a dispatch counted of one queue to @p sum. */
+void links_feed_add_dispatched(
+	struct weir_readout_dispatch_stats *sum, const struct weir_readout_dispatch_stats *stats);
 
 /** Free that. */
 void links_feed_close(struct links_feed *feed);

@@ -15,10 +15,10 @@
 
 /* ---- who polls what ---- */
 
-static uint16_t
-nb_own(const struct links_feed *feed)
+static bool
+has_own(const struct links_feed *feed)
 {
-	return feed->receiver != NULL ? feed->receiver->nb_cpus : 0;
+	return weir_base_doc_count(feed->cpus) > 0;
 }
 
 /* The first feeder rests as the most impatient of its receivers has it. */
@@ -50,19 +50,18 @@ add_feeder(struct links_run *run)
 	return feeder;
 }
 
-/* The links of a feed are of its feeders, by their queues. */
+/* The links of a feed are of its feeders. */
 static void
 share_links(struct links_run *run, const struct config *config, const struct links_feed *feed,
 	unsigned int first)
 {
-	const int receiver = (int)(feed->receiver - config->receivers.list);
 	unsigned int i, j;
 
 	for (i = 0; i < config->links.nb; i++) {
 		const struct config_link *link = &config->links.list[i];
 
-		for (j = 0; link->receiver == receiver && j < link->nb; j++)
-			run->feeder_of[link->first + j] = first + link->queue % nb_own(feed);
+		for (j = 0; links_feed_is_of(feed, config, link) && j < link->nb; j++)
+			run->feeder_of[link->first + j] = first + links_feed_poller(feed, link, j);
 	}
 }
 
@@ -72,16 +71,19 @@ add_own_feeders(struct links_run *run, const struct config *config, struct links
 	const unsigned int first = run->nb_feeders;
 	uint16_t i;
 
-	for (i = 0; i < nb_own(feed); i++) {
+	if (!has_own(feed))
+		return;
+	for (i = 0; i < links_feed_nb_pollers(feed); i++) {
 		struct links_feeder *feeder = add_feeder(run);
 
 		feeder->feed = feed;
 		feeder->poller = i;
-		feeder->cpu = weir_base_doc_at(weir_base_doc_get(feed->receiver->value, "cpus"), i);
-		feeder->rest_ns = feed->receiver->lcore_sleep_us * UINT64_C(1000);
+		feeder->cpu = weir_base_doc_at(feed->cpus, i);
+		feeder->rest_ns = feed->receiver != NULL
+					  ? feed->receiver->lcore_sleep_us * UINT64_C(1000)
+					  : LINKS_THREAD_REST_NS;
 	}
-	if (nb_own(feed) > 0)
-		share_links(run, config, feed, first);
+	share_links(run, config, feed, first);
 }
 
 int
@@ -90,7 +92,7 @@ links_feeders_open(struct links_run *run, const struct config *config)
 	unsigned int nb = 1, i;
 
 	for (i = 0; i < run->nb_feeds; i++)
-		nb += nb_own(&run->feeds[i]);
+		nb += links_feed_nb_pollers(&run->feeds[i]);
 	run->feeders = calloc(nb, sizeof(*run->feeders));
 	run->feeder_of = calloc(run->nb + 1, sizeof(*run->feeder_of));
 	if (run->feeders == NULL || run->feeder_of == NULL)
@@ -106,7 +108,7 @@ links_feeders_open(struct links_run *run, const struct config *config)
 static bool
 is_polled_by(const struct links_feeder *feeder, const struct links_feed *feed)
 {
-	return feeder->feed != NULL ? feeder->feed == feed : nb_own(feed) == 0;
+	return feeder->feed != NULL ? feeder->feed == feed : !has_own(feed);
 }
 
 /* All counters of one moment: between two polls nothing is on its way from a feed to its links. */
@@ -139,7 +141,7 @@ poll_feeds(const struct links_feeder *feeder)
 	if (feeder->feed != NULL)
 		return feeder->feed->type->poll(feeder->feed, feeder->poller, now_ns);
 	for (i = 0; i < run->nb_feeds; i++)
-		if (nb_own(&run->feeds[i]) == 0)
+		if (!has_own(&run->feeds[i]))
 			nb += run->feeds[i].type->poll(&run->feeds[i], 0, now_ns);
 	return nb;
 }
@@ -155,7 +157,15 @@ feeds_ended(const struct links_run *run)
 	return true;
 }
 
-/* Until it is told to stop; the first one, until nothing comes any more. */
+/* Has what it polls come to its end? The first one waits for all feeds. */
+static bool
+has_ended(const struct links_feeder *feeder)
+{
+	return feeder->feed != NULL ? feeder->feed->type->ended(feeder->feed) != 0
+				    : feeds_ended(feeder->run);
+}
+
+/* Until it is told to stop, or nothing comes any more. */
 static void
 poll_until_quiet(struct links_feeder *feeder)
 {
@@ -164,7 +174,7 @@ poll_until_quiet(struct links_feeder *feeder)
 
 	while (!__atomic_load_n(&run->quiet, __ATOMIC_RELAXED)) {
 		if (poll_feeds(feeder) == 0) {
-			if (feeder->feed == NULL && run->ends && feeds_ended(run))
+			if (run->ends && has_ended(feeder))
 				break;
 			links_thread_rest_ns(feeder->rest_ns);
 		}
@@ -284,13 +294,17 @@ feed_the_rest(void *arg)
 static int
 start(struct links_feeder *feeder, struct config *config)
 {
-	int error = links_thread_start(&feeder->thread,
-		feeder->feed == NULL ? "weir-links" : "weir-receiver",
-		feeder->feed == NULL ? feed_the_rest : feed_some, feeder);
-	return error == 0 && feeder->feed != NULL
-		       ? links_thread_pin(&feeder->thread, config->doc, feeder->cpu, "receiver",
-				 feeder->feed->receiver->name)
-		       : error;
+	const struct links_feed *feed = feeder->feed;
+	const bool receives = feed != NULL && feed->receiver != NULL;
+	const int error =
+		links_thread_start(&feeder->thread, receives ? "weir-receiver" : "weir-links",
+			feed == NULL ? feed_the_rest : feed_some, feeder);
+
+	if (error < 0 || feed == NULL)
+		return error;
+	return links_thread_pin(&feeder->thread, config->doc, feeder->cpu,
+		receives ? "receiver" : "emulated link",
+		receives ? feed->receiver->name : feed->link->name);
 }
 
 /* The first one first: it waits for the others until they have stopped, and those that cannot be started have. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_common.h>
 #include <rte_errno.h>
 
 #include "config.h"
@@ -20,12 +19,6 @@ struct counted {
 	struct weir_readout_receiver_queue_stats queues[];
 };
 
-static uint16_t
-nb_pollers(const struct config_receiver *receiver)
-{
-	return RTE_MAX(receiver->nb_cpus, (uint16_t)1);
-}
-
 /* Rests when no burst was full, as the published configuration has it. */
 static uint32_t
 poll_receiver(struct links_feed *feed, uint16_t poller, uint64_t now_ns)
@@ -39,7 +32,7 @@ drain_receiver(struct links_feed *feed, uint64_t now_ns)
 {
 	uint16_t i;
 
-	for (i = 0; i < nb_pollers(feed->receiver); i++)
+	for (i = 0; i < links_feed_nb_pollers(feed); i++)
 		weir_readout_receiver_drain(feed->source, i, now_ns);
 }
 
@@ -57,7 +50,7 @@ look_at_receiver(struct links_feed *feed, uint16_t poller)
 
 	if (poller == 0)
 		weir_readout_receiver_port_stats(feed->source, 0, &counted->port);
-	for (q = poller; q < feed->receiver->port.nb_queues; q += nb_pollers(feed->receiver))
+	for (q = poller; q < feed->receiver->port.nb_queues; q += links_feed_nb_pollers(feed))
 		weir_readout_receiver_queue_stats(feed->source, q, &counted->queues[q]);
 }
 
@@ -68,15 +61,8 @@ sum_dispatched(const struct counted *counted, uint16_t nb_queues)
 	struct weir_readout_dispatch_stats sum = {0};
 	uint16_t q;
 
-	for (q = 0; q < nb_queues; q++) {
-		const struct weir_readout_dispatch_stats *stats = &counted->queues[q].dispatch;
-
-		sum.received += stats->received;
-		sum.links += stats->links;
-		sum.not_udp += stats->not_udp;
-		sum.truncated += stats->truncated;
-		sum.unknown_stream += stats->unknown_stream;
-	}
+	for (q = 0; q < nb_queues; q++)
+		links_feed_add_dispatched(&sum, &counted->queues[q].dispatch);
 	return sum;
 }
 
@@ -202,6 +188,7 @@ links_feed_receive(struct links_feed *feed, struct config *config,
 {
 	feed->type = &receiver_type;
 	feed->receiver = receiver;
+	feed->cpus = weir_base_doc_get(receiver->value, "cpus");
 	feed->counted = calloc(1,
 		sizeof(struct counted) + receiver->port.nb_queues *
 						 sizeof(struct weir_readout_receiver_queue_stats));

@@ -95,16 +95,6 @@ links_json(const struct links_run *run, const struct config *config, bool *adds_
 	return list;
 }
 
-static bool
-is_fed(const struct config *config, const struct links_feed *feed, const struct config_link *link)
-{
-	if (feed->shared != NULL)
-		return link->shared == (int)(feed->shared - config->links.shared);
-	return feed->link != NULL
-		       ? feed->link == link
-		       : link->receiver == (int)(feed->receiver - config->receivers.list);
-}
-
 /* What links say that they got from a feed. */
 static uint64_t
 received_from(
@@ -116,7 +106,7 @@ received_from(
 	for (i = 0; i < config->links.nb; i++) {
 		const struct config_link *link = &config->links.list[i];
 
-		for (j = 0; is_fed(config, feed, link) && j < link->nb; j++)
+		for (j = 0; links_feed_is_of(feed, config, link) && j < link->nb; j++)
 			received += run->stats[link->first + j].received;
 	}
 	return received;

@@ -56,6 +56,9 @@ nb_mbufs(const struct config *config)
 	for (i = 0; i < config->links.nb; i++)
 		if (config->links.list[i].receiver == CONFIG_NONE)
 			nb += config_link_queued(&config->links.list[i]);
+	for (i = 0; i < config->links.nb_emulated; i++)
+		nb += NB_MBUFS * (uint64_t)weir_base_doc_count(weir_base_doc_get(
+					 config->links.emulated[i].value, "cpus"));
 	return (uint32_t)RTE_MIN(nb, (uint64_t)UINT32_MAX);
 }
 

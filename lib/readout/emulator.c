@@ -9,7 +9,7 @@
 #include <rte_errno.h>
 
 #include "emulator_private.h"
-#include "registry_private.h"
+#include "memory.h"
 #include "tally.h"
 
 #define SECOND_NS      UINT64_C(1000000000)
@@ -254,7 +254,24 @@ weir_readout_emulator_free(struct weir_readout_emulator *emulator)
 		free(emulator->streams[i].packet.bytes);
 	}
 	free(emulator->streams);
+	free(emulator->pollers);
 	free(emulator);
+}
+
+/* @return 0, -ENOMEM */
+static int
+make_arrays(
+	struct weir_readout_emulator *emulator, const struct weir_readout_emulator_config *config)
+{
+	emulator->nb_pollers = RTE_MAX(config->nb_pollers, 1u);
+	emulator->pollers = memory_zeroed(emulator->nb_pollers, sizeof(*emulator->pollers));
+	emulator->streams = memory_zeroed(config->nb_streams, sizeof(*emulator->streams));
+	if (emulator->pollers == NULL || emulator->streams == NULL)
+		return -ENOMEM;
+	emulator->nb_streams = config->nb_streams;
+	for (uint32_t i = 0; i < emulator->nb_pollers; i++)
+		emulator->pollers[i].first = emulator->pollers[i].turn = i;
+	return 0;
 }
 
 struct weir_readout_emulator *
@@ -263,20 +280,18 @@ weir_readout_emulator_create(const struct weir_readout_emulator_config *config)
 	struct weir_readout_emulator *emulator;
 	int rc = 0;
 
-	if (config->nb_streams == 0 || config->pool == NULL) {
-		READOUT_LOG(ERROR, "an emulator needs streams, and mbufs");
+	if (config->nb_streams == 0 || config->pool == NULL ||
+		config->nb_pollers > config->nb_streams) {
+		READOUT_LOG(ERROR, "an emulator needs streams, one for each poller, and mbufs");
 		rte_errno = EINVAL;
 		return NULL;
 	}
 	emulator = calloc(1, sizeof(*emulator));
-	if (emulator != NULL)
-		emulator->streams = calloc(config->nb_streams, sizeof(*emulator->streams));
-	if (emulator == NULL || emulator->streams == NULL) {
-		free(emulator);
+	if (emulator == NULL || make_arrays(emulator, config) < 0) {
+		weir_readout_emulator_free(emulator);
 		rte_errno = ENOMEM;
 		return NULL;
 	}
-	emulator->nb_streams = config->nb_streams;
 	emulator->seed = config->seed;
 	emulator->pool = config->pool;
 	for (uint32_t i = 0; i < config->nb_streams && rc == 0; i++) {
@@ -295,22 +310,26 @@ weir_readout_emulator_create(const struct weir_readout_emulator_config *config)
 }
 
 static void
-next_turn(struct weir_readout_emulator *emulator)
+next_turn(const struct weir_readout_emulator *emulator, struct poller *own)
 {
-	emulator->turn = emulator->turn + 1 < emulator->nb_streams ? emulator->turn + 1 : 0;
+	own->turn += emulator->nb_pollers;
+	if (own->turn >= emulator->nb_streams)
+		own->turn = own->first;
 }
 
 uint32_t
-weir_readout_emulator_poll(struct weir_readout_emulator *emulator, uint64_t now_ns,
-	struct rte_mbuf **mbufs, uint32_t nb)
+weir_readout_emulator_poll_share(struct weir_readout_emulator *emulator, uint32_t poller,
+	uint64_t now_ns, struct rte_mbuf **mbufs, uint32_t nb)
 {
+	struct poller *own = &emulator->pollers[poller];
 	uint32_t nb_made = 0;
 	bool more = true;
 
 	while (more) {
 		more = false;
-		for (uint32_t i = 0; i < emulator->nb_streams; i++, next_turn(emulator)) {
-			struct stream *stream = &emulator->streams[emulator->turn];
+		for (uint32_t i = poller; i < emulator->nb_streams;
+			i += emulator->nb_pollers, next_turn(emulator, own)) {
+			struct stream *stream = &emulator->streams[own->turn];
 
 			if (stream->next_due_ns > now_ns || has_ended(stream))
 				continue;
@@ -325,16 +344,29 @@ weir_readout_emulator_poll(struct weir_readout_emulator *emulator, uint64_t now_
 			more = true;
 		}
 	}
-	emulator->turn = 0;
+	own->turn = own->first;
 	return nb_made;
 }
 
+uint32_t
+weir_readout_emulator_poll(struct weir_readout_emulator *emulator, uint64_t now_ns,
+	struct rte_mbuf **mbufs, uint32_t nb)
+{
+	return weir_readout_emulator_poll_share(emulator, 0, now_ns, mbufs, nb);
+}
+
+/* By what is published: others may poll. */
 bool
 weir_readout_emulator_ended(const struct weir_readout_emulator *emulator)
 {
-	for (uint32_t i = 0; i < emulator->nb_streams; i++)
-		if (!has_ended(&emulator->streams[i]))
+	for (uint32_t i = 0; i < emulator->nb_streams; i++) {
+		const uint64_t nb_frames = emulator->streams[i].config.nb_frames;
+		struct weir_readout_emulator_stats stats;
+
+		weir_readout_emulator_stats(emulator, i, &stats);
+		if (nb_frames == 0 || stats.made < nb_frames)
 			return false;
+	}
 	return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include <rte_mbuf.h>
 
+#include "registry_private.h"
 #include "weir_readout_emulator.h"
 
 /* Ethernet, IPv4 and UDP before a frame. */
@@ -24,8 +25,9 @@ struct emulated {
 	uint32_t bytes; /* sent of it */
 };
 
+/* On lines of its own: threads have some each. */
 struct stream {
-	struct weir_readout_emulator_stream config; /* faults: a copy; payload: none */
+	OWN_LINE struct weir_readout_emulator_stream config; /* faults: a copy; payload: none */
 	struct weir_readout_format format;
 	uint32_t number;
 	struct packet packet;
@@ -39,12 +41,18 @@ struct stream {
 	uint64_t version;                                    /* of these */
 };
 
+/* Makes the packets of its first stream, and of each nb_pollers'th after it. */
+struct poller {
+	OWN_LINE uint32_t first; /* its first stream */
+	uint32_t turn;           /* the stream whose packets come next */
+};
+
 struct weir_readout_emulator {
-	uint32_t nb_streams;
-	uint32_t turn; /* whose packets come next */
+	uint32_t nb_streams, nb_pollers;
 	uint64_t seed;
 	struct rte_mempool *pool;
 	struct stream *streams;
+	struct poller *pollers;
 };
 
 /* fault.c: is it done to this frame? */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Large memory for frames: hugepages where there are any, on a NUMA node, touched before the first frame comes. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "memory.h"
 
 #define HUGEPAGE_BYTES (2u << 20)
+#define CACHE_LINE     64u
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -96,4 +98,12 @@ memory_unmap(struct memory *memory)
 	munmap(memory->start, memory->bytes);
 	memory->start = NULL;
 	errno = why;
+}
+
+void *
+memory_zeroed(size_t nb, size_t bytes)
+{
+	void *array = aligned_alloc(CACHE_LINE, nb * bytes);
+
+	return array == NULL ? NULL : memset(array, 0, nb * bytes);
 }

@@ -20,6 +20,9 @@ struct memory {
  */
 int memory_map(struct memory *memory, size_t bytes, int socket_id, bool hugepages);
 
+/* An array whose elements may begin at cache lines, zero; to be freed with free(). NULL: no memory */
+void *memory_zeroed(size_t nb, size_t bytes);
+
 /* Nothing to do if it is not mapped. */
 void memory_unmap(struct memory *memory);
 

@@ -7,18 +7,10 @@
 
 #include <rte_errno.h>
 
-#include "weir_base_nodes.h"
+#include "memory.h"
 #include "receiver_private.h"
+#include "weir_base_nodes.h"
 #include "weir_base_pool.h"
-
-/* Zeroed, as aligned as what it holds. */
-static void *
-make_array(size_t nb, size_t bytes)
-{
-	void *array = aligned_alloc(RTE_CACHE_LINE_SIZE, nb * bytes);
-
-	return array == NULL ? NULL : memset(array, 0, nb * bytes);
-}
 
 static int
 make_queues(struct receiver_port *port)
@@ -98,8 +90,8 @@ make_receiver(const struct weir_readout_receiver_config *config)
 	receiver->nb_pollers = config->nb_pollers;
 	receiver->lcore_sleep_us = config->lcore_sleep_us;
 	receiver->ports = calloc(config->nb_ports, sizeof(*receiver->ports));
-	receiver->queues = make_array(receiver->nb_queues, sizeof(*receiver->queues));
-	receiver->pollers = make_array(receiver->nb_pollers, sizeof(*receiver->pollers));
+	receiver->queues = memory_zeroed(receiver->nb_queues, sizeof(*receiver->queues));
+	receiver->pollers = memory_zeroed(receiver->nb_pollers, sizeof(*receiver->pollers));
 	receiver->dispatch = weir_readout_dispatch_create(receiver->nb_queues);
 	if (receiver->ports == NULL || receiver->queues == NULL || receiver->pollers == NULL ||
 		receiver->dispatch == NULL) {

@@ -13,7 +13,7 @@
  *
  * Time is the caller's: nanoseconds since the start, so that tests need no clock.
  *
- * Threads: one at a time; counters from any, beside it: they are published frame by frame.
+ * Threads: one at a time, or as many pollers as it has; counters from any, beside it: they are published frame by frame.
  */
 
 #include <stdbool.h>
@@ -97,6 +97,7 @@ struct weir_readout_emulator_config {
 	uint32_t nb_streams;                                /**< 1 or more */
 	struct rte_mempool *pool; /**< mbufs, with room for a packet in one segment */
 	uint64_t seed;            /**< of faults at random */
+	uint32_t nb_pollers;      /**< threads that share the streams, each at least one; 0: 1 */
 };
 
 /** What became of a stream's frames, of one moment: 64 bits, never reset. sent = made - dropped - withheld - no_mbuf + duplicates. */
@@ -133,11 +134,19 @@ void weir_readout_emulator_free(struct weir_readout_emulator *emulator);
 uint32_t weir_readout_emulator_poll(struct weir_readout_emulator *emulator, uint64_t now_ns,
 	struct rte_mbuf **mbufs, uint32_t nb);
 
+/**
+ * As weir_readout_emulator_poll(), of each nb_pollers'th stream from number @p poller on: each poller is a thread, beside the others.
+ *
+ * @param poller  less than nb_pollers
+ */
+uint32_t weir_readout_emulator_poll_share(struct weir_readout_emulator *emulator, uint32_t poller,
+	uint64_t now_ns, struct rte_mbuf **mbufs, uint32_t nb);
+
 /** When frame @p number of a stream is due: ns since the start, rounded down. Any thread. */
 uint64_t weir_readout_emulator_due_ns(
 	const struct weir_readout_emulator *emulator, uint32_t stream, uint64_t number);
 
-/** Have all streams ended, nothing withheld? Never true of one without an end. */
+/** Have all streams ended, nothing withheld? Never true of one without an end. Any thread. */
 bool weir_readout_emulator_ended(const struct weir_readout_emulator *emulator);
 
 /** How many streams it has. Any thread. */

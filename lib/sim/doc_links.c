@@ -199,7 +199,11 @@ emulate(struct weir_sim_model *model, const struct weir_base_doc_value *emulated
 		stream->frames.seconds = (uint64_t)MILLION;
 	}
 	*is_good = false;
-	if (stream->frames.frames == 0 || stream->frames.seconds == 0)
+	if (port != SIM_NONE && weir_base_doc_given(emulated, "cpus"))
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(emulated, "cpus"),
+			"threads of their own are not simulated for emulated links whose thread "
+			"has costs; expected none");
+	else if (stream->frames.frames == 0 || stream->frames.seconds == 0)
 		weir_base_doc_error_add(model->doc, emulated,
 			"format '%s' does not say how many frames come; expected a key 'rate'",
 			frames->format);

@@ -95,6 +95,16 @@ static const struct weir_base_doc_key emulated_keys[] = {
 			"default zeros.",
 	},
 	{
+		.name = "cpus",
+		.kind = WEIR_BASE_DOC_LIST,
+		.item = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1023,
+		.help = "CPUs of threads of its own, which make its frames and give them to its "
+			"links: link n is of thread n modulo their number. By default it is the "
+			"thread of all feeds that have none.",
+	},
+	{
 		.name = "seed",
 		.kind = WEIR_BASE_DOC_INT,
 		.min = 0,

@@ -146,6 +146,49 @@ def test_beside_others(tmp_path):
     assert collected["received"] + collected["queued"] == sum(finder["delivered"] for finder in collected["finders"]) > 0
 
 
+def emulated(**more):
+    return {"application": {"links": {"wib": {"format": "wibeth", "count": 5, "buffer": {"history": "50ms"}}}},
+            "traffic": {"emulated": {"wib": {"frames": 1000, "seed": 7, "faults": [{"fault": "drop", "random": 0.05}], **more}}},
+            "run": {"until": "input_end"}}
+
+
+def test_emulated_by_several(tmp_path):
+    """The same frames, whoever makes them; the run ends when the last thread has no more."""
+    seen = []
+    for number, more in enumerate(({}, {"cpus": [CPUS[-1]]}, {"cpus": [CPUS[0], CPUS[-1]]})):
+        done = weir("run", write_description(tmp_path / f"{number}.yaml", emulated(**more)), "--name", unique_name(), "--json", cwd=tmp_path)
+        assert done.code == OK, done.text
+        readout = done.json()["readout"]
+        [feed] = readout["feeds"]
+        assert readout["adds_up"] and feed["packets"]["received"] == readout["frames"]["received"]
+        assert [stream["made"] for stream in feed["streams"]] == [1000] * 5
+        seen.append([(link["received"], link["missing"]) for link in readout["links"]])
+    assert seen[0] == seen[1] == seen[2] and all(0 < received < 1000 for received, _ in seen[0])
+
+
+def test_looks_while_several_emulate(tmp_path):
+    what = emulated(cpus=[CPUS[0], CPUS[-1]], rate="2kHz")
+    del what["traffic"]["emulated"]["wib"]["frames"], what["run"]
+    name = unique_name()
+    with Instance("run", write_description(tmp_path / "endless.yaml", what), "--name", name, "--json", cwd=tmp_path) as instance:
+        instance.until(lambda: (now := stats(name)) and all(one["received"] > 0 for one in now["readout"]["links"]), "frames of all links")
+        looks = [stats(name)["readout"] for _ in range(30)]
+        done = instance.stop()
+    assert done.code == OK, done.text
+    for readout in looks + [done.json()["readout"]]:
+        [feed] = readout["feeds"]
+        assert readout["adds_up"] and feed["adds_up"], readout
+        assert [one["received"] for one in readout["links"]] == [stream["sent"] for stream in feed["streams"]]
+
+
+def test_wrong_emulated(tmp_path):
+    receivers.refused(tmp_path, emulated(cpus=[0] * 6), ["6 threads for 5 links"], '"cpus"')
+    path = write_description(tmp_path / "far.yaml", emulated(cpus=[1023]))
+    done = weir("run", path, "--name", unique_name(), cwd=tmp_path)
+    line = 1 + path.read_text().split("1023")[0].count("\n")
+    assert done.code == USAGE and re.search(rf"far\.yaml:{line}:\d+: emulated link 'wib' cannot run on CPU 1023", done.stderr), done.text
+
+
 def test_wrong(tmp_path):
     receivers.refused(tmp_path, description(tmp_path, cpus=[0, 0, 0]), ["3 threads for 2 queues"], '"cpus"')
     receivers.refused(tmp_path, description(tmp_path, cpus=[-1]), ["-1", "0 to 1023"])

@@ -443,6 +443,50 @@ turns(void **state)
 	chain_free();
 }
 
+/* All that one poller has to make: 3 packets at once, its own streams in turns. */
+static void
+poll_share(uint32_t poller)
+{
+	struct rte_mbuf *mbufs[3];
+	uint32_t nb;
+
+	while ((nb = weir_readout_emulator_poll_share(
+			emulator, poller, UINT64_C(1000000000), mbufs, RTE_DIM(mbufs))) > 0)
+		rte_pktmbuf_free_bulk(mbufs, nb);
+}
+
+/* Each poller makes the frames of its streams, and of no other's. */
+static void
+shares(void **state)
+{
+	struct weir_readout_emulator_stream streams[5];
+	struct weir_readout_emulator_config config = {
+		.streams = streams, .nb_streams = RTE_DIM(streams), .nb_pollers = 2};
+
+	chain_make();
+	config.pool = chain.pool;
+	for (uint32_t i = 0; i < RTE_DIM(streams); i++) {
+		streams[i] = wibeth(i);
+		streams[i].nb_frames = 100;
+	}
+	emulator = weir_readout_emulator_create(&config);
+	assert_non_null(emulator);
+	for (uint32_t poller = 2; poller-- > 0;) {
+		poll_share(poller);
+		for (uint32_t i = 0; i < RTE_DIM(streams); i++) {
+			struct weir_readout_emulator_stats stats;
+
+			weir_readout_emulator_stats(emulator, i, &stats);
+			assert_int_equal(stats.sent, i % 2 >= poller ? 100 : 0);
+		}
+		assert_int_equal(weir_readout_emulator_ended(emulator), poller == 0);
+	}
+	weir_readout_emulator_free(emulator);
+	config.nb_pollers = RTE_DIM(streams) + 1;
+	assert_null(weir_readout_emulator_create(&config));
+	chain_free();
+}
+
 /* A format whose order of bytes is not the machine's, and without a step; whole Ethernet frames. */
 static void
 formats(void **state)
@@ -545,6 +589,7 @@ main(void)
 		cmocka_unit_test(rate),
 		cmocka_unit_test(open_loop),
 		cmocka_unit_test(turns),
+		cmocka_unit_test(shares),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(refused),
 	};
