@@ -494,6 +494,34 @@ make_nodes(struct plan *plan)
 	return 0;
 }
 
+/* Do packets that come to a queue leave, as far as is known? Those of objects are looked at elsewhere. */
+static bool
+queue_leads_out(const struct weir_sim_model *model, const bool *leads_out, uint32_t queue)
+{
+	const struct model_queue *of = queue != SIM_NONE ? &model->queues[queue] : NULL;
+
+	return of == NULL || of->node == SIM_NONE || leads_out[model->graph.nexts[of->next].node];
+}
+
+static bool
+node_leads_out(
+	const struct weir_sim_model *model, const bool *leads_out, const struct model_node *node)
+{
+	uint32_t i;
+
+	if (node->role == WEIR_BASE_NODE_FREES || node->role == WEIR_BASE_NODE_TRANSMITS ||
+		(node->role == WEIR_BASE_NODE_RECEIVES && node->nb_next == 0))
+		return true;
+	if (node->role == WEIR_BASE_NODE_SENDS)
+		return queue_leads_out(model, leads_out, node->queue);
+	if (node->role == WEIR_BASE_NODE_WORKS)
+		return queue_leads_out(model, leads_out, model->graph.jobs[node->job].to);
+	for (i = 0; i < node->nb_next; i++)
+		if (leads_out[model->graph.nexts[node->first_next + i].node])
+			return true;
+	return false;
+}
+
 /* Packets that can only go round never leave. */
 static int
 check_circles(struct plan *plan)
@@ -501,25 +529,16 @@ check_circles(struct plan *plan)
 	const struct model_graph *graph = &plan->model->graph;
 	bool *leads_out = calloc(graph->nb_nodes + 1, sizeof(*leads_out)), changed = true;
 	unsigned int nb_errors;
-	uint32_t i, j;
+	uint32_t i;
 
 	if (leads_out == NULL)
 		return -ENOMEM;
 	weir_base_doc_errors(plan->model->doc, &nb_errors);
 	while (changed)
-		for (changed = false, i = 0; i < graph->nb_nodes; i++) {
-			const struct model_node *node = &graph->nodes[i];
-			bool out = node->role == WEIR_BASE_NODE_FREES ||
-				   node->role == WEIR_BASE_NODE_TRANSMITS ||
-				   node->role == WEIR_BASE_NODE_SENDS ||
-				   (node->role == WEIR_BASE_NODE_RECEIVES && node->nb_next == 0) ||
-				   node->role == WEIR_BASE_NODE_WORKS;
-
-			for (j = 0; j < node->nb_next; j++)
-				out = out || leads_out[graph->nexts[node->first_next + j].node];
-			changed = changed || out != leads_out[i];
-			leads_out[i] = out;
-		}
+		for (changed = false, i = 0; i < graph->nb_nodes; i++)
+			if (!leads_out[i] &&
+				node_leads_out(plan->model, leads_out, &graph->nodes[i]))
+				leads_out[i] = changed = true;
 	for (i = 0; nb_errors == 0 && i < graph->nb_nodes; i++)
 		if (!leads_out[i]) {
 			weir_base_doc_error_add(plan->model->doc, plan->costs,

@@ -63,11 +63,34 @@ sim_doc_meant_queue(const struct weir_sim_model *model, const struct weir_base_d
 	return find(model, value, model->nb_queues, queue_at);
 }
 
+/* Where a node's packets wait for its jobs: nobody else sends there, where they would not be counted as the node's. */
+static bool
+is_of_jobs(const struct weir_sim_model *model, uint32_t queue)
+{
+	const uint32_t node = model->queues[queue].node;
+
+	return node != SIM_NONE && model->graph.nodes[node].role == WEIR_BASE_NODE_WORKS;
+}
+
 uint32_t
-sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+sim_doc_find_any_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {
 	return find_or_tell(
 		model, value, model->nb_queues, queue_at, "queue", "application.queues");
+}
+
+uint32_t
+sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const uint32_t queue = sim_doc_find_any_queue(model, value);
+
+	if (queue == SIM_NONE || !is_of_jobs(model, queue))
+		return queue;
+	weir_base_doc_error_add(model->doc, value,
+		"'%s' is a node of jobs, to which packets come in the graph; expected one of "
+		"application.queues",
+		model->queues[queue].name);
+	return SIM_NONE;
 }
 
 uint32_t
@@ -176,7 +199,7 @@ sim_doc_match_queue(const struct weir_sim_model *model, const struct weir_base_d
 	uint32_t i;
 
 	for (i = after; pattern != NULL && i < model->nb_queues; i++)
-		if (matches(pattern, model->queues[i].name))
+		if (matches(pattern, model->queues[i].name) && !is_of_jobs(model, i))
 			return i;
 	return SIM_NONE;
 }

@@ -82,7 +82,7 @@ read_probe(struct weir_sim_model *model, const struct weir_base_doc_value *value
 			"'to' without 'from'; expected both");
 	switch (probe->kind) {
 	case MODEL_PROBE_QUEUE:
-		probe->index = sim_doc_find_queue(model, of);
+		probe->index = sim_doc_find_any_queue(model, of);
 		break;
 	case MODEL_PROBE_RING:
 		probe->index = find_ring(model, of);

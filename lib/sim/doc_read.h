@@ -108,6 +108,9 @@ void sim_doc_check_dist(struct weir_sim_model *model, const struct weir_base_doc
 
 /* Index of what @p value names; SIM_NONE: there is no such thing, which was told. */
 uint32_t sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value);
+/* Likewise, or where packets wait for jobs. */
+uint32_t sim_doc_find_any_queue(
+	struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_memory(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_cores(struct weir_sim_model *model, const struct weir_base_doc_value *value);

@@ -225,6 +225,24 @@ what_means_nothing_to_workers(void **state)
 	"}}}\n"
 	refuse("platform:\n", JOB(", work: @'x.so:y'", ""), "'work' (of each packet, in cycles)");
 	refuse("platform:\n", JOB(", work: @wait", ""), "takes no time");
+	/* Only the node counts who is in its jobs. */
+	refuse("platform:\n",
+		"    x: {queues: [s], to: @j}\n"
+		"  nodes: {j: {type: job, queue: r, work: wait, time: 1us}}\n"
+		"  edges: ['d.classify -> j']\n"
+		"platform:\n  ports: {d: {device: a}}\n  workers: [{receive: [d]}]\n"
+		"  costs: {walk: 1cycles, dispatch: 1cycles,\n"
+		"    nodes: {ethdev_rx: {}, drop: {}, job: {}}}\n",
+		"is a node of jobs");
+	/* Through queues, jobs and nodes back to where they were. */
+	refuse("platform:\n",
+		"  nodes: {j: {type: job, queue: r, work: wait, time: 1us},\n"
+		"    n: {type: sched_rx, queues: [r]}}\n"
+		"  edges: ['d.classify -> j', 'n.r -> j']\n"
+		"platform:\n  ports: {d: {device: a}}\n  workers: [{receive: [d]}]\n"
+		"  @costs: {walk: 1cycles, dispatch: 1cycles,\n"
+		"    nodes: {ethdev_rx: {}, drop: {}, job: {}, sched_rx: {}}}\n",
+		"go in a circle and never leave");
 	refuse("platform:\n", JOB(", work: compute, time: 1us", "work: @1cycles"),
 		"no cost of its work");
 	refuse("platform:\n  cores:\n    c: {count: 2,",
