@@ -72,6 +72,8 @@ static unsigned int interleave_steps, interleave_own[INTERLEAVE_ACTORS_MAX],
 static unsigned int interleave_actor;
 /* Who made the last step did more than to look whether it still has to wait. Each: that is where it stands. */
 static bool interleave_moved, interleave_pauses[INTERLEAVE_ACTORS_MAX];
+/* Nobody can interrupt who makes this step: up to its end, or until it waits for another one. */
+static bool interleave_straight;
 
 /* Before an atomic operation. */
 static inline void
@@ -80,7 +82,8 @@ interleave_point(void)
 	if (weir_coro_self() == NULL)
 		return;
 	interleave_moved = true;
-	weir_coro_yield();
+	if (!interleave_straight)
+		weir_coro_yield();
 }
 
 static inline void
@@ -176,6 +179,7 @@ interleave_run(const struct interleave *interleave, unsigned int given, unsigned
 		interleave_choices[depth].nb = (uint8_t)nb;
 		nb_interruptions += interrupted && interleave_choices[depth].taken > 0;
 		interleave_actor = can[interleave_choices[depth].taken];
+		interleave_straight = nb_alive == 1 || (most > 0 && nb_interruptions == most);
 		interleave_step(coros[interleave_actor]);
 	}
 	for (unsigned int i = 0; i < interleave->nb_actors; i++)
