@@ -103,9 +103,15 @@ check_position(uint32_t offset_bits, uint32_t width_bits, bool big_endian)
 	assert_true(header.stream == naive(frame, field, big_endian));
 	assert_true(header.sequence == 0 && header.timestamp == 0 && header.length == 0);
 	assert_false(weir_readout_format_get(&format, frame, bytes - 1, &header));
+	check_batch(&format, frame, bytes);
+	free(frame);
+	/* All kinds, some bytes apart, in a frame that goes on behind them. */
 	for (unsigned int i = 0; i < WEIR_READOUT_NB_FIELDS; i++)
-		spec.fields[i] = *field;
+		spec.fields[i] = (struct weir_readout_field_spec){
+			offset_bits + 16 * ((i + 1) % WEIR_READOUT_NB_FIELDS), width_bits};
 	assert_int_equal(weir_readout_format_compile(&spec, &format, NULL, NULL, 0), 0);
+	bytes += 24;
+	frame = make_frame(bytes);
 	check_batch(&format, frame, bytes);
 	free(frame);
 }
