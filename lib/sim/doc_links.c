@@ -199,11 +199,7 @@ emulate(struct weir_sim_model *model, const struct weir_base_doc_value *emulated
 		stream->frames.seconds = (uint64_t)MILLION;
 	}
 	*is_good = false;
-	if (port != SIM_NONE && weir_base_doc_given(emulated, "cpus"))
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(emulated, "cpus"),
-			"threads of their own are not simulated for emulated links whose thread "
-			"has costs; expected none");
-	else if (stream->frames.frames == 0 || stream->frames.seconds == 0)
+	if (stream->frames.frames == 0 || stream->frames.seconds == 0)
 		weir_base_doc_error_add(model->doc, emulated,
 			"format '%s' does not say how many frames come; expected a key 'rate'",
 			frames->format);
@@ -270,6 +266,8 @@ add_links(struct weir_sim_model *model, const struct model_stream *stream,
 		if (one->queue == SIM_TO_LINK)
 			one->queue |= one->link;
 		one->start_ps = (uint64_t)(interval_ps * i / nb);
+		if (one->source == SIM_SOURCE_FRAMES)
+			one->first_flow = i; /* which of its threads makes its frames */
 		if (name_link(link->value, i, &one->made_name) < 0)
 			return -ENOMEM;
 		one->name = one->made_name;

@@ -46,7 +46,7 @@ read_receiver(struct weir_sim_model *model, const struct weir_base_doc_value *va
 	graph->rx_nodes[graph->nb_ports++] = SIM_NONE;
 }
 
-/* How many threads a receiver has for itself. */
+/* How many threads a receiver has for itself, or an emulator. */
 static uint32_t
 threads_of(const struct model_port *port)
 {
@@ -84,14 +84,16 @@ add_port(struct weir_sim_model *model, const struct model_port *port, const char
 static int
 add_feed(struct weir_sim_model *model, const struct weir_base_doc_value *emulated)
 {
+	const uint32_t nb_cpus = weir_base_doc_count(weir_base_doc_get(emulated, "cpus"));
 	const struct model_port port = {
 		.value = emulated,
-		.nb_rx = 1,
+		.nb_rx = nb_cpus > 0 ? nb_cpus : 1,
 		/* The last two have no room for a duplicate and one that is late. */
 		.rx_burst = WEIR_BASE_FEED_BURST - 2,
 		.rx_ring = SIM_NONE,
 	};
 
+	model->graph.nb_threads += nb_cpus;
 	return add_port(model, &port, "emulated");
 }
 
@@ -151,7 +153,8 @@ sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_
 		if ((value != NULL && add_feed(model, value) < 0) ||
 			add_delivery(model, weir_base_doc_at(links, i)) < 0)
 			return -ENOMEM;
-		has_common = has_common || value != NULL;
+		has_common = has_common || (value != NULL && weir_base_doc_count(weir_base_doc_get(
+								     value, "cpus")) == 0);
 	}
 	graph->nb_threads += has_common;
 	return 0;

@@ -275,6 +275,28 @@ thread_rests(void **state)
 		{WEIR_SIM_NODE, "link_rx-emulated.l", "vectors", 3});
 }
 
+/* Threads of its own: link n is of thread n modulo their number; those that are too many have nothing to do. */
+static void
+threads_of_an_emulator(void **state)
+{
+	EXPECT(LINKS("frames: 12, cpus: [0, 1]", "",
+		       "duration: 1ms") "platform:\n"
+					"  cores: {c: {clock: 1GHz, count: 2}}\n"
+					"  costs: {walk: 100cycles, nodes: {link_rx: {packet: "
+					"10cycles}}}\n",
+		{WEIR_SIM_WORKER, "receiver-0", "received_packets", 12},
+		{WEIR_SIM_WORKER, "receiver-1", "received_packets", 12},
+		{WEIR_SIM_RING, "emulated.l.1.rx_ring", "arrived_packets", 12},
+		{WEIR_SIM_LINK, "l-1", "stored_frames", 12});
+	EXPECT(LINKS("frames: 12, cpus: [0, 1, 2, 3]", "",
+		       "duration: 1ms") "platform:\n"
+					"  cores: {c: {clock: 1GHz, count: 4}}\n"
+					"  costs: {walk: 100cycles, nodes: {link_rx: {packet: "
+					"10cycles}}}\n",
+		{WEIR_SIM_WORKER, "receiver-3", "received_packets", 0},
+		{WEIR_SIM_WORKER, "receiver-1", "received_packets", 12});
+}
+
 /* One thread receives in no time to speak of, another has 20 us for each frame: of two that come each 10 us it takes a quarter. */
 #define DELIVERY(capacity, packet)                                                                 \
 	"application:\n"                                                                           \
@@ -357,6 +379,7 @@ main(void)
 		cmocka_unit_test(time_of_another_link),
 		cmocka_unit_test(thread_of_links),
 		cmocka_unit_test(thread_rests),
+		cmocka_unit_test(threads_of_an_emulator),
 		cmocka_unit_test(delivery_by_queue),
 		cmocka_unit_test(adaptive_bursts),
 	};
