@@ -130,7 +130,7 @@ struct weir_coro_fp {
 	uint16_t x87;     /**< x86: control word of the x87 */
 };
 
-/** Note the CPU's words in @p save, make it work by @p load. To load costs much more than to look, so equal ones are left. */
+/** Note the CPU's words in @p save, make it work by @p load; on x86 sticky exceptions are part of them. */
 static inline __attribute__((always_inline)) void
 weir_coro_fp_exchange(struct weir_coro_fp *save, const struct weir_coro_fp *load)
 {
@@ -141,11 +141,8 @@ weir_coro_fp_exchange(struct weir_coro_fp *save, const struct weir_coro_fp *load
 	save->x87 = 0;
 #elif defined(__x86_64__)
 	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(save->control), "=m"(save->x87));
-	/* The lower six bits are sticky exceptions, which the ABI lets anybody change. */
-	if (__builtin_expect((save->control ^ load->control) & ~0x3fu, 0))
-		__asm__ volatile("ldmxcsr %0" : : "m"(load->control));
-	if (__builtin_expect(save->x87 != load->x87, 0))
-		__asm__ volatile("fldcw %0" : : "m"(load->x87));
+	/* To look whether they differ takes AMD's CPUs longer than to load them. */
+	__asm__ volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(load->control), "m"(load->x87));
 #elif defined(__aarch64__)
 	uint64_t control;
 
@@ -153,6 +150,7 @@ weir_coro_fp_exchange(struct weir_coro_fp *save, const struct weir_coro_fp *load
 	save->control = (uint32_t)control;
 	save->x87 = 0;
 	control = load->control;
+	/* To load costs much more than to look. */
 	if (__builtin_expect(save->control != load->control, 0))
 		__asm__ volatile("msr fpcr, %0" : : "r"(control));
 #endif
