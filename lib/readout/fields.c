@@ -24,17 +24,16 @@
 
 typedef uint64_t lanes_t
 	__attribute__((vector_size(WEIR_READOUT_NB_FIELDS * sizeof(uint64_t)), aligned(8)));
-typedef uint8_t bytes_t __attribute__((vector_size(sizeof(lanes_t)), aligned(8)));
 
 _Static_assert(sizeof(struct weir_readout_header) == sizeof(lanes_t), "a header is its fields");
 
 static inline uint64_t
-load(const uint8_t *frame, uint32_t byte)
+load(const uint8_t *frame, uint32_t byte, bool swap)
 {
 	uint64_t word;
 
 	memcpy(&word, frame + byte, sizeof(word));
-	return word;
+	return swap ? __builtin_bswap64(word) : word;
 }
 
 /* Of a frame that may be truncated. */
@@ -126,12 +125,8 @@ read_all(const struct weir_readout_format *format, bool swap, const struct weir_
 			read_one(format, &items[i], &headers[i]);
 			continue;
 		}
-		lanes = (lanes_t){load(frame, at[0]), load(frame, at[1]), load(frame, at[2]),
-			load(frame, at[3])};
-		if (swap)
-			lanes = (lanes_t)__builtin_shufflevector((bytes_t)lanes, (bytes_t)lanes, 7,
-				6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 23, 22, 21, 20,
-				19, 18, 17, 16, 31, 30, 29, 28, 27, 26, 25, 24);
+		lanes = (lanes_t){load(frame, at[0], swap), load(frame, at[1], swap),
+			load(frame, at[2], swap), load(frame, at[3], swap)};
 		*header = lanes >> shifts & masks;
 	}
 }
