@@ -69,7 +69,7 @@ read_window(const struct weir_readout_format *format, const struct weir_readout_
 		format->swap ? UINT64_C(0x0001020304050607) : UINT64_C(0x0706050403020100);
 	const uint32_t first = first_load(format);
 	const uint32_t least_bytes = RTE_MAX(format->fields_bytes, first + WINDOW);
-	lanes_t order, shifts, masks;
+	lanes_t order = {0}, shifts = {0}, masks = {0};
 
 	for (unsigned int i = 0; i < WEIR_READOUT_NB_FIELDS; i++) {
 		const struct weir_readout_field *field = &format->fields[i];
