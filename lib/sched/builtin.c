@@ -19,6 +19,9 @@
 /* Events of a port that has not come for so long are taken over. */
 #define AWAY_NS 2000
 
+/* Beside events that take so long it costs little when another port takes over what is ready behind them. */
+#define SLOW_NS 500
+
 /* Memory that is there when it is touched, zeroed. */
 static void *
 reserve_memory(size_t bytes)
@@ -346,6 +349,7 @@ builtin_start(struct weir_sched *sched)
 	builtin->gap = (uint32_t)weir_base_ns_to_cycles(GAP_NS);
 	builtin->may_sleep = sched->config.idle_sleep_us != 0;
 	builtin->slack = weir_base_ns_to_cycles(sched->config.priority_slack_ns);
+	builtin->slow = (uint32_t)weir_base_ns_to_cycles(SLOW_NS);
 	builtin->away = (uint32_t)weir_base_ns_to_cycles(AWAY_NS);
 	builtin->patience = owner_patience();
 	if (builtin->shards == NULL) {

@@ -154,6 +154,7 @@ struct seen {
 	uint32_t nb_quiet;  /* looks that saw nothing there, in a row */
 	uint32_t nb_absent; /* looks since then */
 	uint64_t look_at;   /* cycles: not before */
+	bool is_slow;       /* its events took long when it was seen to come last */
 };
 
 /* Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. */
@@ -245,8 +246,9 @@ struct builtin {
 	int32_t quantum;        /* credits that a port takes at a time */
 	uint32_t gap;           /* cycles between looks at rings that give much */
 	bool may_sleep;         /* ports that have nothing to do */
-	uint32_t away;     /* cycles without a poll after which a port's events are taken over, */
-	uint64_t patience; /* and its shards */
+	uint32_t slow; /* cycles for an event after which who is idle helps with the next ones */
+	uint32_t away; /* cycles without a poll after which a port's events are taken over, */
+	uint64_t patience;                       /* and its shards */
 	uint8_t nb_served[WEIR_SCHED_PORTS_MAX]; /* by port: shards, about so */
 	uint64_t
 		slack; /* cycles that a shard's owner has for what is of higher priority than others' */

@@ -9,7 +9,8 @@
  *     long, and there are looks in spite of work at hand.
  *   - other shards: when idle, and now and then, those that somebody told of (builtin->waiting), each a gap apart, and one after the
  *     other of all; those that nobody comes to, each time. Their events are left to their owner, whose lines they are in, unless it has
- *     not come for a while, or has more than it gets through soon.
+ *     not come for a while, or has more than it gets through soon. While its events are long, who is idle looks more often, and takes what
+ *     is ready behind them.
  */
 
 #include <rte_pause.h>
@@ -338,6 +339,15 @@ look_for_higher(
 	return got;
 }
 
+/* At its owner's pace: is each event long beside what taking it over costs, or will it not soon be through with what is ready? */
+static bool
+is_late(const struct builtin *builtin, uint64_t since, uint32_t taken, uint32_t nb_ready)
+{
+	const uint64_t nb = RTE_MAX(taken, 1u);
+
+	return since > builtin->slow * nb || nb_ready * since > builtin->away * nb;
+}
+
 /* Is something in a shard that its owner does not come to; or, for who has nothing to do, not soon? */
 static enum help
 wants_help(struct builtin_port *port, struct shard *shard, uint64_t now, bool idle)
@@ -351,23 +361,25 @@ wants_help(struct builtin_port *port, struct shard *shard, uint64_t now, bool id
 		__atomic_load_n(&builtin->port_groups[shard_owner(shard)], __ATOMIC_RELAXED);
 	uint64_t since = now - seen->at;
 	uint32_t taken = nb_taken - seen->nb_taken;
+	bool may_take;
 
 	if (nb_ready > 0 && seem_ready(shard, ~owners) != 0)
 		return HELP_ALL;
+	/* A single one is left to its owner where it may be of the lowest priority. */
+	may_take = idle && nb_ready > (has_several_priorities(builtin) ? 1 : 0);
 	if (nb_polls == seen->nb_polls) {
 		seen->nb_absent++;
-		return since > builtin->away && (nb_ready > 0 || since > 2 * builtin->away)
-			       ? HELP_ALL
-			       : HELP_NOT;
+		if (since > builtin->away && (nb_ready > 0 || since > 2 * builtin->away))
+			return HELP_ALL;
+		/* Not yet what it will go on with: a hot flow would be handed to and fro. */
+		return may_take && since > builtin->slow ? HELP_SOME : HELP_NOT;
 	}
 	seen->at = now;
 	seen->nb_absent = 0;
 	seen->nb_polls = nb_polls;
 	seen->nb_taken = nb_taken;
-	/* At its pace, when would it be through? A single one is left to it where it may be of the lowest priority. */
-	return idle && since < 64 * builtin->away &&
-			       nb_ready > (has_several_priorities(builtin) ? 1 : 0) &&
-			       nb_ready * since > builtin->away * (uint64_t)RTE_MAX(taken, 1u)
+	seen->is_slow = taken > 0 && since > (uint64_t)builtin->slow * taken;
+	return may_take && since < 64 * builtin->away && is_late(builtin, since, taken, nb_ready)
 		       ? HELP_SOME
 		       : HELP_NOT;
 }
@@ -492,8 +504,11 @@ look_elsewhere(struct builtin_port *port, struct rte_event *events, uint16_t nb,
 			continue;
 		taken = look_at_shard(
 			port, &builtin->shards[i], now, idle, &events[got], (uint16_t)(nb - got));
-		/* Where there was something there may be more. However many were told of, all looks together are a gap apart. */
-		seen->look_at = taken > 0 ? 0 : now + nb_told * builtin->gap;
+		/* Where there was something there may be more. However many were told of, all looks together are a gap apart: a
+		 * short one to those whose events are long, who are disturbed the less. */
+		seen->look_at = taken > 0 ? 0
+					  : now + nb_told * (idle && seen->is_slow ? builtin->slow
+										   : builtin->gap);
 		port->last_shard = i;
 		got += taken;
 	}

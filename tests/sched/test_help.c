@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What an idle port takes over from another one, by what it sees of it and when: times are arguments, nothing waits. */
+
+#include "sched_test.h"
+
+#include "../../lib/sched/look.c"
+
+#define OWNER  0
+#define HELPER 1
+#define LONG   1000000 /* cycles: after all that was before */
+
+static struct weir_sched *sched;
+static struct builtin *builtin;
+static struct builtin_port *helper;
+static struct shard *shard; /* the owner's */
+static struct seen *seen;   /* of it, by the helper */
+
+static int
+setup(void **state)
+{
+	const struct weir_sched_config config = {
+		.nb_ports = 2, .nb_queues = 1, .nb_flows = 16, .nb_events = 16};
+
+	sched = weir_sched_create("help", &config);
+	assert_non_null(sched);
+	assert_int_equal(weir_sched_start(sched), 0);
+	builtin = sched->own;
+	helper = (struct builtin_port *)weir_sched_port(sched, HELPER);
+	shard = ((struct builtin_port *)weir_sched_port(sched, OWNER))->home;
+	seen = &helper->seen[shard->id];
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	weir_sched_stop(sched, NULL, NULL);
+	weir_sched_destroy(sched);
+	return 0;
+}
+
+/* So many events are ready. */
+static void
+set_ready(uint32_t nb)
+{
+	shard->nb_hint = nb;
+	shard->priorities_hint = nb > 0;
+}
+
+/* The owner came, and took so many events, in so many cycles since the helper looked last: what does the helper do? */
+static enum help
+after_events(uint32_t nb, uint64_t cycles, bool idle)
+{
+	seen->at = LONG;
+	shard->nb_polls++;
+	shard->nb_taken += nb;
+	return wants_help(helper, shard, LONG + cycles, idle);
+}
+
+/* It has not come for so long. */
+static enum help
+after_silence(uint64_t cycles)
+{
+	seen->at = LONG;
+	seen->nb_polls = shard->nb_polls;
+	return wants_help(helper, shard, LONG + cycles, true);
+}
+
+static void
+test_long_events_have_help(void **state)
+{
+	set_ready(1);
+	assert_int_equal(after_events(1, builtin->slow, true), HELP_NOT);
+	assert_false(seen->is_slow);
+	assert_int_equal(after_events(1, builtin->slow + 1, true), HELP_SOME);
+	assert_true(seen->is_slow);
+	assert_int_equal(after_events(2, builtin->slow + 1, true), HELP_NOT);
+	assert_int_equal(after_events(1, builtin->slow + 1, false), HELP_NOT);
+	set_ready(0);
+	assert_int_equal(after_events(1, builtin->slow + 1, true), HELP_NOT);
+	assert_true(seen->is_slow);
+	/* It comes, and finds nothing. */
+	after_events(0, builtin->slow + 1, true);
+	assert_false(seen->is_slow);
+}
+
+static void
+test_many_short_events_have_help(void **state)
+{
+	set_ready(64);
+	assert_int_equal(after_events(16, builtin->away / 4, true), HELP_NOT);
+	assert_int_equal(after_events(16, builtin->away / 4 + 1, true), HELP_SOME);
+	assert_false(seen->is_slow);
+}
+
+/* What its owner will go on with stays with it until it is away. */
+static void
+test_silence(void **state)
+{
+	set_ready(1);
+	assert_int_equal(after_silence(builtin->slow), HELP_NOT);
+	assert_int_equal(after_silence(builtin->slow + 1), HELP_SOME);
+	assert_int_equal(after_silence(builtin->away), HELP_SOME);
+	assert_int_equal(after_silence(builtin->away + 1), HELP_ALL);
+	set_ready(0);
+	assert_int_equal(after_silence(2 * (uint64_t)builtin->away), HELP_NOT);
+	assert_int_equal(after_silence(2 * (uint64_t)builtin->away + 1), HELP_ALL);
+}
+
+/* Where there are several priorities a single event may be of the lowest one. */
+static void
+test_single_one_of_several_priorities(void **state)
+{
+	builtin->priorities_used = 3;
+	set_ready(1);
+	assert_int_equal(after_events(1, builtin->slow + 1, true), HELP_NOT);
+	assert_int_equal(after_silence(builtin->slow + 1), HELP_NOT);
+	set_ready(2);
+	assert_int_equal(after_events(1, builtin->slow + 1, true), HELP_SOME);
+	assert_int_equal(after_silence(builtin->slow + 1), HELP_SOME);
+}
+
+/* A look that found nothing: how long is it until the next one? Between what is possible by the clock before and after. */
+static void
+check_gap(bool idle, uint64_t gap)
+{
+	uint64_t before, after;
+	struct rte_event event;
+
+	builtin->waiting = (uint64_t)1 << shard->id;
+	helper->unasked_at = UINT64_MAX;
+	seen->look_at = 0;
+	before = weir_base_cycles();
+	assert_int_equal(look_elsewhere(helper, &event, 1, idle), 0);
+	after = weir_base_cycles();
+	assert_in_range(seen->look_at, before + gap, after + gap);
+}
+
+static void
+test_looks_are_as_far_apart_as_events_are_short(void **state)
+{
+	seen->is_slow = false;
+	check_gap(true, builtin->gap);
+	seen->is_slow = true;
+	check_gap(true, builtin->slow);
+	check_gap(false, builtin->gap);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_long_events_have_help, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_short_events_have_help, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_silence, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_single_one_of_several_priorities, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_looks_are_as_far_apart_as_events_are_short, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
