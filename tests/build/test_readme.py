@@ -31,7 +31,7 @@ def test_coroutines_begin_with_the_example():
 def test_comparison_is_what_the_benchmarks_printed():
     printed = (ROOT / "doc" / "benchmarks.md").read_text(encoding="utf-8").splitlines()
     tables = [block for block in blocks("") if block.startswith("$ weir bench")]
-    assert len(tables) == 2
+    assert len(tables) == 3
     for line in "".join(tables).splitlines():
         assert line in printed or line.startswith("$ weir bench"), line
 
