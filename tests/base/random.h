@@ -7,12 +7,18 @@
 #include <stdint.h>
 
 static inline uint64_t
-random_below(uint64_t *state, uint64_t limit)
+random_next(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
 	*state ^= *state << 17;
-	return *state % limit;
+	return *state;
+}
+
+static inline uint64_t
+random_below(uint64_t *state, uint64_t limit)
+{
+	return random_next(state) % limit;
 }
 
 #endif

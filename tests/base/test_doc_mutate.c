@@ -9,6 +9,7 @@
 #include "cmocka_all.h"
 
 #include "doc_util.h"
+#include "random.h"
 
 static const char *const good[] = {
 	"text: hello\nint: -5\nnumber: 1.5e3\nflag: off\nduration: 1.5ms\nbytes: 4KiB\n"
@@ -39,10 +40,7 @@ static unsigned int rounds = 6000;
 static unsigned int
 roll(unsigned int sides)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned int)((seed >> 20) % sides);
+	return (unsigned int)((random_next(&seed) >> 20) % sides);
 }
 
 static size_t

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
 #include "weir_base_wheel.h"
 
 #define ALL UINT32_MAX
@@ -19,10 +20,7 @@ static uint64_t random_state = 88172645463325252ULL;
 static uint64_t
 random64(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
+	return random_next(&random_state);
 }
 
 /* A distance of any magnitude. */

@@ -3,6 +3,7 @@
  * Many coroutines, resumed in random order by several threads: each one moves between them all the time and
  * looks after all that is its own. Compiled twice: for plain threads, and with ON_LCORES for EAL's.
  */
+#include "../base/random.h"
 #include "coro_test.h"
 
 #include <pthread.h>
@@ -57,15 +58,6 @@ static size_t nb_coroutines;
 static size_t nb_left;
 static uint64_t nb_moves;
 static unsigned int slot;
-
-static uint64_t
-random_next(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 /* One step of each number that a coroutine carries along: written once, for the coroutine and for the reference. */
 static inline __attribute__((always_inline)) void

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "../base/random.h"
+
 static uint64_t time_now;
 static unsigned int nb_looks;
 
@@ -45,10 +47,7 @@ static uint64_t nb_checks;
 static double
 uniform(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return ((double)(random_state >> 11) + 0.5) / 0x1p53;
+	return ((double)(random_next(&random_state) >> 11) + 0.5) / 0x1p53;
 }
 
 static double

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/random.h"
 #include "coro_private.h"
 #include "weir_base_hist.h"
 
@@ -32,15 +33,6 @@ yields_on(void)
 {
 	while (!weir_coro_yield())
 		;
-}
-
-static uint64_t
-random_next(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
 }
 
 static pthread_barrier_t meet;

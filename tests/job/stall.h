@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../base/random.h"
 #include "job_test.h"
 
 static const char *stall_place; /* NULL: none */
@@ -28,9 +29,7 @@ stall_late(void)
 
 	if (state == 0)
 		state = (uintptr_t)&state ^ weir_base_cycles();
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
+	random_next(&state);
 	if (state % 16 == 0)
 		sched_yield();
 	for (uint64_t i = state % 8 == 1 ? state >> 8 & 511 : 0; i > 0; i--)

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "../base/random.h"
 #include "job_test.h"
 #include "weir_em_pool.h"
 
@@ -46,15 +47,6 @@ static void
 meet_unlock(unsigned int i)
 {
 	__atomic_store_n(&meets[i].lock, 0, __ATOMIC_RELEASE);
-}
-
-static uint64_t
-next(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
 }
 
 /* Somebody waits here until somebody comes. */
@@ -115,39 +107,40 @@ static bool try_spawn(uint64_t seed, unsigned int depth);
 static weir_job
 any_recent(uint64_t *state)
 {
-	return __atomic_load_n(&recent[next(state) % NB_RECENT], __ATOMIC_RELAXED);
+	return __atomic_load_n(&recent[random_next(state) % NB_RECENT], __ATOMIC_RELAXED);
 }
 
 /* With a key one is here at a time: until it gives its core back. */
 static int
 step(struct what *what, uint64_t *state)
 {
-	struct weir_job_wait how = {.flags = WEIR_JOB_TIMEOUT, .timeout_ns = next(state) % 300000};
+	struct weir_job_wait how = {
+		.flags = WEIR_JOB_TIMEOUT, .timeout_ns = random_next(state) % 300000};
 	uint64_t in_key = 0;
 	int rc = 0;
 
 	if (what->key >= 0)
 		in_key = __atomic_fetch_add(&nb_in_key[what->key], 1, __ATOMIC_SEQ_CST);
 	CHECK(in_key == 0);
-	for (uint64_t n = next(state) % 500; n > 0; n--)
+	for (uint64_t n = random_next(state) % 500; n > 0; n--)
 		__asm__ volatile("");
 	if (what->key >= 0)
 		jt_add(&nb_in_key[what->key], -(uint64_t)1);
-	if (next(state) % 4 == 0)
+	if (random_next(state) % 4 == 0)
 		how.flags |= WEIR_JOB_UNCANCELLABLE;
-	switch (next(state) % 10) {
+	switch (random_next(state) % 10) {
 	case 0:
-		rc = weir_job_sleep(next(state) % 200000);
+		rc = weir_job_sleep(random_next(state) % 200000);
 		break;
 	case 1:
-		rc = wait_to_meet(next(state) % NB_MEETS, &how);
+		rc = wait_to_meet(random_next(state) % NB_MEETS, &how);
 		break;
 	case 2:
-		meet(next(state) % NB_MEETS);
+		meet(random_next(state) % NB_MEETS);
 		break;
 	case 3:
 		if (what->depth < 3)
-			try_spawn(next(state), what->depth + 1);
+			try_spawn(random_next(state), what->depth + 1);
 		break;
 	case 4:
 		rc = weir_job_join(jt_service, any_recent(state), &how);
@@ -159,8 +152,8 @@ step(struct what *what, uint64_t *state)
 		rc = weir_coro_maybe_yield() ? -ECANCELED : 0;
 		break;
 	case 7:
-		weir_job_set_priority(
-			jt_service, any_recent(state), st_is_builtin() ? next(state) % 8 : 0);
+		weir_job_set_priority(jt_service, any_recent(state),
+			st_is_builtin() ? random_next(state) % 8 : 0);
 		break;
 	default:
 		rc = weir_job_yield();
@@ -185,10 +178,10 @@ anything(void *in, void *out)
 
 	jt_add(&nb_begun, 1);
 	weir_coro_cleanup_push(&entry);
-	for (uint64_t n = next(&state) % 20; n > 0; n--)
-		if (step(&what, &state) == -ECANCELED && next(&state) % 2 == 0)
+	for (uint64_t n = random_next(&state) % 20; n > 0; n--)
+		if (step(&what, &state) == -ECANCELED && random_next(&state) % 2 == 0)
 			break;
-	if (next(&state) % 8 == 0)
+	if (random_next(&state) % 8 == 0)
 		weir_coro_exit();
 	weir_coro_cleanup_pop(true);
 }
@@ -214,35 +207,36 @@ static bool
 try_spawn(uint64_t seed, unsigned int depth)
 {
 	uint64_t state = seed | 1;
-	struct what what = {next(&state), -1, depth};
-	struct weir_job_options options = {.flags = next(&state) % 3 == 0 ? WEIR_JOB_LATER : 0};
+	struct what what = {random_next(&state), -1, depth};
+	struct weir_job_options options = {
+		.flags = random_next(&state) % 3 == 0 ? WEIR_JOB_LATER : 0};
 	weir_job job;
 
-	if (next(&state) % 3 == 0) {
-		what.key = (int)(next(&state) % NB_KEYS);
+	if (random_next(&state) % 3 == 0) {
+		what.key = (int)(random_next(&state) % NB_KEYS);
 		options.flags |= WEIR_JOB_KEY;
 		options.key = (uint64_t)what.key;
 	}
-	if (st_is_builtin() && next(&state) % 2 == 0) {
+	if (st_is_builtin() && random_next(&state) % 2 == 0) {
 		options.flags |= WEIR_JOB_PRIORITY;
-		options.priority = next(&state) % 8;
+		options.priority = random_next(&state) % 8;
 	}
-	if (some_cores != WEIR_EM_NONE && next(&state) % 5 == 0)
+	if (some_cores != WEIR_EM_NONE && random_next(&state) % 5 == 0)
 		options.core_group = some_cores;
-	if (next(&state) % 4 == 0)
+	if (random_next(&state) % 4 == 0)
 		options.group = &group;
-	if (next(&state) % 4 == 0)
+	if (random_next(&state) % 4 == 0)
 		options.done = told;
-	else if (next(&state) % 4 == 0)
+	else if (random_next(&state) % 4 == 0)
 		options.done_queue = told_queue;
-	if (next(&state) % 16 == 0)
+	if (random_next(&state) % 16 == 0)
 		options.deadline_ns = 1000000000000;
 	job = weir_job_spawn(jt_service, anything, &what, sizeof(what), &options);
 	if (job == WEIR_JOB_NONE) {
 		CHECK(rte_errno == EAGAIN || rte_errno == ESHUTDOWN);
 		return false;
 	}
-	__atomic_store_n(&recent[next(&state) % NB_RECENT], job, __ATOMIC_RELAXED);
+	__atomic_store_n(&recent[random_next(&state) % NB_RECENT], job, __ATOMIC_RELAXED);
 	jt_add(&nb_spawned, 1);
 	if (options.done != NULL)
 		jt_add(&nb_to_tell, 1);
@@ -259,12 +253,12 @@ disturb(uint64_t *state, bool is_core)
 	weir_job job = any_recent(state);
 	struct weir_job_info info;
 
-	switch (next(state) % 8) {
+	switch (random_next(state) % 8) {
 	case 0:
 		weir_job_cancel(jt_service, job);
 		break;
 	case 1:
-		meet(next(state) % NB_MEETS);
+		meet(random_next(state) % NB_MEETS);
 		break;
 	case 2:
 		if (!is_core)
@@ -272,8 +266,8 @@ disturb(uint64_t *state, bool is_core)
 		break;
 	case 3:
 		if (some_cores != WEIR_EM_NONE)
-			weir_job_set_core_group(
-				jt_service, job, next(state) % 2 == 0 ? some_cores : WEIR_EM_NONE);
+			weir_job_set_core_group(jt_service, job,
+				random_next(state) % 2 == 0 ? some_cores : WEIR_EM_NONE);
 		break;
 	case 4:
 		weir_job_look(jt_service, job, &info);
@@ -283,11 +277,11 @@ disturb(uint64_t *state, bool is_core)
 			weir_job_group_wait(&group, &how);
 		break;
 	case 6:
-		if (next(state) % 64 == 0)
+		if (random_next(state) % 64 == 0)
 			weir_job_group_cancel(jt_service, &group);
 		break;
 	default:
-		try_spawn(next(state), 0);
+		try_spawn(random_next(state), 0);
 		break;
 	}
 }
@@ -299,7 +293,7 @@ disturbs(void *arg)
 
 	while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE)) {
 		disturb(&state, false);
-		if (next(&state) % 16 == 0)
+		if (random_next(&state) % 16 == 0)
 			sched_yield();
 	}
 	return NULL;
@@ -374,10 +368,11 @@ anything_goes(void **state)
 	while (weir_base_time_ns() < until) {
 		jt_rounds(4);
 		disturb(&seed, true);
-		if (next(&seed) % 64 == 0)
+		if (random_next(&seed) % 64 == 0)
 			snapshot();
-		if (some_cores != WEIR_EM_NONE && next(&seed) % 4096 == 0)
-			weir_em_queue_group_modify(et_em, et_core, some_cores, 1 + next(&seed) % 7);
+		if (some_cores != WEIR_EM_NONE && random_next(&seed) % 4096 == 0)
+			weir_em_queue_group_modify(
+				et_em, et_core, some_cores, 1 + random_next(&seed) % 7);
 	}
 	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
 	for (int i = 0; i < NB_THREADS; i++) {

@@ -4,6 +4,8 @@
 
 #include "attack.h"
 
+#include "../base/random.h"
+
 /* Of a flow at a stage, before it was switched, and after that. */
 struct place {
 	uint32_t word; /* port + 1 << 16, events held */
@@ -53,10 +55,7 @@ attack_forget(bool first)
 uint32_t
 attack_roll(struct attack_worker *worker, uint32_t sides)
 {
-	worker->random ^= worker->random << 13;
-	worker->random ^= worker->random >> 7;
-	worker->random ^= worker->random << 17;
-	return (uint32_t)(worker->random >> 33) % sides;
+	return (uint32_t)(random_next(&worker->random) >> 33) % sides;
 }
 
 void
