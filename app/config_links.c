@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the links of a description file, and checks what can be known of them before they are made. */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -122,17 +121,6 @@ config_link_feed(
 		return;
 	}
 	link->feed = value;
-}
-
-static bool
-good_name(const char *name)
-{
-	size_t i;
-
-	for (i = 0; name[i] != '\0'; i++)
-		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
-			return false;
-	return i > 0 && i <= NAME_MAX_BYTES;
 }
 
 static int
@@ -379,7 +367,7 @@ read_link(struct config *config, struct config_link *link)
 	read_port(config, link);
 	link->first = config->links.nb_links;
 	config->links.nb_links += link->nb;
-	if (!good_name(link->name))
+	if (!config_is_name(link->name, NAME_MAX_BYTES))
 		weir_base_doc_error_add(config->doc, value,
 			"link name '%s' cannot be used; expected 1 to %d letters, digits or '_'",
 			link->name, NAME_MAX_BYTES);

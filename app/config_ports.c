@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ports of a description file. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,17 +32,6 @@ looks_like_vdev(const char *text)
 	size_t length = strcspn(text, ",");
 
 	return strncmp(text, "net_", 4) == 0 && length > 4 && length < 60;
-}
-
-static bool
-good_name(const char *name)
-{
-	size_t i;
-
-	for (i = 0; name[i] != '\0'; i++)
-		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
-			return false;
-	return i > 0 && i < WEIR_NODE_NAME_SIZE;
 }
 
 /* Does libpcap take it? Damage further in is for the run to tell, which forwards what it could read. */
@@ -197,7 +185,7 @@ config_read_ports(struct config *config, const struct weir_base_doc_value *platf
 
 		read_port(port, weir_base_doc_at(ports, i));
 		config->nb_ports = i + 1;
-		if (!good_name(port->name))
+		if (!config_is_name(port->name, WEIR_NODE_NAME_SIZE - 1))
 			weir_base_doc_error_add(config->doc, port->value,
 				"port name '%s' cannot be used; expected 1 to %u letters, digits "
 				"or '_'",

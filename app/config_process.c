@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads what is done with the frames of links, before their buffers and after these. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,28 +30,6 @@ refuse_keys(struct config *config, const struct config_process *process, const c
 				weir_base_doc_get(process->value, *keys),
 				"'%s' means nothing for process '%s'; expected it with '%s' only",
 				*keys, process->name, expected);
-}
-
-static bool
-good_name(const char *name)
-{
-	size_t i;
-
-	for (i = 0; name[i] != '\0'; i++)
-		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
-			return false;
-	return i > 0 && i <= CONFIG_PROCESS_NAME_MAX;
-}
-
-bool
-config_process_has(const struct config_process *process, uint32_t number)
-{
-	unsigned int i;
-
-	for (i = 0; i < process->nb_links; i++)
-		if (process->links[i] == number)
-			return true;
-	return false;
 }
 
 /* Has it any of these? */
@@ -93,7 +70,7 @@ take_links(struct config *config, struct config_process *process,
 	}
 	check_format(config, process, &config->links.list[link], value);
 	for (i = 0; i < nb; i++)
-		if (!config_process_has(process, first + i)) {
+		if (!config_lists(process->links, process->nb_links, first + i)) {
 			process->links[process->nb_links++] = first + i;
 		} else {
 			weir_base_doc_error_add(config->doc, value,
@@ -268,7 +245,8 @@ read_process(struct config *config, struct config_process *process)
 	process->name = weir_base_doc_name(process->value);
 	process->where =
 		(enum schema_where)weir_base_doc_u64(weir_base_doc_get(process->value, "where"));
-	if (!good_name(process->name) || strcmp(process->name, HITS) == 0)
+	if (!config_is_name(process->name, CONFIG_PROCESS_NAME_MAX) ||
+		strcmp(process->name, HITS) == 0)
 		weir_base_doc_error_add(config->doc, process->value,
 			"process name '%s' cannot be used; expected 1 to %d letters, digits or "
 			"'_', and not 'hits', which is what a link's key of that name makes",

@@ -57,9 +57,6 @@ void config_free_processes(struct config_links *links);
 /** Frames of one of these links that functions after the buffer may keep from being overwritten, all together. */
 uint32_t config_link_pinned(const struct config_links *links, const struct config_link *link);
 
-/** Has a process this link? */
-bool config_process_has(const struct config_process *process, uint32_t number);
-
 /** Do any run as jobs, for which there must be an event machine? */
 bool config_processes_need_jobs(const struct config_links *links);
 

@@ -21,17 +21,6 @@
 #define QUEUED_MOST 1024
 #define SPARE_PART  8 /* of a history's frames a buffer has to spare, as it is by default */
 
-static bool
-has_link(const struct config_request *request, uint32_t number)
-{
-	unsigned int i;
-
-	for (i = 0; i < request->nb_links; i++)
-		if (request->links[i] == number)
-			return true;
-	return false;
-}
-
 /* Windows are in ticks: of one clock. */
 static void
 check_clock(struct config *config, struct config_request *request,
@@ -108,7 +97,7 @@ take_links(struct config *config, struct config_request *request,
 	check_history(config, request, &config->links.list[link]);
 	check_wrap(config, request, &config->links.list[link]);
 	for (i = 0; i < nb; i++)
-		if (!has_link(request, first + i)) {
+		if (!config_lists(request->links, request->nb_links, first + i)) {
 			request->links[request->nb_links++] = first + i;
 		} else {
 			weir_base_doc_error_add(config->doc, value,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queues of events, who gets them, and the scheduler below. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,17 +7,13 @@
 #include <weir_bridge_object.h>
 #include <weir_sim.h>
 
+#include "config.h"
 #include "schema.h"
 
 static bool
 check_name(const char *text)
 {
-	size_t i;
-
-	for (i = 0; text[i] != '\0'; i++)
-		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
-			return false;
-	return i > 0 && i <= 23;
+	return config_is_name(text, 23);
 }
 
 static bool

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Links of a readout, and their buffers. */
-#include <ctype.h>
-#include <string.h>
-
 #include <weir_sim.h>
 
 #include "config_links.h"

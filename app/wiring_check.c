@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* application.nodes and application.edges against what is registered, before there are ports. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +54,6 @@ check_node(struct config *config, const struct weir_base_doc_value *node)
 	const char *name = weir_base_doc_name(node);
 	const struct weir_base_doc_value *value = weir_base_doc_get(node, "type");
 	const char *type = weir_base_doc_str(value);
-	size_t i;
 
 	if (weir_graph_node_from_name(type) == WEIR_GRAPH_NODE_INVALID)
 		weir_base_doc_error_add(config->doc, value,
@@ -69,10 +67,7 @@ check_node(struct config *config, const struct weir_base_doc_value *node)
 		weir_base_doc_error_add(config->doc, node,
 			"'%s' is the name of a port or a registered node; expected another one",
 			name);
-	for (i = 0; name[i] != '\0'; i++)
-		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
-			break;
-	if (name[i] != '\0' || i == 0 || i > 31)
+	if (!config_is_name(name, 31))
 		weir_base_doc_error_add(config->doc, node,
 			"node name '%s' cannot be used; expected 1 to 31 letters, digits or '_'",
 			name);

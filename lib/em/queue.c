@@ -435,18 +435,16 @@ weir_em_queue_delete(struct weir_em *em, weir_em_queue handle)
 
 /* ---- change, look ---- */
 
-int
-weir_em_queue_enable(struct weir_em *em, weir_em_queue handle)
+static int
+set_enabled(struct weir_em *em, weir_em_queue handle, bool enabled)
 {
 	struct em_queue *queue;
 	int rc = 0;
 
-	if (em == NULL)
-		return -EINVAL;
 	em_lock(em);
 	queue = em_queue_of(em, handle, &rc);
 	if (queue != NULL) {
-		queue->enabled = true;
+		queue->enabled = enabled;
 		em_queue_retarget(queue);
 	}
 	em_unlock(em);
@@ -454,20 +452,19 @@ weir_em_queue_enable(struct weir_em *em, weir_em_queue handle)
 }
 
 int
+weir_em_queue_enable(struct weir_em *em, weir_em_queue handle)
+{
+	return em != NULL ? set_enabled(em, handle, true) : -EINVAL;
+}
+
+int
 weir_em_queue_disable(struct weir_em *em, struct weir_em_core *core, weir_em_queue handle)
 {
-	struct em_queue *queue;
-	int rc = 0;
+	int rc;
 
 	if (em == NULL || (core != NULL && core->em != em))
 		return -EINVAL;
-	em_lock(em);
-	queue = em_queue_of(em, handle, &rc);
-	if (queue != NULL) {
-		queue->enabled = false;
-		em_queue_retarget(queue);
-	}
-	em_unlock(em);
+	rc = set_enabled(em, handle, false);
 	return rc < 0 ? rc : em_quiesce(em, core, NULL);
 }
 

@@ -103,35 +103,10 @@ static const struct latency_quantity {
 };
 
 /* Each is one expression of what it is called after. */
-#define STREAM(name, expression)                                                                   \
-	static double stream_##name(const struct sim *sim, uint32_t index)                         \
-	{                                                                                          \
-		const struct sim_stream *const stream = &sim->streams[index];                      \
-                                                                                                   \
-		return expression;                                                                 \
-	}
-#define QUEUE(name, expression)                                                                    \
-	static double queue_##name(const struct sim *sim, uint32_t index)                          \
-	{                                                                                          \
-		const struct sim_queue *const queue = &sim->queues[index];                         \
-                                                                                                   \
-		return expression;                                                                 \
-	}
-#define CORES(name, expression)                                                                    \
-	static double cores_##name(const struct sim *sim, uint32_t index)                          \
-	{                                                                                          \
-		const struct sim_kind *const kind = &sim->kinds[index];                            \
-                                                                                                   \
-		return expression;                                                                 \
-	}
-
-#define UNIT(name, expression)                                                                     \
-	static double unit_##name(const struct sim *sim, uint32_t index)                           \
-	{                                                                                          \
-		const struct sim_unit *const unit = &sim->units[index];                            \
-                                                                                                   \
-		return expression;                                                                 \
-	}
+#define STREAM(name, expression) QUANTITY(stream, sim_stream, stream, streams, name, expression)
+#define QUEUE(name, expression)  QUANTITY(queue, sim_queue, queue, queues, name, expression)
+#define CORES(name, expression)  QUANTITY(cores, sim_kind, kind, kinds, name, expression)
+#define UNIT(name, expression)   QUANTITY(unit, sim_unit, unit, units, name, expression)
 
 /* Of packets, if there were any: there is no number of none, and 0 would be taken for a measured one. */
 #define STREAM_DELIVERED(name, expression) STREAM(name, stream->delivered > 0 ? (expression) : NAN)
@@ -279,13 +254,7 @@ static const struct quantity unit_quantities[] = {
 	{"utilisation", unit_utilisation},
 };
 
-#define LEVEL(name, expression)                                                                    \
-	static double level_##name(const struct sim *sim, uint32_t index)                          \
-	{                                                                                          \
-		const struct sim_level *const level = &sim->levels[index];                         \
-                                                                                                   \
-		return expression;                                                                 \
-	}
+#define LEVEL(name, expression) QUANTITY(level, sim_level, level, levels, name, expression)
 
 LEVEL(accesses, (double)level->accesses)
 LEVEL(users_mean, weir_sim_level_mean(&level->users, span_ps(sim)))

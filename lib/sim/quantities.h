@@ -14,6 +14,15 @@ struct quantity {
 	double (*get)(const struct sim *sim, uint32_t index);
 };
 
+/* A function KIND_NAME: one expression of thing `of`, one of `all`. */
+#define QUANTITY(kind, type, of, all, name, expression)                                            \
+	static double kind##_##name(const struct sim *sim, uint32_t index)                         \
+	{                                                                                          \
+		const struct type *const of = &sim->all[index];                                    \
+                                                                                                   \
+		return expression;                                                                 \
+	}
+
 #define SIM_WORKER_QUANTITIES 5
 #define SIM_NODE_QUANTITIES   5
 #define SIM_JOB_QUANTITIES    3

@@ -5,19 +5,8 @@
 #include "quantities.h"
 
 #define WORKER(name, expression)                                                                   \
-	static double worker_##name(const struct sim *sim, uint32_t index)                         \
-	{                                                                                          \
-		const struct sim_worker *const worker = &sim->graph.workers[index];                \
-                                                                                                   \
-		return expression;                                                                 \
-	}
-#define NODE(name, expression)                                                                     \
-	static double node_##name(const struct sim *sim, uint32_t index)                           \
-	{                                                                                          \
-		const struct sim_node *const node = &sim->graph.nodes[index];                      \
-                                                                                                   \
-		return expression;                                                                 \
-	}
+	QUANTITY(worker, sim_worker, worker, graph.workers, name, expression)
+#define NODE(name, expression) QUANTITY(node, sim_node, node, graph.nodes, name, expression)
 
 /* There is no number of none. */
 static double
@@ -72,13 +61,7 @@ const struct quantity sim_node_quantities[SIM_NODE_QUANTITIES] = {
 	{"cycles_per_packet", node_cycles_per_packet},
 };
 
-#define JOB(name, expression)                                                                      \
-	static double job_##name(const struct sim *sim, uint32_t index)                            \
-	{                                                                                          \
-		const struct sim_job *const job = &sim->graph.jobs[index];                         \
-                                                                                                   \
-		return expression;                                                                 \
-	}
+#define JOB(name, expression) QUANTITY(job, sim_job, job, graph.jobs, name, expression)
 
 JOB(packets, (double)job->packets)
 JOB(slices, (double)job->slices)

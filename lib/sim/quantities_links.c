@@ -6,20 +6,9 @@
 
 #define PS_PER_NS 1e3
 
-#define LINK(name, expression)                                                                     \
-	static double link_##name(const struct sim *sim, uint32_t index)                           \
-	{                                                                                          \
-		const struct sim_link *const link = &sim->links[index];                            \
-                                                                                                   \
-		return expression;                                                                 \
-	}
+#define LINK(name, expression) QUANTITY(link, sim_link, link, links, name, expression)
 #define REQUEST(name, expression)                                                                  \
-	static double request_##name(const struct sim *sim, uint32_t index)                        \
-	{                                                                                          \
-		const struct sim_request *const request = &sim->requests[index];                   \
-                                                                                                   \
-		return expression;                                                                 \
-	}
+	QUANTITY(request, sim_request, request, requests, name, expression)
 
 LINK(received, (double)link->received)
 LINK(stored, (double)link->stored)
