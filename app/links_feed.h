@@ -25,14 +25,14 @@ struct config;
 struct links_feed;
 struct rte_mempool;
 
-/** A kind of feed. All but report by the thread that polls: of a receiver there may be several, which is what poller says. */
+/** A kind of feed. Where not said otherwise, by a thread that polls it: there may be several, which is what poller says. */
 struct links_feed_type {
 	const char *name; /**< for reports */
 	/** Give links what is due. @return 0: it may rest now; else there was, or may be, more to do */
 	uint32_t (*poll)(struct links_feed *feed, uint16_t poller, uint64_t now_ns);
 	/** Give them what is still on its way within the feed, when nobody polls it any more, whoever did. NULL: nothing ever is */
 	void (*drain)(struct links_feed *feed, uint64_t now_ns);
-	/** Has it come to its end? @return 0; else it has, below 0 with something wrong, which its report says */
+	/** Has it come to its end, whoever polls it? Also by others. @return 0; else it has, below 0 with something wrong, which its report says */
 	int (*ended)(const struct links_feed *feed);
 	/** Copy the poller's counters, for report. */
 	void (*look)(struct links_feed *feed, uint16_t poller);

@@ -4,8 +4,9 @@
 
 /**
  * @file
- * Threads that poll feeds: the first one all those that have none of their own, and each of the others its queues of a receiver. A link is
- * of the feeder that gives it frames, which copies its counters together with those of the feed, between two polls.
+ * Threads that poll feeds: the first one all those that have none of their own, and each of the others its queues of a receiver, or its
+ * share of emulated links alike. A link is of the feeder that gives it frames, which copies its counters together with those of the feed, between
+ * two polls.
  */
 
 #include <stdbool.h>
@@ -21,9 +22,8 @@ struct links_run;
 struct links_feeder {
 	struct links_thread thread;
 	struct links_run *run;
-	struct links_feed
-		*feed;   /**< of a receiver; NULL: all feeds without a feeder of their own */
-	uint16_t poller; /**< which one of the feed's */
+	struct links_feed *feed; /**< that has feeders of its own; NULL: all those that have none */
+	uint16_t poller;         /**< which one of the feed's */
 	const struct weir_base_doc_value *cpu; /**< that it runs on; NULL: any */
 	uint64_t rest_ns;                      /**< that it rests when nothing came */
 	bool stopped; /**< polls no more, and the first one shows its counters; atomic */
