@@ -11,8 +11,6 @@
 
 #include "config.h"
 
-#define HITS "hits" /* the function that is built in, and what a link's key of that name makes */
-
 /* Keys that mean something in one place, or with one kind of function, only. */
 static const char *const hits_keys[] = {"threshold", "max_samples", NULL};
 static const char *const plugin_keys[] = {"argument", NULL};
@@ -195,9 +193,9 @@ read_where(struct config *config, struct config_process *process)
 	const struct weir_base_doc_value *cpu = weir_base_doc_get(process->value, "cpu");
 
 	process->cpu = cpu != NULL ? (int)weir_base_doc_u64(cpu) : -1;
-	if (process->where != SCHEMA_WHERE_THREAD)
+	if (process->where != WEIR_BASE_WHERE_THREAD)
 		refuse_keys(config, process, thread_keys, "where: thread");
-	if (process->where == SCHEMA_WHERE_JOBS)
+	if (process->where == WEIR_BASE_WHERE_JOBS)
 		return read_jobs(config, process);
 	refuse_keys(config, process, jobs_keys, "where: jobs");
 	return 0;
@@ -216,7 +214,7 @@ read_function(struct config *config, struct config_process *process)
 	process->max_samples =
 		(uint16_t)weir_base_doc_u64(weir_base_doc_get(process->value, "max_samples"));
 	process->argument = weir_base_doc_str(weir_base_doc_get(process->value, "argument"));
-	if (text == NULL || strcmp(text, HITS) == 0) {
+	if (text == NULL || strcmp(text, WEIR_BASE_PROCESS_HITS) == 0) {
 		refuse_keys(config, process, plugin_keys, "function: PLUGIN.so:SYMBOL");
 		if (process->threshold == 0)
 			weir_base_doc_error_add(config->doc, process->value,
@@ -244,9 +242,9 @@ read_process(struct config *config, struct config_process *process)
 
 	process->name = weir_base_doc_name(process->value);
 	process->where =
-		(enum schema_where)weir_base_doc_u64(weir_base_doc_get(process->value, "where"));
+		(enum weir_base_where)weir_base_doc_u64(weir_base_doc_get(process->value, "where"));
 	if (!config_is_name(process->name, CONFIG_PROCESS_NAME_MAX) ||
-		strcmp(process->name, HITS) == 0)
+		strcmp(process->name, WEIR_BASE_PROCESS_HITS) == 0)
 		weir_base_doc_error_add(config->doc, process->value,
 			"process name '%s' cannot be used; expected 1 to %d letters, digits or "
 			"'_', and not 'hits', which is what a link's key of that name makes",
@@ -266,8 +264,8 @@ read_hits(struct config *config, struct config_process *process, const struct co
 	const struct weir_base_doc_value *value = process->value;
 	unsigned int i;
 
-	process->name = HITS;
-	process->where = SCHEMA_WHERE_INLINE;
+	process->name = WEIR_BASE_PROCESS_HITS;
+	process->where = WEIR_BASE_WHERE_INLINE;
 	process->cpu = -1;
 	process->threshold = (uint16_t)weir_base_doc_u64(weir_base_doc_get(value, "threshold"));
 	process->max_samples = (uint16_t)weir_base_doc_u64(weir_base_doc_get(value, "max_samples"));
@@ -306,7 +304,7 @@ config_read_processes(struct config *config)
 		return -ENOMEM;
 	for (i = 0; i < links->nb; i++) {
 		const struct weir_base_doc_value *value =
-			weir_base_doc_get(links->list[i].value, HITS);
+			weir_base_doc_get(links->list[i].value, WEIR_BASE_PROCESS_HITS);
 
 		if (value == NULL)
 			continue;
@@ -346,7 +344,7 @@ config_link_pinned(const struct config_links *links, const struct config_link *l
 	for (i = 0; i < links->nb_processes; i++) {
 		const struct config_process *process = &links->processes[i];
 
-		if (process->where != SCHEMA_WHERE_INLINE && has_some(process, link))
+		if (process->where != WEIR_BASE_WHERE_INLINE && has_some(process, link))
 			nb += 1 + (uint64_t)process->jobs.nb * process->jobs.nb_frames;
 	}
 	return (uint32_t)RTE_MIN(nb, (uint64_t)UINT32_MAX);
@@ -403,7 +401,7 @@ check_row(struct config *config, const struct config_link *link)
 	unsigned int nb = 0, i;
 
 	for (i = 0; i < links->nb_processes; i++)
-		if (links->processes[i].where == SCHEMA_WHERE_INLINE &&
+		if (links->processes[i].where == WEIR_BASE_WHERE_INLINE &&
 			has_some(&links->processes[i], link) &&
 			++nb == WEIR_READOUT_PROCESSES_MAX + 1)
 			weir_base_doc_error_add(config->doc, links->processes[i].value,

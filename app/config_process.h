@@ -22,7 +22,7 @@ struct config_links;
 struct config_process {
 	const struct weir_base_doc_value *value; /**< where it stands */
 	const char *name;
-	enum schema_where where;
+	enum weir_base_where where;
 	char *plugin;                    /**< path of a shared object; NULL: the hit finder */
 	const char *symbol;              /**< in it */
 	const char *argument;            /**< for a plug-in, or NULL */

@@ -117,7 +117,7 @@ are_elsewhere(const struct links_feed *feed)
 
 	for (i = 0; i < processes->nb; i++)
 		if (processes->list[i].config->to == feed->link &&
-			processes->list[i].config->where != SCHEMA_WHERE_INLINE)
+			processes->list[i].config->where != WEIR_BASE_WHERE_INLINE)
 			return true;
 	return collected->run->nb_feeders > 1;
 }

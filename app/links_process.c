@@ -186,7 +186,7 @@ links_processes_inline(struct links_run *run, struct config *config, uint32_t nu
 	for (i = 0; i < run->processes.nb; i++) {
 		struct links_process *process = &run->processes.list[i];
 
-		if (process->config->where != SCHEMA_WHERE_INLINE)
+		if (process->config->where != WEIR_BASE_WHERE_INLINE)
 			continue;
 		for (j = 0; error == 0 && j < process->config->nb_links; j++) {
 			if (process->list[j].link != number)
@@ -205,7 +205,7 @@ follow(struct links_run *run, struct links_work *work, const struct em_run *em)
 	const struct weir_readout_buffer *buffer =
 		weir_readout_handler_buffer(run->handlers[work->link]);
 
-	if (config->where == SCHEMA_WHERE_THREAD) {
+	if (config->where == WEIR_BASE_WHERE_THREAD) {
 		work->follower = weir_readout_follower_create(
 			&(struct weir_readout_follower_config){.name = config->name,
 				.buffer = buffer,
@@ -240,7 +240,7 @@ links_processes_follow(struct links_run *run, struct config *config, const struc
 	for (i = 0; i < run->processes.nb; i++) {
 		struct links_process *process = &run->processes.list[i];
 
-		if (process->config->where == SCHEMA_WHERE_INLINE)
+		if (process->config->where == WEIR_BASE_WHERE_INLINE)
 			continue;
 		for (j = 0; j < process->config->nb_links; j++) {
 			error = make_work(run, config, &process->list[j]);

@@ -8,9 +8,9 @@
 #include "links_run.h"
 
 static const char *const where_names[] = {
-	[SCHEMA_WHERE_INLINE] = "inline",
-	[SCHEMA_WHERE_THREAD] = "thread",
-	[SCHEMA_WHERE_JOBS] = "jobs",
+	[WEIR_BASE_WHERE_INLINE] = "inline",
+	[WEIR_BASE_WHERE_THREAD] = "thread",
+	[WEIR_BASE_WHERE_JOBS] = "jobs",
 };
 
 static json_int_t
@@ -65,7 +65,7 @@ counts_json(const struct links_work *work, const struct weir_bridge_follower_sta
 		not_taken += links_report_count(refused,
 			weir_bridge_follower_refusal_name((enum weir_bridge_follower_refusal)i),
 			counts->refused[i]);
-	if (work->config->where == SCHEMA_WHERE_JOBS) {
+	if (work->config->where == WEIR_BASE_WHERE_JOBS) {
 		json_object_update_new(object,
 			json_pack("{s:O, s:I, s:I, s:I, s:I}", "refused", refused, "cancelled",
 				as_int(counts->cancelled), "exited", as_int(counts->exited),
@@ -82,7 +82,7 @@ static json_t *
 inline_json(const struct links_run *run, const struct links_work *work)
 {
 	const struct weir_readout_link_stats *stats = &run->stats[work->link].link;
-	json_t *object = json_pack("{s:s}", "where", where_names[SCHEMA_WHERE_INLINE]);
+	json_t *object = json_pack("{s:s}", "where", where_names[WEIR_BASE_WHERE_INLINE]);
 	const struct weir_readout_link *link = run->links[work->link];
 	const char *first = links_process_drop_name(&work->process, 0), *name;
 	uint32_t i;
@@ -129,7 +129,7 @@ links_processes_json(
 			const struct config_link *link = config_link_of(&config->links, work->link);
 			bool agrees = true;
 
-			if (param->where == SCHEMA_WHERE_INLINE) {
+			if (param->where == WEIR_BASE_WHERE_INLINE) {
 				object = inline_json(run, work);
 			} else {
 				object = counts_json(work, &work->counts, &agrees);
@@ -184,7 +184,7 @@ links_processes_parts(const struct links_run *run, struct weir_readout_ctl_part 
 			if (work->finder != NULL)
 				parts[nb++] = (struct weir_readout_ctl_part){
 					.name = work->name, .finder = work->finder};
-			if (process->config->where != SCHEMA_WHERE_INLINE)
+			if (process->config->where != WEIR_BASE_WHERE_INLINE)
 				parts[nb++] = (struct weir_readout_ctl_part){
 					.name = work->name, .tell = tell, .arg = work};
 		}

@@ -6,14 +6,14 @@
 static bool
 follows(const struct links_process *process)
 {
-	return process->config->where != SCHEMA_WHERE_INLINE;
+	return process->config->where != WEIR_BASE_WHERE_INLINE;
 }
 
 /* Is there nobody to run its jobs any more? */
 static bool
 is_stuck(const struct links_process *process)
 {
-	return process->config->where == SCHEMA_WHERE_JOBS &&
+	return process->config->where == WEIR_BASE_WHERE_JOBS &&
 	       __atomic_load_n(&process->run->processes.no_jobs, __ATOMIC_ACQUIRE);
 }
 

@@ -48,8 +48,6 @@ enum schema_queue_type { SCHEMA_QUEUE_ATOMIC, SCHEMA_QUEUE_PARALLEL, SCHEMA_QUEU
 enum schema_idle { SCHEMA_IDLE_POLL, SCHEMA_IDLE_PAUSE, SCHEMA_IDLE_SLEEP };
 /** Indices into the choices of platform.memory.huge. */
 enum schema_huge { SCHEMA_HUGE_AUTO, SCHEMA_HUGE_YES, SCHEMA_HUGE_NO };
-/** Indices into the choices of a process' where. */
-enum schema_where { SCHEMA_WHERE_INLINE, SCHEMA_WHERE_THREAD, SCHEMA_WHERE_JOBS };
 /** Indices into the choices of run.until. */
 enum schema_until { SCHEMA_UNTIL_INPUT_END, SCHEMA_UNTIL_SIGNAL, SCHEMA_UNTIL_DURATION };
 

@@ -119,6 +119,16 @@ enum weir_base_delivery {
 	WEIR_BASE_DELIVERY_QUEUE,    /**< by a queue, which another thread empties */
 };
 
+/** Where a function looks at frames of links. */
+enum weir_base_where {
+	WEIR_BASE_WHERE_INLINE, /**< before the buffer, in the thread that receives */
+	WEIR_BASE_WHERE_THREAD, /**< after it, in a thread of its own */
+	WEIR_BASE_WHERE_JOBS,   /**< after it, in jobs */
+};
+
+/** The function on frames that is built in; also what that of a link's key of this name is called. */
+#define WEIR_BASE_PROCESS_HITS "hits"
+
 /** Frames that are taken out of a link's queue at once. */
 #define WEIR_BASE_DELIVERY_BURST 64
 

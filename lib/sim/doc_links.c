@@ -107,12 +107,7 @@ check_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 			"frames come to link '%s' already, by its 'port'; expected one that sends "
 			"them",
 			weir_base_doc_name(link));
-	if (weir_base_doc_given(link, "hits"))
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(link, "hits"),
-			"'hits' are not simulated: how many there are is in the samples of "
-			"frames; expected none");
-	return replayed == NULL && !weir_base_doc_given(link, "hits") &&
-	       (emulated == NULL || !weir_base_doc_given(link, "port"));
+	return replayed == NULL && (emulated == NULL || !weir_base_doc_given(link, "port"));
 }
 
 /* The frames of a link that comes by a receiver: all alike, at the rate that its format or its buffer says. */
@@ -342,17 +337,10 @@ sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_valu
 {
 	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
 	const struct weir_base_doc_value *links = weir_base_doc_get(application, "links");
-	const struct weir_base_doc_value *processes = weir_base_doc_get(application, "processes");
 	const struct weir_base_doc_value *emulated =
 		weir_base_doc_get(weir_base_doc_get(root, "traffic"), "emulated");
 	uint32_t i;
 
-	if (weir_base_doc_count(links) > 0 && processes != NULL) {
-		weir_base_doc_error_add(model->doc, processes,
-			"'processes' are not simulated: what becomes of a frame is for their "
-			"functions to say; expected none");
-		return 0;
-	}
 	for (i = 0; i < weir_base_doc_count(emulated); i++)
 		if (weir_base_doc_get(links, weir_base_doc_name(weir_base_doc_at(emulated, i))) ==
 			NULL)
@@ -360,7 +348,8 @@ sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_valu
 				"unknown link '%s'; expected one of application.links",
 				weir_base_doc_name(weir_base_doc_at(emulated, i)));
 	for (i = 0; i < weir_base_doc_count(links); i++)
-		if (read_link(model, root, weir_base_doc_at(links, i)) < 0)
+		if (!sim_doc_is_made(application, weir_base_doc_at(links, i)) &&
+			read_link(model, root, weir_base_doc_at(links, i)) < 0)
 			return -ENOMEM;
 	return 0;
 }

@@ -63,6 +63,11 @@ int sim_doc_read_faults(struct weir_sim_model *model, const struct weir_base_doc
 	struct model_frames *frames, uint32_t bytes);
 /* After all streams: those of links. */
 int sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_value *root);
+/* Do functions make the frames of a link? */
+bool sim_doc_is_made(
+	const struct weir_base_doc_value *application, const struct weir_base_doc_value *link);
+/* Functions that look at their frames. */
+void sim_doc_read_processes(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 /* Windows of these. */
 int sim_doc_read_requests(
 	struct weir_sim_model *model, const struct weir_base_doc_value *application);

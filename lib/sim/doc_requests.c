@@ -45,7 +45,7 @@ take_link(struct weir_sim_model *model, struct model_request *request,
 /* A link of that name, or all that have it with a number. */
 static void
 take_links(struct weir_sim_model *model, struct model_request *request,
-	const struct weir_base_doc_value *value)
+	const struct weir_base_doc_value *links, const struct weir_base_doc_value *value)
 {
 	const char *name = weir_base_doc_str(value);
 	bool is_known = false;
@@ -61,13 +61,21 @@ take_links(struct weir_sim_model *model, struct model_request *request,
 		if (!take_link(model, request, value, i))
 			return;
 	}
-	if (!is_known)
+	if (is_known)
+		return;
+	if (weir_base_doc_get(links, name) != NULL)
+		weir_base_doc_error_add(model->doc, value,
+			"which frames of link '%s' functions make is not simulated; expected other "
+			"links",
+			name);
+	else
 		weir_base_doc_error_add(model->doc, value,
 			"unknown link '%s'; expected one of application.links", name);
 }
 
 static void
-read_request(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+read_request(struct weir_sim_model *model, const struct weir_base_doc_value *links,
+	const struct weir_base_doc_value *value)
 {
 	const struct weir_base_doc_value *list = weir_base_doc_get(value, "links");
 	struct model_request *request = &model->requests[model->nb_requests];
@@ -83,7 +91,7 @@ read_request(struct weir_sim_model *model, const struct weir_base_doc_value *val
 		.timeout_ps = sim_doc_ps(weir_base_doc_get(value, "timeout")),
 	};
 	for (i = 0; i < weir_base_doc_count(list); i++)
-		take_links(model, request, weir_base_doc_at(list, i));
+		take_links(model, request, links, weir_base_doc_at(list, i));
 	if (weir_base_doc_count(list) == 0)
 		weir_base_doc_error_add(
 			model->doc, list, "no links to ask; expected one of application.links");
@@ -113,7 +121,8 @@ sim_doc_read_requests(struct weir_sim_model *model, const struct weir_base_doc_v
 	/* Links that are refused would be told again as unknown. */
 	weir_base_doc_errors(model->doc, &nb_errors);
 	for (i = 0; nb_errors == 0 && i < nb; i++)
-		read_request(model, weir_base_doc_at(list, i));
+		read_request(
+			model, weir_base_doc_get(application, "links"), weir_base_doc_at(list, i));
 	model->nb_fragments = (uint32_t)weir_base_doc_u64(weir_base_doc_get(room, "count"));
 	return 0;
 }

@@ -19,6 +19,9 @@ extern const struct weir_base_doc_section sim_doc_emulated_link;
 /* One of `application.formats`, and of `application.links`. */
 extern const struct weir_base_doc_section sim_doc_format;
 extern const struct weir_base_doc_section sim_doc_link;
+/* One of `application.processes`, and `hits` of a link. */
+extern const struct weir_base_doc_section sim_doc_process;
+extern const struct weir_base_doc_section sim_doc_hits;
 
 #pragma GCC visibility pop
 

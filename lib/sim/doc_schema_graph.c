@@ -414,6 +414,32 @@ static const struct weir_base_doc_section node_costs_section = {
 	.keys = node_costs_keys,
 };
 
+static const struct weir_base_doc_key process_costs_keys[] = {
+	{
+		.name = "packet",
+		.kind = WEIR_BASE_DOC_CYCLES,
+		.min = 0,
+		.max = 1e12,
+		.def = "0",
+		.help = "Cycles for each frame.",
+	},
+	{
+		.name = "per_byte",
+		.kind = WEIR_BASE_DOC_CYCLES_PER_BYTE,
+		.min = 0,
+		.max = 1e9,
+		.def = "0",
+		.help = "And for each byte of it.",
+	},
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section process_costs_section = {
+	.name = "process costs",
+	.help = "What it costs that a function looks at a frame, with what it makes of that.",
+	.keys = process_costs_keys,
+};
+
 static const struct weir_base_doc_key costs_keys[] = {
 	{
 		.name = "walk",
@@ -458,6 +484,15 @@ static const struct weir_base_doc_key costs_keys[] = {
 		.help = "Of nodes: by the names that they have in `application.nodes`, or by their "
 			"types, such as `pcap_rx` or `classify`. Every node that packets come to "
 			"must be among them.",
+	},
+	{
+		.name = "processes",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &process_costs_section,
+		.help = "Of functions on frames: by the names that they have in "
+			"`application.processes`; `hits` for those of links' key of that name. "
+			"Every one must be among them.",
 	},
 	{.name = NULL},
 };

@@ -319,7 +319,12 @@ static const struct weir_base_doc_key link_keys[] = {
 		.help = "Where its frames are kept.",
 	},
 	LEFT_ASIDE("stream"),
-	LEFT_ASIDE("hits"),
+	{
+		.name = "hits",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &sim_doc_hits,
+		.help = "Look for hits in its frames, before the buffer.",
+	},
 	LEFT_ASIDE("drop_duplicates"),
 	LEFT_ASIDE("jump"),
 	LEFT_ASIDE("stall"),

@@ -146,6 +146,33 @@ store(struct sim *sim, uint32_t link, uint64_t number)
 	weir_sim_level_set(&of->buffered, sim->now_ps, of->buffered.value + 1);
 }
 
+static inline bool
+has_right_size(const struct model_link *link, const struct sim_packet *frame)
+{
+	return link->bytes == 0 || frame->size_bytes == link->bytes;
+}
+
+double
+sim_links_inline_cycles(const struct sim *sim, const struct sim_vector *vector)
+{
+	double cycles = 0;
+	uint32_t packet;
+
+	for (packet = vector->list.head; packet != SIM_NONE;
+		packet = sim->packets.all[packet].next) {
+		const struct sim_packet *const frame = &sim->packets.all[packet];
+		const uint32_t index = sim->model->streams[frame->stream].link;
+		const struct model_link *link;
+
+		if (index == SIM_NONE)
+			continue;
+		link = &sim->model->links[index];
+		if (has_right_size(link, frame))
+			cycles += link->packet + (double)frame->size_bytes * link->per_byte;
+	}
+	return cycles;
+}
+
 void
 sim_link_put(struct sim *sim, uint32_t packet)
 {
@@ -162,7 +189,7 @@ sim_link_put(struct sim *sim, uint32_t packet)
 	link = &sim->links[index];
 	model = &sim->model->links[index];
 	link->received++;
-	if (model->bytes != 0 && frame->size_bytes != model->bytes) {
+	if (!has_right_size(model, frame)) {
 		sim_packet_dropped(sim, packet, model->wrong_size);
 		return;
 	}

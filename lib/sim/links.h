@@ -100,6 +100,8 @@ void sim_frames_arrive(struct sim *sim, uint32_t stream);
 void sim_link_receive(struct sim *sim, uint32_t packet);
 /* A packet comes to the buffer of its link, if it is of one; else it leaves. */
 void sim_link_put(struct sim *sim, uint32_t packet);
+/* Cycles of functions that look at frames before these go on; at none of a wrong size. */
+double sim_links_inline_cycles(const struct sim *sim, const struct sim_vector *vector);
 /* The timestamp that a number stands for. */
 uint64_t sim_link_ticks(const struct sim *sim, uint32_t link, uint64_t number);
 /* The least number that is not in the buffer's past. */

@@ -104,8 +104,10 @@ read_model(struct weir_sim_model *model)
 		sim_doc_read_objects(model, weir_base_doc_get(application, "objects")) < 0 ||
 		sim_doc_read_streams(model,
 			weir_base_doc_get(weir_base_doc_get(root, "traffic"), "streams")) < 0 ||
-		sim_doc_read_links(model, root) < 0 ||
-		sim_doc_read_requests(model, application) < 0)
+		sim_doc_read_links(model, root) < 0)
+		return -ENOMEM;
+	sim_doc_read_processes(model, root);
+	if (sim_doc_read_requests(model, application) < 0)
 		return -ENOMEM;
 	if (sim_doc_read_probes(
 		    model, weir_base_doc_get(weir_base_doc_get(run, "simulation"), "probes")) < 0)

@@ -10,6 +10,7 @@
  *   doc_links.c      links, and what their buffers hold
  *   doc_emulated.c   what is done to frames that are emulated
  *   doc_receivers.c  what polls them
+ *   doc_processes.c  functions that look at frames before the buffer
  *   doc_requests.c   windows
  */
 
@@ -49,7 +50,8 @@ struct model_link {
 		reorder; /* without a step: most frames that may have come before one that is late */
 	uint32_t
 		ring; /* that its frames wait in for who puts them into the buffer; SIM_NONE: none */
-	uint32_t bytes;                           /* of a frame; 0: they may have any size */
+	uint32_t bytes;          /* of a frame; 0: they may have any size */
+	double packet, per_byte; /* cycles of functions, in the thread that receives */
 	uint32_t too_late, duplicate, wrong_size; /* reasons */
 };
 

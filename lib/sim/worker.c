@@ -160,10 +160,13 @@ sim_worker_visit(struct sim *sim, uint32_t worker, uint32_t index)
 	const struct model_node *const model = &graph_of(sim)->nodes[index];
 	const struct sim_vector *const vector = &sim->graph.workers[worker].vector;
 	struct sim_node *const node = &sim->graph.nodes[index];
-	const double cycles = model->vector + vector->nb * model->packet +
-			      (double)vector->bytes * model->per_byte;
 	const uint32_t core = graph_of(sim)->workers[worker].core;
+	double cycles = model->vector + vector->nb * model->packet +
+			(double)vector->bytes * model->per_byte;
 
+	if (model->role == WEIR_BASE_NODE_RECEIVES &&
+		graph_of(sim)->ports[model->port].has_functions)
+		cycles += sim_links_inline_cycles(sim, vector);
 	sim->graph.workers[worker].node = index;
 	node->vectors++;
 	node->packets += vector->nb;

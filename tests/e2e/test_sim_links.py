@@ -86,6 +86,46 @@ def test_frames_and_windows_are_those_that_are_run(tmp_path):
         assert means(told["drops"])[f"{name}: fault drop"]["packets"] == made[name]["faults"]["drop"] > 0
 
 
+FUNCTIONS = """
+application:
+  links:
+    wib: {format: wibeth, count: 2, buffer: {history: 1s}, hits: {threshold: 60, to: tp}}
+    tp: {format: hit, buffer: {history: 1s, rate: 250kHz}}
+  processes:
+    p: {function: hits, threshold: 60, links: [wib-1], where: inline, to: tp}
+traffic:
+  emulated:
+    wib:
+      frames: 500
+      rate: 30kHz
+      payload: PULSES
+      faults:
+        - {fault: drop, first: 35, period: 50, length: 3}
+        - {fault: duplicate, first: 20, period: 70}
+        - {fault: truncate, amount: 7000, first: 10, period: 100}
+platform:
+  cores: {c: {clock: 2GHz}}
+  costs:
+    walk: 100cycles
+    nodes: {link_rx: {packet: 100cycles}}
+    processes: {p: {packet: 300cycles, per_byte: 1cycles/B}, hits: {packet: 200cycles}}
+run:
+  simulation: {duration: 1s}
+"""
+
+
+def test_functions_before_buffers(tmp_path):
+    """The same frames are looked at, and come to the buffer; what the functions make is left aside."""
+    path = tmp_path / "functions.yaml"
+    path.write_text(FUNCTIONS.replace("PULSES", str(ROOT / "examples" / "data" / "pulse.wibeth")))
+    ran = weir("run", path, "--json").json()["readout"]
+    told = simulate(path)
+    compare_links({"links": [link for link in ran["links"] if link["name"] != "tp"]}, told)
+    looked_at = {link["name"]: link["received"] - link["dropped"]["wrong_size"] for link in ran["links"] if link["name"] != "tp"}
+    [node] = means(told["nodes"]).values()
+    assert node["cycles"] == node["packets"] * 100 + looked_at["wib-1"] * 7500 + sum(looked_at.values()) * 200
+
+
 def test_costs_change_times_only():
     """Of the example: the same frames and windows with costs and without."""
     plain, costs = simulate(EXAMPLE, "--duration", "1s"), simulate(EXAMPLE.with_name("readout-costs.yaml"), "--duration", "1s")
@@ -110,13 +150,25 @@ def test_table():
         assert f"\n  {words}" in done.stdout
 
 
+def process(function, link, where, to):
+    """One, with the link of what it makes, before the requests."""
+    return f"    tp: {{format: hit, buffer: {{history: 1s, rate: 1MHz}}}}\n  processes:\n" \
+        f"    p: {{function: {function}, threshold: 60, links: [{link}], where: {where}, to: {to}}}\n  requests:\n"
+
+
 WRONG = {
     "fields that frames do not have": ("{fault: drop, first: 1540, period: 15260, length: 2}", "{fault: @jump, amount: 5}", "have no fields"),
     "replayed": ("traffic:\n", f"traffic:\n  replayed: {{@wib: {{pcap: {ROOT}/tests/data/srs-vmm3a-gem.pcap}}}}\n", "frames of a file"),
     "neither received nor emulated": ("  emulated:\n    wib:", "  emulated:\n    wab:", "expected 'costs' in 'platform'"),
     "unknown link": ("  emulated:\n    wib:", "  emulated:\n    @wab:", "unknown link 'wab'"),
-    "hits": ("buffer: {history: 200ms}", "buffer: {history: 200ms}\n      hits: @{threshold: 60, to: tp}", "'hits' are not simulated"),
-    "processes": ("  requests:\n", "  @processes:\n    p: {function: hits, threshold: 60, links: [wib], where: thread}\n  requests:\n", "'processes' are not simulated"),
+    "hits that go nowhere": ("buffer: {history: 200ms}", "buffer: {history: 200ms}\n      hits: {threshold: 60, to: @tp}", "unknown link 'tp'"),
+    "hits beside other frames": ("  requests:\n", process("hits", "wib-0", "inline", "@wib").replace("    tp: {format: hit, buffer: {history: 1s, rate: 1MHz}}\n", ""), "other frames come to link 'wib'"),
+    "process after the buffer": ("  requests:\n", process("hits", "wib", "@thread", "tp"), "take frames out of buffers"),
+    "process in jobs": ("  requests:\n", process("hits", "wib", "@jobs", "tp"), "expected 'where: inline'"),
+    "process of one's own": ("  requests:\n", process("@p.so:p", "wib", "inline", "tp"), "which frames 'p.so:p' drops"),
+    "process of no link": ("  requests:\n", process("hits", "@wob", "inline", "tp"), "unknown link 'wob'"),
+    "process of what it makes": ("  requests:\n", process("hits", "@tp", "inline", "tp"), "unknown link 'tp'"),
+    "process without a place": ("  requests:\n", process("hits", "wib", "@here", "tp"), "expected one of"),
     "rate that nobody says": ("format: wibeth           #", "format: srs-vmm3a\n      #", "expected a key 'rate'"),
     "links asked twice": ("links: [wib]", "links: [wib, @wib-2]", "asked already"),
     "links asked that are not there": ("links: [wib]", "links: [@wob]", "unknown link 'wob'"),
@@ -124,13 +176,34 @@ WRONG = {
 }
 
 
+WRONG_FUNCTIONS = {
+    "link twice": ("links: [wib-1]", "links: [wib, @wib-1]", "'wib-1' is there already"),
+    "no links": ("links: [wib-1]", "links: @[]", "no links"),
+    "no costs": ("p: {packet: 300cycles", "q: {packet: 300cycles", "process 'p' has no costs"),
+    "no hits' costs": (", hits: {packet: 200cycles}", "", "process 'hits' has no costs"),
+    "unknown costs": ("hits: {packet", "q: @{}, hits: {packet", "unknown process 'q'"),
+    "frames dropped by their fields": ("{history: 1s}, hits", "{history: 1s}, drop_duplicates: @true, hits", "which frames are dropped"),
+    "frames of a file beside those that are made": ("where: inline, to: tp}\ntraffic:\n", f"where: inline, to: @tp}}\ntraffic:\n  replayed: {{tp: {{frames: {ROOT}/examples/data/pulse.wibeth}}}}\n", "other frames come to link 'tp'"),
+    "windows of what is made": ("  processes:\n    p", "  requests: {r: {links: [@tp], every: 1ms, window: 1us}}\n  processes:\n    p", "which frames of link 'tp'"),
+    "no hits in them": ("format: wibeth", "format: srs-vmm3a", "no hits are found in frames of format 'srs-vmm3a'"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_FUNCTIONS)
+def test_functions_refused(tmp_path, what):
+    old, new, words = WRONG_FUNCTIONS[what]
+    refused(tmp_path / "wrong.yaml", FUNCTIONS.replace("      payload: PULSES\n", ""), old, new, words)
+
+
 @pytest.mark.parametrize("what", WRONG)
 def test_refused(tmp_path, what):
-    old, new, words = WRONG[what]
-    text = EXAMPLE.read_text()
+    refused(tmp_path / "wrong.yaml", EXAMPLE.read_text(), *WRONG[what])
+
+
+def refused(path, text, old, new, words):
+    """At the place of the @, where there is one."""
     assert text.count(old) == 1
     changed = text.replace(old, new)
-    path = tmp_path / "wrong.yaml"
     path.write_text(changed.replace("@", ""))
     done = weir("sim", path)
     assert done.code == USAGE and words in done.stderr, done.text

@@ -343,6 +343,47 @@ delivery_by_queue(void **state)
 }
 
 /*
+ * Functions before the buffer: 1000 cycles and one for each of 7200 B, in the thread that receives, not in that which empties queues.
+ * That of links' key `hits` is one more.
+ */
+#define FUNCTIONS(link, faults)                                                                    \
+	"application:\n"                                                                           \
+	"  links:\n"                                                                               \
+	"    w: {format: wibeth, count: 2, buffer: {history: 1s}, " link "}\n"                     \
+	"    tp: {format: hit, buffer: {history: 1s, rate: 1MHz}}\n"                               \
+	"  processes: {p: {function: hits, threshold: 60, links: [w-1], where: inline, to: tp}}\n" \
+	"traffic: {emulated: {w: {frames: 100, faults: [" faults "]}}}\n"                          \
+	"platform:\n"                                                                              \
+	"  cores: {c: {clock: 1GHz, count: 2}}\n"                                                  \
+	"  costs:\n"                                                                               \
+	"    walk: 100cycles\n"                                                                    \
+	"    nodes: {link_rx: {packet: 10cycles}, link_rx-delivery.w: {packet: 20cycles}}\n"       \
+	"    processes: {p: {packet: 1kcycles, per_byte: 1cycles/B}, hits: {packet: 5cycles}}\n"   \
+	"run: {simulation: {duration: 100ms}}\n"
+
+#define FUNCTIONS_NODES "link_rx-emulated.w"
+#define BY_QUEUE        "delivery: {by: queue}"
+
+static void
+functions_before_the_buffer(void **state)
+{
+	EXPECT(FUNCTIONS(BY_QUEUE, ""),
+		{WEIR_SIM_NODE, FUNCTIONS_NODES, "cycles", 200 * 10 + 100 * (1000 + 7200)},
+		{WEIR_SIM_NODE, "link_rx-delivery.w", "cycles", 200 * 20},
+		{WEIR_SIM_LINK, "w-1", "stored_frames", 100});
+	EXPECT(FUNCTIONS(BY_QUEUE ", hits: {threshold: 60, to: tp}", ""),
+		{WEIR_SIM_NODE, FUNCTIONS_NODES, "cycles", 200 * 15 + 100 * (1000 + 7200)});
+	/* They look at duplicates, but not at what is dropped before, nor at frames of a wrong size. */
+	EXPECT(FUNCTIONS(BY_QUEUE, "{fault: duplicate, first: 1, length: 9}"),
+		{WEIR_SIM_NODE, FUNCTIONS_NODES, "cycles", 218 * 10 + 109 * (1000 + 7200)});
+	EXPECT(FUNCTIONS(BY_QUEUE, "{fault: drop, first: 1, length: 9}"),
+		{WEIR_SIM_NODE, FUNCTIONS_NODES, "cycles", 182 * 10 + 91 * (1000 + 7200)});
+	EXPECT(FUNCTIONS(BY_QUEUE, "{fault: truncate, amount: 100, first: 1, length: 9}"),
+		{WEIR_SIM_NODE, FUNCTIONS_NODES, "cycles", 200 * 10 + 91 * (1000 + 7200)},
+		{WEIR_SIM_DROP, "w-1: wrong_size", "packets", 9});
+}
+
+/*
  * It looks each ms, and finds 199 frames at first: takes 32 of them, then 64, then the last 103; later 128 at once, and the other 72.
  * Of fixed bursts it takes 128, then the others.
  */
@@ -381,6 +422,7 @@ main(void)
 		cmocka_unit_test(thread_rests),
 		cmocka_unit_test(threads_of_an_emulator),
 		cmocka_unit_test(delivery_by_queue),
+		cmocka_unit_test(functions_before_the_buffer),
 		cmocka_unit_test(adaptive_bursts),
 	};
 

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a document to a model: functions that look at frames of links, in the thread that receives these. */
+#include <string.h>
+
+#include "doc_read.h"
+
+/* Is it what functions send to, by a process or `hits` of a link? */
+static bool
+is_target(const struct weir_base_doc_value *process, const char *link)
+{
+	const struct weir_base_doc_value *to = weir_base_doc_get(process, "to");
+
+	return to != NULL && strcmp(weir_base_doc_str(to), link) == 0;
+}
+
+bool
+sim_doc_is_made(
+	const struct weir_base_doc_value *application, const struct weir_base_doc_value *link)
+{
+	const struct weir_base_doc_value *processes = weir_base_doc_get(application, "processes");
+	const struct weir_base_doc_value *links = weir_base_doc_get(application, "links");
+	const char *name = weir_base_doc_name(link);
+	uint32_t i;
+
+	for (i = 0; i < weir_base_doc_count(processes); i++)
+		if (is_target(weir_base_doc_at(processes, i), name))
+			return true;
+	for (i = 0; i < weir_base_doc_count(links); i++)
+		if (is_target(weir_base_doc_get(weir_base_doc_at(links, i), WEIR_BASE_PROCESS_HITS),
+			    name))
+			return true;
+	return false;
+}
+
+/* Nothing else comes to the link that they send to. */
+static void
+check_target(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct weir_base_doc_value *process)
+{
+	const struct weir_base_doc_value *to = weir_base_doc_get(process, "to"), *link;
+	const struct weir_base_doc_value *replayed =
+		weir_base_doc_get(weir_base_doc_get(root, "traffic"), "replayed");
+
+	if (to == NULL)
+		return;
+	link = weir_base_doc_get(weir_base_doc_get(weir_base_doc_get(root, "application"), "links"),
+		weir_base_doc_str(to));
+	if (link == NULL)
+		weir_base_doc_error_add(model->doc, to,
+			"unknown link '%s'; expected one of application.links",
+			weir_base_doc_str(to));
+	else if (weir_base_doc_given(link, "port") || sim_doc_emulated(root, link) != NULL ||
+		 weir_base_doc_get(replayed, weir_base_doc_str(to)) != NULL)
+		weir_base_doc_error_add(model->doc, to,
+			"other frames come to link '%s'; expected one that has none but those that "
+			"functions make",
+			weir_base_doc_str(to));
+}
+
+/* What a function costs; NULL: nothing is said. */
+static const struct weir_base_doc_value *
+find_costs(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct weir_base_doc_value *process, const char *name)
+{
+	const struct weir_base_doc_value *costs =
+		weir_base_doc_get(weir_base_doc_get(root, "platform"), "costs");
+	const struct weir_base_doc_value *all = weir_base_doc_get(costs, "processes");
+	const struct weir_base_doc_value *found = weir_base_doc_get(all, name);
+
+	if (costs != NULL && found == NULL)
+		weir_base_doc_error_add(model->doc, process,
+			"process '%s' has no costs; expected a key '%s' in 'processes' of 'costs'",
+			name, name);
+	return found;
+}
+
+/* The thread that receives a link's frames works on each for so much longer. */
+static void
+add_costs(struct weir_sim_model *model, struct model_link *link,
+	const struct weir_base_doc_value *costs)
+{
+	const uint32_t to = model->streams[link->stream].queue;
+
+	if (costs == NULL)
+		return;
+	link->packet += sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "packet")));
+	link->per_byte += sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "per_byte")));
+	if ((to & SIM_TO_PORT) != 0)
+		model->graph.ports[to & ~SIM_TO_PORT].has_functions = true;
+}
+
+/* Can a model say which frames it looks at, and that these go on? @return false: this was refused */
+static bool
+check_link(struct weir_sim_model *model, const struct weir_base_doc_value *at,
+	const struct weir_base_doc_value *link)
+{
+	const char *format = weir_base_doc_str(weir_base_doc_get(link, "format"));
+
+	if (strcmp(format, WEIR_BASE_FORMAT_WIBETH) != 0)
+		weir_base_doc_error_add(model->doc, at,
+			"no hits are found in frames of format '%s'; expected it with '%s'", format,
+			WEIR_BASE_FORMAT_WIBETH);
+	else if (weir_base_doc_given(link, "drop_duplicates"))
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(link, "drop_duplicates"),
+			"which frames are dropped before functions look at them is in their "
+			"fields, "
+			"which are not simulated; expected no such key beside functions");
+	else
+		return true;
+	return false;
+}
+
+/* Is it of that name, which may be that of several with a number? */
+static bool
+is_called(const struct model_link *link, const struct weir_base_doc_value *name)
+{
+	return strcmp(weir_base_doc_name(link->value), weir_base_doc_str(name)) == 0 ||
+	       strcmp(link->name, weir_base_doc_str(name)) == 0;
+}
+
+/* @return whether one of the first entries of a list is that link's */
+static bool
+is_listed(const struct model_link *link, const struct weir_base_doc_value *list, uint32_t nb)
+{
+	uint32_t i;
+
+	for (i = 0; i < nb; i++)
+		if (is_called(link, weir_base_doc_at(list, i)))
+			return true;
+	return false;
+}
+
+/* The links that an entry of a process' list names. */
+static void
+look_at(struct weir_sim_model *model, const struct weir_base_doc_value *list, uint32_t entry,
+	const struct weir_base_doc_value *costs)
+{
+	const struct weir_base_doc_value *at = weir_base_doc_at(list, entry);
+	bool is_known = false;
+	uint32_t i;
+
+	for (i = 0; i < model->nb_links; i++) {
+		struct model_link *link = &model->links[i];
+
+		if (!is_called(link, at))
+			continue;
+		if (!is_known && !check_link(model, at, link->value))
+			return;
+		if (is_listed(link, list, entry)) {
+			weir_base_doc_error_add(model->doc, at,
+				"link '%s' is there already; expected each once", link->name);
+			return;
+		}
+		is_known = true;
+		add_costs(model, link, costs);
+	}
+	if (!is_known)
+		weir_base_doc_error_add(model->doc, at,
+			"unknown link '%s'; expected one of application.links whose frames no "
+			"function makes",
+			weir_base_doc_str(at));
+}
+
+/* Is what it does known? @return false: this was refused */
+static bool
+check_process(struct weir_sim_model *model, const struct weir_base_doc_value *process)
+{
+	const struct weir_base_doc_value *function = weir_base_doc_get(process, "function");
+	const struct weir_base_doc_value *where = weir_base_doc_get(process, "where");
+
+	if (strcmp(weir_base_doc_str(function), WEIR_BASE_PROCESS_HITS) != 0)
+		weir_base_doc_error_add(model->doc, function,
+			"which frames '%s' drops is for it to say; expected '%s', by which all "
+			"pass",
+			weir_base_doc_str(function), WEIR_BASE_PROCESS_HITS);
+	else if (weir_base_doc_u64(where) != WEIR_BASE_WHERE_INLINE)
+		weir_base_doc_error_add(model->doc, where,
+			"functions are not simulated that take frames out of buffers; expected "
+			"'where: inline'");
+	else
+		return true;
+	return false;
+}
+
+static void
+read_process(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct weir_base_doc_value *process)
+{
+	const struct weir_base_doc_value *links = weir_base_doc_get(process, "links");
+	const struct weir_base_doc_value *costs;
+	uint32_t i;
+
+	if (!check_process(model, process))
+		return;
+	check_target(model, root, process);
+	costs = find_costs(model, root, process, weir_base_doc_name(process));
+	if (weir_base_doc_count(links) == 0)
+		weir_base_doc_error_add(model->doc, links,
+			"no links whose frames process '%s' gets; expected one of "
+			"application.links",
+			weir_base_doc_name(process));
+	for (i = 0; i < weir_base_doc_count(links); i++)
+		look_at(model, links, i, costs);
+}
+
+/* The short form, in a link. */
+static void
+read_hits(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct weir_base_doc_value *link)
+{
+	const struct weir_base_doc_value *hits = weir_base_doc_get(link, WEIR_BASE_PROCESS_HITS);
+	const struct weir_base_doc_value *costs;
+	uint32_t i;
+
+	if (hits == NULL || !check_link(model, hits, link))
+		return;
+	check_target(model, root, hits);
+	costs = find_costs(model, root, hits, WEIR_BASE_PROCESS_HITS);
+	for (i = 0; i < model->nb_links; i++)
+		if (model->links[i].value == link)
+			add_costs(model, &model->links[i], costs);
+}
+
+void
+sim_doc_read_processes(struct weir_sim_model *model, const struct weir_base_doc_value *root)
+{
+	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
+	const struct weir_base_doc_value *processes = weir_base_doc_get(application, "processes");
+	const struct weir_base_doc_value *links = weir_base_doc_get(application, "links");
+	const struct weir_base_doc_value *costs = weir_base_doc_get(
+		weir_base_doc_get(weir_base_doc_get(root, "platform"), "costs"), "processes");
+	unsigned int nb_errors;
+	uint32_t i;
+
+	/* Links that are refused would be told again as unknown. */
+	weir_base_doc_errors(model->doc, &nb_errors);
+	if (nb_errors > 0)
+		return;
+	for (i = 0; i < weir_base_doc_count(processes); i++)
+		read_process(model, root, weir_base_doc_at(processes, i));
+	for (i = 0; i < weir_base_doc_count(links); i++)
+		read_hits(model, root, weir_base_doc_at(links, i));
+	for (i = 0; i < weir_base_doc_count(costs); i++) {
+		const char *name = weir_base_doc_name(weir_base_doc_at(costs, i));
+
+		if (weir_base_doc_get(processes, name) == NULL &&
+			strcmp(name, WEIR_BASE_PROCESS_HITS) != 0)
+			weir_base_doc_error_add(model->doc, weir_base_doc_at(costs, i),
+				"unknown process '%s'; expected one of application.processes, or "
+				"'%s'",
+				name, WEIR_BASE_PROCESS_HITS);
+	}
+}
