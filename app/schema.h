@@ -27,8 +27,6 @@ extern const struct weir_base_doc_section schema_platform;
 extern const struct weir_base_doc_section schema_queue;
 /** An execution object. */
 extern const struct weir_base_doc_section schema_object;
-/** The scheduler of events. */
-extern const struct weir_base_doc_section schema_scheduler;
 /** Links of a readout. */
 extern const struct weir_base_doc_section schema_link;
 /** What is done with frames. */

@@ -121,14 +121,6 @@ static const struct weir_base_doc_section limit_section = {
 static const struct weir_base_doc_key keys[] = {
 	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_platform_rows),
 	{
-		.name = "scheduler",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &schema_scheduler,
-		.def = "{}",
-		.help = "What decides which worker gets which event next; of use with "
-			"`application.queues`.",
-	},
-	{
 		.name = "memory",
 		.kind = WEIR_BASE_DOC_MAP,
 		.section = &memory_section,

@@ -73,6 +73,9 @@ extern const char *const weir_base_job_work_names[];
 /** Most flows of a queue of events. */
 #define WEIR_BASE_FLOWS_MAX 65535
 
+/** Most flows of all queues of events together. */
+#define WEIR_BASE_SCHED_FLOWS_MAX (1u << 20)
+
 /** Most links, all together. */
 #define WEIR_BASE_LINKS_MAX 4096
 

@@ -263,5 +263,8 @@ sim_doc_check(struct weir_sim_model *model)
 				"nothing uses memory '%s'; expected a step that does",
 				model->memories[i].name);
 	check_attributes(model);
+	sim_doc_check_scheduler(model,
+		weir_base_doc_get(weir_base_doc_get(weir_base_doc_root(model->doc), "platform"),
+			"scheduler"));
 	return check_circles(model);
 }

@@ -205,8 +205,8 @@ read_job(struct weir_sim_model *model, const struct weir_base_doc_value *own,
 		.name = weir_base_doc_name(own),
 		.to = read_to(model, own),
 		.slice_ps = read_ps(own, "slice", JOB_SLICE_PS),
-		.capacity = sim_doc_job_drops(model, own) ? read_u32(own, "packets", JOB_PACKETS)
-							  : UINT32_MAX,
+		.capacity = sim_doc_drops(model, own) ? read_u32(own, "packets", JOB_PACKETS)
+						      : UINT32_MAX,
 	};
 	read_work(model, own, costs, job);
 	node->queue = model->nb_queues;
@@ -216,7 +216,7 @@ read_job(struct weir_sim_model *model, const struct weir_base_doc_value *own,
 }
 
 bool
-sim_doc_job_drops(const struct weir_sim_model *model, const struct weir_base_doc_value *own)
+sim_doc_drops(const struct weir_sim_model *model, const struct weir_base_doc_value *own)
 {
 	const struct weir_base_doc_value *on_full = weir_base_doc_get(own, "on_full");
 	uint32_t i;
@@ -229,7 +229,21 @@ sim_doc_job_drops(const struct weir_sim_model *model, const struct weir_base_doc
 	return false;
 }
 
-/* Only a queue's capacity is a limit for what is sent to it, and what finds that full is dropped. */
+/* What finds the scheduler full would serve events meanwhile. A job sends again and again what it has done, and keeps its flow. */
+static void
+check_limit(struct weir_sim_model *model, const struct weir_base_doc_value *own, bool is_job)
+{
+	const struct weir_base_doc_value *on_full = weir_base_doc_get(own, "on_full");
+
+	if (model->is_limited && (is_job || !sim_doc_drops(model, own)))
+		weir_base_doc_error_add(model->doc, on_full != NULL && !is_job ? on_full : own,
+			"%s '%s' waits while the scheduler takes no more, which is not simulated; "
+			"expected %sno 'events' and 'threshold' in platform.scheduler",
+			is_job ? "what is done in the jobs of" : "node", weir_base_doc_name(own),
+			is_job ? "" : "'on_full: drop', or ");
+}
+
+/* What finds a queue's capacity full is dropped. */
 static void
 check_no_wait(struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t queue)
 {
@@ -257,8 +271,10 @@ sim_doc_read_events(struct weir_sim_model *model, const struct weir_base_doc_val
 	case WEIR_BASE_NODE_SENDS:
 		node->queue = read_to(model, own);
 		check_no_wait(model, own, node->queue);
+		check_limit(model, own, false);
 		return 0;
 	case WEIR_BASE_NODE_WORKS:
+		check_limit(model, own, true);
 		return read_job(model, own, costs, index);
 	default:
 		return 0;

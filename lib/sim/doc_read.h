@@ -8,6 +8,11 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Before all that depends on its limit; and what of it does not go with the queues, after these. */
+int sim_doc_read_scheduler(
+	struct weir_sim_model *model, const struct weir_base_doc_value *scheduler);
+void sim_doc_check_scheduler(
+	struct weir_sim_model *model, const struct weir_base_doc_value *scheduler);
 int sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_value *queues);
 int sim_doc_read_objects(struct weir_sim_model *model, const struct weir_base_doc_value *objects);
 int sim_doc_read_cores(struct weir_sim_model *model, const struct weir_base_doc_value *cores);
@@ -49,8 +54,8 @@ int sim_doc_read_events(struct weir_sim_model *model, const struct weir_base_doc
 /* Is there a node whose queues, or whose jobs, the workers of a group serve? After the queues. */
 bool sim_doc_has_events(const struct weir_sim_model *model, const struct weir_base_doc_value *nodes,
 	const char *group);
-/* Does a node of jobs drop packets when there are as many as may be? */
-bool sim_doc_job_drops(const struct weir_sim_model *model, const struct weir_base_doc_value *own);
+/* Does a node drop packets that find no room, or wait for it? */
+bool sim_doc_drops(const struct weir_sim_model *model, const struct weir_base_doc_value *own);
 /* After ports: those of receivers, and how many threads poll them. */
 int sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 /* Their threads take their queues. */

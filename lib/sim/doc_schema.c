@@ -164,7 +164,6 @@ static const struct weir_base_doc_section application_section = {
 
 static const struct weir_base_doc_key platform_keys[] = {
 	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_platform_rows),
-	LEFT_ASIDE("scheduler"),
 	LEFT_ASIDE("memory"),
 	LEFT_ASIDE("mbufs"),
 	LEFT_ASIDE("limits"),

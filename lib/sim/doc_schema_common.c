@@ -325,6 +325,14 @@ static const struct weir_base_doc_key platform_keys[] = {
 		.def = "256",
 		.help = "Largest vector of packets handed to a node.",
 	},
+	{
+		.name = "scheduler",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_scheduler,
+		.def = "{}",
+		.help = "What decides which worker gets which event next; of use with "
+			"`application.queues`.",
+	},
 	{.name = NULL},
 };
 

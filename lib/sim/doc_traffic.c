@@ -91,8 +91,10 @@ sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_va
 		if (stream->stop_ps <= stream->start_ps)
 			weir_base_doc_error_add(model->doc, stop,
 				"the stream stops before it starts; expected a time after 'start'");
-		if (stream->queue < model->nb_queues)
+		if (stream->queue < model->nb_queues) {
 			model->queues[stream->queue].is_fed = true;
+			stream->queue |= model->is_limited ? SIM_TO_NEW : 0;
+		}
 	}
 	return 0;
 }

@@ -67,6 +67,8 @@ forward(struct sim *sim, uint32_t packet)
 		sim_through_unit(sim, to & ~SIM_TO_UNIT, packet, SIM_TO_OUTPUT);
 	else if (to & SIM_TO_PORT)
 		sim_port_receive(sim, to & ~SIM_TO_PORT, packet);
+	else if (to & SIM_TO_NEW)
+		sim_enter(sim, to & ~SIM_TO_NEW, packet);
 	else if (to & SIM_TO_LANE)
 		claim(sim, to & ~SIM_TO_LANE, packet);
 	else

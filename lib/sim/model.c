@@ -59,7 +59,7 @@ assign_cores(struct weir_sim_model *model)
 int
 sim_model_finish(struct weir_sim_model *model)
 {
-	model->is_plain = !model->has_forks && model->nb_memories == 0;
+	model->is_plain = !model->has_forks && model->nb_memories == 0 && !model->is_limited;
 	model->core_words = (model->nb_cores + 63) / 64;
 	model->lane_words = (model->nb_lanes + 63) / 64;
 	model->lane_queue = calloc(model->nb_lanes + 1, sizeof(uint32_t));
@@ -95,7 +95,8 @@ read_model(struct weir_sim_model *model)
 	const struct weir_base_doc_value *platform = weir_base_doc_get(root, "platform");
 	const struct weir_base_doc_value *run = weir_base_doc_get(root, "run");
 
-	if (sim_doc_read_cores(model, weir_base_doc_get(platform, "cores")) < 0 ||
+	if (sim_doc_read_scheduler(model, weir_base_doc_get(platform, "scheduler")) < 0 ||
+		sim_doc_read_cores(model, weir_base_doc_get(platform, "cores")) < 0 ||
 		sim_doc_read_queues(model, weir_base_doc_get(application, "queues")) < 0 ||
 		sim_doc_read_graph(model, root) < 0 ||
 		sim_doc_read_memories(model, weir_base_doc_get(platform, "memories")) < 0 ||

@@ -59,7 +59,7 @@ struct model_stream {
 	const struct weir_base_doc_value *value;
 	const char *name;
 	char *made_name; /* of one that is not in the file; else NULL */
-	uint32_t queue;  /* or SIM_TO_PORT, SIM_TO_LINK */
+	uint32_t queue; /* or SIM_TO_PORT, SIM_TO_LINK; where the scheduler is limited SIM_TO_NEW */
 	uint32_t first_flow;
 	enum sim_source_kind source;
 	struct weir_sim_dist interval;   /* ps */
@@ -205,6 +205,8 @@ struct model_attribute {
 #define SIM_TO_DROP   UINT32_C(0x80000000) /* | reason */
 #define SIM_TO_PORT   UINT32_C(0x10000000) /* | port, whose receive ring it comes to */
 #define SIM_TO_LINK   UINT32_C(0x08000000) /* | link, whose buffer it comes to */
+#define SIM_TO_NEW                                                                                 \
+	UINT32_C(0x04000000) /* | queue, which it comes to from outside; the lowest of these */
 
 /* Servers that work on packets without a core: accelerators, I/O, links. */
 struct model_unit {
@@ -322,7 +324,10 @@ struct weir_sim_model {
 	struct model_level *levels;
 	uint32_t nb_memories, nb_levels;
 	bool has_forks;
-	bool is_plain; /* packets are only themselves: they have no parts, and no place in a memory */
+	bool is_plain; /* packets are only themselves: no parts, no place in a memory, no credit */
+	bool is_limited; /* the scheduler takes what is new only while fewer are inside than: */
+	uint32_t threshold;
+	uint32_t full_reason;     /* of what it does not take */
 	bool may_deadlock;        /* packets join others, or wait for flows with their cores */
 	struct model_graph graph; /* without workers, if there is none */
 	struct model_link *links;

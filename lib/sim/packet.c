@@ -170,6 +170,7 @@ packet_free(struct sim *sim, uint32_t index, bool delivered)
 	struct sim_packet *const packet = &sim->packets.all[index];
 	const uint32_t parent = is_part(sim, index) ? sim->families[index].parent : SIM_NONE;
 
+	sim_credit_return(sim, index);
 	if (sim->model->nb_memories > 0)
 		sim_memory_free(sim, index, delivered);
 	if (sim->model->has_forks && sim->families[index].nb_parts > 0)

@@ -108,24 +108,29 @@ sim_round_release(struct sim *sim, uint32_t index)
 	if (sim->lanes[lane].type == MODEL_ORDERED)
 		give_place_up(sim, &sim->lanes[lane], index);
 	leave_lane(sim, index);
+	sim_credit_return(sim, index);
 	if (sim->lanes[lane].type == MODEL_ORDERED)
 		send_in_order(sim, &sim->lanes[lane]);
 }
 
-void
+bool
 sim_round_forward(struct sim *sim, uint32_t index, uint32_t queue)
 {
 	struct sim_packet *const packet = &sim->packets.all[index];
 	const uint32_t lane = packet->lane;
 
+	if (lane == SIM_NONE && !sim_credit_take(sim, index))
+		return false;
 	if (lane == SIM_NONE || sim->lanes[lane].type != MODEL_ORDERED) {
-		sim_round_release(sim, index);
+		if (lane != SIM_NONE)
+			leave_lane(sim, index);
 		sim_enqueue(sim, queue, index);
-		return;
+		return true;
 	}
 	packet->to = queue;
 	packet->state = PACKET_DONE;
 	send_in_order(sim, &sim->lanes[lane]);
+	return true;
 }
 
 /* A vector of a lane's packets, for the node that brings them in. */

@@ -12,6 +12,7 @@
  *   serve.c       queues, and cores that serve them
  *   lane.c, .h    flows of a queue, and who holds them
  *   choose.c      which of them a core takes from next
+ *   credit.c      how many packets the scheduler takes
  *   discipline.c  in which order packets of a queue are served
  *   dispatch.c    what the scheduler costs, weights, and packets that interrupt others
  *   steps.c       what cores do with packets
@@ -80,7 +81,8 @@ struct sim_packet {
 	uint32_t lane;  /* that it is in, or was taken from; SIM_NONE: none */
 	uint32_t step;  /* of the model: the one that it is at */
 	uint32_t stream : 24;
-	uint32_t state : 7;
+	uint32_t state : 6;
+	uint32_t has_credit : 1; /* of the scheduler; where that is limited */
 	uint32_t is_waiting : 1; /* in a queue; no core has had it there */
 };
 
@@ -291,7 +293,8 @@ struct sim {
 	uint64_t window_ps; /* statistics begin here */
 	uint64_t fingerprint;
 	uint64_t nb_events;
-	uint64_t work;    /* lanes and packets that were looked at to find the next one */
+	uint64_t work;       /* lanes and packets that were looked at to find the next one */
+	uint32_t nb_credits; /* of the scheduler that packets have */
 	uint64_t nb_left; /* packets that may still leave before it ends; UINT64_MAX: any number */
 	const char *broken;
 	bool is_models_fault; /* what is broken */
@@ -418,6 +421,12 @@ void sim_steps_run(struct sim *sim, uint32_t core, bool decided);
 
 /* A packet comes to a queue. */
 void sim_enqueue(struct sim *sim, uint32_t queue, uint32_t packet);
+/* Likewise from outside: it is dropped where the scheduler takes no more. */
+void sim_enter(struct sim *sim, uint32_t queue, uint32_t packet);
+/* One that is to go to a queue from outside. @return false: the scheduler takes no more */
+bool sim_credit_take(struct sim *sim, uint32_t packet);
+/* Are there as many credits as packets that have one? */
+void sim_credits_check(struct sim *sim);
 /* A core that polls comes to a lane. */
 void sim_core_polls(struct sim *sim, uint32_t core);
 /* A core is done with its packet, which goes on to packet->to. */
@@ -501,6 +510,14 @@ static inline uint64_t
 sim_counted_ps(const struct sim *sim, uint64_t since_ps)
 {
 	return sim->now_ps - (since_ps > sim->window_ps ? since_ps : sim->window_ps);
+}
+
+/* A packet leaves the queues, if it has come to any. */
+static inline void
+sim_credit_return(struct sim *sim, uint32_t packet)
+{
+	sim->nb_credits -= sim->packets.all[packet].has_credit;
+	sim->packets.all[packet].has_credit = false;
 }
 
 static inline void

@@ -179,7 +179,7 @@ fork_parts(struct sim *sim, uint32_t packet, const struct model_step *step)
 		part = sim_packet_fork(sim, packet);
 		if (part == SIM_NONE)
 			return;
-		sim_enqueue(sim, targets[i / step->count], part);
+		sim_enter(sim, targets[i / step->count], part);
 	}
 }
 

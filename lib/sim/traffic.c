@@ -193,15 +193,17 @@ sim_traffic_send(struct sim *sim, uint32_t stream, uint32_t packet)
 	const struct model_stream *const model = &sim->model->streams[stream];
 
 	if (sim->model->nb_edges > 0)
-		sim_probes_pass(sim, SIM_FROM_STREAM | stream, model->queue, packet);
-	if (model->unit == SIM_NONE && (model->queue & SIM_TO_PORT) != 0)
-		sim_port_receive(sim, model->queue & ~SIM_TO_PORT, packet);
-	else if (model->unit == SIM_NONE && (model->queue & SIM_TO_LINK) != 0)
-		sim_link_put(sim, packet);
-	else if (model->unit == SIM_NONE)
-		sim_enqueue(sim, model->queue, packet);
-	else
+		sim_probes_pass(sim, SIM_FROM_STREAM | stream, model->queue & ~SIM_TO_NEW, packet);
+	if (model->unit != SIM_NONE)
 		sim_through_unit(sim, model->unit, packet, model->queue);
+	else if (model->queue < SIM_TO_NEW)
+		sim_enqueue(sim, model->queue, packet);
+	else if ((model->queue & SIM_TO_NEW) != 0)
+		sim_enter(sim, model->queue & ~SIM_TO_NEW, packet);
+	else if ((model->queue & SIM_TO_PORT) != 0)
+		sim_port_receive(sim, model->queue & ~SIM_TO_PORT, packet);
+	else
+		sim_link_put(sim, packet);
 }
 
 void

@@ -154,6 +154,7 @@ sim_through_unit(struct sim *sim, uint32_t unit, uint32_t packet, uint32_t to)
 {
 	sim->packets.all[packet].lane = SIM_NONE;
 	sim->packets.all[packet].to = to;
+	sim_credit_return(sim, packet);
 	if (!sim_unit_enter(sim, unit, packet))
 		sim_packet_dropped(sim, packet, sim->model->units[unit].reason);
 }

@@ -63,6 +63,8 @@ extern const struct weir_base_doc_section weir_sim_doc_port;
 extern const struct weir_base_doc_section weir_sim_doc_worker;
 /** One of `platform.receivers`, likewise. */
 extern const struct weir_base_doc_section weir_sim_doc_receiver;
+/** `platform.scheduler`, likewise. */
+extern const struct weir_base_doc_section weir_sim_doc_scheduler;
 /** `platform.costs`. */
 extern const struct weir_base_doc_section weir_sim_doc_costs;
 /** `run.simulation`. */

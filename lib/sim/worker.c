@@ -317,6 +317,15 @@ draw_next(struct sim *sim, uint32_t index)
 	return next->node;
 }
 
+/* A node has no room for a packet: it goes where its only edge leads. */
+static void
+drop(struct sim *sim, uint32_t worker, const struct model_node *node, uint32_t packet,
+	uint32_t reason)
+{
+	sim->packets.all[packet].to = SIM_TO_DROP | reason;
+	send(sim, worker, graph_of(sim)->nexts[node->first_next].node, packet);
+}
+
 /* A packet of its vector leaves the node. @return false: it has to wait */
 static bool
 leave(struct sim *sim, uint32_t index, uint32_t packet)
@@ -343,16 +352,15 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 		sim_port_send(sim, node->port, index, packet);
 		break;
 	case WEIR_BASE_NODE_SENDS:
-		sim_round_forward(sim, packet, node->queue);
+		if (!sim_round_forward(sim, packet, node->queue))
+			drop(sim, index, node, packet, sim->model->full_reason);
 		break;
 	case WEIR_BASE_NODE_WORKS:
 		if (sim_job_has_room(sim, at)) {
 			sim_round_release(sim, packet);
 			sim_job_add(sim, at, packet);
 		} else {
-			sim->packets.all[packet].to =
-				SIM_TO_DROP | graph_of(sim)->jobs[node->job].reason;
-			send(sim, index, graph_of(sim)->nexts[node->first_next].node, packet);
+			drop(sim, index, node, packet, graph_of(sim)->jobs[node->job].reason);
 		}
 		break;
 	case WEIR_BASE_NODE_BRINGS:

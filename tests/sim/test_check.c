@@ -13,6 +13,7 @@ static const char model[] =
 	"    p: {queues: [r], steps: [{use: u, deschedule: true}, {cpu: 500cycles, "
 	"distribution: exponential}, {memory: m}]}\n"
 	"platform:\n"
+	"  scheduler: {events: 4096}\n"
 	"  cores: {c: {clock: 1GHz, count: 2}}\n"
 	"  memories: {m: {levels: {ram: {latency: 1ns}}}}\n"
 	"  units: {u: {delay: 700ns, distribution: exponential}}\n"
@@ -87,6 +88,7 @@ what_is_wrong_is_found(void **state)
 	WRONG(units[0].worked_ps, "utilisation law of a unit");
 	WRONG(levels[0].held.value, "balance of memories");
 	WRONG(drops[0], "a reason for each drop");
+	WRONG(nb_credits, "balance of the scheduler's credits");
 	given_free(&given);
 }
 

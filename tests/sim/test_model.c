@@ -257,6 +257,22 @@ what_means_nothing_to_workers(void **state)
 		"  workers: [{receive: [d], groups: []}]\n"
 		"  costs: {walk: 1cycles, nodes: {ethdev_rx: {}, sched_tx: {}, drop: {}}}\n",
 		"'r' has a 'capacity'");
+#define TX(port, tx, scheduler)                                                                    \
+	"  nodes: {" tx "}\n"                                                                      \
+	"  edges: [d.classify -> t]\n"                                                             \
+	"platform:\n  scheduler: {" scheduler "}\n  ports: {d: {" port "}}\n"                      \
+	"  workers: [{receive: [d], groups: []}]\n"                                                \
+	"  costs: {walk: 1cycles, nodes: {ethdev_rx: {}, pcap_rx: {}, sched_tx: {}, job: {}, "     \
+	"drop: {}}}\n"
+	refuse("platform:\n",
+		TX("device: a", "t: {type: sched_tx, queue: q, on_full: @wait}", "events: 64"),
+		"node 't' waits");
+	refuse("platform:\n",
+		TX("pcap_in: /dev/null", "@t: {type: sched_tx, queue: q}", "threshold: 9"),
+		"node 't' waits");
+	refuse("platform:\n",
+		TX("device: a", "@t: {type: job, queue: q, work: wait, time: 1us}", "threshold: 9"),
+		"in the jobs of 't'");
 	refuse("platform:\n",
 		"platform:\n  ports: {d: {pcap_in: /dev/null, bandwidth: @1Gb/s}}\n"
 		"  workers: [{receive: [d], groups: []}]\n"
@@ -272,6 +288,47 @@ what_means_nothing_to_workers(void **state)
 		"platform:\n  ports: {d: {device: a}}\n  workers: [{receive: [d]}, {}]\n"
 		"  costs: {walk: 1cycles, dispatch: 1cycles}\n  @dispatch: {preemptive: true}\n",
 		"have all cores");
+}
+
+/* Of the scheduler; with queues of priorities that differ some of it would matter. */
+static void
+schedulers_that_are_not_simulated(void **state)
+{
+	refuse("platform:\n", "platform:\n  scheduler: {events: 64, reserved: @64}\n",
+		"leave none");
+	refuse("platform:\n", "platform:\n  scheduler: {events: 64, reserved: 4, threshold: @61}\n",
+		"at most 60");
+	refuse("platform:\n", "platform:\n  scheduler: {threshold: @4097}\n", "at most 4096");
+	refuse("platform:\n", "platform:\n  scheduler: {events: @65}\n", "a power of two");
+	refuse("platform:\n", "platform:\n  scheduler: {backend: @'eventdev:event_sw0'}\n",
+		"an event device");
+	refuse("platform:\n", "platform:\n  scheduler: {idle_sleep: @1us}\n", "that sleep");
+	refuse("    q: {type: parallel}\n    r: {type: atomic, flows: 4, capacity: 99}\n"
+	       "  objects:\n    o: {queues: [q], to: r, steps: [{cpu: 700cycles}]}\n"
+	       "    p: {queues: [r], steps: [{cpu: 1kcycles, distribution: uniform}]}\n"
+	       "platform:\n",
+		"    q: {type: parallel}\n    r: {priority: 1}\n"
+		"  objects:\n    o: {queues: [q], to: r, steps: [{cpu: 700cycles}]}\n"
+		"    p: {queues: [r], steps: [{cpu: 1kcycles, distribution: uniform}]}\n"
+		"platform:\n  scheduler: {starvation_bound: 0, priority_slack: @1us}\n",
+		"'priority_slack' is not simulated");
+}
+
+/* What changes nothing of a prediction is left aside: of queues of one priority, how strict that is. */
+static void
+schedulers_that_are_simulated(void **state)
+{
+	char *text = malloc(sizeof(good) + 200);
+	const char *at = strstr(good, "platform:\n") + strlen("platform:\n");
+	struct given given;
+
+	sprintf(text,
+		"%.*s  scheduler: {backend: builtin, flows: 99, starvation_bound: 4, "
+		"priority_slack: 1us, reserved: 9}\n%s",
+		(int)(at - good), good, at);
+	given = given_model(text);
+	given_free(&given);
+	free(text);
 }
 
 /* Nor those that a step sends elsewhere; but one that may be dropped leaves. */
@@ -372,6 +429,8 @@ main(void)
 		cmocka_unit_test(steps_that_cost_nothing),
 		cmocka_unit_test(steps_that_mean_nothing),
 		cmocka_unit_test(steps_that_name_what_is_not),
+		cmocka_unit_test(schedulers_that_are_not_simulated),
+		cmocka_unit_test(schedulers_that_are_simulated),
 		cmocka_unit_test(packets_that_steps_send_in_circles),
 		cmocka_unit_test(a_scheduler_that_is_none),
 		cmocka_unit_test(polling_that_is_none),
