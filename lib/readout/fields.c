@@ -46,59 +46,38 @@ read_one(const struct weir_readout_format *format, const struct weir_readout_ite
 }
 
 #ifdef __AVX2__
-#define WINDOW 16u /* bytes */
-
-/* Where the fields that there are begin. */
-static uint32_t
-first_load(const struct weir_readout_format *format)
-{
-	uint32_t first = UINT32_MAX;
-
-	for (unsigned int i = 0; i < WEIR_READOUT_NB_FIELDS; i++)
-		if (format->fields[i].mask != 0)
-			first = RTE_MIN(first, format->fields[i].load);
-	return first;
-}
-
 /* All by one load. @return false: they are not near each other */
 static bool
-read_window(const struct weir_readout_format *format, const struct weir_readout_item *items,
+read_row(const struct weir_readout_format *format, const struct weir_readout_item *items,
 	uint32_t nb, struct weir_readout_header *headers)
 {
-	const uint64_t bytes =
-		format->swap ? UINT64_C(0x0001020304050607) : UINT64_C(0x0706050403020100);
-	const uint32_t first = first_load(format);
-	const uint32_t least_bytes = RTE_MAX(format->fields_bytes, first + WINDOW);
-	lanes_t order = {0}, shifts = {0}, masks = {0};
+	const struct weir_readout_field *f = format->fields;
+	const lanes_t order = {f[0].order, f[1].order, f[2].order, f[3].order};
+	const lanes_t shifts = {f[0].shift, f[1].shift, f[2].shift, f[3].shift};
+	const lanes_t masks = {f[0].mask, f[1].mask, f[2].mask, f[3].mask};
+	const uint32_t first = format->row;
+	const uint32_t least_bytes = RTE_MAX(format->fields_bytes, first + WEIR_READOUT_ROW_BYTES);
 
-	for (unsigned int i = 0; i < WEIR_READOUT_NB_FIELDS; i++) {
-		const struct weir_readout_field *field = &format->fields[i];
-		const uint32_t offset = field->mask != 0 ? field->load - first : 0;
-
-		if (offset > WINDOW - sizeof(uint64_t))
-			return false;
-		order[i] = bytes + offset * UINT64_C(0x0101010101010101);
-		shifts[i] = field->shift;
-		masks[i] = field->mask;
-	}
+	if (first == WEIR_READOUT_NO_ROW)
+		return false;
 	for (uint32_t i = 0; i < nb; i++) {
 		const uint8_t *frame = items[i].data;
-		__m256i window;
+		__m256i row;
 
 		if (unlikely(items[i].data_bytes < least_bytes)) {
 			read_one(format, &items[i], &headers[i]);
 			continue;
 		}
-		window = _mm256_broadcastsi128_si256(
+		row = _mm256_broadcastsi128_si256(
 			_mm_loadu_si128((const __m128i *)(frame + first)));
 		*(lanes_t *)&headers[i] =
-			(lanes_t)_mm256_shuffle_epi8(window, (__m256i)order) >> shifts & masks;
+			(lanes_t)_mm256_shuffle_epi8(row, (__m256i)order) >> shifts & masks;
 	}
 	return true;
 }
 #else
 static bool
-read_window(const struct weir_readout_format *format, const struct weir_readout_item *items,
+read_row(const struct weir_readout_format *format, const struct weir_readout_item *items,
 	uint32_t nb, struct weir_readout_header *headers)
 {
 	return false;
@@ -137,7 +116,7 @@ weir_readout_item_headers(const struct weir_readout_format *format,
 {
 	if (format->fields_bytes == 0)
 		memset(headers, 0, nb * sizeof(*headers));
-	else if (read_window(format, items, nb, headers))
+	else if (read_row(format, items, nb, headers))
 		return;
 	else if (format->swap)
 		read_all(format, true, items, nb, headers);

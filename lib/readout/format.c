@@ -163,6 +163,37 @@ modulus_of(const struct weir_readout_format_spec *spec)
 	return mask_of(width) + 1;
 }
 
+/* Where the fields that there are begin. */
+static uint32_t
+first_load(const struct weir_readout_format *format)
+{
+	uint32_t first = UINT32_MAX;
+
+	for (unsigned int i = 0; i < WEIR_READOUT_NB_FIELDS; i++)
+		if (format->fields[i].mask != 0 && format->fields[i].load < first)
+			first = format->fields[i].load;
+	return first;
+}
+
+/* Are all fields in one row? Then it is known of each which bytes of the row it is read from. */
+static void
+find_row(struct weir_readout_format *format)
+{
+	const uint64_t bytes =
+		format->swap ? UINT64_C(0x0001020304050607) : UINT64_C(0x0706050403020100);
+	const uint32_t first = first_load(format);
+
+	format->row = first;
+	for (unsigned int i = 0; i < WEIR_READOUT_NB_FIELDS; i++) {
+		struct weir_readout_field *field = &format->fields[i];
+		const uint32_t offset = field->mask != 0 ? field->load - first : 0;
+
+		if (offset > WEIR_READOUT_ROW_BYTES - sizeof(uint64_t))
+			format->row = WEIR_READOUT_NO_ROW;
+		field->order = bytes + offset * UINT64_C(0x0101010101010101);
+	}
+}
+
 static void
 fill(const struct weir_readout_format_spec *spec, uint32_t size_min_bytes,
 	struct weir_readout_format *format)
@@ -186,6 +217,7 @@ fill(const struct weir_readout_format_spec *spec, uint32_t size_min_bytes,
 		if (end_of(&spec->fields[i]) > format->fields_bytes)
 			format->fields_bytes = end_of(&spec->fields[i]);
 	}
+	find_row(format);
 	memcpy(format->name, spec->name, strlen(spec->name) + 1);
 }
 

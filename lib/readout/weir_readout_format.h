@@ -87,14 +87,22 @@ struct weir_readout_field {
 	uint64_t mask;  /**< 0: no such field, and it reads as 0 */
 	uint32_t load;  /**< byte */
 	uint32_t shift; /**< bits */
+	uint64_t order; /**< in a row: the bytes of the row that make its word, lowest first */
 };
+
+/** Of a row: fields near each other, which one load of a vector takes. */
+#define WEIR_READOUT_ROW_BYTES 16u
+
+/** They are not near each other. */
+#define WEIR_READOUT_NO_ROW UINT32_MAX
 
 /** A format, compiled. Read only. */
 struct weir_readout_format {
 	struct weir_readout_field fields[WEIR_READOUT_NB_FIELDS]; /**< by kind */
-	bool swap;                     /**< its order of bytes is not the machine's */
-	uint32_t size_min_bytes;       /**< no frame is smaller */
-	uint32_t fields_bytes;         /**< all fields are in its first so many bytes */
+	bool swap;               /**< its order of bytes is not the machine's */
+	uint32_t size_min_bytes; /**< no frame is smaller */
+	uint32_t fields_bytes;   /**< all fields are in its first so many bytes */
+	uint32_t row; /**< byte where all its fields' row begins; or WEIR_READOUT_NO_ROW */
 	uint32_t size_max_bytes;       /**< no frame is larger; UINT32_MAX: no limit */
 	uint32_t length_unit_bytes;    /**< 1 or more */
 	uint32_t length_plus_bytes;    /**< as in the description */
