@@ -145,6 +145,15 @@ static const struct column request_columns[] = {
 	{.head = NULL},
 };
 
+static const struct column process_columns[] = {
+	{"received", "received", FORM_COUNT, false},
+	{"passed", "passed", FORM_COUNT, false},
+	{"missed", "missed", FORM_COUNT, false},
+	{"waiting", "waiting_mean", FORM_NUMBER, true},
+	{"most", "waiting_max", FORM_NUMBER, false},
+	{.head = NULL},
+};
+
 static const struct column memory_columns[] = {
 	{"accesses", "accesses", FORM_COUNT, false},
 	{"users", "users_mean", FORM_NUMBER, true},
@@ -357,6 +366,7 @@ print_results(const struct sim_report *report)
 	print_scope(report, WEIR_SIM_JOB, "job", job_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_LINK, "link", link_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_REQUEST, "request", request_columns, UINT_MAX);
+	print_scope(report, WEIR_SIM_PROCESS, "process", process_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_CORES, "cores", cores_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_CORE, "each core", core_columns, CORE_LINES_MAX);
 	print_scope(report, WEIR_SIM_UNIT, "unit", unit_columns, UINT_MAX);

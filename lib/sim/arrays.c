@@ -45,6 +45,7 @@ name_of(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32_t 
 	case WEIR_SIM_JOB:
 	case WEIR_SIM_LINK:
 	case WEIR_SIM_REQUEST:
+	case WEIR_SIM_PROCESS:
 		break;
 	}
 	array = weir_base_doc_array_name(value);

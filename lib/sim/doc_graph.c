@@ -475,6 +475,7 @@ name_workers(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 		struct model_worker *worker = &graph->workers[i];
 
 		worker->is_receiver = i >= nb;
+		worker->process = SIM_NONE;
 		worker->value = i < nb ? weir_base_doc_at(workers, i) : NULL;
 		worker->asks = i < nb && has_events(model, nodes, worker);
 		if (asprintf(&worker->name, "%s-%u", i < nb ? "worker" : "receiver",
@@ -487,10 +488,13 @@ name_workers(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 }
 
 static int
-read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *workers,
-	const struct weir_base_doc_value *nodes)
+read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct weir_base_doc_value *workers)
 {
+	const struct weir_base_doc_value *nodes =
+		weir_base_doc_get(weir_base_doc_get(root, "application"), "nodes");
 	struct model_graph *graph = &model->graph;
+	struct model_worker *follower;
 	uint32_t nb = weir_base_doc_count(workers), i;
 
 	if (nb > WORKERS_MAX) {
@@ -510,7 +514,8 @@ read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 		return -ENOMEM;
 	for (i = 0; i < nb; i++)
 		take_queues(model, &graph->workers[i]);
-	return sim_doc_take_receivers(model);
+	follower = sim_doc_take_receivers(model);
+	return follower != NULL ? sim_doc_take_followers(model, root, follower) : -ENOMEM;
 }
 
 /* What RSS brings there would be lost. */
@@ -549,8 +554,7 @@ sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_valu
 		return -ENOMEM;
 	model->graph.burst = (uint32_t)weir_base_doc_u64(weir_base_doc_get(platform, "burst"));
 	model->graph.idle = (enum model_idle)weir_base_doc_u64(weir_base_doc_get(platform, "idle"));
-	if (read_workers(model, weir_base_doc_get(platform, "workers"),
-		    weir_base_doc_get(application, "nodes")) < 0 ||
+	if (read_workers(model, root, weir_base_doc_get(platform, "workers")) < 0 ||
 		take_cores(model, costs) < 0)
 		return -ENOMEM;
 	number_cores(model);

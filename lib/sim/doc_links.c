@@ -306,7 +306,7 @@ read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 		.stop_ps = UINT64_MAX,
 		.nb_flows = 1,
 	};
-	struct model_link link = {.value = value};
+	struct model_link link = {.value = value, .followers = SIM_NONE};
 	bool is_good;
 
 	if (!check_link(model, root, value))

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a document to a model: functions that look at frames of links, in the thread that receives these. */
+/* From a document to a model: functions that look at frames of links: in the thread that receives these, or after their buffers. */
+#include <errno.h>
 #include <string.h>
 
 #include "doc_read.h"
+
+static enum weir_base_where
+where_of(const struct weir_base_doc_value *process)
+{
+	return (enum weir_base_where)weir_base_doc_u64(weir_base_doc_get(process, "where"));
+}
 
 /* Is it what functions send to, by a process or `hits` of a link? */
 static bool
@@ -74,6 +81,12 @@ find_costs(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	return found;
 }
 
+static double
+cycles_of(const struct weir_base_doc_value *costs, const char *key)
+{
+	return sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, key)));
+}
+
 /* The thread that receives a link's frames works on each for so much longer. */
 static void
 add_costs(struct weir_sim_model *model, struct model_link *link,
@@ -83,8 +96,8 @@ add_costs(struct weir_sim_model *model, struct model_link *link,
 
 	if (costs == NULL)
 		return;
-	link->packet += sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "packet")));
-	link->per_byte += sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "per_byte")));
+	link->packet += cycles_of(costs, "packet");
+	link->per_byte += cycles_of(costs, "per_byte");
 	if ((to & SIM_TO_PORT) != 0)
 		model->graph.ports[to & ~SIM_TO_PORT].has_functions = true;
 }
@@ -92,7 +105,7 @@ add_costs(struct weir_sim_model *model, struct model_link *link,
 /* Can a model say which frames it looks at, and that these go on? @return false: this was refused */
 static bool
 check_link(struct weir_sim_model *model, const struct weir_base_doc_value *at,
-	const struct weir_base_doc_value *link)
+	const struct weir_base_doc_value *link, enum weir_base_where where)
 {
 	const char *format = weir_base_doc_str(weir_base_doc_get(link, "format"));
 
@@ -100,7 +113,7 @@ check_link(struct weir_sim_model *model, const struct weir_base_doc_value *at,
 		weir_base_doc_error_add(model->doc, at,
 			"no hits are found in frames of format '%s'; expected it with '%s'", format,
 			WEIR_BASE_FORMAT_WIBETH);
-	else if (weir_base_doc_given(link, "drop_duplicates"))
+	else if (where == WEIR_BASE_WHERE_INLINE && weir_base_doc_given(link, "drop_duplicates"))
 		weir_base_doc_error_add(model->doc, weir_base_doc_get(link, "drop_duplicates"),
 			"which frames are dropped before functions look at them is in their "
 			"fields, "
@@ -131,11 +144,13 @@ is_listed(const struct model_link *link, const struct weir_base_doc_value *list,
 }
 
 /* The links that an entry of a process' list names. */
-static void
-look_at(struct weir_sim_model *model, const struct weir_base_doc_value *list, uint32_t entry,
+static int
+look_at(struct weir_sim_model *model, const struct weir_base_doc_value *process, uint32_t entry,
 	const struct weir_base_doc_value *costs)
 {
+	const struct weir_base_doc_value *list = weir_base_doc_get(process, "links");
 	const struct weir_base_doc_value *at = weir_base_doc_at(list, entry);
+	const enum weir_base_where where = where_of(process);
 	bool is_known = false;
 	uint32_t i;
 
@@ -144,21 +159,26 @@ look_at(struct weir_sim_model *model, const struct weir_base_doc_value *list, ui
 
 		if (!is_called(link, at))
 			continue;
-		if (!is_known && !check_link(model, at, link->value))
-			return;
+		if (!is_known && !check_link(model, at, link->value, where))
+			return 0;
 		if (is_listed(link, list, entry)) {
 			weir_base_doc_error_add(model->doc, at,
 				"link '%s' is there already; expected each once", link->name);
-			return;
+			return 0;
 		}
 		is_known = true;
-		add_costs(model, link, costs);
+		if (where == WEIR_BASE_WHERE_INLINE)
+			add_costs(model, link, costs);
+		else if (sim_doc_follow(model, i, cycles_of(costs, "packet"),
+				 cycles_of(costs, "per_byte")) < 0)
+			return -ENOMEM;
 	}
 	if (!is_known)
 		weir_base_doc_error_add(model->doc, at,
 			"unknown link '%s'; expected one of application.links whose frames no "
 			"function makes",
 			weir_base_doc_str(at));
+	return 0;
 }
 
 /* Is what it does known? @return false: this was refused */
@@ -166,23 +186,22 @@ static bool
 check_process(struct weir_sim_model *model, const struct weir_base_doc_value *process)
 {
 	const struct weir_base_doc_value *function = weir_base_doc_get(process, "function");
-	const struct weir_base_doc_value *where = weir_base_doc_get(process, "where");
 
 	if (strcmp(weir_base_doc_str(function), WEIR_BASE_PROCESS_HITS) != 0)
 		weir_base_doc_error_add(model->doc, function,
 			"which frames '%s' drops is for it to say; expected '%s', by which all "
 			"pass",
 			weir_base_doc_str(function), WEIR_BASE_PROCESS_HITS);
-	else if (weir_base_doc_u64(where) != WEIR_BASE_WHERE_INLINE)
-		weir_base_doc_error_add(model->doc, where,
-			"functions are not simulated that take frames out of buffers; expected "
-			"'where: inline'");
+	else if (where_of(process) == WEIR_BASE_WHERE_JOBS)
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(process, "where"),
+			"functions are not simulated that run as jobs; expected 'inline' or "
+			"'thread'");
 	else
 		return true;
 	return false;
 }
 
-static void
+static int
 read_process(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *process)
 {
@@ -191,7 +210,7 @@ read_process(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 	uint32_t i;
 
 	if (!check_process(model, process))
-		return;
+		return 0;
 	check_target(model, root, process);
 	costs = find_costs(model, root, process, weir_base_doc_name(process));
 	if (weir_base_doc_count(links) == 0)
@@ -199,8 +218,12 @@ read_process(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 			"no links whose frames process '%s' gets; expected one of "
 			"application.links",
 			weir_base_doc_name(process));
+	if (where_of(process) != WEIR_BASE_WHERE_INLINE && sim_doc_add_follower(model, process) < 0)
+		return -ENOMEM;
 	for (i = 0; i < weir_base_doc_count(links); i++)
-		look_at(model, links, i, costs);
+		if (look_at(model, process, i, costs) < 0)
+			return -ENOMEM;
+	return 0;
 }
 
 /* The short form, in a link. */
@@ -212,7 +235,7 @@ read_hits(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *costs;
 	uint32_t i;
 
-	if (hits == NULL || !check_link(model, hits, link))
+	if (hits == NULL || !check_link(model, hits, link, WEIR_BASE_WHERE_INLINE))
 		return;
 	check_target(model, root, hits);
 	costs = find_costs(model, root, hits, WEIR_BASE_PROCESS_HITS);
@@ -221,7 +244,7 @@ read_hits(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 			add_costs(model, &model->links[i], costs);
 }
 
-void
+int
 sim_doc_read_processes(struct weir_sim_model *model, const struct weir_base_doc_value *root)
 {
 	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
@@ -235,9 +258,10 @@ sim_doc_read_processes(struct weir_sim_model *model, const struct weir_base_doc_
 	/* Links that are refused would be told again as unknown. */
 	weir_base_doc_errors(model->doc, &nb_errors);
 	if (nb_errors > 0)
-		return;
+		return 0;
 	for (i = 0; i < weir_base_doc_count(processes); i++)
-		read_process(model, root, weir_base_doc_at(processes, i));
+		if (read_process(model, root, weir_base_doc_at(processes, i)) < 0)
+			return -ENOMEM;
 	for (i = 0; i < weir_base_doc_count(links); i++)
 		read_hits(model, root, weir_base_doc_at(links, i));
 	for (i = 0; i < weir_base_doc_count(costs); i++) {
@@ -250,4 +274,5 @@ sim_doc_read_processes(struct weir_sim_model *model, const struct weir_base_doc_
 				"'%s'",
 				name, WEIR_BASE_PROCESS_HITS);
 	}
+	return 0;
 }

@@ -58,8 +58,8 @@ bool sim_doc_has_events(const struct weir_sim_model *model, const struct weir_ba
 bool sim_doc_drops(const struct weir_sim_model *model, const struct weir_base_doc_value *own);
 /* After ports: those of receivers, and how many threads poll them. */
 int sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_value *root);
-/* Their threads take their queues. */
-int sim_doc_take_receivers(struct weir_sim_model *model);
+/* Their threads take their queues. @return the worker behind them; NULL: no memory */
+struct model_worker *sim_doc_take_receivers(struct weir_sim_model *model);
 /* What is emulated for a link, under its name; NULL: nothing is. */
 const struct weir_base_doc_value *sim_doc_emulated(
 	const struct weir_base_doc_value *root, const struct weir_base_doc_value *link);
@@ -72,7 +72,15 @@ int sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_
 bool sim_doc_is_made(
 	const struct weir_base_doc_value *application, const struct weir_base_doc_value *link);
 /* Functions that look at their frames. */
-void sim_doc_read_processes(struct weir_sim_model *model, const struct weir_base_doc_value *root);
+int sim_doc_read_processes(struct weir_sim_model *model, const struct weir_base_doc_value *root);
+/* How many of these do that after buffers. */
+uint32_t sim_doc_count_followers(const struct weir_base_doc_value *root);
+/* Workers from this one on are the threads of these. */
+int sim_doc_take_followers(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	struct model_worker *worker);
+/* One more of them, in the order of the file; it looks at frames of a link, which takes so many cycles. */
+int sim_doc_add_follower(struct weir_sim_model *model, const struct weir_base_doc_value *process);
+int sim_doc_follow(struct weir_sim_model *model, uint32_t link, double packet, double per_byte);
 /* Windows of these. */
 int sim_doc_read_requests(
 	struct weir_sim_model *model, const struct weir_base_doc_value *application);

@@ -156,7 +156,7 @@ sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_
 		has_common = has_common || (value != NULL && weir_base_doc_count(weir_base_doc_get(
 								     value, "cpus")) == 0);
 	}
-	graph->nb_threads += has_common;
+	graph->nb_threads += has_common + sim_doc_count_followers(root);
 	return 0;
 }
 
@@ -194,7 +194,7 @@ name_thread(struct model_worker *worker, const struct model_port *port)
 	return worker->name != NULL ? 0 : -ENOMEM;
 }
 
-int
+struct model_worker *
 sim_doc_take_receivers(struct weir_sim_model *model)
 {
 	struct model_graph *graph = &model->graph;
@@ -217,8 +217,8 @@ sim_doc_take_receivers(struct weir_sim_model *model)
 		if (graph->ports[i].is_delivery) {
 			worker->first_polled = graph->nb_polled;
 			if (name_thread(worker, &graph->ports[i]) < 0)
-				return -ENOMEM;
+				return NULL;
 			take_rings(model, worker++, &graph->ports[i], 0, 1);
 		}
-	return 0;
+	return worker;
 }

@@ -8,6 +8,7 @@
  *   worker.c   workers: idle, or on a walk
  *   round.c    workers that serve queues of events, between walks
  *   port.c     rings, and the links behind those that packets leave by
+ *   follower.c workers that look at frames in buffers
  *
  * A walk looks at the rings that its worker polls, one after the other, and takes up to a burst of each: that is a visit
  * of the port's receive node. When about a burst is pending, and at the end, it visits nodes that packets wait for, in
@@ -48,6 +49,7 @@ enum worker_phase {
 	WORKER_ENDS,     /* the walk's own cycles */
 	WORKER_ASKS,     /* it has asked for packets of queues, and there are none; or it sleeps */
 	WORKER_SLICES,   /* a job's time slice */
+	WORKER_FOLLOWS,  /* it looks at frames in a buffer */
 };
 
 struct sim_worker {
@@ -123,6 +125,8 @@ void sim_graph_check(struct sim *sim);
 void sim_worker_event(struct sim *sim, uint32_t worker);
 /* A packet has come to an empty ring that a worker polls. */
 void sim_worker_wake(struct sim *sim, uint32_t ring);
+/* There is something at a place that it looks at, which was empty. */
+void sim_worker_wake_at(struct sim *sim, uint32_t worker, uint32_t place);
 /* A lane of a queue that workers serve is ready. */
 void sim_workers_wake(struct sim *sim, uint32_t lane);
 /* It does something for a time. */
@@ -135,6 +139,8 @@ sim_worker_count_walk(struct sim_worker *worker, bool is_empty)
 	worker->walks++;
 	worker->empty_walks += is_empty;
 }
+/* It goes on with its walk behind the place where it is. */
+void sim_worker_next_place(struct sim *sim, uint32_t worker);
 /* It begins a walk, or is idle. */
 void sim_worker_walk(struct sim *sim, uint32_t worker);
 /* It visits a node with its vector. @return how long that takes */

@@ -22,7 +22,9 @@ sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
 	sim->links = calloc(model->nb_links + 1, sizeof(*sim->links));
 	sim->requests = calloc(model->nb_requests + 1, sizeof(*sim->requests));
 	sim->marks = calloc(model->nb_asked + 1, sizeof(*sim->marks));
-	if (sim->links == NULL || sim->requests == NULL || sim->marks == NULL)
+	sim->followers = calloc(model->nb_followers + 1, sizeof(*sim->followers));
+	if (sim->links == NULL || sim->requests == NULL || sim->marks == NULL ||
+		sim->followers == NULL)
 		return false;
 	for (i = 0; i < model->nb_links; i++) {
 		struct sim_link *const link = &sim->links[i];
@@ -30,7 +32,10 @@ sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
 
 		link->withheld = link->waiting = link->waiting_last = SIM_NONE;
 		link->there = calloc(words_of(&model->links[i]), sizeof(*link->there));
+		if (model->links[i].followers != SIM_NONE)
+			link->log = calloc(model->links[i].log_mask + 1, sizeof(*link->log));
 		if (link->there == NULL ||
+			(model->links[i].followers != SIM_NONE && link->log == NULL) ||
 			asprintf(&name, "link/%s/faults", model->links[i].name) < 0)
 			return false;
 		weir_sim_random_init(&link->faults, seed, replication, name);
@@ -44,8 +49,11 @@ sim_links_free(struct sim *sim)
 {
 	uint32_t i;
 
-	for (i = 0; sim->links != NULL && i < sim->model->nb_links; i++)
+	for (i = 0; sim->links != NULL && i < sim->model->nb_links; i++) {
 		free(sim->links[i].there);
+		free(sim->links[i].log);
+	}
+	free(sim->followers);
 	free(sim->links);
 	free(sim->requests);
 	free(sim->marks);
@@ -96,6 +104,13 @@ sim_link_count(const struct sim *sim, uint32_t link, uint64_t begin, uint64_t en
 	for (number = begin; number < end; number++)
 		nb += is_there(sim, link, number);
 	return nb;
+}
+
+bool
+sim_link_has(const struct sim *sim, uint32_t link, uint64_t number)
+{
+	return sim->links[link].newest - number < sim->model->links[link].held &&
+	       is_there(sim, link, number);
 }
 
 /* Time goes on to a number: places of those before it are of others now. */
@@ -207,6 +222,8 @@ sim_link_put(struct sim *sim, uint32_t packet)
 		advance(sim, index, number);
 	store(sim, index, number);
 	sim_packet_delivered(sim, packet);
+	if (link->log != NULL)
+		sim_followers_tell(sim, index, number);
 	if (number == link->newest)
 		sim_requests_look(sim, index);
 }
@@ -243,6 +260,7 @@ sim_links_restart(struct sim *sim)
 		memset(request->answered, 0, sizeof(request->answered));
 		request->latency_ps = (struct weir_sim_tally){0};
 	}
+	sim_followers_restart(sim);
 }
 
 void
@@ -275,4 +293,5 @@ sim_links_check(struct sim *sim)
 	}
 	if (waiting != sim->fragments.waiting)
 		sim->broken = "balance of fragments";
+	sim_followers_check(sim);
 }

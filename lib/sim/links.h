@@ -8,6 +8,7 @@
  *   emulated.c  frames that come at an exact rate, and what is done to them
  *   link.c      links, and their buffers
  *   windows.c   windows that are asked of these
+ *   follower.c  functions that look at their frames
  *
  * A frame has a number, which stands for its timestamp. A buffer holds the newest frame and those of so many numbers before
  * it: a bit for each number says whether its frame is there. Time goes on when a frame comes that is newer than all before:
@@ -40,6 +41,18 @@ struct sim_link {
 	uint64_t received, stored, late, expired;
 	uint32_t waiting; /* fragments that wait for time to go on: first and last of a list */
 	uint32_t waiting_last;
+	uint64_t *log; /* numbers of frames, as they came to it; NULL: nobody follows it */
+	uint64_t log_end;
+};
+
+/* Who looks at frames in a buffer, one after the other as they came to it. */
+struct sim_follower {
+	uint64_t next;  /* of the link's log: all before were looked at, or missed */
+	uint32_t burst; /* of this look, that it is not done with */
+	bool has_frame; /* it looks at one */
+	uint64_t received, passed, missed;
+	struct weir_sim_level waiting; /* frames, with what is looked at */
+	uint64_t waiting_at_start;
 };
 
 enum sim_answer {
@@ -108,6 +121,20 @@ uint64_t sim_link_ticks(const struct sim *sim, uint32_t link, uint64_t number);
 uint64_t sim_link_oldest(const struct sim *sim, uint32_t link);
 /* Of [begin, end), which is within the buffer's time, how many frames are there. */
 uint64_t sim_link_count(const struct sim *sim, uint32_t link, uint64_t begin, uint64_t end);
+
+/* Is a frame in its link's buffer? */
+bool sim_link_has(const struct sim *sim, uint32_t link, uint64_t number);
+
+/* A frame has come to the buffer of a link, which is followed. */
+void sim_followers_tell(struct sim *sim, uint32_t link, uint64_t number);
+/* Has a thread frames to look at? */
+bool sim_followers_have_work(const struct sim *sim, uint32_t worker);
+/* It looks at the buffer of its place. @return whether that takes time */
+bool sim_follower_look(struct sim *sim, uint32_t worker);
+/* It is done with what it looked at. */
+void sim_follower_event(struct sim *sim, uint32_t worker);
+void sim_followers_restart(struct sim *sim);
+void sim_followers_check(struct sim *sim);
 
 /* A link's time has gone on. */
 void sim_requests_look(struct sim *sim, uint32_t link);

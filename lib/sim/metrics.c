@@ -22,7 +22,8 @@ weir_sim_scope_name(enum weir_sim_scope scope)
 		[WEIR_SIM_NODE] = "nodes",
 		[WEIR_SIM_JOB] = "jobs",
 		[WEIR_SIM_LINK] = "links",
-		[WEIR_SIM_REQUEST] = "requests"};
+		[WEIR_SIM_REQUEST] = "requests",
+		[WEIR_SIM_PROCESS] = "processes"};
 
 	return (unsigned int)scope < SIM_SCOPES ? names[scope] : NULL;
 }
@@ -61,6 +62,8 @@ thing_name(const struct weir_sim_model *model, enum weir_sim_scope scope, uint32
 		return model->links[index].name;
 	case WEIR_SIM_REQUEST:
 		return model->requests[index].name;
+	case WEIR_SIM_PROCESS:
+		return model->followers[index].name;
 	case WEIR_SIM_DROP:
 		break;
 	}
@@ -120,6 +123,7 @@ sim_metrics_make(struct weir_sim_model *model)
 		[WEIR_SIM_JOB] = model->graph.nb_jobs,
 		[WEIR_SIM_LINK] = model->nb_links,
 		[WEIR_SIM_REQUEST] = model->nb_requests,
+		[WEIR_SIM_PROCESS] = model->nb_followers,
 	};
 	unsigned int scope, index, i, at = 0;
 

@@ -107,8 +107,8 @@ read_model(struct weir_sim_model *model)
 			weir_base_doc_get(weir_base_doc_get(root, "traffic"), "streams")) < 0 ||
 		sim_doc_read_links(model, root) < 0)
 		return -ENOMEM;
-	sim_doc_read_processes(model, root);
-	if (sim_doc_read_requests(model, application) < 0)
+	if (sim_doc_read_processes(model, root) < 0 ||
+		sim_doc_read_requests(model, application) < 0)
 		return -ENOMEM;
 	if (sim_doc_read_probes(
 		    model, weir_base_doc_get(weir_base_doc_get(run, "simulation"), "probes")) < 0)
@@ -182,6 +182,10 @@ weir_sim_model_free(struct weir_sim_model *model)
 	free(model->faults);
 	free(model->requests);
 	free(model->asked);
+	for (i = 0; i < model->nb_followers; i++)
+		free(model->followers[i].name);
+	free(model->followers);
+	free(model->processes);
 	free(model->probes);
 	free(model->queues);
 	free(model->objects);

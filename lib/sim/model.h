@@ -299,7 +299,7 @@ struct model_probe {
 	const char *trace; /* file, or NULL */
 };
 
-#define SIM_SCOPES (WEIR_SIM_REQUEST + 1)
+#define SIM_SCOPES (WEIR_SIM_PROCESS + 1)
 
 /* Of one kind: things that all instances in an array have one of. */
 struct model_arrays {
@@ -333,8 +333,10 @@ struct weir_sim_model {
 	struct model_link *links;
 	struct model_fault *faults;
 	struct model_request *requests;
-	uint32_t *asked; /* links, request by request */
-	uint32_t nb_links, nb_faults, nb_requests, nb_asked;
+	uint32_t *asked;                 /* links, request by request */
+	struct model_process *processes; /* after buffers */
+	struct model_follower *followers;
+	uint32_t nb_links, nb_faults, nb_requests, nb_asked, nb_processes, nb_followers;
 	uint32_t nb_fragments; /* that may wait at a time; 0: any number */
 	struct model_dispatch dispatch;
 	struct model_attribute *attributes;

@@ -93,7 +93,9 @@ struct model_worker {
 	uint64_t sleep_min_ps,
 		sleep_max_ps; /* after walks that find nothing: twice as long each time */
 	bool is_receiver;     /* of links: it sleeps after all walks in which no burst was full */
-	bool asks;            /* it serves queues of events */
+	uint32_t
+		process; /* whose thread it is, which polls buffers in place of rings, or SIM_NONE */
+	bool asks;       /* it serves queues of events */
 	uint64_t dispatch_ps, switch_ps;
 };
 
@@ -107,7 +109,7 @@ struct model_graph {
 	uint32_t nb_jobs;
 	uint32_t *polled;      /* rings, worker by worker */
 	uint32_t nb_receivers; /* of ports, the last ones */
-	uint32_t nb_threads;   /* of workers, that poll these */
+	uint32_t nb_threads;   /* of workers, that poll these, or buffers */
 	uint32_t nb_ports, nb_rings, nb_nodes, nb_nexts, nb_workers, nb_polled;
 	uint32_t node_words;
 	uint32_t *rx_nodes; /* per port; SIM_NONE: nobody polls it */

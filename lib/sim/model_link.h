@@ -11,6 +11,7 @@
  *   doc_emulated.c   what is done to frames that are emulated
  *   doc_receivers.c  what polls them
  *   doc_processes.c  functions that look at frames before the buffer
+ *   doc_followers.c  and after it
  *   doc_requests.c   windows
  */
 
@@ -53,6 +54,24 @@ struct model_link {
 	uint32_t bytes;          /* of a frame; 0: they may have any size */
 	double packet, per_byte; /* cycles of functions, in the thread that receives */
 	uint32_t too_late, duplicate, wrong_size; /* reasons */
+	uint32_t followers;                       /* the first one; SIM_NONE: none */
+	uint64_t log_mask; /* places for what these have not looked at: so many, and one; 2^n */
+};
+
+/* A function that looks at frames after their buffers, in a thread of its own. */
+struct model_process {
+	const struct weir_base_doc_value *value;
+	uint32_t first_follower, nb_followers;
+};
+
+/* A process on one link. */
+struct model_follower {
+	char *name; /* "LINK PROCESS" */
+	uint32_t process, link;
+	uint32_t next;   /* of the link */
+	uint32_t worker; /* its thread; SIM_NONE: it takes no time */
+	uint32_t place;  /* among those that the thread polls */
+	double cycles;   /* of a frame */
 };
 
 /* Windows, one after the other; what each link has of one is a fragment. */

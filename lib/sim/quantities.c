@@ -361,6 +361,7 @@ static const struct table {
 	[WEIR_SIM_JOB] = TABLE(sim_job_quantities),
 	[WEIR_SIM_LINK] = TABLE(sim_link_quantities),
 	[WEIR_SIM_REQUEST] = TABLE(sim_request_quantities),
+	[WEIR_SIM_PROCESS] = TABLE(sim_process_quantities),
 };
 
 #define NB_LATENCY (sizeof(latency_quantities) / sizeof(latency_quantities[0]))

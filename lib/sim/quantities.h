@@ -29,6 +29,7 @@ struct quantity {
 
 #define SIM_LINK_QUANTITIES    7
 #define SIM_REQUEST_QUANTITIES 13
+#define SIM_PROCESS_QUANTITIES 6
 
 /* quantities_graph.c */
 extern const struct quantity sim_worker_quantities[SIM_WORKER_QUANTITIES];
@@ -38,6 +39,7 @@ extern const struct quantity sim_job_quantities[SIM_JOB_QUANTITIES];
 /* quantities_links.c */
 extern const struct quantity sim_link_quantities[SIM_LINK_QUANTITIES];
 extern const struct quantity sim_request_quantities[SIM_REQUEST_QUANTITIES];
+extern const struct quantity sim_process_quantities[SIM_PROCESS_QUANTITIES];
 
 /* How many there are of a thing. */
 unsigned int sim_quantities(enum weir_sim_scope scope);

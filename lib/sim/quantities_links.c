@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a replication tells of links, and of windows that are asked of them. */
+/* What a replication tells of links, of windows that are asked of them, and of functions that look at their frames. */
 #include <math.h>
 
 #include "quantities.h"
@@ -9,6 +9,8 @@
 #define LINK(name, expression) QUANTITY(link, sim_link, link, links, name, expression)
 #define REQUEST(name, expression)                                                                  \
 	QUANTITY(request, sim_request, request, requests, name, expression)
+#define PROCESS(name, expression)                                                                  \
+	QUANTITY(process, sim_follower, follower, followers, name, expression)
 
 LINK(received, (double)link->received)
 LINK(stored, (double)link->stored)
@@ -58,4 +60,20 @@ const struct quantity sim_request_quantities[SIM_REQUEST_QUANTITIES] = {
 	{"bytes", request_bytes},
 	{"latency_mean_ns", request_latency_mean},
 	{"latency_max_ns", request_latency_max},
+};
+
+PROCESS(received, (double)follower->received)
+PROCESS(passed, (double)follower->passed)
+PROCESS(missed, (double)follower->missed)
+PROCESS(waiting, (double)follower->waiting.value)
+PROCESS(waiting_mean, weir_sim_level_mean(&follower->waiting, sim->now_ps - sim->window_ps))
+PROCESS(waiting_max, (double)follower->waiting.max)
+
+const struct quantity sim_process_quantities[SIM_PROCESS_QUANTITIES] = {
+	{"received", process_received},
+	{"passed", process_passed},
+	{"missed", process_missed},
+	{"waiting", process_waiting},
+	{"waiting_mean", process_waiting_mean},
+	{"waiting_max", process_waiting_max},
 };

@@ -117,11 +117,12 @@ enum weir_sim_scope {
 	WEIR_SIM_JOB,     /**< a node whose packets are worked on in jobs */
 	WEIR_SIM_LINK,    /**< a link of a readout, and its buffer: "wib-0" */
 	WEIR_SIM_REQUEST, /**< windows that links are asked for */
+	WEIR_SIM_PROCESS, /**< a function on a link's frames, after its buffer: "LINK PROCESS" */
 };
 
 /**
  * What results of a scope are called: "streams", "queues", "cores", "each_core", "units", "drops", "probes", "memories",
- * "rings", "workers", "nodes", "jobs", "links", "requests". NULL: there is no such scope.
+ * "rings", "workers", "nodes", "jobs", "links", "requests", "processes". NULL: there is no such scope.
  */
 const char *weir_sim_scope_name(enum weir_sim_scope scope);
 

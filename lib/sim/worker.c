@@ -86,8 +86,11 @@ pass_walks(const struct sim *sim, uint32_t index, uint64_t offset_ps, uint64_t e
 static void
 found_nothing(struct sim *sim, uint32_t index, uint32_t place, uint64_t nb_looks)
 {
-	const uint32_t ring = ring_of(sim, index, place);
+	uint32_t ring;
 
+	if (graph_of(sim)->workers[index].process != SIM_NONE)
+		return;
+	ring = ring_of(sim, index, place);
 	if (graph_of(sim)->ports[graph_of(sim)->rings[ring].port].adapts)
 		sim_ring_adapt(sim, ring, 0, nb_looks);
 }
@@ -128,13 +131,17 @@ wake(struct sim *sim, uint32_t index, uint32_t place, uint64_t offset_ps)
 }
 
 void
-sim_worker_wake(struct sim *sim, uint32_t ring)
+sim_worker_wake_at(struct sim *sim, uint32_t index, uint32_t place)
 {
-	const uint32_t index = graph_of(sim)->rings[ring].worker;
-	const uint32_t place = graph_of(sim)->rings[ring].place;
-
 	if (sim->graph.workers[index].phase == WORKER_IDLE)
 		wake(sim, index, place, place * graph_of(sim)->workers[index].poll_ps);
+}
+
+void
+sim_worker_wake(struct sim *sim, uint32_t ring)
+{
+	sim_worker_wake_at(
+		sim, graph_of(sim)->rings[ring].worker, graph_of(sim)->rings[ring].place);
 }
 
 void
@@ -176,7 +183,7 @@ sim_worker_visit(struct sim *sim, uint32_t worker, uint32_t index)
 
 /* It looks at a ring. @return whether that takes time */
 static bool
-look(struct sim *sim, uint32_t index)
+look_at_ring(struct sim *sim, uint32_t index)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
 	const struct model_worker *const model = &graph_of(sim)->workers[index];
@@ -234,6 +241,13 @@ visit_pending(struct sim *sim, uint32_t index)
 	return true;
 }
 
+static bool
+look(struct sim *sim, uint32_t index)
+{
+	return graph_of(sim)->workers[index].process != SIM_NONE ? sim_follower_look(sim, index)
+								 : look_at_ring(sim, index);
+}
+
 /* On with its walk, up to the next thing that takes time. */
 static void
 proceed(struct sim *sim, uint32_t index)
@@ -258,6 +272,13 @@ proceed(struct sim *sim, uint32_t index)
 	}
 }
 
+void
+sim_worker_next_place(struct sim *sim, uint32_t index)
+{
+	sim->graph.workers[index].place++;
+	proceed(sim, index);
+}
+
 /* Is there something that it finds in a walk, or after it? */
 static bool
 has_work(struct sim *sim, uint32_t index)
@@ -265,6 +286,8 @@ has_work(struct sim *sim, uint32_t index)
 	const struct model_worker *const model = &graph_of(sim)->workers[index];
 	uint32_t place;
 
+	if (model->process != SIM_NONE)
+		return sim_followers_have_work(sim, index);
 	for (place = 0; place < model->nb_polled; place++)
 		if (sim->graph.rings[ring_of(sim, index, place)].head != SIM_NONE)
 			return true;
@@ -490,8 +513,7 @@ sim_worker_event(struct sim *sim, uint32_t index)
 		wake_up(sim, index);
 		break;
 	case WORKER_LOOKS:
-		worker->place++;
-		proceed(sim, index);
+		sim_worker_next_place(sim, index);
 		break;
 	case WORKER_RECEIVES:
 	case WORKER_VISITS:
@@ -505,6 +527,9 @@ sim_worker_event(struct sim *sim, uint32_t index)
 		break;
 	case WORKER_SLICES:
 		sim_round_slice_ends(sim, index);
+		break;
+	case WORKER_FOLLOWS:
+		sim_follower_event(sim, index);
 		break;
 	case WORKER_BLOCKED:
 		break;

@@ -126,6 +126,32 @@ def test_functions_before_buffers(tmp_path):
     assert node["cycles"] == node["packets"] * 100 + looked_at["wib-1"] * 7500 + sum(looked_at.values()) * 200
 
 
+def compare_processes(ran, told):
+    """Each frame is looked at, or missed, as often."""
+    processes = means(told["processes"])
+    after = [process for process in ran["processes"] if process["where"] != "inline"]
+    assert set(processes) == {f"{process['link']} {process['process']}" for process in after}
+    for process in after:
+        one = processes[f"{process['link']} {process['process']}"]
+        for what in ("received", "passed", "missed", "waiting"):
+            assert one[what] == process[what], process
+
+
+def test_functions_after_buffers(tmp_path):
+    """In threads of their own, quick enough: as they are run."""
+    path = tmp_path / "functions.yaml"
+    path.write_text(FUNCTIONS.replace("PULSES", str(ROOT / "examples" / "data" / "pulse.wibeth"))
+                    .replace("where: inline, to: tp}", "where: thread, to: tp}\n    q: {function: hits, threshold: 90, links: [wib], where: thread, to: tp}")
+                    .replace("{c: {clock: 2GHz}}", "{c: {clock: 2GHz, count: 3}}").replace("hits: {packet", "q: {packet: 1kcycles}, hits: {packet"))
+    ran = weir("run", path, "--json").json()["readout"]
+    told = simulate(path)
+    compare_links({"links": [link for link in ran["links"] if link["name"] != "tp"]}, told)
+    compare_processes(ran, told)
+    workers, processes = means(told["workers"]), means(told["processes"])
+    assert workers["process.p"]["received_packets"] == processes["wib-1 p"]["passed"] > 450
+    assert workers["process.q"]["received_packets"] == processes["wib-0 q"]["passed"] + processes["wib-1 q"]["passed"]
+
+
 def test_costs_change_times_only():
     """Of the example: the same frames and windows with costs and without."""
     plain, costs = simulate(EXAMPLE, "--duration", "1s"), simulate(EXAMPLE.with_name("readout-costs.yaml"), "--duration", "1s")
@@ -163,8 +189,7 @@ WRONG = {
     "unknown link": ("  emulated:\n    wib:", "  emulated:\n    @wab:", "unknown link 'wab'"),
     "hits that go nowhere": ("buffer: {history: 200ms}", "buffer: {history: 200ms}\n      hits: {threshold: 60, to: @tp}", "unknown link 'tp'"),
     "hits beside other frames": ("  requests:\n", process("hits", "wib-0", "inline", "@wib").replace("    tp: {format: hit, buffer: {history: 1s, rate: 1MHz}}\n", ""), "other frames come to link 'wib'"),
-    "process after the buffer": ("  requests:\n", process("hits", "wib", "@thread", "tp"), "take frames out of buffers"),
-    "process in jobs": ("  requests:\n", process("hits", "wib", "@jobs", "tp"), "expected 'where: inline'"),
+    "process in jobs": ("  requests:\n", process("hits", "wib", "@jobs", "tp"), "expected 'inline' or 'thread'"),
     "process of one's own": ("  requests:\n", process("@p.so:p", "wib", "inline", "tp"), "which frames 'p.so:p' drops"),
     "process of no link": ("  requests:\n", process("hits", "@wob", "inline", "tp"), "unknown link 'wob'"),
     "process of what it makes": ("  requests:\n", process("hits", "@tp", "inline", "tp"), "unknown link 'tp'"),

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Functions that look at frames of links after these came to their buffers. */
+#include "sim_util.h"
+
+/* Frames that are there after 110 ns at most; a buffer holds 20 steps of history, 16 of jumps, and 2. */
+#define LINKS(count, emulated, process, costs, run)                                                \
+	"application:\n"                                                                           \
+	"  links:\n"                                                                               \
+	"    w: {format: wibeth, count: " count ", buffer: {history: 655360ns}}\n"                 \
+	"    tp: {format: hit, buffer: {history: 1s, rate: 1MHz}}\n"                               \
+	"  processes: {p: {function: hits, threshold: 60, to: tp, links: [w], " process "}}\n"     \
+	"traffic: {emulated: {w: {" emulated "}}}\n"                                               \
+	costs                                                                                      \
+	"run: {simulation: {" run "}}\n"
+
+#define HELD (20 + 16 + 2)
+
+#define COSTS(packet)                                                                              \
+	"platform:\n"                                                                              \
+	"  cores: {c: {clock: 1GHz, count: 2}}\n"                                                  \
+	"  costs:\n"                                                                               \
+	"    walk: 100cycles\n"                                                                    \
+	"    poll: 50cycles\n"                                                                     \
+	"    nodes: {link_rx: {packet: 10cycles}}\n"                                               \
+	"    processes: {p: {" packet "}}\n"
+
+#define THREAD "where: thread"
+
+static double
+busy_ns(const struct given *given, const struct weir_sim_result *result, double duration_ns)
+{
+	return given_value(given, result, 0, WEIR_SIM_WORKER, "process.p", "utilisation") *
+	       duration_ns;
+}
+
+/* Each frame alone: a look at one buffer, 1000 cycles and one for each of 7200 B, and the round's own. */
+static void
+thread_of_its_own(void **state)
+{
+	struct given given = given_model(LINKS("1", "frames: 100, rate: 1kHz", THREAD,
+		COSTS("packet: 1kcycles, per_byte: 1cycles/B"), "duration: 200ms"));
+	struct weir_sim_result result = given_run(&given);
+
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_PROCESS, "w-0 p", "passed") == 100);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_PROCESS, "w-0 p", "waiting_max") == 1);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_WORKER, "process.p",
+			    "received_packets") == 100);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_WORKER, "process.p", "walks") -
+			    given_value(&given, &result, 0, WEIR_SIM_WORKER, "process.p",
+				    "empty_walks") ==
+		    100);
+	assert_true(fabs(busy_ns(&given, &result, 200e6) - 100 * (50 + 8200 + 100)) < 1e-3);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+/* Without costs nothing takes any time. */
+static void
+in_no_time(void **state)
+{
+	EXPECT(LINKS("2", "frames: 100, rate: 10kHz, faults: [{fault: duplicate, length: 5}]",
+		       THREAD, "", "duration: 20ms"),
+		{WEIR_SIM_PROCESS, "w-1 p", "received", 100},
+		{WEIR_SIM_PROCESS, "w-1 p", "passed", 100},
+		{WEIR_SIM_PROCESS, "w-1 p", "waiting_mean", 0},
+		{WEIR_SIM_PROCESS, "w-0 p", "missed", 0});
+}
+
+/*
+ * It has 1 ms for each of the frames that come each 100 us. It finds the first one after 50 us, so that 99 are done in 100 ms. When the last
+ * ones have come, at 89.9 ms, those that the buffer holds wait, but for that which it looks at since it was there; of these 9 are done until
+ * the end.
+ */
+static void
+too_slow(void **state)
+{
+	EXPECT(LINKS("1", "frames: 900, rate: 10kHz", THREAD, COSTS("packet: 1Mcycles"),
+		       "duration: 100ms"),
+		{WEIR_SIM_PROCESS, "w-0 p", "received", 900},
+		{WEIR_SIM_PROCESS, "w-0 p", "passed", 99},
+		{WEIR_SIM_PROCESS, "w-0 p", "waiting", HELD - 9},
+		{WEIR_SIM_PROCESS, "w-0 p", "missed", 900 - 99 - (HELD - 9)});
+	/* What waits at the end of a warm-up is looked at after it. */
+	EXPECT(LINKS("1", "frames: 900, rate: 10kHz", THREAD, COSTS("packet: 1Mcycles"),
+		       "duration: 200ms, warmup: 100ms"),
+		{WEIR_SIM_PROCESS, "w-0 p", "received", 0},
+		{WEIR_SIM_PROCESS, "w-0 p", "passed", HELD - 9},
+		{WEIR_SIM_PROCESS, "w-0 p", "missed", 0}, {WEIR_SIM_PROCESS, "w-0 p", "waiting", 0});
+}
+
+/*
+ * 41 frames of each of two links come at once, after a stall. A poll is about 32 of the first one, then of the other, then about the other 9 of
+ * each: all in one round after the other, without a rest.
+ */
+static void
+links_take_turns(void **state)
+{
+	struct given given = given_model(LINKS("2",
+		"frames: 41, rate: 1MHz, faults: [{fault: stall, amount: 1000}]", THREAD,
+		COSTS("packet: 1kcycles"), "duration: 20ms"));
+	struct weir_sim_result result = given_run(&given);
+	const double rounds =
+		given_value(&given, &result, 0, WEIR_SIM_WORKER, "process.p", "walks") -
+		given_value(&given, &result, 0, WEIR_SIM_WORKER, "process.p", "empty_walks");
+
+	/* The buffers hold less than what has come when it begins. */
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_PROCESS, "w-0 p", "missed") ==
+		    41 - HELD);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_PROCESS, "w-0 p", "passed") == HELD);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_PROCESS, "w-1 p", "passed") == HELD);
+	assert_true(rounds == 2);
+	assert_true(fabs(busy_ns(&given, &result, 20e6) -
+			 (2 * HELD * 1000 + 2 * (2 * 50 + 100))) < 1e-3);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(thread_of_its_own),
+		cmocka_unit_test(in_no_time),
+		cmocka_unit_test(too_slow),
+		cmocka_unit_test(links_take_turns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
