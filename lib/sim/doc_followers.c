@@ -6,9 +6,9 @@
 
 #include "doc_read.h"
 
-#define SPARE_PART   8  /* of its frames that a buffer has beside them, for those that are kept */
-#define LOG_MORE     16 /* likewise */
-#define PS_PER_NS    UINT64_C(1000)
+#define SPARE_PART 8  /* of its frames that a buffer has beside them, for those that are kept */
+#define LOG_MORE   16 /* likewise */
+#define PS_PER_NS  UINT64_C(1000)
 
 static enum weir_base_where
 where_of(const struct weir_base_doc_value *process)

@@ -9,9 +9,7 @@
 	"    w: {format: wibeth, count: " count ", buffer: {history: 655360ns}}\n"                 \
 	"    tp: {format: hit, buffer: {history: 1s, rate: 1MHz}}\n"                               \
 	"  processes: {p: {function: hits, threshold: 60, to: tp, links: [w], " process "}}\n"     \
-	"traffic: {emulated: {w: {" emulated "}}}\n"                                               \
-	costs                                                                                      \
-	"run: {simulation: {" run "}}\n"
+	"traffic: {emulated: {w: {" emulated "}}}\n" costs "run: {simulation: {" run "}}\n"
 
 #define HELD (20 + 16 + 2)
 
@@ -85,7 +83,8 @@ too_slow(void **state)
 		       "duration: 200ms, warmup: 100ms"),
 		{WEIR_SIM_PROCESS, "w-0 p", "received", 0},
 		{WEIR_SIM_PROCESS, "w-0 p", "passed", HELD - 9},
-		{WEIR_SIM_PROCESS, "w-0 p", "missed", 0}, {WEIR_SIM_PROCESS, "w-0 p", "waiting", 0});
+		{WEIR_SIM_PROCESS, "w-0 p", "missed", 0},
+		{WEIR_SIM_PROCESS, "w-0 p", "waiting", 0});
 }
 
 /*
@@ -95,22 +94,22 @@ too_slow(void **state)
 static void
 links_take_turns(void **state)
 {
-	struct given given = given_model(LINKS("2",
-		"frames: 41, rate: 1MHz, faults: [{fault: stall, amount: 1000}]", THREAD,
-		COSTS("packet: 1kcycles"), "duration: 20ms"));
+	struct given given = given_model(
+		LINKS("2", "frames: 41, rate: 1MHz, faults: [{fault: stall, amount: 1000}]", THREAD,
+			COSTS("packet: 1kcycles"), "duration: 20ms"));
 	struct weir_sim_result result = given_run(&given);
 	const double rounds =
 		given_value(&given, &result, 0, WEIR_SIM_WORKER, "process.p", "walks") -
 		given_value(&given, &result, 0, WEIR_SIM_WORKER, "process.p", "empty_walks");
 
 	/* The buffers hold less than what has come when it begins. */
-	assert_true(given_value(&given, &result, 0, WEIR_SIM_PROCESS, "w-0 p", "missed") ==
-		    41 - HELD);
+	assert_true(
+		given_value(&given, &result, 0, WEIR_SIM_PROCESS, "w-0 p", "missed") == 41 - HELD);
 	assert_true(given_value(&given, &result, 0, WEIR_SIM_PROCESS, "w-0 p", "passed") == HELD);
 	assert_true(given_value(&given, &result, 0, WEIR_SIM_PROCESS, "w-1 p", "passed") == HELD);
 	assert_true(rounds == 2);
-	assert_true(fabs(busy_ns(&given, &result, 20e6) -
-			 (2 * HELD * 1000 + 2 * (2 * 50 + 100))) < 1e-3);
+	assert_true(fabs(busy_ns(&given, &result, 20e6) - (2 * HELD * 1000 + 2 * (2 * 50 + 100))) <
+		    1e-3);
 	weir_sim_result_free(&result);
 	given_free(&given);
 }
