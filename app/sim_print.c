@@ -149,8 +149,10 @@ static const struct column process_columns[] = {
 	{"received", "received", FORM_COUNT, false},
 	{"passed", "passed", FORM_COUNT, false},
 	{"missed", "missed", FORM_COUNT, false},
+	{"jobs_full", "jobs_full", FORM_COUNT, false},
 	{"waiting", "waiting_mean", FORM_NUMBER, true},
 	{"most", "waiting_max", FORM_NUMBER, false},
+	{"jobs", "jobs", FORM_COUNT, false},
 	{.head = NULL},
 };
 

@@ -72,7 +72,7 @@ find_wait(const struct sim *sim, uint32_t index)
 	queue = &sim->model->queues[sim->model->lane_queue[packet->lane]];
 	if (queue->type == MODEL_ATOMIC && sim->lanes[packet->lane].holders > 0)
 		return WAIT_FLOW;
-	return queue->node == SIM_NONE ? WAIT_CORE : WAIT_NOT;
+	return sim_is_of_workers(queue) ? WAIT_NOT : WAIT_CORE;
 }
 
 /* What waits for what, as far as each one knows. */
@@ -91,7 +91,7 @@ find_waits(struct knot *knot)
 		/* They have the flow, but no core. What is in a heap is taken for what goes on. */
 		packet = sim_orders_by_service(queue) ? SIM_NONE : sim->lanes[i].resumed.head;
 		for (; packet != SIM_NONE; packet = sim->packets.all[packet].next)
-			if (queue->node == SIM_NONE)
+			if (!sim_is_of_workers(queue))
 				knot->waits[packet] = WAIT_CORE;
 	}
 	for (i = 0; i < sim->packets.nb; i++) {

@@ -25,11 +25,11 @@ check_queue(struct weir_sim_model *model, const struct model_queue *queue)
 			"queue '%s' is never served: group '%s' has no %s; expected a group of "
 			"platform.%s",
 			queue->name, model->groups[queue->group],
-			queue->node != SIM_NONE ? "workers" : "cores",
-			queue->node != SIM_NONE ? "workers" : "cores");
+			sim_is_of_workers(queue) ? "workers" : "cores",
+			sim_is_of_workers(queue) ? "workers" : "cores");
 	if (queue->is_switched_to && !queue->is_fed && queue->object == SIM_NONE)
 		return; /* cores bring their packets */
-	if (queue->object == SIM_NONE && queue->node == SIM_NONE)
+	if (queue->object == SIM_NONE && !sim_is_of_workers(queue))
 		weir_base_doc_error_add(model->doc, queue->value,
 			"queue '%s' is never served: it belongs to no object; expected it among "
 			"the 'queues' of one",

@@ -7,9 +7,8 @@
 #include "doc_read.h"
 
 /* As of a program that is run. */
-#define JOB_FLOWS    1024
-#define JOB_PACKETS  4096
-#define JOB_SLICE_PS UINT64_C(25000000)
+#define JOB_FLOWS   1024
+#define JOB_PACKETS 4096
 
 /* The group whose workers do a node's jobs. */
 static const char *
@@ -130,6 +129,7 @@ add_queue(struct weir_sim_model *model, const struct weir_base_doc_value *own, u
 		.nb_flows = read_u32(own, "flows", JOB_FLOWS),
 		.object = SIM_NONE,
 		.node = node,
+		.job = model->graph.nodes[node].job,
 		.is_fed = true,
 	};
 	if (queues[model->nb_queues].nb_flows > SIM_LANES_MAX - model->nb_lanes)
@@ -203,8 +203,9 @@ read_job(struct weir_sim_model *model, const struct weir_base_doc_value *own,
 	job = &jobs[node->job];
 	*job = (struct model_job){
 		.name = weir_base_doc_name(own),
+		.follower = SIM_NONE,
 		.to = read_to(model, own),
-		.slice_ps = read_ps(own, "slice", JOB_SLICE_PS),
+		.slice_ps = read_ps(own, "slice", SIM_JOB_SLICE_PS),
 		.capacity = sim_doc_drops(model, own) ? read_u32(own, "packets", JOB_PACKETS)
 						      : UINT32_MAX,
 	};

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "doc_read.h"
 
@@ -49,6 +50,28 @@ count_links(const struct weir_base_doc_value *links, const struct weir_base_doc_
 	return nb;
 }
 
+/* The group whose workers do a process' jobs. */
+static const char *
+group_of(const struct weir_base_doc_value *process)
+{
+	const struct weir_base_doc_value *group = weir_base_doc_get(process, "group");
+
+	return group != NULL ? weir_base_doc_str(group) : "default";
+}
+
+bool
+sim_doc_has_jobs(const struct weir_base_doc_value *application, const char *group)
+{
+	const struct weir_base_doc_value *processes = weir_base_doc_get(application, "processes");
+	uint32_t i;
+
+	for (i = 0; i < weir_base_doc_count(processes); i++)
+		if (where_of(weir_base_doc_at(processes, i)) == WEIR_BASE_WHERE_JOBS &&
+			strcmp(group_of(weir_base_doc_at(processes, i)), group) == 0)
+			return true;
+	return false;
+}
+
 int
 sim_doc_take_followers(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	struct model_worker *worker)
@@ -88,6 +111,43 @@ thread_of(const struct weir_sim_model *model, uint32_t process)
 	return SIM_NONE;
 }
 
+/* What says how jobs run would be overlooked where there are none. */
+static void
+refuse_job_keys(struct weir_sim_model *model, const struct weir_base_doc_value *process)
+{
+	const struct weir_base_doc_key *key;
+
+	for (key = weir_sim_doc_process_job_rows.keys; key->name != NULL; key++)
+		if (weir_base_doc_given(process, key->name))
+			weir_base_doc_error_add(model->doc, weir_base_doc_get(process, key->name),
+				"'%s' means nothing for process '%s'; expected it with 'where: "
+				"jobs' only",
+				key->name, weir_base_doc_name(process));
+}
+
+static void
+read_jobs(struct weir_sim_model *model, struct model_process *process)
+{
+	const struct weir_base_doc_value *value = process->value;
+
+	process->nb_jobs = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "jobs"));
+	process->nb_frames = (uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "frames"));
+	process->waits = weir_base_doc_u64(weir_base_doc_get(value, "on_full")) != 0;
+	process->slice_ps = weir_base_doc_given(value, "slice")
+				    ? sim_doc_ps(weir_base_doc_get(value, "slice"))
+				    : SIM_JOB_SLICE_PS;
+	if (process->nb_jobs > 1)
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "jobs"),
+			"%u jobs at a time have no order; expected 1 for the hit finder",
+			process->nb_jobs);
+	if (model->is_limited && model->graph.nb_workers > 0)
+		weir_base_doc_error_add(model->doc, value,
+			"what becomes of jobs of process '%s' while the scheduler takes no more is "
+			"not simulated; expected no 'events' and 'threshold' in "
+			"platform.scheduler",
+			weir_base_doc_name(value));
+}
+
 int
 sim_doc_add_follower(struct weir_sim_model *model, const struct weir_base_doc_value *process)
 {
@@ -97,11 +157,84 @@ sim_doc_add_follower(struct weir_sim_model *model, const struct weir_base_doc_va
 	if (processes == NULL)
 		return -ENOMEM;
 	model->processes = processes;
-	processes[model->nb_processes++] = (struct model_process){
+	processes[model->nb_processes] = (struct model_process){
 		.value = process,
 		.first_follower = model->nb_followers,
 	};
+	if (where_of(process) == WEIR_BASE_WHERE_JOBS)
+		read_jobs(model, &processes[model->nb_processes]);
+	else
+		refuse_job_keys(model, process);
+	model->nb_processes++;
 	return 0;
+}
+
+/* Jobs are packets, which are made as frames come. */
+static int
+add_stream(struct weir_sim_model *model, struct model_follower *follower)
+{
+	struct model_stream *streams =
+		realloc(model->streams, (model->nb_streams + 1) * sizeof(*streams));
+
+	if (streams == NULL)
+		return -ENOMEM;
+	model->streams = streams;
+	streams[model->nb_streams] = (struct model_stream){
+		.value = model->processes[follower->process].value,
+		.name = follower->name,
+		.queue = follower->queue,
+		.source = SIM_SOURCE_MADE,
+		.link = SIM_NONE,
+		.unit = SIM_NONE,
+		.nb_flows = 1,
+		.stop_ps = UINT64_MAX,
+	};
+	follower->stream = model->nb_streams++;
+	return 0;
+}
+
+/* What its jobs are as packets: their stream, their queue, and how they are worked on. */
+static int
+add_jobs(struct weir_sim_model *model, struct model_follower *follower, uint32_t index)
+{
+	const struct model_process *process = &model->processes[follower->process];
+	const struct weir_base_doc_value *value = process->value;
+	const struct weir_base_doc_value *priority = weir_base_doc_get(value, "priority");
+	struct model_job *jobs =
+		realloc(model->graph.jobs, (model->graph.nb_jobs + 1) * sizeof(*model->graph.jobs));
+	struct model_queue *queues;
+
+	if (jobs == NULL)
+		return -ENOMEM;
+	model->graph.jobs = jobs;
+	queues = realloc(model->queues, (model->nb_queues + 1) * sizeof(*queues));
+	if (queues == NULL)
+		return -ENOMEM;
+	model->queues = queues;
+	jobs[model->graph.nb_jobs] = (struct model_job){
+		.name = follower->name, .follower = index, .slice_ps = process->slice_ps};
+	queues[model->nb_queues] = (struct model_queue){
+		.value = value,
+		.name = follower->name,
+		.type = MODEL_PARALLEL,
+		.priority = priority != NULL ? (uint32_t)weir_base_doc_u64(priority)
+					     : SIM_PRIORITIES - 1,
+		.group = sim_doc_group(model, value, group_of(value)),
+		.capacity = SIM_NONE,
+		.nb_flows = 1,
+		.object = SIM_NONE,
+		.node = SIM_NONE,
+		.job = model->graph.nb_jobs++,
+		.is_fed = true,
+	};
+	if (model->nb_lanes == SIM_LANES_MAX)
+		weir_base_doc_error_add(model->doc, value,
+			"more flows than can be told apart; expected at most %u in all",
+			SIM_LANES_MAX);
+	else
+		model->nb_lanes++;
+	follower->queue = model->nb_queues++;
+	return add_stream(model, follower);
 }
 
 /* Of frames that nobody has looked at yet there are no more than those that the buffer has memory for. */
@@ -141,5 +274,7 @@ sim_doc_follow(struct weir_sim_model *model, uint32_t index, double packet, doub
 	process->nb_followers++;
 	link->followers = model->nb_followers++;
 	keep_log(link);
-	return 0;
+	return process->nb_jobs > 0 && follower->worker != SIM_NONE
+		       ? add_jobs(model, follower, link->followers)
+		       : 0;
 }

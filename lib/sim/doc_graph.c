@@ -446,27 +446,30 @@ number_cores(struct weir_sim_model *model)
 	model->nb_kinds = nb;
 }
 
-/* Is there a queue of its groups that workers serve? As of a program that is run, one for which there is none does not ask. */
+/* Is there a queue of its groups that workers serve, or are there jobs? As of a program that is run, one for which there is none does not ask. */
 static bool
-has_events(const struct weir_sim_model *model, const struct weir_base_doc_value *nodes,
+has_events(const struct weir_sim_model *model, const struct weir_base_doc_value *application,
 	const struct model_worker *worker)
 {
 	const struct weir_base_doc_value *groups = weir_base_doc_get(worker->value, "groups");
+	const struct weir_base_doc_value *nodes = weir_base_doc_get(application, "nodes");
+	const uint32_t nb = groups != NULL ? weir_base_doc_count(groups) : 1;
 	uint32_t i;
 
-	if (groups == NULL)
-		return sim_doc_has_events(model, nodes, "default");
-	for (i = 0; i < weir_base_doc_count(groups); i++)
-		if (sim_doc_has_events(
-			    model, nodes, weir_base_doc_str(weir_base_doc_at(groups, i))))
+	for (i = 0; i < nb; i++) {
+		const char *group =
+			groups != NULL ? weir_base_doc_str(weir_base_doc_at(groups, i)) : "default";
+
+		if (sim_doc_has_events(model, nodes, group) || sim_doc_has_jobs(application, group))
 			return true;
+	}
 	return false;
 }
 
 /* @param nb  that the file names; behind them, threads of receivers */
 static int
 name_workers(struct weir_sim_model *model, const struct weir_base_doc_value *workers,
-	const struct weir_base_doc_value *nodes, uint32_t nb)
+	const struct weir_base_doc_value *application, uint32_t nb)
 {
 	struct model_graph *graph = &model->graph;
 	uint32_t i;
@@ -477,7 +480,7 @@ name_workers(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 		worker->is_receiver = i >= nb;
 		worker->process = SIM_NONE;
 		worker->value = i < nb ? weir_base_doc_at(workers, i) : NULL;
-		worker->asks = i < nb && has_events(model, nodes, worker);
+		worker->asks = i < nb && has_events(model, application, worker);
 		if (asprintf(&worker->name, "%s-%u", i < nb ? "worker" : "receiver",
 			    i < nb ? i : i - nb) < 0) {
 			worker->name = NULL;
@@ -491,8 +494,7 @@ static int
 read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *workers)
 {
-	const struct weir_base_doc_value *nodes =
-		weir_base_doc_get(weir_base_doc_get(root, "application"), "nodes");
+	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
 	struct model_graph *graph = &model->graph;
 	struct model_worker *follower;
 	uint32_t nb = weir_base_doc_count(workers), i;
@@ -502,12 +504,13 @@ read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 			"%u workers are too many; expected at most %u", nb, WORKERS_MAX);
 		nb = WORKERS_MAX;
 	}
-	/* The one that nobody names; links need none. */
-	if (nb == 0 && (graph->nb_ports > graph->nb_receivers || graph->nb_receivers == 0))
+	/* The one that nobody names; links need none, but for jobs. */
+	if (nb == 0 && (graph->nb_ports > graph->nb_receivers || graph->nb_receivers == 0 ||
+			       sim_doc_has_jobs(application, "default")))
 		nb = 1;
 	graph->nb_workers = nb + graph->nb_threads;
 	graph->workers = calloc(graph->nb_workers + 1, sizeof(*graph->workers));
-	if (graph->workers == NULL || name_workers(model, workers, nodes, nb) < 0)
+	if (graph->workers == NULL || name_workers(model, workers, application, nb) < 0)
 		return -ENOMEM;
 	count_queues(model, workers);
 	if (make_all_rings(model) < 0)

@@ -67,9 +67,7 @@ sim_doc_meant_queue(const struct weir_sim_model *model, const struct weir_base_d
 static bool
 is_of_jobs(const struct weir_sim_model *model, uint32_t queue)
 {
-	const uint32_t node = model->queues[queue].node;
-
-	return node != SIM_NONE && model->graph.nodes[node].role == WEIR_BASE_NODE_WORKS;
+	return model->queues[queue].job != SIM_NONE;
 }
 
 uint32_t

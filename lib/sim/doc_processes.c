@@ -192,10 +192,6 @@ check_process(struct weir_sim_model *model, const struct weir_base_doc_value *pr
 			"which frames '%s' drops is for it to say; expected '%s', by which all "
 			"pass",
 			weir_base_doc_str(function), WEIR_BASE_PROCESS_HITS);
-	else if (where_of(process) == WEIR_BASE_WHERE_JOBS)
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(process, "where"),
-			"functions are not simulated that run as jobs; expected 'inline' or "
-			"'thread'");
 	else
 		return true;
 	return false;

@@ -47,6 +47,7 @@ sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_val
 			.group = sim_doc_queue_group(model, weir_base_doc_get(value, "group")),
 			.object = SIM_NONE,
 			.node = SIM_NONE,
+			.job = SIM_NONE,
 		};
 		if (sim_doc_read_discipline(
 			    model, queue->value, false, &queue->discipline, &queue->custom) < 0)

@@ -8,6 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
+#define SIM_JOB_SLICE_PS UINT64_C(25000000) /* of jobs, as of a program that is run */
+
 /* Before all that depends on its limit; and what of it does not go with the queues, after these. */
 int sim_doc_read_scheduler(
 	struct weir_sim_model *model, const struct weir_base_doc_value *scheduler);
@@ -75,6 +77,8 @@ bool sim_doc_is_made(
 int sim_doc_read_processes(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 /* How many of these do that after buffers. */
 uint32_t sim_doc_count_followers(const struct weir_base_doc_value *root);
+/* Are there some in jobs, of a group of workers? */
+bool sim_doc_has_jobs(const struct weir_base_doc_value *application, const char *group);
 /* Workers from this one on are the threads of these. */
 int sim_doc_take_followers(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	struct model_worker *worker);

@@ -12,6 +12,9 @@ static const char *const where_choices[] = {
 	NULL,
 };
 
+/* In this order, as everywhere. */
+static const char *const on_full_choices[] = {"drop", "wait", NULL};
+
 static bool
 check_function(const char *text)
 {
@@ -65,18 +68,68 @@ static const struct weir_base_doc_key shared_keys[] = {
 
 const struct weir_base_doc_section weir_sim_doc_process_rows = {.keys = shared_keys};
 
+static const struct weir_base_doc_key job_keys[] = {
+	{
+		.name = "jobs",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 4096,
+		.def = "1",
+		.help = "Of `jobs`: most of them at a time for each link. With 1 a link's frames "
+			"are looked at in order, one at a time; with more a plug-in's function "
+			"runs on several workers at once.",
+	},
+	{
+		.name = "frames",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 4096,
+		.def = "32",
+		.help = "Of `jobs`: most frames of one. So many for each job may be kept from "
+			"being overwritten: the buffer needs `spare` for them, by default it has.",
+	},
+	{
+		.name = "on_full",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = on_full_choices,
+		.def = "wait",
+		.help = "Of `jobs`: while there are as many as may be: frames wait in the buffer, "
+			"as long as they are there, or are left out, and counted as `jobs_full`.",
+	},
+	{
+		.name = "priority",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 7,
+		.help = "Of `jobs`: 0 is served first. By default the lowest that the scheduler "
+			"has.",
+	},
+	{
+		.name = "slice",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 1e-6,
+		.max = 1,
+		.help = "Of `jobs`: the time slice, after which other events have their turn: "
+			"between two frames, or where the function gives way. By default 25us.",
+	},
+	{
+		.name = "group",
+		.kind = WEIR_BASE_DOC_STRING,
+		.help = "Of `jobs`: the group of workers that run them, see "
+			"`platform.workers.groups`. By default `default`.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section weir_sim_doc_process_job_rows = {.keys = job_keys};
+
 static const struct weir_base_doc_key keys[] = {
 	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_process_rows),
 	LEFT_ASIDE("threshold"),
 	LEFT_ASIDE("max_samples"),
 	LEFT_ASIDE("argument"),
 	LEFT_ASIDE("cpu"),
-	LEFT_ASIDE("jobs"),
-	LEFT_ASIDE("frames"),
-	LEFT_ASIDE("on_full"),
-	LEFT_ASIDE("priority"),
-	LEFT_ASIDE("slice"),
-	LEFT_ASIDE("group"),
+	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_process_job_rows),
 	{.name = NULL},
 };
 

@@ -4,6 +4,8 @@
  * after the other, at so many of its frames as a poll takes. Nothing waits for it: a frame whose time is over when its turn comes is missed.
  *
  *   look, frame, frame ... look, frame, frame ... | the round's own cycles | look ...
+ *
+ * Or the thread gives what a poll takes to a job, whose frames stay as they are until it is over: followed_jobs.c.
  */
 #include "sim.h"
 
@@ -30,6 +32,19 @@ behind(const struct sim *sim, uint32_t index)
 	return sim->links[model_of(sim, index)->link].log_end - sim->followers[index].next;
 }
 
+static inline const struct model_process *
+process_of(const struct sim *sim, uint32_t index)
+{
+	return &sim->model->processes[model_of(sim, index)->process];
+}
+
+/* Are there frames that it may take? */
+static inline bool
+has_work(const struct sim *sim, uint32_t index)
+{
+	return behind(sim, index) > 0 && sim_follower_may_take(sim, index);
+}
+
 /* So many frames wait no more. */
 static void
 advance(struct sim *sim, uint32_t index, uint64_t nb)
@@ -54,6 +69,14 @@ pass(struct sim *sim, uint32_t index)
 	advance(sim, index, 1);
 }
 
+/* Where it takes no time, each frame is a job. */
+static void
+pass_at_once(struct sim *sim, uint32_t index)
+{
+	sim->followers[index].jobs += process_of(sim, index)->nb_jobs > 0;
+	pass(sim, index);
+}
+
 void
 sim_followers_tell(struct sim *sim, uint32_t link, uint64_t number)
 {
@@ -69,8 +92,8 @@ sim_followers_tell(struct sim *sim, uint32_t link, uint64_t number)
 		follower->received++;
 		weir_sim_level_set(&follower->waiting, sim->now_ps, follower->waiting.value + 1);
 		if (model->worker == SIM_NONE)
-			pass(sim, index);
-		else if (follower->waiting.value == 1)
+			pass_at_once(sim, index);
+		else if (follower->waiting.value == 1 && has_work(sim, index))
 			sim_worker_wake_at(sim, model->worker, model->place);
 	}
 }
@@ -81,7 +104,7 @@ sim_followers_have_work(const struct sim *sim, uint32_t worker)
 	uint32_t place;
 
 	for (place = 0; place < sim->model->graph.workers[worker].nb_polled; place++)
-		if (behind(sim, at_place(sim, worker, place)) > 0)
+		if (has_work(sim, at_place(sim, worker, place)))
 			return true;
 	return false;
 }
@@ -126,12 +149,46 @@ static void
 begin(struct sim *sim, uint32_t index)
 {
 	const uint64_t places = sim->model->links[model_of(sim, index)->link].log_mask + 1;
+	const uint32_t nb_frames = process_of(sim, index)->nb_frames;
 	const uint64_t nb = behind(sim, index), gone = nb > places ? nb - places : 0;
+	const uint32_t most = nb_frames > 0 ? nb_frames : BURST;
 
 	if (gone > 0)
 		miss(sim, index, gone);
-	sim->followers[index].burst = nb - gone < BURST ? (uint32_t)(nb - gone) : BURST;
+	sim->followers[index].burst = nb - gone < most ? (uint32_t)(nb - gone) : most;
 	sim->followers[index].has_frame = false;
+}
+
+/* This poll's frames go to a job, all at once, where there may be one. */
+static void
+give(struct sim *sim, uint32_t worker, uint32_t index)
+{
+	struct sim_follower *const follower = &sim->followers[index];
+	const uint32_t link = model_of(sim, index)->link;
+	const uint64_t mask = sim->model->links[link].log_mask;
+	const uint32_t batch = sim_follower_take_batch(sim, index);
+
+	for (; next_frame(sim, index); follower->burst--, advance(sim, index, 1)) {
+		if (batch == SIM_NONE) {
+			follower->jobs_full++;
+			continue;
+		}
+		sim_batch_add(follower, batch, sim->links[link].log[follower->next & mask]);
+		sim->graph.workers[worker].received++;
+		sim->cores[sim->model->graph.workers[worker].core].served++;
+	}
+	if (batch != SIM_NONE)
+		sim_follower_begin_job(sim, index, batch);
+}
+
+/* It has looked, and goes on with what was found. @return whether that takes time */
+static bool
+proceed(struct sim *sim, uint32_t worker, uint32_t index)
+{
+	if (process_of(sim, index)->nb_jobs == 0)
+		return go_on(sim, worker, index);
+	give(sim, worker, index);
+	return false;
 }
 
 bool
@@ -141,7 +198,7 @@ sim_follower_look(struct sim *sim, uint32_t worker)
 	struct sim_worker *const of = &sim->graph.workers[worker];
 	const uint32_t index = at_place(sim, worker, of->place);
 
-	if (behind(sim, index) == 0) {
+	if (!has_work(sim, index)) {
 		if (poll_ps > 0)
 			sim_worker_go_on(sim, worker, WORKER_LOOKS, poll_ps);
 		return poll_ps > 0;
@@ -151,7 +208,7 @@ sim_follower_look(struct sim *sim, uint32_t worker)
 	of->has_more = true;
 	begin(sim, index);
 	if (poll_ps == 0)
-		return go_on(sim, worker, index);
+		return proceed(sim, worker, index);
 	sim_worker_go_on(sim, worker, WORKER_FOLLOWS, poll_ps);
 	return true;
 }
@@ -163,7 +220,7 @@ sim_follower_event(struct sim *sim, uint32_t worker)
 
 	if (sim->followers[index].has_frame)
 		pass(sim, index);
-	if (!go_on(sim, worker, index))
+	if (!proceed(sim, worker, index))
 		sim_worker_next_place(sim, worker);
 }
 
@@ -178,6 +235,8 @@ sim_followers_restart(struct sim *sim)
 		weir_sim_level_restart(&follower->waiting, sim->now_ps);
 		follower->waiting_at_start = follower->waiting.value;
 		follower->received = follower->passed = follower->missed = 0;
+		follower->inside_at_start = follower->inside;
+		follower->jobs = follower->jobs_full = 0;
 	}
 }
 
@@ -191,8 +250,10 @@ sim_followers_check(struct sim *sim)
 
 		weir_sim_level_advance(&follower->waiting, sim->now_ps);
 		if (follower->waiting.value != behind(sim, i) ||
-			follower->waiting_at_start + follower->received !=
-				follower->passed + follower->missed + follower->waiting.value)
+			follower->waiting_at_start + follower->inside_at_start +
+					follower->received !=
+				follower->passed + follower->missed + follower->jobs_full +
+					follower->inside + follower->waiting.value)
 			sim->broken = "flow balance of a process";
 	}
 }

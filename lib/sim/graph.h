@@ -66,6 +66,7 @@ struct sim_worker {
 	uint32_t round_left; /* packets that it may take */
 	uint32_t packet;     /* of a job */
 	uint64_t slice_ps;   /* what is left of the slice */
+	uint64_t frame_ps;   /* of a job that has frames: what this one takes */
 	/* Idle: */
 	uint64_t idle_ps; /* when the first walk began that found nothing */
 	uint64_t told;    /* of those since then, how many are counted */

@@ -22,9 +22,8 @@ sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
 	sim->links = calloc(model->nb_links + 1, sizeof(*sim->links));
 	sim->requests = calloc(model->nb_requests + 1, sizeof(*sim->requests));
 	sim->marks = calloc(model->nb_asked + 1, sizeof(*sim->marks));
-	sim->followers = calloc(model->nb_followers + 1, sizeof(*sim->followers));
 	if (sim->links == NULL || sim->requests == NULL || sim->marks == NULL ||
-		sim->followers == NULL)
+		!sim_followers_init(sim))
 		return false;
 	for (i = 0; i < model->nb_links; i++) {
 		struct sim_link *const link = &sim->links[i];
@@ -53,7 +52,7 @@ sim_links_free(struct sim *sim)
 		free(sim->links[i].there);
 		free(sim->links[i].log);
 	}
-	free(sim->followers);
+	sim_followers_free(sim);
 	free(sim->links);
 	free(sim->requests);
 	free(sim->marks);

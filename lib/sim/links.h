@@ -9,6 +9,7 @@
  *   link.c      links, and their buffers
  *   windows.c   windows that are asked of these
  *   follower.c  functions that look at their frames
+ *   followed_jobs.c  likewise, in jobs
  *
  * A frame has a number, which stands for its timestamp. A buffer holds the newest frame and those of so many numbers before
  * it: a bit for each number says whether its frame is there. Time goes on when a frame comes that is newer than all before:
@@ -45,6 +46,13 @@ struct sim_link {
 	uint64_t log_end;
 };
 
+/* Frames of a job. */
+struct sim_batch {
+	uint64_t *frames; /* numbers */
+	uint32_t nb, nb_seen;
+	uint32_t next; /* that is free */
+};
+
 /* Who looks at frames in a buffer, one after the other as they came to it. */
 struct sim_follower {
 	uint64_t next;  /* of the link's log: all before were looked at, or missed */
@@ -53,6 +61,12 @@ struct sim_follower {
 	uint64_t received, passed, missed;
 	struct weir_sim_level waiting; /* frames, with what is looked at */
 	uint64_t waiting_at_start;
+	/* Of one that does it in jobs: */
+	struct sim_batch *batches;
+	uint64_t *frames; /* of all batches */
+	uint32_t free;    /* batch: first of a list */
+	uint64_t jobs, jobs_full;
+	uint64_t inside, inside_at_start; /* frames in jobs */
 };
 
 enum sim_answer {
@@ -133,6 +147,22 @@ bool sim_followers_have_work(const struct sim *sim, uint32_t worker);
 bool sim_follower_look(struct sim *sim, uint32_t worker);
 /* It is done with what it looked at. */
 void sim_follower_event(struct sim *sim, uint32_t worker);
+/* What a frame of a job takes on a core. */
+uint64_t sim_job_frame_ps(const struct sim *sim, uint32_t packet, uint32_t core);
+/* It is done. @return whether the job has more */
+bool sim_job_frame_done(struct sim *sim, uint32_t packet);
+/* A job is over, with all of its batch. */
+void sim_job_over(struct sim *sim, uint32_t follower, uint32_t batch);
+/* May it take frames that wait? */
+bool sim_follower_may_take(const struct sim *sim, uint32_t follower);
+/* @return SIM_NONE: as many jobs are out as may be */
+uint32_t sim_follower_take_batch(struct sim *sim, uint32_t follower);
+void sim_batch_add(struct sim_follower *follower, uint32_t batch, uint64_t number);
+/* A job gets a batch, unless that is empty. */
+void sim_follower_begin_job(struct sim *sim, uint32_t follower, uint32_t batch);
+/* Take memory. @return false: there is none */
+bool sim_followers_init(struct sim *sim);
+void sim_followers_free(struct sim *sim);
 void sim_followers_restart(struct sim *sim);
 void sim_followers_check(struct sim *sim);
 

@@ -45,6 +45,7 @@ enum sim_source_kind {
 	SIM_SOURCE_BURSTS, /* a source per burst */
 	SIM_SOURCE_REPLAY, /* a capture */
 	SIM_SOURCE_FRAMES, /* an emulated link */
+	SIM_SOURCE_MADE,   /* of other packets, which say when */
 };
 
 /* Packets that were captured. */
@@ -114,6 +115,7 @@ struct model_queue {
 	uint32_t first_lane;
 	uint32_t object;     /* that serves it, or SIM_NONE */
 	uint32_t node;       /* of the graph that does, or SIM_NONE */
+	uint32_t job;        /* that its packets are worked on in, or are; SIM_NONE: none */
 	uint32_t next;       /* of the graph: what that node does with its packets */
 	bool is_fed;         /* a stream or an object sends to it */
 	bool is_switched_to; /* steps do; what it has needs no object then */
@@ -397,11 +399,18 @@ sim_serves(const struct model_cores *kind, uint32_t group)
 	return kind->groups[group / 64] >> group % 64 & 1;
 }
 
-/* Do cores of a kind serve a queue? Workers do those of the graph's nodes, others those of objects. */
+/* Do workers serve a queue? */
+static inline bool
+sim_is_of_workers(const struct model_queue *queue)
+{
+	return queue->node != SIM_NONE || queue->job != SIM_NONE;
+}
+
+/* Do cores of a kind serve a queue? Workers do those of the graph's nodes and of jobs, others those of objects. */
 static inline bool
 sim_serves_queue(const struct model_cores *kind, const struct model_queue *queue)
 {
-	return (kind->worker != SIM_NONE) == (queue->node != SIM_NONE) &&
+	return (kind->worker != SIM_NONE) == sim_is_of_workers(queue) &&
 	       sim_serves(kind, queue->group);
 }
 

@@ -68,7 +68,9 @@ struct model_node {
 /* Work that is done on the packets of a queue in time slices. */
 struct model_job {
 	const char *name;
-	uint32_t to; /* queue that they go to then */
+	uint32_t
+		follower; /* each packet is a job of it, with frames; SIM_NONE: packets of a node */
+	uint32_t to;      /* queue that they go to then */
 	uint64_t time_ps, wait_ps,
 		slice_ps;  /* worked, then waited for somebody else without a core */
 	bool is_in_cycles; /* the work of a plug-in, in place of time_ps: */

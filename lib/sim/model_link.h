@@ -58,20 +58,25 @@ struct model_link {
 	uint64_t log_mask; /* places for what these have not looked at: so many, and one; 2^n */
 };
 
-/* A function that looks at frames after their buffers, in a thread of its own. */
+/* A function that looks at frames after their buffers, in a thread of its own, or in jobs that this begins. */
 struct model_process {
 	const struct weir_base_doc_value *value;
 	uint32_t first_follower, nb_followers;
+	uint32_t nb_jobs,
+		nb_frames; /* of each link at a time, and of each of these, at most; 0: none */
+	bool waits;        /* while as many are out as may be frames stay in the buffer */
+	uint64_t slice_ps;
 };
 
 /* A process on one link. */
 struct model_follower {
 	char *name; /* "LINK PROCESS" */
 	uint32_t process, link;
-	uint32_t next;   /* of the link */
-	uint32_t worker; /* its thread; SIM_NONE: it takes no time */
-	uint32_t place;  /* among those that the thread polls */
-	double cycles;   /* of a frame */
+	uint32_t next;          /* of the link */
+	uint32_t worker;        /* its thread; SIM_NONE: it takes no time */
+	uint32_t place;         /* among those that the thread polls */
+	double cycles;          /* of a frame */
+	uint32_t stream, queue; /* its jobs are packets of the stream, and wait in the queue */
 };
 
 /* Windows, one after the other; what each link has of one is a fragment. */

@@ -29,7 +29,7 @@ struct quantity {
 
 #define SIM_LINK_QUANTITIES    7
 #define SIM_REQUEST_QUANTITIES 13
-#define SIM_PROCESS_QUANTITIES 6
+#define SIM_PROCESS_QUANTITIES 9
 
 /* quantities_graph.c */
 extern const struct quantity sim_worker_quantities[SIM_WORKER_QUANTITIES];

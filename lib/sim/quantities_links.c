@@ -68,6 +68,9 @@ PROCESS(missed, (double)follower->missed)
 PROCESS(waiting, (double)follower->waiting.value)
 PROCESS(waiting_mean, weir_sim_level_mean(&follower->waiting, sim->now_ps - sim->window_ps))
 PROCESS(waiting_max, (double)follower->waiting.max)
+PROCESS(jobs_full, (double)follower->jobs_full)
+PROCESS(inside, (double)follower->inside)
+PROCESS(jobs, (double)follower->jobs)
 
 const struct quantity sim_process_quantities[SIM_PROCESS_QUANTITIES] = {
 	{"received", process_received},
@@ -76,4 +79,7 @@ const struct quantity sim_process_quantities[SIM_PROCESS_QUANTITIES] = {
 	{"waiting", process_waiting},
 	{"waiting_mean", process_waiting_mean},
 	{"waiting_max", process_waiting_max},
+	{"jobs_full", process_jobs_full},
+	{"inside", process_inside},
+	{"jobs", process_jobs},
 };

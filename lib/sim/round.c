@@ -17,9 +17,7 @@ graph_of(const struct sim *sim)
 static inline const struct model_job *
 job_of(const struct sim *sim, uint32_t lane)
 {
-	const struct model_queue *const queue = &sim->model->queues[sim->model->lane_queue[lane]];
-
-	return &graph_of(sim)->jobs[graph_of(sim)->nodes[queue->node].job];
+	return &graph_of(sim)->jobs[sim->model->queues[sim->model->lane_queue[lane]].job];
 }
 
 static inline struct sim_job *
@@ -164,10 +162,27 @@ ps_per_unit(const struct sim *sim, uint32_t index, uint32_t packet)
 		       : 1;
 }
 
+static inline bool
+has_frames(const struct sim *sim, uint32_t packet)
+{
+	return job_of(sim, sim->packets.all[packet].lane)->follower != SIM_NONE;
+}
+
 static uint64_t
 work_left_ps(const struct sim *sim, uint32_t index, uint32_t packet)
 {
 	return sim_round_ps(sim->packets.all[packet].left_cycles * ps_per_unit(sim, index, packet));
+}
+
+/* A job goes on with a frame, whose end its slice does not cut off. */
+static void
+work_on_frame(struct sim *sim, uint32_t index, uint64_t before_ps)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	worker->frame_ps =
+		sim_job_frame_ps(sim, worker->packet, graph_of(sim)->workers[index].core);
+	sim_worker_go_on(sim, index, WORKER_SLICES, before_ps + worker->frame_ps);
 }
 
 /* A job goes on, or begins. */
@@ -175,9 +190,14 @@ static void
 work(struct sim *sim, uint32_t index, uint32_t packet, uint64_t before_ps)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
-	const uint64_t left_ps = work_left_ps(sim, index, packet);
+	uint64_t left_ps;
 
 	worker->packet = packet;
+	if (has_frames(sim, packet)) {
+		work_on_frame(sim, index, before_ps);
+		return;
+	}
+	left_ps = work_left_ps(sim, index, packet);
 	sim_worker_go_on(sim, index, WORKER_SLICES,
 		before_ps + (left_ps < worker->slice_ps ? left_ps : worker->slice_ps));
 }
@@ -198,9 +218,13 @@ take_for_job(struct sim *sim, uint32_t lane)
 	if (sim_lane_prefers_resumed(sim, lane)) {
 		packet = sim_lane_take_resumed(sim, lane);
 	} else {
-		if (sim->lanes[lane].holders > 0)
+		if (sim->lanes[lane].holders > 0 && sim->lanes[lane].type == MODEL_ATOMIC)
 			sim->broken = "one holder per atomic flow";
 		packet = take(sim, lane);
+		if (has_frames(sim, packet)) {
+			sim_lane_update_ready(sim, lane);
+			return packet;
+		}
 		sim->packets.all[packet].left_cycles =
 			work_of(job_of(sim, lane), &sim->packets.all[packet]);
 		sim->packets.all[packet].step = JOB_WORKS;
@@ -229,7 +253,7 @@ take_next(struct sim *sim, uint32_t index, uint64_t asked_ps)
 		return;
 	}
 	queue = &sim->model->queues[sim->model->lane_queue[lane]];
-	if (graph_of(sim)->nodes[queue->node].role == WEIR_BASE_NODE_BRINGS) {
+	if (queue->job == SIM_NONE) {
 		take_vector(sim, index, lane, asked_ps);
 		return;
 	}
@@ -339,8 +363,44 @@ finish(struct sim *sim, uint32_t index, uint32_t packet)
 		sim_round_next(sim, index);
 }
 
-void
-sim_round_slice_ends(struct sim *sim, uint32_t index)
+/* A job is over. */
+static void
+end_job(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	const uint32_t follower = job_of(sim, sim->packets.all[packet].lane)->follower;
+
+	counts_of(sim, sim->packets.all[packet].lane)->packets++;
+	sim->cores[graph_of(sim)->workers[index].core].served++;
+	sim_round_release(sim, packet);
+	sim_job_over(sim, follower, sim->packets.all[packet].flow);
+	sim_packet_delivered(sim, packet);
+	sim->graph.workers[index].packet = SIM_NONE;
+	sim_round_next(sim, index);
+}
+
+/* A frame of a job is done. Between two of them it gives way where its slice is over. */
+static void
+end_frame(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	const uint32_t packet = worker->packet;
+
+	sim->packets.all[packet].service_ps += worker->frame_ps;
+	worker->slice_ps -=
+		worker->frame_ps < worker->slice_ps ? worker->frame_ps : worker->slice_ps;
+	if (!sim_job_frame_done(sim, packet)) {
+		end_job(sim, index, packet);
+	} else if (worker->slice_ps > 0) {
+		work_on_frame(sim, index, 0);
+	} else {
+		resume(sim, packet);
+		sim_round_next(sim, index);
+	}
+}
+
+/* Of a packet that is worked on, what it takes or a slice of that. */
+static void
+end_slice(struct sim *sim, uint32_t index)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
 	struct sim_packet *const packet = &sim->packets.all[worker->packet];
@@ -361,4 +421,13 @@ sim_round_slice_ends(struct sim *sim, uint32_t index)
 		(double)(left_ps - worked_ps) / ps_per_unit(sim, index, worker->packet);
 	resume(sim, worker->packet);
 	sim_round_next(sim, index);
+}
+
+void
+sim_round_slice_ends(struct sim *sim, uint32_t index)
+{
+	if (has_frames(sim, sim->graph.workers[index].packet))
+		end_frame(sim, index);
+	else
+		end_slice(sim, index);
 }

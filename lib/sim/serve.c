@@ -157,7 +157,7 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	packet->lane = lane_index;
 	if (sim_orders_by_service(model))
 		sim_lane_draw(sim, model, packet_index);
-	if (open && model->node == SIM_NONE &&
+	if (open && !sim_is_of_workers(model) &&
 		(lane->nb_waiting == 0 ||
 			(!lane->is_fcfs && sim_lane_is_next(sim, lane_index, packet_index))) &&
 		(core = get_core(sim, model, packet_index, &interrupted)) != SIM_NONE) {
@@ -181,7 +181,7 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	if (open) {
 		sim_lane_set_ready(sim, lane_index);
 		/* No core is idle: either that was asked, or others wait already. */
-		if (model->node != SIM_NONE)
+		if (sim_is_of_workers(model))
 			sim_workers_wake(sim, lane_index);
 		else if (sim->model->dispatch.preemptive)
 			offer(sim, lane_index);

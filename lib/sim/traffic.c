@@ -135,7 +135,7 @@ sim_traffic_start(struct sim *sim, uint32_t index)
 		schedule_trigger(sim, index);
 	else if (model->source == SIM_SOURCE_FRAMES)
 		sim_frames_start(sim, index);
-	else
+	else if (model->source != SIM_SOURCE_MADE)
 		schedule_arrival(sim, index);
 }
 

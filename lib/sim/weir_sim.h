@@ -84,6 +84,8 @@ extern const struct weir_base_doc_section
 extern const struct weir_base_doc_section weir_sim_doc_buffer_rows; /**< of the buffer of a link */
 extern const struct weir_base_doc_section
 	weir_sim_doc_process_rows; /**< of one of `application.processes` */
+extern const struct weir_base_doc_section
+	weir_sim_doc_process_job_rows; /**< likewise, of what runs as jobs */
 extern const struct weir_base_doc_section weir_sim_doc_platform_rows; /**< of `platform` */
 extern const struct weir_base_doc_section weir_sim_doc_traffic_rows;  /**< of `traffic` */
 extern const struct weir_base_doc_section weir_sim_doc_run_rows;      /**< of `run` */

@@ -104,7 +104,7 @@ traffic:
         - {fault: duplicate, first: 20, period: 70}
         - {fault: truncate, amount: 7000, first: 10, period: 100}
 platform:
-  cores: {c: {clock: 2GHz}}
+  cores: {c: {clock: 2GHz, count: 2}}
   costs:
     walk: 100cycles
     nodes: {link_rx: {packet: 100cycles}}
@@ -135,14 +135,18 @@ def compare_processes(ran, told):
         one = processes[f"{process['link']} {process['process']}"]
         for what in ("received", "passed", "missed", "waiting"):
             assert one[what] == process[what], process
+        assert one["inside"] == process.get("inside", 0) and one["jobs_full"] == process.get("refused", {}).get("jobs_full", 0), process
+        assert (one["jobs"] > 0) == (process.get("jobs", 0) > 0), process
 
 
 def test_functions_after_buffers(tmp_path):
-    """In threads of their own, quick enough: as they are run."""
+    """In threads of their own, and in jobs, quick enough: as they are run."""
     path = tmp_path / "functions.yaml"
     path.write_text(FUNCTIONS.replace("PULSES", str(ROOT / "examples" / "data" / "pulse.wibeth"))
-                    .replace("where: inline, to: tp}", "where: thread, to: tp}\n    q: {function: hits, threshold: 90, links: [wib], where: thread, to: tp}")
-                    .replace("{c: {clock: 2GHz}}", "{c: {clock: 2GHz, count: 3}}").replace("hits: {packet", "q: {packet: 1kcycles}, hits: {packet"))
+                    .replace("where: inline, to: tp}", "where: thread, to: tp}\n    q: {function: hits, threshold: 90, links: [wib], where: thread, to: tp}\n"
+                             "    r: {function: hits, threshold: 90, links: [wib-0], where: jobs, to: tp}")
+                    .replace("walk: 100cycles", "walk: 100cycles\n    dispatch: 50cycles")
+                    .replace("{c: {clock: 2GHz, count: 2}}", "{c: {clock: 2GHz, count: 5}}").replace("hits: {packet", "q: {packet: 1kcycles}, r: {packet: 1kcycles}, hits: {packet"))
     ran = weir("run", path, "--json").json()["readout"]
     told = simulate(path)
     compare_links({"links": [link for link in ran["links"] if link["name"] != "tp"]}, told)
@@ -189,7 +193,8 @@ WRONG = {
     "unknown link": ("  emulated:\n    wib:", "  emulated:\n    @wab:", "unknown link 'wab'"),
     "hits that go nowhere": ("buffer: {history: 200ms}", "buffer: {history: 200ms}\n      hits: {threshold: 60, to: @tp}", "unknown link 'tp'"),
     "hits beside other frames": ("  requests:\n", process("hits", "wib-0", "inline", "@wib").replace("    tp: {format: hit, buffer: {history: 1s, rate: 1MHz}}\n", ""), "other frames come to link 'wib'"),
-    "process in jobs": ("  requests:\n", process("hits", "wib", "@jobs", "tp"), "expected 'inline' or 'thread'"),
+    "jobs at a time": ("  requests:\n", process("hits", "wib", "jobs, jobs: @2", "tp"), "2 jobs at a time have no order"),
+    "how jobs run without any": ("  requests:\n", process("hits", "wib", "thread, frames: @2", "tp"), "'frames' means nothing for process 'p'"),
     "process of one's own": ("  requests:\n", process("@p.so:p", "wib", "inline", "tp"), "which frames 'p.so:p' drops"),
     "process of no link": ("  requests:\n", process("hits", "@wob", "inline", "tp"), "unknown link 'wob'"),
     "process of what it makes": ("  requests:\n", process("hits", "@tp", "inline", "tp"), "unknown link 'tp'"),
@@ -209,6 +214,9 @@ WRONG_FUNCTIONS = {
     "unknown costs": ("hits: {packet", "q: @{}, hits: {packet", "unknown process 'q'"),
     "frames dropped by their fields": ("{history: 1s}, hits", "{history: 1s}, drop_duplicates: @true, hits", "which frames are dropped"),
     "frames of a file beside those that are made": ("where: inline, to: tp}\ntraffic:\n", f"where: inline, to: @tp}}\ntraffic:\n  replayed: {{tp: {{frames: {ROOT}/examples/data/pulse.wibeth}}}}\n", "other frames come to link 'tp'"),
+    "jobs that nobody does": ("where: inline, to: tp}", "where: jobs, group: @others, to: tp}", "group 'others' has no workers"),
+    "jobs that are asked for in no time": ("where: inline, to: tp}", "where: jobs, to: tp}", "expected 'dispatch'"),
+    "threads without cores": ("where: inline, to: tp}", "where: jobs, to: tp}", "process.p has no core to run on"),
     "windows of what is made": ("  processes:\n    p", "  requests: {r: {links: [@tp], every: 1ms, window: 1us}}\n  processes:\n    p", "which frames of link 'tp'"),
     "no hits in them": ("format: wibeth", "format: srs-vmm3a", "no hits are found in frames of format 'srs-vmm3a'"),
 }

@@ -24,6 +24,17 @@
 
 #define THREAD "where: thread"
 
+#define WORKER_COSTS(packet)                                                                       \
+	"platform:\n"                                                                              \
+	"  cores: {c: {clock: 1GHz, count: 3}}\n"                                                  \
+	"  costs:\n"                                                                               \
+	"    walk: 100cycles\n"                                                                    \
+	"    poll: 50cycles\n"                                                                     \
+	"    dispatch: 100cycles\n"                                                                \
+	"    switch: 40cycles\n"                                                                   \
+	"    nodes: {link_rx: {packet: 10cycles}}\n"                                               \
+	"    processes: {p: {" packet "}}\n"
+
 static double
 busy_ns(const struct given *given, const struct weir_sim_result *result, double duration_ns)
 {
@@ -114,6 +125,74 @@ links_take_turns(void **state)
 	given_free(&given);
 }
 
+/* Each frame alone: a job, which costs the worker a question, a switch, and its work. */
+static void
+jobs_on_a_worker(void **state)
+{
+	EXPECT(LINKS("1", "frames: 100, rate: 1kHz", "where: jobs",
+		       WORKER_COSTS("packet: 1kcycles, per_byte: 1cycles/B"), "duration: 200ms"),
+		{WEIR_SIM_PROCESS, "w-0 p", "passed", 100},
+		{WEIR_SIM_PROCESS, "w-0 p", "jobs", 100}, {WEIR_SIM_JOB, "w-0 p", "packets", 100},
+		{WEIR_SIM_JOB, "w-0 p", "slices", 100},
+		{WEIR_SIM_STREAM, "w-0 p", "service_mean_ns", 8200},
+		{WEIR_SIM_WORKER, "worker-0", "utilisation", 100 * (100 + 40 + 8200) / 200e6},
+		{WEIR_SIM_WORKER, "process.p", "utilisation", 100 * (50 + 100) / 200e6});
+	/* Without costs. */
+	EXPECT(LINKS("1", "frames: 100, rate: 1kHz", "where: jobs", "", "duration: 200ms"),
+		{WEIR_SIM_PROCESS, "w-0 p", "passed", 100},
+		{WEIR_SIM_PROCESS, "w-0 p", "jobs", 100});
+}
+
+/* 33 frames at once, of which each takes 10 us; 5 ms later 100 more. */
+#define WAVES(frames, process)                                                                     \
+	LINKS("1",                                                                                 \
+		"frames: " frames                                                                  \
+		", rate: 1MHz, faults: [{fault: stall, amount: 1000}, {fault: stall, first: 33, "  \
+		"amount: 5000}]",                                                                  \
+		"where: jobs, " process, WORKER_COSTS("packet: 10kcycles"), "duration: 200ms")
+
+/* A poll takes 32 of them, which are a job: it gives way after a frame that its slice has ended in. Then the last one has its own. */
+static void
+slices_end_between_frames(void **state)
+{
+	EXPECT(WAVES("33", "slice: 25us"), {WEIR_SIM_PROCESS, "w-0 p", "passed", 33},
+		{WEIR_SIM_PROCESS, "w-0 p", "jobs", 2}, {WEIR_SIM_JOB, "w-0 p", "slices", 11 + 1},
+		{WEIR_SIM_WORKER, "worker-0", "utilisation",
+			(12 * (100 + 40) + 33 * 10e3) / 200e6});
+	EXPECT(WAVES("33", "slice: 10us"), {WEIR_SIM_JOB, "w-0 p", "slices", 32 + 1});
+	EXPECT(WAVES("33", "slice: 10001ns"), {WEIR_SIM_JOB, "w-0 p", "slices", 16 + 1});
+	EXPECT(WAVES("33", "slice: 1s"), {WEIR_SIM_JOB, "w-0 p", "slices", 2});
+	EXPECT(WAVES("33", "frames: 4"), {WEIR_SIM_PROCESS, "w-0 p", "jobs", 9},
+		{WEIR_SIM_PROCESS, "w-0 p", "passed", 33});
+	/* The thread looks at the last one while the first job is out. */
+	EXPECT(WAVES("33", "on_full: drop"), {WEIR_SIM_PROCESS, "w-0 p", "jobs", 1},
+		{WEIR_SIM_PROCESS, "w-0 p", "jobs_full", 1},
+		{WEIR_SIM_PROCESS, "w-0 p", "passed", 32});
+}
+
+/*
+ * The first job, with frames 0 to 31, takes 32 ms, in which the buffer gets others: 95 to 132. They do not touch what the job has. There are
+ * places for the last 64 that came; then polls are about 69 to 100, and 101 to 132.
+ */
+static void
+jobs_keep_their_frames(void **state)
+{
+	EXPECT(LINKS("1",
+		       "frames: 133, rate: 1MHz, faults: [{fault: stall, amount: 1000}, {fault: "
+		       "stall, first: 33, amount: 5000}]",
+		       "where: jobs", WORKER_COSTS("packet: 1Mcycles"), "duration: 200ms"),
+		{WEIR_SIM_PROCESS, "w-0 p", "passed", 32 + HELD},
+		{WEIR_SIM_PROCESS, "w-0 p", "missed", 133 - 32 - HELD},
+		{WEIR_SIM_PROCESS, "w-0 p", "jobs", 1 + 2});
+	/* In the midst of the first one. */
+	EXPECT(LINKS("1",
+		       "frames: 133, rate: 1MHz, faults: [{fault: stall, amount: 1000}, {fault: "
+		       "stall, first: 33, amount: 5000}]",
+		       "where: jobs", WORKER_COSTS("packet: 1Mcycles"), "duration: 20ms"),
+		{WEIR_SIM_PROCESS, "w-0 p", "passed", 0}, {WEIR_SIM_PROCESS, "w-0 p", "inside", 32},
+		{WEIR_SIM_PROCESS, "w-0 p", "waiting", 101});
+}
+
 int
 main(void)
 {
@@ -122,6 +201,9 @@ main(void)
 		cmocka_unit_test(in_no_time),
 		cmocka_unit_test(too_slow),
 		cmocka_unit_test(links_take_turns),
+		cmocka_unit_test(jobs_on_a_worker),
+		cmocka_unit_test(slices_end_between_frames),
+		cmocka_unit_test(jobs_keep_their_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
