@@ -14,7 +14,8 @@ const struct coro_spacing coro_spacings[] = {
 	{"regular 10 ns", CORO_PATTERN_REGULAR, 10, 0},
 	{"regular 100 ns", CORO_PATTERN_REGULAR, 100, 0},
 	{"regular 1 us", CORO_PATTERN_REGULAR, 1000, 0},
-	{"regular 3 us", CORO_PATTERN_REGULAR, 3000, 0},
+	/* Of 3 us, a slice of 10 us could end at 9 or 12 only: just where a slice is told to be too far off. */
+	{"regular 3.2 us", CORO_PATTERN_REGULAR, 3200, 0},
 	{"exponential 200 ns", CORO_PATTERN_EXPONENTIAL, 200, 0},
 	{"exponential 1 us", CORO_PATTERN_EXPONENTIAL, 1000, 0},
 	{"bimodal 50 ns, 2 us", CORO_PATTERN_BIMODAL, 50, 2000},
