@@ -23,23 +23,15 @@
 
 #include <weir_coro.h>
 
-#include "coro_bench.h"
+#include "coro_maybe.h"
 
 #define NB_SPACINGS 8192
 #define TURN_NS     500000
 #define ROUNDS_MIN  9
 #define ROUNDS_MAX  4000
 #define SLICES_MAX  20000
-#define TURN_SLICES 50   /* of a side, one after the other */
-#define GAP_NS      5000 /* what the resumer does between slices, in one of the measurements */
-#define MARGIN_NS   50   /* by which times read in different places may differ */
-
-/* To reach. */
-#define MOST_CHECK_NS     2.0  /* regular */
-#define MOST_OFF_PERCENT  10.0 /* regular */
-#define MOST_TIME_PERCENT 1.0  /* irregular: of run time */
-#define LEAST_WITHIN_SHARE                                                                         \
-	0.999 /* irregular: of slices that are no more than one spacing too long; the rest is for interrupts */
+#define TURN_SLICES 50 /* of a side, one after the other */
+#define MARGIN_NS   50 /* by which times read in different places may differ */
 
 /* A coroutine that does pieces of work for ever. */
 struct side {
@@ -62,28 +54,16 @@ enum {
 	NB_SIDES
 };
 
-/* How slices ended. */
-struct ends {
-	double within_share;              /* one spacing after their time at most */
-	double first_share;               /* with the first check after it */
-	double over_p99_ns, over_most_ns; /* how much later than that */
-};
-
 /* Slices of a side while they are measured. */
 struct counted {
 	double *over; /* how much too long each was, ns */
-	unsigned int nb, within, first;
+	unsigned int nb, within, within_longest, first;
 };
 
-/* A kind of spacing and what was found of it. */
+/* A kind of spacing, who works with it, and what was found of it. */
 struct maybe_run {
-	const struct coro_spacing *spacing;
+	struct coro_maybe found;
 	struct side sides[NB_SIDES];
-	double mean_ns, longest_ns;       /* spacings as they were */
-	struct bench_figure check, clock; /* cycles of each */
-	double time_percent;
-	double slice_us, slice_gap_us, slice_clock_us;
-	struct ends ends, ends_clock;
 };
 
 static uint32_t table[NB_SPACINGS]; /* spacings, in loops of work */
@@ -244,11 +224,11 @@ fill_table(struct maybe_run *run)
 	double ns, longest = 0;
 
 	for (uint32_t i = 0; i < NB_SPACINGS; i++) {
-		ns = coro_spacing_next(run->spacing, i, &state);
+		ns = coro_spacing_next(run->found.spacing, i, &state);
 		longest = RTE_MAX(longest, ns);
 		table[i] = (uint32_t)RTE_MAX(0.0, (ns - fixed) / per_loop + 0.5);
 	}
-	run->longest_ns = longest;
+	run->found.longest_ns = longest;
 }
 
 static bool
@@ -337,19 +317,20 @@ measure_costs(const struct bench_options *options, struct maybe_run *run, struct
 		samples->slice[rounds] = cycles[SIDE_CHECKS] / slices[SIDE_CHECKS];
 		samples->slice_clock[rounds] = cycles[SIDE_CLOCK] / slices[SIDE_CLOCK];
 	}
-	run->check = bench_figure_of(samples->check, rounds);
-	run->clock = bench_figure_of(samples->clock, rounds);
-	run->mean_ns = coro_ns(bench_figure_of(samples->plain, rounds).median);
-	run->time_percent = coro_ns(run->check.median) / run->mean_ns * 100;
-	run->slice_us = coro_ns(bench_figure_of(samples->slice, rounds).median) / 1e3;
-	run->slice_clock_us = coro_ns(bench_figure_of(samples->slice_clock, rounds).median) / 1e3;
+	run->found.check = bench_figure_of(samples->check, rounds);
+	run->found.clock = bench_figure_of(samples->clock, rounds);
+	run->found.mean_ns = coro_ns(bench_figure_of(samples->plain, rounds).median);
+	run->found.time_percent = coro_ns(run->found.check.median) / run->found.mean_ns * 100;
+	run->found.slice_us = coro_ns(bench_figure_of(samples->slice, rounds).median) / 1e3;
+	run->found.slice_clock_us =
+		coro_ns(bench_figure_of(samples->slice_clock, rounds).median) / 1e3;
 }
 
 /* The same slices when their resumer does something else in between: mean of the middle half, in us. */
 static double
 measure_gaps(struct maybe_run *run, double *lengths, unsigned int nb)
 {
-	const uint64_t gap = weir_base_ns_to_cycles(GAP_NS);
+	const uint64_t gap = weir_base_ns_to_cycles(CORO_GAP_NS);
 	struct side *side = &run->sides[SIDE_CHECKS];
 	double sum = 0;
 
@@ -391,19 +372,21 @@ measure_end(struct side *side, struct counted *counted, double longest_ns)
 	double *over = &counted->over[counted->nb++];
 
 	counted->first += record_end(side, over);
+	counted->within_longest += *over <= longest_ns + MARGIN_NS;
 	longest_ns = RTE_MAX(longest_ns, coro_ns((double)side->longest));
 	counted->within += *over <= longest_ns + MARGIN_NS;
 }
 
-static struct ends
+static struct coro_ends
 ends_of(const struct counted *counted)
 {
 	double *over = counted->over;
 	const unsigned int nb = counted->nb;
 
 	bench_figure_of(over, nb); /* sorts them */
-	return (struct ends){
+	return (struct coro_ends){
 		.within_share = (double)counted->within / nb,
+		.longest_share = (double)counted->within_longest / nb,
 		.first_share = (double)counted->first / nb,
 		.over_p99_ns = over[nb - 1 - nb / 100],
 		.over_most_ns = over[nb - 1],
@@ -425,12 +408,12 @@ measure_ends(struct maybe_run *run, struct samples *samples, unsigned int nb)
 		const unsigned int end = RTE_MIN(nb, i + TURN_SLICES);
 
 		for (unsigned int k = i; k < end; k++)
-			measure_end(checks, &ours, run->longest_ns);
+			measure_end(checks, &ours, run->found.longest_ns);
 		for (unsigned int k = i; k < end; k++)
-			measure_end(clock, &theirs, run->longest_ns);
+			measure_end(clock, &theirs, run->found.longest_ns);
 	}
-	run->ends = ends_of(&ours);
-	run->ends_clock = ends_of(&theirs);
+	run->found.ends = ends_of(&ours);
+	run->found.ends_clock = ends_of(&theirs);
 }
 
 /* Every piece was followed by a check, and every slice was a switch. */
@@ -445,92 +428,13 @@ check_work(const struct maybe_run *run, struct bench_report *report)
 
 		if (checks == expected && side->pieces > 0 && resumes == side->slices)
 			continue;
-		bench_report_failure(report, run->spacing->name,
+		bench_report_failure(report, run->found.spacing->name,
 			"%" PRIu64 " pieces of work, %" PRIu64 " checks, %" PRIu64 " of %" PRIu64
 			" switches",
 			side->pieces, checks, resumes, side->slices);
 		return false;
 	}
 	return true;
-}
-
-static double
-off_percent(double slice_us)
-{
-	return (slice_us * 1e3 / CORO_SLICE_NS - 1) * 100;
-}
-
-static bool
-targets_reached(const struct maybe_run *run)
-{
-	if (run->spacing->pattern == CORO_PATTERN_REGULAR)
-		return fabs(off_percent(run->slice_us)) <= MOST_OFF_PERCENT &&
-		       fabs(off_percent(run->slice_gap_us)) <= MOST_OFF_PERCENT;
-	return run->time_percent <= MOST_TIME_PERCENT &&
-	       run->ends.within_share >= LEAST_WITHIN_SHARE;
-}
-
-static double
-peer_time_percent(const struct maybe_run *run)
-{
-	return coro_ns(run->clock.median) / run->mean_ns * 100;
-}
-
-static json_t *
-ends_json(const struct ends *ends)
-{
-	return json_pack("{s:f, s:f, s:f, s:f}", "within_share", ends->within_share, "first_share",
-		ends->first_share, "over_ns_p99", ends->over_p99_ns, "over_ns_most",
-		ends->over_most_ns);
-}
-
-static void
-say_ends(struct bench_report *report, const char *whose, double time_percent,
-	const struct ends *ends)
-{
-	bench_say(report,
-		"  %s: %.2f %% of run time; overshoot at most one spacing in %.2f %% of "
-		"slices (first check "
-		"after the end: %.2f %%), 99th percentile %.2f us, most %.2f\n",
-		whose, time_percent, ends->within_share * 100, ends->first_share * 100,
-		ends->over_p99_ns / 1e3, ends->over_most_ns / 1e3);
-}
-
-static void
-tell(struct maybe_run *run, struct bench_report *report)
-{
-	const bool regular = run->spacing->pattern == CORO_PATTERN_REGULAR;
-	struct bench_row row = {.name = run->spacing->name, .objects = 1};
-
-	/* Less than can be seen is not less than nothing. */
-	run->check.median = RTE_MAX(run->check.median, 0.1);
-	run->clock.median = RTE_MAX(run->clock.median, 0.1);
-	row.ours = run->check;
-	row.theirs = run->clock;
-	row.target = 1.0;
-	if (regular)
-		row.most_per_object = MOST_CHECK_NS * (double)weir_base_cycles_hz() / 1e9;
-	row.others = targets_reached(run) ? BENCH_VERDICT_REACHED : BENCH_VERDICT_MISSED;
-	row.extra = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
-		"spacing_ns", run->mean_ns, "longest_spacing_ns", run->longest_ns, "time_percent",
-		run->time_percent, "peer_time_percent", peer_time_percent(run), "slice_us",
-		CORO_SLICE_NS / 1e3, "actual_slice_us", run->slice_us, "actual_slice_us_with_gaps",
-		run->slice_gap_us, "peer_slice_us", run->slice_clock_us, "off_percent",
-		off_percent(run->slice_us), "ends", ends_json(&run->ends), "peer_ends",
-		ends_json(&run->ends_clock));
-	bench_report_row(report, &row);
-	bench_say(report,
-		"  every %.1f ns: %.2f %% of run time; slices %.3f us (%+.1f %%), after %.0f us of "
-		"other work %.3f (%+.1f %%), peer's %.3f%s\n",
-		run->mean_ns, run->time_percent, run->slice_us, off_percent(run->slice_us),
-		GAP_NS / 1e3, run->slice_gap_us, off_percent(run->slice_gap_us),
-		run->slice_clock_us, regular && !targets_reached(run) ? "  not reached" : "");
-	if (regular)
-		return;
-	say_ends(report, "ours", run->time_percent, &run->ends);
-	say_ends(report, "peer", peer_time_percent(run), &run->ends_clock);
-	bench_say(report, "  the longest spacing is %.2f us%s\n", run->longest_ns / 1e3,
-		targets_reached(run) ? "" : "  not reached");
 }
 
 static void
@@ -543,13 +447,13 @@ run_spacing(const struct bench_options *options, struct bench_report *report, st
 
 	fill_table(run);
 	if (!make_sides(run)) {
-		bench_report_failure(report, run->spacing->name, "cannot create coroutines");
+		bench_report_failure(report, run->found.spacing->name, "cannot create coroutines");
 	} else {
 		measure_costs(options, run, samples);
-		run->slice_gap_us = measure_gaps(run, lengths, nb_slices);
+		run->found.slice_gap_us = measure_gaps(run, lengths, nb_slices);
 		measure_ends(run, samples, nb_slices);
 		if (check_work(run, report))
-			tell(run, report);
+			coro_maybe_tell(&run->found, report);
 	}
 	remove_sides(run);
 }
@@ -559,7 +463,7 @@ run_spacings(const struct bench_options *options, struct bench_report *report,
 	struct samples *samples, double *lengths, bool ticker)
 {
 	for (size_t i = 0; i < coro_nb_spacings; i++) {
-		struct maybe_run run = {.spacing = &coro_spacings[i]};
+		struct maybe_run run = {.found.spacing = &coro_spacings[i]};
 
 		/* Regular ones have no need of it. */
 		if (!ticker || coro_spacings[i].pattern != CORO_PATTERN_REGULAR)

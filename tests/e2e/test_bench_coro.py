@@ -80,7 +80,8 @@ def test_maybe_yield():
         for ends in row["ends"], row["peer_ends"]:
             assert 0 <= ends["within_share"] <= 1 and 0 <= ends["first_share"] <= 1
             assert ends["over_ns_p99"] <= ends["over_ns_most"]
-            if ends["within_share"] > 0.99:
+            assert ends["longest_share"] <= ends["within_share"]
+            if ends["longest_share"] > 0.99:
                 assert ends["over_ns_p99"] <= row["longest_spacing_ns"] + 50
         assert row["peer_time_percent"] == pytest.approx(
             row["peer"]["ns_per_check"] / row["spacing_ns"] * 100, rel=1e-3)
