@@ -5,40 +5,8 @@
 #include "config_links.h"
 #include "schema.h"
 
-static const char *const when_full_choices[] = {
-	[WEIR_READOUT_FULL_EVICT_OLDEST] = "evict_oldest",
-	[WEIR_READOUT_FULL_DROP_NEWEST] = "drop_newest",
-	NULL,
-};
-
 static const struct weir_base_doc_key buffer_keys[] = {
 	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_buffer_rows),
-	{
-		.name = "confirm",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 16,
-		.def = "3",
-		.help = "How many frames in a row confirm a jump, the first one included.",
-	},
-	{
-		.name = "spare",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 16777216,
-		.help = "Room for so many frames more, for those that are being read when their "
-			"time is over. By default an eighth of the history's, and where windows go "
-			"to a file or a socket more for these, up to as many again as the "
-			"history's.",
-	},
-	{
-		.name = "when_full",
-		.kind = WEIR_BASE_DOC_ENUM,
-		.choices = when_full_choices,
-		.def = "evict_oldest",
-		.help = "What to do with a frame when there is no room: the oldest one that nobody "
-			"reads makes room, or it is dropped.",
-	},
 	{
 		.name = "hugepages",
 		.kind = WEIR_BASE_DOC_BOOL,
@@ -91,15 +59,6 @@ static const struct weir_base_doc_section hits_section = {
 
 static const struct weir_base_doc_key link_keys[] = {
 	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_link_rows),
-	{
-		.name = "stream",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 0,
-		.max = 1e15,
-		.def = "0",
-		.help = "Stream key in the frames of the first of them; the next ones have those "
-			"after it.",
-	},
 	{
 		.name = "buffer",
 		.kind = WEIR_BASE_DOC_MAP,

@@ -86,10 +86,35 @@ extern const char *const weir_base_job_work_names[];
 #define WEIR_BASE_FORMAT_WIBETH_BYTES 7200     /**< bytes of each of its frames */
 #define WEIR_BASE_FORMAT_WIBETH_HZ    62500000 /**< ticks of its clock in a second */
 #define WEIR_BASE_FORMAT_WIBETH_STEP  2048     /**< ticks from frame to frame */
+#define WEIR_BASE_FORMAT_WIBETH_STREAM                                                             \
+	{                                                                                          \
+		6, 28                                                                              \
+	} /**< where its stream key begins, and its width, in bits */
+#define WEIR_BASE_FORMAT_WIBETH_SEQUENCE                                                           \
+	{                                                                                          \
+		40, 12                                                                             \
+	} /**< its sequence number */
+#define WEIR_BASE_FORMAT_WIBETH_TIMESTAMP                                                          \
+	{                                                                                          \
+		64, 64                                                                             \
+	} /**< its timestamp */
 #define WEIR_BASE_FORMAT_VMM3A                                                                     \
 	"srs-vmm3a" /**< frame format of links: frames come when they are full */
-#define WEIR_BASE_FORMAT_VMM3A_BYTES 8968     /**< bytes of the largest of its frames */
-#define WEIR_BASE_FORMAT_VMM3A_HZ    44444444 /**< ticks of its clock in a second */
+#define WEIR_BASE_FORMAT_VMM3A_BYTES     8968     /**< bytes of the largest of its frames */
+#define WEIR_BASE_FORMAT_VMM3A_BYTES_MIN 16       /**< bytes of the smallest */
+#define WEIR_BASE_FORMAT_VMM3A_HZ        44444444 /**< ticks of its clock in a second */
+#define WEIR_BASE_FORMAT_VMM3A_STREAM                                                              \
+	{                                                                                          \
+		56, 4                                                                              \
+	} /**< where its stream key begins, and its width, in bits */
+#define WEIR_BASE_FORMAT_VMM3A_SEQUENCE                                                            \
+	{                                                                                          \
+		0, 32                                                                              \
+	} /**< its sequence number */
+#define WEIR_BASE_FORMAT_VMM3A_TIMESTAMP                                                           \
+	{                                                                                          \
+		64, 32                                                                             \
+	} /**< its timestamp */
 
 /** What may be done to a frame of an emulated link. */
 enum weir_base_fault {
@@ -115,6 +140,15 @@ extern const char *const weir_base_fault_names[WEIR_BASE_NB_FAULTS + 1];
 #define WEIR_BASE_ADAPTIVE_BURST_MIN 32u
 /** So many bursts below half in a row make it ask for half. */
 #define WEIR_BASE_ADAPTIVE_BURST_SMALL 16u
+
+/** Most frames in a row that confirm a jump of timestamps. */
+#define WEIR_BASE_CONFIRM_MAX 16
+
+/** What a buffer does with a frame that there is no room for. */
+enum weir_base_full {
+	WEIR_BASE_FULL_EVICT_OLDEST, /**< the oldest one goes */
+	WEIR_BASE_FULL_DROP_NEWEST,  /**< it is dropped */
+};
 
 /** How frames of a link get to its buffer. */
 enum weir_base_delivery {

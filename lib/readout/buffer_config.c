@@ -23,6 +23,10 @@
 #define SPARE_PART      8  /* of its frames */
 #define FRAME_BYTES_MAX (1u << 24)
 
+_Static_assert((int)WEIR_READOUT_FULL_EVICT_OLDEST == (int)WEIR_BASE_FULL_EVICT_OLDEST &&
+		       (int)WEIR_READOUT_FULL_DROP_NEWEST == (int)WEIR_BASE_FULL_DROP_NEWEST,
+	"as it is described");
+
 /* What a configuration comes to. */
 struct sizes {
 	uint64_t live_ticks, jump_ticks;

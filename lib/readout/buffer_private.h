@@ -24,9 +24,10 @@
 #include <stdint.h>
 
 #include "store.h"
+#include "weir_base_nodes.h"
 #include "weir_readout_buffer.h"
 
-#define CONFIRM_MAX 16u
+#define CONFIRM_MAX WEIR_BASE_CONFIRM_MAX
 
 /* Who writes which line. */
 #define OWN_LINE __attribute__((aligned(64)))

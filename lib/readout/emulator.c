@@ -146,6 +146,11 @@ distort(const struct weir_readout_emulator *emulator, struct stream *stream,
 		if ((fault->fault == WEIR_READOUT_EMULATE_DROP && (done & reordered) != 0) ||
 			(fault->fault == WEIR_READOUT_EMULATE_REORDER && (done & dropped) != 0))
 			continue;
+		/* Once is all that these can be done to one. */
+		if ((fault->fault == WEIR_READOUT_EMULATE_DROP ||
+			    fault->fault == WEIR_READOUT_EMULATE_DUPLICATE) &&
+			(done & 1u << fault->fault) != 0)
+			continue;
 		if (fault->fault == WEIR_READOUT_EMULATE_STREAM)
 			emulated->key += amount;
 		else if (fault->fault == WEIR_READOUT_EMULATE_SEQUENCE)

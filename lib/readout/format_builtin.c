@@ -17,9 +17,9 @@ static const struct weir_readout_format_spec specs[] = {
 		.name = WEIR_BASE_FORMAT_WIBETH,
 		.fields =
 			{
-				[WEIR_READOUT_FIELD_STREAM] = {6, 28},
-				[WEIR_READOUT_FIELD_SEQUENCE] = {40, 12},
-				[WEIR_READOUT_FIELD_TIMESTAMP] = {64, 64},
+				[WEIR_READOUT_FIELD_STREAM] = WEIR_BASE_FORMAT_WIBETH_STREAM,
+				[WEIR_READOUT_FIELD_SEQUENCE] = WEIR_BASE_FORMAT_WIBETH_SEQUENCE,
+				[WEIR_READOUT_FIELD_TIMESTAMP] = WEIR_BASE_FORMAT_WIBETH_TIMESTAMP,
 				[WEIR_READOUT_FIELD_LENGTH] = {52, 12},
 			},
 		.length_unit_bytes = 8,
@@ -36,11 +36,11 @@ static const struct weir_readout_format_spec specs[] = {
 		.big_endian = true,
 		.fields =
 			{
-				[WEIR_READOUT_FIELD_STREAM] = {56, 4},
-				[WEIR_READOUT_FIELD_SEQUENCE] = {0, 32},
-				[WEIR_READOUT_FIELD_TIMESTAMP] = {64, 32},
+				[WEIR_READOUT_FIELD_STREAM] = WEIR_BASE_FORMAT_VMM3A_STREAM,
+				[WEIR_READOUT_FIELD_SEQUENCE] = WEIR_BASE_FORMAT_VMM3A_SEQUENCE,
+				[WEIR_READOUT_FIELD_TIMESTAMP] = WEIR_BASE_FORMAT_VMM3A_TIMESTAMP,
 			},
-		.size_min_bytes = 16,
+		.size_min_bytes = WEIR_BASE_FORMAT_VMM3A_BYTES_MIN,
 		.size_max_bytes = WEIR_BASE_FORMAT_VMM3A_BYTES,
 		.clock_hz = WEIR_BASE_FORMAT_VMM3A_HZ,
 	},

@@ -8,9 +8,9 @@
 #include <rte_mbuf.h>
 
 #include "chain.h"
-#include "check.h"
 #include "registry_private.h"
 #include "tally.h"
+#include "weir_base_line.h"
 #include "weir_readout_format_fast.h"
 
 /* Frames whose fields are read at once. */
@@ -31,7 +31,7 @@ struct weir_readout_link {
 	struct weir_readout_source *source;
 	uint64_t key, stall_ns;
 	bool drop_duplicates;
-	struct check check;
+	struct weir_base_line line;
 	struct chain chain;
 	uint64_t arrival_ns; /* of the last batch */
 	struct link_tally own;
@@ -39,6 +39,17 @@ struct weir_readout_link {
 	struct link_tally published;
 	OWN_LINE uint64_t released; /* atomic */
 };
+
+/* Faults of the line are the first of those of links. */
+#define SAME(name)                                                                                 \
+	_Static_assert((int)WEIR_BASE_LINE_##name == (int)WEIR_READOUT_FAULT_##name, #name)
+SAME(GAP);
+SAME(DUPLICATE);
+SAME(REORDERED);
+SAME(SEQUENCE_JUMP);
+SAME(EARLY);
+SAME(LATE);
+SAME(TIMESTAMP_JUMP);
 
 const struct weir_readout_type weir_readout_item_type = {
 	"weir_readout_item", sizeof(struct weir_readout_item), 1};
@@ -99,21 +110,21 @@ check_config(const struct weir_readout_link_config *config)
 	return true;
 }
 
-/* From where on a difference is a jump: no more than a quarter of what timestamps can tell. */
-static uint64_t
-jump_ticks(const struct weir_readout_link_config *config)
+/* What is checked of frames. */
+static struct weir_base_line_config
+line_of(const struct weir_readout_link_config *config)
 {
 	const struct weir_readout_format *format = config->format;
-	const uint64_t most = UINT64_MAX >> (64 - format->timestamp_bits) >> 2;
-	double ticks = config->jump_s * (double)format->clock_hz;
 
-	if (config->jump_s == 0 && format->step_ticks == 0)
-		return UINT64_MAX;
-	if (config->jump_s == 0)
-		ticks = (double)format->clock_hz;
-	if (ticks < (double)format->step_ticks)
-		ticks = (double)format->step_ticks;
-	return ticks < (double)most ? (uint64_t)ticks : most;
+	return (struct weir_base_line_config){
+		.step_ticks = format->step_ticks,
+		.clock_hz = format->clock_hz,
+		.sequence_modulus = format->sequence_modulus,
+		.timestamp_bits = format->timestamp_bits,
+		.has_sequence = weir_readout_format_has(format, WEIR_READOUT_FIELD_SEQUENCE),
+		.has_timestamp = weir_readout_format_has(format, WEIR_READOUT_FIELD_TIMESTAMP),
+		.jump_s = config->jump_s,
+	};
 }
 
 struct weir_readout_link *
@@ -122,6 +133,7 @@ weir_readout_link_create(
 {
 	const struct weir_readout_source_config source = {
 		.name = config->name, .sink = config->sink, .type = &weir_readout_item_type};
+	struct weir_base_line_config line;
 	struct weir_readout_link *link;
 
 	if (!check_config(config)) {
@@ -138,7 +150,8 @@ weir_readout_link_create(
 	link->key = config->key;
 	link->stall_ns = config->stall_ns;
 	link->drop_duplicates = config->drop_duplicates;
-	check_init(&link->check, &link->format, jump_ticks(config));
+	line = line_of(config);
+	weir_base_line_init(&link->line, &line);
 	if (chain_init(&link->chain, config->name, config->processes, config->nb_processes) < 0)
 		rte_errno = EINVAL;
 	else
@@ -253,8 +266,8 @@ static bool
 take(struct weir_readout_link *link, struct weir_readout_item *item,
 	const struct weir_readout_header *header, uint64_t arrival_ns)
 {
-	const struct check_point point = {header->sequence, header->timestamp};
-	struct verdict verdict;
+	const struct weir_base_line_point point = {header->sequence, header->timestamp};
+	struct weir_base_line_verdict verdict;
 
 	item->link = link;
 	item->reserved = 0;
@@ -267,8 +280,8 @@ take(struct weir_readout_link *link, struct weir_readout_item *item,
 		return false;
 	}
 	item->frame.sequence = point.sequence;
-	item->frame.timestamp = link->check.has_timestamp ? point.timestamp : arrival_ns;
-	verdict = check_frame(&link->check, &point);
+	item->frame.timestamp = link->line.has_timestamp ? point.timestamp : arrival_ns;
+	verdict = weir_base_line_take(&link->line, &point);
 	if (likely(verdict.faults == 0))
 		return process(link, item);
 	link->own.missing += verdict.missing;

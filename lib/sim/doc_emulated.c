@@ -8,21 +8,31 @@
 
 #define PS_PER_S UINT64_C(1000000000000)
 
-/* What an amount may be. @return false: this was refused */
+/* What an amount may be; without one, that it is missing. @return false: this was refused */
 static bool
 check_amount(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	enum weir_base_fault kind, uint32_t bytes)
 {
 	const struct weir_base_doc_value *amount = weir_base_doc_get(value, "amount");
-	const int64_t least = kind == WEIR_BASE_FAULT_TRUNCATE ? 0 : 1;
-	const int64_t most = kind == WEIR_BASE_FAULT_TRUNCATE  ? (int64_t)bytes
-			     : kind == WEIR_BASE_FAULT_REORDER ? WEIR_BASE_FAULT_REORDER_MAX
-							       : WEIR_BASE_FAULT_STALL_MAX;
+	const bool has_none = kind == WEIR_BASE_FAULT_DROP || kind == WEIR_BASE_FAULT_DUPLICATE;
+	int64_t least = INT64_MIN, most = INT64_MAX;
 
-	if (amount == NULL)
+	if (kind == WEIR_BASE_FAULT_TRUNCATE || kind == WEIR_BASE_FAULT_REORDER ||
+		kind == WEIR_BASE_FAULT_STALL) {
+		least = kind == WEIR_BASE_FAULT_TRUNCATE ? 0 : 1;
+		most = kind == WEIR_BASE_FAULT_TRUNCATE  ? (int64_t)bytes
+		       : kind == WEIR_BASE_FAULT_REORDER ? WEIR_BASE_FAULT_REORDER_MAX
+							 : WEIR_BASE_FAULT_STALL_MAX;
+	}
+	if (has_none && amount != NULL)
+		weir_base_doc_error_add(model->doc, amount,
+			"'amount' means nothing for fault '%s'; expected it with others",
+			weir_base_fault_names[kind]);
+	else if (!has_none && amount == NULL)
 		weir_base_doc_error_add(model->doc, value, "fault '%s'; expected a key 'amount'",
 			weir_base_fault_names[kind]);
-	else if (weir_base_doc_i64(amount) < least || weir_base_doc_i64(amount) > most)
+	else if (!has_none &&
+		 (weir_base_doc_i64(amount) < least || weir_base_doc_i64(amount) > most))
 		weir_base_doc_error_add(model->doc, amount,
 			"%s by %" PRId64 "; expected %" PRId64 " to %" PRId64,
 			weir_base_fault_names[kind], weir_base_doc_i64(amount), least, most);
@@ -31,31 +41,25 @@ check_amount(struct weir_sim_model *model, const struct weir_base_doc_value *val
 	return false;
 }
 
-/* Can a model say what becomes of such frames? @return false: this was refused */
+/* By chance, or so many frames in a row each so often. @return false: this was refused */
 static bool
-check_fault(struct weir_sim_model *model, const struct weir_base_doc_value *value,
-	enum weir_base_fault kind, uint32_t bytes)
+check_schedule(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	const struct model_fault *fault)
 {
-	switch (kind) {
-	case WEIR_BASE_FAULT_DROP:
-	case WEIR_BASE_FAULT_DUPLICATE:
-	case WEIR_BASE_FAULT_SEQUENCE:
-	case WEIR_BASE_NB_FAULTS:
+	static const char *const others[] = {"period", "length"};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (fault->chance > 0 && weir_base_doc_given(value, others[i])) {
+			weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "random"),
+				"'random' beside '%s'; expected one or the other", others[i]);
+			return false;
+		}
+	if (fault->period == 0 || fault->length <= fault->period)
 		return true;
-	case WEIR_BASE_FAULT_REORDER:
-	case WEIR_BASE_FAULT_TRUNCATE:
-	case WEIR_BASE_FAULT_STALL:
-		return check_amount(model, value, kind, bytes);
-	case WEIR_BASE_FAULT_STREAM:
-	case WEIR_BASE_FAULT_TIMESTAMP:
-	case WEIR_BASE_FAULT_JUMP:
-		break;
-	}
-	weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "fault"),
-		"fault '%s' is not simulated: frames have no fields, by which they could come to "
-		"another link or time; expected drop, duplicate, reorder, sequence, truncate or "
-		"stall",
-		weir_base_fault_names[kind]);
+	weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "length"),
+		"%" PRIu64 " frames in a row each %" PRIu64 " frames; expected at most all",
+		fault->length, fault->period);
 	return false;
 }
 
@@ -89,7 +93,8 @@ sim_doc_read_faults(struct weir_sim_model *model, const struct weir_base_doc_val
 			.length = weir_base_doc_u64(weir_base_doc_get(value, "length")),
 			.chance = sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "random"))),
 		};
-		if (check_fault(model, value, fault->kind, bytes))
+		if (check_amount(model, value, fault->kind, bytes) &&
+			check_schedule(model, value, fault))
 			model->nb_faults++;
 		if (fault->kind == WEIR_BASE_FAULT_DROP &&
 			sim_doc_reason(model, &frames->dropped, "fault drop") < 0)

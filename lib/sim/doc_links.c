@@ -268,6 +268,7 @@ add_links(struct weir_sim_model *model, const struct model_stream *stream,
 		one->name = one->made_name;
 		links[model->nb_links] = *link;
 		links[model->nb_links].name = one->name;
+		links[model->nb_links].fields.key += i;
 		links[model->nb_links].ring =
 			delivery != SIM_NONE ? model->graph.ports[delivery].first_rx + i : SIM_NONE;
 		links[model->nb_links++].stream = model->nb_streams++;
@@ -326,6 +327,10 @@ read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	if (frames.bytes != 0 || frames.has_length)
 		link.bytes = stream.size_min_bytes;
 	if (!read_buffer(model, value, &frames, &link))
+		return 0;
+	if (stream.frames.nb_faults > 0 && sim_doc_read_fields(model, root, &link, &is_good) < 0)
+		return -ENOMEM;
+	if (!is_good)
 		return 0;
 	return read_reasons(model, &link) < 0
 		       ? -ENOMEM

@@ -68,6 +68,9 @@ const struct weir_base_doc_value *sim_doc_emulated(
 /* What is done to frames of so many bytes, whose rate is known. */
 int sim_doc_read_faults(struct weir_sim_model *model, const struct weir_base_doc_value *emulated,
 	struct model_frames *frames, uint32_t bytes);
+/* What frames of links say of themselves, where something is done to some; before they are numbered. */
+int sim_doc_read_fields(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	struct model_link *link, bool *is_good);
 /* After all streams: those of links. */
 int sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 /* Do functions make the frames of a link? */

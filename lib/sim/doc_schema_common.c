@@ -89,6 +89,12 @@ static const struct weir_base_doc_key object_keys[] = {
 
 const struct weir_base_doc_section weir_sim_doc_object_rows = {.keys = object_keys};
 
+static const char *const when_full_choices[] = {
+	[WEIR_BASE_FULL_EVICT_OLDEST] = "evict_oldest",
+	[WEIR_BASE_FULL_DROP_NEWEST] = "drop_newest",
+	NULL,
+};
+
 static const struct weir_base_doc_key buffer_keys[] = {
 	{
 		.name = "history",
@@ -130,6 +136,32 @@ static const struct weir_base_doc_key buffer_keys[] = {
 		.def = "1024",
 		.help = "Of formats without a step: how many places from the end a late frame may "
 			"come.",
+	},
+	{
+		.name = "confirm",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = WEIR_BASE_CONFIRM_MAX,
+		.def = "3",
+		.help = "How many frames in a row confirm a jump, the first one included.",
+	},
+	{
+		.name = "spare",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 1,
+		.max = 16777216,
+		.help = "Room for so many frames more, for those that are being read when their "
+			"time is over. By default an eighth of the history's, and where windows go "
+			"to a file or a socket more for these, up to as many again as the "
+			"history's.",
+	},
+	{
+		.name = "when_full",
+		.kind = WEIR_BASE_DOC_ENUM,
+		.choices = when_full_choices,
+		.def = "evict_oldest",
+		.help = "What to do with a frame when there is no room: the oldest one that nobody "
+			"reads makes room, or it is dropped.",
 	},
 	{.name = NULL},
 };
@@ -210,6 +242,15 @@ static const struct weir_base_doc_key link_keys[] = {
 		.kind = WEIR_BASE_DOC_MAP,
 		.section = &delivery_section,
 		.help = "How they get there. By default by callback.",
+	},
+	{
+		.name = "stream",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 0,
+		.max = 1e15,
+		.def = "0",
+		.help = "Stream key in the frames of the first of them; the next ones have those "
+			"after it.",
 	},
 	{.name = NULL},
 };

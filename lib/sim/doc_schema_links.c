@@ -243,6 +243,41 @@ static const struct weir_base_doc_key window_keys[] = {
 
 const struct weir_base_doc_section weir_sim_doc_window_rows = {.keys = window_keys};
 
+static const struct weir_base_doc_key field_keys[] = {
+	{
+		.name = "offset",
+		.kind = WEIR_BASE_DOC_INT,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.min = 0,
+		.max = 1048576,
+		.help = "Bit at which it begins.",
+	},
+	{
+		.name = "width",
+		.kind = WEIR_BASE_DOC_INT,
+		.flags = WEIR_BASE_DOC_REQUIRED,
+		.min = 1,
+		.max = 64,
+		.help = "Bits.",
+	},
+	{
+		.name = "modulus",
+		.kind = WEIR_BASE_DOC_INT,
+		.min = 2,
+		.max = 1e15,
+		.help = "Of sequence numbers: they count from 0 up to this less 1.",
+	},
+	LEFT_ASIDE("unit"),
+	LEFT_ASIDE("plus"),
+	{.name = NULL},
+};
+
+static const struct weir_base_doc_section field_section = {
+	.name = "simulated readout field",
+	.help = "Where a field of a frame is.",
+	.keys = field_keys,
+};
+
 static const struct weir_base_doc_key format_keys[] = {
 	{
 		.name = "size",
@@ -270,7 +305,7 @@ static const struct weir_base_doc_key format_keys[] = {
 	{
 		.name = "size_min",
 		.kind = WEIR_BASE_DOC_BYTES,
-		.min = 1,
+		.min = 0,
 		.max = 1048576,
 		.help = "Of the smallest frame.",
 	},
@@ -281,10 +316,30 @@ static const struct weir_base_doc_key format_keys[] = {
 		.max = 1048576,
 		.help = "Of the largest frame.",
 	},
-	LEFT_ASIDE("stream"),
-	LEFT_ASIDE("sequence"),
-	LEFT_ASIDE("timestamp"),
-	LEFT_ASIDE("length"),
+	{
+		.name = "stream",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &field_section,
+		.help = "Which stream a frame is of.",
+	},
+	{
+		.name = "sequence",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &field_section,
+		.help = "Number of a frame in its stream.",
+	},
+	{
+		.name = "timestamp",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &field_section,
+		.help = "Time of a frame.",
+	},
+	{
+		.name = "length",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &field_section,
+		.help = "Length of a frame.",
+	},
 	{.name = NULL},
 };
 
@@ -296,9 +351,6 @@ const struct weir_base_doc_section sim_doc_format = {
 
 static const struct weir_base_doc_key buffer_keys[] = {
 	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_buffer_rows),
-	LEFT_ASIDE("confirm"),
-	LEFT_ASIDE("spare"),
-	LEFT_ASIDE("when_full"),
 	LEFT_ASIDE("hugepages"),
 	{.name = NULL},
 };
@@ -318,15 +370,25 @@ static const struct weir_base_doc_key link_keys[] = {
 		.flags = WEIR_BASE_DOC_REQUIRED,
 		.help = "Where its frames are kept.",
 	},
-	LEFT_ASIDE("stream"),
 	{
 		.name = "hits",
 		.kind = WEIR_BASE_DOC_MAP,
 		.section = &sim_doc_hits,
 		.help = "Look for hits in its frames, before the buffer.",
 	},
-	LEFT_ASIDE("drop_duplicates"),
-	LEFT_ASIDE("jump"),
+	{
+		.name = "drop_duplicates",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "false",
+		.help = "Drop frames that have come before, before anything else looks at them.",
+	},
+	{
+		.name = "jump",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 1e-9,
+		.max = 1e6,
+		.help = "A timestamp further off than this counts as a jump.",
+	},
 	LEFT_ASIDE("stall"),
 	{.name = NULL},
 };

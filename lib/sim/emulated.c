@@ -70,7 +70,7 @@ sim_frames_start(struct sim *sim, uint32_t index)
 
 /* What is done to the next frame. @param[out] bytes  of it that are sent. @return a bit for each kind of fault */
 static uint32_t
-distort(struct sim *sim, uint32_t index, uint32_t *bytes)
+distort(struct sim *sim, uint32_t index, uint32_t *bytes, struct sim_frame *frame)
 {
 	const struct model_frames *const frames = &sim->model->streams[index].frames;
 	const uint32_t dropped = 1u << WEIR_BASE_FAULT_DROP;
@@ -94,6 +94,8 @@ distort(struct sim *sim, uint32_t index, uint32_t *bytes)
 			link->withheld_until = link->next + fault->amount;
 		if (fault->kind == WEIR_BASE_FAULT_TRUNCATE)
 			*bytes = (uint32_t)fault->amount;
+		sim_fields_distort(
+			sim, sim->model->streams[index].link, fault->kind, fault->amount, frame);
 		done |= 1u << fault->kind;
 	}
 	return done;
@@ -101,13 +103,15 @@ distort(struct sim *sim, uint32_t index, uint32_t *bytes)
 
 /* @return SIM_NONE: no room */
 static uint32_t
-make(struct sim *sim, uint32_t index, uint32_t bytes)
+make(struct sim *sim, uint32_t index, uint32_t bytes, const struct sim_frame *frame)
 {
 	const uint32_t packet = sim_traffic_make(sim, index, sim->model->streams[index].first_flow);
 
 	if (packet != SIM_NONE) {
 		sim->packets.all[packet].number = link_of(sim, index)->next;
 		sim->packets.all[packet].size_bytes = bytes;
+		if (sim->model->has_fields)
+			sim->frames[packet] = *frame;
 	}
 	return packet;
 }
@@ -118,9 +122,13 @@ sim_frames_arrive(struct sim *sim, uint32_t index)
 	const struct model_stream *const model = &sim->model->streams[index];
 	struct sim_link *const link = link_of(sim, index);
 	uint32_t bytes = model->size_min_bytes, packet, withheld;
-	const uint32_t done = distort(sim, index, &bytes);
+	struct sim_frame frame = {0};
+	uint32_t done;
 
-	packet = make(sim, index, bytes);
+	if (sim->model->links[model->link].has_fields)
+		frame = sim_fields_make(sim, model->link);
+	done = distort(sim, index, &bytes, &frame);
+	packet = make(sim, index, bytes, &frame);
 	if (packet == SIM_NONE)
 		return;
 	if ((done & 1u << WEIR_BASE_FAULT_REORDER) != 0)
@@ -130,7 +138,7 @@ sim_frames_arrive(struct sim *sim, uint32_t index)
 	else
 		sim_traffic_send(sim, index, packet);
 	if ((done & 1u << WEIR_BASE_FAULT_DUPLICATE) != 0) {
-		packet = make(sim, index, bytes);
+		packet = make(sim, index, bytes, &frame);
 		if (packet == SIM_NONE)
 			return;
 		sim_traffic_send(sim, index, packet);

@@ -30,12 +30,21 @@ sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
 		char *name;
 
 		link->withheld = link->waiting = link->waiting_last = SIM_NONE;
-		link->there = calloc(words_of(&model->links[i]), sizeof(*link->there));
-		if (model->links[i].followers != SIM_NONE)
+		weir_base_line_init(&link->line, &model->links[i].fields.line);
+		if (model->links[i].has_fields) {
+			if (!sim_timed_init(sim, i))
+				return false;
+		} else {
+			link->there = calloc(words_of(&model->links[i]), sizeof(*link->there));
+			if (link->there == NULL)
+				return false;
+		}
+		if (model->links[i].followers != SIM_NONE) {
 			link->log = calloc(model->links[i].log_mask + 1, sizeof(*link->log));
-		if (link->there == NULL ||
-			(model->links[i].followers != SIM_NONE && link->log == NULL) ||
-			asprintf(&name, "link/%s/faults", model->links[i].name) < 0)
+			if (link->log == NULL)
+				return false;
+		}
+		if (asprintf(&name, "link/%s/faults", model->links[i].name) < 0)
 			return false;
 		weir_sim_random_init(&link->faults, seed, replication, name);
 		free(name);
@@ -51,6 +60,7 @@ sim_links_free(struct sim *sim)
 	for (i = 0; sim->links != NULL && i < sim->model->nb_links; i++) {
 		free(sim->links[i].there);
 		free(sim->links[i].log);
+		sim_timed_free(&sim->links[i]);
 	}
 	sim_followers_free(sim);
 	free(sim->links);
@@ -108,6 +118,8 @@ sim_link_count(const struct sim *sim, uint32_t link, uint64_t begin, uint64_t en
 bool
 sim_link_has(const struct sim *sim, uint32_t link, uint64_t number)
 {
+	if (sim->links[link].timed != NULL)
+		return sim_timed_has(sim, link, number);
 	return sim->links[link].newest - number < sim->model->links[link].held &&
 	       is_there(sim, link, number);
 }
@@ -160,10 +172,33 @@ store(struct sim *sim, uint32_t link, uint64_t number)
 	weir_sim_level_set(&of->buffered, sim->now_ps, of->buffered.value + 1);
 }
 
-static inline bool
-has_right_size(const struct model_link *link, const struct sim_packet *frame)
+bool
+sim_link_size_fits(const struct sim *sim, uint32_t link, uint32_t packet)
 {
-	return link->bytes == 0 || frame->size_bytes == link->bytes;
+	const struct model_link *const model = &sim->model->links[link];
+	const uint32_t bytes = sim->packets.all[packet].size_bytes;
+
+	if (model->has_fields &&
+		(bytes < model->fields.bytes_min || bytes > model->fields.bytes_max))
+		return false;
+	return model->bytes == 0 || bytes == model->bytes;
+}
+
+void
+sim_link_drop(struct sim *sim, uint32_t link, uint32_t packet, enum sim_link_drop why)
+{
+	const struct model_link *const model = &sim->model->links[link];
+	const uint32_t reasons[SIM_LINK_DROPS] = {
+		[SIM_LINK_WRONG_SIZE] = model->wrong_size,
+		[SIM_LINK_DUPLICATE] = model->duplicate,
+		[SIM_LINK_SLOT_TAKEN] = model->fields.slot_taken,
+		[SIM_LINK_TOO_LATE] = model->too_late,
+		[SIM_LINK_FAR_OFF] = model->fields.far_off,
+		[SIM_LINK_NO_MEMORY] = model->fields.no_memory,
+	};
+
+	sim->links[link].dropped[why]++;
+	sim_packet_dropped(sim, packet, reasons[why]);
 }
 
 double
@@ -175,13 +210,13 @@ sim_links_inline_cycles(const struct sim *sim, const struct sim_vector *vector)
 	for (packet = vector->list.head; packet != SIM_NONE;
 		packet = sim->packets.all[packet].next) {
 		const struct sim_packet *const frame = &sim->packets.all[packet];
-		const uint32_t index = sim->model->streams[frame->stream].link;
+		const uint32_t index = sim_link_of(sim, packet);
 		const struct model_link *link;
 
 		if (index == SIM_NONE)
 			continue;
 		link = &sim->model->links[index];
-		if (has_right_size(link, frame))
+		if (sim_link_size_fits(sim, index, packet))
 			cycles += link->packet + (double)frame->size_bytes * link->per_byte;
 	}
 	return cycles;
@@ -191,9 +226,8 @@ void
 sim_link_put(struct sim *sim, uint32_t packet)
 {
 	const struct sim_packet *const frame = &sim->packets.all[packet];
-	const uint32_t index = sim->model->streams[frame->stream].link;
+	const uint32_t index = sim_link_of(sim, packet);
 	const uint64_t number = frame->number;
-	const struct model_link *model;
 	struct sim_link *link;
 
 	if (index == SIM_NONE) {
@@ -201,20 +235,23 @@ sim_link_put(struct sim *sim, uint32_t packet)
 		return;
 	}
 	link = &sim->links[index];
-	model = &sim->model->links[index];
+	if (link->timed != NULL) {
+		sim_timed_put(sim, index, packet);
+		return;
+	}
 	link->received++;
-	if (!has_right_size(model, frame)) {
-		sim_packet_dropped(sim, packet, model->wrong_size);
+	if (!sim_link_size_fits(sim, index, packet)) {
+		sim_link_drop(sim, index, packet, SIM_LINK_WRONG_SIZE);
 		return;
 	}
 	if (!link->has_begun) {
 		link->has_begun = true;
 		link->first = link->newest = number;
 	} else if (is_too_late(sim, index, number)) {
-		sim_packet_dropped(sim, packet, model->too_late);
+		sim_link_drop(sim, index, packet, SIM_LINK_TOO_LATE);
 		return;
 	} else if (number <= link->newest && is_there(sim, index, number)) {
-		sim_packet_dropped(sim, packet, model->duplicate);
+		sim_link_drop(sim, index, packet, SIM_LINK_DUPLICATE);
 		return;
 	}
 	if (number > link->newest)
@@ -230,8 +267,13 @@ sim_link_put(struct sim *sim, uint32_t packet)
 void
 sim_link_receive(struct sim *sim, uint32_t packet)
 {
-	const uint32_t link = sim->model->streams[sim->packets.all[packet].stream].link;
+	const uint32_t from = sim->model->streams[sim->packets.all[packet].stream].link;
+	uint32_t link;
 
+	if (from != SIM_NONE && sim->model->links[from].has_fields &&
+		!sim_fields_receive(sim, packet))
+		return;
+	link = sim_link_of(sim, packet);
 	if (link != SIM_NONE && sim->model->links[link].ring != SIM_NONE)
 		sim_ring_receive(sim, sim->model->links[link].ring, packet);
 	else
@@ -249,17 +291,31 @@ sim_links_restart(struct sim *sim)
 		weir_sim_level_restart(&link->buffered, sim->now_ps);
 		link->buffered_at_start = link->buffered.value;
 		link->received = link->stored = link->late = link->expired = 0;
+		link->evicted = link->jumps = link->missing = 0;
+		memset(link->seen, 0, sizeof(link->seen));
+		memset(link->dropped, 0, sizeof(link->dropped));
 	}
 	for (i = 0; i < sim->model->nb_requests; i++) {
 		struct sim_request *const request = &sim->requests[i];
 
 		request->waiting_at_start = request->waiting;
 		request->windows = request->asked = request->refused = 0;
+		request->skipped = request->restarts = 0;
 		request->frames = request->bytes = 0;
 		memset(request->answered, 0, sizeof(request->answered));
 		request->latency_ps = (struct weir_sim_tally){0};
 	}
 	sim_followers_restart(sim);
+}
+
+static uint64_t
+count_there(const struct sim *sim, uint32_t link)
+{
+	uint64_t there = 0, word;
+
+	for (word = 0; word < words_of(&sim->model->links[link]); word++)
+		there += (uint64_t)__builtin_popcountll(sim->links[link].there[word]);
+	return there;
 }
 
 void
@@ -270,13 +326,12 @@ sim_links_check(struct sim *sim)
 
 	for (i = 0; i < sim->model->nb_links; i++) {
 		struct sim_link *const link = &sim->links[i];
-		uint64_t word;
 
-		for (there = 0, word = 0; word < words_of(&sim->model->links[i]); word++)
-			there += (uint64_t)__builtin_popcountll(link->there[word]);
+		there = link->timed != NULL ? sim_timed_count(sim, i) : count_there(sim, i);
 		weir_sim_level_advance(&link->buffered, sim->now_ps);
-		if (there != link->buffered.value || link->buffered_at_start + link->stored !=
-							     link->expired + link->buffered.value)
+		if (there != link->buffered.value ||
+			link->buffered_at_start + link->stored !=
+				link->expired + link->evicted + link->buffered.value)
 			sim->broken = "flow balance of a buffer";
 	}
 	for (i = 0; i < sim->model->nb_requests; i++) {

@@ -7,6 +7,8 @@
  *
  *   emulated.c  frames that come at an exact rate, and what is done to them
  *   link.c      links, and their buffers
+ *   fields.c    frames that say what they are, and which links they come to by that
+ *   timed.c     buffers of such frames, by their timestamps
  *   windows.c   windows that are asked of these
  *   follower.c  functions that look at their frames
  *   followed_jobs.c  likewise, in jobs
@@ -19,12 +21,64 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "weir_base_line.h"
+#include "weir_base_nodes.h"
 #include "weir_sim_random.h"
 #include "weir_sim_stats.h"
 
 #pragma GCC visibility push(hidden)
 
 struct sim;
+
+enum sim_answer {
+	SIM_ANSWER_COMPLETE,
+	SIM_ANSWER_PARTIAL,
+	SIM_ANSWER_TOO_OLD,
+	SIM_ANSWER_NOT_YET,
+	SIM_ANSWER_TIMED_OUT,
+	SIM_ANSWERS,
+};
+
+/* What a frame says of itself. */
+struct sim_frame {
+	uint64_t timestamp, sequence;
+	uint64_t key;  /* of its stream */
+	uint32_t link; /* that has the key; SIM_NONE: none */
+};
+
+/* A frame whose time is doubted. */
+struct sim_doubted {
+	struct sim_frame frame;
+	uint32_t packet;
+	bool is_behind; /* the newest one */
+};
+
+/*
+ * A buffer by timestamps: that of weir run (lib/readout/buffer_private.h says how it works), without frames. Times of the buffer do not
+ * wrap: timestamp = time + origin. Positions [tail, end) of a ring may have frames; with a step each has that of its time.
+ */
+struct sim_timed {
+	uint64_t origin;
+	uint64_t newest_at; /* 0: there was none yet */
+	uint64_t start_at, over_at, evicted_at;
+	uint64_t tail, end;
+	uint64_t *ats;       /* 0: none is there */
+	uint64_t *sequences; /* ordered */
+	uint64_t nb;         /* frames there */
+	struct sim_doubted doubted[WEIR_BASE_CONFIRM_MAX];
+	uint32_t nb_doubted;
+};
+
+/* Why a frame did not get into a buffer, or came to none. */
+enum sim_link_drop {
+	SIM_LINK_WRONG_SIZE,
+	SIM_LINK_DUPLICATE,
+	SIM_LINK_SLOT_TAKEN,
+	SIM_LINK_TOO_LATE,
+	SIM_LINK_FAR_OFF,
+	SIM_LINK_NO_MEMORY,
+	SIM_LINK_DROPS,
+};
 
 struct sim_link {
 	/* Of an emulated one: */
@@ -33,16 +87,23 @@ struct sim_link {
 	uint32_t withheld;       /* packet that comes after later ones; SIM_NONE: none */
 	uint64_t withheld_until; /* number of the one that it comes after */
 	struct weir_sim_random faults;
+	uint64_t jumped_ticks;
+	/* What is checked of frames that say what they are: */
+	struct weir_base_line line;
+	uint64_t seen[WEIR_BASE_LINE_NB_FAULTS], missing;
 	/* Its buffer: */
-	uint64_t *there; /* bits of numbers */
+	struct sim_timed *timed; /* NULL: by numbers */
+	uint64_t *there;         /* bits of numbers */
 	bool has_begun;
 	uint64_t first, newest; /* numbers */
 	struct weir_sim_level buffered;
 	uint64_t buffered_at_start;
-	uint64_t received, stored, late, expired;
+	uint64_t received, stored, late, expired, evicted, jumps;
+	uint64_t dropped[SIM_LINK_DROPS];
 	uint32_t waiting; /* fragments that wait for time to go on: first and last of a list */
 	uint32_t waiting_last;
-	uint64_t *log; /* numbers of frames, as they came to it; NULL: nobody follows it */
+	uint64_t *
+		log; /* numbers of frames, as they came to it, or their times; NULL: nobody follows it */
 	uint64_t log_end;
 };
 
@@ -69,15 +130,6 @@ struct sim_follower {
 	uint64_t inside, inside_at_start; /* frames in jobs */
 };
 
-enum sim_answer {
-	SIM_ANSWER_COMPLETE,
-	SIM_ANSWER_PARTIAL,
-	SIM_ANSWER_TOO_OLD,
-	SIM_ANSWER_NOT_YET,
-	SIM_ANSWER_TIMED_OUT,
-	SIM_ANSWERS,
-};
-
 /* Where a link of a request was when the one that leads it stood still. */
 struct sim_mark {
 	bool is_set;
@@ -89,7 +141,7 @@ struct sim_request {
 	bool has_begun;
 	uint64_t first;  /* tick that the first window begins with */
 	uint64_t number; /* of the next window */
-	uint64_t windows;
+	uint64_t windows, skipped, restarts;
 	uint64_t asked, answered[SIM_ANSWERS], refused; /* fragments */
 	uint64_t frames, bytes;                         /* in them */
 	uint64_t waiting, waiting_at_start;             /* fragments */
@@ -122,6 +174,38 @@ void sim_links_check(struct sim *sim);
 /* An emulated stream begins; its next frame is due. */
 void sim_frames_start(struct sim *sim, uint32_t stream);
 void sim_frames_arrive(struct sim *sim, uint32_t stream);
+
+/* The next frame of an emulated link, as it is made. */
+struct sim_frame sim_fields_make(const struct sim *sim, uint32_t link);
+/* Something is done to what it says; it is known to which link it comes then. */
+void sim_fields_distort(struct sim *sim, uint32_t link, enum weir_base_fault kind, uint64_t amount,
+	struct sim_frame *frame);
+/* A frame comes to its link. @return false: it was dropped */
+bool sim_fields_receive(struct sim *sim, uint32_t packet);
+/* The link that a packet is a frame of; SIM_NONE: none. */
+uint32_t sim_link_of(const struct sim *sim, uint32_t packet);
+/* Is its size one that the link's frames have? */
+bool sim_link_size_fits(const struct sim *sim, uint32_t link, uint32_t packet);
+/* It does not get into the buffer. */
+void sim_link_drop(struct sim *sim, uint32_t link, uint32_t packet, enum sim_link_drop reason);
+
+/* @return false: no memory */
+bool sim_timed_init(struct sim *sim, uint32_t link);
+void sim_timed_free(struct sim_link *link);
+/* A frame comes to the buffer. */
+void sim_timed_put(struct sim *sim, uint32_t link, uint32_t packet);
+/* Where frames that begin before are here, and from where on they can be; as timestamps. */
+uint64_t sim_timed_now(const struct sim *sim, uint32_t link);
+uint64_t sim_timed_oldest(const struct sim *sim, uint32_t link);
+/* Is a frame of this time of the buffer there? */
+bool sim_timed_has(const struct sim *sim, uint32_t link, uint64_t at);
+/* Frames that are there, one by one. */
+uint64_t sim_timed_count(const struct sim *sim, uint32_t link);
+/* Has time come to this? */
+bool sim_timed_reached(const struct sim *sim, uint32_t link, uint64_t timestamp);
+/* What there is of so many ticks from a timestamp on. */
+enum sim_answer sim_timed_look_up(
+	const struct sim *sim, uint32_t link, uint64_t begin, uint64_t ticks, uint64_t *nb_frames);
 
 /* A packet was received: it goes to its link's queue, or to its buffer. */
 void sim_link_receive(struct sim *sim, uint32_t packet);

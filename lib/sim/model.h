@@ -326,6 +326,7 @@ struct weir_sim_model {
 	struct model_level *levels;
 	uint32_t nb_memories, nb_levels;
 	bool has_forks;
+	bool has_fields; /* frames of some links say what they are */
 	bool is_plain; /* packets are only themselves: no parts, no place in a memory, no credit */
 	bool is_limited; /* the scheduler takes what is new only while fewer are inside than: */
 	uint32_t threshold;

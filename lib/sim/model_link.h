@@ -9,6 +9,7 @@
  *
  *   doc_links.c      links, and what their buffers hold
  *   doc_emulated.c   what is done to frames that are emulated
+ *   doc_fields.c     what these say of themselves, where something is done to them
  *   doc_receivers.c  what polls them
  *   doc_processes.c  functions that look at frames before the buffer
  *   doc_followers.c  and after it
@@ -18,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "weir_base_line.h"
 #include "weir_base_nodes.h"
 
 struct weir_base_doc_value;
@@ -38,6 +40,26 @@ struct model_frames {
 	uint32_t dropped; /* reason of those that are not sent */
 };
 
+/* What frames say of themselves, in links where something is done to some: by that they come to a link, and to a time in its buffer. */
+struct model_fields {
+	struct weir_base_line_config line; /* what is checked of them */
+	uint64_t sequence_mask;
+	uint64_t key, key_mask; /* of the stream; 0: they have none */
+	uint32_t key_bytes;     /* that are there of a frame which says whose it is */
+	uint32_t bytes_min, bytes_max;
+	uint32_t first, nb, nb_threads; /* links of one name; those of a thread know no others */
+	bool drops_duplicates;          /* before the buffer */
+	/* Of the buffer: */
+	bool is_ordered;     /* without a step */
+	uint64_t step_ticks; /* ordered: 1 */
+	uint64_t live_ticks, jump_ticks;
+	uint32_t nb_confirm;
+	uint32_t nb_cells; /* frames that there is room for */
+	uint64_t nb_index; /* a power of two */
+	bool evicts;
+	uint32_t unknown_stream, truncated, slot_taken, far_off, no_memory; /* reasons */
+};
+
 /* Time in a link's buffer goes by numbers of frames: number n has timestamp n * ticks / per, rounded down. */
 struct model_link {
 	const struct weir_base_doc_value *value;
@@ -51,7 +73,9 @@ struct model_link {
 		reorder; /* without a step: most frames that may have come before one that is late */
 	uint32_t
 		ring; /* that its frames wait in for who puts them into the buffer; SIM_NONE: none */
-	uint32_t bytes;          /* of a frame; 0: they may have any size */
+	uint32_t bytes;  /* of a frame; 0: they may have any size */
+	bool has_fields; /* it is not by numbers: */
+	struct model_fields fields;
 	double packet, per_byte; /* cycles of functions, in the thread that receives */
 	uint32_t too_late, duplicate, wrong_size; /* reasons */
 	uint32_t followers;                       /* the first one; SIM_NONE: none */

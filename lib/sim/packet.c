@@ -42,7 +42,9 @@ grow(struct sim *sim)
 		!grow_array(sim, (void **)&sim->places,
 			room * sim->model->nb_memories * sizeof(*sim->places)) ||
 		(sim->model->has_forks &&
-			!grow_array(sim, (void **)&sim->families, room * sizeof(*sim->families))))
+			!grow_array(sim, (void **)&sim->families, room * sizeof(*sim->families))) ||
+		(sim->model->has_fields &&
+			!grow_array(sim, (void **)&sim->frames, room * sizeof(*sim->frames))))
 		return false;
 	packets->room = (uint32_t)room;
 	return true;

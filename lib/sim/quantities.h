@@ -27,8 +27,8 @@ struct quantity {
 #define SIM_NODE_QUANTITIES   5
 #define SIM_JOB_QUANTITIES    3
 
-#define SIM_LINK_QUANTITIES    7
-#define SIM_REQUEST_QUANTITIES 13
+#define SIM_LINK_QUANTITIES    23
+#define SIM_REQUEST_QUANTITIES 15
 #define SIM_PROCESS_QUANTITIES 9
 
 /* quantities_graph.c */

@@ -16,7 +16,23 @@ LINK(received, (double)link->received)
 LINK(stored, (double)link->stored)
 LINK(late, (double)link->late)
 LINK(expired, (double)link->expired)
-LINK(buffered, (double)link->buffered.value)
+LINK(evicted, (double)link->evicted)
+LINK(jumps, (double)link->jumps)
+LINK(missing, (double)link->missing)
+LINK(gap, (double)link->seen[WEIR_BASE_LINE_GAP])
+LINK(repeated, (double)link->seen[WEIR_BASE_LINE_DUPLICATE])
+LINK(reordered, (double)link->seen[WEIR_BASE_LINE_REORDERED])
+LINK(sequence_jump, (double)link->seen[WEIR_BASE_LINE_SEQUENCE_JUMP])
+LINK(early, (double)link->seen[WEIR_BASE_LINE_EARLY])
+LINK(behind, (double)link->seen[WEIR_BASE_LINE_LATE])
+LINK(timestamp_jump, (double)link->seen[WEIR_BASE_LINE_TIMESTAMP_JUMP])
+LINK(wrong_size, (double)link->dropped[SIM_LINK_WRONG_SIZE])
+LINK(duplicate, (double)link->dropped[SIM_LINK_DUPLICATE])
+LINK(slot_taken, (double)link->dropped[SIM_LINK_SLOT_TAKEN])
+LINK(too_late, (double)link->dropped[SIM_LINK_TOO_LATE])
+LINK(far_off, (double)link->dropped[SIM_LINK_FAR_OFF])
+LINK(no_memory, (double)link->dropped[SIM_LINK_NO_MEMORY])
+LINK(buffered, (double)(link->buffered.value + (link->timed != NULL ? link->timed->nb_doubted : 0)))
 LINK(buffered_mean, weir_sim_level_mean(&link->buffered, sim->now_ps - sim->window_ps))
 LINK(buffered_max, (double)link->buffered.max)
 
@@ -28,9 +44,27 @@ const struct quantity sim_link_quantities[SIM_LINK_QUANTITIES] = {
 	{"buffered_frames", link_buffered},
 	{"buffered_mean", link_buffered_mean},
 	{"buffered_max", link_buffered_max},
+	{"evicted_frames", link_evicted},
+	{"jumps", link_jumps},
+	{"missing_frames", link_missing},
+	{"fault_gap", link_gap},
+	{"fault_duplicate", link_repeated},
+	{"fault_reordered", link_reordered},
+	{"fault_sequence_jump", link_sequence_jump},
+	{"fault_early", link_early},
+	{"fault_late", link_behind},
+	{"fault_timestamp_jump", link_timestamp_jump},
+	{"dropped_wrong_size", link_wrong_size},
+	{"dropped_duplicate", link_duplicate},
+	{"dropped_slot_taken", link_slot_taken},
+	{"dropped_too_late", link_too_late},
+	{"dropped_far_off", link_far_off},
+	{"dropped_no_memory", link_no_memory},
 };
 
 REQUEST(windows, (double)request->windows)
+REQUEST(skipped, (double)request->skipped)
+REQUEST(restarts, (double)request->restarts)
 REQUEST(asked, (double)request->asked)
 REQUEST(complete, (double)request->answered[SIM_ANSWER_COMPLETE])
 REQUEST(partial, (double)request->answered[SIM_ANSWER_PARTIAL])
@@ -58,6 +92,8 @@ const struct quantity sim_request_quantities[SIM_REQUEST_QUANTITIES] = {
 	{"waiting", request_waiting},
 	{"frames", request_frames},
 	{"bytes", request_bytes},
+	{"skipped_windows", request_skipped},
+	{"restarts", request_restarts},
 	{"latency_mean_ns", request_latency_mean},
 	{"latency_max_ns", request_latency_max},
 };

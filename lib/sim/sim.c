@@ -289,6 +289,7 @@ sim_free(struct sim *sim)
 	free(sim->given_random);
 	free(sim->attributes);
 	free(sim->families);
+	free(sim->frames);
 	free(sim->levels);
 	free(sim->places);
 	free(sim->drops);

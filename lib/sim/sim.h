@@ -327,6 +327,7 @@ struct sim {
 	struct sim_level *levels;
 	struct sim_place *places;        /* per packet, so many as the model has memories */
 	struct sim_family *families;     /* per packet, in models that fork */
+	struct sim_frame *frames;        /* per packet, in models where frames have fields */
 	double *attributes;              /* per packet, so many as the model has */
 	uint64_t *drops;                 /* per stream, by reason */
 	uint64_t *idle;                  /* bits of cores */

@@ -16,15 +16,62 @@ ticks_of(const struct model_request *request, uint64_t number, uint64_t ns)
 	return (uint64_t)((weir_sim_u128)number * ns * request->clock_hz / NS_PER_S);
 }
 
-/* Frames up to there are here, but for late ones. */
+/* Frames up to there are here, but for late ones; as a timestamp. */
 static uint64_t
 horizon_of(const struct sim *sim, uint32_t link)
 {
 	const struct sim_link *const of = &sim->links[link];
 
+	if (of->timed != NULL)
+		return sim_timed_now(sim, link);
 	if (!of->has_begun)
 		return 0;
 	return sim_link_ticks(sim, link, of->newest + sim->model->links[link].has_step);
+}
+
+static uint64_t
+oldest_of(const struct sim *sim, uint32_t link)
+{
+	return sim->links[link].timed != NULL
+		       ? sim_timed_oldest(sim, link)
+		       : sim_link_ticks(sim, link, sim_link_oldest(sim, link));
+}
+
+static bool
+has_begun(const struct sim *sim, uint32_t link)
+{
+	const struct sim_link *const of = &sim->links[link];
+
+	return of->timed != NULL ? of->timed->newest_at != 0 : of->has_begun;
+}
+
+static bool
+has_reached(const struct sim *sim, uint32_t link, uint64_t timestamp)
+{
+	return sim->links[link].timed != NULL ? sim_timed_reached(sim, link, timestamp)
+					      : timestamp <= horizon_of(sim, link);
+}
+
+/* What a buffer keeps of the past. */
+static uint64_t
+history_of(const struct sim *sim, uint32_t link)
+{
+	const struct model_link *const model = &sim->model->links[link];
+
+	if (!model->has_fields)
+		return sim_link_ticks(sim, link, model->held - 1);
+	return model->fields.live_ticks - (model->has_step ? model->ticks : 0);
+}
+
+/* How much later one timestamp is than another, by the clock of a request's links. */
+static int64_t
+after(const struct sim *sim, uint32_t request, uint64_t timestamp, uint64_t than)
+{
+	const struct model_link *const first =
+		&sim->model->links[sim->model->asked[sim->model->requests[request].first_link]];
+	const unsigned int unused = first->has_fields ? 64 - first->fields.line.timestamp_bits : 0;
+
+	return (int64_t)((timestamp - than) << unused) >> unused;
 }
 
 /* The least number whose timestamp is at @p tick or later. */
@@ -52,8 +99,11 @@ look_up(struct sim *sim, const struct sim_fragment *fragment, uint64_t *nb_frame
 	uint64_t begin, end, from, to, oldest;
 
 	*nb_frames = 0;
-	if (!of->has_begun)
+	if (!has_begun(sim, fragment->link))
 		return SIM_ANSWER_NOT_YET;
+	if (of->timed != NULL)
+		return sim_timed_look_up(sim, fragment->link, fragment->begin,
+			fragment->end - fragment->begin, nb_frames);
 	oldest = sim_link_oldest(sim, fragment->link);
 	numbers_of(fragment, link, &begin, &end);
 	from = begin > oldest ? begin : oldest;
@@ -160,10 +210,34 @@ ask(struct sim *sim, uint32_t index, uint64_t begin)
 			.link = sim->model->asked[model->first_link + i],
 		};
 
-		if (model->timeout_ps == 0 || fragment.end <= horizon_of(sim, fragment.link))
+		if (model->timeout_ps == 0 || has_reached(sim, fragment.link, fragment.end))
 			answer(sim, &fragment, false);
 		else
 			wait_for(sim, &fragment);
+	}
+}
+
+/* The clock of the links was set: forth, and windows were over before one could ask; or back, and begins anew. */
+static void
+follow_clock(struct sim *sim, uint32_t index, uint64_t now)
+{
+	const struct model_request *const model = &sim->model->requests[index];
+	struct sim_request *const request = &sim->requests[index];
+	const uint64_t history = history_of(sim, sim->model->asked[model->first_link]);
+	const uint64_t every = ticks_of(model, 1, model->every_ns);
+	const uint64_t delay = ticks_of(model, 1, model->delay_ns);
+	const uint64_t next = request->first + ticks_of(model, request->number, model->every_ns);
+	const int64_t behind = after(sim, index, now, next + delay);
+	uint64_t skipped;
+
+	if (behind > (int64_t)history) {
+		skipped = (uint64_t)behind / every;
+		request->number += skipped;
+		request->skipped += skipped;
+	} else if (behind < -(int64_t)(history + every + delay)) {
+		request->first = now;
+		request->number = 0;
+		request->restarts++;
 	}
 }
 
@@ -179,11 +253,12 @@ ask_due(struct sim *sim, uint32_t index)
 
 	if (!request->has_begun) {
 		request->has_begun = true;
-		request->first = sim_link_ticks(sim, lead, sim_link_oldest(sim, lead));
+		request->first = oldest_of(sim, lead);
 	}
+	follow_clock(sim, index, now);
 	while (sim->error == 0) {
 		begin = request->first + ticks_of(model, request->number, model->every_ns);
-		if (begin + ticks_of(model, 1, model->delay_ns) > now)
+		if (after(sim, index, now, begin + ticks_of(model, 1, model->delay_ns)) < 0)
 			break;
 		ask(sim, index, begin);
 		request->number++;
@@ -206,12 +281,11 @@ end_wait(struct sim *sim, uint32_t index, bool is_over)
 static void
 answer_due(struct sim *sim, uint32_t link)
 {
-	const uint64_t horizon = horizon_of(sim, link);
 	uint32_t index = sim->links[link].waiting, last = SIM_NONE, next;
 
 	for (; index != SIM_NONE; index = next) {
 		next = sim->fragments.all[index].next;
-		if (sim->fragments.all[index].end > horizon) {
+		if (!has_reached(sim, link, sim->fragments.all[index].end)) {
 			last = index;
 			continue;
 		}
@@ -233,12 +307,16 @@ look_at_other(struct sim *sim, uint32_t index, uint32_t number)
 	const uint32_t lead = sim->model->asked[model->first_link + sim->requests[index].lead];
 	const uint64_t now = horizon_of(sim, link), lead_at = horizon_of(sim, lead);
 	struct sim_mark *const mark = &sim->marks[model->first_link + number];
+	int64_t moved;
 
-	if (!mark->is_set || mark->lead_at != lead_at) {
+	moved = after(sim, index, now, mark->at);
+	/* More than the history is a jump of its clock: that proves nothing. */
+	if (!mark->is_set || mark->lead_at != lead_at || moved < 0 ||
+		moved > (int64_t)history_of(sim, link)) {
 		*mark = (struct sim_mark){.is_set = true, .at = now, .lead_at = lead_at};
 		return;
 	}
-	if (now - mark->at <= sim_link_ticks(sim, link, sim->model->links[link].held - 1) / 2)
+	if (moved <= (int64_t)(history_of(sim, link) / 2))
 		return;
 	sim->requests[index].lead = number;
 	ask_due(sim, index);

@@ -56,8 +56,15 @@ def compare_links(ran, told):
         one = links[link["name"]]
         assert (one["received_frames"], one["buffered_frames"], one["expired_frames"], one["late_frames"]) \
             == (link["received"], link["buffered"], link["delivered"], link["late"]), link
-        for reason in ("duplicate", "wrong_size", "too_late"):
-            assert drops[f"{link['name']}: {reason}"]["packets"] == link["dropped"].get(reason, 0), link
+        assert (one["missing_frames"], one["jumps"]) == (link["missing"], link["jumps"]), link
+        for fault in ("gap", "duplicate", "reordered", "sequence_jump", "early", "late", "timestamp_jump"):
+            assert one[f"fault_{fault}"] == link["faults"].get(fault, 0), (fault, link)
+        for reason in ("duplicate", "wrong_size", "too_late", "slot_taken", "far_off", "no_memory"):
+            assert one[f"dropped_{reason}"] == link["dropped"].get(reason, 0), (reason, link)
+        assert one["evicted_frames"] == link["dropped"].get("evicted", 0), link
+    for reason in ("unknown_stream", "truncated"):
+        assert sum(drop["packets"] for name, drop in drops.items() if name.endswith(f": {reason}")) \
+            == sum(feed["packets"][reason] for feed in ran["feeds"] if "packets" in feed)
 
 
 def compare_windows(ran, told):
@@ -84,6 +91,91 @@ def test_frames_and_windows_are_those_that_are_run(tmp_path):
         assert stream["held_packets"] == 0
     for name in ("kept-0", "kept-2"):
         assert means(told["drops"])[f"{name}: fault drop"]["packets"] == made[name]["faults"]["drop"] > 0
+
+
+# What frames say decides where they come to: to another link, to none, to a time that nobody else has, or one of before.
+FIELDS = """
+application:
+  formats:
+    paced:
+      size: 100B
+      clock: 1MHz
+      step: 100
+      stream: {offset: 0, width: 16}
+      sequence: {offset: 16, width: 12, modulus: 1000}
+      timestamp: {offset: 64, width: 32}
+    free:
+      size: 64B
+      clock: 1MHz
+      stream: {offset: 0, width: 8}
+      sequence: {offset: 8, width: 24}
+      timestamp: {offset: 64, width: 64}
+  links:
+    keys: {format: paced, count: 4, stream: 2, buffer: {history: 20ms}}
+    apart: {format: paced, count: 3, stream: 16, buffer: {history: 20ms}, drop_duplicates: true}
+    times: {format: paced, count: 1, stream: 32, buffer: {history: 10ms, confirm: 4}, jump: 3ms}
+    irregular: {format: free, count: 2, buffer: {history: 20ms, rate: 10kHz, reorder: 20, jump: 2ms}}
+    full: {format: free, count: 2, stream: 8, buffer: {history: 20ms, rate: 1kHz, spare: 5}, drop_duplicates: true}
+    kept: {format: free, stream: 16, buffer: {history: 20ms, rate: 1kHz, spare: 5, when_full: drop_newest}}
+traffic:
+  emulated:
+    keys:
+      frames: 2000
+      faults:
+        - {fault: stream, amount: 1, first: 100, period: 40, length: 3}
+        - {fault: stream, amount: 500, first: 700, period: 90}
+        - {fault: truncate, amount: 5, first: 33, period: 70}
+    apart:
+      frames: 1500
+      cpus: [0, 1]
+      faults:
+        - {fault: stream, amount: 2, first: 50, period: 60, length: 2}
+        - {fault: stream, amount: 1, first: 70, period: 60, length: 2}
+        - {fault: duplicate, first: 20, period: 31}
+    times:
+      frames: 3000
+      faults:
+        - {fault: timestamp, amount: 150, first: 10, period: 200}
+        - {fault: timestamp, amount: -100, first: 60, period: 200}
+        - {fault: timestamp, amount: 1000000, first: 110, period: 200, length: 2}
+        - {fault: timestamp, amount: -20000, first: 160, period: 200}
+        - {fault: jump, amount: 100000, first: 900}
+        - {fault: jump, amount: -40000, first: 1500}
+        - {fault: jump, amount: 900, first: 2100, period: 300}
+        - {fault: sequence, amount: 700, first: 2550}
+    irregular:
+      frames: 3000
+      rate: 10kHz
+      faults:
+        - {fault: timestamp, amount: -300, first: 10, period: 50}
+        - {fault: timestamp, amount: -3000, first: 20, period: 50}
+        - {fault: timestamp, amount: 9000, first: 30, period: 100}
+        - {fault: jump, amount: -50000, first: 1000, period: 1000}
+        - {fault: duplicate, first: 5, period: 17}
+    full: {frames: 500, rate: 10kHz, faults: [{fault: jump, amount: 1, first: 4, period: 5}, {fault: duplicate, first: 1, period: 9}]}
+    kept: {frames: 500, rate: 10kHz, faults: [{fault: jump, amount: 1, first: 4, period: 5}]}
+run:
+  simulation: {duration: 2s}
+"""
+
+
+def test_frames_whose_fields_are_changed(tmp_path):
+    path = tmp_path / "fields.yaml"
+    path.write_text(FIELDS)
+    ran = weir("run", path, "--json").json()["readout"]
+    told = simulate(path)
+    compare_links(ran, told)
+    links = {link["name"]: link for link in ran["links"]}
+    packets = {feed["to"]: feed["packets"] for feed in ran["feeds"]}
+    assert packets["keys"]["unknown_stream"] > 0 and packets["keys"]["truncated"] > 0 and packets["apart"]["unknown_stream"] > 0
+    assert links["keys-0"]["missing"] > 0 and links["keys-3"]["missing"] > 0 and links["apart-1"]["missing"] > 0
+    for fault in ("early", "late", "timestamp_jump", "sequence_jump"):
+        assert links["times-0"]["faults"][fault] > 0
+    assert links["times-0"]["jumps"] > 1 and links["irregular-1"]["jumps"] > 0
+    for reason in ("slot_taken", "far_off", "too_late"):
+        assert links["times-0"]["dropped"][reason] > 0
+    assert links["irregular-0"]["dropped"]["too_late"] > 0
+    assert links["full-0"]["dropped"]["evicted"] > 0 and links["kept"]["dropped"]["no_memory"] > 0
 
 
 FUNCTIONS = """
@@ -120,7 +212,7 @@ def test_functions_before_buffers(tmp_path):
     path.write_text(FUNCTIONS.replace("PULSES", str(ROOT / "examples" / "data" / "pulse.wibeth")))
     ran = weir("run", path, "--json").json()["readout"]
     told = simulate(path)
-    compare_links({"links": [link for link in ran["links"] if link["name"] != "tp"]}, told)
+    compare_links({**ran, "links": [link for link in ran["links"] if link["name"] != "tp"]}, told)
     looked_at = {link["name"]: link["received"] - link["dropped"]["wrong_size"] for link in ran["links"] if link["name"] != "tp"}
     [node] = means(told["nodes"]).values()
     assert node["cycles"] == node["packets"] * 100 + looked_at["wib-1"] * 7500 + sum(looked_at.values()) * 200
@@ -149,7 +241,7 @@ def test_functions_after_buffers(tmp_path):
                     .replace("{c: {clock: 2GHz, count: 2}}", "{c: {clock: 2GHz, count: 5}}").replace("hits: {packet", "q: {packet: 1kcycles}, r: {packet: 1kcycles}, hits: {packet"))
     ran = weir("run", path, "--json").json()["readout"]
     told = simulate(path)
-    compare_links({"links": [link for link in ran["links"] if link["name"] != "tp"]}, told)
+    compare_links({**ran, "links": [link for link in ran["links"] if link["name"] != "tp"]}, told)
     compare_processes(ran, told)
     workers, processes = means(told["workers"]), means(told["processes"])
     assert workers["process.p"]["received_packets"] == processes["wib-1 p"]["passed"] > 450
@@ -187,7 +279,11 @@ def process(function, link, where, to):
 
 
 WRONG = {
-    "fields that frames do not have": ("{fault: drop, first: 1540, period: 15260, length: 2}", "{fault: @jump, amount: 5}", "have no fields"),
+    "stream key that does not fit": ("format: wibeth           #", "format: wibeth\n      stream: @268435455 #", "does not fit in frames"),
+    "amount that means nothing": ("{fault: drop, first: 1540,", "{fault: drop, amount: @5, first: 1540,", "'amount' means nothing"),
+    "no amount": ("{fault: drop, first: 1540,", "@{fault: jump, first: 1540,", "expected a key 'amount'"),
+    "more in a row than there are": ("period: 15260, length: 2", "period: 3, length: @4", "expected at most all"),
+    "chance beside a period": ("{fault: drop, first: 1540, period: 15260, length: 2}", "{fault: drop, random: @0.5, period: 7}", "one or the other"),
     "replayed": ("traffic:\n", f"traffic:\n  replayed: {{@wib: {{pcap: {ROOT}/tests/data/srs-vmm3a-gem.pcap}}}}\n", "frames of a file"),
     "neither received nor emulated": ("  emulated:\n    wib:", "  emulated:\n    wab:", "expected 'costs' in 'platform'"),
     "unknown link": ("  emulated:\n    wib:", "  emulated:\n    @wab:", "unknown link 'wab'"),

@@ -320,6 +320,29 @@ FAULT_TEST(jumps,
 
 FAULT_TEST(none, {.fault = {.fault = WEIR_READOUT_EMULATE_DROP, .first = NB_FRAMES}})
 
+/* Two faults may drop the same frame: it is counted once, and so are frames that two of them send twice. */
+static void
+same_fault_twice(void **state)
+{
+	const struct weir_readout_emulator_fault_config faults[] = {
+		{.fault = WEIR_READOUT_EMULATE_DROP, .first = 3, .period = 10},
+		{.fault = WEIR_READOUT_EMULATE_DROP, .first = 3, .period = 20},
+		{.fault = WEIR_READOUT_EMULATE_DUPLICATE, .first = 5, .period = 10},
+		{.fault = WEIR_READOUT_EMULATE_DUPLICATE, .first = 5, .period = 20},
+	};
+	struct weir_readout_emulator_stream stream = wibeth(KEY);
+
+	stream.faults = faults;
+	stream.nb_faults = 4;
+	chain_make();
+	chain_add((struct weir_readout_link_config){.format = stream.format, .key = KEY});
+	run(&stream, 1, 0);
+	assert_int_equal(sent.faults[WEIR_READOUT_EMULATE_DROP], NB_FRAMES / 10);
+	assert_int_equal(sent.faults[WEIR_READOUT_EMULATE_DUPLICATE], NB_FRAMES / 10);
+	assert_int_equal(chain_link(0).missing, NB_FRAMES / 10);
+	chain_free();
+}
+
 /* By chance, but always the same. */
 static void
 random_drops(void **state)
@@ -585,6 +608,7 @@ main(void)
 		FAULT(truncates),
 		FAULT(stalls),
 		FAULT(jumps),
+		cmocka_unit_test(same_fault_twice),
 		cmocka_unit_test(random_drops),
 		cmocka_unit_test(rate),
 		cmocka_unit_test(open_loop),

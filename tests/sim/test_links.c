@@ -103,6 +103,90 @@ faults(void **state)
 		{WEIR_SIM_LINK, "l-0", "late_frames", 0});
 }
 
+/* Frames that say whose they are, and when: each 10 us, of 4 us jumps are doubted until three frames agree. */
+#define FIELDS(count, faults)                                                                      \
+	"application:\n"                                                                           \
+	"  formats:\n"                                                                             \
+	"    f:\n"                                                                                 \
+	"      size: 64B\n"                                                                        \
+	"      clock: 1MHz\n"                                                                      \
+	"      step: 10\n"                                                                         \
+	"      stream: {offset: 0, width: 8}\n"                                                    \
+	"      sequence: {offset: 8, width: 8}\n"                                                  \
+	"      timestamp: {offset: 64, width: 24}\n"                                               \
+	"  links: {l: {format: f, count: " count ", stream: 254, buffer: {history: 1ms}}}\n"       \
+	"  requests: {r: {links: [l], every: 100us, window: 50us, delay: 100us}}\n"                \
+	"traffic: {emulated: {l: {frames: 1000, faults: [" faults "]}}}\n"                         \
+	"run: {simulation: {duration: 1s}}\n"
+
+static void
+streams_of_others(void **state)
+{
+	/* The key after the last one's is 0: nobody's; the key before the first one's is 253. */
+	EXPECT(FIELDS("2", "{fault: stream, amount: 1, first: 10, period: 100}"),
+		{WEIR_SIM_DROP, "l-1: unknown_stream", "packets", 10},
+		{WEIR_SIM_DROP, "l-0: unknown_stream", "packets", 0},
+		{WEIR_SIM_LINK, "l-0", "received_frames", 990},
+		{WEIR_SIM_LINK, "l-0", "missing_frames", 10},
+		{WEIR_SIM_LINK, "l-1", "received_frames", 1000},
+		{WEIR_SIM_LINK, "l-1", "missing_frames", 0});
+	/* All the way round it is the same one. */
+	EXPECT(FIELDS("2", "{fault: stream, amount: 256, first: 10, period: 100}"),
+		{WEIR_SIM_LINK, "l-1", "stored_frames", 1000},
+		{WEIR_SIM_LINK, "l-1", "fault_gap", 0});
+	/* A frame that is too short to say whose it is. */
+	EXPECT(FIELDS("1", "{fault: truncate, amount: 7, first: 10, length: 3}"),
+		{WEIR_SIM_DROP, "l-0: truncated", "packets", 3},
+		{WEIR_SIM_LINK, "l-0", "received_frames", 997});
+	EXPECT(FIELDS("1", "{fault: truncate, amount: 63, first: 10, length: 3}"),
+		{WEIR_SIM_LINK, "l-0", "dropped_wrong_size", 3},
+		{WEIR_SIM_LINK, "l-0", "received_frames", 1000});
+}
+
+static void
+times_of_others(void **state)
+{
+	/* Within its step it finds its place free, at the next one's it takes that. */
+	EXPECT(FIELDS("1", "{fault: timestamp, amount: 3, first: 10, period: 100}"),
+		{WEIR_SIM_LINK, "l-0", "fault_early", 10},
+		{WEIR_SIM_LINK, "l-0", "stored_frames", 1000});
+	EXPECT(FIELDS("1", "{fault: timestamp, amount: 13, first: 10, period: 100}"),
+		{WEIR_SIM_LINK, "l-0", "dropped_slot_taken", 10});
+	EXPECT(FIELDS("1", "{fault: timestamp, amount: 10, first: 10, period: 100}"),
+		{WEIR_SIM_LINK, "l-0", "dropped_duplicate", 10});
+	/* Nobody agrees with one that is far off; a second later than its number says is a jump. */
+	EXPECT(FIELDS("1", "{fault: timestamp, amount: 5000, first: 10, period: 100}"),
+		{WEIR_SIM_LINK, "l-0", "fault_early", 10},
+		{WEIR_SIM_LINK, "l-0", "dropped_far_off", 10}, {WEIR_SIM_LINK, "l-0", "jumps", 0});
+	EXPECT(FIELDS("1", "{fault: timestamp, amount: 1000001, first: 10, period: 100}"),
+		{WEIR_SIM_LINK, "l-0", "fault_timestamp_jump", 10});
+	EXPECT(FIELDS("1", "{fault: timestamp, amount: -5000, first: 700, period: 100}"),
+		{WEIR_SIM_LINK, "l-0", "fault_late", 3},
+		{WEIR_SIM_LINK, "l-0", "dropped_too_late", 3});
+}
+
+/* The clock is set: what was before is over, and windows go by what it says. */
+static void
+clocks_that_jump(void **state)
+{
+	EXPECT(FIELDS("1", "{fault: jump, amount: 0, first: 500}"),
+		{WEIR_SIM_REQUEST, "r", "windows", 100}, {WEIR_SIM_REQUEST, "r", "complete", 100});
+	/* 100 ms later: windows of the time that did not come are not asked for; the history begins anew. */
+	EXPECT(FIELDS("1", "{fault: jump, amount: 100000, first: 500}"),
+		{WEIR_SIM_LINK, "l-0", "jumps", 1}, {WEIR_SIM_LINK, "l-0", "stored_frames", 1000},
+		{WEIR_SIM_LINK, "l-0", "buffered_frames", 118},
+		{WEIR_SIM_REQUEST, "r", "skipped_windows", 999},
+		{WEIR_SIM_REQUEST, "r", "windows", 50 + 51});
+	/* 100 ms back: they begin anew with the third frame, which confirms that. Its first window is asked for 100 us later. */
+	EXPECT(FIELDS("1", "{fault: jump, amount: -100000, first: 500}"),
+		{WEIR_SIM_LINK, "l-0", "jumps", 1}, {WEIR_SIM_REQUEST, "r", "restarts", 1},
+		{WEIR_SIM_REQUEST, "r", "windows", 50 + 49});
+	/* Timestamps of 24 bits wrap: a little before 0 is a little back. */
+	EXPECT(FIELDS("1", "{fault: jump, amount: 16776216, first: 50}"),
+		{WEIR_SIM_LINK, "l-0", "jumps", 0}, {WEIR_SIM_LINK, "l-0", "dropped_duplicate", 50},
+		{WEIR_SIM_LINK, "l-0", "stored_frames", 950});
+}
+
 /* By chance: of 40,000 a quarter, within five standard deviations; not the same ones of both links. */
 static void
 faults_at_random(void **state)
@@ -413,6 +497,9 @@ main(void)
 		cmocka_unit_test(exact_rate),
 		cmocka_unit_test(what_a_buffer_holds),
 		cmocka_unit_test(faults),
+		cmocka_unit_test(streams_of_others),
+		cmocka_unit_test(times_of_others),
+		cmocka_unit_test(clocks_that_jump),
 		cmocka_unit_test(faults_at_random),
 		cmocka_unit_test(windows_that_are_there),
 		cmocka_unit_test(windows_that_are_old),
