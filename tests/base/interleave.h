@@ -74,17 +74,12 @@ static unsigned int interleave_actor;
 static bool interleave_moved, interleave_pauses[INTERLEAVE_ACTORS_MAX];
 /* Nobody can interrupt who makes this step: up to its end, or until it waits for another one. */
 static bool interleave_straight;
-
-/* Before an atomic operation. */
-static inline void
-interleave_point(void)
-{
-	if (weir_coro_self() == NULL)
-		return;
-	interleave_moved = true;
-	if (!interleave_straight)
-		weir_coro_yield();
-}
+/* Who made the last step has said whose the next one is. */
+static bool interleave_chosen;
+/* This run: its actors, choices that are given, made so far, interruptions that may be (0: any number) and that were. */
+static struct weir_coro *interleave_coros[INTERLEAVE_ACTORS_MAX];
+static unsigned int interleave_nb_actors, interleave_given, interleave_depth, interleave_most,
+	interleave_nb_interruptions;
 
 static inline void
 interleave_pause(void)
@@ -100,14 +95,13 @@ interleave_pause(void)
 
 /* Who can go on: the one that went last is the first, if it is among them. @return how many */
 static inline unsigned int
-interleave_who_can(const struct interleave *interleave, struct weir_coro *const *coros,
-	unsigned int *can, unsigned int *nb_alive)
+interleave_who_can(unsigned int *can, unsigned int *nb_alive)
 {
 	unsigned int nb = 0;
 
 	*nb_alive = 0;
-	for (unsigned int i = 0; i < interleave->nb_actors; i++) {
-		if (weir_coro_has_exited(coros[i]))
+	for (unsigned int i = 0; i < interleave_nb_actors; i++) {
+		if (weir_coro_has_exited(interleave_coros[i]))
 			continue;
 		++*nb_alive;
 		if (interleave_spins[i])
@@ -121,22 +115,72 @@ interleave_who_can(const struct interleave *interleave, struct weir_coro *const 
 	return nb;
 }
 
+/* Whose turn it is next, as given or as the first one that can. @return false when nobody is left */
+static inline bool
+interleave_choose(void)
+{
+	unsigned int can[INTERLEAVE_ACTORS_MAX], nb_alive, nb = interleave_who_can(can, &nb_alive);
+	const bool interrupted = nb > 0 && can[0] == interleave_actor;
+	struct interleave_choice *choice = &interleave_choices[interleave_depth];
+
+	if (nb_alive == 0)
+		return false;
+	assert_int_not_equal(nb, 0); /* a deadlock */
+	assert_true(interleave_depth < INTERLEAVE_DEPTH_MAX);
+	if (interrupted && interleave_most > 0 && interleave_nb_interruptions == interleave_most)
+		nb = 1;
+	if (interleave_depth++ >= interleave_given)
+		choice->taken = 0;
+	choice->nb = (uint8_t)nb;
+	interleave_nb_interruptions += interrupted && choice->taken > 0;
+	interleave_actor = can[choice->taken];
+	interleave_straight =
+		nb_alive == 1 ||
+		(interleave_most > 0 && interleave_nb_interruptions == interleave_most);
+	return true;
+}
+
+/* Before an atomic operation: the end of a step. Who goes on itself does so without a switch to the others and back. */
 static inline void
-interleave_begin(const struct interleave *interleave, struct weir_coro **coros)
+interleave_point(void)
+{
+	const unsigned int actor = interleave_actor;
+
+	if (weir_coro_self() == NULL)
+		return;
+	interleave_moved = true;
+	if (interleave_straight)
+		return;
+	interleave_choose();
+	if (interleave_actor != actor) {
+		interleave_chosen = true;
+		weir_coro_yield();
+		return;
+	}
+	interleave_steps++;
+	interleave_own[actor]++;
+}
+
+static inline void
+interleave_begin(const struct interleave *interleave, unsigned int given, unsigned int most)
 {
 	interleave->init();
-	interleave_steps = 0;
+	interleave_steps = interleave_depth = interleave_nb_interruptions = 0;
+	interleave_nb_actors = interleave->nb_actors;
+	interleave_given = given;
+	interleave_most = most;
 	interleave_actor = UINT_MAX;
+	interleave_chosen = false;
 	for (unsigned int i = 0; i < interleave->nb_actors; i++) {
-		coros[i] = weir_coro_create(interleave->actors[i]);
-		assert_non_null(coros[i]);
+		interleave_coros[i] = weir_coro_create(interleave->actors[i]);
+		assert_non_null(interleave_coros[i]);
 		interleave_spins[i] = interleave_pauses[i] = false;
 		interleave_own[i] = 0;
 		interleave_others[i] = UINT_MAX;
 	}
 }
 
-/* A step of the actor whose turn it is. Others that spin look again if there is something new to see. */
+/* Steps of the actor whose turn it is, until it is another's. Others that spin look again if there is something new to see. */
 static inline void
 interleave_step(struct weir_coro *coro)
 {
@@ -160,32 +204,15 @@ interleave_step(struct weir_coro *coro)
 static inline unsigned int
 interleave_run(const struct interleave *interleave, unsigned int given, unsigned int most)
 {
-	struct weir_coro *coros[INTERLEAVE_ACTORS_MAX];
-	unsigned int can[INTERLEAVE_ACTORS_MAX], nb_alive, depth = 0, nb_interruptions = 0;
-
-	interleave_begin(interleave, coros);
-	for (;; depth++) {
-		unsigned int nb = interleave_who_can(interleave, coros, can, &nb_alive);
-		bool interrupted = nb > 0 && can[0] == interleave_actor;
-
-		if (nb_alive == 0)
-			break;
-		assert_int_not_equal(nb, 0); /* a deadlock */
-		assert_true(depth < INTERLEAVE_DEPTH_MAX);
-		if (interrupted && most > 0 && nb_interruptions == most)
-			nb = 1;
-		if (depth >= given)
-			interleave_choices[depth].taken = 0;
-		interleave_choices[depth].nb = (uint8_t)nb;
-		nb_interruptions += interrupted && interleave_choices[depth].taken > 0;
-		interleave_actor = can[interleave_choices[depth].taken];
-		interleave_straight = nb_alive == 1 || (most > 0 && nb_interruptions == most);
-		interleave_step(coros[interleave_actor]);
+	interleave_begin(interleave, given, most);
+	while (interleave_chosen || interleave_choose()) {
+		interleave_chosen = false;
+		interleave_step(interleave_coros[interleave_actor]);
 	}
 	for (unsigned int i = 0; i < interleave->nb_actors; i++)
-		weir_coro_destroy(coros[i]);
+		weir_coro_destroy(interleave_coros[i]);
 	interleave->check();
-	return depth;
+	return interleave_depth;
 }
 
 /* All runs. */

@@ -131,7 +131,7 @@ save_buffer(void)
 		    (uint8_t *)written.buffer->memory.start + SAVED_BYTES);
 	written.saved = *written.buffer;
 	written.nb_saved = written.nb_shown;
-	weir_base_asan_unpoison(written.buffer->memory.start, written.buffer->memory.bytes);
+	weir_base_asan_unpoison(written.buffer->memory.start, SAVED_BYTES);
 	memcpy(written.saved_memory, written.buffer->memory.start, SAVED_BYTES);
 }
 
@@ -140,7 +140,7 @@ restore_buffer(void)
 {
 	*written.buffer = written.saved;
 	written.nb_shown = written.nb_saved;
-	weir_base_asan_unpoison(written.buffer->memory.start, written.buffer->memory.bytes);
+	weir_base_asan_unpoison(written.buffer->memory.start, SAVED_BYTES);
 	memcpy(written.buffer->memory.start, written.saved_memory, SAVED_BYTES);
 }
 
