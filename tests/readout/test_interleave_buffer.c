@@ -377,7 +377,7 @@ put_back(void)
 static void
 look_at_range(void)
 {
-	uint64_t from, to;
+	uint64_t from = 0, to = 0;
 
 	assert_true(weir_readout_buffer_range(written.buffer, &from, &to));
 	if (to > 100)
