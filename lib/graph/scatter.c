@@ -76,10 +76,32 @@ copy_length(uint32_t nb_objs, uint32_t nb_groups)
 	return RTE_MIN(RTE_ALIGN_CEIL(mean + mean / 4 + 3, COPY_STEP), (uint32_t)SCATTER_SLACK);
 }
 
+/*
+ * Nodes marked for a visit, kept back until one belongs to another word: marked in memory one by one, each would
+ * wait for the one before.
+ */
+struct scatter_marks {
+	uint64_t *word; /* in weir_graph::pending */
+	uint64_t bits;
+};
+
+static __rte_always_inline void
+scatter_mark(
+	struct weir_graph *graph, struct scatter_marks *marks, const struct weir_graph_node *node)
+{
+	uint64_t *word = &graph->pending[node->pos >> 6];
+
+	if (unlikely(word != marks->word)) {
+		*marks->word |= marks->bits;
+		*marks = (struct scatter_marks){.word = word};
+	}
+	marks->bits |= UINT64_C(1) << (node->pos & 63);
+}
+
 /* Append a group to the stream of edge @next; both sides have room for @copy objects. */
 static __rte_always_inline void
-scatter_append(struct weir_graph *graph, struct weir_graph_node *node, uint16_t next, void **objs,
-	uint32_t nb, uint32_t copy)
+scatter_append(struct weir_graph *graph, struct weir_graph_node *node, struct scatter_marks *marks,
+	uint16_t next, void **objs, uint32_t nb, uint32_t copy)
 {
 	struct weir_graph_edge *edge = &node->edges[next];
 	struct weir_graph_node *to = edge->node;
@@ -90,8 +112,7 @@ scatter_append(struct weir_graph *graph, struct weir_graph_node *node, uint16_t 
 		weir_graph_discard(graph, to, objs, nb);
 		return;
 	}
-	if (to->idx == 0)
-		weir_graph_pend(graph, to);
+	scatter_mark(graph, marks, to);
 	end = &to->objs[to->idx];
 	to->idx += nb;
 	for (uint32_t i = 0; i < copy; i += COPY_STEP)
@@ -117,6 +138,7 @@ static __rte_noinline void
 scatter_groups(struct weir_graph *graph, struct weir_graph_node *node, void **objs,
 	const uint16_t *nexts, uint32_t nb_objs, scatter_kernel_t kernel)
 {
+	struct scatter_marks marks = {.word = graph->pending};
 	struct scatter_groups groups;
 	uint32_t chunk, copy;
 
@@ -130,11 +152,12 @@ scatter_groups(struct weir_graph *graph, struct weir_graph_node *node, void **ob
 			if (unlikely(groups.next[g] >= node->nb_edges))
 				discard_stray(graph, node, group, groups.count[g], groups.next[g]);
 			else
-				scatter_append(
-					graph, node, groups.next[g], group, groups.count[g], copy);
+				scatter_append(graph, node, &marks, groups.next[g], group,
+					groups.count[g], copy);
 			group += groups.count[g];
 		}
 	}
+	*marks.word |= marks.bits;
 }
 
 static __rte_always_inline void

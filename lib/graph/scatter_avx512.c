@@ -176,7 +176,8 @@ AVX512 static inline __attribute__((always_inline)) void
 scatter(struct scatter_groups *groups, void *const *objs, const uint16_t *nexts, uint32_t nb,
 	uint32_t nb_edges, void (*fetch)(void **, void *const *, const uint8_t *, uint32_t))
 {
-	uint8_t place[SCATTER_CHUNK + LANES] __attribute__((aligned(LANES)));
+	/* All within one page: a store that crosses into the next one takes dozens of cycles. */
+	uint8_t place[SCATTER_CHUNK + LANES] __attribute__((aligned(2 * SCATTER_CHUNK)));
 	uint32_t nb_parted;
 
 	if (nb_edges > EDGES_MAX) {
