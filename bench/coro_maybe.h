@@ -10,9 +10,9 @@
 
 /* How slices ended. */
 struct coro_ends {
-	double within_share;              /* one spacing after their time at most, as long as it was */
-	double longest_share;             /* and no more than the longest that the work has */
-	double first_share;               /* with the first check after it */
+	double within_share;  /* one spacing after their time at most, as long as it was */
+	double longest_share; /* and no more than the longest that the work has */
+	double first_share;   /* with the first check after it */
 	double over_p99_ns, over_most_ns; /* how much later than that */
 };
 

@@ -43,8 +43,8 @@ static json_t *
 ends_json(const struct coro_ends *ends)
 {
 	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "within_share", ends->within_share,
-		"longest_share", ends->longest_share, "first_share", ends->first_share, "over_ns_p99", ends->over_p99_ns, "over_ns_most",
-		ends->over_most_ns);
+		"longest_share", ends->longest_share, "first_share", ends->first_share,
+		"over_ns_p99", ends->over_p99_ns, "over_ns_most", ends->over_most_ns);
 }
 
 static void
@@ -52,12 +52,12 @@ say_ends(struct bench_report *report, const char *whose, double time_percent,
 	const struct coro_ends *ends)
 {
 	bench_say(report,
-		"  %s: %.2f %% of run time; overshoot at most one spacing in %.2f %% of slices (the "
+		"  %s: %.2f %% of run time; overshoot at most one spacing in %.2f %% of slices "
+		"(the "
 		"work's longest: %.2f %%; first check after the end: %.2f %%), 99th percentile "
 		"%.2f us, most %.2f\n",
 		whose, time_percent, ends->within_share * 100, ends->longest_share * 100,
-		ends->first_share * 100,
-		ends->over_p99_ns / 1e3, ends->over_most_ns / 1e3);
+		ends->first_share * 100, ends->over_p99_ns / 1e3, ends->over_most_ns / 1e3);
 }
 
 void

@@ -230,18 +230,16 @@ sim_doc_drops(const struct weir_sim_model *model, const struct weir_base_doc_val
 	return false;
 }
 
-/* What finds the scheduler full would serve events meanwhile. A job sends again and again what it has done, and keeps its flow. */
+/* A job sends again and again what it has done, and keeps its flow. */
 static void
-check_limit(struct weir_sim_model *model, const struct weir_base_doc_value *own, bool is_job)
+check_limit(struct weir_sim_model *model, const struct weir_base_doc_value *own)
 {
-	const struct weir_base_doc_value *on_full = weir_base_doc_get(own, "on_full");
-
-	if (model->is_limited && (is_job || !sim_doc_drops(model, own)))
-		weir_base_doc_error_add(model->doc, on_full != NULL && !is_job ? on_full : own,
-			"%s '%s' waits while the scheduler takes no more, which is not simulated; "
-			"expected %sno 'events' and 'threshold' in platform.scheduler",
-			is_job ? "what is done in the jobs of" : "node", weir_base_doc_name(own),
-			is_job ? "" : "'on_full: drop', or ");
+	if (model->is_limited)
+		weir_base_doc_error_add(model->doc, own,
+			"what is done in the jobs of '%s' waits while the scheduler takes no more, "
+			"which is not simulated; expected no 'events' and 'threshold' in "
+			"platform.scheduler",
+			weir_base_doc_name(own));
 }
 
 /* What finds a queue's capacity full is dropped. */
@@ -272,10 +270,10 @@ sim_doc_read_events(struct weir_sim_model *model, const struct weir_base_doc_val
 	case WEIR_BASE_NODE_SENDS:
 		node->queue = read_to(model, own);
 		check_no_wait(model, own, node->queue);
-		check_limit(model, own, false);
+		node->waits = !sim_doc_drops(model, own);
 		return 0;
 	case WEIR_BASE_NODE_WORKS:
-		check_limit(model, own, true);
+		check_limit(model, own);
 		return read_job(model, own, costs, index);
 	default:
 		return 0;

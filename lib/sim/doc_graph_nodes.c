@@ -374,7 +374,8 @@ weigh_edges(struct plan *plan, struct plan_node *node, const struct weir_base_do
 	if (node->type->role == WEIR_BASE_NODE_WORKS)
 		node->edges[0].weight = sim_doc_drops(plan->model, node->own) ? 1 : 0;
 	if (node->type->role == WEIR_BASE_NODE_SENDS)
-		node->edges[0].weight = plan->model->is_limited ? 1 : 0;
+		node->edges[0].weight =
+			plan->model->is_limited && sim_doc_drops(plan->model, node->own) ? 1 : 0;
 	for (i = 0; node->type->role == WEIR_BASE_NODE_BRINGS && i < node->nb_edges; i++)
 		node->edges[i].weight = 1;
 	if (!is_drawn(node))

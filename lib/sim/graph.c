@@ -22,7 +22,7 @@ bool
 sim_graph_init(struct sim *sim, uint64_t seed, unsigned int replication)
 {
 	const struct model_graph *model = &sim->model->graph;
-	const size_t nb_pending = (size_t)model->nb_workers * model->nb_nodes;
+	const size_t nb_pending = 2 * (size_t)model->nb_workers * model->nb_nodes;
 	struct sim_graph *graph = &sim->graph;
 	uint32_t i;
 
@@ -34,8 +34,8 @@ sim_graph_init(struct sim *sim, uint64_t seed, unsigned int replication)
 	graph->jobs = calloc(model->nb_jobs + 1, sizeof(*graph->jobs));
 	graph->next_random = calloc(model->nb_nodes + 1, sizeof(*graph->next_random));
 	graph->pending = calloc(nb_pending + 1, sizeof(*graph->pending));
-	graph->visits =
-		calloc((size_t)model->nb_workers * model->node_words + 1, sizeof(*graph->visits));
+	graph->visits = calloc(
+		2 * (size_t)model->nb_workers * model->node_words + 1, sizeof(*graph->visits));
 	if (graph->rings == NULL || graph->bursts == NULL || graph->ports == NULL ||
 		graph->workers == NULL || graph->nodes == NULL || graph->next_random == NULL ||
 		graph->pending == NULL || graph->visits == NULL || graph->jobs == NULL)
@@ -54,6 +54,7 @@ sim_graph_init(struct sim *sim, uint64_t seed, unsigned int replication)
 		graph->pending[i].list.head = SIM_NONE;
 	for (i = 0; i < model->nb_workers; i++) {
 		graph->workers[i].vector.list.head = SIM_NONE;
+		graph->workers[i].outer.list.head = SIM_NONE;
 		graph->workers[i].wake_ps = UINT64_MAX;
 	}
 	init_random(sim, seed, replication);
@@ -74,25 +75,34 @@ sim_graph_free(struct sim *sim)
 	free(sim->graph.visits);
 }
 
+static uint64_t
+length_of(const struct sim *sim, const struct sim_vector *vector)
+{
+	uint64_t nb = 0;
+	uint32_t packet;
+
+	for (packet = vector->list.head; packet != SIM_NONE; packet = sim->packets.all[packet].next)
+		nb++;
+	return nb;
+}
+
 /* Packets that are on their way to a node, or in a visit of it, counted one by one. */
 static uint64_t
 count_held(const struct sim *sim, uint32_t node)
 {
 	const struct model_graph *model = &sim->model->graph;
 	uint64_t nb = 0;
-	uint32_t i, packet;
+	uint32_t i;
 
+	for (i = 0; i < 2 * model->nb_workers; i++)
+		nb += length_of(sim, &sim->graph.pending[(size_t)i * model->nb_nodes + node]);
 	for (i = 0; i < model->nb_workers; i++) {
-		const struct sim_vector *pending =
-			&sim->graph.pending[(size_t)i * model->nb_nodes + node];
 		const struct sim_worker *worker = &sim->graph.workers[i];
 
-		for (packet = pending->list.head; packet != SIM_NONE;
-			packet = sim->packets.all[packet].next)
-			nb++;
-		for (packet = worker->node == node ? worker->vector.list.head : SIM_NONE;
-			packet != SIM_NONE; packet = sim->packets.all[packet].next)
-			nb++;
+		if (worker->node == node)
+			nb += length_of(sim, &worker->vector);
+		if (worker->outer_node == node)
+			nb += length_of(sim, &worker->outer);
 	}
 	return nb;
 }

@@ -46,10 +46,11 @@ enum worker_phase {
 	WORKER_RECEIVES, /* a visit of a receive node */
 	WORKER_VISITS,   /* of any other */
 	WORKER_BLOCKED,  /* it waits for room in a transmit ring */
-	WORKER_ENDS,     /* the walk's own cycles */
-	WORKER_ASKS,     /* it has asked for packets of queues, and there are none; or it sleeps */
-	WORKER_SLICES,   /* a job's time slice */
-	WORKER_FOLLOWS,  /* it looks at frames in a buffer */
+	WORKER_WAITS, /* it waits for the scheduler to take a packet, and for packets of queues meanwhile */
+	WORKER_ENDS,    /* the walk's own cycles */
+	WORKER_ASKS,    /* it has asked for packets of queues, and there are none; or it sleeps */
+	WORKER_SLICES,  /* a job's time slice */
+	WORKER_FOLLOWS, /* it looks at frames in a buffer */
 };
 
 struct sim_worker {
@@ -67,6 +68,12 @@ struct sim_worker {
 	uint32_t packet;     /* of a job */
 	uint64_t slice_ps;   /* what is left of the slice */
 	uint64_t frame_ps;   /* of a job that has frames: what this one takes */
+	/* While it waits for the scheduler it serves queues, with a walk of its own: */
+	bool is_waiting;
+	bool is_woken; /* it is about to look again */
+	struct sim_vector
+		outer; /* of the walk that waits, with its node, place and packets received */
+	uint32_t outer_node, outer_place, outer_pending;
 	/* Idle: */
 	uint64_t idle_ps; /* when the first walk began that found nothing */
 	uint64_t told;    /* of those since then, how many are counted */
@@ -109,8 +116,9 @@ struct sim_graph {
 	struct sim_worker *workers;
 	struct sim_node *nodes;
 	struct sim_job *jobs;
-	struct sim_vector *pending;          /* per worker and node */
-	uint64_t *visits;                    /* bits of nodes that have some, per worker */
+	struct sim_vector *pending;          /* per worker, twice as it may wait, and node */
+	uint64_t *visits;                    /* bits of nodes that have some, likewise */
+	uint32_t nb_waiting;                 /* workers that wait for the scheduler */
 	struct weir_sim_random *next_random; /* per node: where packets go */
 };
 
@@ -130,6 +138,10 @@ void sim_worker_wake(struct sim *sim, uint32_t ring);
 void sim_worker_wake_at(struct sim *sim, uint32_t worker, uint32_t place);
 /* A lane of a queue that workers serve is ready. */
 void sim_workers_wake(struct sim *sim, uint32_t lane);
+/* The scheduler may take something now: those who wait for that look again. */
+void sim_workers_retry(struct sim *sim);
+/* A worker that waits is done with what it has served meanwhile. */
+void sim_worker_served(struct sim *sim, uint32_t worker);
 /* It does something for a time. */
 void sim_worker_go_on(struct sim *sim, uint32_t worker, enum worker_phase phase, uint64_t ps);
 void sim_worker_set_busy(struct sim *sim, uint32_t worker, bool is_busy);

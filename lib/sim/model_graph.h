@@ -63,6 +63,7 @@ struct model_node {
 	uint32_t reason;                 /* of one that frees */
 	uint32_t queue; /* that it sends to; of one that works, where its packets wait for that */
 	uint32_t job;   /* of one that works, or SIM_NONE */
+	bool waits;     /* a worker waits for the scheduler to take what it sends */
 };
 
 /* Work that is done on the packets of a queue in time slices. */

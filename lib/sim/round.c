@@ -243,6 +243,10 @@ take_next(struct sim *sim, uint32_t index, uint64_t asked_ps)
 	const struct model_queue *queue;
 
 	worker->is_in_round = lane != SIM_NONE && sim_lane_since_ps(sim, lane) <= worker->round_ps;
+	if (worker->is_waiting && !worker->is_in_round) {
+		sim_worker_served(sim, index);
+		return;
+	}
 	if (worker->is_busy != worker->is_in_round)
 		sim_worker_set_busy(sim, index, worker->is_in_round);
 	if (!worker->is_in_round) {

@@ -518,8 +518,12 @@ sim_counted_ps(const struct sim *sim, uint64_t since_ps)
 static inline void
 sim_credit_return(struct sim *sim, uint32_t packet)
 {
-	sim->nb_credits -= sim->packets.all[packet].has_credit;
+	if (!sim->packets.all[packet].has_credit)
+		return;
+	sim->nb_credits--;
 	sim->packets.all[packet].has_credit = false;
+	if (sim->graph.nb_waiting > 0)
+		sim_workers_retry(sim);
 }
 
 static inline void

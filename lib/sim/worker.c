@@ -11,13 +11,17 @@ graph_of(const struct sim *sim)
 static inline struct sim_vector *
 pending_of(const struct sim *sim, uint32_t worker, uint32_t node)
 {
-	return &sim->graph.pending[(size_t)worker * graph_of(sim)->nb_nodes + node];
+	const size_t walk = 2 * (size_t)worker + sim->graph.workers[worker].is_waiting;
+
+	return &sim->graph.pending[walk * graph_of(sim)->nb_nodes + node];
 }
 
 static inline uint64_t *
 visits_of(const struct sim *sim, uint32_t worker)
 {
-	return sim->graph.visits + (size_t)worker * graph_of(sim)->node_words;
+	const size_t walk = 2 * (size_t)worker + sim->graph.workers[worker].is_waiting;
+
+	return sim->graph.visits + walk * graph_of(sim)->node_words;
 }
 
 static inline uint32_t
@@ -144,6 +148,27 @@ sim_worker_wake(struct sim *sim, uint32_t ring)
 		sim, graph_of(sim)->rings[ring].worker, graph_of(sim)->rings[ring].place);
 }
 
+/* One that waits for the scheduler looks again: at once, but not in the middle of what another one does. */
+static void
+look_again(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	if (worker->phase != WORKER_WAITS || worker->is_woken)
+		return;
+	worker->is_woken = true;
+	sim_core_schedule(sim, graph_of(sim)->workers[index].core, sim->now_ps);
+}
+
+void
+sim_workers_retry(struct sim *sim)
+{
+	uint32_t i;
+
+	for (i = 0; i < graph_of(sim)->nb_workers; i++)
+		look_again(sim, i);
+}
+
 void
 sim_workers_wake(struct sim *sim, uint32_t lane)
 {
@@ -153,10 +178,15 @@ sim_workers_wake(struct sim *sim, uint32_t lane)
 	for (i = 0; i < graph_of(sim)->nb_workers; i++) {
 		const struct model_worker *const model = &graph_of(sim)->workers[i];
 
-		if (sim->graph.workers[i].phase == WORKER_IDLE &&
-			sim_serves_queue(
+		if ((sim->graph.workers[i].phase != WORKER_IDLE &&
+			    sim->graph.workers[i].phase != WORKER_WAITS) ||
+			!sim_serves_queue(
 				&sim->model->cores[sim->model->core_kind[model->core]], queue))
+			continue;
+		if (sim->graph.workers[i].phase == WORKER_IDLE)
 			wake(sim, i, model->nb_polled, ask_offset(model));
+		else
+			look_again(sim, i);
 	}
 }
 
@@ -375,8 +405,12 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 		sim_port_send(sim, node->port, index, packet);
 		break;
 	case WEIR_BASE_NODE_SENDS:
-		if (!sim_round_forward(sim, packet, node->queue))
-			drop(sim, index, node, packet, sim->model->full_reason);
+		if (sim_round_forward(sim, packet, node->queue))
+			break;
+		/* Within a round it does not wait: others may wait for what it holds. */
+		if (node->waits && !sim->graph.workers[index].is_in_round)
+			return false;
+		drop(sim, index, node, packet, sim->model->full_reason);
 		break;
 	case WEIR_BASE_NODE_WORKS:
 		if (sim_job_has_room(sim, at)) {
@@ -431,6 +465,30 @@ leave_all(struct sim *sim, uint32_t index, uint64_t worked_ps)
 	return true;
 }
 
+/* What it was about waits; if there is something in queues, that is served meanwhile, by a walk of its own. */
+static void
+wait_for_scheduler(struct sim *sim, uint32_t index)
+{
+	const struct model_worker *const model = &graph_of(sim)->workers[index];
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	sim->cores[model->core].step_start_ps = sim->now_ps;
+	if (!model->asks || !sim_has_ready_lane(sim, model->core)) {
+		worker->phase = WORKER_WAITS;
+		sim->graph.nb_waiting++;
+		return;
+	}
+	worker->outer = worker->vector;
+	worker->outer_node = worker->node;
+	worker->outer_place = worker->place;
+	worker->outer_pending = worker->pending;
+	worker->vector.list.head = SIM_NONE;
+	worker->vector.nb = 0;
+	worker->vector.bytes = 0;
+	worker->is_waiting = true;
+	sim_round_begin(sim, index);
+}
+
 /* The visit is over, but for what has to wait. */
 static void
 end_visit(struct sim *sim, uint32_t index, uint64_t worked_ps)
@@ -438,6 +496,10 @@ end_visit(struct sim *sim, uint32_t index, uint64_t worked_ps)
 	struct sim_worker *const worker = &sim->graph.workers[index];
 
 	if (!leave_all(sim, index, worked_ps)) {
+		if (graph_of(sim)->nodes[worker->node].role == WEIR_BASE_NODE_SENDS) {
+			wait_for_scheduler(sim, index);
+			return;
+		}
 		worker->phase = WORKER_BLOCKED;
 		sim->cores[graph_of(sim)->workers[index].core].step_start_ps = sim->now_ps;
 		return;
@@ -445,6 +507,23 @@ end_visit(struct sim *sim, uint32_t index, uint64_t worked_ps)
 	if (graph_of(sim)->nodes[worker->node].role == WEIR_BASE_NODE_RECEIVES)
 		worker->place++;
 	proceed(sim, index);
+}
+
+void
+sim_worker_served(struct sim *sim, uint32_t index)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	if (!worker->is_busy)
+		sim_worker_set_busy(sim, index, true);
+	worker->vector = worker->outer;
+	worker->node = worker->outer_node;
+	worker->place = worker->outer_place;
+	worker->pending = worker->outer_pending;
+	worker->outer.list.head = SIM_NONE;
+	worker->outer.nb = 0;
+	worker->is_waiting = false;
+	end_visit(sim, index, 0);
 }
 
 void
@@ -530,6 +609,12 @@ sim_worker_event(struct sim *sim, uint32_t index)
 		break;
 	case WORKER_FOLLOWS:
 		sim_follower_event(sim, index);
+		break;
+	case WORKER_WAITS:
+		worker->is_woken = false;
+		worker->phase = WORKER_VISITS; /* what it sends now is no reason to look again */
+		sim->graph.nb_waiting--;
+		end_visit(sim, index, 0);
 		break;
 	case WORKER_BLOCKED:
 		break;

@@ -230,3 +230,42 @@ WRONG_LINKS = {
 @pytest.mark.parametrize("what", WRONG_LINKS)
 def test_links_refused(tmp_path, what):
     refused(tmp_path, READOUT, READOUT.with_name("receiver.yaml"), *WRONG_LINKS[what])
+
+
+# One worker reads a file and serves the queues: it makes room itself for what it waits with.
+WAITS = """
+application:
+  queues: {q: {type: atomic, flows: 16}, r: {type: ordered}}
+  nodes:
+    first: {type: sched_tx, queue: q}
+    from_q: {type: sched_rx, queues: [q]}
+    second: {type: sched_tx, queue: r}
+    from_r: {type: sched_rx, queues: [r]}
+  edges: ['uplink.classify -> first', 'from_q.q -> second', 'from_r.r -> north']
+platform:
+  scheduler: {events: 64, threshold: 20}
+  ports: {uplink: {pcap_in: CAPTURE}, north: {pcap_out: out.pcap}}
+  workers: [{receive: [uplink]}]
+  cores: {c: {clock: 1GHz}}
+  costs:
+    walk: 100cycles
+    dispatch: 100cycles
+    nodes: {pcap_rx: {packet: 10cycles}, sched_tx: {packet: 10cycles}, sched_rx: {packet: 10cycles}, pcap_tx: {packet: 1000cycles}}
+traffic:
+  streams: {s: {to: uplink, bursts: {interval: 1ms, lifetime: 20us}, rate: 5Mpps, size: 890B, count: 4096}}
+run:
+  simulation: {duration: 2s}
+"""
+
+
+def test_who_waits_for_the_scheduler_loses_nothing(tmp_path):
+    path = tmp_path / "waits.yaml"
+    path.write_text(WAITS.replace("CAPTURE", f"{ROOT}/examples/data/isp-mix-vlan.pcap"))
+    ran = weir("run", path, "--json", cwd=tmp_path).json()
+    told = simulate(path)
+    [stream] = means(told["streams"]).values()
+    [transmitted] = (port["tx_packets"] for port in ran["ports"] if port["name"] == "north")
+    assert transmitted == stream["delivered_packets"] == stream["arrived_packets"] == 4096
+    assert stream["dropped_packets"] == 0
+    [worker] = means(told["workers"]).values()
+    assert worker["received_packets"] == transmitted

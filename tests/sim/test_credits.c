@@ -207,6 +207,90 @@ nodes_send_on(void **state)
 	}
 }
 
+/*
+ * Nothing is lost by who waits: another worker makes room, or the one that waits, which serves queues meanwhile. Its port's ring is full by then, if
+ * that is short: who waits receives nothing.
+ */
+static void
+senders_wait(void **state)
+{
+	static const char format[] =
+		"application:\n"
+		"  queues: {q: {type: %s}, r: {}}\n"
+		"  nodes:\n"
+		"    first: {type: sched_tx, queue: q, on_full: wait}\n"
+		"    from_q: {type: sched_rx, queues: [q]}\n"
+		"    second: {type: sched_tx, queue: r}\n"
+		"    from_r: {type: sched_rx, queues: [r]}\n"
+		"  edges: ['uplink.classify -> first', 'from_q.q -> second', 'from_r.r -> north']\n"
+		"platform:\n"
+		"  scheduler: {threshold: %u}\n"
+		"  ports: {uplink: {device: a}, north: {pcap_out: b}}\n"
+		"  workers: [%s]\n"
+		"  cores: {c: {count: 2, clock: 1GHz}}\n"
+		"  costs:\n"
+		"    walk: 100cycles\n"
+		"    dispatch: 100cycles\n"
+		"    nodes: {ethdev_rx: {packet: 10cycles}, sched_tx: {packet: 10cycles}, "
+		"sched_rx: {packet: 10cycles}, pcap_tx: {packet: 1000cycles}, "
+		"drop: {}}\n"
+		"traffic:\n"
+		"  streams: {s: {to: uplink, arrivals: poisson, rate: 0.5Mpps, count: 400}}\n"
+		"run: {simulation: {duration: 90ms}}\n";
+	static const char *const types[] = {"atomic", "parallel", "ordered"};
+	static const char *const workers[] = {"{receive: [uplink]}",
+		"{receive: [uplink], groups: []}, {}", "{receive: [uplink]}, {}"};
+	static const unsigned int thresholds[] = {1, 3, 64};
+	char text[2048];
+	unsigned int i, j, k;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		for (j = 0; j < sizeof(workers) / sizeof(workers[0]); j++)
+			for (k = 0; k < sizeof(thresholds) / sizeof(thresholds[0]); k++) {
+				snprintf(text, sizeof(text), format, types[i], thresholds[k],
+					workers[j]);
+				EXPECT(text, {WEIR_SIM_STREAM, "s", "delivered_packets", 400},
+					{WEIR_SIM_STREAM, "s", "dropped_packets", 0},
+					{WEIR_SIM_STREAM, "s", "held_packets", 0},
+					{WEIR_SIM_QUEUE, "r", "served_packets", 400});
+			}
+}
+
+/* Its core does nothing else until there is room. */
+static void
+who_waits_is_busy(void **state)
+{
+	struct given given = given_model(
+		"application:\n"
+		"  queues: {q: {group: g}}\n"
+		"  nodes: {first: {type: sched_tx, queue: q, on_full: wait}, from: {type: "
+		"sched_rx, queues: [q]}}\n"
+		"  edges: ['uplink.classify -> first', 'from.q -> drop']\n"
+		"platform:\n"
+		"  scheduler: {threshold: 1}\n"
+		"  ports: {uplink: {device: a, rx_ring: 64}}\n"
+		"  workers: [{receive: [uplink]}, {groups: [g]}]\n"
+		"  cores: {c: {count: 2, clock: 1GHz}}\n"
+		"  costs:\n"
+		"    walk: 100cycles\n"
+		"    dispatch: 100cycles\n"
+		"    nodes: {ethdev_rx: {}, sched_tx: {packet: 1000cycles}, sched_rx: {}, drop: "
+		"{packet: 100kcycles}}\n"
+		"traffic: {streams: {s: {to: uplink, arrivals: deterministic, interval: 1ns, "
+		"count: 10}}}\n"
+		"run: {simulation: {duration: 2ms}}\n");
+	struct weir_sim_result result = given_run(&given);
+	const double busy =
+		given_value(&given, &result, 0, WEIR_SIM_WORKER, "worker-0", "utilisation");
+
+	assert_true(
+		given_value(&given, &result, 0, WEIR_SIM_DROP, "s: node drop", "packets") == 10);
+	/* 10 us for ten packets, then 100 us of each of nine that the last one waits for, and what finding them takes. */
+	assert_true(busy > (10 + 9 * 100) / 2e3 && busy < (10 + 9 * 101) / 2e3);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 int
 main(void)
 {
@@ -217,6 +301,8 @@ main(void)
 		cmocka_unit_test(units_are_outside),
 		cmocka_unit_test(parts_are_new),
 		cmocka_unit_test(nodes_send_on),
+		cmocka_unit_test(senders_wait),
+		cmocka_unit_test(who_waits_is_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,12 +265,6 @@ what_means_nothing_to_workers(void **state)
 	"  costs: {walk: 1cycles, nodes: {ethdev_rx: {}, pcap_rx: {}, sched_tx: {}, job: {}, "     \
 	"drop: {}}}\n"
 	refuse("platform:\n",
-		TX("device: a", "t: {type: sched_tx, queue: q, on_full: @wait}", "events: 64"),
-		"node 't' waits");
-	refuse("platform:\n",
-		TX("pcap_in: /dev/null", "@t: {type: sched_tx, queue: q}", "threshold: 9"),
-		"node 't' waits");
-	refuse("platform:\n",
 		TX("device: a", "@t: {type: job, queue: q, work: wait, time: 1us}", "threshold: 9"),
 		"in the jobs of 't'");
 	refuse("platform:\n",
