@@ -172,12 +172,21 @@ end_call(struct weir_job_offload_pool *pool, struct offload_helper *helper)
 		weir_job_complete(&waiting->done);
 }
 
+static __thread const struct weir_job_offload_pool *own_pool; /* of a helper */
+
+bool
+offload_is_helper(const struct weir_job_offload_pool *pool)
+{
+	return own_pool == pool;
+}
+
 void *
 offload_help(void *arg)
 {
 	struct offload_helper *helper = arg;
 	struct weir_job_offload_pool *pool = helper->pool;
 
+	own_pool = pool;
 	while (take_call(helper)) {
 		struct offload_call *call = helper->call;
 

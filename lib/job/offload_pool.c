@@ -247,8 +247,8 @@ weir_job_offload_stop(struct weir_job_offload_pool *pool, uint64_t timeout_ns)
 
 	if (pool == NULL)
 		return -EINVAL;
-	if (job_self() !=
-		NULL) /* it could wait, but for helpers that wait for it to take their results */
+	/* a job could wait, but for helpers that wait for it to take their results; a call, for itself */
+	if (job_self() != NULL || offload_is_helper(pool))
 		return -EDEADLK;
 	rc = job_wait_check(&how);
 	if (rc < 0)

@@ -84,6 +84,8 @@ offload_unlock(struct weir_job_offload_pool *pool)
 
 /* A helper thread. */
 void *offload_help(void *helper);
+/* Is the calling thread one of the pool's? */
+bool offload_is_helper(const struct weir_job_offload_pool *pool);
 /* One user less. */
 void offload_leave(struct weir_job_offload_pool *pool);
 

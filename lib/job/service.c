@@ -98,6 +98,20 @@ make_arrays(struct weir_job_service *service)
 	return 0;
 }
 
+/* Jobs that name no stack class must find one: not each of them is to be refused later. */
+static int
+check_stacks(const struct weir_job_service *service)
+{
+	struct weir_base_hist unused; /* the quickest to be asked whether there is such a class */
+	int rc = weir_coro_class_slices(service->config.stack_class, &unused);
+
+	if (rc < 0)
+		JOB_LOG(ERROR,
+			"%s: there is no stack class %u; weir_coro_init() comes before a service",
+			service->name, service->config.stack_class);
+	return rc;
+}
+
 /* Its part of the event machine. */
 static int
 join(struct weir_job_service *service, const struct weir_em_config *em)
@@ -109,6 +123,9 @@ join(struct weir_job_service *service, const struct weir_em_config *em)
 			weir_em_name(service->em));
 		return -ENOTSUP;
 	}
+	rc = check_stacks(service);
+	if (rc < 0)
+		return rc;
 	service->priority = (uint8_t)(31 - __builtin_clz(em->priorities));
 	service->groups[0] = weir_em_queue_group_default(service->em);
 	service->object = weir_em_object_create(service->em, &(struct weir_em_object_config){

@@ -141,10 +141,13 @@ int
 weir_job_group_wait(struct weir_job_group *group, const struct weir_job_wait *how)
 {
 	const struct weir_job_wait as = job_wait_for(how, "group", NULL, 0);
+	const struct job *self = job_self();
 	struct weir_job_waiter waiter;
 
 	if (group == NULL)
 		return -EINVAL;
+	if (self != NULL && self->group == group)
+		return -EDEADLK;
 	job_waiters_lock(&group->waiters);
 	if (group->nb > 0)
 		return job_waiters_wait(&group->waiters, &waiter, &as);

@@ -28,7 +28,8 @@
  * Where cores run jobs, they should dispatch few events in a round (weir_em_dispatch_options::burst, 1 for the least
  * latency): a core that dequeued a burst of jobs runs a slice of each before it looks for events again.
  *
- * Handles are numbers that are never used again. Of a job that has ended, functions say so, whatever came in its place.
+ * Handles are numbers that their service never uses again. Of a job that has ended, functions say so, whatever came in its place. Jobs
+ * of different services have the same numbers: a handle means nothing without its service.
  *
  * Threads: functions that take a service may be called by any thread at any time, by receive functions and jobs too, unless
  * stated otherwise; not before weir_job_service_create() has returned, nor once weir_job_service_destroy() was called. Functions
@@ -161,7 +162,8 @@ struct weir_job_options {
  * Make a service: its object and queues in an event machine. Not on the fast path.
  *
  * @param em      stays the caller's; one service at least fits beside its timers (see weir_em_poll_add())
- * @return NULL with rte_errno: EINVAL, ENOMEM, ENOSPC (objects, queues, or polls of the event machine), ENOTSUP (no parallel queues)
+ * @return NULL with rte_errno: EINVAL (also: no such stack class, as before weir_coro_init()), ENOMEM, ENOSPC (objects, queues, or polls of the event
+ *   machine), ENOTSUP (no parallel queues)
  */
 struct weir_job_service *weir_job_service_create(
 	struct weir_em *em, const struct weir_job_service_config *config);

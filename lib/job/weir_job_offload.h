@@ -103,10 +103,10 @@ int weir_job_offload(struct weir_job_offload_pool *pool, weir_job_offload_fn_t f
 
 /**
  * No more calls: those that have not begun are given back, those that run are waited for until the deadline, and then abandoned: who waits for
- * them goes on. Blocks, so not for a core nor a job. It can be called again.
+ * them goes on. Blocks, so not for a core nor a job, nor for a call of the pool's, which would wait for itself. It can be called again.
  *
  * @param timeout_ns  how long to wait for calls that run; WEIR_JOB_FOREVER
- * @return 0: all helper threads have ended; -ETIMEDOUT: the log says how many calls hang; -EDEADLK: a core, or a job; -EINVAL
+ * @return 0: all helper threads have ended; -ETIMEDOUT: the log says how many calls hang; -EDEADLK: a core, a job, or a call of the pool's; -EINVAL
  */
 int weir_job_offload_stop(struct weir_job_offload_pool *pool, uint64_t timeout_ns);
 

@@ -129,7 +129,7 @@ uint64_t weir_job_group_nb(struct weir_job_group *group);
  * Wait until none of its jobs is alive. Several may wait. Jobs that are spawned meanwhile are waited for, too; once it returns 0, the group
  * may be gone.
  *
- * @return 0; errors as weir_job_completion_wait()
+ * @return 0; -EDEADLK, also: the calling job is one of them; errors as weir_job_completion_wait()
  */
 int weir_job_group_wait(struct weir_job_group *group, const struct weir_job_wait *how);
 

@@ -255,6 +255,33 @@ group_is_cancelled(void **state)
 	assert_int_equal(weir_job_group_cancel(NULL, &group), 0);
 }
 
+static void
+waits_for_own_group(void *in, void *out)
+{
+	const struct weir_job_wait how = {.flags = WEIR_JOB_TIMEOUT, .timeout_ns = 1000 * MS};
+	struct weir_job_group *group = *(struct weir_job_group **)in;
+
+	assert_int_equal(weir_job_group_wait(group, &how), -EDEADLK);
+	assert_int_equal(weir_job_group_wait(group, NULL), -EDEADLK);
+	jt_add(&nb_done, 1);
+}
+
+/* One of a group would wait for itself. */
+static void
+not_for_its_own_group(void **state)
+{
+	struct weir_job_group group, *pointer = &group;
+
+	reset();
+	jt_make(1);
+	weir_job_group_init(&group);
+	jt_spawn(waits_for_own_group, &pointer, sizeof(pointer),
+		&(struct weir_job_options){.group = &group});
+	jt_finish();
+	assert_int_equal(nb_done, 1);
+	assert_int_equal(weir_job_group_nb(&group), 0);
+}
+
 /* ---- no credits ---- */
 
 #define SLEEPERS 500
@@ -428,6 +455,7 @@ main(void)
 		JT_TEST(threads_join),
 		JT_TEST(group_test),
 		JT_TEST(group_is_cancelled),
+		JT_TEST(not_for_its_own_group),
 		JT_TEST(no_credit_is_needed),
 		JT_TEST(no_credit_while_events_circulate),
 		JT_TEST(no_credit_but_a_group),

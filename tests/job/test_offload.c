@@ -147,6 +147,35 @@ not_from_a_job(void **state)
 	assert_int_equal(look().nb_done, 2);
 }
 
+static void
+stops_own_pool(void *arg)
+{
+	*(int *)arg = weir_job_offload_stop(pool, 60000000000);
+}
+
+static void
+calls_stop(void *in, void *out)
+{
+	rcs[0] = weir_job_offload(pool, stops_own_pool, &rcs[1], 0, NULL);
+	jt_add(&nb_done, 1);
+}
+
+/* Nor a call of its own, which would wait for itself; nothing has happened to the pool then, either. */
+static void
+not_from_a_call(void **state)
+{
+	uint64_t number = 4;
+
+	make_of(1, (struct weir_job_offload_config){.nb_threads = 1});
+	rcs[0] = rcs[1] = 0;
+	jt_spawn(calls_stop, NULL, 0, NULL);
+	jt_until(&nb_done, 1, "it returns");
+	assert_int_equal(rcs[0], 0);
+	assert_int_equal(rcs[1], -EDEADLK);
+	jt_spawn(ask, &number, sizeof(number), NULL);
+	jt_until(&nb_done, 2, "it is answered");
+}
+
 /* A call that hangs, and is abandoned: on a busy machine its time may be over before a helper has it, then there is to be twice as much. */
 static int
 hang_and_give_up(void *arg, size_t size)
@@ -520,6 +549,7 @@ main(void)
 		OF_TEST(answers),
 		OF_TEST(from_threads),
 		OF_TEST(not_from_a_job),
+		OF_TEST(not_from_a_call),
 		OF_TEST(plain_threads),
 		OF_TEST(times_are_told),
 		OF_TEST(wrong_arguments),

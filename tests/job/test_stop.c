@@ -377,6 +377,18 @@ wrong_services(void **state)
 	assert_null(weir_job_service_create(et_em, &config));
 	config = (struct weir_job_service_config){.slice_ns = UINT64_MAX};
 	assert_null(weir_job_service_create(et_em, &config));
+	config = (struct weir_job_service_config){.name = "other", .stack_class = 1};
+	assert_null(weir_job_service_create(et_em, &config));
+	assert_int_equal(rte_errno, EINVAL);
+}
+
+/* Without coroutines there can be no jobs, which is told before one is wanted. */
+static void
+no_coroutines(void **state)
+{
+	et_make(jt_em_config(1));
+	assert_null(weir_job_service_create(et_em, NULL));
+	assert_int_equal(rte_errno, EINVAL);
 }
 
 static void
@@ -404,6 +416,7 @@ main(void)
 		JT_TEST(a_core_goes),
 		JT_TEST(two_services),
 		JT_TEST(wrong_services),
+		JT_TEST(no_coroutines),
 		JT_TEST(no_parallel_queues),
 	};
 
