@@ -171,7 +171,7 @@ struct weir_job_service *weir_job_service_create(
 /**
  * Jobs may be spawned from now on, and cores run them. Waits for all cores that are attached, as weir_em_object_start().
  *
- * @param core  the caller's, or NULL
+ * @param core  the caller's, or NULL (never, if it is a core: it would wait for itself)
  * @return 0; -EALREADY: it was started, and not stopped since; -EINVAL
  */
 int weir_job_service_start(struct weir_job_service *service, struct weir_em_core *core);
@@ -264,7 +264,7 @@ weir_job weir_job_self(void);
 /** Its service; NULL outside of a job. */
 struct weir_job_service *weir_job_self_service(void);
 
-/** The core that it runs on now, to send events by; NULL outside of a job. Not to be kept over a wait or a yield. */
+/** The core that it runs on now, to send events by, not to dispatch or detach; NULL outside of a job. Not to be kept over a wait or a yield. */
 struct weir_em_core *weir_job_core(void);
 
 /** Was it cancelled? */

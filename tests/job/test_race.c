@@ -312,7 +312,9 @@ joined_while_it_ends(void **state)
 	assert_int_equal(nb_joined, 12);
 }
 
-static bool has_ended;
+static bool has_ended,
+	of_group; /* of_group: not the job is waited for, but the group whose only one it is */
+static struct weir_job_group group;
 
 static void
 does_end(void)
@@ -321,7 +323,8 @@ does_end(void)
 
 	weir_job_complete(&completion);
 	do
-		has_ended = !weir_job_is_alive(jt_service, waiter);
+		has_ended = of_group ? weir_job_group_nb(&group) == 0
+				     : !weir_job_is_alive(jt_service, waiter);
 	while (!has_ended && weir_base_time_ns() - begun < PATIENCE_MS * MS);
 }
 
@@ -330,24 +333,30 @@ static int join_result;
 static void
 joins_in_vain(void *in, void *out)
 {
-	join_result = weir_job_join(jt_service, *(const weir_job *)in, NULL);
+	if (of_group)
+		join_result = weir_job_group_wait(&group, NULL);
+	else
+		join_result = weir_job_join(jt_service, *(const weir_job *)in, NULL);
 }
 
 /* One side gives up, the other one wakes it. */
 static void
-joiner_gives_up(void **state)
+gives_up(bool group_is_waited_for)
 {
 	static const struct deed ends = {.name = "end", .does = does_end, .completes = true};
+	const struct weir_job_options options = {.group = group_is_waited_for ? &group : NULL};
 	unsigned int nb_ended = 0;
 
 	jt_make(2);
+	of_group = group_is_waited_for;
+	weir_job_group_init(&group);
 	for (int round = 0; round < 1000 && nb_ended < 3; round++) {
 		const struct weir_job_wait *how = NULL;
 		weir_job job, joiner;
 
 		begin("give up", &ends);
 		has_ended = false;
-		job = jt_spawn(waits, &how, sizeof(how), NULL);
+		job = jt_spawn(waits, &how, sizeof(how), &options);
 		joiner = jt_spawn(joins_in_vain, &job, sizeof(job), NULL);
 		/* the joiner's wait is cancelled; while it gives up, the job ends, and wakes it */
 		weir_job_cancel(jt_service, joiner);
@@ -358,6 +367,18 @@ joiner_gives_up(void **state)
 		nb_ended += has_ended && in_time;
 	}
 	assert_int_equal(nb_ended, 3);
+}
+
+static void
+joiner_gives_up(void **state)
+{
+	gives_up(false);
+}
+
+static void
+who_waits_for_a_group_gives_up(void **state)
+{
+	gives_up(true);
 }
 
 /* ---- a deadline passes while the job ends: it is counted once, by either ---- */
@@ -503,6 +524,7 @@ main(void)
 		JT_TEST(completer_stands_still),
 		JT_TEST(joined_while_it_ends),
 		JT_TEST(joiner_gives_up),
+		JT_TEST(who_waits_for_a_group_gives_up),
 		JT_TEST(deadline_while_it_ends),
 		JT_TEST(stopped_while_one_spawns),
 		JT_TEST(stop_times_out_while_one_spawns),

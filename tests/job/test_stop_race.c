@@ -55,11 +55,13 @@ restart_while_one_stands(const char *place)
 }
 
 /* A job that waits belongs to that second run. */
-static void
+static weir_job
 spawn_one_that_waits(const struct weir_job_wait *how)
 {
-	jt_spawn(waits, &how, sizeof(how), NULL);
+	weir_job job = jt_spawn(waits, &how, sizeof(how), NULL);
+
 	jt_until(&nb_begun, 1, "the job waits");
+	return job;
 }
 
 static void
@@ -101,10 +103,16 @@ does_not_end_the_next_run(void **state)
 static void
 does_not_cancel_the_next_run(void **state)
 {
+	struct weir_job_info info;
+	weir_job job;
+
 	restart_while_one_stands("cancel all");
-	spawn_one_that_waits(NULL);
+	job = spawn_one_that_waits(NULL);
 	let_late_one_end();
 	assert_int_equal(jt_stats().nb_live, 1);
+	/* looked at before it is completed, which would go first */
+	assert_int_equal(weir_job_look(jt_service, job, &info), 0);
+	assert_false(info.cancelled);
 	weir_job_complete(&completion);
 	jt_finish();
 	assert_int_equal(wait_result, 0);

@@ -24,6 +24,7 @@ from program import OK, SLOW, WEIR, Instance, weir, write_description
 
 SECONDS = float(os.environ.get("WEIR_TEST_SOAK_S", "60"))
 GROWTH_MAX_KB = 8 * 1024
+PATIENCE_S = 30 * SLOW  # for a thread that has lost its CPU to others
 DATA = ROOT / "examples/data"
 NAME = f"soak-{os.getpid()}"
 # What the address sanitizer keeps of freed memory would look like growth.
@@ -123,13 +124,26 @@ def jobs_description():
 
 
 def cancel_some():
-    """Some jobs that are alive; they may have ended before. What was spawned is accounted for, whenever one looks."""
+    """Some jobs that are alive; they may have ended before. What was spawned is accounted for, whenever one looks; none is left behind."""
     jobs = json.loads(ask("jobs", "--json").stdout)["jobs"]
+    stuck = [job for job in jobs if job["state_ns"] > PATIENCE_S * 1e9]
+    assert not stuck, stuck  # they wait for 200 us, and then for a core
     for job in jobs[:2]:
         weir("jobs", "cancel", job["job"], "--instance", NAME)
     stats = json.loads(ask("jobs", "stats", "--json").stdout)
     assert stats["spawned"] == stats["finished"] + stats["cancelled"] + stats["live"] and stats["live"] <= stats["max"], stats
     return stats
+
+
+def jobs_go_on(before):
+    """Some more have ended; on a busy machine the one worker that brings packets may be without a CPU for a while."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        time.sleep(0.1)
+        now = cancel_some()
+        if now["finished"] > before["finished"]:
+            return now
+        assert time.monotonic() < until, f"no job has ended for {PATIENCE_S} s: {now}\n{ask('jobs').stdout}"
 
 
 def test_soak_jobs(tmp_path):
@@ -138,10 +152,7 @@ def test_soak_jobs(tmp_path):
         instance.until(lambda: weir("jobs", "--instance", NAME).code == OK, "answer")
         begin, before, early_kb = time.monotonic(), cancel_some(), None
         while (passed := time.monotonic() - begin) < SECONDS:
-            time.sleep(0.1)
-            now = cancel_some()
-            assert now["finished"] > before["finished"], "no job ended in between two looks"
-            before = now
+            before = jobs_go_on(before)
             if early_kb is None and passed > SECONDS / 4:
                 early_kb = resident_kb(instance.process.pid)
         late_kb = resident_kb(instance.process.pid)
