@@ -5,13 +5,12 @@
 
 #include <rte_errno.h>
 
+#include <weir_base_nodes.h>
 #include <weir_readout_collector.h>
 
 #include "config.h"
 #include "links_collect.h"
 #include "links_run.h"
-
-#define QUEUE_SIZE 65536 /* messages on their way to their link */
 
 /* Where those of all processes come together. */
 struct collected {
@@ -218,7 +217,7 @@ links_collect_open(
 	collected->collector = weir_readout_collector_create(run->registry,
 		&(struct weir_readout_collector_config){.sink = links_collect_name(link, sink),
 			.type = type,
-			.queue_size = QUEUE_SIZE,
+			.queue_size = WEIR_BASE_HITS_QUEUE,
 			.link = run->links[link->first]});
 	return collected->collector != NULL ? 0 : -rte_errno;
 }

@@ -97,7 +97,15 @@ extern const char *const weir_base_job_work_names[];
 #define WEIR_BASE_FORMAT_WIBETH_TIMESTAMP                                                          \
 	{                                                                                          \
 		64, 64                                                                             \
-	} /**< its timestamp */
+	}                                      /**< its timestamp */
+#define WEIR_BASE_FORMAT_WIBETH_TIMES 64       /**< samples of each channel in a frame */
+#define WEIR_BASE_FORMAT_HIT          "hit"    /**< frame format of links: hits that are found */
+#define WEIR_BASE_FORMAT_HIT_BYTES    24       /**< bytes of each */
+#define WEIR_BASE_FORMAT_HIT_HZ       62500000 /**< ticks of its clock in a second */
+#define WEIR_BASE_FORMAT_HIT_TIMESTAMP                                                             \
+	{                                                                                          \
+		0, 64                                                                              \
+	} /**< where its timestamp begins, and its width, in bits */
 #define WEIR_BASE_FORMAT_VMM3A                                                                     \
 	"srs-vmm3a" /**< frame format of links: frames come when they are full */
 #define WEIR_BASE_FORMAT_VMM3A_BYTES     8968     /**< bytes of the largest of its frames */
@@ -171,6 +179,12 @@ enum weir_base_where {
 
 /** Packets that an emulated or replayed link has in hand at once. */
 #define WEIR_BASE_FEED_BURST 256
+
+/** Most hits, or other messages, that wait on their way to their link. */
+#define WEIR_BASE_HITS_QUEUE 65536
+
+/** Most of these that become frames at once. */
+#define WEIR_BASE_HITS_BURST 64
 
 /** How long a thread of links rests, unless told, when it has found nothing to do. */
 #define WEIR_BASE_LINKS_REST_NS 50000

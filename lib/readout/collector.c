@@ -6,17 +6,17 @@
 
 #include <rte_errno.h>
 
+#include "weir_base_nodes.h"
+
 #include "registry_private.h"
 #include "weir_readout_collector.h"
 #include "weir_readout_format_fast.h"
-
-#define BATCH 64u
 
 struct weir_readout_collector {
 	struct weir_readout_sink *sink;
 	struct weir_readout_link *link;
 	uint32_t size_bytes;
-	struct weir_readout_item items[BATCH];
+	struct weir_readout_item items[WEIR_BASE_HITS_BURST];
 	uint8_t messages[] __attribute__((aligned(64)));
 };
 
@@ -54,7 +54,7 @@ weir_readout_collector_create(
 		rte_errno = EINVAL;
 		return NULL;
 	}
-	bytes = sizeof(*collector) + (size_t)BATCH * config->type->size_bytes;
+	bytes = sizeof(*collector) + (size_t)WEIR_BASE_HITS_BURST * config->type->size_bytes;
 	bytes = RTE_ALIGN_CEIL(bytes, __alignof__(struct weir_readout_collector));
 	collector = aligned_alloc(__alignof__(struct weir_readout_collector), bytes);
 	if (collector == NULL) {
@@ -84,7 +84,8 @@ weir_readout_collector_free(struct weir_readout_collector *collector)
 uint32_t
 weir_readout_collector_poll(struct weir_readout_collector *collector, uint64_t arrival_ns)
 {
-	uint32_t nb = weir_readout_sink_receive(collector->sink, collector->messages, BATCH);
+	uint32_t nb = weir_readout_sink_receive(
+		collector->sink, collector->messages, WEIR_BASE_HITS_BURST);
 
 	for (uint32_t i = 0; i < nb; i++)
 		collector->items[i] = (struct weir_readout_item){

@@ -9,6 +9,11 @@
 #include "weir_base_nodes.h"
 #include "weir_readout_hit_finder.h"
 
+#include "wibeth.h"
+
+_Static_assert(sizeof(struct weir_readout_hit) == WEIR_BASE_FORMAT_HIT_BYTES, "a frame is a hit");
+_Static_assert(WIBETH_TIMES == WEIR_BASE_FORMAT_WIBETH_TIMES, "samples are as many as all say");
+
 static const struct weir_readout_format_spec specs[] = {
 	{
 		/* DUNE: 64 samples of 64 channels, behind two headers of 16 bytes. A word of 64 bits has version (6), detector (6), crate
@@ -46,12 +51,12 @@ static const struct weir_readout_format_spec specs[] = {
 	},
 	{
 		/* struct weir_readout_hit: what hit finders make. Hits of many streams in one link come at any time. */
-		.name = "hit",
+		.name = WEIR_BASE_FORMAT_HIT,
 		.big_endian = RTE_BYTE_ORDER == RTE_BIG_ENDIAN,
-		.fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, 64}},
-		.size_min_bytes = sizeof(struct weir_readout_hit),
-		.size_max_bytes = sizeof(struct weir_readout_hit),
-		.clock_hz = 62500000,
+		.fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = WEIR_BASE_FORMAT_HIT_TIMESTAMP},
+		.size_min_bytes = WEIR_BASE_FORMAT_HIT_BYTES,
+		.size_max_bytes = WEIR_BASE_FORMAT_HIT_BYTES,
+		.clock_hz = WEIR_BASE_FORMAT_HIT_HZ,
 	},
 	{
 		.name = "udp",

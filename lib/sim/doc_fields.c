@@ -86,6 +86,12 @@ layout_of(const struct weir_base_doc_value *format, const char *name)
 			.bytes_min = WEIR_BASE_FORMAT_VMM3A_BYTES_MIN,
 			.bytes_max = WEIR_BASE_FORMAT_VMM3A_BYTES,
 		};
+	if (format == NULL && strcmp(name, WEIR_BASE_FORMAT_HIT) == 0)
+		return (struct layout){
+			.timestamp = WEIR_BASE_FORMAT_HIT_TIMESTAMP,
+			.bytes_min = WEIR_BASE_FORMAT_HIT_BYTES,
+			.bytes_max = WEIR_BASE_FORMAT_HIT_BYTES,
+		};
 	return described(format);
 }
 

@@ -249,7 +249,8 @@ keep_log(struct model_link *link)
 }
 
 int
-sim_doc_follow(struct weir_sim_model *model, uint32_t index, double packet, double per_byte)
+sim_doc_follow(struct weir_sim_model *model, uint32_t index, double packet, double per_byte,
+	uint32_t finder)
 {
 	struct model_process *process = &model->processes[model->nb_processes - 1];
 	struct model_link *link = &model->links[index];
@@ -268,6 +269,7 @@ sim_doc_follow(struct weir_sim_model *model, uint32_t index, double packet, doub
 		.worker = thread_of(model, model->nb_processes - 1),
 		.place = process->nb_followers,
 		.cycles = packet + per_byte * model->streams[link->stream].size_min_bytes,
+		.finder = finder,
 	};
 	if (asprintf(&follower->name, "%s %s", link->name, weir_base_doc_name(process->value)) < 0)
 		return -ENOMEM;

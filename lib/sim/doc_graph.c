@@ -197,6 +197,10 @@ make_rings(struct weir_sim_model *model, struct model_port *port, bool is_rx)
 		kind = "queue";
 		if (sim_doc_reason(model, &reason, "queue_full") < 0)
 			return -ENOMEM;
+	} else if (is_rx && port->is_of_hits) {
+		kind = "queue";
+		if (sim_doc_reason(model, &reason, "refused") < 0)
+			return -ENOMEM;
 	} else if (!port->is_feed &&
 		   sim_doc_reason(model, &reason, "%s of %s is full", kind, port->name) < 0)
 		return -ENOMEM;

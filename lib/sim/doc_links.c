@@ -58,6 +58,9 @@ read_frames(const struct weir_base_doc_value *application, const struct weir_bas
 	} else if (format == NULL && strcmp(name, WEIR_BASE_FORMAT_VMM3A) == 0) {
 		frames.clock_hz = WEIR_BASE_FORMAT_VMM3A_HZ;
 		frames.bytes_max = WEIR_BASE_FORMAT_VMM3A_BYTES;
+	} else if (format == NULL && strcmp(name, WEIR_BASE_FORMAT_HIT) == 0) {
+		frames.clock_hz = WEIR_BASE_FORMAT_HIT_HZ;
+		frames.bytes = WEIR_BASE_FORMAT_HIT_BYTES;
 	}
 	return frames;
 }
@@ -295,9 +298,28 @@ set_clock(const struct frames *frames, const struct model_stream *stream, struct
 	}
 }
 
+/* Frames of a link are hits, which come when they are found. @return false: this was refused */
+static bool
+collect(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	const struct frames *frames, struct model_stream *stream)
+{
+	const uint32_t port = port_of(model, weir_base_doc_name(value), false);
+
+	stream->source = SIM_SOURCE_MADE;
+	stream->size_min_bytes = WEIR_BASE_FORMAT_HIT_BYTES;
+	stream->queue = port != SIM_NONE ? SIM_TO_PORT | port : SIM_TO_LINK;
+	if (frames->rate_hz > 0)
+		return true;
+	weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "buffer"),
+		"hits of link '%s' come at any time; expected a 'rate' in its 'buffer', for which "
+		"there is room",
+		weir_base_doc_name(value));
+	return false;
+}
+
 static int
 read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
-	const struct weir_base_doc_value *value)
+	const struct weir_base_doc_value *value, bool is_of_hits)
 {
 	const struct weir_base_doc_value *emulated = sim_doc_emulated(root, value);
 	struct frames frames = read_frames(weir_base_doc_get(root, "application"), value);
@@ -307,12 +329,17 @@ read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 		.stop_ps = UINT64_MAX,
 		.nb_flows = 1,
 	};
-	struct model_link link = {.value = value, .followers = SIM_NONE};
+	struct model_link link = {.value = value,
+		.is_of_hits = is_of_hits,
+		.finders = SIM_NONE,
+		.followers = SIM_NONE};
 	bool is_good;
 
 	if (!check_link(model, root, value))
 		return 0;
-	if (emulated == NULL)
+	if (is_of_hits)
+		is_good = collect(model, value, &frames, &stream);
+	else if (emulated == NULL)
 		is_good = receive(model, value, &frames, &stream);
 	else if (emulate(model, emulated, &frames, &stream, &is_good) < 0)
 		return -ENOMEM;
@@ -328,7 +355,8 @@ read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 		link.bytes = stream.size_min_bytes;
 	if (!read_buffer(model, value, &frames, &link))
 		return 0;
-	if (stream.frames.nb_faults > 0 && sim_doc_read_fields(model, root, &link, &is_good) < 0)
+	if ((is_of_hits || stream.frames.nb_faults > 0) &&
+		sim_doc_read_fields(model, root, &link, &is_good) < 0)
 		return -ENOMEM;
 	if (!is_good)
 		return 0;
@@ -352,9 +380,13 @@ sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_valu
 			weir_base_doc_error_add(model->doc, weir_base_doc_at(emulated, i),
 				"unknown link '%s'; expected one of application.links",
 				weir_base_doc_name(weir_base_doc_at(emulated, i)));
-	for (i = 0; i < weir_base_doc_count(links); i++)
-		if (!sim_doc_is_made(application, weir_base_doc_at(links, i)) &&
-			read_link(model, root, weir_base_doc_at(links, i)) < 0)
+	for (i = 0; i < weir_base_doc_count(links); i++) {
+		const struct weir_base_doc_value *link = weir_base_doc_at(links, i);
+		const bool has_hits = sim_doc_has_hits(root, link);
+
+		if ((has_hits || !sim_doc_is_made(application, link)) &&
+			read_link(model, root, link, has_hits) < 0)
 			return -ENOMEM;
+	}
 	return 0;
 }

@@ -39,7 +39,7 @@ sim_doc_is_made(
 	return false;
 }
 
-/* Nothing else comes to the link that they send to. */
+/* Nothing else comes to the link that they send to, which is one, of hits. */
 static void
 check_target(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *process)
@@ -62,6 +62,12 @@ check_target(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 			"other frames come to link '%s'; expected one that has none but those that "
 			"functions make",
 			weir_base_doc_str(to));
+	else if (strcmp(weir_base_doc_str(weir_base_doc_get(link, "format")),
+			 WEIR_BASE_FORMAT_HIT) != 0 ||
+		 weir_base_doc_u64(weir_base_doc_get(link, "count")) > 1)
+		weir_base_doc_error_add(model->doc, to,
+			"'%s' is not one link of format '%s'; expected such a link",
+			weir_base_doc_str(to), WEIR_BASE_FORMAT_HIT);
 }
 
 /* What a function costs; NULL: nothing is said. */
@@ -90,12 +96,16 @@ cycles_of(const struct weir_base_doc_value *costs, const char *key)
 /* The thread that receives a link's frames works on each for so much longer. */
 static void
 add_costs(struct weir_sim_model *model, struct model_link *link,
-	const struct weir_base_doc_value *costs)
+	const struct weir_base_doc_value *costs, uint32_t finder)
 {
 	const uint32_t to = model->streams[link->stream].queue;
 
 	if (costs == NULL)
 		return;
+	if (finder != SIM_NONE) {
+		model->finders[finder].next = link->finders;
+		link->finders = finder;
+	}
 	link->packet += cycles_of(costs, "packet");
 	link->per_byte += cycles_of(costs, "per_byte");
 	if ((to & SIM_TO_PORT) != 0)
@@ -152,7 +162,7 @@ look_at(struct weir_sim_model *model, const struct weir_base_doc_value *process,
 	const struct weir_base_doc_value *at = weir_base_doc_at(list, entry);
 	const enum weir_base_where where = where_of(process);
 	bool is_known = false;
-	uint32_t i;
+	uint32_t i, finder;
 
 	for (i = 0; i < model->nb_links; i++) {
 		struct model_link *link = &model->links[i];
@@ -167,10 +177,13 @@ look_at(struct weir_sim_model *model, const struct weir_base_doc_value *process,
 			return 0;
 		}
 		is_known = true;
+		if (sim_doc_read_finder(
+			    model, process, weir_base_doc_name(process), costs, i, &finder) < 0)
+			return -ENOMEM;
 		if (where == WEIR_BASE_WHERE_INLINE)
-			add_costs(model, link, costs);
+			add_costs(model, link, costs, finder);
 		else if (sim_doc_follow(model, i, cycles_of(costs, "packet"),
-				 cycles_of(costs, "per_byte")) < 0)
+				 cycles_of(costs, "per_byte"), finder) < 0)
 			return -ENOMEM;
 	}
 	if (!is_known)
@@ -223,21 +236,26 @@ read_process(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 }
 
 /* The short form, in a link. */
-static void
+static int
 read_hits(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *link)
 {
 	const struct weir_base_doc_value *hits = weir_base_doc_get(link, WEIR_BASE_PROCESS_HITS);
 	const struct weir_base_doc_value *costs;
-	uint32_t i;
+	uint32_t i, finder;
 
 	if (hits == NULL || !check_link(model, hits, link, WEIR_BASE_WHERE_INLINE))
-		return;
+		return 0;
 	check_target(model, root, hits);
 	costs = find_costs(model, root, hits, WEIR_BASE_PROCESS_HITS);
-	for (i = 0; i < model->nb_links; i++)
-		if (model->links[i].value == link)
-			add_costs(model, &model->links[i], costs);
+	for (i = 0; i < model->nb_links; i++) {
+		if (model->links[i].value != link)
+			continue;
+		if (sim_doc_read_finder(model, hits, WEIR_BASE_PROCESS_HITS, costs, i, &finder) < 0)
+			return -ENOMEM;
+		add_costs(model, &model->links[i], costs, finder);
+	}
+	return 0;
 }
 
 int
@@ -259,7 +277,8 @@ sim_doc_read_processes(struct weir_sim_model *model, const struct weir_base_doc_
 		if (read_process(model, root, weir_base_doc_at(processes, i)) < 0)
 			return -ENOMEM;
 	for (i = 0; i < weir_base_doc_count(links); i++)
-		read_hits(model, root, weir_base_doc_at(links, i));
+		if (read_hits(model, root, weir_base_doc_at(links, i)) < 0)
+			return -ENOMEM;
 	for (i = 0; i < weir_base_doc_count(costs); i++) {
 		const char *name = weir_base_doc_name(weir_base_doc_at(costs, i));
 

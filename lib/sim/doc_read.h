@@ -76,6 +76,15 @@ int sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_
 /* Do functions make the frames of a link? */
 bool sim_doc_is_made(
 	const struct weir_base_doc_value *application, const struct weir_base_doc_value *link);
+/* Is it said how many hits they are? */
+bool sim_doc_has_hits(
+	const struct weir_base_doc_value *root, const struct weir_base_doc_value *link);
+/*
+ * A process finds hits in a link's frames, as its costs say.
+ * @param[out] finder  SIM_NONE: they do not say it
+ */
+int sim_doc_read_finder(struct weir_sim_model *model, const struct weir_base_doc_value *process,
+	const char *name, const struct weir_base_doc_value *costs, uint32_t link, uint32_t *finder);
 /* Functions that look at their frames. */
 int sim_doc_read_processes(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 /* How many of these do that after buffers. */
@@ -87,7 +96,8 @@ int sim_doc_take_followers(struct weir_sim_model *model, const struct weir_base_
 	struct model_worker *worker);
 /* One more of them, in the order of the file; it looks at frames of a link, which takes so many cycles. */
 int sim_doc_add_follower(struct weir_sim_model *model, const struct weir_base_doc_value *process);
-int sim_doc_follow(struct weir_sim_model *model, uint32_t link, double packet, double per_byte);
+int sim_doc_follow(struct weir_sim_model *model, uint32_t link, double packet, double per_byte,
+	uint32_t finder);
 /* Windows of these. */
 int sim_doc_read_requests(
 	struct weir_sim_model *model, const struct weir_base_doc_value *application);

@@ -117,6 +117,21 @@ add_delivery(struct weir_sim_model *model, const struct weir_base_doc_value *lin
 	return add_port(model, &port, "delivery");
 }
 
+/* What is found in frames waits in a queue for the thread that all links have in common. */
+static int
+add_hits(struct weir_sim_model *model, const struct weir_base_doc_value *link)
+{
+	const struct model_port port = {
+		.value = link,
+		.is_of_hits = true,
+		.nb_rx = 1,
+		.rx_burst = WEIR_BASE_HITS_BURST,
+		.rx_ring = WEIR_BASE_HITS_QUEUE,
+	};
+
+	return add_port(model, &port, "hits");
+}
+
 int
 sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_value *root)
 {
@@ -126,7 +141,7 @@ sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_
 		weir_base_doc_get(weir_base_doc_get(root, "application"), "links");
 	struct model_graph *graph = &model->graph;
 	const size_t nb = graph->nb_ports + weir_base_doc_count(receivers) +
-			  2 * weir_base_doc_count(links) + 1;
+			  3 * (size_t)weir_base_doc_count(links) + 1;
 	struct model_port *ports = realloc(graph->ports, nb * sizeof(*ports));
 	uint32_t *rx_nodes = realloc(graph->rx_nodes, nb * sizeof(*rx_nodes));
 	bool has_common = false;
@@ -155,6 +170,13 @@ sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_
 			return -ENOMEM;
 		has_common = has_common || (value != NULL && weir_base_doc_count(weir_base_doc_get(
 								     value, "cpus")) == 0);
+	}
+	for (i = 0; i < weir_base_doc_count(links); i++) {
+		if (!sim_doc_has_hits(root, weir_base_doc_at(links, i)))
+			continue;
+		if (add_hits(model, weir_base_doc_at(links, i)) < 0)
+			return -ENOMEM;
+		has_common = true;
 	}
 	graph->nb_threads += has_common + sim_doc_count_followers(root);
 	return 0;

@@ -65,8 +65,8 @@ take_links(struct weir_sim_model *model, struct model_request *request,
 		return;
 	if (weir_base_doc_get(links, name) != NULL)
 		weir_base_doc_error_add(model->doc, value,
-			"which frames of link '%s' functions make is not simulated; expected other "
-			"links",
+			"how many hits come to link '%s' is not said; expected other links, or "
+			"'hits' of the functions that find them in 'processes' of 'costs'",
 			name);
 	else
 		weir_base_doc_error_add(model->doc, value,

@@ -431,6 +431,14 @@ static const struct weir_base_doc_key process_costs_keys[] = {
 		.def = "0",
 		.help = "And for each byte of it.",
 	},
+	{
+		.name = "hits",
+		.kind = WEIR_BASE_DOC_MAP,
+		.section = &weir_sim_doc_attribute,
+		.help = "How many hits are found in a frame, which become frames of the link that "
+			"they go `to`: a `value`, which may be less than one in the mean, or drawn "
+			"by `weights`. By default that link is left aside.",
+	},
 	{.name = NULL},
 };
 

@@ -124,9 +124,15 @@ sim_job_frame_ps(const struct sim *sim, uint32_t packet, uint32_t core)
 bool
 sim_job_frame_done(struct sim *sim, uint32_t packet)
 {
-	struct sim_follower *const follower = &sim->followers[follower_of(sim, packet)];
-	struct sim_batch *const batch = &follower->batches[sim->packets.all[packet].flow];
+	const uint32_t index = follower_of(sim, packet);
+	const uint32_t finder = sim->model->followers[index].finder;
+	struct sim_batch *const batch =
+		&sim->followers[index].batches[sim->packets.all[packet].flow];
 
+	if (finder != SIM_NONE)
+		sim_hits_find(sim, finder,
+			sim_link_timestamp(sim, sim->model->followers[index].link,
+				batch->frames[batch->nb_seen]));
 	return ++batch->nb_seen < batch->nb;
 }
 

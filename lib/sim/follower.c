@@ -213,13 +213,27 @@ sim_follower_look(struct sim *sim, uint32_t worker)
 	return true;
 }
 
+/* It is done with a frame. */
+static void
+end_frame(struct sim *sim, uint32_t index)
+{
+	const struct model_follower *const model = model_of(sim, index);
+	const uint64_t mask = sim->model->links[model->link].log_mask;
+
+	if (model->finder != SIM_NONE)
+		sim_hits_find(sim, model->finder,
+			sim_link_timestamp(sim, model->link,
+				sim->links[model->link].log[sim->followers[index].next & mask]));
+	pass(sim, index);
+}
+
 void
 sim_follower_event(struct sim *sim, uint32_t worker)
 {
 	const uint32_t index = at_place(sim, worker, sim->graph.workers[worker].place);
 
 	if (sim->followers[index].has_frame)
-		pass(sim, index);
+		end_frame(sim, index);
 	if (!proceed(sim, worker, index))
 		sim_worker_next_place(sim, worker);
 }

@@ -23,7 +23,7 @@ sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
 	sim->requests = calloc(model->nb_requests + 1, sizeof(*sim->requests));
 	sim->marks = calloc(model->nb_asked + 1, sizeof(*sim->marks));
 	if (sim->links == NULL || sim->requests == NULL || sim->marks == NULL ||
-		!sim_followers_init(sim))
+		!sim_followers_init(sim) || !sim_hits_init(sim, seed, replication))
 		return false;
 	for (i = 0; i < model->nb_links; i++) {
 		struct sim_link *const link = &sim->links[i];
@@ -63,6 +63,7 @@ sim_links_free(struct sim *sim)
 		sim_timed_free(&sim->links[i]);
 	}
 	sim_followers_free(sim);
+	free(sim->finders);
 	free(sim->links);
 	free(sim->requests);
 	free(sim->marks);
@@ -113,6 +114,14 @@ sim_link_count(const struct sim *sim, uint32_t link, uint64_t begin, uint64_t en
 	for (number = begin; number < end; number++)
 		nb += is_there(sim, link, number);
 	return nb;
+}
+
+uint64_t
+sim_link_timestamp(const struct sim *sim, uint32_t link, uint64_t number)
+{
+	const struct sim_timed *const timed = sim->links[link].timed;
+
+	return timed != NULL ? number + timed->origin : sim_link_ticks(sim, link, number);
 }
 
 bool
@@ -274,6 +283,8 @@ sim_link_receive(struct sim *sim, uint32_t packet)
 		!sim_fields_receive(sim, packet))
 		return;
 	link = sim_link_of(sim, packet);
+	if (link != SIM_NONE && sim_link_size_fits(sim, link, packet))
+		sim_hits_find_all(sim, link, packet);
 	if (link != SIM_NONE && sim->model->links[link].ring != SIM_NONE)
 		sim_ring_receive(sim, sim->model->links[link].ring, packet);
 	else

@@ -12,6 +12,7 @@
  *   windows.c   windows that are asked of these
  *   follower.c  functions that look at their frames
  *   followed_jobs.c  likewise, in jobs
+ *   hits.c      frames that these make of what they find
  *
  * A frame has a number, which stands for its timestamp. A buffer holds the newest frame and those of so many numbers before
  * it: a bit for each number says whether its frame is there. Time goes on when a frame comes that is newer than all before:
@@ -105,6 +106,12 @@ struct sim_link {
 	uint64_t *
 		log; /* numbers of frames, as they came to it, or their times; NULL: nobody follows it */
 	uint64_t log_end;
+};
+
+/* Who finds hits. */
+struct sim_finder {
+	struct weir_sim_random random;
+	double carry; /* part of one that was drawn so far */
 };
 
 /* Frames of a job. */
@@ -220,6 +227,13 @@ uint64_t sim_link_oldest(const struct sim *sim, uint32_t link);
 /* Of [begin, end), which is within the buffer's time, how many frames are there. */
 uint64_t sim_link_count(const struct sim *sim, uint32_t link, uint64_t begin, uint64_t end);
 
+bool sim_hits_init(struct sim *sim, uint64_t seed, unsigned int replication);
+/* In a frame that begins with this timestamp; and in one that has come, by all that look before the buffer. */
+void sim_hits_find(struct sim *sim, uint32_t finder, uint64_t timestamp);
+void sim_hits_find_all(struct sim *sim, uint32_t link, uint32_t packet);
+
+/* What a frame says that the log has. */
+uint64_t sim_link_timestamp(const struct sim *sim, uint32_t link, uint64_t number);
 /* Is a frame in its link's buffer? */
 bool sim_link_has(const struct sim *sim, uint32_t link, uint64_t number);
 

@@ -168,6 +168,14 @@ struct model_value {
 		nb_weights; /* of model->weights, which are sums: the last one is 1 */
 };
 
+/* Who finds hits in the frames of a link. */
+struct model_finder {
+	char *name;              /* "LINK PROCESS" */
+	uint32_t stream;         /* whose packets they are */
+	struct model_value hits; /* of a frame */
+	uint32_t next;           /* before the buffer of the link */
+};
+
 struct model_step {
 	const struct weir_base_doc_value *value;
 	enum model_op op;
@@ -339,7 +347,9 @@ struct weir_sim_model {
 	uint32_t *asked;                 /* links, request by request */
 	struct model_process *processes; /* after buffers */
 	struct model_follower *followers;
-	uint32_t nb_links, nb_faults, nb_requests, nb_asked, nb_processes, nb_followers;
+	struct model_finder *finders;
+	uint32_t nb_links, nb_faults, nb_requests, nb_asked;
+	uint32_t nb_processes, nb_followers, nb_finders;
 	uint32_t nb_fragments; /* that may wait at a time; 0: any number */
 	struct model_dispatch dispatch;
 	struct model_attribute *attributes;

@@ -42,6 +42,7 @@ struct model_port {
 	uint32_t overhead_bytes; /* of each packet on the link */
 	bool is_receiver;        /* of links, whose frames stay */
 	bool is_delivery;        /* of a link's queues, to the thread that empties them */
+	bool is_of_hits;         /* of a queue of those that are found, for their link */
 	bool has_functions;      /* that look at frames of links in the thread that polls it */
 	bool adapts;             /* its bursts are as large as what comes needs, up to rx_burst */
 	bool is_feed; /* of links, whose frames are made: who polls it rests when there are none */

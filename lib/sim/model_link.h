@@ -13,6 +13,7 @@
  *   doc_receivers.c  what polls them
  *   doc_processes.c  functions that look at frames before the buffer
  *   doc_followers.c  and after it
+ *   doc_hits.c       hits that they find, which are frames of other links
  *   doc_requests.c   windows
  */
 
@@ -78,8 +79,10 @@ struct model_link {
 	struct model_fields fields;
 	double packet, per_byte; /* cycles of functions, in the thread that receives */
 	uint32_t too_late, duplicate, wrong_size; /* reasons */
-	uint32_t followers;                       /* the first one; SIM_NONE: none */
-	uint64_t log_mask; /* places for what these have not looked at: so many, and one; 2^n */
+	bool is_of_hits;
+	uint32_t finders;   /* before the buffer: the first one; SIM_NONE: none */
+	uint32_t followers; /* the first one; SIM_NONE: none */
+	uint64_t log_mask;  /* places for what these have not looked at: so many, and one; 2^n */
 };
 
 /* A function that looks at frames after their buffers, in a thread of its own, or in jobs that this begins. */
@@ -100,6 +103,7 @@ struct model_follower {
 	uint32_t worker;        /* its thread; SIM_NONE: it takes no time */
 	uint32_t place;         /* among those that the thread polls */
 	double cycles;          /* of a frame */
+	uint32_t finder;        /* of hits; SIM_NONE: how many there are is not said */
 	uint32_t stream, queue; /* its jobs are packets of the stream, and wait in the queue */
 };
 

@@ -320,6 +320,7 @@ struct sim {
 	struct sim_mark *marks; /* link by link of each request */
 	struct sim_fragments fragments;
 	struct sim_follower *followers;
+	struct sim_finder *finders;
 	struct weir_sim_random *step_random;  /* per step of the model: amounts */
 	struct weir_sim_random *skip_random;  /* per step: whether it is skipped */
 	struct weir_sim_random *unit_random;  /* per unit */

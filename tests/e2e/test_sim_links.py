@@ -248,6 +248,27 @@ def test_functions_after_buffers(tmp_path):
     assert workers["process.q"]["received_packets"] == processes["wib-0 q"]["passed"] + processes["wib-1 q"]["passed"]
 
 
+def test_hits_are_frames_of_their_own():
+    """Of the example, one in each frame: as many come to their links as are found; when depends on the machine."""
+    path = EXAMPLE.with_name("processes-costs.yaml")
+    ran = weir("run", path, "--json").json()["readout"]
+    told = simulate(path)
+    compare_processes(ran, told)
+    compare_links({**ran, "links": [link for link in ran["links"] if link["format"] == "wibeth"], "feeds": [
+        feed for feed in ran["feeds"] if feed["feed"] == "emulated"]}, {**told, "links": [
+        link for link in told["links"] if link["name"].startswith("wib")]})
+    links, streams = means(told["links"]), means(told["streams"])
+    for link in ran["links"]:
+        if link["format"] != "hit":
+            continue
+        one = links[link["name"]]
+        assert (one["received_frames"], one["buffered_frames"], one["expired_frames"]) \
+            == (link["received"], link["buffered"], link["delivered"]) == (60000, 60000, 0), link
+        assert means(told["drops"])[f"{link['name']}: refused"]["packets"] == 0
+        [feed] = [feed for feed in ran["feeds"] if feed["feed"] == "hits" and feed["to"] == link["name"]]
+        assert streams[link["name"]]["arrived_packets"] == sum(finder["hits"] for finder in feed["finders"])
+
+
 def test_costs_change_times_only():
     """Of the example: the same frames and windows with costs and without."""
     plain, costs = simulate(EXAMPLE, "--duration", "1s"), simulate(EXAMPLE.with_name("readout-costs.yaml"), "--duration", "1s")
@@ -313,9 +334,24 @@ WRONG_FUNCTIONS = {
     "jobs that nobody does": ("where: inline, to: tp}", "where: jobs, group: @others, to: tp}", "group 'others' has no workers"),
     "jobs that are asked for in no time": ("where: inline, to: tp}", "where: jobs, to: tp}", "expected 'dispatch'"),
     "threads without cores": ("where: inline, to: tp}", "where: jobs, to: tp}", "process.p has no core to run on"),
-    "windows of what is made": ("  processes:\n    p", "  requests: {r: {links: [@tp], every: 1ms, window: 1us}}\n  processes:\n    p", "which frames of link 'tp'"),
+    "hits in frames of another format": ("tp: {format: hit,", "tp: {format: srs-vmm3a,", "'tp' is not one link of format 'hit'"),
+    "windows of what is made": ("  processes:\n    p", "  requests: {r: {links: [@tp], every: 1ms, window: 1us}}\n  processes:\n    p", "how many hits come to link 'tp' is not said"),
     "no hits in them": ("format: wibeth", "format: srs-vmm3a", "no hits are found in frames of format 'srs-vmm3a'"),
 }
+
+
+HITS = FUNCTIONS.replace("p: {packet: 300", "p: {hits: {value: 1}, packet: 300").replace("hits: {packet: 200", "hits: {hits: {value: 1}, packet: 200")
+WRONG_HITS = {
+    "nothing is said of others": ("p: {hits: {value: 1}, ", "p: {", "how many hits of process 'p' come to link 'tp' is not said"),
+    "no number": ("p: {hits: {value: 1}, ", "p: {hits: @{}, ", "no value; expected a key 'value' or 'weights'"),
+    "no rate": ("{history: 1s, rate: 250kHz}", "@{history: 1s}", "expected a 'rate' in its 'buffer'"),
+    "in what was found": ("links: [wib-1]", "links: [@tp]", "no hits are found in frames of format 'hit'"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_HITS)
+def test_hits_refused(tmp_path, what):
+    refused(tmp_path / "wrong.yaml", HITS.replace("      payload: PULSES\n", ""), *WRONG_HITS[what])
 
 
 @pytest.mark.parametrize("what", WRONG_FUNCTIONS)
