@@ -352,6 +352,15 @@ is_drawn(const struct plan_node *node)
 	       node->nb_edges > 0;
 }
 
+/* Does what the scheduler does not take go on from here? By a limit that the file does not say, only where that has costs. */
+static bool
+refuses(const struct plan *plan, const struct plan_node *node)
+{
+	return plan->model->is_limited && sim_doc_drops(plan->model, node->own) &&
+	       (plan->model->limit_is_said ||
+		       costs_of(plan, &plan->nodes[node->edges[0].to]) != NULL);
+}
+
 /* How many of a node's packets take which edge. */
 static void
 weigh_edges(struct plan *plan, struct plan_node *node, const struct weir_base_doc_value *costs)
@@ -374,8 +383,7 @@ weigh_edges(struct plan *plan, struct plan_node *node, const struct weir_base_do
 	if (node->type->role == WEIR_BASE_NODE_WORKS)
 		node->edges[0].weight = sim_doc_drops(plan->model, node->own) ? 1 : 0;
 	if (node->type->role == WEIR_BASE_NODE_SENDS)
-		node->edges[0].weight =
-			plan->model->is_limited && sim_doc_drops(plan->model, node->own) ? 1 : 0;
+		node->edges[0].weight = refuses(plan, node) ? 1 : 0;
 	for (i = 0; node->type->role == WEIR_BASE_NODE_BRINGS && i < node->nb_edges; i++)
 		node->edges[i].weight = 1;
 	if (!is_drawn(node))

@@ -11,8 +11,7 @@
 #define SIM_JOB_SLICE_PS UINT64_C(25000000) /* of jobs, as of a program that is run */
 
 /* Before all that depends on its limit; and what of it does not go with the queues, after these. */
-int sim_doc_read_scheduler(
-	struct weir_sim_model *model, const struct weir_base_doc_value *scheduler);
+int sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 void sim_doc_check_scheduler(
 	struct weir_sim_model *model, const struct weir_base_doc_value *scheduler);
 int sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_value *queues);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "doc_read.h"
+#include "weir_base_nodes.h"
 
 /* The value of a key, or, where it has a default, what it would stand in. */
 static const struct weir_base_doc_value *
@@ -33,9 +34,55 @@ read_limit(struct weir_sim_model *model, const struct weir_base_doc_value *sched
 	model->threshold = (uint32_t)threshold;
 }
 
-int
-sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_value *scheduler)
+/* Has it a node of this type? */
+static bool
+has_node(const struct weir_base_doc_value *root, const char *type)
 {
+	const struct weir_base_doc_value *nodes =
+		weir_base_doc_get(weir_base_doc_get(root, "application"), "nodes");
+	const char *name;
+	uint32_t i;
+
+	for (i = 0; i < weir_base_doc_count(nodes); i++) {
+		name = weir_base_doc_str(weir_base_doc_get(weir_base_doc_at(nodes, i), "type"));
+		if (name != NULL && strcmp(name, type) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_jobs(const struct weir_base_doc_value *root)
+{
+	const struct weir_base_doc_value *processes =
+		weir_base_doc_get(weir_base_doc_get(root, "application"), "processes");
+	uint32_t i;
+
+	for (i = 0; i < weir_base_doc_count(processes); i++)
+		if (weir_base_doc_u64(weir_base_doc_get(weir_base_doc_at(processes, i), "where")) ==
+			WEIR_BASE_WHERE_JOBS)
+			return true;
+	return has_node(root, WEIR_BASE_NODE_JOB);
+}
+
+/*
+ * Where no limit is said, a program that runs has one all the same. Whose queues are no scheduler's has none; and what becomes of jobs at it is
+ * not simulated.
+ */
+static bool
+has_default_limit(const struct weir_base_doc_value *root)
+{
+	return (weir_base_doc_given(weir_base_doc_get(root, "platform"), "scheduler") ||
+		       has_node(root, WEIR_BASE_NODE_SCHED_TX) ||
+		       has_node(root, WEIR_BASE_NODE_SCHED_RX)) &&
+	       !has_jobs(root);
+}
+
+int
+sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_value *root)
+{
+	const struct weir_base_doc_value *scheduler =
+		weir_base_doc_get(weir_base_doc_get(root, "platform"), "scheduler");
 	const struct weir_base_doc_value *backend = weir_base_doc_get(scheduler, "backend");
 	const struct weir_base_doc_value *sleep = weir_base_doc_get(scheduler, "idle_sleep");
 
@@ -46,10 +93,11 @@ sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_
 		weir_base_doc_error_add(model->doc, sleep,
 			"workers that sleep in the scheduler are not simulated; expected 0, or "
 			"none");
-	if (!weir_base_doc_given(scheduler, "events") &&
-		!weir_base_doc_given(scheduler, "threshold"))
+	model->limit_is_said = weir_base_doc_given(scheduler, "events") ||
+			       weir_base_doc_given(scheduler, "threshold");
+	model->is_limited = model->limit_is_said || has_default_limit(root);
+	if (!model->is_limited)
 		return 0;
-	model->is_limited = true;
 	read_limit(model, scheduler);
 	return sim_doc_reason(model, &model->full_reason, "sched_full");
 }

@@ -140,6 +140,11 @@ void sim_worker_wake_at(struct sim *sim, uint32_t worker, uint32_t place);
 void sim_workers_wake(struct sim *sim, uint32_t lane);
 /* The scheduler may take something now: those who wait for that look again. */
 void sim_workers_retry(struct sim *sim);
+void sim_worker_look_again(struct sim *sim, uint32_t worker);
+/* A worker finds the scheduler full: what it is about waits, and what there is in queues is served meanwhile. */
+void sim_worker_wait(struct sim *sim, uint32_t worker);
+/* A visit is over that took so long, but for what has to wait. */
+void sim_worker_end_visit(struct sim *sim, uint32_t worker, uint64_t worked_ps);
 /* A worker that waits is done with what it has served meanwhile. */
 void sim_worker_served(struct sim *sim, uint32_t worker);
 /* It does something for a time. */

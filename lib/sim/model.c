@@ -95,7 +95,7 @@ read_model(struct weir_sim_model *model)
 	const struct weir_base_doc_value *platform = weir_base_doc_get(root, "platform");
 	const struct weir_base_doc_value *run = weir_base_doc_get(root, "run");
 
-	if (sim_doc_read_scheduler(model, weir_base_doc_get(platform, "scheduler")) < 0 ||
+	if (sim_doc_read_scheduler(model, root) < 0 ||
 		sim_doc_read_cores(model, weir_base_doc_get(platform, "cores")) < 0 ||
 		sim_doc_read_queues(model, weir_base_doc_get(application, "queues")) < 0 ||
 		sim_doc_read_graph(model, root) < 0 ||

@@ -336,7 +336,8 @@ struct weir_sim_model {
 	bool has_forks;
 	bool has_fields; /* frames of some links say what they are */
 	bool is_plain; /* packets are only themselves: no parts, no place in a memory, no credit */
-	bool is_limited; /* the scheduler takes what is new only while fewer are inside than: */
+	bool is_limited;    /* the scheduler takes what is new only while fewer are inside than: */
+	bool limit_is_said; /* by the file; else it is that of a program that runs */
 	uint32_t threshold;
 	uint32_t full_reason;     /* of what it does not take */
 	bool may_deadlock;        /* packets join others, or wait for flows with their cores */

@@ -148,27 +148,6 @@ sim_worker_wake(struct sim *sim, uint32_t ring)
 		sim, graph_of(sim)->rings[ring].worker, graph_of(sim)->rings[ring].place);
 }
 
-/* One that waits for the scheduler looks again: at once, but not in the middle of what another one does. */
-static void
-look_again(struct sim *sim, uint32_t index)
-{
-	struct sim_worker *const worker = &sim->graph.workers[index];
-
-	if (worker->phase != WORKER_WAITS || worker->is_woken)
-		return;
-	worker->is_woken = true;
-	sim_core_schedule(sim, graph_of(sim)->workers[index].core, sim->now_ps);
-}
-
-void
-sim_workers_retry(struct sim *sim)
-{
-	uint32_t i;
-
-	for (i = 0; i < graph_of(sim)->nb_workers; i++)
-		look_again(sim, i);
-}
-
 void
 sim_workers_wake(struct sim *sim, uint32_t lane)
 {
@@ -186,7 +165,7 @@ sim_workers_wake(struct sim *sim, uint32_t lane)
 		if (sim->graph.workers[i].phase == WORKER_IDLE)
 			wake(sim, i, model->nb_polled, ask_offset(model));
 		else
-			look_again(sim, i);
+			sim_worker_look_again(sim, i);
 	}
 }
 
@@ -375,6 +354,12 @@ static void
 drop(struct sim *sim, uint32_t worker, const struct model_node *node, uint32_t packet,
 	uint32_t reason)
 {
+	if (node->nb_next == 0) {
+		/* What that takes is not known. */
+		sim_round_release(sim, packet);
+		sim_packet_dropped(sim, packet, reason);
+		return;
+	}
 	sim->packets.all[packet].to = SIM_TO_DROP | reason;
 	send(sim, worker, graph_of(sim)->nexts[node->first_next].node, packet);
 }
@@ -465,39 +450,14 @@ leave_all(struct sim *sim, uint32_t index, uint64_t worked_ps)
 	return true;
 }
 
-/* What it was about waits; if there is something in queues, that is served meanwhile, by a walk of its own. */
-static void
-wait_for_scheduler(struct sim *sim, uint32_t index)
-{
-	const struct model_worker *const model = &graph_of(sim)->workers[index];
-	struct sim_worker *const worker = &sim->graph.workers[index];
-
-	sim->cores[model->core].step_start_ps = sim->now_ps;
-	if (!model->asks || !sim_has_ready_lane(sim, model->core)) {
-		worker->phase = WORKER_WAITS;
-		sim->graph.nb_waiting++;
-		return;
-	}
-	worker->outer = worker->vector;
-	worker->outer_node = worker->node;
-	worker->outer_place = worker->place;
-	worker->outer_pending = worker->pending;
-	worker->vector.list.head = SIM_NONE;
-	worker->vector.nb = 0;
-	worker->vector.bytes = 0;
-	worker->is_waiting = true;
-	sim_round_begin(sim, index);
-}
-
-/* The visit is over, but for what has to wait. */
-static void
-end_visit(struct sim *sim, uint32_t index, uint64_t worked_ps)
+void
+sim_worker_end_visit(struct sim *sim, uint32_t index, uint64_t worked_ps)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
 
 	if (!leave_all(sim, index, worked_ps)) {
 		if (graph_of(sim)->nodes[worker->node].role == WEIR_BASE_NODE_SENDS) {
-			wait_for_scheduler(sim, index);
+			sim_worker_wait(sim, index);
 			return;
 		}
 		worker->phase = WORKER_BLOCKED;
@@ -510,29 +470,12 @@ end_visit(struct sim *sim, uint32_t index, uint64_t worked_ps)
 }
 
 void
-sim_worker_served(struct sim *sim, uint32_t index)
-{
-	struct sim_worker *const worker = &sim->graph.workers[index];
-
-	if (!worker->is_busy)
-		sim_worker_set_busy(sim, index, true);
-	worker->vector = worker->outer;
-	worker->node = worker->outer_node;
-	worker->place = worker->outer_place;
-	worker->pending = worker->outer_pending;
-	worker->outer.list.head = SIM_NONE;
-	worker->outer.nb = 0;
-	worker->is_waiting = false;
-	end_visit(sim, index, 0);
-}
-
-void
 sim_worker_unblock(struct sim *sim, uint32_t index)
 {
 	if (sim->graph.workers[index].phase != WORKER_BLOCKED)
 		return;
 	sim_core_account(sim, graph_of(sim)->workers[index].core);
-	end_visit(sim, index, 0);
+	sim_worker_end_visit(sim, index, 0);
 }
 
 /* It comes to where there is something, as was known before. */
@@ -596,7 +539,7 @@ sim_worker_event(struct sim *sim, uint32_t index)
 		break;
 	case WORKER_RECEIVES:
 	case WORKER_VISITS:
-		end_visit(sim, index, sim->now_ps - sim->cores[core].step_start_ps);
+		sim_worker_end_visit(sim, index, sim->now_ps - sim->cores[core].step_start_ps);
 		break;
 	case WORKER_ENDS:
 		end_walk(sim, index);
@@ -614,7 +557,7 @@ sim_worker_event(struct sim *sim, uint32_t index)
 		worker->is_woken = false;
 		worker->phase = WORKER_VISITS; /* what it sends now is no reason to look again */
 		sim->graph.nb_waiting--;
-		end_visit(sim, index, 0);
+		sim_worker_end_visit(sim, index, 0);
 		break;
 	case WORKER_BLOCKED:
 		break;

@@ -243,8 +243,7 @@ application:
     from_r: {type: sched_rx, queues: [r]}
   edges: ['uplink.classify -> first', 'from_q.q -> second', 'from_r.r -> north']
 platform:
-  scheduler: {events: 64, threshold: 20}
-  ports: {uplink: {pcap_in: CAPTURE}, north: {pcap_out: out.pcap}}
+LIMIT  ports: {uplink: {pcap_in: CAPTURE}, north: {pcap_out: out.pcap}}
   workers: [{receive: [uplink]}]
   cores: {c: {clock: 1GHz}}
   costs:
@@ -258,9 +257,10 @@ run:
 """
 
 
-def test_who_waits_for_the_scheduler_loses_nothing(tmp_path):
+@pytest.mark.parametrize("limit", ["  scheduler: {events: 64, threshold: 20}\n", "  scheduler: {flows: 64}\n", ""])
+def test_who_waits_for_the_scheduler_loses_nothing(tmp_path, limit):
     path = tmp_path / "waits.yaml"
-    path.write_text(WAITS.replace("CAPTURE", f"{ROOT}/examples/data/isp-mix-vlan.pcap"))
+    path.write_text(WAITS.replace("LIMIT", limit).replace("CAPTURE", f"{ROOT}/examples/data/isp-mix-vlan.pcap"))
     ran = weir("run", path, "--json", cwd=tmp_path).json()
     told = simulate(path)
     [stream] = means(told["streams"]).values()

@@ -291,6 +291,45 @@ who_waits_is_busy(void **state)
 	given_free(&given);
 }
 
+/* Without a word of it the limit is that of a program that runs, 4096, where there is one; jobs are not limited, nor queues that are no scheduler's. */
+#define MANY "arrivals: deterministic, interval: 1ns, count: 5000"
+#define SENDS(costs)                                                                               \
+	"application:\n"                                                                           \
+	"  queues: {q: {group: g}}\n"                                                              \
+	"  nodes: {first: {type: sched_tx, queue: q}, from: {type: sched_rx, queues: [q]}}\n"      \
+	"  edges: ['uplink.classify -> first', 'from.q -> north']\n"                               \
+	"platform:\n"                                                                              \
+	"  ports: {uplink: {device: a, rx_ring: 8192}, north: {pcap_out: b}}\n"                    \
+	"  workers: [{receive: [uplink]}, {groups: [g]}]\n"                                        \
+	"  cores: {c: {count: 2, clock: 1GHz}}\n"                                                  \
+	"  costs:\n"                                                                               \
+	"    walk: 100cycles\n"                                                                    \
+	"    dispatch: 100cycles\n"                                                                \
+	"    nodes: {ethdev_rx: {}, sched_tx: {}, sched_rx: {vector: 1e9cycles}, pcap_tx: "        \
+	"{}" costs "}\n"                                                                           \
+	"traffic: {streams: {s: {to: uplink, " MANY "}}}\n"                                        \
+	"run: {simulation: {duration: 1ms}}\n"
+#define QUEUES(platform)                                                                           \
+	"application:\n"                                                                           \
+	"  queues: {q: {}}\n"                                                                      \
+	"  objects: {o: {queues: [q], steps: [{cpu: 1e9cycles}]}}\n"                               \
+	"platform:\n"                                                                              \
+	"  cores: {c: {clock: 1GHz}}\n" platform "traffic: {streams: {s: {to: q, " MANY "}}}\n"    \
+	"run: {simulation: {duration: 1ms}}\n"
+
+static void
+default_limit(void **state)
+{
+	EXPECT(SENDS(", drop: {packet: 1cycles}"),
+		{WEIR_SIM_DROP, "s: sched_full", "packets", 5000 - 4096},
+		{WEIR_SIM_NODE, "drop", "packets", 5000 - 4096});
+	EXPECT(SENDS(""), {WEIR_SIM_DROP, "s: sched_full", "packets", 5000 - 4096});
+	EXPECT(QUEUES("  scheduler: {flows: 64}\n"),
+		{WEIR_SIM_DROP, "s: sched_full", "packets", 5000 - 4096});
+	EXPECT(QUEUES(""), {WEIR_SIM_STREAM, "s", "dropped_packets", 0},
+		{WEIR_SIM_QUEUE, "q", "length_max", 5000 - 1});
+}
+
 int
 main(void)
 {
@@ -301,6 +340,7 @@ main(void)
 		cmocka_unit_test(units_are_outside),
 		cmocka_unit_test(parts_are_new),
 		cmocka_unit_test(nodes_send_on),
+		cmocka_unit_test(default_limit),
 		cmocka_unit_test(senders_wait),
 		cmocka_unit_test(who_waits_is_busy),
 	};
