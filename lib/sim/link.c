@@ -30,8 +30,8 @@ sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
 		char *name;
 
 		link->withheld = link->waiting = link->waiting_last = SIM_NONE;
-		weir_base_line_init(&link->line, &model->links[i].fields.line);
 		if (model->links[i].has_fields) {
+			weir_base_line_init(&link->line, &model->links[i].fields.line);
 			if (!sim_timed_init(sim, i))
 				return false;
 		} else {
