@@ -73,4 +73,3 @@ sim_worker_served(struct sim *sim, uint32_t index)
 	worker->is_waiting = false;
 	sim_worker_end_visit(sim, index, 0);
 }
-
