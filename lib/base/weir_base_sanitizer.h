@@ -30,6 +30,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 #ifdef WEIR_BASE_TSAN
+#include <pthread.h>
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -85,6 +86,38 @@ weir_base_happens_after(const void *token)
 	__tsan_acquire((void *)(size_t)token);
 #else
 	(void)token;
+#endif
+}
+
+#ifdef WEIR_BASE_TSAN
+/** The lock of weir_base_ring_begin(): each source file has its own. */
+static inline pthread_mutex_t *
+weir_base_ring_lock(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	return &lock;
+}
+#endif
+
+/**
+ * The thread sanitizer does not see the order that DPDK's rings of several senders or receivers make. To it, it is made by a lock, from
+ * here to weir_base_ring_end(): around each operation on such a ring. Those on one ring are in one source file.
+ */
+static inline void
+weir_base_ring_begin(void)
+{
+#ifdef WEIR_BASE_TSAN
+	pthread_mutex_lock(weir_base_ring_lock());
+#endif
+}
+
+/** The operation is over. */
+static inline void
+weir_base_ring_end(void)
+{
+#ifdef WEIR_BASE_TSAN
+	pthread_mutex_unlock(weir_base_ring_lock());
 #endif
 }
 

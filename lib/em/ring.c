@@ -19,16 +19,6 @@
 #define FLAGS 0
 #endif
 
-/* The thread sanitizer does not see the order that these rings make: to it, it is made by a lock. */
-#ifdef WEIR_BASE_TSAN
-static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
-#define ORDER_BEGIN() pthread_mutex_lock(&order)
-#define ORDER_END()   pthread_mutex_unlock(&order)
-#else
-#define ORDER_BEGIN()
-#define ORDER_END()
-#endif
-
 struct rte_ring *
 em_ring_create(uint32_t size, int socket_id)
 {
@@ -57,9 +47,9 @@ em_ring_put(struct rte_ring *ring, const struct rte_event *events, uint16_t nb)
 {
 	unsigned int n;
 
-	ORDER_BEGIN();
+	weir_base_ring_begin();
 	n = rte_ring_enqueue_burst_elem(ring, events, sizeof(*events), nb, NULL);
-	ORDER_END();
+	weir_base_ring_end();
 	return (uint16_t)n;
 }
 
@@ -68,8 +58,8 @@ em_ring_get(struct rte_ring *ring, struct rte_event *events, uint16_t nb)
 {
 	unsigned int n;
 
-	ORDER_BEGIN();
+	weir_base_ring_begin();
 	n = rte_ring_dequeue_burst_elem(ring, events, sizeof(*events), nb, NULL);
-	ORDER_END();
+	weir_base_ring_end();
 	return (uint16_t)n;
 }

@@ -7,16 +7,6 @@
 #include "tally.h"
 #include "weir_base_sanitizer.h"
 
-/* The thread sanitizer does not see the order that rings of several senders make: to it, it is made by a lock. */
-#ifdef WEIR_BASE_TSAN
-static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
-#define ORDER_BEGIN() pthread_mutex_lock(&order)
-#define ORDER_END()   pthread_mutex_unlock(&order)
-#else
-#define ORDER_BEGIN()
-#define ORDER_END()
-#endif
-
 void
 source_switch(struct weir_readout_source *source, struct weir_readout_sink *sink)
 {
@@ -38,9 +28,9 @@ deliver(struct weir_readout_sink *sink, const void *messages, uint32_t nb)
 		sink->receive(sink->arg, messages, nb);
 		return nb;
 	}
-	ORDER_BEGIN();
+	weir_base_ring_begin();
 	nb = rte_ring_enqueue_burst_elem(sink->ring, messages, sink->type.size_bytes, nb, NULL);
-	ORDER_END();
+	weir_base_ring_end();
 	return nb;
 }
 
@@ -92,10 +82,10 @@ weir_readout_sink_receive(struct weir_readout_sink *sink, void *messages, uint32
 
 	if (sink->ring == NULL)
 		return 0;
-	ORDER_BEGIN();
+	weir_base_ring_begin();
 	nb_received =
 		rte_ring_dequeue_burst_elem(sink->ring, messages, sink->type.size_bytes, nb, NULL);
-	ORDER_END();
+	weir_base_ring_end();
 	__atomic_store_n(&sink->received, sink->received + nb_received, __ATOMIC_RELEASE);
 	return nb_received;
 }
