@@ -106,6 +106,12 @@ extern const char *const weir_base_job_work_names[];
 	{                                                                                          \
 		0, 64                                                                              \
 	} /**< where its timestamp begins, and its width, in bits */
+#define WEIR_BASE_FORMAT_WIBETH_LENGTH                                                             \
+	{                                                                                          \
+		52, 12                                                                             \
+	}                                      /**< its length, without the first header */
+#define WEIR_BASE_FORMAT_WIBETH_LENGTH_UNIT 8  /**< bytes that its length counts */
+#define WEIR_BASE_FORMAT_WIBETH_LENGTH_PLUS 16 /**< bytes that it does not count */
 #define WEIR_BASE_FORMAT_VMM3A                                                                     \
 	"srs-vmm3a" /**< frame format of links: frames come when they are full */
 #define WEIR_BASE_FORMAT_VMM3A_BYTES     8968     /**< bytes of the largest of its frames */
@@ -123,6 +129,11 @@ extern const char *const weir_base_job_work_names[];
 	{                                                                                          \
 		64, 32                                                                             \
 	} /**< its timestamp */
+
+struct weir_base_doc_section;
+
+/** Rows of one of `application.formats`: see WEIR_BASE_DOC_ROWS_OF(). */
+extern const struct weir_base_doc_section weir_base_format_rows;
 
 /** What may be done to a frame of an emulated link. */
 enum weir_base_fault {

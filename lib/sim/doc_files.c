@@ -195,28 +195,41 @@ sim_doc_read_table(struct weir_sim_model *model, const struct weir_base_doc_valu
 	return error == -ENOMEM ? -ENOMEM : 0;
 }
 
-#ifdef SIM_WITH_PCAP
 static int
-add_packet(struct model_capture *capture, uint32_t *room, uint64_t ps, uint32_t size)
+grow(struct model_capture *capture)
 {
-	const uint32_t more = *room == 0 ? 1024 : *room * 2;
-	uint64_t *times;
+	const uint32_t room = capture->room == 0 ? 1024 : capture->room * 2;
+	uint64_t *times = realloc(capture->times_ps, room * sizeof(*times));
 	uint32_t *sizes;
 
-	if (capture->nb == *room) {
-		times = realloc(capture->times_ps, more * sizeof(*times));
-		capture->times_ps = times != NULL ? times : capture->times_ps;
-		sizes = realloc(capture->sizes, more * sizeof(*sizes));
-		capture->sizes = sizes != NULL ? sizes : capture->sizes;
-		if (times == NULL || sizes == NULL)
-			return -ENOMEM;
-		*room = more;
-	}
-	capture->times_ps[capture->nb] = ps;
-	capture->sizes[capture->nb++] = size;
+	if (times == NULL)
+		return -ENOMEM;
+	capture->times_ps = times;
+	sizes = realloc(capture->sizes, room * sizeof(*sizes));
+	if (sizes == NULL)
+		return -ENOMEM;
+	capture->sizes = sizes;
+	capture->room = room;
 	return 0;
 }
 
+int
+sim_doc_add_packet(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_capture *capture, uint64_t ps, uint32_t bytes)
+{
+	if (capture->nb == ROWS_MAX) {
+		weir_base_doc_error_add(model->doc, value,
+			"more packets than can be kept; expected at most %" PRIu32, ROWS_MAX);
+		return -EFBIG;
+	}
+	if (capture->nb == capture->room && grow(capture) < 0)
+		return -ENOMEM;
+	capture->times_ps[capture->nb] = ps;
+	capture->sizes[capture->nb++] = bytes;
+	return 0;
+}
+
+#ifdef SIM_WITH_PCAP
 /* Times since the first packet; one that is before the packet ahead of it is taken for that packet's. */
 static int
 read_records(struct weir_sim_model *model, const struct weir_base_doc_value *value,
@@ -224,26 +237,20 @@ read_records(struct weir_sim_model *model, const struct weir_base_doc_value *val
 {
 	struct weir_base_pcap_record record;
 	uint64_t first_ns = 0, ns = 0;
-	uint32_t room = 0;
 	char why[512];
 	double ps;
-	int more;
+	int more, error;
 
 	while ((more = weir_base_pcap_next(file, &record, why, sizeof(why))) > 0) {
 		if (capture->nb == 0)
 			first_ns = ns = record.time_ns;
 		ns = record.time_ns > ns ? record.time_ns : ns;
-		if (capture->nb == ROWS_MAX) {
-			weir_base_doc_error_add(model->doc, value,
-				"more packets than can be kept; expected at most %" PRIu32,
-				ROWS_MAX);
-			return 0;
-		}
 		ps = (double)(ns - first_ns) * 1e3 / speed;
-		if (add_packet(capture, &room,
-			    ps < (double)SIM_TIME_END_PS ? (uint64_t)ps : SIM_TIME_END_PS,
-			    record.wire_bytes) < 0)
-			return -ENOMEM;
+		error = sim_doc_add_packet(model, value, capture,
+			ps < (double)SIM_TIME_END_PS ? (uint64_t)ps : SIM_TIME_END_PS,
+			record.wire_bytes);
+		if (error < 0)
+			return error == -ENOMEM ? error : 0;
 	}
 	if (more < 0)
 		weir_base_doc_error_add(model->doc, value, "%s; expected a whole one", why);

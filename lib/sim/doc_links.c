@@ -95,22 +95,20 @@ static bool
 check_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *link)
 {
-	const struct weir_base_doc_value *replayed =
-		weir_base_doc_get(weir_base_doc_get(weir_base_doc_get(root, "traffic"), "replayed"),
-			weir_base_doc_name(link));
+	const struct weir_base_doc_value *replayed = sim_doc_replayed(root, link);
 	const struct weir_base_doc_value *emulated = sim_doc_emulated(root, link);
 
-	if (replayed != NULL)
+	if (replayed != NULL && (emulated != NULL || weir_base_doc_given(link, "port")))
 		weir_base_doc_error_add(model->doc, replayed,
-			"frames of a file are not simulated: which link each is of, and when it "
-			"was made, is in their fields; expected links that are emulated, or come "
-			"by a receiver");
-	if (emulated != NULL && weir_base_doc_given(link, "port"))
+			"frames come to link '%s' already, by its 'port' or traffic.emulated; "
+			"expected one that sends them",
+			weir_base_doc_name(link));
+	else if (emulated != NULL && weir_base_doc_given(link, "port"))
 		weir_base_doc_error_add(model->doc, emulated,
 			"frames come to link '%s' already, by its 'port'; expected one that sends "
 			"them",
 			weir_base_doc_name(link));
-	return replayed == NULL && (emulated == NULL || !weir_base_doc_given(link, "port"));
+	return (replayed != NULL) + (emulated != NULL) + weir_base_doc_given(link, "port") <= 1;
 }
 
 /* The frames of a link that comes by a receiver: all alike, at the rate that its format or its buffer says. */
@@ -127,12 +125,12 @@ receive(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	if (model->graph.nb_workers == 0)
 		weir_base_doc_error_add(model->doc, name != NULL ? name : value,
 			"what it takes to receive frames of link '%s' has no costs; expected "
-			"'costs' in 'platform', or a link that is emulated",
+			"'costs' in 'platform', or a link that is emulated or replayed",
 			weir_base_doc_name(value));
 	else if (port == SIM_NONE || !model->graph.ports[port].is_receiver)
 		weir_base_doc_error_add(model->doc, name != NULL ? name : value,
-			"frames of link '%s' come from no receiver, and are not emulated; expected "
-			"a 'port' of platform.receivers, or traffic.emulated",
+			"frames of link '%s' come from no receiver, and are neither emulated nor "
+			"replayed; expected a 'port' of platform.receivers, or traffic",
 			weir_base_doc_name(value));
 	else if (bytes == 0 || !has_rate)
 		weir_base_doc_error_add(model->doc, value,
@@ -317,6 +315,35 @@ collect(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	return false;
 }
 
+/* Frames of a file, for which it has a rate, or a step. */
+static int
+replay(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct frames *frames, struct model_stream *stream, struct model_link *link)
+{
+	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
+	const struct weir_base_doc_value *replayed = sim_doc_replayed(root, link->value);
+	const struct sim_format format = sim_format_read(application, link->value);
+	const uint32_t port = port_of(model, weir_base_doc_name(replayed), false);
+	const uint32_t first = model->nb_streams;
+	bool is_good;
+
+	if (!sim_doc_check_replayed(model, replayed, link->value, &format))
+		return 0;
+	stream->source = SIM_SOURCE_REPLAY;
+	stream->sizes = SIM_SIZES_CAPTURED;
+	stream->queue = port != SIM_NONE ? SIM_TO_PORT | port : SIM_TO_LINK;
+	link->room = (uint32_t)frames->room;
+	set_clock(frames, stream, link);
+	link->reorder = number_of(weir_base_doc_get(link->value, "buffer"), "reorder");
+	if (sim_doc_read_fields(model, root, link, &is_good) < 0 || read_reasons(model, link) < 0)
+		return -ENOMEM;
+	if (!is_good)
+		return 0;
+	return add_links(model, stream, link, 0) < 0
+		       ? -ENOMEM
+		       : sim_doc_read_replayed(model, replayed, &format, first);
+}
+
 static int
 read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *value, bool is_of_hits)
@@ -337,6 +364,8 @@ read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 
 	if (!check_link(model, root, value))
 		return 0;
+	if (!is_of_hits && sim_doc_replayed(root, value) != NULL)
+		return replay(model, root, &frames, &stream, &link);
 	if (is_of_hits)
 		is_good = collect(model, value, &frames, &stream);
 	else if (emulated == NULL)
@@ -365,21 +394,30 @@ read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 		       : add_links(model, &stream, &link, frames.interval_ps);
 }
 
+/* Links that are fed are there. */
+static void
+check_names(struct weir_sim_model *model, const struct weir_base_doc_value *links,
+	const struct weir_base_doc_value *fed)
+{
+	uint32_t i;
+
+	for (i = 0; i < weir_base_doc_count(fed); i++)
+		if (weir_base_doc_get(links, weir_base_doc_name(weir_base_doc_at(fed, i))) == NULL)
+			weir_base_doc_error_add(model->doc, weir_base_doc_at(fed, i),
+				"unknown link '%s'; expected one of application.links",
+				weir_base_doc_name(weir_base_doc_at(fed, i)));
+}
+
 int
 sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_value *root)
 {
 	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
 	const struct weir_base_doc_value *links = weir_base_doc_get(application, "links");
-	const struct weir_base_doc_value *emulated =
-		weir_base_doc_get(weir_base_doc_get(root, "traffic"), "emulated");
+	const struct weir_base_doc_value *traffic = weir_base_doc_get(root, "traffic");
 	uint32_t i;
 
-	for (i = 0; i < weir_base_doc_count(emulated); i++)
-		if (weir_base_doc_get(links, weir_base_doc_name(weir_base_doc_at(emulated, i))) ==
-			NULL)
-			weir_base_doc_error_add(model->doc, weir_base_doc_at(emulated, i),
-				"unknown link '%s'; expected one of application.links",
-				weir_base_doc_name(weir_base_doc_at(emulated, i)));
+	check_names(model, links, weir_base_doc_get(traffic, "emulated"));
+	check_names(model, links, weir_base_doc_get(traffic, "replayed"));
 	for (i = 0; i < weir_base_doc_count(links); i++) {
 		const struct weir_base_doc_value *link = weir_base_doc_at(links, i);
 		const bool has_hits = sim_doc_has_hits(root, link);

@@ -45,8 +45,6 @@ check_target(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 	const struct weir_base_doc_value *process)
 {
 	const struct weir_base_doc_value *to = weir_base_doc_get(process, "to"), *link;
-	const struct weir_base_doc_value *replayed =
-		weir_base_doc_get(weir_base_doc_get(root, "traffic"), "replayed");
 
 	if (to == NULL)
 		return;
@@ -57,7 +55,7 @@ check_target(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 			"unknown link '%s'; expected one of application.links",
 			weir_base_doc_str(to));
 	else if (weir_base_doc_given(link, "port") || sim_doc_emulated(root, link) != NULL ||
-		 weir_base_doc_get(replayed, weir_base_doc_str(to)) != NULL)
+		 sim_doc_replayed(root, link) != NULL)
 		weir_base_doc_error_add(model->doc, to,
 			"other frames come to link '%s'; expected one that has none but those that "
 			"functions make",

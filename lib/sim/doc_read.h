@@ -4,6 +4,7 @@
 
 /* The parts of weir_sim_model_read(). Each returns 0 or -ENOMEM; what is wrong is added to the document's errors. */
 
+#include "frame_format.h"
 #include "model.h"
 
 #pragma GCC visibility push(hidden)
@@ -41,6 +42,10 @@ int sim_doc_read_table(struct weir_sim_model *model, const struct weir_base_doc_
 int sim_doc_read_capture(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	double speed, bool repeat, struct model_capture *capture);
 
+/* One more packet of it. @return 0; -ENOMEM; -EFBIG: those are too many, which was told at @p value */
+int sim_doc_add_packet(struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_capture *capture, uint64_t ps, uint32_t bytes);
+
 /* After all that they may be of. */
 int sim_doc_read_probes(struct weir_sim_model *model, const struct weir_base_doc_value *probes);
 
@@ -64,6 +69,16 @@ struct model_worker *sim_doc_take_receivers(struct weir_sim_model *model);
 /* What is emulated for a link, under its name; NULL: nothing is. */
 const struct weir_base_doc_value *sim_doc_emulated(
 	const struct weir_base_doc_value *root, const struct weir_base_doc_value *link);
+/* What is replayed for it, likewise. */
+const struct weir_base_doc_value *sim_doc_replayed(
+	const struct weir_base_doc_value *root, const struct weir_base_doc_value *link);
+/* May frames of this format be replayed for a link? @return false: this was refused */
+bool sim_doc_check_replayed(struct weir_sim_model *model,
+	const struct weir_base_doc_value *replayed, const struct weir_base_doc_value *link,
+	const struct sim_format *format);
+/* The frames of a file, to the links' streams from number @p first on; what is of no link is a stream behind all. */
+int sim_doc_read_replayed(struct weir_sim_model *model, const struct weir_base_doc_value *replayed,
+	const struct sim_format *format, uint32_t first);
 /* What is done to frames of so many bytes, whose rate is known. */
 int sim_doc_read_faults(struct weir_sim_model *model, const struct weir_base_doc_value *emulated,
 	struct model_frames *frames, uint32_t bytes);

@@ -60,6 +60,13 @@ sim_doc_emulated(const struct weir_base_doc_value *root, const struct weir_base_
 		weir_base_doc_name(link));
 }
 
+const struct weir_base_doc_value *
+sim_doc_replayed(const struct weir_base_doc_value *root, const struct weir_base_doc_value *link)
+{
+	return weir_base_doc_get(weir_base_doc_get(weir_base_doc_get(root, "traffic"), "replayed"),
+		weir_base_doc_name(link));
+}
+
 /* Something that is polled as a receiver is, called `prefix.NAME`. */
 static int
 add_port(struct weir_sim_model *model, const struct model_port *port, const char *prefix)
@@ -95,6 +102,35 @@ add_feed(struct weir_sim_model *model, const struct weir_base_doc_value *emulate
 
 	model->graph.nb_threads += nb_cpus;
 	return add_port(model, &port, "emulated");
+}
+
+/* So do those of a file. */
+static int
+add_replay(struct weir_sim_model *model, const struct weir_base_doc_value *replayed)
+{
+	const struct model_port port = {
+		.value = replayed,
+		.nb_rx = 1,
+		.rx_burst = WEIR_BASE_FEED_BURST,
+		.rx_ring = SIM_NONE,
+	};
+
+	return add_port(model, &port, "replayed");
+}
+
+/* What makes a link's frames, if anything does. @param[out] has_common  set where the thread of all that has none of its own polls it */
+static int
+add_made(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct weir_base_doc_value *link, bool *has_common)
+{
+	const struct weir_base_doc_value *emulated = sim_doc_emulated(root, link);
+	const struct weir_base_doc_value *replayed = sim_doc_replayed(root, link);
+
+	if (emulated == NULL && replayed == NULL)
+		return 0;
+	*has_common = *has_common || emulated == NULL ||
+		      weir_base_doc_count(weir_base_doc_get(emulated, "cpus")) == 0;
+	return emulated != NULL ? add_feed(model, emulated) : add_replay(model, replayed);
 }
 
 /* Links of one name have a queue each, and a thread together that empties them. */
@@ -161,16 +197,10 @@ sim_doc_read_receivers(struct weir_sim_model *model, const struct weir_base_doc_
 		graph->nb_threads += threads_of(&graph->ports[graph->nb_ports - 1]);
 		has_common = has_common || threads_of(&graph->ports[graph->nb_ports - 1]) == 0;
 	}
-	for (i = 0; i < weir_base_doc_count(links); i++) {
-		const struct weir_base_doc_value *value =
-			sim_doc_emulated(root, weir_base_doc_at(links, i));
-
-		if ((value != NULL && add_feed(model, value) < 0) ||
+	for (i = 0; i < weir_base_doc_count(links); i++)
+		if (add_made(model, root, weir_base_doc_at(links, i), &has_common) < 0 ||
 			add_delivery(model, weir_base_doc_at(links, i)) < 0)
 			return -ENOMEM;
-		has_common = has_common || (value != NULL && weir_base_doc_count(weir_base_doc_get(
-								     value, "cpus")) == 0);
-	}
 	for (i = 0; i < weir_base_doc_count(links); i++) {
 		if (!sim_doc_has_hits(root, weir_base_doc_at(links, i)))
 			continue;

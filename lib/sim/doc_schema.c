@@ -180,7 +180,6 @@ static const struct weir_base_doc_section platform_section = {
 
 static const struct weir_base_doc_key traffic_keys[] = {
 	WEIR_BASE_DOC_ROWS_OF(weir_sim_doc_traffic_rows),
-	LEFT_ASIDE("replayed"),
 	{.name = NULL},
 };
 

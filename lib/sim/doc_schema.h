@@ -16,6 +16,8 @@ extern const struct weir_base_doc_section weir_sim_doc_attribute;
 
 /* One of `traffic.emulated`. */
 extern const struct weir_base_doc_section sim_doc_emulated_link;
+/* One of `traffic.replayed`. */
+extern const struct weir_base_doc_section sim_doc_replayed_link;
 /* One of `application.formats`, and of `application.links`. */
 extern const struct weir_base_doc_section sim_doc_format;
 extern const struct weir_base_doc_section sim_doc_link;

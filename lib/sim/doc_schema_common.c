@@ -389,6 +389,14 @@ static const struct weir_base_doc_key traffic_keys[] = {
 			"`application.links`.",
 	},
 	{
+		.name = "replayed",
+		.kind = WEIR_BASE_DOC_NAMED,
+		.item = WEIR_BASE_DOC_MAP,
+		.section = &sim_doc_replayed_link,
+		.help = "Links whose frames come from a file, by the name that they have in "
+			"`application.links`.",
+	},
+	{
 		.name = "streams",
 		.kind = WEIR_BASE_DOC_NAMED,
 		.item = WEIR_BASE_DOC_MAP,

@@ -128,6 +128,39 @@ const struct weir_base_doc_section sim_doc_emulated_link = {
 	.keys = emulated_keys,
 };
 
+static const struct weir_base_doc_key replayed_keys[] = {
+	{
+		.name = "pcap",
+		.kind = WEIR_BASE_DOC_FILE,
+		.flags = WEIR_BASE_DOC_MUST_EXIST,
+		.help = "A capture file of packets, whose frames go to the links that they are of. "
+			"Either this or `frames`.",
+	},
+	{
+		.name = "frames",
+		.kind = WEIR_BASE_DOC_FILE,
+		.flags = WEIR_BASE_DOC_MUST_EXIST,
+		.help = "A file of frames alone, one behind the other, in a format that has one "
+			"size, or a length field.",
+	},
+	{
+		.name = "rate",
+		.kind = WEIR_BASE_DOC_FREQUENCY,
+		.min = 1e-3,
+		.max = 1e8,
+		.help = "So many a second, of all links together. By default packets come at the "
+			"times at which they were captured, frames alone at those that they say "
+			"themselves.",
+	},
+	{.name = NULL},
+};
+
+const struct weir_base_doc_section sim_doc_replayed_link = {
+	.name = "replayed link",
+	.help = "Frames of a file: of a link, or of several alike.",
+	.keys = replayed_keys,
+};
+
 static const struct weir_base_doc_key request_keys[] = {
 	{
 		.name = "links",
@@ -243,103 +276,8 @@ static const struct weir_base_doc_key window_keys[] = {
 
 const struct weir_base_doc_section weir_sim_doc_window_rows = {.keys = window_keys};
 
-static const struct weir_base_doc_key field_keys[] = {
-	{
-		.name = "offset",
-		.kind = WEIR_BASE_DOC_INT,
-		.flags = WEIR_BASE_DOC_REQUIRED,
-		.min = 0,
-		.max = 1048576,
-		.help = "Bit at which it begins.",
-	},
-	{
-		.name = "width",
-		.kind = WEIR_BASE_DOC_INT,
-		.flags = WEIR_BASE_DOC_REQUIRED,
-		.min = 1,
-		.max = 64,
-		.help = "Bits.",
-	},
-	{
-		.name = "modulus",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 2,
-		.max = 1e15,
-		.help = "Of sequence numbers: they count from 0 up to this less 1.",
-	},
-	LEFT_ASIDE("unit"),
-	LEFT_ASIDE("plus"),
-	{.name = NULL},
-};
-
-static const struct weir_base_doc_section field_section = {
-	.name = "simulated readout field",
-	.help = "Where a field of a frame is.",
-	.keys = field_keys,
-};
-
 static const struct weir_base_doc_key format_keys[] = {
-	{
-		.name = "size",
-		.kind = WEIR_BASE_DOC_BYTES,
-		.min = 1,
-		.max = 1048576,
-		.help = "Of every frame.",
-	},
-	{
-		.name = "clock",
-		.kind = WEIR_BASE_DOC_FREQUENCY,
-		.min = 1,
-		.max = 1e12,
-		.help = "Ticks of the timestamp in a second.",
-	},
-	{
-		.name = "step",
-		.kind = WEIR_BASE_DOC_INT,
-		.min = 1,
-		.max = 1e15,
-		.help = "Ticks of the timestamp from frame to frame.",
-	},
-	LEFT_ASIDE("layer"),
-	LEFT_ASIDE("endianness"),
-	{
-		.name = "size_min",
-		.kind = WEIR_BASE_DOC_BYTES,
-		.min = 0,
-		.max = 1048576,
-		.help = "Of the smallest frame.",
-	},
-	{
-		.name = "size_max",
-		.kind = WEIR_BASE_DOC_BYTES,
-		.min = 1,
-		.max = 1048576,
-		.help = "Of the largest frame.",
-	},
-	{
-		.name = "stream",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &field_section,
-		.help = "Which stream a frame is of.",
-	},
-	{
-		.name = "sequence",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &field_section,
-		.help = "Number of a frame in its stream.",
-	},
-	{
-		.name = "timestamp",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &field_section,
-		.help = "Time of a frame.",
-	},
-	{
-		.name = "length",
-		.kind = WEIR_BASE_DOC_MAP,
-		.section = &field_section,
-		.help = "Length of a frame.",
-	},
+	WEIR_BASE_DOC_ROWS_OF(weir_base_format_rows),
 	{.name = NULL},
 };
 

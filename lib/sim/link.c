@@ -181,6 +181,16 @@ store(struct sim *sim, uint32_t link, uint64_t number)
 	weir_sim_level_set(&of->buffered, sim->now_ps, of->buffered.value + 1);
 }
 
+/* The reason that a frame of a file is dropped for before its link's buffer, or SIM_NONE. */
+static inline uint32_t
+reason_of(const struct sim *sim, uint32_t packet)
+{
+	const struct sim_packet *const frame = &sim->packets.all[packet];
+	const struct model_frame *const frames = sim->model->streams[frame->stream].capture.frames;
+
+	return frames != NULL ? frames[frame->number].reason : SIM_NONE;
+}
+
 bool
 sim_link_size_fits(const struct sim *sim, uint32_t link, uint32_t packet)
 {
@@ -190,7 +200,7 @@ sim_link_size_fits(const struct sim *sim, uint32_t link, uint32_t packet)
 	if (model->has_fields &&
 		(bytes < model->fields.bytes_min || bytes > model->fields.bytes_max))
 		return false;
-	return model->bytes == 0 || bytes == model->bytes;
+	return (model->bytes == 0 || bytes == model->bytes) && reason_of(sim, packet) == SIM_NONE;
 }
 
 void
@@ -231,6 +241,18 @@ sim_links_inline_cycles(const struct sim *sim, const struct sim_vector *vector)
 	return cycles;
 }
 
+/* A packet of no link leaves, or is dropped for it. */
+static void
+put_nowhere(struct sim *sim, uint32_t packet)
+{
+	const uint32_t reason = reason_of(sim, packet);
+
+	if (reason == SIM_NONE)
+		sim_packet_delivered(sim, packet);
+	else
+		sim_packet_dropped(sim, packet, reason);
+}
+
 void
 sim_link_put(struct sim *sim, uint32_t packet)
 {
@@ -240,12 +262,16 @@ sim_link_put(struct sim *sim, uint32_t packet)
 	struct sim_link *link;
 
 	if (index == SIM_NONE) {
-		sim_packet_delivered(sim, packet);
+		put_nowhere(sim, packet);
 		return;
 	}
 	link = &sim->links[index];
 	if (link->timed != NULL) {
-		sim_timed_put(sim, index, packet);
+		if (sim->model->links[index].room != 0 &&
+			frame->size_bytes > sim->model->links[index].room)
+			sim_link_drop(sim, index, packet, SIM_LINK_WRONG_SIZE);
+		else
+			sim_timed_put(sim, index, packet);
 		return;
 	}
 	link->received++;

@@ -40,6 +40,11 @@ enum sim_answer {
 	SIM_ANSWERS,
 };
 
+/* What a window has, from 0 on. */
+struct sim_found {
+	uint64_t frames, bytes;
+};
+
 /* What a frame says of itself. */
 struct sim_frame {
 	uint64_t timestamp, sequence;
@@ -65,6 +70,7 @@ struct sim_timed {
 	uint64_t tail, end;
 	uint64_t *ats;       /* 0: none is there */
 	uint64_t *sequences; /* ordered */
+	uint32_t *bytes;     /* of frames */
 	uint64_t nb;         /* frames there */
 	struct sim_doubted doubted[WEIR_BASE_CONFIRM_MAX];
 	uint32_t nb_doubted;
@@ -211,8 +217,8 @@ uint64_t sim_timed_count(const struct sim *sim, uint32_t link);
 /* Has time come to this? */
 bool sim_timed_reached(const struct sim *sim, uint32_t link, uint64_t timestamp);
 /* What there is of so many ticks from a timestamp on. */
-enum sim_answer sim_timed_look_up(
-	const struct sim *sim, uint32_t link, uint64_t begin, uint64_t ticks, uint64_t *nb_frames);
+enum sim_answer sim_timed_look_up(const struct sim *sim, uint32_t link, uint64_t begin,
+	uint64_t ticks, struct sim_found *found);
 
 /* A packet was received: it goes to its link's queue, or to its buffer. */
 void sim_link_receive(struct sim *sim, uint32_t packet);

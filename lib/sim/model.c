@@ -175,6 +175,7 @@ weir_sim_model_free(struct weir_sim_model *model)
 		weir_sim_table_free(&model->streams[i].size_table);
 		free(model->streams[i].capture.times_ps);
 		free(model->streams[i].capture.sizes);
+		free(model->streams[i].capture.frames);
 	}
 	free_graph(&model->graph);
 	free(model->streams);

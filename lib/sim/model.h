@@ -50,9 +50,10 @@ enum sim_source_kind {
 
 /* Packets that were captured. */
 struct model_capture {
-	uint64_t *times_ps; /* since the first one */
-	uint32_t *sizes;    /* bytes */
-	uint32_t nb;
+	uint64_t *times_ps;         /* since the first one */
+	uint32_t *sizes;            /* bytes */
+	struct model_frame *frames; /* that they hold, of a link; else NULL */
+	uint32_t nb, room;
 	uint64_t round_ps; /* when it begins again; 0: it does not */
 };
 

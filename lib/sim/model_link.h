@@ -10,6 +10,7 @@
  *   doc_links.c      links, and what their buffers hold
  *   doc_emulated.c   what is done to frames that are emulated
  *   doc_fields.c     what these say of themselves, where something is done to them
+ *   doc_replayed.c   frames of files: which link each is of, when it comes, and what it says
  *   doc_receivers.c  what polls them
  *   doc_processes.c  functions that look at frames before the buffer
  *   doc_followers.c  and after it
@@ -39,6 +40,12 @@ struct model_frames {
 	uint64_t last; /* those after it are due later than anything happens */
 	uint32_t first_fault, nb_faults;
 	uint32_t dropped; /* reason of those that are not sent */
+};
+
+/* A frame of a file. */
+struct model_frame {
+	uint64_t timestamp, sequence;
+	uint32_t reason; /* that it is dropped for before its link's buffer, or SIM_NONE */
 };
 
 /* What frames say of themselves, in links where something is done to some: by that they come to a link, and to a time in its buffer. */
@@ -75,6 +82,7 @@ struct model_link {
 	uint32_t
 		ring; /* that its frames wait in for who puts them into the buffer; SIM_NONE: none */
 	uint32_t bytes;  /* of a frame; 0: they may have any size */
+	uint32_t room;   /* of frames of a file, bytes that the buffer takes; 0: any */
 	bool has_fields; /* it is not by numbers: */
 	struct model_fields fields;
 	double packet, per_byte; /* cycles of functions, in the thread that receives */

@@ -23,9 +23,11 @@ sim_timed_init(struct sim *sim, uint32_t link)
 	if (timed == NULL)
 		return false;
 	timed->ats = calloc(fields->nb_index, sizeof(*timed->ats));
+	timed->bytes = calloc(fields->nb_index, sizeof(*timed->bytes));
 	if (fields->is_ordered)
 		timed->sequences = calloc(fields->nb_index, sizeof(*timed->sequences));
-	return timed->ats != NULL && (!fields->is_ordered || timed->sequences != NULL);
+	return timed->ats != NULL && timed->bytes != NULL &&
+	       (!fields->is_ordered || timed->sequences != NULL);
 }
 
 void
@@ -34,6 +36,7 @@ sim_timed_free(struct sim_link *link)
 	if (link->timed == NULL)
 		return;
 	free(link->timed->ats);
+	free(link->timed->bytes);
 	free(link->timed->sequences);
 	free(link->timed);
 }
@@ -303,8 +306,8 @@ find_place(struct sim *sim, uint32_t link, uint64_t at, uint64_t sequence, bool 
 }
 
 static void
-insert_ordered(
-	struct sim_timed *timed, const struct model_fields *fields, uint64_t at, uint64_t sequence)
+insert_ordered(struct sim_timed *timed, const struct model_fields *fields, uint64_t at,
+	uint64_t sequence, uint32_t bytes)
 {
 	const uint64_t position = find_ordered(timed, fields, at), mask = fields->nb_index - 1;
 	uint64_t to;
@@ -312,18 +315,22 @@ insert_ordered(
 	for (to = timed->end; to > position; to--) {
 		timed->ats[to & mask] = timed->ats[(to - 1) & mask];
 		timed->sequences[to & mask] = timed->sequences[(to - 1) & mask];
+		timed->bytes[to & mask] = timed->bytes[(to - 1) & mask];
 	}
 	timed->ats[position & mask] = at;
 	timed->sequences[position & mask] = sequence;
+	timed->bytes[position & mask] = bytes;
 	timed->end++;
 }
 
 static void
-insert_fixed(struct sim_timed *timed, const struct model_fields *fields, uint64_t at)
+insert_fixed(
+	struct sim_timed *timed, const struct model_fields *fields, uint64_t at, uint32_t bytes)
 {
 	const uint64_t position = at / fields->step_ticks;
 
 	*at_of(timed, fields, position) = at;
+	timed->bytes[position & (fields->nb_index - 1)] = bytes;
 	if (position < timed->tail)
 		timed->tail = position;
 	if (position >= timed->end)
@@ -333,12 +340,13 @@ insert_fixed(struct sim_timed *timed, const struct model_fields *fields, uint64_
 static void
 store(struct sim *sim, uint32_t link, uint64_t at, uint64_t sequence, uint32_t packet)
 {
+	const uint32_t bytes = sim->packets.all[packet].size_bytes;
 	struct sim_link *const of = &sim->links[link];
 
 	if (fields_of(sim, link)->is_ordered)
-		insert_ordered(of->timed, fields_of(sim, link), at, sequence);
+		insert_ordered(of->timed, fields_of(sim, link), at, sequence, bytes);
 	else
-		insert_fixed(of->timed, fields_of(sim, link), at);
+		insert_fixed(of->timed, fields_of(sim, link), at, bytes);
 	of->stored++;
 	count_buffered(sim, link, 1);
 	sim_packet_delivered(sim, packet);
@@ -514,7 +522,7 @@ sim_timed_reached(const struct sim *sim, uint32_t link, uint64_t timestamp)
 /* Frames of [begin, end), of a step each. @return whether there is a gap between them */
 static bool
 count_fixed(const struct sim_timed *timed, const struct model_fields *fields, uint64_t begin,
-	uint64_t end, uint64_t *nb_frames)
+	uint64_t end, struct sim_found *found)
 {
 	const uint64_t step = fields->step_ticks;
 	bool has_gap = false;
@@ -525,23 +533,29 @@ count_fixed(const struct sim_timed *timed, const struct model_fields *fields, ui
 		if (at == 0 || at / step != position || at >= end || at + step <= begin ||
 			at < gone_of(timed))
 			continue;
-		++*nb_frames;
+		found->frames++;
+		found->bytes += timed->bytes[position & (fields->nb_index - 1)];
 		has_gap = has_gap || at > covered;
 		covered = at + step;
 	}
 	return has_gap || covered < end;
 }
 
-static uint64_t
+static void
 count_ordered(const struct sim_timed *timed, const struct model_fields *fields, uint64_t begin,
-	uint64_t end)
+	uint64_t end, struct sim_found *found)
 {
-	return lower_bound(timed, fields, end) - lower_bound(timed, fields, begin);
+	uint64_t position = lower_bound(timed, fields, begin);
+
+	for (; position < timed->end && *at_of(timed, fields, position) < end; position++) {
+		found->frames++;
+		found->bytes += timed->bytes[position & (fields->nb_index - 1)];
+	}
 }
 
 enum sim_answer
-sim_timed_look_up(
-	const struct sim *sim, uint32_t link, uint64_t begin, uint64_t ticks, uint64_t *nb_frames)
+sim_timed_look_up(const struct sim *sim, uint32_t link, uint64_t begin, uint64_t ticks,
+	struct sim_found *found)
 {
 	const struct sim_timed *const timed = sim->links[link].timed;
 	const struct model_fields *const fields = fields_of(sim, link);
@@ -552,15 +566,15 @@ sim_timed_look_up(
 	const uint64_t end = fields->is_ordered && to > horizon ? horizon + 1 : last;
 	bool has_gap = false;
 
-	*nb_frames = 0;
 	if (first < end && fields->is_ordered)
-		*nb_frames = count_ordered(timed, fields, first, end);
+		count_ordered(timed, fields, first, end, found);
 	else if (first < end)
-		has_gap = count_fixed(timed, fields, first, end, nb_frames);
+		has_gap = count_fixed(timed, fields, first, end, found);
 	if (to > horizon)
 		return SIM_ANSWER_NOT_YET;
 	if (from < gone)
-		return *nb_frames == 0 && (fields->is_ordered || first >= end) ? SIM_ANSWER_TOO_OLD
-									       : SIM_ANSWER_PARTIAL;
+		return found->frames == 0 && (fields->is_ordered || first >= end)
+			       ? SIM_ANSWER_TOO_OLD
+			       : SIM_ANSWER_PARTIAL;
 	return has_gap ? SIM_ANSWER_PARTIAL : SIM_ANSWER_COMPLETE;
 }

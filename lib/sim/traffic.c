@@ -6,7 +6,7 @@
  *   on/off    source ----x--x--]......[--x-x--]....   its clock stands still while it is off
  *   bursts    trigger ---o--------o---------------->  each begins a source, which lives for a while
  *                         `-x-x--] `--x-x--x-]
- *   replay    the times of a capture
+ *   replay    the times of a capture, or of a link's frames in a file
  *   frames    of an emulated link: emulated.c
  */
 #include <stdlib.h>
@@ -80,10 +80,13 @@ static bool
 advance_replay(const struct model_stream *model, struct sim_stream *stream)
 {
 	const struct model_capture *const capture = &model->capture;
-	const uint64_t round = stream->made / capture->nb;
-	const uint64_t at_ps = capture->times_ps[stream->made % capture->nb];
+	uint64_t round, at_ps;
 	double start_ps;
 
+	if (capture->nb == 0) /* a link that a file has no frames of */
+		return false;
+	round = stream->made / capture->nb;
+	at_ps = capture->times_ps[stream->made % capture->nb];
 	if ((stream->made == model->count && model->count != 0) ||
 		(round > 0 && capture->round_ps == 0))
 		return false;
@@ -172,6 +175,21 @@ draw_size(const struct model_stream *model, struct sim_stream *stream)
 	return model->size_min_bytes;
 }
 
+/* What a frame of a file says of itself. */
+static void
+give_fields(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	const struct model_stream *const model = &sim->model->streams[index];
+	const uint64_t number = sim->streams[index].made;
+
+	sim->packets.all[packet].number = number;
+	sim->frames[packet] = (struct sim_frame){
+		.timestamp = model->capture.frames[number].timestamp,
+		.sequence = model->capture.frames[number].sequence,
+		.link = model->link,
+	};
+}
+
 uint32_t
 sim_traffic_make(struct sim *sim, uint32_t index, uint32_t flow)
 {
@@ -179,7 +197,9 @@ sim_traffic_make(struct sim *sim, uint32_t index, uint32_t flow)
 	const uint32_t size_bytes = draw_size(&sim->model->streams[index], stream);
 	const uint32_t packet = sim_packet_new(sim, index, size_bytes, flow);
 
-	if (packet != SIM_NONE && sim->model->streams[index].link != SIM_NONE)
+	if (packet != SIM_NONE && sim->model->streams[index].capture.frames != NULL)
+		give_fields(sim, index, packet);
+	else if (packet != SIM_NONE && sim->model->streams[index].link != SIM_NONE)
 		sim->packets.all[packet].number = stream->made;
 	stream->made++;
 	if (packet != SIM_NONE && sim->model->nb_attributes > 0)

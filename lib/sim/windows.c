@@ -92,46 +92,46 @@ numbers_of(const struct sim_fragment *fragment, const struct model_link *link, u
 
 /* What a link has of a window, now. */
 static enum sim_answer
-look_up(struct sim *sim, const struct sim_fragment *fragment, uint64_t *nb_frames)
+look_up(struct sim *sim, const struct sim_fragment *fragment, struct sim_found *found)
 {
 	const struct model_link *const link = &sim->model->links[fragment->link];
 	const struct sim_link *const of = &sim->links[fragment->link];
 	uint64_t begin, end, from, to, oldest;
 
-	*nb_frames = 0;
+	*found = (struct sim_found){0};
 	if (!has_begun(sim, fragment->link))
 		return SIM_ANSWER_NOT_YET;
 	if (of->timed != NULL)
 		return sim_timed_look_up(sim, fragment->link, fragment->begin,
-			fragment->end - fragment->begin, nb_frames);
+			fragment->end - fragment->begin, found);
 	oldest = sim_link_oldest(sim, fragment->link);
 	numbers_of(fragment, link, &begin, &end);
 	from = begin > oldest ? begin : oldest;
 	to = end <= of->newest ? end : of->newest + 1;
 	if (from < to)
-		*nb_frames = sim_link_count(sim, fragment->link, from, to);
+		found->frames = sim_link_count(sim, fragment->link, from, to);
+	found->bytes = found->frames * sim->model->streams[link->stream].size_min_bytes;
 	if (fragment->end > horizon_of(sim, fragment->link))
 		return SIM_ANSWER_NOT_YET;
 	if (fragment->begin < sim_link_ticks(sim, fragment->link, oldest))
-		return from >= to || (!link->has_step && *nb_frames == 0) ? SIM_ANSWER_TOO_OLD
-									  : SIM_ANSWER_PARTIAL;
-	return !link->has_step || *nb_frames == end - begin ? SIM_ANSWER_COMPLETE
-							    : SIM_ANSWER_PARTIAL;
+		return from >= to || (!link->has_step && found->frames == 0) ? SIM_ANSWER_TOO_OLD
+									     : SIM_ANSWER_PARTIAL;
+	return !link->has_step || found->frames == end - begin ? SIM_ANSWER_COMPLETE
+							       : SIM_ANSWER_PARTIAL;
 }
 
 static void
 answer(struct sim *sim, const struct sim_fragment *fragment, bool is_over)
 {
 	struct sim_request *const request = &sim->requests[fragment->request];
-	const struct model_link *const link = &sim->model->links[fragment->link];
-	uint64_t nb_frames;
-	enum sim_answer what = look_up(sim, fragment, &nb_frames);
+	struct sim_found found;
+	enum sim_answer what = look_up(sim, fragment, &found);
 
 	if (what == SIM_ANSWER_NOT_YET && is_over)
 		what = SIM_ANSWER_TIMED_OUT;
 	request->answered[what]++;
-	request->frames += nb_frames;
-	request->bytes += nb_frames * sim->model->streams[link->stream].size_min_bytes;
+	request->frames += found.frames;
+	request->bytes += found.bytes;
 	weir_sim_tally_add(&request->latency_ps, sim->now_ps - fragment->asked_ps);
 }
 

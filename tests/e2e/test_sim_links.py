@@ -305,7 +305,7 @@ WRONG = {
     "no amount": ("{fault: drop, first: 1540,", "@{fault: jump, first: 1540,", "expected a key 'amount'"),
     "more in a row than there are": ("period: 15260, length: 2", "period: 3, length: @4", "expected at most all"),
     "chance beside a period": ("{fault: drop, first: 1540, period: 15260, length: 2}", "{fault: drop, random: @0.5, period: 7}", "one or the other"),
-    "replayed": ("traffic:\n", f"traffic:\n  replayed: {{@wib: {{pcap: {ROOT}/tests/data/srs-vmm3a-gem.pcap}}}}\n", "frames of a file"),
+    "replayed, too": ("traffic:\n", f"traffic:\n  replayed: {{@wib: {{pcap: {ROOT}/tests/data/srs-vmm3a-gem.pcap}}}}\n", "frames come to link 'wib' already"),
     "neither received nor emulated": ("  emulated:\n    wib:", "  emulated:\n    wab:", "expected 'costs' in 'platform'"),
     "unknown link": ("  emulated:\n    wib:", "  emulated:\n    @wab:", "unknown link 'wab'"),
     "hits that go nowhere": ("buffer: {history: 200ms}", "buffer: {history: 200ms}\n      hits: {threshold: 60, to: @tp}", "unknown link 'tp'"),
