@@ -89,6 +89,9 @@ int app_usage_error(const struct app_command *command, const char *format, ...)
 int app_error(const struct app_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/** Print the beginning of JSON that is printed in pieces: an error on the way is told on standard error alone. */
+void app_begin_json(const char *text);
+
 /** Print JSON and a newline, and free it. @return APP_OK, or APP_FAILED when standard output failed. */
 int app_print_json(json_t *json);
 

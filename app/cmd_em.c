@@ -212,14 +212,14 @@ static int
 em_run(int argc, char **argv)
 {
 	static const struct remote_verb verbs[] = {
-		{"objects", 0, 0, "em/objects", NULL, print_objects},
-		{"queues", 0, 1, "em/queues", queue_arguments, print_queues},
-		{"groups", 0, 0, "em/groups", NULL, print_groups},
-		{"cores", 0, 0, "em/cores", NULL, print_cores},
-		{"pools", 0, 0, "em/pools", NULL, print_pools},
-		{"event-groups", 0, 0, "em/event_groups", NULL, print_event_groups},
-		{"timers", 0, 0, "em/timers", NULL, print_timers},
-		{"stats", 0, 0, "em/stats", NULL, print_stats},
+		{"objects", 0, 0, "em/objects", NULL, print_objects, NULL},
+		{"queues", 0, 1, "em/queues", queue_arguments, print_queues, NULL},
+		{"groups", 0, 0, "em/groups", NULL, print_groups, NULL},
+		{"cores", 0, 0, "em/cores", NULL, print_cores, NULL},
+		{"pools", 0, 0, "em/pools", NULL, print_pools, NULL},
+		{"event-groups", 0, 0, "em/event_groups", NULL, print_event_groups, NULL},
+		{"timers", 0, 0, "em/timers", NULL, print_timers, NULL},
+		{"stats", 0, 0, "em/stats", NULL, print_stats, NULL},
 		{.name = NULL},
 	};
 

@@ -172,7 +172,7 @@ control_register(struct instance *instance)
 		{"run/report", "all counters, as at the end of a run", WEIR_BASE_CTL_READ_ONLY,
 			answer_report},
 		{"run/stop", "stop as on SIGTERM", 0, answer_stop},
-		{"route/list", "routes, of those within a prefix if one is named: name",
+		{"route/list", "routes, of those within a prefix if one is named: name, after, max",
 			WEIR_BASE_CTL_READ_ONLY, control_route_list},
 		{"neighbour/list", "next hops", WEIR_BASE_CTL_READ_ONLY, control_neighbour_list},
 	};

@@ -8,12 +8,15 @@
 
 #include "control.h"
 
-#define LIST_MAX 10000 /* routes in one answer; a full table would be a hundred megabytes */
+#define LIST_MAX                                                                                   \
+	10000 /* routes in one answer unless told otherwise: a full table is fifty megabytes */
 
 /* A list of routes in the making. */
 struct route_list {
 	json_t *routes;
 	const struct weir_node_prefix *within; /* NULL: all */
+	const struct weir_node_prefix *after;  /* NULL: from the first one */
+	size_t max;
 	json_int_t more;
 };
 
@@ -28,6 +31,18 @@ is_within(const struct weir_node_prefix *outer, const struct weir_node_prefix *p
 	return bits == 0 || ((prefix->address[bytes] ^ outer->address[bytes]) >> (8 - bits)) == 0;
 }
 
+/* The order in which routes are visited: a prefix stands before those within it. */
+static bool
+is_after(const struct weir_node_prefix *prefix, const struct weir_node_prefix *other)
+{
+	int order;
+
+	if (prefix->version != other->version)
+		return prefix->version > other->version;
+	order = memcmp(prefix->address, other->address, prefix->version == 4 ? 4 : 16);
+	return order > 0 || (order == 0 && prefix->length > other->length);
+}
+
 static int
 visit_route(void *arg, const struct weir_node_prefix *prefix, uint32_t hop)
 {
@@ -36,7 +51,9 @@ visit_route(void *arg, const struct weir_node_prefix *prefix, uint32_t hop)
 
 	if (list->within != NULL && !is_within(list->within, prefix))
 		return 0;
-	if (json_array_size(list->routes) >= LIST_MAX) {
+	if (list->after != NULL && !is_after(prefix, list->after))
+		return 0;
+	if (json_array_size(list->routes) >= list->max) {
 		list->more++;
 		return 0;
 	}
@@ -47,33 +64,72 @@ visit_route(void *arg, const struct weir_node_prefix *prefix, uint32_t hop)
 		       : -ENOMEM;
 }
 
+/* An argument that is a prefix. @return 1: it is there, 0: it is not, or a negative errno, with why */
+static int
+read_prefix(const json_t *args, const char *key, struct weir_node_prefix *prefix, json_t **result)
+{
+	const char *text = json_string_value(json_object_get(args, key)), *why = NULL;
+
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	if (weir_node_prefix_parse(text, prefix, &why) == 0)
+		return 1;
+	*result = json_sprintf("bad prefix '%.100s': %s", text, why != NULL ? why : "");
+	return -EINVAL;
+}
+
+static int
+read_max(const json_t *args, size_t *max, json_t **result)
+{
+	const json_t *value = json_object_get(args, "max");
+
+	*max = LIST_MAX;
+	if (value == NULL)
+		return 0;
+	if (json_integer_value(value) <= 0) {
+		*result = json_string("bad 'max'; expected an integer above 0");
+		return -EINVAL;
+	}
+	*max = (size_t)json_integer_value(value);
+	return 0;
+}
+
+static int
+list_routes(struct route_list *list, json_t **result)
+{
+	int error;
+
+	list->routes = json_array();
+	error = weir_node_route_foreach(4, visit_route, list);
+	if (error == 0)
+		error = weir_node_route_foreach(6, visit_route, list);
+	if (error < 0) {
+		json_decref(list->routes);
+		return error;
+	}
+	*result = json_pack("{s:o, s:I}", "routes", list->routes, "more", list->more);
+	return *result != NULL ? 0 : -ENOMEM;
+}
+
 int
 control_route_list(void *arg, const json_t *args, json_t **result)
 {
-	const char *text = json_string_value(json_object_get(args, "name")), *why = NULL;
-	struct route_list list = {.routes = json_array()};
-	struct weir_node_prefix within;
-	int error;
+	struct weir_node_prefix within, after;
+	struct route_list list = {.routes = NULL};
+	int error = read_max(args, &list.max, result);
 
 	(void)arg;
-	if (text != NULL && text[0] != '\0') {
-		if (weir_node_prefix_parse(text, &within, &why) < 0) {
-			json_decref(list.routes);
-			*result = json_sprintf(
-				"bad prefix '%.100s': %s", text, why != NULL ? why : "");
-			return -EINVAL;
-		}
-		list.within = &within;
-	}
-	error = weir_node_route_foreach(4, visit_route, &list);
-	if (error == 0)
-		error = weir_node_route_foreach(6, visit_route, &list);
-	if (error < 0) {
-		json_decref(list.routes);
+	if (error < 0)
 		return error;
-	}
-	*result = json_pack("{s:o, s:I}", "routes", list.routes, "more", list.more);
-	return *result != NULL ? 0 : -ENOMEM;
+	error = read_prefix(args, "name", &within, result);
+	if (error < 0)
+		return error;
+	list.within = error > 0 ? &within : NULL;
+	error = read_prefix(args, "after", &after, result);
+	if (error < 0)
+		return error;
+	list.after = error > 0 ? &after : NULL;
+	return list_routes(&list, result);
 }
 
 static json_t *

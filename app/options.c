@@ -177,6 +177,13 @@ app_finish(int code)
 	return code;
 }
 
+void
+app_begin_json(const char *text)
+{
+	json_printed = true;
+	fputs(text, stdout);
+}
+
 int
 app_print_json(json_t *json)
 {

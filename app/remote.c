@@ -140,6 +140,8 @@ remote_run_verb(const struct app_command *command, const struct remote_verb *ver
 		json_decref(args);
 		return APP_FAILED;
 	}
+	if (verb->run != NULL)
+		return verb->run(instance, args, json);
 	answer = remote_ask(command, instance, argv[2], verb->question, args);
 	if (answer == NULL)
 		return APP_FAILED;

@@ -45,6 +45,13 @@ struct remote_verb {
 	 */
 	int (*arguments)(int argc, char **argv, json_t **args);
 	void (*print)(const json_t *answer); /**< for people; NULL: there is nothing to say */
+	/**
+	 * Instead: ask, several times, and print what comes as it comes; NULL: there is one answer.
+	 *
+	 * @param args  stolen; NULL: none
+	 * @return the exit code
+	 */
+	int (*run)(const char *instance, json_t *args, bool json);
 };
 
 /**

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import pathlib
 
 import packets
 import pcapfile
@@ -15,6 +16,13 @@ FOREVER = 4_000_000_000  # repetitions of a capture
 
 def unique_name():
     return f"e2e-{os.getpid()}-{next(_numbers)}"
+
+
+def control_socket(name):
+    """Where an instance listens."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    folder = "/run/weir" if os.geteuid() == 0 else f"{runtime}/weir" if runtime.startswith("/") else f"/tmp/weir-{os.geteuid()}"
+    return pathlib.Path(folder) / f"{name}.sock"
 
 
 def stats(name):

@@ -2,8 +2,6 @@
 """Jobs in description files: long work on packets is spread, in order by flow, within bounds; weir jobs tells what goes on."""
 import contextlib
 import json
-import os
-import pathlib
 import re
 import shutil
 import socket
@@ -13,7 +11,7 @@ import pytest
 
 from network import assert_report_adds_up
 from program import FAILED, OK, ROOT, USAGE, Instance, weir, write_description
-from running import FOREVER, stats, unique_name
+from running import FOREVER, control_socket, stats, unique_name
 # alone and plugin are fixtures
 from test_events import ISP, READER_AND_TWO, alone, assert_as_alone, description, plugin, run  # noqa: F401
 
@@ -271,12 +269,11 @@ def test_blocking_calls(tmp_path, plugin, alone):
 @contextlib.contextmanager
 def pretender(answers):
     """A control socket that answers commands so; its name."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    folder = pathlib.Path("/run/weir" if os.geteuid() == 0 else f"{runtime}/weir" if runtime.startswith("/") else f"/tmp/weir-{os.geteuid()}")
-    folder.mkdir(mode=0o700, exist_ok=True)
     name = unique_name()
+    path = control_socket(name)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(folder / f"{name}.sock"))
+        listener.bind(str(path))
         listener.listen()
 
         def serve():
@@ -295,9 +292,9 @@ def pretender(answers):
             yield name
         finally:
             with socket.socket(socket.AF_UNIX) as last:
-                last.connect(str(folder / f"{name}.sock"))
+                last.connect(str(path))
             thread.join()
-            (folder / f"{name}.sock").unlink()
+            path.unlink()
 
 
 def test_weir_jobs_prints_what_a_terminal_can_take():

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import termios
 import time
@@ -22,7 +23,7 @@ import pcapfile
 from network import Expected, assert_forwarded, assert_report_adds_up
 from networks import CAPTURES, captures
 from program import FAILED, OK, TIMEOUT_S, USAGE, WEIR, environment, weir, write_description
-from running import FOREVER, endless, mixture, start, stats, unique_name, wait_for_packets
+from running import FOREVER, control_socket, endless, mixture, start, stats, unique_name, wait_for_packets
 
 
 def expected_of_first(network, count):
@@ -492,18 +493,36 @@ def test_lists_for_people(busy):
     assert within and all(line.startswith("10.1.") for line in within)
 
 
-def test_a_list_of_more_routes_than_it_shows(tmp_path):
-    """An answer ends after 10,000 routes and tells how many it left out; those within a prefix are all there."""
+def ask_routes(name, **arguments):
+    """One answer of the control socket."""
+    with socket.socket(socket.AF_UNIX) as client, client.makefile("rw") as lines:
+        client.connect(str(control_socket(name)))
+        lines.write(json.dumps({"command": "route/list", "args": arguments}) + "\n")
+        lines.flush()
+        return json.loads(lines.readline())
+
+
+def test_a_list_of_any_number_of_routes(tmp_path):
+    """All of them, in order, though they come in pieces of 50,000; of the control socket, as many as are asked for."""
     name, network = unique_name(), endless(tmp_path, mixture())
-    prefixes = [f"{11 + i // 6000}.{i % 6000 // 256}.{i % 6000 % 256}.0/24" for i in range(12003)]
+    prefixes = [f"{11 + i // 65536}.{i % 65536 // 256}.{i % 256}.0/24" for i in range(120003)]
+    prefixes += ["2001:db8::/32"] + [f"2001:db8:{i:x}::/48" for i in range(1, 5)] + ["2001:db8:4::/64", "2001:db9::/32"]
+    expected = [{"prefix": prefix, "next_hop": 0} for prefix in prefixes]
     network.routes, network.addresses = [{"file": str(tmp_path / "table.txt")}], []
-    (tmp_path / "table.txt").write_text("".join(f"{prefix} 0\n" for prefix in prefixes))
+    (tmp_path / "table.txt").write_text("".join(f"{prefix} 0\n" for prefix in reversed(prefixes)))
     with start(network, name) as instance:
         wait_for_packets(instance, name)
-        cut = weir("route", "list", "--json", "--instance", name).json()
+        listed = weir("route", "list", "--json", "--instance", name).json()
         lines = weir("route", "list", "--instance", name).stdout.splitlines()
-        within = weir("route", "list", "12.0.0.0/8", "--json", "--instance", name).json()
+        within = weir("route", "list", "12.0.0.0/9", "--json", "--instance", name).json()
+        none = weir("route", "list", "10.0.0.0/8", "--json", "--instance", name).json()
+        cut, whole = ask_routes(name), ask_routes(name, max=10**6)["result"]
+        rest = ask_routes(name, after="2001:db8:4::/48", max=1)["result"]
+        wrong = [ask_routes(name, max=0), ask_routes(name, after="2001:db8::/129")]
         assert instance.stop().code == OK
-    assert [route["prefix"] for route in cut["routes"]] == prefixes[:10000]
-    assert cut["more"] == 2003 and len(lines) == 10001 and lines[-1].startswith("... and 2003 more")
-    assert within["more"] == 0 and within["routes"] == [{"prefix": prefix, "next_hop": 0} for prefix in prefixes[6000:12000]]
+    assert listed == whole == {"routes": expected, "more": 0}
+    assert [line.split() for line in lines] == [[prefix, "0"] for prefix in prefixes]
+    assert within == {"routes": expected[65536:65536 + 32768], "more": 0} and none == {"routes": [], "more": 0}
+    assert cut["result"] == {"routes": expected[:10000], "more": len(prefixes) - 10000}
+    assert rest == {"routes": [{"prefix": "2001:db8:4::/64", "next_hop": 0}], "more": 1}
+    assert [(answer["ok"], answer["errno"]) for answer in wrong] == [(False, 22)] * 2 and "'max'" in wrong[0]["error"], wrong
