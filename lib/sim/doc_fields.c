@@ -181,26 +181,6 @@ read_sizes(struct weir_sim_model *model, const struct weir_base_doc_value *buffe
 	return true;
 }
 
-/* Can a link be told from the others by a key that its frames have? @return false: this was refused */
-static bool
-check_keys(struct weir_sim_model *model, const struct weir_base_doc_value *value,
-	const struct model_fields *fields)
-{
-	const uint64_t others = fields->nb - 1;
-
-	if (fields->key_mask == 0)
-		return true; /* each has its own frames */
-	if (fields->key <= fields->key_mask && others <= fields->key_mask - fields->key)
-		return true;
-	weir_base_doc_error_add(model->doc,
-		weir_base_doc_given(value, "stream") ? weir_base_doc_get(value, "stream") : value,
-		"stream key %lu does not fit in frames of format '%s'; expected up to %lu",
-		(unsigned long)(fields->key + others),
-		weir_base_doc_str(weir_base_doc_get(value, "format")),
-		(unsigned long)fields->key_mask);
-	return false;
-}
-
 static int
 read_reasons(struct weir_sim_model *model, struct model_fields *fields)
 {
@@ -240,6 +220,6 @@ sim_doc_read_fields(struct weir_sim_model *model, const struct weir_base_doc_val
 	fields->nb_confirm = (uint32_t)weir_base_doc_u64(weir_base_doc_get(buffer, "confirm"));
 	fields->evicts = weir_base_doc_u64(weir_base_doc_get(buffer, "when_full")) ==
 			 WEIR_BASE_FULL_EVICT_OLDEST;
-	*is_good = check_keys(model, value, fields) && read_sizes(model, buffer, link);
+	*is_good = read_sizes(model, buffer, link);
 	return read_reasons(model, fields);
 }

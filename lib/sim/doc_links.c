@@ -422,6 +422,7 @@ sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_valu
 		const struct weir_base_doc_value *link = weir_base_doc_at(links, i);
 		const bool has_hits = sim_doc_has_hits(root, link);
 
+		sim_doc_check_keys(model, root, link);
 		if ((has_hits || !sim_doc_is_made(application, link)) &&
 			read_link(model, root, link, has_hits) < 0)
 			return -ENOMEM;

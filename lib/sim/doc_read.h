@@ -85,6 +85,9 @@ int sim_doc_read_faults(struct weir_sim_model *model, const struct weir_base_doc
 /* What frames of links say of themselves, where something is done to some; before they are numbered. */
 int sim_doc_read_fields(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	struct model_link *link, bool *is_good);
+/* Can links of one name be told from each other, and from those before them? */
+void sim_doc_check_keys(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct weir_base_doc_value *link);
 /* After all streams: those of links. */
 int sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 /* Do functions make the frames of a link? */

@@ -58,25 +58,6 @@ check_raw(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	return false;
 }
 
-/* Does each link have a key of its own, that its frames can have? @return false: this was refused */
-static bool
-check_keys(struct weir_sim_model *model, const struct weir_base_doc_value *link,
-	const struct sim_format *format)
-{
-	const struct weir_base_doc_value *count = weir_base_doc_get(link, "count");
-	const struct weir_base_doc_value *stream = weir_base_doc_get(link, "stream");
-	const double last = (double)weir_base_doc_u64(stream) +
-			    (count != NULL ? (double)weir_base_doc_u64(count) - 1 : 0);
-
-	if (last < ldexp(1, (int)format->fields[SIM_FIELD_STREAM].width))
-		return true;
-	weir_base_doc_error_add(model->doc,
-		weir_base_doc_given(link, "stream") || count == NULL ? stream : count,
-		"stream key %.0f does not fit in frames of format '%s'; expected less than %.0f",
-		last, format->name, ldexp(1, (int)format->fields[SIM_FIELD_STREAM].width));
-	return false;
-}
-
 bool
 sim_doc_check_replayed(struct weir_sim_model *model, const struct weir_base_doc_value *replayed,
 	const struct weir_base_doc_value *link, const struct sim_format *format)
@@ -99,8 +80,7 @@ sim_doc_check_replayed(struct weir_sim_model *model, const struct weir_base_doc_
 			"format '%s' has no step; expected a key 'rate', the frames a second",
 			format->name);
 	else
-		return (raw == NULL || check_raw(model, raw, format)) &&
-		       check_keys(model, link, format);
+		return raw == NULL || check_raw(model, raw, format);
 	return false;
 }
 

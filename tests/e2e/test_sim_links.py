@@ -365,6 +365,49 @@ def test_refused(tmp_path, what):
     refused(tmp_path / "wrong.yaml", EXAMPLE.read_text(), *WRONG[what])
 
 
+# What weir run would refuse, at the same place.
+KEYS = """
+application:
+  formats:
+    f: {size: 100B, clock: 1MHz, step: 100, stream: {offset: 0, width: 8}, timestamp: {offset: 64, width: 64}}
+    g: {size: 100B, clock: 1MHz, step: 100, timestamp: {offset: 64, width: 64}}
+  links:
+    one: {format: f, count: 4, stream: 7, buffer: {history: 1ms}}
+    other: {format: f, stream: 11, buffer: {history: 1ms}}
+    alone: {format: g, buffer: {history: 1ms}}
+traffic:
+  emulated: {one: {}, other: {}, alone: {}}
+run:
+  duration: 100ms
+  simulation: {duration: 10ms}
+"""
+WRONG_KEYS = {
+    "of another link": ("stream: 11", "stream: @10", "stream key 10 of format 'f' is link 'one' already"),
+    "that does not fit": ("stream: 11", "stream: @256", "stream key 256 does not fit in frames of format 'f'; expected up to 255"),
+    "of the last one": ("count: 4, stream: 7", "count: 4, stream: @253", "stream key 256 does not fit"),
+    "beyond all": ("count: 4, stream: 7", "count: 4, stream: @18446744073709551615", ""),
+    "that nothing says": ("{format: g, buffer", "{format: g, count: @2, buffer", "nothing tells 2 links apart"),
+    "that means nothing": ("{format: g, buffer", "{format: g, stream: @0, buffer", "'stream' means nothing"),
+}
+
+
+def test_keys_that_links_may_have(tmp_path):
+    """A key is of one link of a format, wherever its frames come from; formats have keys of their own."""
+    path = tmp_path / "keys.yaml"
+    path.write_text(KEYS.replace("other: {format: f, stream: 11", "other: {format: wibeth, stream: 7"))
+    for command in ("run", "sim"):
+        done = weir(command, path)
+        assert done.code == OK, done.text
+
+
+@pytest.mark.parametrize("what", WRONG_KEYS)
+def test_keys_refused(tmp_path, what):
+    path = tmp_path / "wrong.yaml"
+    refused(path, KEYS, *WRONG_KEYS[what])
+    ran, told = weir("run", path), weir("sim", path)
+    assert ran.code == USAGE and ran.stderr == told.stderr
+
+
 def refused(path, text, old, new, words):
     """At the place of the @, where there is one."""
     assert text.count(old) == 1

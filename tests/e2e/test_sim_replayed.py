@@ -265,7 +265,7 @@ WRONG = {
     "no time": ("timestamp: {offset: 64, width: 32}", "", "do not say their time", "format: f,", "format: @f,"),
     "no clock": ("clock: 1MHz", "", "do not say their time", "format: f,", "format: @f,"),
     "key that does not fit": ("stream: 5,", "stream: @65535,", "stream key 65537 does not fit"),
-    "links that nothing tells apart": ("stream: {offset: 0, width: 16}", "", "stream key 2 does not fit", "count: 3, stream: 5", "count: @3"),
+    "links that nothing tells apart": ("stream: {offset: 0, width: 16}", "", "nothing tells 3 links apart", "count: 3, stream: 5", "count: @3"),
     "no rate": ("step: 100", "", "expected a key 'rate'", "buffer: {", "buffer: @{"),
     "too long for its clock": ("history: 1s", "history: @1100s", "more than a quarter of a timestamp's 32 bits"),
     "more frames than can be": ("history: 1s", "history: @1000000s", "expected at most 1073741824", "offset: 64, width: 32", "offset: 64, width: 64"),

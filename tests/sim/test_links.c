@@ -8,7 +8,7 @@
  */
 #define LINKS(emulated, application, run)                                                          \
 	"application:\n"                                                                           \
-	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10}}\n"                                   \
+	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10, stream: {offset: 0, width: 8}}}\n"    \
 	"  links: {l: {format: f, count: 2, buffer: {history: 1010us}}}\n"                         \
 	"  " application "\n"                                                                      \
 	"traffic: {emulated: {l: {" emulated "}}}\n"                                               \
@@ -384,7 +384,7 @@ threads_of_an_emulator(void **state)
 /* One thread receives in no time to speak of, another has 20 us for each frame: of two that come each 10 us it takes a quarter. */
 #define DELIVERY(capacity, packet)                                                                 \
 	"application:\n"                                                                           \
-	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10}}\n"                                   \
+	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10, stream: {offset: 0, width: 8}}}\n"    \
 	"  links:\n"                                                                               \
 	"    l: {format: f, count: 2, buffer: {history: 1s}, delivery: {by: queue, "               \
 	"capacity: " capacity "}}\n"                                                               \
@@ -473,7 +473,7 @@ functions_before_the_buffer(void **state)
  */
 #define BURSTS(receiver)                                                                           \
 	"application:\n"                                                                           \
-	"  formats: {f: {size: 100B, clock: 1MHz, step: 10}}\n"                                    \
+	"  formats: {f: {size: 100B, clock: 1MHz, step: 10, stream: {offset: 0, width: 8}}}\n"     \
 	"  links: {l: {format: f, count: 2, port: d, buffer: {history: 1s}}}\n"                    \
 	"platform:\n"                                                                              \
 	"  receivers: {d: {device: a, burst_size: 128, lcore_sleep_us: 1000, " receiver "}}\n"     \
