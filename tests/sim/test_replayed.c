@@ -59,6 +59,7 @@ write_frames(const struct frame *frames, uint32_t nb)
 	assert_int_equal(fclose(file), 0);
 }
 
+#ifdef SIM_WITH_PCAP
 static void
 put16(uint8_t *to, uint32_t value)
 {
@@ -92,6 +93,7 @@ write_capture(const struct frame *frames, uint32_t nb)
 	}
 	assert_int_equal(fclose(file), 0);
 }
+#endif
 
 /* A model of the file. */
 static const char *
