@@ -204,7 +204,7 @@ weir_coro_resume_checked(struct weir_coro *coro)
 	coro_tool_switch(coro_tool_enter(block));
 	weir_coro_switch_in(&block->contexts);
 	coro_tool_left(block);
-	weir_coro_fp_exchange(&after, &before);
+	weir_coro_fp_exchange(&after, &after);
 	coro_check_left(block, &before, &after);
 	__atomic_store_n(&block->word, block->word_after, __ATOMIC_RELEASE);
 }

@@ -64,11 +64,20 @@ coro_check_canary(const struct weir_coro_block *block)
 	coro_memory_prepare(&class->memory, index);
 }
 
+/* Bits of MXCSR that are no control: which exceptions were raised. */
+#define FP_RAISED 0x3fu
+
 void
 coro_check_left(const struct weir_coro_block *block, const struct weir_coro_fp *before,
 	const struct weir_coro_fp *after)
 {
-	if (((before->control ^ after->control) & ~0x3fu) != 0 || before->x87 != after->x87)
+	if (((before->control ^ after->control) & ~FP_RAISED) != 0 || before->x87 != after->x87) {
+		struct weir_coro_fp changed, mended = *before;
+
 		weir_coro_refuse(WEIR_CORO_MISUSE_FP, coro_handle(block));
+		/* What was raised stays so, as in a build without checks. */
+		mended.control ^= (before->control ^ after->control) & FP_RAISED;
+		weir_coro_fp_exchange(&changed, &mended);
+	}
 	coro_check_canary(block);
 }

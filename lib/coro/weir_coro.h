@@ -170,9 +170,13 @@ struct weir_coro_class_param {
 	unsigned int cache_size;   /**< coroutines that a thread keeps for itself at most */
 	int socket_id;             /**< NUMA node, -1: any */
 	enum weir_coro_guard
-		guard;   /**< what is asked for: weir_coro_class_stats tells what it became */
-	bool zero;       /**< a new coroutine's stack reads as zeros: nothing of its last user */
-	bool fp_control; /**< save and restore FP control words (rounding, exceptions) at each switch; on x86 also which exceptions SSE has raised */
+		guard; /**< what is asked for: weir_coro_class_stats tells what it became */
+	bool zero;     /**< a new coroutine's stack reads as zeros: nothing of its last user */
+	/**
+	 * Save and restore FP control words (rounding, exceptions) at each switch; on x86 also which exceptions SSE has raised. Without it
+	 * all of this is the thread's, in builds with checks too: what a coroutine has raised, its resumer finds raised.
+	 */
+	bool fp_control;
 };
 
 /** What a class is like at a moment. */

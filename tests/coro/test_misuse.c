@@ -256,6 +256,54 @@ other_fp_control(void **state)
 	all_is_well();
 }
 
+static void
+raises_and_rounds_up(void)
+{
+	for (int i = 0; i < 2; i++) {
+		feraiseexcept(FE_DIVBYZERO);
+		weir_coro_yield();
+	}
+	feraiseexcept(FE_INVALID);
+	rounds_up();
+}
+
+/*
+ * Which exceptions were raised is the thread's, in builds with checks, too, also where these mend a control word. (Boost.Context
+ * keeps them as well.)
+ */
+static void
+raised_exceptions_stay(void **state)
+{
+	struct weir_coro *coro;
+
+#if defined(WEIR_CORO_FCONTEXT)
+	skip();
+#endif
+#if defined(WITH_VALGRIND)
+	if (RUNNING_ON_VALGRIND) /* nothing is ever raised there */
+		skip();
+#endif
+	begin(1);
+	coro = made(raises_and_rounds_up);
+	feclearexcept(FE_ALL_EXCEPT);
+	weir_coro_resume(coro);
+	assert_int_equal(fetestexcept(FE_ALL_EXCEPT), FE_DIVBYZERO);
+	feclearexcept(FE_ALL_EXCEPT);
+	weir_coro_resume_checked(coro);
+	assert_int_equal(fetestexcept(FE_ALL_EXCEPT), FE_DIVBYZERO);
+	refused(WEIR_CORO_MISUSE_FP, 0);
+	feclearexcept(FE_ALL_EXCEPT);
+	weir_coro_resume_checked(coro);
+	refused(WEIR_CORO_MISUSE_FP, 1);
+	assert_int_equal(fegetround(), FE_TONEAREST);
+	assert_int_equal(fetestexcept(FE_ALL_EXCEPT), FE_INVALID);
+	feclearexcept(FE_ALL_EXCEPT);
+	/* By now it rounds as it should. */
+	run_to_end(coro);
+	assert_int_equal(weir_coro_destroy(coro), 0);
+	all_is_well();
+}
+
 static void __attribute__((no_sanitize("address", "thread"))) scribble(void)
 {
 	volatile char *below = weir_coro_block_of(weir_coro_self())->stack - 8;
@@ -503,6 +551,7 @@ main(void)
 		cmocka_unit_test_teardown(yield_outside, finish_misuse),
 		cmocka_unit_test_teardown(yield_with_a_lock, finish_misuse),
 		cmocka_unit_test_teardown(other_fp_control, finish_misuse),
+		cmocka_unit_test_teardown(raised_exceptions_stay, finish_misuse),
 		cmocka_unit_test_teardown(overflow_of_a_canary, finish_misuse),
 		cmocka_unit_test_teardown(what_is_unknown_is_not_counted, finish_misuse),
 		cmocka_unit_test_teardown(second_thread_is_refused, finish_misuse),
