@@ -8,6 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#if defined(WITH_VALGRIND)
+#include <valgrind/valgrind.h>
+#endif
+
 static unsigned int steps;
 
 static void
@@ -374,6 +378,41 @@ fp_control_is_its_own(void **state)
 	assert_int_equal(weir_coro_misuse(WEIR_CORO_MISUSE_FP), 0);
 }
 
+#if defined(__x86_64__) && !defined(WEIR_CORO_FCONTEXT)
+static void
+divides_by_zero(void)
+{
+	CHECK(fetestexcept(FE_ALL_EXCEPT) == 0);
+	feraiseexcept(FE_DIVBYZERO);
+	weir_coro_yield();
+	CHECK(fetestexcept(FE_ALL_EXCEPT) == FE_DIVBYZERO);
+}
+
+static void
+fp_exceptions_are_its_own(void **state)
+{
+	const struct weir_coro_class_param param = {
+		.stack_size = STACK, .max_coroutines = 1, .socket_id = -1, .fp_control = true};
+	struct weir_coro *coro;
+
+#if defined(WITH_VALGRIND)
+	if (RUNNING_ON_VALGRIND) /* nothing is ever raised there */
+		skip();
+#endif
+	start(1, 0, 0);
+	assert_int_equal(weir_coro_class_add(&param), 1);
+	feclearexcept(FE_ALL_EXCEPT);
+	coro = weir_coro_create_in(1, divides_by_zero);
+	for (int i = 0; i < 2; i++) {
+		feraiseexcept(FE_INVALID);
+		weir_coro_resume(coro);
+		assert_int_equal(fetestexcept(FE_ALL_EXCEPT), FE_INVALID);
+		feclearexcept(FE_ALL_EXCEPT);
+	}
+	assert_true(weir_coro_has_exited(coro));
+}
+#endif
+
 /* As many numbers as there are vector registers, so that the compiler keeps them there when the switch lets it. */
 #if defined(__x86_64__)
 #define IN_REGISTER "+x"
@@ -473,6 +512,9 @@ main(void)
 		cmocka_unit_test_teardown(resumes_nest, finish),
 		cmocka_unit_test_teardown(locals, finish),
 		cmocka_unit_test_teardown(fp_control_is_its_own, finish),
+#if defined(__x86_64__) && !defined(WEIR_CORO_FCONTEXT)
+		cmocka_unit_test_teardown(fp_exceptions_are_its_own, finish),
+#endif
 #ifdef IN_REGISTER
 		cmocka_unit_test_teardown(vector_registers_are_kept, finish),
 #endif
