@@ -195,12 +195,10 @@ def test_sums_at_every_look(tmp_path, plugin, delivery):
     assert done.code == OK and not done.stderr, done.text
     readout = done.json()["readout"]
     check_sums(readout)
-    links = {link["name"]: link for link in readout["links"]}
-    for number in range(2):
-        link = links[f"in-{number}"]
-        came = link["received"] - sum(link["dropped"].values())
-        assert by_name(readout, "thread")[f"in-{number}"]["received"] == by_name(readout, "jobs")[f"in-{number}"]["received"] == came
-    assert by_name(readout, "next")["tp"]["received"] == links["tp"]["received"]
+    came = {link["name"]: link["received"] - sum(link["dropped"].values()) for link in readout["links"]}
+    for name in ("in-0", "in-1"):
+        assert by_name(readout, "thread")[name]["received"] == by_name(readout, "jobs")[name]["received"] == came[name]
+    assert by_name(readout, "next")["tp"]["received"] == came["tp"]
 
 
 def test_links_of_a_graphs_port(tmp_path, plugin):
