@@ -287,6 +287,11 @@ is_over(struct weir_coro_block *block)
 	if (__atomic_load_n(&block->attention, __ATOMIC_RELAXED)) {
 		if (is_ticked(block))
 			return end_ticked(block, nb);
+		/* Cancelled since the question above: the notice of that is taken now. */
+		if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED)) {
+			give(block, 1);
+			return true;
+		}
 		if (block->checks_left > 0) { /* for a slice that was over already */
 			block->checks_given = block->checks_left;
 			return false;

@@ -87,6 +87,53 @@ cancelled_ones_end(void **state)
 	assert_int_equal(run_to_end(coro), 3);
 }
 
+static bool attends, asked;
+
+static void
+attends_until_cancelled(void)
+{
+	/* By then many checks pass between two looks at the clock. */
+	for (int i = 0; i < 20000; i++)
+		CHECK(!weir_coro_maybe_yield());
+	__atomic_store_n(&attends, true, __ATOMIC_RELEASE);
+	for (unsigned int after = 0; !weir_coro_maybe_yield();) {
+		after += __atomic_load_n(&asked, __ATOMIC_ACQUIRE);
+		CHECK(after <= 1);
+	}
+}
+
+static void *
+resume_to_end(void *arg)
+{
+	run_to_end(arg);
+	return NULL;
+}
+
+/* Asked to end from another thread, right when it attends to a ticker that came too late. */
+static void
+cancels_are_not_lost(void **state)
+{
+	struct weir_coro_block *block;
+	struct weir_coro *coro;
+	pthread_t thread;
+
+	start(1, ns(100000000000), 0);
+	for (int round = 0; round < 500; round++) {
+		attends = asked = false;
+		coro = made(attends_until_cancelled);
+		block = weir_coro_block_of(coro);
+		assert_int_equal(pthread_create(&thread, NULL, resume_to_end, coro), 0);
+		while (!__atomic_load_n(&attends, __ATOMIC_ACQUIRE))
+			sched_yield();
+		for (int i = 0; i < 1 + round % 100; i++)
+			__atomic_store_n(&block->attention, coro_slice_mark(7), __ATOMIC_RELAXED);
+		assert_int_equal(weir_coro_cancel(coro), 0);
+		__atomic_store_n(&asked, true, __ATOMIC_RELEASE);
+		pthread_join(thread, NULL);
+		assert_int_equal(weir_coro_destroy(coro), 0);
+	}
+}
+
 /* The ticker told it of its end when it had just made its last check. */
 static void
 is_told_too_late(void)
@@ -344,6 +391,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(only_its_own_slice_ends, stop_ticker),
 		cmocka_unit_test_teardown(cancelled_ones_end, stop_ticker),
+		cmocka_unit_test_teardown(cancels_are_not_lost, stop_ticker),
 		cmocka_unit_test_teardown(the_next_one_is_not_told, stop_ticker),
 		cmocka_unit_test_teardown(slices_end_in_time, stop_ticker),
 		cmocka_unit_test_teardown(slices_end_without_it, stop_ticker),
