@@ -218,6 +218,12 @@ def test_functions_before_buffers(tmp_path):
     assert node["cycles"] == node["packets"] * 100 + looked_at["wib-1"] * 7500 + sum(looked_at.values()) * 200
 
 
+def was_late(ran):
+    """On a machine that is busy with other things functions come too late to frames, or hits to their link. Models' do not."""
+    return any(process.get("missed") for process in ran["processes"]) or \
+        any("too_late" in link["dropped"] for link in ran["links"] if link["format"] == "hit")
+
+
 def compare_processes(ran, told):
     """Each frame is looked at, or missed, as often."""
     processes = means(told["processes"])
@@ -225,7 +231,10 @@ def compare_processes(ran, told):
     assert set(processes) == {f"{process['link']} {process['process']}" for process in after}
     for process in after:
         one = processes[f"{process['link']} {process['process']}"]
-        for what in ("received", "passed", "missed", "waiting"):
+        assert one["received"] == process["received"] and process["adds_up"], process
+        if was_late(ran):
+            continue
+        for what in ("passed", "missed", "waiting"):
             assert one[what] == process[what], process
         assert one["inside"] == process.get("inside", 0) and one["jobs_full"] == process.get("refused", {}).get("jobs_full", 0), process
         assert (one["jobs"] > 0) == (process.get("jobs", 0) > 0), process
@@ -249,7 +258,7 @@ def test_functions_after_buffers(tmp_path):
 
 
 def test_hits_are_frames_of_their_own():
-    """Of the example, one in each frame: as many come to their links as are found; when, and so what is too late, depends on the machine."""
+    """Of the example, one in each frame: as many come to their links as are found; when depends on the machine."""
     path = EXAMPLE.with_name("processes-costs.yaml")
     ran = weir("run", path, "--json").json()["readout"]
     told = simulate(path)
@@ -263,7 +272,9 @@ def test_hits_are_frames_of_their_own():
             continue
         one = links[link["name"]]
         assert (one["received_frames"], one["buffered_frames"], one["expired_frames"]) == (60000, 60000, 0)
-        assert (link["received"], link["buffered"] + link["dropped"].get("too_late", 0)) == (60000, 60000), link
+        if was_late(ran):
+            continue
+        assert (link["received"], link["buffered"], link["delivered"]) == (60000, 60000, 0), link
         assert means(told["drops"])[f"{link['name']}: refused"]["packets"] == 0
         [feed] = [feed for feed in ran["feeds"] if feed["feed"] == "hits" and feed["to"] == link["name"]]
         assert streams[link["name"]]["arrived_packets"] == sum(finder["hits"] for finder in feed["finders"])
