@@ -203,6 +203,7 @@ if ! gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'info line coro_main' "
 fi
 
 for program; do
+	program=$(realpath "$program") # it is run in another folder, too
 	check_live
 	check_core
 	[ $status -eq 0 ] || cat "$output"
