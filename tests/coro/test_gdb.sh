@@ -196,8 +196,9 @@ check_core() {
 	rm -f "$core"
 }
 
-# The script goes by the library's types, which are in its debug information only: the program has some of its own in every build.
-if ! gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'info line coro_main' "$1" 2>&1 | grep -q '^Line [0-9]'; then
+# The script goes by the library's types, which are in its debug information only, be it in the program or in a library that is loaded with it.
+if gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'break main' -ex run -ex 'info line coro_main' "$1" 2>&1 |
+	grep -Eq '^No line number information|^Function "coro_main" not defined'; then
 	echo "skipped: no debug information, as in builds of type release, minsize or plain"
 	exit 77
 fi
