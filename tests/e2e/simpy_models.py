@@ -106,6 +106,48 @@ def tandem(world):
     return {**run(world), "utilisation c": first.utilisation(), "utilisation d": second.utilisation()}
 
 
+def network(world):
+    """Of what leaves the first station a quarter goes to the second one, and comes back."""
+    first, second = Station(world, "q", 1), Station(world, "r", 1)
+    short, long = world.exponential(1), world.exponential(4)
+
+    def path():
+        arrived = world.env.now
+        yield from first.serve(short())
+        while world.random.random() < 0.25:
+            yield from second.serve(long())
+            yield from first.serve(short())
+        world.add("latency s", world.env.now - arrived)
+    world.packets(0.4, path)
+    return {**run(world), "utilisation c": first.utilisation(), "utilisation d": second.utilisation()}
+
+
+def polling(world):
+    """One server goes round three queues, 0.1 us from one to the next, and serves all that it finds and that comes meanwhile."""
+    env, service = world.env, world.exponential(1)
+    queues = {name: [] for name in ("q", "r", "w")}
+
+    def packet(stream, queue):
+        def path():
+            queues[queue].append((stream, env.now))
+            yield from ()
+        return path
+
+    def server():
+        while True:
+            for name, waiting in queues.items():
+                while waiting:
+                    stream, arrived = waiting.pop(0)
+                    world.add(f"wait {name}", env.now - arrived)
+                    yield env.timeout(service())
+                    world.add(f"latency {stream}", env.now - arrived)
+                yield env.timeout(0.1)
+    for stream, queue in zip("stu", queues):
+        world.packets(0.2, packet(stream, queue))
+    env.process(server())
+    return run(world)
+
+
 def ordered(world):
     """What is done leaves in the order in which it was begun."""
     station = Station(world, "q", 4)
@@ -205,7 +247,14 @@ MODELS = {
     "graph_overflows": lambda world: graph(world, (1.2, 1.1), overflows=True),
     "mm1": lambda world: one_queue(world, 1, 0.7, world.exponential(1)),
     "mm4": lambda world: one_queue(world, 4, 3.2, world.exponential(1)),
+    "mm8": lambda world: one_queue(world, 8, 6.4, world.exponential(1)),
+    "mm32": lambda world: one_queue(world, 32, 28, world.exponential(1)),
+    "md1": lambda world: one_queue(world, 1, 0.7, lambda: 1),
     "md4": lambda world: one_queue(world, 4, 3.2, lambda: 1),
+    "mg1": lambda world: one_queue(world, 1, 0.7, world.uniform(1)),
+    "erlang_b": lambda world: one_queue(world, 4, 3.2, world.exponential(1), room=0),
+    "network": network,
+    "polling": polling,
     "mm1k": lambda world: one_queue(world, 1, 0.9, world.exponential(1), room=4),
     "priorities": priorities,
     "preemptive": preemptive,

@@ -54,7 +54,12 @@ def graph(*rates):
 MODELS = {
     "mm1": (2000, one_queue(1, 0.7)),
     "mm4": (1000, one_queue(4, 3.2)),
+    "mm8": (500, one_queue(8, 6.4)),
+    "mm32": (900, one_queue(32, 28)),
+    "md1": (1000, one_queue(1, 0.7, service="constant")),
     "md4": (500, one_queue(4, 3.2, service="constant")),
+    "mg1": (1500, one_queue(1, 0.7, service="uniform")),
+    "erlang_b": (500, one_queue(4, 3.2, room=", capacity: 0")),
     "mm1k": (1500, one_queue(1, 0.9, room=", capacity: 4")),
     "ordered": (1200, one_queue(4, 2.8, kind="ordered")),
     "priorities": (1300, """\
@@ -73,6 +78,22 @@ platform: {cores: {c: {count: 2, clock: 1GHz}}, dispatch: {preemptive: true}}
 """),
     "graph": (3000, graph(0.6, 0.9)),
     "graph_overflows": (1000, graph(1.2, 1.1)),
+    "network": (8000, """\
+traffic: {streams: {s: {to: q, rate: 0.4Mpps}}}
+application:
+  queues: {q: {type: parallel, group: one}, r: {type: parallel, group: two}}
+  objects:
+    o: {queues: [q], steps: [{cpu: 1000cycles, distribution: exponential}, {send: r, probability: 0.25}]}
+    p: {queues: [r], to: q, steps: [{cpu: 4000cycles, distribution: exponential}]}
+platform: {cores: {c: {clock: 1GHz, groups: [one]}, d: {clock: 1GHz, groups: [two]}}}
+"""),
+    "polling": (2000, """\
+traffic: {streams: {s: {to: q, rate: 0.2Mpps}, t: {to: r, rate: 0.2Mpps}, u: {to: w, rate: 0.2Mpps}}}
+application:
+  queues: {q: {type: parallel}, r: {type: parallel}, w: {type: parallel}}
+  objects: {o: {queues: [q, r, w], steps: [{cpu: 1000cycles, distribution: exponential}]}}
+platform: {cores: {c: {clock: 1GHz, polling: {switch: 100cycles}}}}
+"""),
     "tandem": (1000, """\
 traffic: {streams: {s: {to: q, rate: 1.3Mpps}}}
 application:
