@@ -24,10 +24,11 @@ enum wait {
 
 struct knot {
 	const struct sim *sim;
-	uint8_t *waits;   /* per packet; WAIT_NOT: it is not stuck */
-	uint32_t *parts;  /* per packet: a part of it that is stuck, or SIM_NONE */
-	uint32_t *owners; /* per lane: the packet that others of it wait for, or SIM_NONE */
-	bool *is_stuck;   /* per kind of cores: all of them have packets that are */
+	uint8_t *waits;     /* per packet; WAIT_NOT: it is not stuck */
+	uint32_t *parts;    /* per packet: a part of it that is stuck, or SIM_NONE */
+	uint32_t *nb_parts; /* per packet: how many of them are */
+	uint32_t *owners;   /* per lane: the packet that others of it wait for, or SIM_NONE */
+	bool *is_stuck;     /* per kind of cores: all of them have packets that are */
 };
 
 static inline const struct model_queue *
@@ -139,12 +140,16 @@ spread(struct knot *knot)
 	const struct sim *const sim = knot->sim;
 	uint32_t i, j, parent;
 
-	for (i = 0; sim->model->has_forks && i < sim->packets.nb; i++)
+	for (i = 0; sim->model->has_forks && i < sim->packets.nb; i++) {
 		knot->parts[i] = SIM_NONE;
+		knot->nb_parts[i] = 0;
+	}
 	for (i = 0; sim->model->has_forks && i < sim->packets.nb; i++) {
 		parent = knot->waits[i] != WAIT_NOT ? sim->families[i].parent : SIM_NONE;
-		if (parent != SIM_NONE)
-			knot->parts[parent] = i;
+		if (parent == SIM_NONE)
+			continue;
+		knot->parts[parent] = i;
+		knot->nb_parts[parent]++;
 	}
 	for (i = 0; i < sim->model->nb_kinds; i++) {
 		const struct model_cores *kind = &sim->model->cores[i];
@@ -153,6 +158,21 @@ spread(struct knot *knot)
 		for (j = kind->first; j < kind->first + kind->count; j++)
 			knot->is_stuck[i] = knot->is_stuck[i] && sim->cores[j].packet != SIM_NONE &&
 					    knot->waits[sim->cores[j].packet] != WAIT_NOT;
+	}
+}
+
+/* It can go on, and so can those that wait for no other part, however deep parts have parts: there may be millions. */
+static void
+leave_out(struct knot *knot, uint32_t packet)
+{
+	const struct sim *const sim = knot->sim;
+
+	for (;;) {
+		knot->waits[packet] = WAIT_NOT;
+		packet = sim->model->has_forks ? sim->families[packet].parent : SIM_NONE;
+		if (packet == SIM_NONE || knot->waits[packet] != WAIT_PART ||
+			--knot->nb_parts[packet] > 0)
+			return;
 	}
 }
 
@@ -173,7 +193,7 @@ reduce(struct knot *knot)
 			left = i;
 			if (find_cause(knot, i) != SIM_NONE)
 				continue;
-			knot->waits[i] = WAIT_NOT;
+			leave_out(knot, i);
 			changed = true;
 		}
 	}
@@ -249,6 +269,7 @@ knot_free(struct knot *knot)
 {
 	free(knot->waits);
 	free(knot->parts);
+	free(knot->nb_parts);
 	free(knot->owners);
 	free(knot->is_stuck);
 }
@@ -263,10 +284,11 @@ sim_find_deadlock(struct sim *sim)
 		return;
 	knot.waits = malloc((size_t)sim->packets.nb + 1);
 	knot.parts = malloc(((size_t)sim->packets.nb + 1) * sizeof(*knot.parts));
+	knot.nb_parts = malloc(((size_t)sim->packets.nb + 1) * sizeof(*knot.nb_parts));
 	knot.owners = malloc(((size_t)sim->model->nb_lanes + 1) * sizeof(*knot.owners));
 	knot.is_stuck = malloc(((size_t)sim->model->nb_kinds + 1) * sizeof(*knot.is_stuck));
-	if (knot.waits == NULL || knot.parts == NULL || knot.owners == NULL ||
-		knot.is_stuck == NULL) {
+	if (knot.waits == NULL || knot.parts == NULL || knot.nb_parts == NULL ||
+		knot.owners == NULL || knot.is_stuck == NULL) {
 		sim->error = -ENOMEM;
 		knot_free(&knot);
 		return;

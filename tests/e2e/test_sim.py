@@ -348,6 +348,21 @@ def test_too_many_inside(tmp_path):
     assert done.code == FAILED and "5000 packets inside" in done.stderr and not done.stdout, done.text
 
 
+def test_parts_of_parts(tmp_path):
+    """A million packets that each wait for a part: it takes no hours to find that the last one of them can go on."""
+    path = tmp_path / "model.yaml"
+    path.write_text("""
+traffic: {streams: {s: {to: q, rate: 1Mpps}}}
+application:
+  queues: {q: {type: parallel}}
+  objects: {o: {queues: [q], steps: [{fork: q}, {join: true}]}}
+platform: {cores: {c: {clock: 1GHz}}}
+run: {simulation: {duration: 1ms, packets_inside: 1000000}}
+""")
+    done = weir("sim", path)
+    assert done.code == FAILED and "1000000 packets inside" in done.stderr, done.text
+
+
 @pytest.mark.parametrize("arguments", [
     ["--seed", "x"], ["--seed", "-1"], ["--seed", "9000000000000001"], ["--replications", "0"], ["--replications", "1e3"], ["--duration", "soon"],
     ["--duration", "5ms"], ["--threads", "0"], ["--fast"],
