@@ -8,6 +8,15 @@
 
 #include "job_private.h"
 
+/* Who waits for the group finds the job counted as ended already. Who stops the service waits until it is out of the group, too. */
+static void
+leave_group(struct job_worker *worker, struct weir_job_group *group)
+{
+	JOB_STALL("leaving");
+	job_group_leave(group);
+	__atomic_store_n(&worker->leaving, false, __ATOMIC_RELEASE);
+}
+
 /* Nothing is left of it but its place, which may be another one's when this returns. */
 static void
 over(struct job_worker *worker, struct job *job, uint64_t now)
@@ -31,10 +40,12 @@ over(struct job_worker *worker, struct job *job, uint64_t now)
 	joiners = job_waiters_take(&job->joiners);
 	job_put(job->word, JOB_FREE);
 	job_waiters_unlock(&job->joiners);
+	if (unlikely(group != NULL))
+		job_put(worker->leaving, true);
 	job_count(cancelled ? &worker->stats.nb_cancelled : &worker->stats.nb_finished, 1);
 	job_slot_put(service, worker, job);
 	if (unlikely(group != NULL))
-		job_group_leave(group);
+		leave_group(worker, group);
 	if (unlikely(joiners != NULL))
 		job_waiters_wake(joiners);
 }

@@ -157,6 +157,7 @@ struct job_worker {
 	unsigned int id, depth;  /* depth: jobs that run here, one within the other */
 	bool attached;           /* any thread */
 	bool spawning; /* any thread: it is in weir_job_spawn(), and has not run anything there */
+	bool leaving;  /* any thread: a job that is counted as ended is still in its group */
 	unsigned int nb_polls, helped;
 	bool at_places;              /* it is at these two: others must not */
 	bool raided;                 /* others are, or will be: it must not */

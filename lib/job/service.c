@@ -271,6 +271,17 @@ somebody_spawns(const struct weir_job_service *service)
 	return spawning;
 }
 
+/* Is a job alive, or, though it is counted as ended, still in its group? In this order. */
+static bool
+somebody_is_left(struct weir_job_service *service)
+{
+	bool left = job_nb_live(service) > 0;
+
+	for (unsigned int id = 0; id < service->nb_workers && !left; id++)
+		left = __atomic_load_n(&service->workers[id].leaving, __ATOMIC_ACQUIRE);
+	return left;
+}
+
 /* What there is to be said when it takes too long. @return -ETIMEDOUT */
 static int
 tell_who_goes_on(struct weir_job_service *service)
@@ -340,7 +351,7 @@ weir_job_service_stop(
 		sched_yield();
 	}
 	cancel_run(service, stopping);
-	while (!has_ended(service, stopping) && job_nb_live(service) > 0) {
+	while (!has_ended(service, stopping) && somebody_is_left(service)) {
 		if (is_over(begun, timeout_ns))
 			return tell_who_goes_on(service);
 		let_go_on(core);

@@ -187,7 +187,7 @@ int weir_job_service_start(struct weir_job_service *service, struct weir_em_core
  *
  * @param core        the caller's, which dispatches meanwhile; or NULL: others must
  * @param timeout_ns  how long to wait; WEIR_JOB_FOREVER
- * @return 0: none is left; -ETIMEDOUT: the log names some of those that go on; -EINVAL, also: it was not started; -EBUSY: from where it may not be called
+ * @return 0: none is left, in no group either; -ETIMEDOUT: the log names some of those that go on; -EINVAL, also: it was not started; -EBUSY: from where it may not be called
  */
 int weir_job_service_stop(
 	struct weir_job_service *service, struct weir_em_core *core, uint64_t timeout_ns);

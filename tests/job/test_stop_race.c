@@ -118,6 +118,33 @@ does_not_cancel_the_next_run(void **state)
 	assert_int_equal(wait_result, 0);
 }
 
+/* A job ends on another core, which stands still where the job is counted as ended, but is in its group yet. */
+static void
+waits_for_who_leaves_a_group(void **state)
+{
+	struct weir_job_options options = {.flags = 0};
+	struct weir_job_group group;
+	uint64_t begun;
+
+	st_builtin_only();
+	jt_make(2);
+	weir_job_group_init(&group);
+	options.group = &group;
+	options.core_group = weir_em_queue_group_create(et_em, "other", 0x2);
+	stall_at("leaving");
+	jt_spawn(nothing, NULL, 0, &options);
+	begun = weir_base_time_ns();
+	while (jt_read(&stall_nb) == 0 && weir_base_time_ns() - begun < 10000 * MS)
+		sched_yield();
+	assert_int_equal(jt_read(&stall_nb), 1);
+	assert_int_equal(jt_stats().nb_live, 0);
+	assert_int_equal(weir_job_service_stop(jt_service, NULL, 20 * MS), -ETIMEDOUT);
+	assert_int_equal(weir_job_group_nb(&group), 1);
+	stall_let_go();
+	assert_int_equal(weir_job_service_stop(jt_service, NULL, WEIR_JOB_FOREVER), 0);
+	assert_int_equal(weir_job_group_nb(&group), 0);
+}
+
 int
 main(void)
 {
@@ -125,6 +152,7 @@ main(void)
 		JT_TEST(does_not_stop_the_next_run),
 		JT_TEST(does_not_end_the_next_run),
 		JT_TEST(does_not_cancel_the_next_run),
+		JT_TEST(waits_for_who_leaves_a_group),
 	};
 
 	return ST_RUN("job-stop-race", tests);
