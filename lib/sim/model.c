@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doc_read.h"
+#include "doc/doc_read.h"
 #include "quantities.h"
 
 static inline void
