@@ -277,16 +277,17 @@ classify(struct queue *queue, struct rte_mbuf *m, uint64_t arrival_ns)
 	const uint8_t *frame;
 	struct slot *slot;
 	struct lane *lane;
-	enum payload found = payload_find(m, queue->format.layer, &offset, &bytes);
+	enum weir_base_datagram found = payload_find(m, queue->format.layer, &offset, &bytes);
 	uint64_t key;
 
 	frame = rte_pktmbuf_mtod_offset(m, const uint8_t *, offset);
 	there = RTE_MIN(bytes, (uint32_t)m->data_len - offset);
-	if (unlikely(found == PAYLOAD_NOT_UDP)) {
+	if (unlikely(found == WEIR_BASE_DATAGRAM_OTHER)) {
 		queue->own.not_udp++;
 		return NULL;
 	}
-	if (unlikely(found != PAYLOAD_FOUND || !read_key(&queue->format, frame, there, &key))) {
+	if (unlikely(found != WEIR_BASE_DATAGRAM_FOUND ||
+		     !read_key(&queue->format, frame, there, &key))) {
 		queue->own.truncated++;
 		return NULL;
 	}

@@ -45,16 +45,6 @@ uint64_t sim_format_get(const struct sim_format *format, enum sim_field_kind kin
 /* May a frame be so large, and does it say so itself, if it says how long it is? */
 bool sim_format_allows(const struct sim_format *format, const uint8_t *frame, uint32_t bytes);
 
-enum sim_payload {
-	SIM_PAYLOAD_FOUND,
-	SIM_PAYLOAD_NOT_UDP,
-	SIM_PAYLOAD_TRUNCATED,
-};
-
-/* Where in a packet its frame is. */
-enum sim_payload sim_payload_find(const struct sim_format *format, const uint8_t *packet,
-	uint32_t packet_bytes, const uint8_t **frame, uint32_t *bytes);
-
 #pragma GCC visibility pop
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "doc_read.h"
+#include "weir_base_datagram.h"
 #include "weir_base_pcap.h"
 
 #define MILLION     1000000u
@@ -170,20 +171,21 @@ go_on(struct replay *replay, uint64_t time_ns)
 static int
 add_packet(struct replay *replay, const struct weir_base_pcap_record *record)
 {
-	const uint8_t *frame;
-	uint32_t bytes;
+	const uint32_t captured = record->captured_bytes;
+	uint32_t offset, bytes;
 
 	go_on(replay, record->time_ns);
-	switch (sim_payload_find(
-		replay->format, record->bytes, record->captured_bytes, &frame, &bytes)) {
-	case SIM_PAYLOAD_NOT_UDP:
-		return add_rest(replay, record->captured_bytes, replay->not_udp);
-	case SIM_PAYLOAD_TRUNCATED:
-		return add_rest(replay, record->captured_bytes, replay->truncated);
-	case SIM_PAYLOAD_FOUND:
+	if (replay->format->is_ethernet)
+		return add_frame(replay, record->bytes, captured);
+	switch (weir_base_datagram_find(record->bytes, captured, captured, &offset, &bytes)) {
+	case WEIR_BASE_DATAGRAM_OTHER:
+		return add_rest(replay, captured, replay->not_udp);
+	case WEIR_BASE_DATAGRAM_TRUNCATED:
+		return add_rest(replay, captured, replay->truncated);
+	case WEIR_BASE_DATAGRAM_FOUND:
 		break;
 	}
-	return add_frame(replay, frame, bytes);
+	return add_frame(replay, record->bytes + offset, bytes);
 }
 
 static int
