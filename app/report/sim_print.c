@@ -178,6 +178,16 @@ static const struct column probe_columns[] = {
 	{.head = NULL},
 };
 
+/* Of an edge of a graph: packets that pass it at once, those of one visit. */
+static const struct column edge_columns[] = {
+	{"vectors", "vectors", FORM_COUNT, false},
+	{"mean", "vector_mean", FORM_NUMBER, true},
+	{"sd", "vector_sd", FORM_NUMBER, false},
+	{"min", "vector_min", FORM_NUMBER, false},
+	{"max", "vector_max", FORM_NUMBER, false},
+	{.head = NULL},
+};
+
 /* A time in the unit that suits it, four digits. */
 static void
 put_time(char *text, size_t size, double ns)
@@ -354,6 +364,27 @@ print_drops(const struct sim_report *report)
 		printf("  and %u more, which have %.4g packets (--json has all)\n", left, packets);
 }
 
+/* Of probes those that look at edges of a graph, where there are any. */
+static void
+print_edges(const struct sim_report *report)
+{
+	unsigned int nb_metrics, i, nb = 0;
+	const struct weir_sim_metric *metrics = weir_sim_model_metrics(report->model, &nb_metrics);
+
+	for (i = 0; i < nb_metrics; i++) {
+		if (metrics[i].scope != WEIR_SIM_PROBE ||
+			(i > 0 && metrics[i - 1].scope == WEIR_SIM_PROBE &&
+				metrics[i].object == metrics[i - 1].object) ||
+			isnan(weir_sim_result_estimate(report->result,
+				find_quantity(metrics, i, "vectors", ""), report->param->confidence)
+					.mean))
+			continue;
+		if (nb++ == 0)
+			print_head("probe: packets at once", edge_columns);
+		print_thing(report, i, edge_columns);
+	}
+}
+
 static void
 print_results(const struct sim_report *report)
 {
@@ -375,6 +406,7 @@ print_results(const struct sim_report *report)
 	print_drops(report);
 	print_scope(report, WEIR_SIM_MEMORY, "memory", memory_columns, UINT_MAX);
 	print_scope(report, WEIR_SIM_PROBE, "probe", probe_columns, UINT_MAX);
+	print_edges(report);
 }
 
 void

@@ -174,10 +174,10 @@ void sim_round_slice_ends(struct sim *sim, uint32_t worker);
 /* A packet leaves the graph, by which it may leave its lane. */
 void sim_round_release(struct sim *sim, uint32_t packet);
 /*
- * Likewise, to a queue: from an ordered lane in its turn.
+ * Likewise, from a node to its queue: from an ordered lane in its turn.
  * @return false: it is new, and the scheduler takes no more
  */
-bool sim_round_forward(struct sim *sim, uint32_t packet, uint32_t queue);
+bool sim_round_forward(struct sim *sim, uint32_t packet, uint32_t node);
 /* Are there fewer packets in jobs than may be? */
 bool sim_job_has_room(const struct sim *sim, uint32_t node);
 /* A packet comes to be worked on. */

@@ -216,8 +216,9 @@ struct model_attribute {
 #define SIM_TO_DROP   UINT32_C(0x80000000) /* | reason */
 #define SIM_TO_PORT   UINT32_C(0x10000000) /* | port, whose receive ring it comes to */
 #define SIM_TO_LINK   UINT32_C(0x08000000) /* | link, whose buffer it comes to */
-#define SIM_TO_NEW                                                                                 \
-	UINT32_C(0x04000000) /* | queue, which it comes to from outside; the lowest of these */
+#define SIM_TO_NEW    UINT32_C(0x04000000) /* | queue, which it comes to from outside */
+#define SIM_TO_NODE                                                                                \
+	UINT32_C(0x02000000) /* | node, along an edge of the graph; the lowest of these */
 
 /* Servers that work on packets without a core: accelerators, I/O, links. */
 struct model_unit {
@@ -290,7 +291,8 @@ struct model_dispatch {
 	int64_t weights[SIM_PRIORITIES];
 };
 
-#define SIM_FROM_STREAM UINT32_C(0x80000000) /* | stream; else an object */
+#define SIM_FROM_STREAM UINT32_C(0x80000000) /* | stream; else an object, or */
+#define SIM_FROM_NODE   UINT32_C(0x40000000) /* | node of the graph */
 
 enum model_probe_kind {
 	MODEL_PROBE_QUEUE,   /* packets that wait in it */
@@ -306,9 +308,17 @@ struct model_probe {
 	const char *name;
 	enum model_probe_kind kind;
 	uint32_t index;    /* of the queue, unit, kind or stream */
-	uint32_t from, to; /* EDGE: an object or SIM_FROM_STREAM; as of a packet */
+	uint32_t from, to; /* EDGE: an object or one of SIM_FROM; as of a packet */
 	const char *trace; /* file, or NULL */
 };
+
+/* Does it begin at a node of the graph? */
+static inline bool
+sim_is_edge_of_nodes(const struct model_probe *probe)
+{
+	return probe->kind == MODEL_PROBE_EDGE && (probe->from & SIM_FROM_STREAM) == 0 &&
+	       (probe->from & SIM_FROM_NODE) != 0;
+}
 
 #define SIM_SCOPES (WEIR_SIM_PROCESS + 1)
 

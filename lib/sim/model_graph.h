@@ -56,7 +56,10 @@ struct model_next {
 };
 
 struct model_node {
-	char *name;
+	char *name;         /* as in statistics */
+	const char *called; /* in the file: its own name, its port's, or that of its type */
+	bool is_own;        /* it stands in application.nodes */
+	bool is_probed;     /* probes look at edges that begin here */
 	enum weir_base_node_role role;
 	uint32_t port;                   /* of one that receives or transmits */
 	double vector, packet, per_byte; /* cycles */
@@ -70,6 +73,7 @@ struct model_node {
 /* Work that is done on the packets of a queue in time slices. */
 struct model_job {
 	const char *name;
+	uint32_t node; /* whose packets they are; SIM_NONE: of none */
 	uint32_t
 		follower; /* each packet is a job of it, with frames; SIM_NONE: packets of a node */
 	uint32_t to;      /* queue that they go to then */

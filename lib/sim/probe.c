@@ -113,8 +113,26 @@ sim_probes_pass(struct sim *sim, uint32_t from, uint32_t to, uint32_t index)
 		probe->has_passed = true;
 		probe->since_ps = sim->now_ps;
 		probe->nb++;
+		probe->nb_at_once++;
 		if (probe->file != NULL)
 			trace_packet(probe->file, sim, packet);
+	}
+}
+
+void
+sim_probes_vector_passed(struct sim *sim, uint32_t node)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim->model->nb_probes; i++) {
+		struct sim_probe *const probe = &sim->probes[i];
+
+		if (!sim_is_edge_of_nodes(&sim->model->probes[i]) ||
+			sim->model->probes[i].from != (SIM_FROM_NODE | node) ||
+			probe->nb_at_once == 0)
+			continue;
+		weir_sim_tally_add(&probe->vectors, probe->nb_at_once);
+		probe->nb_at_once = 0;
 	}
 }
 
@@ -131,7 +149,7 @@ sim_probes_restart(struct sim *sim)
 		probe->min = probe->max = probe->level;
 		probe->area = probe->squares = 0;
 		probe->nb = 0;
-		probe->intervals = (struct weir_sim_tally){0};
+		probe->intervals = probe->vectors = (struct weir_sim_tally){0};
 	}
 }
 

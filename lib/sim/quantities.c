@@ -330,12 +330,46 @@ probe_max(const struct sim *sim, uint32_t index)
 		       : (double)probe->max;
 }
 
+/* Packets that pass an edge of the graph at once: they are those of one visit. */
+static const struct weir_sim_tally *
+vectors_of(const struct sim *sim, uint32_t index)
+{
+	return sim_is_edge_of_nodes(&sim->model->probes[index]) ? &sim->probes[index].vectors
+								: NULL;
+}
+
+static double
+probe_vectors(const struct sim *sim, uint32_t index)
+{
+	const struct weir_sim_tally *const vectors = vectors_of(sim, index);
+
+	return vectors != NULL ? (double)vectors->count : NAN;
+}
+
+#define OF_VECTORS(name, value)                                                                    \
+	static double probe_vector_##name(const struct sim *sim, uint32_t index)                   \
+	{                                                                                          \
+		const struct weir_sim_tally *const vectors = vectors_of(sim, index);               \
+                                                                                                   \
+		return vectors != NULL && vectors->count > 0 ? (double)(value) : NAN;              \
+	}
+
+OF_VECTORS(mean, weir_sim_tally_mean(vectors))
+OF_VECTORS(sd, weir_sim_tally_sd(vectors))
+OF_VECTORS(min, vectors->min)
+OF_VECTORS(max, vectors->max)
+
 static const struct quantity probe_quantities[] = {
 	{"n", probe_n},
 	{"mean", probe_mean},
 	{"sd", probe_sd},
 	{"min", probe_min},
 	{"max", probe_max},
+	{"vectors", probe_vectors},
+	{"vector_mean", probe_vector_mean},
+	{"vector_sd", probe_vector_sd},
+	{"vector_min", probe_vector_min},
+	{"vector_max", probe_vector_max},
 };
 
 #define TABLE(of)                                                                                  \

@@ -112,13 +112,15 @@ sim_round_release(struct sim *sim, uint32_t index)
 }
 
 bool
-sim_round_forward(struct sim *sim, uint32_t index, uint32_t queue)
+sim_round_forward(struct sim *sim, uint32_t index, uint32_t node)
 {
 	struct sim_packet *const packet = &sim->packets.all[index];
-	const uint32_t lane = packet->lane;
+	const uint32_t lane = packet->lane, queue = graph_of(sim)->nodes[node].queue;
 
 	if (lane == SIM_NONE && !sim_credit_take(sim, index))
 		return false;
+	if (graph_of(sim)->nodes[node].is_probed)
+		sim_probes_pass(sim, SIM_FROM_NODE | node, queue, index);
 	if (lane == SIM_NONE || sim->lanes[lane].type != MODEL_ORDERED) {
 		if (lane != SIM_NONE)
 			leave_lane(sim, index);
@@ -355,7 +357,12 @@ finish(struct sim *sim, uint32_t index, uint32_t packet)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
 	const uint32_t lane = sim->packets.all[packet].lane, to = job_of(sim, lane)->to;
+	const uint32_t node = job_of(sim, lane)->node;
 
+	if (graph_of(sim)->nodes[node].is_probed) {
+		sim_probes_pass(sim, SIM_FROM_NODE | node, to, packet);
+		sim_probes_vector_passed(sim, node);
+	}
 	counts_of(sim, lane)->packets++;
 	counts_of(sim, lane)->inside--;
 	sim->cores[graph_of(sim)->workers[index].core].served++;

@@ -273,7 +273,9 @@ struct sim_probe {
 	weir_sim_u128 area, squares;
 	struct weir_sim_tally intervals; /* between packets that passed */
 	bool has_passed;
-	FILE *file; /* of its trace, or NULL */
+	uint32_t nb_at_once;           /* that pass it now, of a visit */
+	struct weir_sim_tally vectors; /* such numbers */
+	FILE *file;                    /* of its trace, or NULL */
 };
 
 /* See ready.c. Where a queue has few lanes they are looked at one by one. */
@@ -496,8 +498,9 @@ bool sim_flows_overtaken(struct sim *sim, uint32_t packet);
 
 /* An event is over. */
 void sim_probes_look(struct sim *sim);
-/* A packet goes from an object, or SIM_FROM_STREAM, to where packet->to would have it. */
+/* A packet goes from an object, or one of SIM_FROM, to where packet->to would have it; then all of a node's visit have. */
 void sim_probes_pass(struct sim *sim, uint32_t from, uint32_t to, uint32_t packet);
+void sim_probes_vector_passed(struct sim *sim, uint32_t node);
 /* Forget what was up to now. */
 void sim_probes_restart(struct sim *sim);
 /* Mean and sd of what a probe has seen: a level over time, or ns between packets. */

@@ -323,10 +323,21 @@ sim_worker_walk(struct sim *sim, uint32_t index)
 	worker->wake_ps = UINT64_MAX;
 }
 
+/* A packet leaves the node that is visited by one of its edges. */
+static inline void
+pass(struct sim *sim, uint32_t worker, uint32_t to, uint32_t packet)
+{
+	const uint32_t at = sim->graph.workers[worker].node;
+
+	if (graph_of(sim)->nodes[at].is_probed)
+		sim_probes_pass(sim, SIM_FROM_NODE | at, to, packet);
+}
+
 /* A packet goes on to a node. */
 static void
 send(struct sim *sim, uint32_t worker, uint32_t node, uint32_t packet)
 {
+	pass(sim, worker, SIM_TO_NODE | node, packet);
 	sim->graph.nodes[node].entered++;
 	sim_vector_add(sim, pending_of(sim, worker, node), packet);
 	visits_of(sim, worker)[node / 64] |= UINT64_C(1) << node % 64;
@@ -374,6 +385,7 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 
 	switch (node->role) {
 	case WEIR_BASE_NODE_FREES:
+		pass(sim, index, SIM_TO_OUTPUT, packet);
 		sim_round_release(sim, packet);
 		sim_packet_dropped(
 			sim, packet, to & SIM_TO_DROP ? to & ~SIM_TO_DROP : node->reason);
@@ -386,11 +398,12 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 			send(sim, index, graph_of(sim)->nexts[node->first_next].node, packet);
 			break;
 		}
+		pass(sim, index, SIM_TO_OUTPUT, packet);
 		sim_round_release(sim, packet);
 		sim_port_send(sim, node->port, index, packet);
 		break;
 	case WEIR_BASE_NODE_SENDS:
-		if (sim_round_forward(sim, packet, node->queue))
+		if (sim_round_forward(sim, packet, at))
 			break;
 		/* Within a round it does not wait: others may wait for what it holds. */
 		if (node->waits && !sim->graph.workers[index].is_in_round)
@@ -434,6 +447,7 @@ static bool
 leave_all(struct sim *sim, uint32_t index, uint64_t worked_ps)
 {
 	struct sim_vector *const vector = &sim->graph.workers[index].vector;
+	const uint32_t at = sim->graph.workers[index].node;
 	uint32_t packet;
 
 	for (packet = vector->list.head; packet != SIM_NONE; packet = sim->packets.all[packet].next)
@@ -442,10 +456,14 @@ leave_all(struct sim *sim, uint32_t index, uint64_t worked_ps)
 		packet = packet_list_take(&sim->packets, &vector->list);
 		if (!leave(sim, index, packet)) {
 			packet_list_add_first(&sim->packets, &vector->list, packet);
-			return false;
+			break;
 		}
 		vector->nb--;
 	}
+	if (graph_of(sim)->nodes[at].is_probed)
+		sim_probes_vector_passed(sim, at);
+	if (vector->nb > 0)
+		return false;
 	vector->bytes = 0;
 	return true;
 }

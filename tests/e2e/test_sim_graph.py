@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir sim of graphs: files that weir run forwards by, what is told of them, and what is wrong with them."""
+import math
+import re
+
 import pytest
 
 from program import OK, ROOT, USAGE, weir
+from running import edges_of_dot
 
 EXAMPLE = ROOT / "examples" / "graph.yaml"
 
@@ -60,6 +64,43 @@ def test_captures_may_come_by_ports(tmp_path):
     ran = weir("run", path, "--json", cwd=tmp_path).json()
     [received] = [port["rx_packets"] for port in ran["ports"] if port["name"] == "uplink"]
     assert means(told["streams"])["capture"]["arrived_packets"] == received
+
+
+def test_edges_are_counted_as_they_are_when_it_runs(tmp_path):
+    """A run says how many packets take which edge; with these as weights, and the same packets, edges of the model have as many."""
+    text = EXAMPLE.read_text().replace("data/", f"{ROOT}/examples/data/")
+    path, capture = tmp_path / "graph.yaml", f"{ROOT}/examples/data/isp-mix-vlan.pcap"
+    path.write_text(text.replace("until: input_end", "until: input_end\n  graph_dot: g.dot"))
+    assert weir("run", path, cwd=tmp_path).code == OK
+    ran = {tuple(name.split("-")[0] for name in ends): count for ends, count in edges_of_dot((tmp_path / "g.dot").read_text())[1].items() if count}
+
+    def next_of(node):
+        return "next: {" + ", ".join(f"{to if to != 'pcap_tx' else 'north'}: {n}" for (at, to), n in ran.items() if at == node) + "}"
+
+    model = text[:text.index("traffic:")].replace("accept: any", "accept: any, rx_ring: 8192").replace(", on_full: drop", "")
+    for node in ("classify", "ip4_lookup", "ip6_lookup", "ip4_rewrite", "ip6_rewrite"):
+        model = re.sub(rf"( {node}: +{{[^{{}}]*?)(, next: {{.*?}})?}}\n", rf"\1, {next_of(node)}}}\n", model)
+    ends = {"pcap_rx": "uplink", "pcap_tx": "north"}
+    probes = [f"e{i}: {{from: {ends.get(at, at)}, to: {ends.get(to, to)}}}" for i, (at, to) in enumerate(ran)]
+    path.write_text(model + f"traffic: {{streams: {{s: {{to: uplink, arrivals: replay, capture: {capture}}}}}}}\n"
+                    f"run: {{simulation: {{duration: 100s, probes: {{{', '.join(probes)}, out: {{from: pcap_tx-north}}}}}}}}\n")
+    told = simulate(path)
+    probed, nodes = means(told["probes"]), means(told["nodes"])
+    simulated = {ends: probed[f"e{i}"]["n"] for i, ends in enumerate(ran)}
+    total = ran["pcap_rx", "classify"]
+    assert simulated["pcap_rx", "classify"] == total == nodes["classify"]["packets"]
+    assert len(ran) >= 6
+    for ends, count in ran.items():
+        spread = math.sqrt(count * max(1 - count / total, 0))
+        assert abs(simulated[ends] - count) <= 4 * spread + 1e-9, ends
+    into = {}
+    for (_, to), count in simulated.items():
+        into[to] = into.get(to, 0) + count
+    assert into == {name.split("-")[0]: node["packets"] for name, node in nodes.items() if not name.startswith("pcap_rx")}
+    assert probed["out"]["n"] == means(told["streams"])["s"]["delivered_packets"]
+    table = weir("sim", path).stdout
+    assert "\n  probe: packets at once " in table
+    assert "packets at once" not in weir("sim", EXAMPLE, "--replications", "1").stdout
 
 
 def test_a_ring_is_looked_at(tmp_path):

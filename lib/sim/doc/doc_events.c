@@ -203,6 +203,7 @@ read_job(struct weir_sim_model *model, const struct weir_base_doc_value *own,
 	job = &jobs[node->job];
 	*job = (struct model_job){
 		.name = weir_base_doc_name(own),
+		.node = index,
 		.follower = SIM_NONE,
 		.to = read_to(model, own),
 		.slice_ps = read_ps(own, "slice", SIM_JOB_SLICE_PS),

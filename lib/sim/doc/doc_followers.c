@@ -211,8 +211,10 @@ add_jobs(struct weir_sim_model *model, struct model_follower *follower, uint32_t
 	if (queues == NULL)
 		return -ENOMEM;
 	model->queues = queues;
-	jobs[model->graph.nb_jobs] = (struct model_job){
-		.name = follower->name, .follower = index, .slice_ps = process->slice_ps};
+	jobs[model->graph.nb_jobs] = (struct model_job){.name = follower->name,
+		.node = SIM_NONE,
+		.follower = index,
+		.slice_ps = process->slice_ps};
 	queues[model->nb_queues] = (struct model_queue){
 		.value = value,
 		.name = follower->name,

@@ -453,6 +453,10 @@ make_node(struct plan *plan, const struct plan_node *from, struct model_node *no
 
 	*node = (struct model_node){
 		.name = strdup(from->name),
+		.called = from->own != NULL                       ? weir_base_doc_name(from->own)
+			  : from < plan->nodes + plan->first_type ? graph->ports[from->port].name
+								  : from->type->name,
+		.is_own = from->own != NULL,
 		.role = is_receivers(plan, from) ? WEIR_BASE_NODE_RECEIVES : from->type->role,
 		.port = from->port,
 		.vector = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "vector"))),

@@ -21,32 +21,6 @@ find_ring(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 	return SIM_NONE;
 }
 
-/* Where an edge begins: an object or a stream. */
-static void
-read_from(struct weir_sim_model *model, const struct weir_base_doc_value *value,
-	struct model_probe *probe)
-{
-	const char *name = weir_base_doc_str(value);
-	const uint32_t object = sim_doc_find_object(model, value);
-	const uint32_t stream = sim_doc_find_stream(model, value);
-
-	if ((object == SIM_NONE) == (stream == SIM_NONE))
-		weir_base_doc_error_add(model->doc, value, "%s '%s'; expected %s",
-			object == SIM_NONE ? "unknown beginning of an edge"
-					   : "an object and a stream are called",
-			name, object == SIM_NONE ? "an object or a stream" : "names that differ");
-	probe->kind = MODEL_PROBE_EDGE;
-	probe->from = stream != SIM_NONE ? SIM_FROM_STREAM | stream : object;
-}
-
-/* Where it ends: a queue, or the output. */
-static void
-read_to(struct weir_sim_model *model, const struct weir_base_doc_value *value,
-	struct model_probe *probe)
-{
-	probe->to = value != NULL ? sim_doc_find_destination(model, value) : SIM_TO_OUTPUT;
-}
-
 static void
 read_probe(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	struct model_probe *probe)
@@ -102,9 +76,7 @@ read_probe(struct weir_sim_model *model, const struct weir_base_doc_value *value
 				weir_base_doc_str(of));
 		break;
 	case MODEL_PROBE_EDGE:
-		read_from(model, of, probe);
-		read_to(model, weir_base_doc_get(value, "to"), probe);
-		model->nb_edges++;
+		sim_doc_read_edge(model, of, weir_base_doc_get(value, "to"), probe);
 		break;
 	}
 }

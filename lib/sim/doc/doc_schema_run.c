@@ -74,12 +74,16 @@ static const struct weir_base_doc_key probe_keys[] = {
 	{
 		.name = "from",
 		.kind = WEIR_BASE_DOC_STRING,
-		.help = "Packets that this object or stream sends to the queue or port `to`.",
+		.help = "Packets that this object or stream sends to the queue or port `to`; or "
+			"those that this node of the graph sends to the node or queue `to`, where "
+			"nodes are called as in `application.edges` (a port's name is its receive "
+			"node here, its transmit node there), or as in what is told of them.",
 	},
 	{
 		.name = "to",
 		.kind = WEIR_BASE_DOC_STRING,
-		.help = "See `from`; without it, those that leave.",
+		.help = "See `from`; without it, those that leave: of a node, those that it "
+			"transmits or frees.",
 	},
 	{
 		.name = "trace",
@@ -94,7 +98,8 @@ static const struct weir_base_doc_section probe_section = {
 	.name = "probe",
 	.help = "What is looked at while `weir sim` runs: mean, standard deviation, least and most "
 		"of a "
-		"level over time, or of the ns between the packets that pass an edge.",
+		"level over time, or of the ns between the packets that pass an edge; of an edge "
+		"between nodes also of how many packets pass it at once (`vector_mean` and so on).",
 	.keys = probe_keys,
 };
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a document to a model: edges that probes look at. They begin at an object, a stream or a node, and are called by
+ * what stands at their ends; of the graph there are those that packets take.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "doc_read.h"
+
+/* What there is instead, as a list; what is too much for it is left out. */
+struct names {
+	char text[512];
+	size_t used;
+};
+
+static void
+add_name(struct names *names, const char *name)
+{
+	if (names->used < sizeof(names->text))
+		names->used += (size_t)snprintf(names->text + names->used,
+			sizeof(names->text) - names->used, "%s%s", names->used > 0 ? ", " : "",
+			name);
+}
+
+/* A port stands for its receive node where an edge begins, and for its transmit node where one ends. */
+static bool
+is_called(const struct model_node *node, bool is_left)
+{
+	return node->role != (is_left ? WEIR_BASE_NODE_TRANSMITS : WEIR_BASE_NODE_RECEIVES);
+}
+
+/* A node's name on that side of an edge. */
+static const char *
+name_of(const struct model_node *node, bool is_left)
+{
+	return is_called(node, is_left) ? node->called : node->name;
+}
+
+/* The node that `name` stands for on that side of an edge: one's own before others, as in application.edges. */
+static uint32_t
+find_node(const struct weir_sim_model *model, const char *name, bool is_left)
+{
+	const struct model_graph *graph = &model->graph;
+	uint32_t found = SIM_NONE, i;
+
+	for (i = 0; i < graph->nb_nodes; i++) {
+		const struct model_node *node = &graph->nodes[i];
+
+		if (is_called(node, is_left) && strcmp(node->called, name) == 0 &&
+			(node->is_own || found == SIM_NONE))
+			found = i;
+	}
+	for (i = 0; found == SIM_NONE && i < graph->nb_nodes; i++)
+		if (strcmp(graph->nodes[i].name, name) == 0)
+			found = i;
+	return found;
+}
+
+/* The queue that a node, or its jobs, send packets to; SIM_NONE: there is none. */
+static uint32_t
+queue_of(const struct weir_sim_model *model, const struct model_node *node)
+{
+	if (node->role == WEIR_BASE_NODE_WORKS)
+		return model->graph.jobs[node->job].to;
+	return node->role == WEIR_BASE_NODE_SENDS ? node->queue : SIM_NONE;
+}
+
+static void
+refuse_end(struct weir_sim_model *model, const struct weir_base_doc_value *from,
+	const struct weir_base_doc_value *to, const struct model_node *node, bool is_end)
+{
+	const uint32_t queue = queue_of(model, node);
+	struct names names = {.used = 0};
+	uint32_t i;
+
+	for (i = 0; i < node->nb_next; i++)
+		add_name(&names,
+			name_of(&model->graph.nodes[model->graph.nexts[node->first_next + i].node],
+				false));
+	if (queue != SIM_NONE)
+		add_name(&names, model->queues[queue].name);
+	if (to == NULL)
+		weir_base_doc_error_add(model->doc, from,
+			"packets do not leave at node '%s'; expected a key 'to' with one of: %s",
+			node->name, names.text);
+	else
+		weir_base_doc_error_add(model->doc, to,
+			"no packets go from node '%s' to '%s'; expected %s%s%s", node->name,
+			weir_base_doc_str(to),
+			names.used > 0 ? "one of: " : "no 'to', as they leave there", names.text,
+			names.used > 0 && is_end ? ", or no 'to', for those that leave" : "");
+}
+
+/* Where an edge of the graph ends. */
+static void
+read_end(struct weir_sim_model *model, const struct weir_base_doc_value *from,
+	const struct weir_base_doc_value *to, const struct model_node *node,
+	struct model_probe *probe)
+{
+	const bool is_end =
+		node->role == WEIR_BASE_NODE_FREES || node->role == WEIR_BASE_NODE_TRANSMITS;
+	const uint32_t found =
+		to != NULL ? find_node(model, weir_base_doc_str(to), false) : SIM_NONE;
+	uint32_t i;
+
+	for (i = 0; found != SIM_NONE && i < node->nb_next; i++)
+		if (model->graph.nexts[node->first_next + i].node == found) {
+			probe->to = SIM_TO_NODE | found;
+			return;
+		}
+	probe->to = to != NULL ? sim_doc_meant_queue(model, to) : SIM_TO_OUTPUT;
+	if (to != NULL ? probe->to == SIM_NONE || probe->to != queue_of(model, node) : !is_end)
+		refuse_end(model, from, to, node, is_end);
+}
+
+static void
+refuse_beginning(struct weir_sim_model *model, const struct weir_base_doc_value *from)
+{
+	struct names names = {.used = 0};
+	uint32_t i;
+
+	for (i = 0; i < model->graph.nb_nodes; i++)
+		add_name(&names, name_of(&model->graph.nodes[i], true));
+	weir_base_doc_error_add(model->doc, from,
+		"unknown beginning of an edge '%s'; expected an object or a stream%s%s",
+		weir_base_doc_str(from),
+		names.used > 0 ? ", or a node that packets come to, one of: " : "", names.text);
+}
+
+void
+sim_doc_read_edge(struct weir_sim_model *model, const struct weir_base_doc_value *from,
+	const struct weir_base_doc_value *to, struct model_probe *probe)
+{
+	const char *name = weir_base_doc_str(from);
+	const uint32_t object = sim_doc_find_object(model, from);
+	const uint32_t stream = sim_doc_find_stream(model, from);
+	uint32_t node;
+
+	probe->kind = MODEL_PROBE_EDGE;
+	model->nb_edges++;
+	if (object != SIM_NONE && stream != SIM_NONE) {
+		weir_base_doc_error_add(model->doc, from,
+			"an object and a stream are called '%s'; expected names that differ", name);
+		return;
+	}
+	if (object != SIM_NONE || stream != SIM_NONE) {
+		probe->from = stream != SIM_NONE ? SIM_FROM_STREAM | stream : object;
+		probe->to = to != NULL ? sim_doc_find_destination(model, to) : SIM_TO_OUTPUT;
+		return;
+	}
+	node = find_node(model, name, true);
+	if (node == SIM_NONE) {
+		refuse_beginning(model, from);
+		return;
+	}
+	model->graph.nodes[node].is_probed = true;
+	probe->from = SIM_FROM_NODE | node;
+	read_end(model, from, to, &model->graph.nodes[node], probe);
+}
