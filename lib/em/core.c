@@ -176,7 +176,7 @@ weir_em_core_detach(struct weir_em_core *core)
 
 	if (core == NULL || !core->attached)
 		return -EINVAL;
-	if (core->dispatching || core->object != NULL || core->op != NULL)
+	if (core->dispatching || core->nb_holds > 0 || core->object != NULL || core->op != NULL)
 		return -EBUSY;
 	em = core->em;
 	if (!core->producer) {
@@ -190,6 +190,12 @@ weir_em_core_detach(struct weir_em_core *core)
 	em_unlock(em);
 	pthread_mutex_unlock(&em->control_lock);
 	return 0;
+}
+
+uint32_t *
+weir_em_core_holds(struct weir_em_core *core)
+{
+	return &core->nb_holds;
 }
 
 unsigned int

@@ -394,8 +394,8 @@ weir_em_dispatch(struct weir_em_core *core, const struct weir_em_dispatch_option
 		options = &for_ever;
 	if (options->burst != 0)
 		burst = options->burst;
-	if (core->producer || !core->attached || core->dispatching || burst > WEIR_EM_BURST_MAX ||
-		(unsigned int)options->idle > WEIR_EM_IDLE_SLEEP) {
+	if (core->producer || !core->attached || core->dispatching || core->nb_holds > 0 ||
+		burst > WEIR_EM_BURST_MAX || (unsigned int)options->idle > WEIR_EM_IDLE_SLEEP) {
 		rte_errno = EINVAL;
 		em_error_argument(core->em, core->attached ? core : NULL, -EINVAL, WEIR_EM_NONE,
 			NULL, "weir_em_dispatch");

@@ -186,6 +186,7 @@ struct weir_em_core {
 	bool attached;            /* under the lock; the core itself, any time */
 	uint8_t local_priorities; /* bits: there are events in local queues */
 	bool dispatching;         /* others look */
+	uint32_t nb_holds;        /* of who runs something here, and wants the core after that */
 	uint32_t attention;       /* others set it: there are calls, or events that wait */
 	uint32_t stop;            /* others set it */
 

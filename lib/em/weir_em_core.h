@@ -47,9 +47,18 @@ int weir_em_producer_tend(struct weir_em_core *producer);
  * No more of it: not from within dispatch. Runs core_stop of objects that run; what is in its local queues is dispatched first;
  * what waits for it in the scheduler, others get.
  *
- * @return 0; -EBUSY from within dispatch; -EINVAL
+ * @return 0; -EBUSY from within dispatch, and while it is held; -EINVAL
  */
 int weir_em_core_detach(struct weir_em_core *core);
+
+/**
+ * For those who run functions of others on a core, outside of dispatch too, and want it as it is when these return: how many hold it.
+ * While there are any it is neither detached (-EBUSY) nor dispatched (EINVAL). To hold it is to add 1, on its own thread, and later to take that off.
+ *
+ * @param core  not NULL
+ * @return valid until the instance ends
+ */
+uint32_t *weir_em_core_holds(struct weir_em_core *core);
 
 /** Its number; producers have those after the cores'. UINT_MAX of none. */
 unsigned int weir_em_core_id(const struct weir_em_core *core);

@@ -154,6 +154,7 @@ struct job_worker {
 	struct weir_job_service *service;
 	struct weir_em_core *core;
 	struct job_worker *next; /* of the thread's: cores of other event machines */
+	uint32_t *holds;         /* of the core */
 	unsigned int id, depth;  /* depth: jobs that run here, one within the other */
 	bool attached;           /* any thread */
 	bool spawning; /* any thread: it is in weir_job_spawn(), and has not run anything there */

@@ -73,6 +73,7 @@ slice(struct job_worker *worker, struct job *job, struct rte_event *event, uint6
 
 	job->action = JOB_ACTION_SLICE;
 	worker->depth++;
+	++*worker->holds; /* the first slice may be outside of dispatch, which keeps the core */
 	weir_coro_resume(job->coro);
 	now = weir_base_cycles();
 	account(worker, job, begin, now);
@@ -82,6 +83,7 @@ slice(struct job_worker *worker, struct job *job, struct rte_event *event, uint6
 		left(worker, job, event, now);
 	/* Only now: who is told of its end may spawn the next one, which is told, and spawns another. */
 	worker->depth--;
+	--*worker->holds;
 }
 
 void

@@ -264,7 +264,7 @@ weir_job weir_job_self(void);
 /** Its service; NULL outside of a job. */
 struct weir_job_service *weir_job_self_service(void);
 
-/** The core that it runs on now, to send events by, not to dispatch or detach; NULL outside of a job. Not to be kept over a wait or a yield. */
+/** The core that it runs on now, to send events by; to dispatch or detach it is refused. NULL outside of a job. Not to be kept over a wait or a yield. */
 struct weir_em_core *weir_job_core(void);
 
 /** Was it cancelled? */

@@ -41,6 +41,7 @@ job_core_start(struct weir_em_core *core, void *context, weir_em_object object, 
 	struct job_worker *worker = &service->workers[weir_em_core_id(core)];
 
 	worker->core = core;
+	worker->holds = weir_em_core_holds(core);
 	worker->next = job_thread()->workers;
 	job_thread()->workers = worker;
 	worker->attached = true;

@@ -391,6 +391,25 @@ dispatch_within_dispatch(void **state)
 	assert_int_equal(et_stats().nb_errors, 1);
 }
 
+/* As often as it is held it is released before anybody may dispatch or detach it. */
+static void
+held(void **state)
+{
+	const struct weir_em_dispatch_options options = {.nb_rounds = 1};
+
+	et_make_small();
+	*weir_em_core_holds(et_core) += 2;
+	for (int nb = 2; nb >= 1; nb--) {
+		assert_int_equal(weir_em_core_detach(et_core), -EBUSY);
+		assert_int_equal(weir_em_dispatch(et_core, &options), 0);
+		assert_int_equal(rte_errno, EINVAL);
+		--*weir_em_core_holds(et_core);
+	}
+	assert_int_equal(et_stats().nb_errors, 2);
+	assert_int_equal(weir_em_core_detach(et_core), 0);
+	et_core = NULL;
+}
+
 /* When dispatch returns, nothing is held. */
 static void
 nothing_is_held_after_dispatch(void **state)
@@ -501,6 +520,7 @@ main(void)
 		ET_TEST(callbacks),
 		ET_TEST(limits_of_dispatch),
 		ET_TEST(dispatch_within_dispatch),
+		ET_TEST(held),
 		ET_TEST(nothing_is_held_after_dispatch),
 		ET_TEST(all_is_drained),
 		ET_TEST(producers_tend),

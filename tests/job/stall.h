@@ -74,4 +74,15 @@ stall_let_go(void)
 	__atomic_store_n(&stall_over, 1, __ATOMIC_SEQ_CST);
 }
 
+/* Where a test has failed somebody stands there yet, for whom the end would wait. */
+static inline int
+stall_teardown(void **state)
+{
+	__atomic_store_n(&stall_place, NULL, __ATOMIC_SEQ_CST);
+	stall_let_go();
+	return jt_teardown(state);
+}
+
+#define STALL_TEST(name) cmocka_unit_test_teardown(name, stall_teardown)
+
 #endif

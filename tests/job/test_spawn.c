@@ -89,6 +89,72 @@ sleep_test(void **state)
 	assert_int_equal(nb_runs, 100);
 }
 
+/* A job, or who is told of its end: the core that it runs on is still needed. */
+static void
+core_is_kept(void)
+{
+	struct weir_em_core *core = weir_job_core() != NULL ? weir_job_core() : et_core;
+	uint64_t nb_errors = et_stats().nb_errors;
+
+	assert_int_equal(weir_em_core_detach(core), -EBUSY);
+	rte_errno = 0;
+	assert_int_equal(
+		weir_em_dispatch(core, &(struct weir_em_dispatch_options){.nb_rounds = 1}), 0);
+	assert_int_equal(rte_errno, EINVAL);
+	assert_int_equal(et_stats().nb_errors, nb_errors + 1);
+}
+
+static void
+told_of_the_end(void *arg, weir_job job, enum weir_job_end end, void *out)
+{
+	core_is_kept();
+	jt_add(&nb_runs, 1);
+}
+
+static void
+wants_its_core_gone(void *in, void *out)
+{
+	const struct weir_job_options options = {.done = told_of_the_end};
+	bool first = *(const bool *)in, no = false;
+
+	core_is_kept();
+	if (first)
+		jt_spawn(wants_its_core_gone, &no, sizeof(no), &options);
+	core_is_kept();
+	assert_int_equal(weir_job_yield(), 0);
+	core_is_kept();
+}
+
+/* The first slice runs at once, outside of dispatch; the others within. */
+static void
+its_core_is_kept(void **state)
+{
+	const struct weir_job_options options = {.done = told_of_the_end};
+	const bool yes = true;
+
+	nb_runs = 0;
+	jt_make(1);
+	jt_spawn(wants_its_core_gone, &yes, sizeof(yes), &options);
+	assert_int_equal(jt_stats().nb_at_once, 2);
+	jt_finish();
+	assert_int_equal(nb_runs, 2);
+	/* Nobody needs it any more. */
+	assert_int_equal(weir_em_core_detach(et_core), 0);
+	et_core = weir_em_core_attach(et_em, 0);
+	assert_non_null(et_core);
+}
+
+static void
+told_outside_of_dispatch(void **state)
+{
+	const struct weir_job_options options = {.done = told_of_the_end};
+
+	nb_runs = 0;
+	jt_make(1);
+	jt_spawn(nothing, NULL, 0, &options);
+	assert_int_equal(nb_runs, 2);
+}
+
 int
 main(void)
 {
@@ -97,6 +163,8 @@ main(void)
 		JT_TEST(later),
 		JT_TEST(slices),
 		JT_TEST(sleep_test),
+		JT_TEST(its_core_is_kept),
+		JT_TEST(told_outside_of_dispatch),
 	};
 
 	return ST_RUN("job-spawn", tests);

@@ -118,12 +118,13 @@ does_not_cancel_the_next_run(void **state)
 	assert_int_equal(wait_result, 0);
 }
 
+static struct weir_job_group group;
+
 /* A job ends on another core, which stands still where the job is counted as ended, but is in its group yet. */
 static void
 waits_for_who_leaves_a_group(void **state)
 {
 	struct weir_job_options options = {.flags = 0};
-	struct weir_job_group group;
 	uint64_t begun;
 
 	st_builtin_only();
@@ -149,10 +150,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		JT_TEST(does_not_stop_the_next_run),
-		JT_TEST(does_not_end_the_next_run),
-		JT_TEST(does_not_cancel_the_next_run),
-		JT_TEST(waits_for_who_leaves_a_group),
+		STALL_TEST(does_not_stop_the_next_run),
+		STALL_TEST(does_not_end_the_next_run),
+		STALL_TEST(does_not_cancel_the_next_run),
+		STALL_TEST(waits_for_who_leaves_a_group),
 	};
 
 	return ST_RUN("job-stop-race", tests);

@@ -563,7 +563,7 @@ main(void)
 		RACE_TEST(message_then_late),
 		RACE_TEST(closed_then_late),
 		RACE_TEST(chaos),
-		JT_TEST(told_while_it_changes),
+		STALL_TEST(told_while_it_changes),
 	};
 
 	return ST_RUN("job-sync-race", tests);
