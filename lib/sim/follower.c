@@ -196,7 +196,7 @@ sim_follower_look(struct sim *sim, uint32_t worker)
 {
 	const uint64_t poll_ps = sim->model->graph.workers[worker].poll_ps;
 	struct sim_worker *const of = &sim->graph.workers[worker];
-	const uint32_t index = at_place(sim, worker, of->place);
+	const uint32_t index = at_place(sim, worker, of->walk.place);
 
 	if (!has_work(sim, index)) {
 		if (poll_ps > 0)
@@ -230,7 +230,7 @@ end_frame(struct sim *sim, uint32_t index)
 void
 sim_follower_event(struct sim *sim, uint32_t worker)
 {
-	const uint32_t index = at_place(sim, worker, sim->graph.workers[worker].place);
+	const uint32_t index = at_place(sim, worker, sim->graph.workers[worker].walk.place);
 
 	if (sim->followers[index].has_frame)
 		end_frame(sim, index);

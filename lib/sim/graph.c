@@ -53,8 +53,8 @@ sim_graph_init(struct sim *sim, uint64_t seed, unsigned int replication)
 	for (i = 0; i < nb_pending; i++)
 		graph->pending[i].list.head = SIM_NONE;
 	for (i = 0; i < model->nb_workers; i++) {
-		graph->workers[i].vector.list.head = SIM_NONE;
-		graph->workers[i].outer.list.head = SIM_NONE;
+		graph->workers[i].walk.vector.list.head = SIM_NONE;
+		graph->workers[i].outer.vector.list.head = SIM_NONE;
 		graph->workers[i].wake_ps = UINT64_MAX;
 	}
 	init_random(sim, seed, replication);
@@ -99,10 +99,10 @@ count_held(const struct sim *sim, uint32_t node)
 	for (i = 0; i < model->nb_workers; i++) {
 		const struct sim_worker *worker = &sim->graph.workers[i];
 
-		if (worker->node == node)
-			nb += length_of(sim, &worker->vector);
-		if (worker->outer_node == node)
-			nb += length_of(sim, &worker->outer);
+		if (worker->walk.node == node)
+			nb += length_of(sim, &worker->walk.vector);
+		if (worker->outer.node == node)
+			nb += length_of(sim, &worker->outer.vector);
 	}
 	return nb;
 }

@@ -40,6 +40,14 @@ struct sim_vector {
 	uint64_t bytes;
 };
 
+/* Where a worker is on a walk. */
+struct sim_walk {
+	uint32_t place;           /* of the ring that it looks at, among its own */
+	uint32_t node;            /* that it visits */
+	uint32_t pending;         /* packets that were received since nodes were visited last */
+	struct sim_vector vector; /* of the visit */
+};
+
 enum worker_phase {
 	WORKER_IDLE,     /* its next look that may find something is scheduled, if any */
 	WORKER_LOOKS,    /* it comes to the next ring */
@@ -55,12 +63,9 @@ enum worker_phase {
 
 struct sim_worker {
 	enum worker_phase phase;
-	bool is_busy;   /* the walk has found something */
-	uint32_t place; /* of the ring that it looks at, among its own */
-	uint32_t node;  /* that it visits */
+	bool is_busy; /* the walk has found something */
 	bool has_more; /* the walk has found as many packets in a ring as it asks for, or frames that are made */
-	uint32_t pending; /* packets that were received since nodes were visited last */
-	struct sim_vector vector;
+	struct sim_walk walk;
 	/* In a round: */
 	bool is_in_round;
 	uint64_t round_ps;   /* when it asked */
@@ -70,10 +75,8 @@ struct sim_worker {
 	uint64_t frame_ps;   /* of a job that has frames: what this one takes */
 	/* While it waits for the scheduler it serves queues, with a walk of its own: */
 	bool is_waiting;
-	bool is_woken; /* it is about to look again */
-	struct sim_vector
-		outer; /* of the walk that waits, with its node, place and packets received */
-	uint32_t outer_node, outer_place, outer_pending;
+	bool is_woken;         /* it is about to look again */
+	struct sim_walk outer; /* that waits */
 	/* Idle: */
 	uint64_t idle_ps; /* when the first walk began that found nothing */
 	uint64_t told;    /* of those since then, how many are counted */

@@ -143,15 +143,15 @@ take_vector(struct sim *sim, uint32_t index, uint32_t lane, uint64_t asked_ps)
 	if (sim->lanes[lane].holders > 0 &&
 		sim->model->queues[sim->model->lane_queue[lane]].type == MODEL_ATOMIC)
 		sim->broken = "one holder per atomic flow";
-	while (worker->round_left > 0 && worker->vector.nb < graph_of(sim)->burst &&
+	while (worker->round_left > 0 && worker->walk.vector.nb < graph_of(sim)->burst &&
 		sim->lanes[lane].nb_waiting > 0) {
-		sim_vector_add(sim, &worker->vector, take(sim, lane));
+		sim_vector_add(sim, &worker->walk.vector, take(sim, lane));
 		worker->round_left--;
 	}
 	sim_lane_update_ready(sim, lane);
-	sim->cores[graph_of(sim)->workers[index].core].served += worker->vector.nb;
-	sim->graph.nodes[node].entered += worker->vector.nb;
-	worker->place = graph_of(sim)->workers[index].nb_polled;
+	sim->cores[graph_of(sim)->workers[index].core].served += worker->walk.vector.nb;
+	sim->graph.nodes[node].entered += worker->walk.vector.nb;
+	worker->walk.place = graph_of(sim)->workers[index].nb_polled;
 	sim_worker_go_on(sim, index, WORKER_VISITS, asked_ps + sim_worker_visit(sim, index, node));
 }
 

@@ -174,7 +174,7 @@ uint64_t
 sim_worker_visit(struct sim *sim, uint32_t worker, uint32_t index)
 {
 	const struct model_node *const model = &graph_of(sim)->nodes[index];
-	const struct sim_vector *const vector = &sim->graph.workers[worker].vector;
+	const struct sim_vector *const vector = &sim->graph.workers[worker].walk.vector;
 	struct sim_node *const node = &sim->graph.nodes[index];
 	const uint32_t core = graph_of(sim)->workers[worker].core;
 	double cycles = model->vector + vector->nb * model->packet +
@@ -183,7 +183,7 @@ sim_worker_visit(struct sim *sim, uint32_t worker, uint32_t index)
 	if (model->role == WEIR_BASE_NODE_RECEIVES &&
 		graph_of(sim)->ports[model->port].has_functions)
 		cycles += sim_links_inline_cycles(sim, vector);
-	sim->graph.workers[worker].node = index;
+	sim->graph.workers[worker].walk.node = index;
 	node->vectors++;
 	node->packets += vector->nb;
 	node->cycles += cycles;
@@ -196,13 +196,13 @@ look_at_ring(struct sim *sim, uint32_t index)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
 	const struct model_worker *const model = &graph_of(sim)->workers[index];
-	const uint32_t ring = ring_of(sim, index, worker->place);
+	const uint32_t ring = ring_of(sim, index, worker->walk.place);
 	const uint32_t port = graph_of(sim)->rings[ring].port;
 	const uint32_t node = graph_of(sim)->rx_nodes[port];
 	const uint32_t burst = sim->graph.bursts[ring].nb;
 
 	if (sim->graph.rings[ring].head == SIM_NONE) {
-		found_nothing(sim, index, worker->place, 1);
+		found_nothing(sim, index, worker->walk.place, 1);
 		if (model->poll_ps == 0)
 			return false;
 		sim_worker_go_on(sim, index, WORKER_LOOKS, model->poll_ps);
@@ -210,15 +210,15 @@ look_at_ring(struct sim *sim, uint32_t index)
 	}
 	if (!worker->is_busy)
 		sim_worker_set_busy(sim, index, true);
-	sim_ring_take(sim, ring, burst, &worker->vector);
-	worker->received += worker->vector.nb;
+	sim_ring_take(sim, ring, burst, &worker->walk.vector);
+	worker->received += worker->walk.vector.nb;
 	worker->has_more = worker->has_more || graph_of(sim)->ports[port].is_feed ||
-			   worker->vector.nb == burst;
+			   worker->walk.vector.nb == burst;
 	if (graph_of(sim)->ports[port].adapts)
-		sim_ring_adapt(sim, ring, worker->vector.nb, 1);
-	worker->pending += worker->vector.nb;
-	sim->cores[model->core].served += worker->vector.nb;
-	sim->graph.nodes[node].entered += worker->vector.nb;
+		sim_ring_adapt(sim, ring, worker->walk.vector.nb, 1);
+	worker->walk.pending += worker->walk.vector.nb;
+	sim->cores[model->core].served += worker->walk.vector.nb;
+	sim->graph.nodes[node].entered += worker->walk.vector.nb;
 	sim_worker_go_on(
 		sim, index, WORKER_RECEIVES, model->poll_ps + sim_worker_visit(sim, index, node));
 	return true;
@@ -239,9 +239,9 @@ visit_pending(struct sim *sim, uint32_t index)
 		return false;
 	node = word * 64 + (uint32_t)__builtin_ctzll(visits[word]);
 	pending = pending_of(sim, index, node);
-	while (worker->vector.nb < graph_of(sim)->burst && pending->list.head != SIM_NONE) {
+	while (worker->walk.vector.nb < graph_of(sim)->burst && pending->list.head != SIM_NONE) {
 		packet = packet_list_take(&sim->packets, &pending->list);
-		sim_vector_add(sim, &worker->vector, packet);
+		sim_vector_add(sim, &worker->walk.vector, packet);
 		pending->nb--;
 	}
 	if (pending->nb == 0)
@@ -264,13 +264,13 @@ proceed(struct sim *sim, uint32_t index)
 	struct sim_worker *const worker = &sim->graph.workers[index];
 	const struct model_worker *const model = &graph_of(sim)->workers[index];
 
-	for (;; worker->place++) {
-		const bool is_last = worker->place == model->nb_polled;
+	for (;; worker->walk.place++) {
+		const bool is_last = worker->walk.place == model->nb_polled;
 
-		if (is_last || worker->pending >= graph_of(sim)->burst) {
+		if (is_last || worker->walk.pending >= graph_of(sim)->burst) {
 			if (visit_pending(sim, index))
 				return;
-			worker->pending = 0;
+			worker->walk.pending = 0;
 		}
 		if (is_last) {
 			sim_worker_go_on(sim, index, WORKER_ENDS, model->walk_ps);
@@ -284,7 +284,7 @@ proceed(struct sim *sim, uint32_t index)
 void
 sim_worker_next_place(struct sim *sim, uint32_t index)
 {
-	sim->graph.workers[index].place++;
+	sim->graph.workers[index].walk.place++;
 	proceed(sim, index);
 }
 
@@ -308,7 +308,7 @@ sim_worker_walk(struct sim *sim, uint32_t index)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
 
-	worker->place = 0;
+	worker->walk.place = 0;
 	worker->has_more = false;
 	if (has_work(sim, index)) {
 		if (graph_of(sim)->workers[index].nb_polled > 0)
@@ -327,7 +327,7 @@ sim_worker_walk(struct sim *sim, uint32_t index)
 static inline void
 pass(struct sim *sim, uint32_t worker, uint32_t to, uint32_t packet)
 {
-	const uint32_t at = sim->graph.workers[worker].node;
+	const uint32_t at = sim->graph.workers[worker].walk.node;
 
 	if (graph_of(sim)->nodes[at].is_probed)
 		sim_probes_pass(sim, SIM_FROM_NODE | at, to, packet);
@@ -379,7 +379,7 @@ drop(struct sim *sim, uint32_t worker, const struct model_node *node, uint32_t p
 static bool
 leave(struct sim *sim, uint32_t index, uint32_t packet)
 {
-	const uint32_t at = sim->graph.workers[index].node;
+	const uint32_t at = sim->graph.workers[index].walk.node;
 	const struct model_node *const node = &graph_of(sim)->nodes[at];
 	const uint32_t to = sim->packets.all[packet].to, lane = sim->packets.all[packet].lane;
 
@@ -446,8 +446,8 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 static bool
 leave_all(struct sim *sim, uint32_t index, uint64_t worked_ps)
 {
-	struct sim_vector *const vector = &sim->graph.workers[index].vector;
-	const uint32_t at = sim->graph.workers[index].node;
+	struct sim_vector *const vector = &sim->graph.workers[index].walk.vector;
+	const uint32_t at = sim->graph.workers[index].walk.node;
 	uint32_t packet;
 
 	for (packet = vector->list.head; packet != SIM_NONE; packet = sim->packets.all[packet].next)
@@ -474,7 +474,7 @@ sim_worker_end_visit(struct sim *sim, uint32_t index, uint64_t worked_ps)
 	struct sim_worker *const worker = &sim->graph.workers[index];
 
 	if (!leave_all(sim, index, worked_ps)) {
-		if (graph_of(sim)->nodes[worker->node].role == WEIR_BASE_NODE_SENDS) {
+		if (graph_of(sim)->nodes[worker->walk.node].role == WEIR_BASE_NODE_SENDS) {
 			sim_worker_wait(sim, index);
 			return;
 		}
@@ -482,8 +482,8 @@ sim_worker_end_visit(struct sim *sim, uint32_t index, uint64_t worked_ps)
 		sim->cores[graph_of(sim)->workers[index].core].step_start_ps = sim->now_ps;
 		return;
 	}
-	if (graph_of(sim)->nodes[worker->node].role == WEIR_BASE_NODE_RECEIVES)
-		worker->place++;
+	if (graph_of(sim)->nodes[worker->walk.node].role == WEIR_BASE_NODE_RECEIVES)
+		worker->walk.place++;
 	proceed(sim, index);
 }
 
@@ -504,10 +504,10 @@ wake_up(struct sim *sim, uint32_t index)
 	const struct model_worker *const model = &graph_of(sim)->workers[index];
 
 	count_idle_walks(sim, index, worker->wake_walks);
-	for (worker->place = 0; worker->place < worker->wake_place; worker->place++)
-		if (worker->place < model->nb_polled)
-			found_nothing(sim, index, worker->place, 1);
-	if (worker->place < model->nb_polled) {
+	for (worker->walk.place = 0; worker->walk.place < worker->wake_place; worker->walk.place++)
+		if (worker->walk.place < model->nb_polled)
+			found_nothing(sim, index, worker->walk.place, 1);
+	if (worker->walk.place < model->nb_polled) {
 		proceed(sim, index);
 		return;
 	}

@@ -7,6 +7,8 @@
  */
 #include "lane.h"
 
+static const struct sim_vector no_packets = {.list.head = SIM_NONE};
+
 static inline const struct model_graph *
 graph_of(const struct sim *sim)
 {
@@ -46,13 +48,8 @@ sim_worker_wait(struct sim *sim, uint32_t index)
 		sim->graph.nb_waiting++;
 		return;
 	}
-	worker->outer = worker->vector;
-	worker->outer_node = worker->node;
-	worker->outer_place = worker->place;
-	worker->outer_pending = worker->pending;
-	worker->vector.list.head = SIM_NONE;
-	worker->vector.nb = 0;
-	worker->vector.bytes = 0;
+	worker->outer = worker->walk;
+	worker->walk.vector = no_packets;
 	worker->is_waiting = true;
 	sim_round_begin(sim, index);
 }
@@ -64,12 +61,8 @@ sim_worker_served(struct sim *sim, uint32_t index)
 
 	if (!worker->is_busy)
 		sim_worker_set_busy(sim, index, true);
-	worker->vector = worker->outer;
-	worker->node = worker->outer_node;
-	worker->place = worker->outer_place;
-	worker->pending = worker->outer_pending;
-	worker->outer.list.head = SIM_NONE;
-	worker->outer.nb = 0;
+	worker->walk = worker->outer;
+	worker->outer.vector = no_packets;
 	worker->is_waiting = false;
 	sim_worker_end_visit(sim, index, 0);
 }
