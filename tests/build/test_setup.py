@@ -71,14 +71,15 @@ def test_nothing_missing_elsewhere(machine):
     assert machine.setup("build").returncode == 0
 
 
-def test_installs_what_is_missing(machine):
-    machine.lacks_pkg_config("yaml-0.1")
+@pytest.mark.parametrize("module, package", [("yaml-0.1", "libyaml-dev"), ("libfyaml", "libfyaml-dev")])
+def test_installs_what_is_missing(machine, module, package):
+    machine.lacks_pkg_config(module)
     machine.user(0)
     done = machine.setup("build")
     assert done.returncode == 0, done.stdout
     [call] = machine.called("apt-get")
     assert " install " in call and "--no-install-recommends" in call and " -y " in call
-    assert call.endswith(" libyaml-dev")
+    assert call.endswith(" " + package)
     assert machine.called("sudo") == []
 
 
