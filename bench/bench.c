@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -201,17 +202,20 @@ run_bench(const struct bench *bench, int argc, char **argv)
 	return code >= 0 ? code : bench->run(bench, &options);
 }
 
-/* DPDK's environment starts once in a process: each benchmark gets one of its own. */
+/* DPDK's environment starts once in a process: each benchmark gets one of its own, that ends with this one. */
 static int
 run_apart(const struct bench *bench, int argc, char **argv)
 {
+	pid_t pid, parent = getpid();
 	int status;
-	pid_t pid;
 
 	fflush(NULL);
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
+			_exit(1);
 		exit(run_bench(bench, argc, argv));
+	}
 	if (pid > 0)
 		while (waitpid(pid, &status, 0) < 0)
 			if (errno != EINTR)

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -70,6 +71,28 @@ remove_runtime_dir(void)
 	rmdir(path);
 }
 
+/* A benchmark holds nothing else that would outlive it. */
+static void
+on_signal(int number)
+{
+	rmdir(rte_eal_get_runtime_dir());
+	raise(number);
+}
+
+/* Ended by a signal as without this, but the directory goes, too. What is ignored stays so. */
+static void
+take_signals(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {
+		.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+	struct sigaction before;
+
+	for (size_t i = 0; i < RTE_DIM(numbers); i++)
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+			sigaction(numbers[i], &action, NULL);
+}
+
 int
 bench_eal_start(const struct bench_options *options, unsigned int megabytes)
 {
@@ -90,6 +113,7 @@ bench_eal_start(const struct bench_options *options, unsigned int megabytes)
 	snprintf(size, sizeof(size), "%u", megabytes);
 	snprintf(prefix, sizeof(prefix), "weir-bench-%ld", (long)getpid());
 	rte_log_set_global_level(RTE_LOG_ERR);
+	take_signals();
 	if (rte_eal_init(argc, argv) < 0) {
 		fprintf(stderr, "weir bench: cannot start DPDK's environment: %s\n",
 			rte_strerror(rte_errno));

@@ -2,10 +2,13 @@
 """What a run leaves behind: nothing of its own, and what is others' as it was."""
 import os
 import pathlib
+import signal
+import subprocess
+import time
 
 import pytest
 
-from program import OK, USAGE, Instance, weir, write_description
+from program import OK, SLOW, USAGE, WEIR, Instance, environment, weir, write_description
 from running import endless, mixture, start, stats, unique_name, wait_for_packets
 from test_readout import description
 
@@ -34,6 +37,31 @@ def test_after_runs(tmp_path):
     what["platform"] = {"eal": ["--no-such-argument"]}
     assert weir("run", write_description(tmp_path / "bad.yaml", what), "--name", name, cwd=tmp_path).code == USAGE
     assert folders_of(name) == []
+
+
+def wait_until(what):
+    end = time.monotonic() + 30 * SLOW
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_after_a_benchmark_that_was_ended(how):
+    """By itself, and by what started it, which is all that the signal goes to."""
+    for all_of_them in False, True:
+        names = [] if all_of_them else ["graph"]
+        with subprocess.Popen([WEIR, "bench", *names, "--seconds", "60"], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                              env=environment()) as outer:
+            its = pathlib.Path(f"/proc/{outer.pid}/task/{outer.pid}/children")
+            if all_of_them:
+                wait_until(lambda: its.read_text())
+            inner = int(its.read_text()) if all_of_them else outer.pid
+            folder = RUNTIME / f"weir-bench-{inner}"
+            wait_until(folder.exists)
+            outer.send_signal(how)
+            assert outer.wait(30) == -how
+        wait_until(lambda: not folder.exists())
 
 
 @pytest.mark.parametrize("prefixed", [False, True], ids=["names of their own", "a prefix of the other"])
