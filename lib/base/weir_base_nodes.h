@@ -76,6 +76,18 @@ extern const char *const weir_base_job_work_names[];
 /** Most flows of all queues of events together. */
 #define WEIR_BASE_SCHED_FLOWS_MAX (1u << 20)
 
+/** How soon a job tries again to send a packet that the scheduler did not take. */
+#define WEIR_BASE_JOB_RETRY_NS 20000
+
+/** Dequeues that got nothing, in a row, after each of which a port may rest. */
+#define WEIR_BASE_SCHED_IDLE_CALLS 16
+
+/** Events of a port that has not come for so long are taken over. */
+#define WEIR_BASE_SCHED_AWAY_NS 2000
+
+/** A port that found nothing is awake for so many times that, from the first time on that it may rest, before it sleeps. */
+#define WEIR_BASE_SCHED_AWAKE 10
+
 /** Most links, all together. */
 #define WEIR_BASE_LINKS_MAX 4096
 

@@ -15,8 +15,6 @@
 
 #include "job.h"
 
-#define RETRY_NS 20000 /* how soon to try again to send what was refused */
-
 struct input {
 	struct bridge_job *job;
 	struct bridge_job_flow *flow;
@@ -141,7 +139,7 @@ pass(struct bridge_job *job, struct bridge_job_flow *flow, struct rte_mbuf *m)
 	append(&flow->out, m);
 	unlock(flow);
 	while ((error = send(job, flow)) != 0) {
-		if (error == -ENOSPC && weir_job_sleep(RETRY_NS) == 0)
+		if (error == -ENOSPC && weir_job_sleep(WEIR_BASE_JOB_RETRY_NS) == 0)
 			continue;
 		lock(flow);
 		drop_last(&flow->out); /* that is this one: others were told of */

@@ -16,9 +16,6 @@
 /* Rings that give much are looked at so far apart. */
 #define GAP_NS 2000
 
-/* Events of a port that has not come for so long are taken over. */
-#define AWAY_NS 2000
-
 /* Beside events that take so long it costs little when another port takes over what is ready behind them. */
 #define SLOW_NS 500
 
@@ -350,7 +347,7 @@ builtin_start(struct weir_sched *sched)
 	builtin->may_sleep = sched->config.idle_sleep_us != 0;
 	builtin->slack = weir_base_ns_to_cycles(sched->config.priority_slack_ns);
 	builtin->slow = (uint32_t)weir_base_ns_to_cycles(SLOW_NS);
-	builtin->away = (uint32_t)weir_base_ns_to_cycles(AWAY_NS);
+	builtin->away = (uint32_t)weir_base_ns_to_cycles(WEIR_BASE_SCHED_AWAY_NS);
 	builtin->patience = owner_patience();
 	if (builtin->shards == NULL) {
 		rc = shards_init(builtin);

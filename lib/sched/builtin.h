@@ -36,6 +36,7 @@
 
 #include "ring.h"
 #include "sched_private.h"
+#include "weir_base_nodes.h"
 
 /* Numbers of list nodes and places begin at 1: memory that was never touched is an empty lane. */
 #define NONE 0
@@ -143,9 +144,6 @@ struct held {
 	uint8_t shard;
 	uint8_t flags;
 };
-
-/* A port that found nothing so often gives credits back, and may sleep. */
-#define IDLE_CALLS 16
 
 /* What a port saw of another one's shard. */
 struct seen {

@@ -464,7 +464,7 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 static void
 idle(struct builtin_port *port)
 {
-	if (shard_is_busy(port->own) || ++port->nb_idle % IDLE_CALLS != 0)
+	if (shard_is_busy(port->own) || ++port->nb_idle % WEIR_BASE_SCHED_IDLE_CALLS != 0)
 		return;
 	credit_flush(port);
 	if (port->builtin->may_sleep)

@@ -16,9 +16,6 @@
 
 #include "shard.h"
 
-/* A port that found nothing is awake for so many times the time after which a port is away. */
-#define AWAKE 10
-
 /* Something that the port may have, or that nobody has looked at yet. */
 static bool
 has_something(const struct shard *shard, uint64_t groups)
@@ -72,10 +69,10 @@ port_may_sleep(struct builtin_port *port)
 {
 	uint64_t now = weir_base_cycles();
 
-	if (port->nb_idle == IDLE_CALLS)
+	if (port->nb_idle == WEIR_BASE_SCHED_IDLE_CALLS)
 		port->idle_since = now;
 	__atomic_store_n(&port->idle_at, now, __ATOMIC_RELAXED);
-	if (now - port->idle_since < AWAKE * (uint64_t)port->builtin->away)
+	if (now - port->idle_since < WEIR_BASE_SCHED_AWAKE * (uint64_t)port->builtin->away)
 		return;
 	__atomic_store_n(&port->idle_at, 0, __ATOMIC_RELAXED);
 	port_sleep(port);
@@ -105,7 +102,8 @@ is_looking(const struct builtin_port *port)
 {
 	uint64_t at = __atomic_load_n(&port->idle_at, __ATOMIC_RELAXED);
 
-	return at != 0 && weir_base_cycles() - at < AWAKE * (uint64_t)port->builtin->away;
+	return at != 0 &&
+	       weir_base_cycles() - at < WEIR_BASE_SCHED_AWAKE * (uint64_t)port->builtin->away;
 }
 
 /* Something was published for a shard: its owner, or when that is at work, somebody else. */

@@ -2,7 +2,7 @@
 /*
  * The laws that every run obeys. Two sums each, taken in different places, must be the same to the last picosecond:
  *
- *   credits           the scheduler has lent = packets in its queues, or taken from them
+ *   credits           the scheduler has lent = packets in its queues, or taken from them, and events of jobs
  *   flow balance      what was inside + what came = what left + what was dropped + what is inside
  *   Little's law      the level of what is inside, over time = the time that each one was inside
  *   utilisation law   the number of busy cores or servers, over time = the time that packets were worked on

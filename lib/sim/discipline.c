@@ -215,6 +215,8 @@ sim_lane_since_ps(const struct sim *sim, uint32_t index)
 {
 	const struct sim_lane *const lane = &sim->lanes[index];
 
+	if (lane->is_a_job)
+		return lane->event_ps;
 	if (sim_lane_prefers_resumed(sim, index))
 		return sim->packets.all[lane->resumed.head].entered_ps;
 	return lane->custom != NULL ? lane->since_ps

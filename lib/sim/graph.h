@@ -71,6 +71,8 @@ struct sim_worker {
 	uint64_t round_ps;   /* when it asked */
 	uint32_t round_left; /* packets that it may take */
 	uint32_t packet;     /* of a job */
+	bool has_event;      /* of the job, which has a credit */
+	bool is_unpaid;      /* the job has none: it is run before the round takes anything */
 	uint64_t slice_ps;   /* what is left of the slice */
 	uint64_t frame_ps;   /* of a job that has frames: what this one takes */
 	/* While it waits for the scheduler it serves queues, with a walk of its own: */
@@ -174,6 +176,21 @@ void sim_round_next(struct sim *sim, uint32_t worker);
 void sim_job_wakes(struct sim *sim, uint32_t lane);
 /* A job's time slice is over. */
 void sim_round_slice_ends(struct sim *sim, uint32_t worker);
+/* A packet has come to a lane of jobs, to wait there: a job begins, if none of the flow's is there. */
+void sim_job_begin(struct sim *sim, uint32_t lane);
+/* A job of a lane wants a worker, and has no event. */
+void sim_job_ready(struct sim *sim, uint32_t lane);
+/* A worker takes one of a lane that has events. */
+void sim_job_take_event(struct sim *sim, uint32_t worker, uint32_t lane);
+/* It gives the job way to others; or the job waits, or is over. */
+void sim_job_forward(struct sim *sim, uint32_t worker, uint32_t lane);
+void sim_job_release(struct sim *sim, uint32_t worker);
+/* Are there jobs without events that a worker serves? */
+bool sim_backlog_has_work(const struct sim *sim, uint32_t worker);
+/* It gives events to those, as far as the scheduler takes them. @return a lane of which it runs a job without one; SIM_NONE: none */
+uint32_t sim_backlog_feed(struct sim *sim, uint32_t worker);
+/* Has each flow of jobs one job? @return events of jobs */
+uint32_t sim_jobs_check(struct sim *sim);
 /* A packet leaves the graph, by which it may leave its lane. */
 void sim_round_release(struct sim *sim, uint32_t packet);
 /*

@@ -6,7 +6,7 @@
 #include "lane.h"
 
 /* What a job is about with a packet, which has no steps of an object: it is kept in the place of these. */
-enum job_step { JOB_WORKS, JOB_WAITS };
+enum job_step { JOB_WORKS, JOB_WAITS, JOB_SENDS };
 
 static inline const struct model_graph *
 graph_of(const struct sim *sim)
@@ -46,8 +46,9 @@ take(struct sim *sim, uint32_t lane_index)
 	return packet;
 }
 
-static void
-leave_lane(struct sim *sim, uint32_t index)
+/* It has no lane any more. @return which it had */
+static uint32_t
+lose_lane(struct sim *sim, uint32_t index)
 {
 	struct sim_packet *const packet = &sim->packets.all[index];
 	const uint32_t lane = packet->lane;
@@ -55,6 +56,14 @@ leave_lane(struct sim *sim, uint32_t index)
 	sim_lane_count_left(sim, lane, index);
 	packet->lane = SIM_NONE;
 	sim->lanes[lane].holders--;
+	return lane;
+}
+
+static void
+leave_lane(struct sim *sim, uint32_t index)
+{
+	const uint32_t lane = lose_lane(sim, index);
+
 	sim_lane_update_ready(sim, lane);
 	if (sim_test_bit(sim->ready, lane))
 		sim_workers_wake(sim, lane);
@@ -217,22 +226,29 @@ take_for_job(struct sim *sim, uint32_t lane)
 {
 	uint32_t packet;
 
-	if (sim_lane_prefers_resumed(sim, lane)) {
-		packet = sim_lane_take_resumed(sim, lane);
-	} else {
-		if (sim->lanes[lane].holders > 0 && sim->lanes[lane].type == MODEL_ATOMIC)
-			sim->broken = "one holder per atomic flow";
-		packet = take(sim, lane);
-		if (has_frames(sim, packet)) {
-			sim_lane_update_ready(sim, lane);
-			return packet;
-		}
-		sim->packets.all[packet].left_cycles =
-			work_of(job_of(sim, lane), &sim->packets.all[packet]);
-		sim->packets.all[packet].step = JOB_WORKS;
-	}
-	sim_lane_update_ready(sim, lane);
+	if (sim_lane_prefers_resumed(sim, lane))
+		return sim_lane_take_resumed(sim, lane);
+	if (sim->lanes[lane].holders > 0 && sim->lanes[lane].type == MODEL_ATOMIC)
+		sim->broken = "one holder per atomic flow";
+	packet = take(sim, lane);
+	if (has_frames(sim, packet))
+		return packet;
+	sim->packets.all[packet].left_cycles =
+		work_of(job_of(sim, lane), &sim->packets.all[packet]);
+	sim->packets.all[packet].step = JOB_WORKS;
 	return packet;
+}
+
+/* A worker begins with a slice of a job of a lane. */
+static void
+begin_slice(struct sim *sim, uint32_t index, uint32_t lane, uint64_t asked_ps)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	worker->slice_ps = job_of(sim, lane)->slice_ps;
+	counts_of(sim, lane)->slices++;
+	work(sim, index, take_for_job(sim, lane),
+		asked_ps + graph_of(sim)->workers[index].switch_ps);
 }
 
 /* What the round has next, if anything. @param asked_ps  that pass before it is begun */
@@ -264,19 +280,35 @@ take_next(struct sim *sim, uint32_t index, uint64_t asked_ps)
 		return;
 	}
 	worker->round_left--;
-	worker->slice_ps = job_of(sim, lane)->slice_ps;
-	counts_of(sim, lane)->slices++;
-	work(sim, index, take_for_job(sim, lane), asked_ps + model->switch_ps);
+	begin_slice(sim, index, lane, asked_ps);
+	sim_job_take_event(sim, index, lane);
+}
+
+/* It begins with a job that has no event. */
+static void
+run_unpaid(struct sim *sim, uint32_t index, uint32_t lane, uint64_t asked_ps)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	worker->is_in_round = worker->is_unpaid = true;
+	if (!worker->is_busy)
+		sim_worker_set_busy(sim, index, true);
+	begin_slice(sim, index, lane, asked_ps);
 }
 
 void
 sim_round_begin(struct sim *sim, uint32_t index)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
+	const uint64_t dispatch_ps = graph_of(sim)->workers[index].dispatch_ps;
+	const uint32_t unpaid = sim_backlog_feed(sim, index);
 
 	worker->round_ps = sim->now_ps;
 	worker->round_left = graph_of(sim)->burst;
-	take_next(sim, index, graph_of(sim)->workers[index].dispatch_ps);
+	if (unpaid != SIM_NONE)
+		run_unpaid(sim, index, unpaid, dispatch_ps);
+	else
+		take_next(sim, index, dispatch_ps);
 	if (graph_of(sim)->workers[index].nb_polled == 0)
 		sim_worker_count_walk(worker, !worker->is_in_round);
 }
@@ -284,6 +316,12 @@ sim_round_begin(struct sim *sim, uint32_t index)
 void
 sim_round_next(struct sim *sim, uint32_t index)
 {
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	/* Only now does it ask. */
+	if (worker->is_unpaid)
+		worker->round_ps = sim->now_ps;
+	worker->is_unpaid = false;
 	take_next(sim, index, 0);
 }
 
@@ -302,43 +340,53 @@ sim_job_add(struct sim *sim, uint32_t node, uint32_t packet)
 	sim_enqueue(sim, graph_of(sim)->nodes[node].queue, packet);
 }
 
-/* What a round does when it is done with a packet for now: what is left of the slice is for the next packet of the flow, if that may be begun. */
+/* What a job does when it is done with a packet: what is left of the slice is for the next one of the flow. */
 static void
 go_on(struct sim *sim, uint32_t index, uint32_t lane)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
 
-	if (worker->slice_ps > 0 && sim_test_bit(sim->ready, lane))
+	worker->packet = SIM_NONE;
+	if (sim->lanes[lane].nb_waiting == 0)
+		sim_job_release(sim, index);
+	else if (worker->slice_ps > 0)
 		work(sim, index, take_for_job(sim, lane), 0);
 	else
-		worker->packet = SIM_NONE;
+		sim_job_forward(sim, index, lane);
 }
 
-/* The job waits, with its flow and without a core, for somebody else. */
+/* The job waits for so long, with its flow and without a core. */
 static void
-wait(struct sim *sim, uint32_t index, uint32_t packet)
+wait(struct sim *sim, uint32_t index, uint32_t packet, enum job_step step, uint64_t ps)
 {
 	const uint32_t lane = sim->packets.all[packet].lane;
 
-	sim->packets.all[packet].step = JOB_WAITS;
+	sim->packets.all[packet].step = step;
 	sim->packets.all[packet].left_cycles = 0;
 	sim->lanes[lane].sleeper = packet;
-	sim_schedule(sim, sim->now_ps + job_of(sim, lane)->wait_ps, EVENT_PRIORITY_DONE,
-		EVENT_TARGET(EVENT_JOB, lane));
+	sim_schedule(sim, sim->now_ps + ps, EVENT_PRIORITY_DONE, EVENT_TARGET(EVENT_JOB, lane));
 	sim->graph.workers[index].packet = SIM_NONE;
+	sim_job_release(sim, index);
 	sim_round_next(sim, index);
 }
 
-/* A packet wants a slice again. */
-static void
+/* A packet is to have a slice again. @return its lane */
+static uint32_t
 resume(struct sim *sim, uint32_t index)
 {
 	struct sim_packet *const packet = &sim->packets.all[index];
 
 	packet->entered_ps = sim->now_ps;
 	sim_lane_resume(sim, packet->lane, index, false);
-	sim_lane_set_ready(sim, packet->lane);
-	sim_workers_wake(sim, packet->lane);
+	return packet->lane;
+}
+
+/* Its slice is over, and the job goes behind all others. */
+static void
+give_way(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	sim_job_forward(sim, index, resume(sim, packet));
+	sim_round_next(sim, index);
 }
 
 void
@@ -347,11 +395,12 @@ sim_job_wakes(struct sim *sim, uint32_t lane)
 	const uint32_t packet = sim->lanes[lane].sleeper;
 
 	sim->lanes[lane].sleeper = SIM_NONE;
-	sim->packets.all[packet].service_ps += job_of(sim, lane)->wait_ps;
-	resume(sim, packet);
+	if (sim->packets.all[packet].step == JOB_WAITS)
+		sim->packets.all[packet].service_ps += job_of(sim, lane)->wait_ps;
+	sim_job_ready(sim, resume(sim, packet));
 }
 
-/* A packet is done; what is left of the slice is for the next one of its flow. */
+/* A packet is done, and sent on; for as long as the scheduler does not take it the job tries again, and packets of its flow wait. */
 static void
 finish(struct sim *sim, uint32_t index, uint32_t packet)
 {
@@ -359,6 +408,10 @@ finish(struct sim *sim, uint32_t index, uint32_t packet)
 	const uint32_t lane = sim->packets.all[packet].lane, to = job_of(sim, lane)->to;
 	const uint32_t node = job_of(sim, lane)->node;
 
+	if (!sim_credit_take(sim, packet)) {
+		wait(sim, index, packet, JOB_SENDS, WEIR_BASE_JOB_RETRY_NS * UINT64_C(1000));
+		return;
+	}
 	if (graph_of(sim)->nodes[node].is_probed) {
 		sim_probes_pass(sim, SIM_FROM_NODE | node, to, packet);
 		sim_probes_vector_passed(sim, node);
@@ -367,7 +420,7 @@ finish(struct sim *sim, uint32_t index, uint32_t packet)
 	counts_of(sim, lane)->inside--;
 	sim->cores[graph_of(sim)->workers[index].core].served++;
 	sim->packets.all[packet].to = to;
-	sim_round_release(sim, packet);
+	lose_lane(sim, packet);
 	go_on(sim, index, lane);
 	sim_enqueue(sim, to, packet);
 	if (worker->packet == SIM_NONE)
@@ -382,7 +435,8 @@ end_job(struct sim *sim, uint32_t index, uint32_t packet)
 
 	counts_of(sim, sim->packets.all[packet].lane)->packets++;
 	sim->cores[graph_of(sim)->workers[index].core].served++;
-	sim_round_release(sim, packet);
+	lose_lane(sim, packet);
+	sim_job_release(sim, index);
 	sim_job_over(sim, follower, sim->packets.all[packet].flow);
 	sim_packet_delivered(sim, packet);
 	sim->graph.workers[index].packet = SIM_NONE;
@@ -404,8 +458,7 @@ end_frame(struct sim *sim, uint32_t index)
 	} else if (worker->slice_ps > 0) {
 		work_on_frame(sim, index, 0);
 	} else {
-		resume(sim, packet);
-		sim_round_next(sim, index);
+		give_way(sim, index, packet);
 	}
 }
 
@@ -423,15 +476,14 @@ end_slice(struct sim *sim, uint32_t index)
 	worker->slice_ps -= worked_ps;
 	if (left_ps == worked_ps) {
 		if (job->wait_ps > 0 && packet->step == JOB_WORKS)
-			wait(sim, index, worker->packet);
+			wait(sim, index, worker->packet, JOB_WAITS, job->wait_ps);
 		else
 			finish(sim, index, worker->packet);
 		return;
 	}
 	packet->left_cycles =
 		(double)(left_ps - worked_ps) / ps_per_unit(sim, index, worker->packet);
-	resume(sim, worker->packet);
-	sim_round_next(sim, index);
+	give_way(sim, index, worker->packet);
 }
 
 void

@@ -179,6 +179,10 @@ sim_enqueue(struct sim *sim, uint32_t queue_index, uint32_t packet_index)
 	}
 	weir_sim_level_set(&queue->length, sim->now_ps, queue->length.value + 1);
 	if (open) {
+		if (model->job != SIM_NONE) {
+			sim_job_begin(sim, lane_index);
+			return;
+		}
 		sim_lane_set_ready(sim, lane_index);
 		/* No core is idle: either that was asked, or others wait already. */
 		if (sim_is_of_workers(model))

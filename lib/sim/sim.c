@@ -129,6 +129,7 @@ init_lanes(struct sim *sim)
 			.type = queue->type,
 			.is_fcfs = queue->discipline == MODEL_FCFS,
 			.is_of_many = queue->nb_flows > SIM_READY_FEW,
+			.is_a_job = queue->job != SIM_NONE && queue->type == MODEL_ATOMIC,
 			.waiting = {.head = SIM_NONE},
 			.in_flight = {.head = SIM_NONE},
 			.resumed = {.head = SIM_NONE},
@@ -245,6 +246,7 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 		return NULL;
 	}
 	init_lanes(sim);
+	sim->backlog.head = SIM_NONE;
 	init_cores(sim);
 	if (!init_custom(sim) || !init_random(sim, seed, replication) ||
 		!sim_graph_init(sim, seed, replication) ||

@@ -6,6 +6,7 @@
  * One replication of a model: what changes while it runs. It belongs to one thread.
  *
  *   sim.c         making it, and freeing it
+ *   lists.h       lists of packets
  *   latency.h     times that packets took
  *   engine.c      the loop over events
  *   traffic.c     packets that arrive
@@ -13,6 +14,7 @@
  *   lane.c, .h    flows of a queue, and who holds them
  *   choose.c      which of them a core takes from next
  *   credit.c      how many packets the scheduler takes
+ *   job_events.c  jobs as the scheduler has them
  *   discipline.c  in which order packets of a queue are served
  *   dispatch.c    what the scheduler costs, weights, and packets that interrupt others
  *   steps.c       what cores do with packets
@@ -106,6 +108,7 @@ struct sim_lane {
 	enum model_queue_type type;
 	bool is_fcfs;
 	bool is_of_many; /* its queue has many lanes */
+	bool is_a_job;   /* one at a time takes its packets: what waits is that one's event */
 	struct packet_list waiting;
 	struct packet_list in_flight; /* ordered: what was taken from it and has not left it yet */
 	struct packet_list claims,    /* what waits with its core to have the flow */
@@ -117,6 +120,10 @@ struct sim_lane {
 	uint64_t latest_ps; /* when the last one came of those that have left it */
 	uint32_t holders;   /* packets that were taken from it and have not left it */
 	uint32_t sleeper;   /* of these, of a job that waits without a core; SIM_NONE: none */
+	/* Of jobs: */
+	uint32_t nb_events, nb_unpaid; /* that are ready: with an event, and in the backlog */
+	uint32_t next_unpaid;          /* lane in the backlog */
+	uint64_t event_ps;             /* since when it has its event, the last one of several */
 };
 
 /* Sums are of the time since the warm-up, of which each also takes its part of what began before. */
@@ -278,6 +285,11 @@ struct sim_probe {
 	FILE *file;                    /* of its trace, or NULL */
 };
 
+/* Lanes of which jobs are ready that the scheduler takes no event of. */
+struct sim_backlog {
+	uint32_t head, tail;
+};
+
 /* See ready.c. Where a queue has few lanes they are looked at one by one. */
 #define SIM_READY_FEW 16
 
@@ -296,7 +308,8 @@ struct sim {
 	uint64_t fingerprint;
 	uint64_t nb_events;
 	uint64_t work;       /* lanes and packets that were looked at to find the next one */
-	uint32_t nb_credits; /* of the scheduler that packets have */
+	uint32_t nb_credits; /* of the scheduler that packets have, and jobs */
+	struct sim_backlog backlog;
 	uint64_t nb_left; /* packets that may still leave before it ends; UINT64_MAX: any number */
 	const char *broken;
 	bool is_models_fault; /* what is broken */
@@ -430,7 +443,9 @@ void sim_enqueue(struct sim *sim, uint32_t queue, uint32_t packet);
 void sim_enter(struct sim *sim, uint32_t queue, uint32_t packet);
 /* One that is to go to a queue from outside. @return false: the scheduler takes no more */
 bool sim_credit_take(struct sim *sim, uint32_t packet);
-/* Are there as many credits as packets that have one? */
+/* One for a job. @return false: none is left */
+bool sim_credit_get(struct sim *sim);
+/* Are there as many credits as packets and jobs that have one? */
 void sim_credits_check(struct sim *sim);
 /* A core that polls comes to a lane. */
 void sim_core_polls(struct sim *sim, uint32_t core);
@@ -518,16 +533,25 @@ sim_counted_ps(const struct sim *sim, uint64_t since_ps)
 	return sim->now_ps - (since_ps > sim->window_ps ? since_ps : sim->window_ps);
 }
 
+/* Somebody may have one more. */
+static inline void
+sim_credit_put(struct sim *sim)
+{
+	if (!sim->model->is_limited)
+		return;
+	sim->nb_credits--;
+	if (sim->graph.nb_waiting > 0)
+		sim_workers_retry(sim);
+}
+
 /* A packet leaves the queues, if it has come to any. */
 static inline void
 sim_credit_return(struct sim *sim, uint32_t packet)
 {
 	if (!sim->packets.all[packet].has_credit)
 		return;
-	sim->nb_credits--;
 	sim->packets.all[packet].has_credit = false;
-	if (sim->graph.nb_waiting > 0)
-		sim_workers_retry(sim);
+	sim_credit_put(sim);
 }
 
 static inline void
@@ -558,43 +582,8 @@ sim_draw(struct sim *sim, const struct model_value *value, struct weir_sim_rando
 /* For what each packet passes, and is called in two places. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-static inline void
-packet_list_add_first(struct sim_packets *packets, struct packet_list *list, uint32_t packet)
-{
-	packets->all[packet].next = list->head;
-	if (list->head == SIM_NONE)
-		list->tail = packet;
-	list->head = packet;
-}
-
-static inline void
-packet_list_add(struct sim_packets *packets, struct packet_list *list, uint32_t packet)
-{
-	packets->all[packet].next = SIM_NONE;
-	if (list->head == SIM_NONE)
-		list->head = packet;
-	else
-		packets->all[list->tail].next = packet;
-	list->tail = packet;
-}
-
-static inline uint32_t
-packet_list_take(const struct sim_packets *packets, struct packet_list *list)
-{
-	const uint32_t packet = list->head;
-
-	list->head = packets->all[packet].next;
-	return packet;
-}
-
-static inline void
-sim_vector_add(struct sim *sim, struct sim_vector *vector, uint32_t packet)
-{
-	packet_list_add(&sim->packets, &vector->list, packet);
-	vector->nb++;
-	vector->bytes += sim->packets.all[packet].size_bytes;
-}
-
 #pragma GCC visibility pop
+
+#include "lists.h"
 
 #endif

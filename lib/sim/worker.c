@@ -300,7 +300,8 @@ has_work(struct sim *sim, uint32_t index)
 	for (place = 0; place < model->nb_polled; place++)
 		if (sim->graph.rings[ring_of(sim, index, place)].head != SIM_NONE)
 			return true;
-	return model->asks && sim_has_ready_lane(sim, model->core);
+	return model->asks &&
+	       (sim_has_ready_lane(sim, model->core) || sim_backlog_has_work(sim, index));
 }
 
 void

@@ -43,7 +43,8 @@ sim_worker_wait(struct sim *sim, uint32_t index)
 	struct sim_worker *const worker = &sim->graph.workers[index];
 
 	sim->cores[model->core].step_start_ps = sim->now_ps;
-	if (!model->asks || !sim_has_ready_lane(sim, model->core)) {
+	if (!model->asks ||
+		(!sim_has_ready_lane(sim, model->core) && !sim_backlog_has_work(sim, index))) {
 		worker->phase = WORKER_WAITS;
 		sim->graph.nb_waiting++;
 		return;

@@ -310,3 +310,47 @@ def test_who_waits_for_the_scheduler_loses_nothing(tmp_path, limit):
     assert stream["dropped_packets"] == 0
     [worker] = means(told["workers"]).values()
     assert worker["received_packets"] == transmitted
+
+
+# Jobs beside a limit: those that are refused try again.
+JOBS_AT_LIMIT = """
+application:
+  queues: {before: {type: parallel}, done: {type: atomic, flows: 16}}
+  nodes:
+    first: {type: sched_tx, queue: before}
+    from_before: {type: sched_rx, queues: [before]}
+    inspect: {type: job, work: WORK, time: 3us, queue: done, flows: 16}
+    from_done: {type: sched_rx, queues: [done]}
+  edges: ['uplink.classify -> first', 'from_before.before -> inspect', 'from_done.done -> north']
+platform:
+  scheduler: {events: 64, threshold: THRESHOLD}
+  ports: {uplink: {pcap_in: CAPTURE}, north: {pcap_out: out.pcap}}
+  workers: [{receive: [uplink]}, {}]
+  cores: {c: {count: 2, clock: 1GHz}}
+  costs:
+    walk: 100cycles
+    dispatch: 100cycles
+    switch: 100cycles
+    nodes: {pcap_rx: {packet: 10cycles}, sched_tx: {packet: 10cycles}, sched_rx: {packet: 10cycles}, job: {packet: 50cycles}, pcap_tx: {packet: 100cycles}}
+traffic:
+  streams: {s: {to: uplink, bursts: {interval: 1ms, lifetime: 20us}, rate: 5Mpps, size: 890B, count: 4096, flows: 100}}
+run:
+  simulation: {duration: 2s}
+"""
+
+
+@pytest.mark.parametrize("work", ["compute", "wait"])
+@pytest.mark.parametrize("threshold", [4, 20])
+def test_jobs_at_the_limit_lose_nothing(tmp_path, threshold, work):
+    path = tmp_path / "limit.yaml"
+    path.write_text(JOBS_AT_LIMIT.replace("THRESHOLD", str(threshold)).replace("WORK", work).replace(
+        "CAPTURE", f"{ROOT}/examples/data/isp-mix-vlan.pcap"))
+    ran = weir("run", path, "--json", cwd=tmp_path).json()
+    told = simulate(path)
+    [stream] = means(told["streams"]).values()
+    [transmitted] = (port["tx_packets"] for port in ran["ports"] if port["name"] == "north")
+    [job] = ran["jobs"]
+    assert transmitted == stream["delivered_packets"] == stream["arrived_packets"] == 4096
+    assert stream["held_packets"] == stream["dropped_packets"] == 0
+    assert means(told["jobs"])["inspect"]["packets"] == job["packets"] == 4096
+    assert {queue["name"]: queue["sent"] for queue in ran["queues"]}["done"] == means(told["queues"])["done"]["arrived_packets"]

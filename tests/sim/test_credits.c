@@ -291,7 +291,7 @@ who_waits_is_busy(void **state)
 	given_free(&given);
 }
 
-/* Without a word of it the limit is that of a program that runs, 4096, where there is one; jobs are not limited, nor queues that are no scheduler's. */
+/* Without a word of it the limit is that of a program that runs, 4096, where there is one; not of queues that are no scheduler's. */
 #define MANY "arrivals: deterministic, interval: 1ns, count: 5000"
 #define SENDS(costs)                                                                               \
 	"application:\n"                                                                           \

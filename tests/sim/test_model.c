@@ -257,16 +257,6 @@ what_means_nothing_to_workers(void **state)
 		"  workers: [{receive: [d], groups: []}]\n"
 		"  costs: {walk: 1cycles, nodes: {ethdev_rx: {}, sched_tx: {}, drop: {}}}\n",
 		"'r' has a 'capacity'");
-#define TX(port, tx, scheduler)                                                                    \
-	"  nodes: {" tx "}\n"                                                                      \
-	"  edges: [d.classify -> t]\n"                                                             \
-	"platform:\n  scheduler: {" scheduler "}\n  ports: {d: {" port "}}\n"                      \
-	"  workers: [{receive: [d], groups: []}]\n"                                                \
-	"  costs: {walk: 1cycles, nodes: {ethdev_rx: {}, pcap_rx: {}, sched_tx: {}, job: {}, "     \
-	"drop: {}}}\n"
-	refuse("platform:\n",
-		TX("device: a", "@t: {type: job, queue: q, work: wait, time: 1us}", "threshold: 9"),
-		"in the jobs of 't'");
 	refuse("platform:\n",
 		"platform:\n  ports: {d: {pcap_in: /dev/null, bandwidth: @1Gb/s}}\n"
 		"  workers: [{receive: [d], groups: []}]\n"

@@ -231,18 +231,6 @@ sim_doc_drops(const struct weir_sim_model *model, const struct weir_base_doc_val
 	return false;
 }
 
-/* A job sends again and again what it has done, and keeps its flow. */
-static void
-check_limit(struct weir_sim_model *model, const struct weir_base_doc_value *own)
-{
-	if (model->is_limited)
-		weir_base_doc_error_add(model->doc, own,
-			"what is done in the jobs of '%s' waits while the scheduler takes no more, "
-			"which is not simulated; expected no 'events' and 'threshold' in "
-			"platform.scheduler",
-			weir_base_doc_name(own));
-}
-
 /* What finds a queue's capacity full is dropped. */
 static void
 check_no_wait(struct weir_sim_model *model, const struct weir_base_doc_value *own, uint32_t queue)
@@ -274,7 +262,6 @@ sim_doc_read_events(struct weir_sim_model *model, const struct weir_base_doc_val
 		node->waits = !sim_doc_drops(model, own);
 		return 0;
 	case WEIR_BASE_NODE_WORKS:
-		check_limit(model, own);
 		return read_job(model, own, costs, index);
 	default:
 		return 0;

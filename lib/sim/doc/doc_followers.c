@@ -140,12 +140,6 @@ read_jobs(struct weir_sim_model *model, struct model_process *process)
 		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "jobs"),
 			"%u jobs at a time have no order; expected 1 for the hit finder",
 			process->nb_jobs);
-	if (model->is_limited && model->graph.nb_workers > 0)
-		weir_base_doc_error_add(model->doc, value,
-			"what becomes of jobs of process '%s' while the scheduler takes no more is "
-			"not simulated; expected no 'events' and 'threshold' in "
-			"platform.scheduler",
-			weir_base_doc_name(value));
 }
 
 int

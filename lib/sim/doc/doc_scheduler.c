@@ -65,17 +65,13 @@ has_jobs(const struct weir_base_doc_value *root)
 	return has_node(root, WEIR_BASE_NODE_JOB);
 }
 
-/*
- * Where no limit is said, a program that runs has one all the same. Whose queues are no scheduler's has none; and what becomes of jobs at it is
- * not simulated.
- */
+/* Where no limit is said, a program that runs has one all the same. Whose queues are no scheduler's has none. */
 static bool
 has_default_limit(const struct weir_base_doc_value *root)
 {
-	return (weir_base_doc_given(weir_base_doc_get(root, "platform"), "scheduler") ||
-		       has_node(root, WEIR_BASE_NODE_SCHED_TX) ||
-		       has_node(root, WEIR_BASE_NODE_SCHED_RX)) &&
-	       !has_jobs(root);
+	return weir_base_doc_given(weir_base_doc_get(root, "platform"), "scheduler") ||
+	       has_node(root, WEIR_BASE_NODE_SCHED_TX) || has_node(root, WEIR_BASE_NODE_SCHED_RX) ||
+	       has_jobs(root);
 }
 
 int

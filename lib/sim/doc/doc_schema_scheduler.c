@@ -41,8 +41,7 @@ static const struct weir_base_doc_key scheduler_keys[] = {
 		.check = check_power,
 		.expected = "a power of two",
 		.help = "Most events inside: packets in queues, and in the hands of workers that "
-			"got them from there. A power of two. For `weir sim` jobs have no limit "
-			"where neither this nor `threshold` is given.",
+			"got them from there; jobs that are ready. A power of two.",
 	},
 	{
 		.name = "flows",

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs at the scheduler's limit: they have events only as far as it takes them, lose nothing, and try again to send what it refuses. */
+#include "theory.h"
+
+/*
+ * One worker receives, another one works, and asks every 200 ns. Streams are of a flow each. To begin with a job takes 200 ns to ask, and 300 to switch
+ * to it; a packet that is brought back and transmitted another 245.
+ */
+#define JOBS(scheduler, job, streams)                                                              \
+	"application:\n"                                                                           \
+	"  queues: {done: {type: atomic}}\n"                                                       \
+	"  nodes:\n"                                                                               \
+	"    work: {type: job, queue: done, " job "}\n"                                            \
+	"    back: {type: sched_rx, queues: [done]}\n"                                             \
+	"  edges: ['uplink.classify -> work', 'back.done -> north']\n"                             \
+	"platform:\n"                                                                              \
+	"  scheduler: {" scheduler "}\n"                                                           \
+	"  ports: {uplink: {device: a}, north: {pcap_out: b}}\n"                                   \
+	"  workers: [{receive: [uplink], groups: []}, {}]\n"                                       \
+	"  cores: {c: {count: 2, clock: 1GHz}}\n"                                                  \
+	"  costs:\n"                                                                               \
+	"    walk: 100cycles\n"                                                                    \
+	"    poll: 10cycles\n"                                                                     \
+	"    dispatch: 200cycles\n"                                                                \
+	"    switch: 300cycles\n"                                                                  \
+	"    nodes:\n"                                                                             \
+	"      ethdev_rx: {vector: 50cycles, packet: 10cycles}\n"                                  \
+	"      job: {vector: 20cycles, packet: 5cycles}\n"                                         \
+	"      sched_rx: {vector: 7cycles, packet: 3cycles}\n"                                     \
+	"      pcap_tx: {vector: 30cycles, packet: 5cycles}\n"                                     \
+	"      drop: {}\n"                                                                         \
+	"traffic: {streams: {" streams "}}\n"                                                      \
+	"run: {simulation: {seed: 1, duration: 200us}}\n"
+
+#define STREAM(name, start, more)                                                                  \
+	name ": {to: uplink, arrivals: deterministic, interval: 1ns, start: " start ", " more "}"
+
+/*
+ * Of two packets of a flow the first one has the other credit, beside the job's, when it is done at 10900, and is with the queue until the
+ * job's slice is over. So the second one is refused at 20900, and the job sleeps for 20 us, without a credit.
+ */
+static void
+refused_packet_is_sent_later(void **state)
+{
+	EXPECT(JOBS("threshold: 2", "work: compute, time: 10us", STREAM("s", "0ns", "count: 2")),
+		{WEIR_SIM_JOB, "work", "slices", 2}, {WEIR_SIM_JOB, "work", "packets", 2},
+		{WEIR_SIM_STREAM, "s", "latency_min_ns", 20900 + 245 - 1},
+		/* Found at 41045. */
+		{WEIR_SIM_STREAM, "s", "latency_max_ns", 41045 + 500 + 245 - 2},
+		{WEIR_SIM_STREAM, "s", "service_mean_ns", 80 + 30 + 10000 + 210 + 35});
+}
+
+/* Three jobs, and two credits: the third one is run first, as it has no event, and sends when others have given theirs back. */
+static void
+job_without_event_runs_at_once(void **state)
+{
+	EXPECT(JOBS("threshold: 2", "work: compute, time: 10us",
+		       STREAM("a", "0ns", "count: 1, flows: 9999999") ", " STREAM(
+			       "b", "1ns", "count: 1, flows: 9999999") ", " STREAM("c", "2ns",
+			       "count: 1, flows: 9999999")),
+		{WEIR_SIM_JOB, "work", "slices", 6}, {WEIR_SIM_JOB, "work", "packets", 3},
+		/* Run at 900, refused at 10900, woken at 30900, and found when the jobs of the others have been refused. */
+		{WEIR_SIM_STREAM, "c", "latency_mean_ns", 31500 + 500 + 245 - 3},
+		/* Of the others, which came together, this one's lane is first: run at 11200, refused at 21200, woken at 41200. */
+		{WEIR_SIM_STREAM, "b", "latency_mean_ns", 41345 + 500 + 245 - 2},
+		/* Run at 21500, refused at 31500, woken at 51500. */
+		{WEIR_SIM_STREAM, "a", "latency_mean_ns", 51590 + 500 + 245 - 1});
+}
+
+/* A job's own event has the only credit: it sends nothing, ever, as a program that runs. It tries each 20 us. */
+static void
+one_credit_is_too_few(void **state)
+{
+	EXPECT(JOBS("threshold: 1", "work: compute, time: 10us", STREAM("s", "0ns", "count: 3")),
+		{WEIR_SIM_STREAM, "s", "delivered_packets", 0},
+		{WEIR_SIM_STREAM, "s", "dropped_packets", 0},
+		{WEIR_SIM_STREAM, "s", "held_packets", 3}, {WEIR_SIM_JOB, "work", "slices", 10});
+}
+
+/* Jobs that wait have no credits: more of them do than there are. */
+static void
+waiting_jobs_have_no_credits(void **state)
+{
+	EXPECT(JOBS("threshold: 3", "work: wait, time: 50us, flows: 4096",
+		       STREAM("s", "0ns", "count: 20, flows: 9999999")),
+		{WEIR_SIM_STREAM, "s", "delivered_packets", 20},
+		{WEIR_SIM_STREAM, "s", "held_packets", 0});
+}
+
+/* Several workers, other queues beside the jobs, what comes back to jobs: nothing is lost, whatever the limit. */
+static void
+nothing_is_lost(void **state)
+{
+	static const char format[] =
+		"application:\n"
+		"  queues: {before: {type: %s, group: %s}, done: {type: %s}}\n"
+		"  nodes:\n"
+		"    first: {type: sched_tx, queue: before, on_full: wait}\n"
+		"    from: {type: sched_rx, queues: [before]}\n"
+		"    work: {type: job, queue: done, on_full: wait, flows: 7, slice: 5us, group: "
+		"%s, "
+		"work: %s, time: 12us}\n"
+		"    back: {type: sched_rx, queues: [done]}\n"
+		"  edges: ['uplink.classify -> first', 'from.before -> work', 'back.done -> "
+		"north']\n"
+		"platform:\n"
+		"  scheduler: {threshold: %u}\n"
+		"  ports: {uplink: {device: a}, north: {pcap_out: b}}\n"
+		"  workers: [{receive: [uplink], groups: [%s]}, {groups: [default, x, y]}, "
+		"{groups: [default]}]\n"
+		"  cores: {c: {count: 3, clock: 1GHz}}\n"
+		"  costs:\n"
+		"    walk: 100cycles\n"
+		"    dispatch: 100cycles\n"
+		"    nodes: {ethdev_rx: {packet: 10cycles}, sched_tx: {packet: 10cycles}, "
+		"sched_rx: "
+		"{packet: 10cycles}, job: {}, pcap_tx: {packet: 1000cycles}, drop: {}}\n"
+		"traffic: {streams: {s: {to: uplink, arrivals: poisson, rate: 0.2Mpps, count: 300, "
+		"flows: 20}}}\n"
+		"run: {simulation: {duration: 90ms}}\n";
+	static const char *const types[] = {"atomic", "parallel", "ordered"};
+	static const char *const groups[] = {"default", "x", "y"};
+	static const char *const works[] = {"compute", "wait"};
+	static const unsigned int thresholds[] = {2, 3, 9, 64};
+	char text[2048];
+	unsigned int i, j, k, l;
+
+	for (i = 0; i < 3; i++)
+		for (j = 0; j < 3; j++)
+			for (k = 0; k < 2; k++)
+				for (l = 0; l < 4; l++) {
+					snprintf(text, sizeof(text), format, types[i], groups[j],
+						types[(i + j) % 3], groups[(j + k) % 3], works[k],
+						thresholds[l], j == 1 ? "default" : "");
+					EXPECT(text,
+						{WEIR_SIM_STREAM, "s", "delivered_packets", 300},
+						{WEIR_SIM_STREAM, "s", "held_packets", 0},
+						{WEIR_SIM_JOB, "work", "packets", 300});
+				}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refused_packet_is_sent_later),
+		cmocka_unit_test(job_without_event_runs_at_once),
+		cmocka_unit_test(one_credit_is_too_few),
+		cmocka_unit_test(waiting_jobs_have_no_credits),
+		cmocka_unit_test(nothing_is_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
