@@ -345,7 +345,8 @@ struct weir_sim_model {
 	struct model_level *levels;
 	uint32_t nb_memories, nb_levels;
 	bool has_forks;
-	bool has_fields; /* frames of some links say what they are */
+	bool has_unknown_queue; /* a name of one is that of none, which was told */
+	bool has_fields;        /* frames of some links say what they are */
 	bool is_plain; /* packets are only themselves: no parts, no place in a memory, no credit */
 	bool is_limited;    /* the scheduler takes what is new only while fewer are inside than: */
 	bool limit_is_said; /* by the file; else it is that of a program that runs */

@@ -42,7 +42,8 @@ replaced(const char *old, const char *new, unsigned int *line, unsigned int *col
 	return text;
 }
 
-static void
+/* @return how many errors there are, one of which is the one that is expected */
+static unsigned int
 refuse(const char *old, const char *new, const char *words)
 {
 	const struct weir_base_doc_error *errors;
@@ -64,6 +65,14 @@ refuse(const char *old, const char *new, const char *words)
 	}
 	weir_base_doc_free(doc);
 	free(text);
+	return nb_errors;
+}
+
+/* What follows from one error is not told besides. */
+static void
+refuse_only(const char *old, const char *new, const char *words)
+{
+	assert_int_equal(refuse(old, new, words), 1);
 }
 
 static void
@@ -91,9 +100,9 @@ keys_and_units(void **state)
 static void
 queues_that_nobody_serves_or_feeds(void **state)
 {
-	refuse("to: q", "to: @x", "unknown queue 'x'");
-	refuse("to: r", "to: @x", "unknown queue 'x'");
-	refuse("queues: [q]", "queues: [@x]", "unknown queue 'x'");
+	refuse_only("to: q", "to: @x", "unknown queue 'x'");
+	refuse_only("to: r", "to: @x", "unknown queue 'x'");
+	refuse_only("queues: [q]", "queues: [@x]", "unknown queue 'x'");
 	refuse("queues: [r]", "queues: [@q]", "belongs to object 'o' already");
 	refuse("    q: {type", "    @lost: {type: parallel}\n    q: {type", "never served");
 	refuse("    q: {type", "    @lost: {type: parallel}\n    q: {type", "nothing is sent");
@@ -129,7 +138,8 @@ steps_that_cost_nothing(void **state)
 	refuse("{cpu: 700cycles}", "{cpu: 700cycles, spread: @1}", "'spread' means nothing");
 }
 
-#define STEP(steps, words) refuse("{cpu: 700cycles}", "{cpu: 1cycles}, " steps, words)
+#define STEP(steps, words)      refuse("{cpu: 700cycles}", "{cpu: 1cycles}, " steps, words)
+#define STEP_ONLY(steps, words) refuse_only("{cpu: 700cycles}", "{cpu: 1cycles}, " steps, words)
 
 static void
 steps_that_mean_nothing(void **state)
@@ -156,7 +166,12 @@ steps_that_name_what_is_not(void **state)
 {
 	STEP("{use: @gpu}", "unknown unit 'gpu'");
 	STEP("{output: true, through: @gpu}", "unknown unit 'gpu'");
-	STEP("{send: @x}", "unknown queue 'x'");
+	STEP_ONLY("{send: @x}", "unknown queue 'x'");
+	refuse_only("to: r, steps: [{cpu: 700cycles}]",
+		"steps: [{cpu: 1cycles}, {send: r, when: size > 9}, {send: [@x], by: flow}]",
+		"unknown queue 'x'");
+	refuse_only("to: r, steps: [{cpu: 700cycles}]",
+		"to: r, steps: [{cpu: 1cycles}, {jump: @x}]", "has the label 'x'");
 	STEP("{memory: @x}", "unknown memory 'x'");
 	STEP("{cpu: 1cycles, accesses: @2}", "expected it with 'memory'");
 	STEP("{cpu: 1cycles, bytes: @2B}", "expected it with 'memory'");
@@ -327,6 +342,42 @@ packets_that_steps_send_in_circles(void **state)
 		"never leave");
 }
 
+/* Parts are those of the packet itself: it may have come with them, but not as one. */
+static void
+packets_that_join_nothing(void **state)
+{
+	struct given given;
+
+	STEP("{join: @true}", "no packet has parts here to wait for");
+	STEP("{join: @true}, {fork: r}", "no packet has parts");
+	refuse("to: r, steps: [{cpu: 700cycles}]}\n    p: {queues: [r], steps: [{cpu: 1kcycles",
+		"steps: [{fork: r}]}\n    p: {queues: [r], steps: [{join: @true}, {cpu: 1kcycles",
+		"no packet has parts");
+	/* Forked where it comes from, or in a loop. */
+	given = given_model("traffic: {streams: {s: {to: q, rate: 1Mpps}}}\n"
+			    "application:\n"
+			    "  queues: {q: {}, r: {}, t: {}, u: {}}\n"
+			    "  objects:\n"
+			    "    o: {queues: [q], to: r, steps: [{fork: t}]}\n"
+			    "    p: {queues: [r], steps: [{cpu: 1cycles}, {send: [u], by: flow}]}\n"
+			    "    v: {queues: [u], steps: [{join: true}]}\n"
+			    "    w: {queues: [t], steps: [{label: l, cpu: 1cycles}]}\n"
+			    "platform: {cores: {c: {clock: 1GHz}}}\n"
+			    "run: {simulation: {duration: 1us}}\n");
+	given_free(&given);
+	given = given_model(
+		"traffic: {streams: {s: {to: q, rate: 1Mpps, attributes: {n: {value: 2}}}}}\n"
+		"application:\n"
+		"  queues: {q: {type: parallel}, t: {}}\n"
+		"  objects:\n"
+		"    o: {queues: [q], steps: [{label: l, cpu: 1cycles}, {join: true}, {fork: t}, "
+		"{jump: l, probability: 0.5}]}\n"
+		"    w: {queues: [t], steps: [{cpu: 1cycles}]}\n"
+		"platform: {cores: {c: {clock: 1GHz}}}\n"
+		"run: {simulation: {duration: 1us}}\n");
+	given_free(&given);
+}
+
 /* A part has the flow of its packet, which joins it; in a parallel queue there are none. */
 static void
 parts_that_wait_for_their_packet(void **state)
@@ -416,6 +467,7 @@ main(void)
 		cmocka_unit_test(schedulers_that_are_not_simulated),
 		cmocka_unit_test(schedulers_that_are_simulated),
 		cmocka_unit_test(packets_that_steps_send_in_circles),
+		cmocka_unit_test(packets_that_join_nothing),
 		cmocka_unit_test(a_scheduler_that_is_none),
 		cmocka_unit_test(polling_that_is_none),
 		cmocka_unit_test(what_means_nothing_to_workers),

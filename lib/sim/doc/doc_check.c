@@ -29,6 +29,8 @@ check_queue(struct weir_sim_model *model, const struct model_queue *queue)
 			sim_is_of_workers(queue) ? "workers" : "cores");
 	if (queue->is_switched_to && !queue->is_fed && queue->object == SIM_NONE)
 		return; /* cores bring their packets */
+	if (model->has_unknown_queue)
+		return; /* that may be what is meant, and was told */
 	if (queue->object == SIM_NONE && !sim_is_of_workers(queue))
 		weir_base_doc_error_add(model->doc, queue->value,
 			"queue '%s' is never served: it belongs to no object; expected it among "
@@ -75,6 +77,8 @@ ends_elsewhere(const struct weir_sim_model *model, const struct model_object *ob
 	if (object->nb_steps < 2)
 		return false;
 	last = &model->steps[object->first_step + object->nb_steps - 2];
+	if (last->op == MODEL_JUMP && last->target == SIM_NONE)
+		return false; /* to an unknown step, which was told */
 	return (last->op == MODEL_JUMP || last->op >= MODEL_SEND) &&
 	       last->compare == MODEL_ALWAYS && last->probability >= 1;
 }
@@ -87,13 +91,15 @@ queue_leads_out(const struct weir_sim_model *model, const bool *leads_out, uint3
 	       leads_out[model->queues[queue].object];
 }
 
-/* Does something that a step sends leave in the end? */
+/* Does something that a step sends leave in the end? That to an unknown queue would, which was told. */
 static bool
 step_leads_out(
 	const struct weir_sim_model *model, const bool *leads_out, const struct model_step *step)
 {
 	uint32_t i;
 
+	if (step->op == MODEL_SPREAD && step->nb_targets == 0)
+		return true;
 	for (i = 0; step->op == MODEL_SPREAD && i < step->nb_targets; i++)
 		if (queue_leads_out(model, leads_out, model->targets[step->first_target + i]))
 			return true;
@@ -144,64 +150,6 @@ check_circles(struct weir_sim_model *model)
 	return 0;
 }
 
-/* The only queue of an object; SIM_NONE: it has none, or several. */
-static uint32_t
-only_queue(const struct weir_sim_model *model, uint32_t object)
-{
-	uint32_t found = SIM_NONE, i;
-
-	for (i = 0; i < model->nb_queues; i++) {
-		if (model->queues[i].object != object)
-			continue;
-		if (found != SIM_NONE)
-			return SIM_NONE;
-		found = i;
-	}
-	return found;
-}
-
-static bool
-forks_to(const struct weir_sim_model *model, const struct model_step *step, uint32_t queue)
-{
-	uint32_t i;
-
-	for (i = 0; step->op == MODEL_FORK && i < step->nb_targets; i++)
-		if (model->targets[step->first_target + i] == queue)
-			return true;
-	return false;
-}
-
-/*
- * Parts have their packet's flow, and would wait in its own queue for what that has until they have left. Where it depends on the
- * packet whether it comes to that, only the run can tell: deadlock.c.
- */
-static void
-check_joins(struct weir_sim_model *model, uint32_t index)
-{
-	const struct model_object *object = &model->objects[index];
-	const uint32_t queue = only_queue(model, index);
-	const struct model_step *step = &model->steps[object->first_step], *fork = NULL;
-	uint32_t i;
-
-	if (queue == SIM_NONE || model->queues[queue].type == MODEL_PARALLEL)
-		return;
-	for (i = 0; i + 1 < object->nb_steps; i++, step++) {
-		if (step->op == MODEL_JUMP || step->op == MODEL_SWITCH)
-			return;
-		if (fork == NULL && forks_to(model, step, queue))
-			fork = step;
-		if (fork != NULL && step->op == MODEL_JOIN && step->compare == MODEL_ALWAYS &&
-			step->probability >= 1) {
-			weir_base_doc_error_add(model->doc, weir_base_doc_get(fork->value, "fork"),
-				"parts in queue '%s' wait for their packet, which has the same "
-				"flow of it and joins them; expected another queue, or one of type "
-				"'parallel'",
-				model->queues[queue].name);
-			return;
-		}
-	}
-}
-
 static void
 check_polling(struct weir_sim_model *model, const struct model_cores *kind)
 {
@@ -248,8 +196,8 @@ sim_doc_check(struct weir_sim_model *model)
 		check_queue(model, &model->queues[i]);
 	for (i = 0; i < model->nb_queues; i++)
 		check_discipline(model, &model->queues[i]);
-	for (i = 0; i < model->nb_objects; i++)
-		check_joins(model, i);
+	if (sim_doc_check_joins(model) < 0)
+		return -ENOMEM;
 	for (i = 0; i < model->nb_units; i++)
 		if (!model->units[i].is_used)
 			weir_base_doc_error_add(model->doc, model->units[i].value,

@@ -73,8 +73,11 @@ is_of_jobs(const struct weir_sim_model *model, uint32_t queue)
 uint32_t
 sim_doc_find_any_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {
-	return find_or_tell(
+	const uint32_t queue = find_or_tell(
 		model, value, model->nb_queues, queue_at, "queue", "application.queues");
+
+	model->has_unknown_queue = model->has_unknown_queue || queue == SIM_NONE;
+	return queue;
 }
 
 uint32_t

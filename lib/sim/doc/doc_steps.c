@@ -141,11 +141,13 @@ add_targets(struct weir_sim_model *model, const struct weir_base_doc_value *valu
 			queue = sim_doc_match_queue(model, value, level, queue + 1))
 			if (add_target(model, step, queue) < 0)
 				return -ENOMEM;
-	if (step->nb_targets == before)
+	if (step->nb_targets == before) {
+		model->has_unknown_queue = true;
 		weir_base_doc_error_add(model->doc, value,
 			"unknown queue '%s'; expected one of application.queues, or of an array "
 			"such as 'blade.*.work'",
 			weir_base_doc_str(value));
+	}
 	return 0;
 }
 
@@ -333,6 +335,7 @@ find_label(struct weir_sim_model *model, const struct model_object *object, stru
 			return;
 		}
 	}
+	step->target = SIM_NONE;
 	weir_base_doc_error_add(model->doc, jump,
 		"no step of object '%s' has the label '%s'; expected one that has", object->name,
 		wanted);
