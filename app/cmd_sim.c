@@ -132,10 +132,12 @@ print(const struct sim_report *report, const struct sim_options *options)
 {
 	if (options->json)
 		return app_print_json(sim_report_json(report));
-	if (options->csv)
+	if (options->csv) {
 		sim_report_csv(report);
-	else
+		sim_report_left_aside(report->left_aside, stderr);
+	} else {
 		sim_report_print(report);
+	}
 	return app_finish(APP_OK);
 }
 
@@ -161,9 +163,10 @@ tell_error(int error, const struct weir_sim_param *param)
 	return app_error(&cmd_sim, "%s", strerror(-error));
 }
 
+/* @param left_aside  what of the file the model is not made of */
 static int
 simulate(const char *path, const struct weir_sim_model *model, const struct weir_sim_param *param,
-	const struct sim_options *options)
+	const struct sim_options *options, const json_t *left_aside)
 {
 	struct weir_sim_result result;
 	const uint64_t start_ns = weir_base_time_ns();
@@ -172,7 +175,8 @@ simulate(const char *path, const struct weir_sim_model *model, const struct weir
 		.model = model,
 		.param = param,
 		.result = &result,
-		.seconds = (double)(weir_base_time_ns() - start_ns) / NS_PER_S};
+		.seconds = (double)(weir_base_time_ns() - start_ns) / NS_PER_S,
+		.left_aside = left_aside};
 
 	if (error < 0)
 		code = tell_error(error, param);
@@ -228,6 +232,7 @@ sim_run_command(int argc, char **argv)
 	struct weir_sim_model *model;
 	struct weir_sim_param param;
 	struct weir_base_doc *doc;
+	json_t *left_aside;
 	int code = app_options(&cmd_sim, &argc, argv, options, 1, 1);
 
 	if (code >= 0)
@@ -241,6 +246,7 @@ sim_run_command(int argc, char **argv)
 	} else if (model == NULL) {
 		code = refuse(doc, given.json);
 	} else {
+		left_aside = weir_base_doc_unread_json(doc);
 		weir_sim_model_param(model, &param);
 		param.nb_threads = usable_cpus();
 		param.progress = tell_progress;
@@ -250,8 +256,11 @@ sim_run_command(int argc, char **argv)
 		teller.next_ns = given.progress ? 0 : teller.start_ns + (uint64_t)NS_PER_S;
 		code = apply_options(&given, &param);
 		catch_signals();
+		if (code < 0 && left_aside == NULL)
+			code = app_error(&cmd_sim, "out of memory");
 		if (code < 0)
-			code = simulate(argv[1], model, &param, &given);
+			code = simulate(argv[1], model, &param, &given, left_aside);
+		json_decref(left_aside);
 	}
 	weir_sim_model_free(model);
 	weir_base_doc_free(doc);

@@ -9,8 +9,9 @@
 #include "report_text.h"
 #include "sim_report.h"
 
-#define DROP_LINES_MAX 20
-#define CORE_LINES_MAX 64
+#define DROP_LINES_MAX       20
+#define CORE_LINES_MAX       64
+#define LEFT_ASIDE_LINES_MAX 12
 
 /* What a column shows of a quantity. */
 enum form {
@@ -410,6 +411,26 @@ print_results(const struct sim_report *report)
 }
 
 void
+sim_report_left_aside(const json_t *left_aside, FILE *out)
+{
+	const size_t nb = json_array_size(left_aside);
+	size_t i;
+
+	for (i = 0; i < nb && i < LEFT_ASIDE_LINES_MAX; i++) {
+		const json_t *one = json_array_get(left_aside, i);
+
+		fprintf(out, "%s  %s (%s:%lld:%lld)\n",
+			i == 0 ? "\n  left aside, as it is not simulated:\n  " : "  ",
+			json_string_value(json_object_get(one, "key")),
+			json_string_value(json_object_get(one, "file")),
+			json_integer_value(json_object_get(one, "line")),
+			json_integer_value(json_object_get(one, "column")));
+	}
+	if (nb > LEFT_ASIDE_LINES_MAX)
+		fprintf(out, "    and %zu more (--json has all)\n", nb - LEFT_ASIDE_LINES_MAX);
+}
+
+void
 sim_report_print(const struct sim_report *report)
 {
 	const struct weir_sim_result *result = report->result;
@@ -441,4 +462,5 @@ sim_report_print(const struct sim_report *report)
 	else
 		printf("\n  Flow balance, Little's law and utilisation law hold in each "
 		       "replication.\n");
+	sim_report_left_aside(report->left_aside, stdout);
 }

@@ -94,6 +94,7 @@ sim_report_json(const struct sim_report *report)
 		"replications", replications_json(result));
 	unsigned int i;
 
+	json_object_set_new(all, "left_aside", json_deep_copy(report->left_aside));
 	for (i = 0; (name = weir_sim_scope_name((enum weir_sim_scope)i)) != NULL; i++)
 		json_object_set_new(all, name, scope_json(report, (enum weir_sim_scope)i));
 	return all;

@@ -7,6 +7,8 @@
  * What a simulation found, for programs and for people.
  */
 
+#include <stdio.h>
+
 #include <jansson.h>
 
 #include <weir_sim.h>
@@ -18,6 +20,8 @@ struct sim_report {
 	const struct weir_sim_param *param;   /**< how it was run */
 	const struct weir_sim_result *result; /**< what came of it */
 	double seconds;                       /**< how long that took */
+	const json_t
+		*left_aside; /**< what the file says besides, see weir_base_doc_unread_json() */
 };
 
 /** The first replication of which something does not hold; NULL: all is well. */
@@ -28,6 +32,9 @@ json_t *sim_report_json(const struct sim_report *report);
 
 /** All of it as CSV, to standard output: a line per result. */
 void sim_report_csv(const struct sim_report *report);
+
+/** What stands in the file and changes nothing here, a line each, if there is anything. */
+void sim_report_left_aside(const json_t *left_aside, FILE *out);
 
 /** A table of it, to standard output. */
 void sim_report_print(const struct sim_report *report);

@@ -330,6 +330,19 @@ expand_document(struct expansion *expansion, struct weir_base_doc_value *instanc
 	index_things(expansion->root, expansion->part);
 }
 
+/* What is made of it is to be read, in its place. */
+static void
+mark_read(struct weir_base_doc_value *value)
+{
+	unsigned int i;
+
+	if (value == NULL)
+		return;
+	value->is_read = true;
+	for (i = 0; i < value->nb_items; i++)
+		mark_read(value->items[i]);
+}
+
 void
 weir_base_doc_expand(struct weir_base_doc_value *root, const struct weir_base_doc_section *section)
 {
@@ -344,6 +357,8 @@ weir_base_doc_expand(struct weir_base_doc_value *root, const struct weir_base_do
 		of_instances->section != &weir_base_doc_instance)
 		return;
 	expansion.part = of_models->section;
+	mark_read(models);
+	mark_read(instances);
 	if (models != NULL)
 		weir_base_doc_check_value(models, of_models);
 	if (instances != NULL && root->doc->nb_errors == nb_errors)

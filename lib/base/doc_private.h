@@ -18,6 +18,7 @@
  *   doc_number.c   numbers and their units
  *   doc_address.c  IP and MAC addresses
  *   doc_value.c    the accessors
+ *   doc_unread.c   what nobody has asked for
  *   doc_schema.c   JSON Schema
  *   doc_markdown.c reference documentation
  */
@@ -69,6 +70,7 @@ struct weir_base_doc_value {
 	uint8_t form;
 	bool plain;     /* a scalar without quotes: may stand for a number, true, null */
 	bool defaulted; /* stands in the schema, not in the file */
+	bool is_read;   /* somebody has asked for it */
 	unsigned int nb_items, max_items;
 	struct weir_base_doc_value **items;
 	struct weir_base_doc_value **by_name; /* maps: items in order of names */

@@ -18,6 +18,17 @@ weir_base_doc_file_at(const struct weir_base_doc *doc, unsigned int index)
 	return index < doc->nb_files ? doc->files[index] : NULL;
 }
 
+/* As in the file, for somebody who asks for it. */
+static struct weir_base_doc_value *
+read_key(const struct weir_base_doc_value *map, const char *key)
+{
+	struct weir_base_doc_value *value = weir_base_doc_find(map, key);
+
+	if (value != NULL)
+		value->is_read = true;
+	return value;
+}
+
 const struct weir_base_doc_value *
 weir_base_doc_get(const struct weir_base_doc_value *map, const char *key)
 {
@@ -28,7 +39,7 @@ weir_base_doc_get(const struct weir_base_doc_value *map, const char *key)
 
 	if (map == NULL)
 		return NULL;
-	value = weir_base_doc_find(map, key);
+	value = read_key(map, key);
 	if (value != NULL || map->section == NULL || map->defaults == NULL)
 		return value;
 	rows = (struct doc_rows)DOC_ROWS(map->section);
@@ -44,7 +55,7 @@ weir_base_doc_given(const struct weir_base_doc_value *map, const char *key)
 {
 	const struct weir_base_doc_value *value;
 
-	value = map != NULL ? weir_base_doc_find(map, key) : NULL;
+	value = map != NULL ? read_key(map, key) : NULL;
 	return value != NULL && !value->defaulted;
 }
 
@@ -57,7 +68,10 @@ weir_base_doc_count(const struct weir_base_doc_value *value)
 const struct weir_base_doc_value *
 weir_base_doc_at(const struct weir_base_doc_value *value, unsigned int index)
 {
-	return value != NULL && index < value->nb_items ? value->items[index] : NULL;
+	if (value == NULL || index >= value->nb_items)
+		return NULL;
+	value->items[index]->is_read = true;
+	return value->items[index];
 }
 
 const char *

@@ -215,6 +215,15 @@ void weir_base_doc_error_add(struct weir_base_doc *doc, const struct weir_base_d
 void weir_base_doc_error_add_at(struct weir_base_doc *doc, const char *file, unsigned int line,
 	unsigned int column, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/**
+ * What the document says that nobody has asked for with the functions below: who has read it all has left that aside. Of a
+ * map of which nothing was asked for the map, below the top; what instances of a part have in common once.
+ *
+ * @return a JSON array of {"key", "file", "line", "column"}, with the key's path from the top, in the order of the document; the
+ *   caller owns it. NULL: out of memory
+ */
+json_t *weir_base_doc_unread_json(const struct weir_base_doc *doc);
+
 /** Print every error as "file:line:column: message". */
 void weir_base_doc_errors_print(const struct weir_base_doc *doc, FILE *out);
 

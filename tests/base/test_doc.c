@@ -345,6 +345,46 @@ values_as_json(void **state)
 	weir_base_doc_free(doc);
 }
 
+/* Whoever reads a document leaves the rest of it aside. */
+static void
+what_nobody_reads_is_known(void **state)
+{
+	struct weir_base_doc *doc = load_good("text: hello\n"
+					      "ports:\n"
+					      "  p0: {file: a.pcap, queues: 4}\n"
+					      "  p1:\n"
+					      "    file: b.pcap\n"
+					      "    tags: [x, y, z]\n"
+					      "prefixes: [10.0.0.0/8, ::/0]\n");
+	const struct weir_base_doc_value *ports = value_of(doc, "ports");
+	json_t *unread;
+	char *text;
+
+	/* Of one port one key is read, of the other one only that it is there; of a list one item. */
+	weir_base_doc_get(weir_base_doc_at(ports, 0), "file");
+	weir_base_doc_get(weir_base_doc_at(ports, 0), "tags"); /* by default */
+	assert_false(weir_base_doc_given(weir_base_doc_at(ports, 1), "queues"));
+	weir_base_doc_at(value_of(doc, "prefixes"), 1);
+	unread = weir_base_doc_unread_json(doc);
+	text = json_dumps(unread, JSON_COMPACT);
+	assert_string_equal(text,
+		"[{\"key\":\"text\",\"file\":\"t.yaml\",\"line\":1,\"column\":7},"
+		"{\"key\":\"ports.p0.queues\",\"file\":\"t.yaml\",\"line\":3,\"column\":30},"
+		"{\"key\":\"ports.p1\",\"file\":\"t.yaml\",\"line\":4,\"column\":3},"
+		"{\"key\":\"prefixes.0\",\"file\":\"t.yaml\",\"line\":7,\"column\":12}]");
+	free(text);
+	json_decref(unread);
+	/* One key more, and a map that was reported is gone into. */
+	assert_true(weir_base_doc_given(weir_base_doc_get(ports, "p1"), "file"));
+	value_of(doc, "text");
+	unread = weir_base_doc_unread_json(doc);
+	assert_int_equal(json_array_size(unread), 3);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(unread, 1), "key")),
+		"ports.p1.tags");
+	json_decref(unread);
+	weir_base_doc_free(doc);
+}
+
 int
 main(void)
 {
@@ -369,6 +409,7 @@ main(void)
 		cmocka_unit_test(errors_as_json),
 		cmocka_unit_test(messages_are_clean_text),
 		cmocka_unit_test(values_as_json),
+		cmocka_unit_test(what_nobody_reads_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

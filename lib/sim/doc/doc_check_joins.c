@@ -126,7 +126,8 @@ check_forks(struct weir_sim_model *model, const bool *has_parts)
 				!forks_before(model, object, j))
 				weir_base_doc_error_add(model->doc,
 					weir_base_doc_get(model->steps[j].value, "join"),
-					"no packet has parts here to wait for; expected a step 'fork' "
+					"no packet has parts here to wait for; expected a step "
+					"'fork' "
 					"before it");
 }
 
