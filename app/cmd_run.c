@@ -72,6 +72,8 @@ catch_signals(void)
 	sigaction(SIGTERM, &action, NULL);
 	/* A reader that goes away (`weir run ... | head`) must not keep files from being completed. */
 	signal(SIGPIPE, SIG_IGN);
+	/* Nor must a limit on the size of files end the run: what exceeds it could not be written, as on a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 static int

@@ -21,10 +21,17 @@ check_directory(const char *path)
 {
 	struct stat status;
 
-	if (lstat(path, &status) != 0)
-		return -errno;
-	if (!S_ISDIR(status.st_mode))
+	if (lstat(path, &status) != 0) {
+		int error = errno;
+
+		weir_base_log(WEIR_BASE_LOG_ERROR, "base", "cannot look at %s: %s", path,
+			strerror(error));
+		return -error;
+	}
+	if (!S_ISDIR(status.st_mode)) {
+		weir_base_log(WEIR_BASE_LOG_ERROR, "base", "%s: expected a directory", path);
 		return -ENOTDIR;
+	}
 	if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
 		weir_base_log(WEIR_BASE_LOG_ERROR, "base",
 			"%s: expected a directory of this user that no one else may write", path);

@@ -181,15 +181,18 @@ listen_at(struct weir_base_ctl *ctl)
 	return 0;
 }
 
+/* @param told  why it did not go was logged already */
 static int
-open_socket(struct weir_base_ctl *ctl, const char *name)
+open_socket(struct weir_base_ctl *ctl, const char *name, bool *told)
 {
 	char directory[CTL_PATH_SIZE];
 	int error, lock;
 
 	error = weir_base_ctl_path(name, ctl->path, sizeof(ctl->path));
-	if (error == 0)
-		error = weir_base_ctl_directory(directory, sizeof(directory), true);
+	if (error != 0)
+		return error;
+	error = weir_base_ctl_directory(directory, sizeof(directory), true);
+	*told = error != 0;
 	if (error != 0)
 		return error;
 	lock = weir_base_ctl_lock(directory);
@@ -258,7 +261,7 @@ struct weir_base_ctl *
 weir_base_ctl_open(const char *name)
 {
 	struct weir_base_ctl *ctl = calloc(1, sizeof(*ctl));
-	bool bound = false;
+	bool bound = false, told = false;
 	int error;
 
 	if (ctl == NULL || init_tables(ctl) != 0) {
@@ -269,7 +272,7 @@ weir_base_ctl_open(const char *name)
 	weir_base_ctl_limit_requests(ctl, WEIR_BASE_CTL_REQUEST_MAX);
 	ctl->listen_fd = -1;
 	ctl->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	error = ctl->wake_fd < 0 ? -errno : open_socket(ctl, name);
+	error = ctl->wake_fd < 0 ? -errno : open_socket(ctl, name, &told);
 	if (error == 0) {
 		bound = true;
 		error = weir_base_ctl_register(
@@ -279,8 +282,13 @@ weir_base_ctl_open(const char *name)
 		error = start_thread(ctl);
 	if (error == 0)
 		return ctl;
-	weir_base_log(WEIR_BASE_LOG_ERROR, "base", "cannot open the control socket of '%s': %s",
-		name != NULL ? name : "", strerror(-error));
+	if (!told)
+		weir_base_log(WEIR_BASE_LOG_ERROR, "base",
+			"cannot open the control socket '%s': %s",
+			ctl->path[0] != '\0' ? ctl->path
+			: name != NULL       ? name
+					     : "",
+			strerror(-error));
 	if (bound)
 		remove_socket(ctl);
 	if (ctl->listen_fd >= 0)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Captures that are damaged are reported, and what could be read of them is forwarded."""
+import json
 import random
+import resource
 import struct
+import subprocess
 
 import pytest
 from scapy.layers.inet import UDP
@@ -10,7 +13,7 @@ import packets
 import pcapfile
 from network import Expected, assert_forwarded
 from networks import CAPTURES, captures, laboratory
-from program import FAILED, OK, USAGE, weir, write_description
+from program import FAILED, OK, USAGE, WEIR, environment, weir, write_description
 
 FRAMES = [bytes(packets.ether() / packets.ip4(id=i) / UDP() / (b"x" * i)) for i in range(100)]
 GOOD = pcapfile.numbered(FRAMES)
@@ -139,3 +142,16 @@ def test_outputs_that_cannot_be_written(tmp_path):
     done = weir("run", write_description(tmp_path / "d.yaml", description), "--json", cwd=tmp_path)
     assert done.code == FAILED or done.code == USAGE, done.text
     assert "/dev/full" in done.stderr + done.stdout and "space" in done.stderr + done.stdout
+
+
+def test_outputs_larger_than_files_may_be(tmp_path):
+    """As a full disk, and no end by a signal: the run goes on, and its totals add up."""
+    path = pcapfile.write(tmp_path / "in.pcap", GOOD)
+    network = laboratory(tmp_path, {"in": path})
+    done = subprocess.run([WEIR, "run", write_description(tmp_path / "d.yaml", network.description()), "--json"], cwd=tmp_path,
+                          env=environment(), capture_output=True, text=True, check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+    assert done.returncode == FAILED and "File too large" in done.stderr, done.stderr
+    report = json.loads(done.stdout)
+    assert report["packets"]["adds_up"] and report["packets"]["in"] == len(GOOD)
+    assert all((tmp_path / f"{name}.pcap").stat().st_size <= 1000 for name in network.outputs)
