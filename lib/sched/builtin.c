@@ -146,9 +146,8 @@ shards_init(struct builtin *builtin)
 /*
  * A queue's flows are divided among the shards of ports that it is for; of all, if it is for none yet.
  *
- * Beginning with another one for each queue: where a core cannot keep up, what it forwards goes on at another, which has less to do. With a
- * flow at the same port in all queues what is forwarded is found in its own cache, a third faster where nothing comes from elsewhere;
- * but a backlog stays where it is then, others take it away in small pieces, and all stages together are half as fast.
+ * A flow is at the same port in all queues: what is forwarded is found in that one's cache. Where there are fewer classes than ports, queues are
+ * at different ones instead: else some would have nothing.
  */
 static void
 divide_flows(struct builtin *builtin, unsigned int queue)
@@ -156,13 +155,15 @@ divide_flows(struct builtin *builtin, unsigned int queue)
 	uint64_t ports = sched_queue_ports(builtin->sched, queue);
 	uint8_t ids[WEIR_SCHED_PORTS_MAX];
 	unsigned int nb = 0;
+	bool few;
 
 	for (int all = 0; all < 2 && nb == 0; all++)
 		for (unsigned int i = 0; i < builtin->sched->config.nb_ports; i++)
 			if (builtin->ports[i].home != NULL && (all || (ports >> i & 1)))
 				ids[nb++] = (uint8_t)builtin->ports[i].home->id;
+	few = builtin->class_mask + 1 < nb;
 	for (unsigned int class = 0; class < NB_CLASSES; class ++)
-		builtin->shard_of[queue][class] = ids[(class + queue) % nb];
+		builtin->shard_of[queue][class] = ids[(class + (few ? queue : 0)) % nb];
 }
 
 /* Whoever puts the first event in waits until its flows are divided, and that is for good. */
@@ -308,6 +309,7 @@ reset_ports(struct builtin *builtin)
 		builtin->nb_served[i] = 1;
 		if (port->own != NULL) {
 			port->own->home = port->own->owner = port->own->sender = i;
+			builtin->senders |= (uint64_t)1 << i;
 			shard++;
 		}
 		port->last_shard = port->unasked = 0;

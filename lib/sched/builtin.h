@@ -22,8 +22,8 @@
  *
  * Order between rings. Events of a flow come by several rings only if the flow before was held by several ports: by its shard's
  * sender, who is its owner and uses its ring, and by others. Their events are put into the shard of their flow under its lock, after all
- * that its rings hold: what the sender had sent before is there by then, and what it will send comes later. How another port becomes
- * the sender: owner.c.
+ * that the rings of ports hold there which may be senders: what the sender had sent before is there by then, and what it will send comes
+ * later. How another port becomes the sender: owner.c.
  *
  * A flow that the port at home there gives back by a forward alone is not given back under the lock: it is written into another ring of the shard, and
  * who has the lock next takes it back, before anything else.
@@ -145,6 +145,9 @@ struct held {
 	uint8_t flags;
 };
 
+/* Events that a port puts in under a lock, at a time. */
+#define FOREIGN_MAX 32
+
 /* What a port saw of another one's shard. */
 struct seen {
 	uint64_t at; /* cycles: since when it has not been polled */
@@ -170,6 +173,7 @@ struct builtin_port {
 	int32_t credits;
 	uint16_t nb_held, nb_max;
 	uint16_t nb_ending;
+	uint16_t nb_foreign;
 	uint8_t holder;           /* in the events that it holds */
 	uint8_t next_free;        /* in free[] */
 	uint8_t first_handed_out; /* since the last dequeue */
@@ -200,8 +204,9 @@ struct builtin_port {
 	uint64_t
 		idle_at; /* cycles: found nothing, and goes on looking; 0: it is at work, or asleep */
 	uint8_t free[256] __attribute__((aligned(64)));
-	uint8_t handed_out[256]; /* held numbers, as free[] was */
-	uint8_t ending[256];     /* held numbers that are given up at the end of this call */
+	uint8_t handed_out[256];               /* held numbers, as free[] was */
+	struct rte_event foreign[FOREIGN_MAX]; /* forwarded from HELD_FOREIGN; not put in yet */
+	uint8_t ending[256]; /* held numbers that are given up at the end of this call */
 	struct held held[256];
 	struct ring *rings[WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
 	struct seen seen[WEIR_SCHED_PORTS_MAX];
@@ -250,6 +255,7 @@ struct builtin {
 	uint8_t nb_served[WEIR_SCHED_PORTS_MAX]; /* by port: shards, about so */
 	uint64_t
 		slack; /* cycles that a shard's owner has for what is of higher priority than others' */
+	uint64_t senders;         /* ports that may be a shard's */
 	uint32_t priorities_used; /* ever, since it was started */
 	struct queue_info queues[256];
 	int32_t inside __attribute__((aligned(64)));   /* credits taken, ports' own included */

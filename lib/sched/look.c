@@ -195,6 +195,27 @@ take_half(struct builtin_port *port, struct shard *shard, struct rte_event *even
 	return most > 0 ? shard_take(shard, port, events, most, priorities) : 0;
 }
 
+/*
+ * Of what is in the rings, too. Where there is one priority no more of that goes to the lists than it takes: what a flow has in lists is taken
+ * from there, and what follows goes there behind it, so that its owner would have all that way until nothing of the flow is left.
+ */
+static uint16_t
+take_half_of_all(struct builtin_port *port, struct shard *shard, struct rte_event *events,
+	uint16_t nb, uint32_t priorities)
+{
+	uint16_t got = 0;
+
+	if (!has_several_priorities(port->builtin)) {
+		shard_look(shard);
+		shard_drain_some(shard, 2u * nb);
+		got = take_half(port, shard, events, nb, priorities);
+	}
+	if (got > 0)
+		return got;
+	shard_drain_all(shard);
+	return take_half(port, shard, events, nb, priorities);
+}
+
 /* From another one's shard. Its rings are left alone while its lists have something. */
 static uint16_t
 steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb,
@@ -212,10 +233,8 @@ steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, 
 		shard_share_next(shard);
 	if (!has_several_priorities(port->builtin))
 		got = take_half(port, shard, events, nb, priorities);
-	if (got == 0) {
-		shard_drain_all(shard);
-		got = take_half(port, shard, events, nb, priorities);
-	}
+	if (got == 0)
+		got = take_half_of_all(port, shard, events, nb, priorities);
 	shard_unlock(shard);
 	count(&port->counts.nb_stolen, got);
 	return got;

@@ -40,6 +40,37 @@ publish(struct builtin_port *port)
 	}
 }
 
+/* What follows from atomic events that another port could have sent, of one shard, after all that it may have sent. */
+static void
+insert_run(struct builtin *builtin, const struct rte_event *events, unsigned int nb)
+{
+	struct shard *shard = &builtin->shards[event_shard(builtin, events[0].event)];
+
+	shard_lock(shard);
+	shard_drain_senders(shard);
+	for (unsigned int i = 0; i < nb; i++)
+		shard_arrive(shard, &events[i]);
+	shard_unlock(shard);
+	announce(builtin, shard->id, 0);
+}
+
+static __rte_noinline void
+insert_foreign(struct builtin_port *port)
+{
+	struct builtin *builtin = port->builtin;
+	const unsigned int nb = port->nb_foreign;
+	unsigned int first = 0;
+
+	port->nb_foreign = 0;
+	for (unsigned int i = 1; i <= nb; i++) {
+		if (i < nb && event_shard(builtin, port->foreign[i].event) ==
+				      event_shard(builtin, port->foreign[first].event))
+			continue;
+		insert_run(builtin, &port->foreign[first], i - first);
+		first = i;
+	}
+}
+
 /* Into the ring to its shard, to be published. @return the shard */
 static inline unsigned int
 put(struct builtin_port *port, struct rte_event event)
@@ -167,6 +198,16 @@ forward_plain(struct builtin_port *port, struct rte_event event, uint32_t priori
 	return true;
 }
 
+/* In its turn: what was put into rings by now comes before it, what is put there later after it. */
+static void
+forward_foreign(struct builtin_port *port, struct rte_event event)
+{
+	if (port->nb_foreign == FOREIGN_MAX || (port->nb_foreign > 0 && port->touched != 0))
+		insert_foreign(port);
+	publish(port);
+	port->foreign[port->nb_foreign++] = event;
+}
+
 static void
 forward(struct builtin_port *port, struct rte_event event)
 {
@@ -183,9 +224,8 @@ forward(struct builtin_port *port, struct rte_event event)
 		return;
 	}
 	if (held->flags & HELD_FOREIGN) {
-		publish(port);
 		note_priority(port->builtin, event_priority(port->builtin, event.event));
-		builtin_insert(port->builtin, &event);
+		forward_foreign(port, event);
 	} else {
 		put_into_burst(port, event);
 	}
@@ -296,6 +336,8 @@ enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 			break;
 		}
 	}
+	if (unlikely(port->nb_foreign > 0))
+		insert_foreign(port);
 	publish(port);
 	if (port->nb_ending > 0)
 		give_up_ending(port);

@@ -174,21 +174,25 @@ shard_look(struct shard *shard)
 	return more;
 }
 
+static void
+drain_ring(struct shard *shard, struct ring *ring, uint32_t most)
+{
+	const uint32_t nb = RTE_MIN(ring_count(ring), most);
+
+	if (nb == 0)
+		return;
+	for (uint32_t e = 0; e < nb; e++)
+		shard_arrive(shard, ring_peek(ring, e));
+	ring_take(ring, nb);
+	shard->nb_in_rings -= nb;
+}
+
 void
 shard_drain(struct shard *shard, uint32_t most)
 {
 	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX && shard->nb_in_rings > 0;
-		i = shard_ring_from(shard, i + 1)) {
-		struct ring *ring = &shard->rings[i];
-		uint32_t nb = RTE_MIN(ring_count(ring), most);
-
-		if (nb == 0)
-			continue;
-		for (uint32_t e = 0; e < nb; e++)
-			shard_arrive(shard, ring_peek(ring, e));
-		ring_take(ring, nb);
-		shard->nb_in_rings -= nb;
-	}
+		i = shard_ring_from(shard, i + 1))
+		drain_ring(shard, &shard->rings[i], most);
 }
 
 void
@@ -217,6 +221,21 @@ shard_drain_all(struct shard *shard)
 {
 	shard_take_back(shard, false);
 	shard_drain_rings(shard);
+}
+
+void
+shard_drain_senders(struct shard *shard)
+{
+	uint64_t left =
+		__atomic_load_n(&shard->used[0], __ATOMIC_RELAXED) & shard->builtin->senders;
+
+	shard_take_back(shard, false);
+	for (; left != 0; left &= left - 1) {
+		struct ring *ring = &shard->rings[__builtin_ctzll(left)];
+
+		look_at_ring(shard, ring);
+		drain_ring(shard, ring, UINT32_MAX);
+	}
 }
 
 /* Who had a flow and goes on with it leaves the others to those who have nothing to do; but not for ever. */

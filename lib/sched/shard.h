@@ -22,8 +22,9 @@ uint32_t shard_look(struct shard *shard); /* at all rings: how many more there a
 void shard_drain_some(struct shard *shard, uint32_t most); /* of the ring whose turn it is */
 void shard_drain(struct shard *shard,
 	uint32_t most); /* of each ring so many that were seen go to the lists */
-void shard_drain_rings(struct shard *shard); /* look, and drain */
-void shard_drain_all(struct shard *shard);   /* take back, look, and drain */
+void shard_drain_rings(struct shard *shard);   /* look, and drain */
+void shard_drain_all(struct shard *shard);     /* take back, look, and drain */
+void shard_drain_senders(struct shard *shard); /* likewise, but of ports that may be senders */
 void shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner);
 void shard_share_next(struct shard *shard); /* it can go to others, too */
 void shard_complete(struct shard *shard, const struct held *held);
@@ -100,13 +101,27 @@ shard_look_at_own(struct shard *shard)
 /* A ring may give so many before others have their turn. */
 #define EVENTS_PER_TURN 16
 
+/*
+ * And the one of what the owner sent to itself: so many that what comes from elsewhere gets through some queues before more of that is let in, and
+ * waits, if it must, in rings that nobody has to empty for the order of others.
+ */
+#define EVENTS_PER_OWN_TURN 64
+
+/* A ring's turn is over after so many. */
+static inline uint32_t
+shard_turn_max(const struct shard *shard, const struct ring *ring)
+{
+	return ring == &shard->rings[shard_owner(shard)] ? EVENTS_PER_OWN_TURN : EVENTS_PER_TURN;
+}
+
 /* So many can be taken from the ring whose turn it is. */
 static inline uint32_t
 shard_turn(const struct shard *shard, const struct ring *ring)
 {
-	uint32_t left = EVENTS_PER_TURN - shard->nb_of_turn, nb = ring_count(ring);
+	const uint32_t most = shard_turn_max(shard, ring), nb = ring_count(ring);
+	const uint32_t left = most - RTE_MIN(shard->nb_of_turn, most);
 
-	return nb < left ? nb : left;
+	return RTE_MIN(nb, left);
 }
 
 /* Rings are looked at after so many events at the latest. */
@@ -140,7 +155,7 @@ shard_took(struct shard *shard, struct ring *ring, uint32_t nb)
 		ring_take(ring, nb);
 		shard->nb_in_rings -= nb;
 	}
-	if (shard->nb_of_turn == EVENTS_PER_TURN || ring_count(ring) == 0) {
+	if (shard->nb_of_turn >= shard_turn_max(shard, ring) || ring_count(ring) == 0) {
 		shard->ring = shard_ring_from(shard, shard->ring + 1);
 		if (shard->ring == RINGS_MAX)
 			shard->ring = shard_ring_from(shard, 0);

@@ -100,6 +100,28 @@ last(void)
 		send_on(ports[0], event);
 }
 
+/* A port that does not serve the shard takes two events, and sends them on at once, while the owner goes on. */
+static void
+thief(void)
+{
+	struct rte_event events[2];
+	uint16_t nb = 0;
+
+	shard_lock(shard);
+	shard_share_next(shard);
+	if (shard->nb_ready > 0)
+		nb = shard_take(shard, ports[0], events, 2, UINT32_MAX);
+	shard_unlock(shard);
+	for (uint16_t i = 0; i < nb; i++) {
+		CHECK((ports[0]->held[events[i].impl_opaque].flags & HELD_FOREIGN) != 0);
+		events[i].op = RTE_EVENT_OP_FORWARD;
+		events[i].queue_id = 1;
+		events[i].flow_id = to_flow & 0xfffff;
+	}
+	if (nb > 0)
+		CHECK(weir_sched_enqueue(&ports[0]->base, events, nb) == nb);
+}
+
 /* One event that is ready goes on, or out. @return how many came out before it, or with it */
 static unsigned int
 go_on(struct shard *from, unsigned int nb_out)
@@ -137,11 +159,11 @@ check(void)
 }
 
 static void
-run(unsigned int to, bool interrupted)
+run_with(void (*second)(void), unsigned int to, bool interrupted)
 {
 	const struct interleave interleave = {.init = init,
 		.nb_actors = 2,
-		.actors = {first, last},
+		.actors = {first, second},
 		.check = check,
 		.most_interruptions = 2,
 		.least = 50};
@@ -149,6 +171,12 @@ run(unsigned int to, bool interrupted)
 	is_interrupted = interrupted;
 	to_shard = to;
 	interleave_all(&interleave);
+}
+
+static void
+run(unsigned int to, bool interrupted)
+{
+	run_with(last, to, interrupted);
 }
 
 static void
@@ -168,6 +196,66 @@ static void
 after_another(void **state)
 {
 	run(0, true);
+}
+
+static void
+stolen_to_another(void **state)
+{
+	run_with(thief, 0, false);
+}
+
+static void
+stolen_to_itself(void **state)
+{
+	run_with(thief, FIRST, false);
+}
+
+/* Events of one flow that a port holds: of some it was the sender when it took them, of others not. */
+static void
+one_burst(const bool *foreign, unsigned int nb)
+{
+	struct rte_event events[NB_EVENTS];
+	unsigned int nb_out = 0;
+
+	to_shard = 0;
+	is_interrupted = false;
+	init();
+	send_on(ports[FIRST], held);
+	for (unsigned int i = 0; i < nb; i++) {
+		CHECK(take_from(shard, ports[FIRST], &events[i]));
+		events[i].op = RTE_EVENT_OP_FORWARD;
+		events[i].queue_id = 1;
+		events[i].flow_id = to_flow & 0xfffff;
+		ports[FIRST]->held[events[i].impl_opaque].flags = foreign[i] ? HELD_FOREIGN : 0;
+		/* it keeps the flow, and has the next one */
+		shard_lock(shard);
+		if (i + 1 < nb) {
+			struct lane *lane = ports[FIRST]->held[events[i].impl_opaque].lane;
+			uint32_t node = lane->first;
+
+			lane->first = shard->next[node];
+			shard->next[node] = NONE;
+			make_ready(shard, node);
+		}
+		shard_unlock(shard);
+	}
+	CHECK(weir_sched_enqueue(&ports[FIRST]->base, events, (uint16_t)nb) == nb);
+	CHECK(weir_sched_group_set(sched, 1, (1u << NB_PORTS) - 1) == 0);
+	for (unsigned int i = 0; i < 4 * NB_EVENTS; i++)
+		nb_out = go_on(i % 2 == 0 ? shard : &builtin->shards[to_shard], nb_out);
+	CHECK(nb_out == NB_EVENTS);
+}
+
+static void
+in_one_burst(void **state)
+{
+	one_burst((const bool[]){true, true, true}, 3);
+	one_burst((const bool[]){true, false, true}, 3);
+	one_burst((const bool[]){false, true, false}, 3);
+	one_burst((const bool[]){true, false, false}, 3);
+	one_burst((const bool[]){false, false, true}, 3);
+	one_burst((const bool[]){true, true, false}, 3);
+	one_burst((const bool[]){false, true, true}, 3);
 }
 
 /* What the first one gave back lies there, and nobody has taken it since another one has the shard. */
@@ -202,7 +290,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(to_another),
 		cmocka_unit_test(to_itself), cmocka_unit_test(after_another),
-		cmocka_unit_test(stopped_before_it_is_taken_back)};
+		cmocka_unit_test(stolen_to_another), cmocka_unit_test(stolen_to_itself),
+		cmocka_unit_test(in_one_burst), cmocka_unit_test(stopped_before_it_is_taken_back)};
 
 	return cmocka_run_group_tests_name("sched-interleave-owner", tests, setup, stand_teardown);
 }

@@ -22,7 +22,7 @@ static struct builtin builtin;
 static struct weir_sched sched = {.own = &builtin};
 static struct builtin_port ports[NB_PORTS];
 static struct shard shards[NB_PORTS];
-static uint8_t shard_of_queue[1][NB_CLASSES];
+static uint8_t shard_of_queue[2][NB_CLASSES];
 static uint64_t port_groups[NB_PORTS];
 static uint8_t seen[NB_CLASSES]; /* by who used it */
 static bool has_seen;
@@ -115,11 +115,32 @@ group_changes_twice(void **state)
 	run(change_group_twice);
 }
 
+/* Not in steps: at which ports a flow is in two queues, where its class is one of so many. */
+static void
+check_two_queues(uint32_t nb_classes, bool same)
+{
+	init();
+	sched.groups[1] = (1u << NB_PORTS) - 1;
+	builtin.class_mask = nb_classes - 1;
+	divide_flows(&builtin, 0);
+	divide_flows(&builtin, 1);
+	for (unsigned int class = 0; class < nb_classes; class ++)
+		CHECK((shard_of_queue[0][class] == shard_of_queue[1][class]) == same);
+}
+
+static void
+flows_of_two_queues(void **state)
+{
+	check_two_queues(NB_PORTS, true);
+	check_two_queues(NB_CLASSES, true);
+	check_two_queues(NB_PORTS - 1, false);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(group_changes), cmocka_unit_test(group_changes_twice)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(group_changes),
+		cmocka_unit_test(group_changes_twice), cmocka_unit_test(flows_of_two_queues)};
 
 	return cmocka_run_group_tests_name("sched-interleave-queue-state", tests, NULL, NULL);
 }
