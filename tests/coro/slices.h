@@ -24,6 +24,24 @@ compare_cycles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Functions whose slices are measured go on until this is set. */
+static bool stop;
+
+static inline struct weir_coro *
+made_to_go_on(weir_coro_run_t run)
+{
+	stop = false;
+	return made(run);
+}
+
+static inline void
+stop_and_destroy(struct weir_coro *coro)
+{
+	stop = true;
+	run_to_end(coro);
+	assert_int_equal(weir_coro_destroy(coro), 0);
+}
+
 /* Shortest first, in cycles from a resumption to when it yields: all that it costs others, who take @pause between two. */
 static inline void
 measure_slices(struct weir_coro *coro, uint64_t *cycles, size_t nb, uint64_t pause)
@@ -37,6 +55,16 @@ measure_slices(struct weir_coro *coro, uint64_t *cycles, size_t nb, uint64_t pau
 		cycles[i] = weir_base_cycles() - begin;
 	}
 	qsort(cycles, nb, sizeof(cycles[0]), compare_cycles);
+}
+
+/* Those of a new one, from the first on. */
+static inline void
+measure_first_slices(weir_coro_run_t run, uint64_t *cycles, size_t nb)
+{
+	struct weir_coro *coro = made_to_go_on(run);
+
+	measure_slices(coro, cycles, nb, 0);
+	stop_and_destroy(coro);
 }
 
 #define CLOCK_LOOKS 1001

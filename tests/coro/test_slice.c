@@ -13,7 +13,6 @@
 #define TRIES_EMULATED 30 /* little takes as long there as it did the time before */
 
 static unsigned int checks, yields;
-static bool stop;
 
 static void
 checks_100_times(void)
@@ -142,14 +141,8 @@ yields_at_once(void)
 static void
 measure_switch(void)
 {
-	struct weir_coro *coro = made(yields_at_once);
-
-	stop = false;
-	measure_slices(coro, slices, SLICES, 0);
+	measure_first_slices(yields_at_once, slices, SLICES);
 	switch_cycles = slices[SLICES / 2];
-	stop = true;
-	run_to_end(coro);
-	assert_int_equal(weir_coro_destroy(coro), 0);
 }
 
 /* Its slices, when it has learned. */
@@ -159,14 +152,11 @@ measure(weir_coro_run_t run, uint64_t slice)
 	struct weir_coro *coro;
 
 	measure_switch();
-	coro = made(run);
-	stop = false;
+	coro = made_to_go_on(run);
 	weir_coro_set_time_slice(coro, slice);
 	measure_slices(coro, slices, 300, pause_cycles);
 	measure_slices(coro, slices, SLICES, pause_cycles);
-	stop = true;
-	run_to_end(coro);
-	assert_int_equal(weir_coro_destroy(coro), 0);
+	stop_and_destroy(coro);
 	print_message("slice %u ns, switches %u ns: median %u, 10th percentile %u, 90th %u ns\n",
 		(unsigned int)weir_base_cycles_to_ns(slice),
 		(unsigned int)weir_base_cycles_to_ns(switch_cycles),
@@ -452,9 +442,8 @@ static void
 told_as_they_were(weir_coro_run_t run)
 {
 	struct weir_base_hist *told = test_calloc(1, sizeof(*told));
-	struct weir_coro *coro = made(run);
+	struct weir_coro *coro = made_to_go_on(run);
 
-	stop = false;
 	measure_slices(coro, slices, SLICES, 0);
 	assert_int_equal(weir_coro_class_slices(0, told), 0);
 	assert_true(told->count > SLICES / 20);
@@ -462,9 +451,7 @@ told_as_they_were(weir_coro_run_t run)
 	told_as_it_was(told, 25);
 	told_as_it_was(told, 50);
 	told_as_it_was(told, 75);
-	stop = true;
-	run_to_end(coro);
-	assert_int_equal(weir_coro_destroy(coro), 0);
+	stop_and_destroy(coro);
 	test_free(told);
 }
 
