@@ -47,8 +47,28 @@ has_nodes(const char *sysfs)
 	return access(path, F_OK) == 0;
 }
 
+/* Of the thread that makes its frames; -1: any */
+static int
+emulator_cpu(const struct config_links *links, const struct config_link *link, unsigned int number)
+{
+	unsigned int i;
+
+	for (i = 0; i < links->nb_emulated; i++) {
+		const struct weir_base_doc_value *cpus;
+
+		if (&links->list[links->emulated[i].link] != link)
+			continue;
+		cpus = weir_base_doc_get(links->emulated[i].value, "cpus");
+		if (weir_base_doc_count(cpus) > 0)
+			return (int)weir_base_doc_u64(
+				weir_base_doc_at(cpus, number % weir_base_doc_count(cpus)));
+	}
+	return -1;
+}
+
 int
-links_memory_node(const struct config *config, const struct config_link *link, const char *sysfs)
+links_memory_node(const struct config *config, const struct config_link *link, unsigned int number,
+	const char *sysfs)
 {
 	struct weir_readout_receiver_config param = {0};
 	const struct config_receiver *receiver = NULL;
@@ -62,6 +82,8 @@ links_memory_node(const struct config *config, const struct config_link *link, c
 		param = config_receiver_param(receiver);
 		if (link->delivery.queue_size == 0 && receiver->nb_cpus > 0)
 			cpu = receiver->cpus[link->queue % receiver->nb_cpus];
+	} else if (link->delivery.queue_size == 0) {
+		cpu = emulator_cpu(&config->links, link, number);
 	}
 	param.nb_pollers = cpu >= 0;
 	weir_readout_preflight_facts_get(&facts, &param, &cpu, false, sysfs);

@@ -20,8 +20,10 @@
 
 #define SEGMENT_BYTES 2048 /* of packets of captures, which take several where they are longer */
 #define NB_MBUFS      (4 * LINKS_FEED_BURST)
-#define HEADER_BYTES  64 /* of packets: Ethernet, IP, UDP */
-#define DEVICE_BYTES  (UINT64_C(4) << 20)
+/* That a thread keeps, half as many more at times: the next frames are made where the last ones were, and threads do not meet at the pool. */
+#define CACHED_MBUFS LINKS_FEED_BURST
+#define HEADER_BYTES 64 /* of packets: Ethernet, IP, UDP */
+#define DEVICE_BYTES (UINT64_C(4) << 20)
 
 /* Largest frame that is made, with headers and headroom. */
 static uint16_t
@@ -98,7 +100,7 @@ make_link(struct links_run *run, struct config *config, const struct config_link
 
 	config_link_name(link, number, name);
 	handler.buffer.name = name;
-	handler.buffer.socket_id = links_memory_node(config, link, NULL);
+	handler.buffer.socket_id = links_memory_node(config, link, number, NULL);
 	error = links_processes_inline(run, config, index, processes, &param.nb_processes);
 	if (error < 0)
 		return error;
@@ -183,8 +185,8 @@ allocate(struct links_run *run, const struct config *config)
 	run->feeds = calloc(config->links.nb + config->receivers.nb + config->links.nb_shared + 1,
 		sizeof(*run->feeds));
 	run->registry = weir_readout_registry_create();
-	run->pool = weir_base_pool_create(
-		"weir_links", nb_mbufs(config), 0, mbuf_bytes(config), SOCKET_ID_ANY, NULL);
+	run->pool = weir_base_pool_create("weir_links", nb_mbufs(config), CACHED_MBUFS,
+		mbuf_bytes(config), SOCKET_ID_ANY, NULL);
 	return run->links != NULL && run->handlers != NULL && run->stats != NULL &&
 			       run->feeds != NULL && run->registry != NULL && run->pool != NULL
 		       ? 0

@@ -91,14 +91,15 @@ void links_run_close(struct links_run *run);
 int links_memory_check(struct config *config);
 
 /**
- * The NUMA node where a link's frames belong: of the CPU that writes them, which is that of its queue's consumer or of its receiver's poller,
- * where it has one; else of its receiver's device.
+ * The NUMA node where a link's frames belong: of the CPU that writes them, which is that of its queue's consumer, of its receiver's poller, or
+ * of the thread that makes them, where it has one; else of its receiver's device.
  *
- * @param sysfs  of the machine; NULL: "/sys"
+ * @param number  of the link, among those alike
+ * @param sysfs   of the machine; NULL: "/sys"
  * @return -1: it is not known, or there is only one
  */
-int links_memory_node(
-	const struct config *config, const struct config_link *link, const char *sysfs);
+int links_memory_node(const struct config *config, const struct config_link *link,
+	unsigned int number, const char *sysfs);
 
 /** Bytes that it needs of DPDK's memory. */
 uint64_t links_run_memory(const struct config *config);

@@ -99,13 +99,15 @@ look_at_ring(const struct weir_readout_sink *sink, struct weir_readout_sink_stat
 {
 	const struct rte_ring *ring = sink->ring;
 	const uint64_t counted = __atomic_load_n(&sink->received, __ATOMIC_ACQUIRE);
-	uint32_t taken = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE), put, before;
+	uint32_t taken = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE), put, again, looks = 0;
 
-	do {
-		before = taken;
+	for (;; look_again(&looks)) {
 		put = __atomic_load_n(&ring->prod.tail, __ATOMIC_ACQUIRE);
-		taken = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE);
-	} while (taken != before);
+		again = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE);
+		if (again == taken)
+			break;
+		taken = again;
+	}
 	stats->received = counted + (taken - (uint32_t)counted);
 	stats->queued = put - taken;
 }

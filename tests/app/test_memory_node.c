@@ -11,6 +11,7 @@
 
 #include "config.h"
 #include "links_run.h"
+#include "schema.h"
 
 #define DEVICE "0000:5e:00.0"
 
@@ -67,7 +68,7 @@ static struct config config = {.receivers = {.list = &receiver, .nb = 1}};
 static int
 node_of(struct config_link link)
 {
-	return links_memory_node(&config, &link, sysfs);
+	return links_memory_node(&config, &link, 0, sysfs);
 }
 
 /* Nobody says where it runs. */
@@ -109,7 +110,37 @@ consumer(void **state)
 	const struct config_link link = {.receiver = 0, .delivery = {.queue_size = 8, .cpu = 2}};
 
 	assert_int_equal(node_of(link), 0);
-	assert_int_equal(links_memory_node(&config, &link, "/nowhere"), -1);
+	assert_int_equal(links_memory_node(&config, &link, 0, "/nowhere"), -1);
+}
+
+/* Threads that make frames have links in turns; one with a consumer is written by that. */
+static void
+emulators(void **state)
+{
+	static const char text[] =
+		"application:\n"
+		"  links:\n"
+		"    other: {format: wibeth, buffer: {history: 1ms}}\n"
+		"    wib: {format: wibeth, stream: 8, count: 4, buffer: {history: 1ms}}\n"
+		"traffic:\n"
+		"  emulated:\n"
+		"    other: {}\n"
+		"    wib: {cpus: [2, 1]}\n";
+	struct weir_base_doc *doc =
+		weir_base_doc_load_text(text, strlen(text), "t.yaml", &schema_root);
+	struct config *read = doc != NULL ? config_make("t.yaml", doc) : NULL;
+	struct config_link *wib;
+
+	assert_non_null(read);
+	assert_int_equal(config_nb_errors(read), 0);
+	assert_int_equal(links_memory_node(read, &read->links.list[0], 0, sysfs), -1);
+	wib = &read->links.list[1];
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(links_memory_node(read, wib, i, sysfs), i % 2);
+	wib->delivery.queue_size = 8;
+	wib->delivery.cpu = 3;
+	assert_int_equal(links_memory_node(read, wib, 0, sysfs), 1);
+	config_free(read);
 }
 
 int
@@ -120,6 +151,7 @@ main(void)
 		cmocka_unit_test(device),
 		cmocka_unit_test(pollers),
 		cmocka_unit_test(consumer),
+		cmocka_unit_test(emulators),
 	};
 
 	return cmocka_run_group_tests_name("app-memory-node", tests, make_machine, remove_machine);
