@@ -149,6 +149,7 @@ static const struct column request_columns[] = {
 static const struct column process_columns[] = {
 	{"received", "received", FORM_COUNT, false},
 	{"passed", "passed", FORM_COUNT, false},
+	{"dropped", "dropped", FORM_COUNT, false},
 	{"missed", "missed", FORM_COUNT, false},
 	{"jobs_full", "jobs_full", FORM_COUNT, false},
 	{"waiting", "waiting_mean", FORM_NUMBER, true},

@@ -3,6 +3,7 @@
  * Jobs that look at frames of a buffer. Each is a packet, which waits in a queue for workers, and has a batch: frames that stay as they are until it
  * is over, however long that takes.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sim.h"
@@ -49,14 +50,19 @@ make_batches(struct sim_follower *follower, const struct model_process *process)
 }
 
 bool
-sim_followers_init(struct sim *sim)
+sim_followers_init(struct sim *sim, uint64_t seed, unsigned int replication)
 {
 	uint32_t i;
+	char *name;
 
 	sim->followers = calloc(sim->model->nb_followers + 1, sizeof(*sim->followers));
-	for (i = 0; sim->followers != NULL && i < sim->model->nb_followers; i++)
-		if (!make_batches(&sim->followers[i], process_of(sim, i)))
+	for (i = 0; sim->followers != NULL && i < sim->model->nb_followers; i++) {
+		if (!make_batches(&sim->followers[i], process_of(sim, i)) ||
+			asprintf(&name, "process/%s/drops", sim->model->followers[i].name) < 0)
 			return false;
+		weir_sim_random_init(&sim->followers[i].drops, seed, replication, name);
+		free(name);
+	}
 	return sim->followers != NULL;
 }
 
@@ -142,7 +148,7 @@ sim_job_over(struct sim *sim, uint32_t index, uint32_t batch)
 	const struct model_follower *const model = &sim->model->followers[index];
 	struct sim_follower *const follower = &sim->followers[index];
 
-	follower->passed += follower->batches[batch].nb;
+	sim_follower_looked(sim, index, follower->batches[batch].nb);
 	follower->inside -= follower->batches[batch].nb;
 	put_batch(follower, batch);
 	if (process_of(sim, index)->waits && follower->waiting.value > 0)

@@ -213,6 +213,20 @@ sim_follower_look(struct sim *sim, uint32_t worker)
 	return true;
 }
 
+void
+sim_follower_looked(struct sim *sim, uint32_t index, uint32_t nb)
+{
+	struct sim_follower *const follower = &sim->followers[index];
+	const double drops = model_of(sim, index)->drops;
+	uint32_t i;
+
+	for (i = 0; i < nb; i++)
+		if (drops > 0 && weir_sim_random_open(&follower->drops) < drops)
+			follower->dropped++;
+		else
+			follower->passed++;
+}
+
 /* It is done with a frame. */
 static void
 end_frame(struct sim *sim, uint32_t index)
@@ -224,7 +238,8 @@ end_frame(struct sim *sim, uint32_t index)
 		sim_hits_find(sim, model->finder,
 			sim_link_timestamp(sim, model->link,
 				sim->links[model->link].log[sim->followers[index].next & mask]));
-	pass(sim, index);
+	sim_follower_looked(sim, index, 1);
+	advance(sim, index, 1);
 }
 
 void
@@ -248,7 +263,7 @@ sim_followers_restart(struct sim *sim)
 
 		weir_sim_level_restart(&follower->waiting, sim->now_ps);
 		follower->waiting_at_start = follower->waiting.value;
-		follower->received = follower->passed = follower->missed = 0;
+		follower->received = follower->passed = follower->dropped = follower->missed = 0;
 		follower->inside_at_start = follower->inside;
 		follower->jobs = follower->jobs_full = 0;
 	}
@@ -266,8 +281,9 @@ sim_followers_check(struct sim *sim)
 		if (follower->waiting.value != behind(sim, i) ||
 			follower->waiting_at_start + follower->inside_at_start +
 					follower->received !=
-				follower->passed + follower->missed + follower->jobs_full +
-					follower->inside + follower->waiting.value)
+				follower->passed + follower->dropped + follower->missed +
+					follower->jobs_full + follower->inside +
+					follower->waiting.value)
 			sim->broken = "flow balance of a process";
 	}
 }

@@ -23,7 +23,8 @@ sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
 	sim->requests = calloc(model->nb_requests + 1, sizeof(*sim->requests));
 	sim->marks = calloc(model->nb_asked + 1, sizeof(*sim->marks));
 	if (sim->links == NULL || sim->requests == NULL || sim->marks == NULL ||
-		!sim_followers_init(sim) || !sim_hits_init(sim, seed, replication))
+		!sim_followers_init(sim, seed, replication) ||
+		!sim_hits_init(sim, seed, replication))
 		return false;
 	for (i = 0; i < model->nb_links; i++) {
 		struct sim_link *const link = &sim->links[i];
@@ -47,6 +48,10 @@ sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
 		if (asprintf(&name, "link/%s/faults", model->links[i].name) < 0)
 			return false;
 		weir_sim_random_init(&link->faults, seed, replication, name);
+		free(name);
+		if (asprintf(&name, "link/%s/drops", model->links[i].name) < 0)
+			return false;
+		weir_sim_random_init(&link->drops, seed, replication, name);
 		free(name);
 	}
 	return true;
@@ -214,6 +219,7 @@ sim_link_drop(struct sim *sim, uint32_t link, uint32_t packet, enum sim_link_dro
 		[SIM_LINK_TOO_LATE] = model->too_late,
 		[SIM_LINK_FAR_OFF] = model->fields.far_off,
 		[SIM_LINK_NO_MEMORY] = model->fields.no_memory,
+		[SIM_LINK_PROCESSED] = model->processed,
 	};
 
 	sim->links[link].dropped[why]++;
@@ -299,6 +305,15 @@ sim_link_put(struct sim *sim, uint32_t packet)
 		sim_requests_look(sim, index);
 }
 
+/* By a function of one's own, before the buffer. */
+static bool
+is_dropped(struct sim *sim, uint32_t link)
+{
+	const double drops = sim->model->links[link].drops;
+
+	return drops > 0 && weir_sim_random_open(&sim->links[link].drops) < drops;
+}
+
 void
 sim_link_receive(struct sim *sim, uint32_t packet)
 {
@@ -309,8 +324,14 @@ sim_link_receive(struct sim *sim, uint32_t packet)
 		!sim_fields_receive(sim, packet))
 		return;
 	link = sim_link_of(sim, packet);
-	if (link != SIM_NONE && sim_link_size_fits(sim, link, packet))
+	if (link != SIM_NONE && sim_link_size_fits(sim, link, packet)) {
 		sim_hits_find_all(sim, link, packet);
+		if (is_dropped(sim, link)) {
+			sim->links[link].received += sim->links[link].timed == NULL;
+			sim_link_drop(sim, link, packet, SIM_LINK_PROCESSED);
+			return;
+		}
+	}
 	if (link != SIM_NONE && sim->model->links[link].ring != SIM_NONE)
 		sim_ring_receive(sim, sim->model->links[link].ring, packet);
 	else

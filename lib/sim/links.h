@@ -84,6 +84,7 @@ enum sim_link_drop {
 	SIM_LINK_TOO_LATE,
 	SIM_LINK_FAR_OFF,
 	SIM_LINK_NO_MEMORY,
+	SIM_LINK_PROCESSED,
 	SIM_LINK_DROPS,
 };
 
@@ -94,6 +95,7 @@ struct sim_link {
 	uint32_t withheld;       /* packet that comes after later ones; SIM_NONE: none */
 	uint64_t withheld_until; /* number of the one that it comes after */
 	struct weir_sim_random faults;
+	struct weir_sim_random drops; /* of a function */
 	uint64_t jumped_ticks;
 	/* What is checked of frames that say what they are: */
 	struct weir_base_line line;
@@ -132,7 +134,8 @@ struct sim_follower {
 	uint64_t next;  /* of the link's log: all before were looked at, or missed */
 	uint32_t burst; /* of this look, that it is not done with */
 	bool has_frame; /* it looks at one */
-	uint64_t received, passed, missed;
+	uint64_t received, passed, dropped, missed;
+	struct weir_sim_random drops;
 	struct weir_sim_level waiting; /* frames, with what is looked at */
 	uint64_t waiting_at_start;
 	/* Of one that does it in jobs: */
@@ -264,8 +267,10 @@ uint32_t sim_follower_take_batch(struct sim *sim, uint32_t follower);
 void sim_batch_add(struct sim_follower *follower, uint32_t batch, uint64_t number);
 /* A job gets a batch, unless that is empty. */
 void sim_follower_begin_job(struct sim *sim, uint32_t follower, uint32_t batch);
+/* It has looked at so many frames, and lets some pass. */
+void sim_follower_looked(struct sim *sim, uint32_t follower, uint32_t nb);
 /* Take memory. @return false: there is none */
-bool sim_followers_init(struct sim *sim);
+bool sim_followers_init(struct sim *sim, uint64_t seed, unsigned int replication);
 void sim_followers_free(struct sim *sim);
 void sim_followers_restart(struct sim *sim);
 void sim_followers_check(struct sim *sim);

@@ -88,9 +88,12 @@ struct model_link {
 	double packet, per_byte; /* cycles of functions, in the thread that receives */
 	uint32_t too_late, duplicate, wrong_size; /* reasons */
 	bool is_of_hits;
-	uint32_t finders;   /* before the buffer: the first one; SIM_NONE: none */
-	uint32_t followers; /* the first one; SIM_NONE: none */
-	uint64_t log_mask;  /* places for what these have not looked at: so many, and one; 2^n */
+	uint32_t finders;      /* before the buffer: the first one; SIM_NONE: none */
+	uint32_t nb_functions; /* before the buffer, that have costs */
+	double drops;          /* part of its frames that one drops */
+	uint32_t processed;    /* reason */
+	uint32_t followers;    /* the first one; SIM_NONE: none */
+	uint64_t log_mask;     /* places for what these have not looked at: so many, and one; 2^n */
 };
 
 /* A function that looks at frames after their buffers, in a thread of its own, or in jobs that this begins. */
@@ -112,6 +115,7 @@ struct model_follower {
 	uint32_t place;         /* among those that the thread polls */
 	double cycles;          /* of a frame */
 	uint32_t finder;        /* of hits; SIM_NONE: how many there are is not said */
+	double drops;           /* part of the frames that it looks at */
 	uint32_t stream, queue; /* its jobs are packets of the stream, and wait in the queue */
 };
 

@@ -27,9 +27,9 @@ struct quantity {
 #define SIM_NODE_QUANTITIES   5
 #define SIM_JOB_QUANTITIES    3
 
-#define SIM_LINK_QUANTITIES    23
+#define SIM_LINK_QUANTITIES    24
 #define SIM_REQUEST_QUANTITIES 15
-#define SIM_PROCESS_QUANTITIES 9
+#define SIM_PROCESS_QUANTITIES 10
 
 /* quantities_graph.c */
 extern const struct quantity sim_worker_quantities[SIM_WORKER_QUANTITIES];

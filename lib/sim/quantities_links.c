@@ -32,6 +32,7 @@ LINK(slot_taken, (double)link->dropped[SIM_LINK_SLOT_TAKEN])
 LINK(too_late, (double)link->dropped[SIM_LINK_TOO_LATE])
 LINK(far_off, (double)link->dropped[SIM_LINK_FAR_OFF])
 LINK(no_memory, (double)link->dropped[SIM_LINK_NO_MEMORY])
+LINK(processed, (double)link->dropped[SIM_LINK_PROCESSED])
 LINK(buffered, (double)(link->buffered.value + (link->timed != NULL ? link->timed->nb_doubted : 0)))
 LINK(buffered_mean, weir_sim_level_mean(&link->buffered, sim->now_ps - sim->window_ps))
 LINK(buffered_max, (double)link->buffered.max)
@@ -60,6 +61,7 @@ const struct quantity sim_link_quantities[SIM_LINK_QUANTITIES] = {
 	{"dropped_too_late", link_too_late},
 	{"dropped_far_off", link_far_off},
 	{"dropped_no_memory", link_no_memory},
+	{"dropped_processed", link_processed},
 };
 
 REQUEST(windows, (double)request->windows)
@@ -100,6 +102,7 @@ const struct quantity sim_request_quantities[SIM_REQUEST_QUANTITIES] = {
 
 PROCESS(received, (double)follower->received)
 PROCESS(passed, (double)follower->passed)
+PROCESS(dropped, (double)follower->dropped)
 PROCESS(missed, (double)follower->missed)
 PROCESS(waiting, (double)follower->waiting.value)
 PROCESS(waiting_mean, weir_sim_level_mean(&follower->waiting, sim->now_ps - sim->window_ps))
@@ -111,6 +114,7 @@ PROCESS(jobs, (double)follower->jobs)
 const struct quantity sim_process_quantities[SIM_PROCESS_QUANTITIES] = {
 	{"received", process_received},
 	{"passed", process_passed},
+	{"dropped", process_dropped},
 	{"missed", process_missed},
 	{"waiting", process_waiting},
 	{"waiting_mean", process_waiting_mean},

@@ -323,7 +323,8 @@ WRONG = {
     "hits beside other frames": ("  requests:\n", process("hits", "wib-0", "inline", "@wib").replace("    tp: {format: hit, buffer: {history: 1s, rate: 1MHz}}\n", ""), "other frames come to link 'wib'"),
     "jobs at a time": ("  requests:\n", process("hits", "wib", "jobs, jobs: @2", "tp"), "2 jobs at a time have no order"),
     "how jobs run without any": ("  requests:\n", process("hits", "wib", "thread, frames: @2", "tp"), "'frames' means nothing for process 'p'"),
-    "process of one's own": ("  requests:\n", process("@p.so:p", "wib", "inline", "tp"), "which frames 'p.so:p' drops"),
+    "process of one's own": ("  requests:\n", process("p.so:p", "wib", "inline", "tp").replace("    p: {", "    @p: {"),
+                             "process 'p' has no costs; expected a key 'p' in 'processes' of platform.costs, such as"),
     "process of no link": ("  requests:\n", process("hits", "@wob", "inline", "tp"), "unknown link 'wob'"),
     "process of what it makes": ("  requests:\n", process("hits", "@tp", "inline", "tp"), "unknown link 'tp'"),
     "process without a place": ("  requests:\n", process("hits", "wib", "@here", "tp"), "expected one of"),
@@ -347,6 +348,8 @@ WRONG_FUNCTIONS = {
     "threads without cores": ("where: inline, to: tp}", "where: jobs, to: tp}", "process.p has no core to run on"),
     "hits in frames of another format": ("tp: {format: hit,", "tp: {format: srs-vmm3a,", "'tp' is not one link of format 'hit'"),
     "windows of what is made": ("  processes:\n    p", "  requests: {r: {links: [@tp], every: 1ms, window: 1us}}\n  processes:\n    p", "how many hits come to link 'tp' is not said"),
+    "drops of the search for hits": ("p: {packet: 300cycles", "p: {drops: @0.5, packet: 300cycles", "the search for hits drops no frames"),
+    "more drops than frames": ("p: {packet: 300cycles", "p: {drops: @1.5, packet: 300cycles", "out of range"),
     "no hits in them": ("format: wibeth", "format: srs-vmm3a", "no hits are found in frames of format 'srs-vmm3a'"),
 }
 

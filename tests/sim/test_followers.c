@@ -193,6 +193,98 @@ jobs_keep_their_frames(void **state)
 		{WEIR_SIM_PROCESS, "w-0 p", "waiting", 101});
 }
 
+/* A function of one's own, at each of its three places. */
+#define OWN(process, costs)                                                                        \
+	"application:\n"                                                                           \
+	"  links: {w: {format: wibeth, buffer: {history: 1ms}}}\n"                                 \
+	"  processes: {" process "}\n"                                                             \
+	"traffic: {emulated: {w: {frames: 10000}}}\n" costs                                        \
+	"run: {simulation: {duration: 400ms}}\n"
+
+#define OWN_PLACED(where) "p: {function: own.so:own, links: [w], " where "}"
+#define PROCESS(quantity) given_value(&given, &result, 0, WEIR_SIM_PROCESS, "w p", quantity)
+#define LINK(quantity)    given_value(&given, &result, 0, WEIR_SIM_LINK, "w", quantity)
+
+/* Within five standard deviations of what is binomial. */
+static void
+assert_part(double nb, double of, double part)
+{
+	if (!(fabs(nb - part * of) <= 5 * sqrt(of * part * (1 - part))))
+		fail_msg("%g of %g; expected a part of %g", nb, of, part);
+}
+
+static void
+own_before_the_buffer(void **state)
+{
+	struct given given = given_model(OWN(OWN_PLACED("where: inline"), COSTS("packet: 1kcycles, "
+										"drops: 0.3")));
+	struct weir_sim_result result = given_run(&given);
+	const double dropped = LINK("dropped_processed");
+
+	assert_part(dropped, 10000, 0.3);
+	assert_true(LINK("received_frames") == 10000 && LINK("stored_frames") == 10000 - dropped);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_DROP, "w: p", "packets") == dropped);
+	/* Who receives works on each. */
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_NODE, "link_rx-emulated.w",
+			    "cycles") == 1010);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+static void
+own_after_the_buffer(void **state)
+{
+	static const char *const models[] = {
+		OWN(OWN_PLACED("where: thread"), COSTS("packet: 1kcycles, drops: 0.25")),
+		OWN(OWN_PLACED("where: jobs, jobs: 3"),
+			WORKER_COSTS("packet: 1kcycles, drops: 0.25")),
+	};
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		struct given given = given_model(models[i]);
+		struct weir_sim_result result = given_run(&given);
+
+		assert_true(LINK("stored_frames") == 10000 && PROCESS("received") == 10000);
+		assert_part(PROCESS("dropped"), 10000, 0.25);
+		assert_true(PROCESS("passed") == 10000 - PROCESS("dropped"));
+		weir_sim_result_free(&result);
+		given_free(&given);
+	}
+	EXPECT(OWN(OWN_PLACED("where: thread"), COSTS("packet: 1kcycles")),
+		{WEIR_SIM_PROCESS, "w p", "passed", 10000},
+		{WEIR_SIM_PROCESS, "w p", "dropped", 0});
+}
+
+/* The place of the only error, and words of it. */
+static void
+refuse(const char *text, unsigned int line, const char *words)
+{
+	struct weir_base_doc *doc =
+		weir_base_doc_load_text(text, strlen(text), "model", &weir_sim_doc_root);
+	const struct weir_base_doc_error *errors;
+	unsigned int nb_errors;
+
+	assert_null(weir_sim_model_read(doc));
+	errors = weir_base_doc_errors(doc, &nb_errors);
+	if (nb_errors != 1 || errors[0].line != line || strstr(errors[0].message, words) == NULL) {
+		weir_base_doc_errors_print(doc, stderr);
+		fail_msg("expected '%s' in line %u", words, line);
+	}
+	weir_base_doc_free(doc);
+}
+
+static void
+own_that_is_not_known(void **state)
+{
+	refuse(OWN(OWN_PLACED("where: thread"), ""), 3,
+		"expected a key 'p' in 'processes' of platform.costs, such as {packet: 500cycles}");
+	refuse(OWN(OWN_PLACED("where: inline") ", q: {function: own.so:other, links: [w], where: "
+					       "inline}",
+		       COSTS("drops: 0.5}, q: {")),
+		11, "several functions look at frames of link 'w' before its buffer");
+}
+
 int
 main(void)
 {
@@ -204,6 +296,9 @@ main(void)
 		cmocka_unit_test(jobs_on_a_worker),
 		cmocka_unit_test(slices_end_between_frames),
 		cmocka_unit_test(jobs_keep_their_frames),
+		cmocka_unit_test(own_before_the_buffer),
+		cmocka_unit_test(own_after_the_buffer),
+		cmocka_unit_test(own_that_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

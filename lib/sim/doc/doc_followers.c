@@ -136,7 +136,8 @@ read_jobs(struct weir_sim_model *model, struct model_process *process)
 	process->slice_ps = weir_base_doc_given(value, "slice")
 				    ? sim_doc_ps(weir_base_doc_get(value, "slice"))
 				    : SIM_JOB_SLICE_PS;
-	if (process->nb_jobs > 1)
+	if (process->nb_jobs > 1 && strcmp(weir_base_doc_str(weir_base_doc_get(value, "function")),
+					    WEIR_BASE_PROCESS_HITS) == 0)
 		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "jobs"),
 			"%u jobs at a time have no order; expected 1 for the hit finder",
 			process->nb_jobs);
@@ -245,9 +246,11 @@ keep_log(struct model_link *link)
 }
 
 int
-sim_doc_follow(struct weir_sim_model *model, uint32_t index, double packet, double per_byte,
-	uint32_t finder)
+sim_doc_follow(struct weir_sim_model *model, uint32_t index,
+	const struct weir_base_doc_value *costs, uint32_t finder)
 {
+	const double packet = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "packet")));
+	const double per_byte = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "per_byte")));
 	struct model_process *process = &model->processes[model->nb_processes - 1];
 	struct model_link *link = &model->links[index];
 	struct model_follower *followers =
@@ -266,6 +269,7 @@ sim_doc_follow(struct weir_sim_model *model, uint32_t index, double packet, doub
 		.place = process->nb_followers,
 		.cycles = packet + per_byte * model->streams[link->stream].size_min_bytes,
 		.finder = finder,
+		.drops = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "drops"))),
 	};
 	if (asprintf(&follower->name, "%s %s", link->name, weir_base_doc_name(process->value)) < 0)
 		return -ENOMEM;

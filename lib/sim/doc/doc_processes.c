@@ -11,6 +11,22 @@ where_of(const struct weir_base_doc_value *process)
 	return (enum weir_base_where)weir_base_doc_u64(weir_base_doc_get(process, "where"));
 }
 
+/* Is it not one of Weir's? What it does is for it to say; what that takes, for the costs. */
+static bool
+is_own(const struct weir_base_doc_value *process)
+{
+	const struct weir_base_doc_value *function = weir_base_doc_get(process, "function");
+
+	return function != NULL && strcmp(weir_base_doc_str(function), WEIR_BASE_PROCESS_HITS) != 0;
+}
+
+/* Does it look for hits, or do its costs say that what it makes is such? */
+static bool
+makes_hits(const struct weir_base_doc_value *process, const struct weir_base_doc_value *costs)
+{
+	return !is_own(process) || weir_base_doc_given(costs, "hits");
+}
+
 /* Is it what functions send to, by a process or `hits` of a link? */
 static bool
 is_target(const struct weir_base_doc_value *process, const char *link)
@@ -39,10 +55,10 @@ sim_doc_is_made(
 	return false;
 }
 
-/* Nothing else comes to the link that they send to, which is one, of hits. */
+/* Nothing else comes to the link that they send to, which is one, of hits where these are simulated. */
 static void
 check_target(struct weir_sim_model *model, const struct weir_base_doc_value *root,
-	const struct weir_base_doc_value *process)
+	const struct weir_base_doc_value *process, const struct weir_base_doc_value *costs)
 {
 	const struct weir_base_doc_value *to = weir_base_doc_get(process, "to"), *link;
 
@@ -60,15 +76,16 @@ check_target(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 			"other frames come to link '%s'; expected one that has none but those that "
 			"functions make",
 			weir_base_doc_str(to));
-	else if (strcmp(weir_base_doc_str(weir_base_doc_get(link, "format")),
-			 WEIR_BASE_FORMAT_HIT) != 0 ||
-		 weir_base_doc_u64(weir_base_doc_get(link, "count")) > 1)
+	else if (makes_hits(process, costs) &&
+		 (strcmp(weir_base_doc_str(weir_base_doc_get(link, "format")),
+			  WEIR_BASE_FORMAT_HIT) != 0 ||
+			 weir_base_doc_u64(weir_base_doc_get(link, "count")) > 1))
 		weir_base_doc_error_add(model->doc, to,
 			"'%s' is not one link of format '%s'; expected such a link",
 			weir_base_doc_str(to), WEIR_BASE_FORMAT_HIT);
 }
 
-/* What a function costs; NULL: nothing is said. */
+/* What a function costs; NULL: nothing is said. It may be so of the search for hits where nothing has costs. */
 static const struct weir_base_doc_value *
 find_costs(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *process, const char *name)
@@ -78,10 +95,15 @@ find_costs(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *all = weir_base_doc_get(costs, "processes");
 	const struct weir_base_doc_value *found = weir_base_doc_get(all, name);
 
-	if (costs != NULL && found == NULL)
+	if (found == NULL && (costs != NULL || is_own(process)))
 		weir_base_doc_error_add(model->doc, process,
-			"process '%s' has no costs; expected a key '%s' in 'processes' of 'costs'",
+			"process '%s' has no costs; expected a key '%s' in 'processes' of "
+			"platform.costs, such as {packet: 500cycles}",
 			name, name);
+	if (!is_own(process) && weir_base_doc_given(found, "drops"))
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(found, "drops"),
+			"the search for hits drops no frames; expected 'drops' of functions of "
+			"one's own");
 	return found;
 }
 
@@ -91,15 +113,33 @@ cycles_of(const struct weir_base_doc_value *costs, const char *key)
 	return sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, key)));
 }
 
+/* What a function before the buffer drops goes no further, to no other function either. */
+static int
+add_drops(struct weir_sim_model *model, struct model_link *link, const char *name,
+	const struct weir_base_doc_value *costs)
+{
+	const double drops = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "drops")));
+
+	if (link->nb_functions++ > 0 && (drops > 0 || link->drops > 0))
+		weir_base_doc_error_add(model->doc, costs,
+			"several functions look at frames of link '%s' before its buffer, and one "
+			"drops some, which is simulated where there is one; expected no 'drops'",
+			link->name);
+	if (drops <= 0)
+		return 0;
+	link->drops = drops;
+	return sim_doc_reason(model, &link->processed, "%s", name);
+}
+
 /* The thread that receives a link's frames works on each for so much longer. */
-static void
-add_costs(struct weir_sim_model *model, struct model_link *link,
+static int
+add_costs(struct weir_sim_model *model, struct model_link *link, const char *name,
 	const struct weir_base_doc_value *costs, uint32_t finder)
 {
 	const uint32_t to = model->streams[link->stream].queue;
 
 	if (costs == NULL)
-		return;
+		return 0;
 	if (finder != SIM_NONE) {
 		model->finders[finder].next = link->finders;
 		link->finders = finder;
@@ -108,16 +148,17 @@ add_costs(struct weir_sim_model *model, struct model_link *link,
 	link->per_byte += cycles_of(costs, "per_byte");
 	if ((to & SIM_TO_PORT) != 0)
 		model->graph.ports[to & ~SIM_TO_PORT].has_functions = true;
+	return add_drops(model, link, name, costs);
 }
 
-/* Can a model say which frames it looks at, and that these go on? @return false: this was refused */
+/* Can a model say which frames it looks at, and what it finds? @return false: this was refused */
 static bool
 check_link(struct weir_sim_model *model, const struct weir_base_doc_value *at,
-	const struct weir_base_doc_value *link, enum weir_base_where where)
+	const struct weir_base_doc_value *link, enum weir_base_where where, bool has_hits)
 {
 	const char *format = weir_base_doc_str(weir_base_doc_get(link, "format"));
 
-	if (strcmp(format, WEIR_BASE_FORMAT_WIBETH) != 0)
+	if (has_hits && strcmp(format, WEIR_BASE_FORMAT_WIBETH) != 0)
 		weir_base_doc_error_add(model->doc, at,
 			"no hits are found in frames of format '%s'; expected it with '%s'", format,
 			WEIR_BASE_FORMAT_WIBETH);
@@ -167,7 +208,8 @@ look_at(struct weir_sim_model *model, const struct weir_base_doc_value *process,
 
 		if (!is_called(link, at))
 			continue;
-		if (!is_known && !check_link(model, at, link->value, where))
+		if (!is_known &&
+			!check_link(model, at, link->value, where, makes_hits(process, costs)))
 			return 0;
 		if (is_listed(link, list, entry)) {
 			weir_base_doc_error_add(model->doc, at,
@@ -178,11 +220,12 @@ look_at(struct weir_sim_model *model, const struct weir_base_doc_value *process,
 		if (sim_doc_read_finder(
 			    model, process, weir_base_doc_name(process), costs, i, &finder) < 0)
 			return -ENOMEM;
-		if (where == WEIR_BASE_WHERE_INLINE)
-			add_costs(model, link, costs, finder);
-		else if (sim_doc_follow(model, i, cycles_of(costs, "packet"),
-				 cycles_of(costs, "per_byte"), finder) < 0)
+		if (where == WEIR_BASE_WHERE_INLINE) {
+			if (add_costs(model, link, weir_base_doc_name(process), costs, finder) < 0)
+				return -ENOMEM;
+		} else if (sim_doc_follow(model, i, costs, finder) < 0) {
 			return -ENOMEM;
+		}
 	}
 	if (!is_known)
 		weir_base_doc_error_add(model->doc, at,
@@ -190,22 +233,6 @@ look_at(struct weir_sim_model *model, const struct weir_base_doc_value *process,
 			"function makes",
 			weir_base_doc_str(at));
 	return 0;
-}
-
-/* Is what it does known? @return false: this was refused */
-static bool
-check_process(struct weir_sim_model *model, const struct weir_base_doc_value *process)
-{
-	const struct weir_base_doc_value *function = weir_base_doc_get(process, "function");
-
-	if (strcmp(weir_base_doc_str(function), WEIR_BASE_PROCESS_HITS) != 0)
-		weir_base_doc_error_add(model->doc, function,
-			"which frames '%s' drops is for it to say; expected '%s', by which all "
-			"pass",
-			weir_base_doc_str(function), WEIR_BASE_PROCESS_HITS);
-	else
-		return true;
-	return false;
 }
 
 static int
@@ -216,10 +243,8 @@ read_process(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 	const struct weir_base_doc_value *costs;
 	uint32_t i;
 
-	if (!check_process(model, process))
-		return 0;
-	check_target(model, root, process);
 	costs = find_costs(model, root, process, weir_base_doc_name(process));
+	check_target(model, root, process, costs);
 	if (weir_base_doc_count(links) == 0)
 		weir_base_doc_error_add(model->doc, links,
 			"no links whose frames process '%s' gets; expected one of "
@@ -242,16 +267,17 @@ read_hits(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *costs;
 	uint32_t i, finder;
 
-	if (hits == NULL || !check_link(model, hits, link, WEIR_BASE_WHERE_INLINE))
+	if (hits == NULL || !check_link(model, hits, link, WEIR_BASE_WHERE_INLINE, true))
 		return 0;
-	check_target(model, root, hits);
 	costs = find_costs(model, root, hits, WEIR_BASE_PROCESS_HITS);
+	check_target(model, root, hits, costs);
 	for (i = 0; i < model->nb_links; i++) {
 		if (model->links[i].value != link)
 			continue;
 		if (sim_doc_read_finder(model, hits, WEIR_BASE_PROCESS_HITS, costs, i, &finder) < 0)
 			return -ENOMEM;
-		add_costs(model, &model->links[i], costs, finder);
+		if (add_costs(model, &model->links[i], WEIR_BASE_PROCESS_HITS, costs, finder) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }

@@ -116,10 +116,10 @@ bool sim_doc_has_jobs(const struct weir_base_doc_value *application, const char 
 /* Workers from this one on are the threads of these. */
 int sim_doc_take_followers(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	struct model_worker *worker);
-/* One more of them, in the order of the file; it looks at frames of a link, which takes so many cycles. */
+/* One more of them, in the order of the file; it looks at frames of a link, at these costs, or NULL. */
 int sim_doc_add_follower(struct weir_sim_model *model, const struct weir_base_doc_value *process);
-int sim_doc_follow(struct weir_sim_model *model, uint32_t link, double packet, double per_byte,
-	uint32_t finder);
+int sim_doc_follow(struct weir_sim_model *model, uint32_t link,
+	const struct weir_base_doc_value *costs, uint32_t finder);
 /* Windows of these. */
 int sim_doc_read_requests(
 	struct weir_sim_model *model, const struct weir_base_doc_value *application);

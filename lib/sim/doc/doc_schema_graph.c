@@ -432,6 +432,16 @@ static const struct weir_base_doc_key process_costs_keys[] = {
 		.help = "And for each byte of it.",
 	},
 	{
+		.name = "drops",
+		.kind = WEIR_BASE_DOC_NUMBER,
+		.min = 0,
+		.max = 1,
+		.def = "0",
+		.help = "Of a function of one's own: the part of the frames that it looks at which "
+			"it drops, each by chance. Before the buffer they do not come there; after "
+			"it they are counted.",
+	},
+	{
 		.name = "hits",
 		.kind = WEIR_BASE_DOC_MAP,
 		.section = &weir_sim_doc_attribute,
