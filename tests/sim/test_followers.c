@@ -226,7 +226,7 @@ own_before_the_buffer(void **state)
 	assert_true(given_value(&given, &result, 0, WEIR_SIM_DROP, "w: p", "packets") == dropped);
 	/* Who receives works on each. */
 	assert_true(given_value(&given, &result, 0, WEIR_SIM_NODE, "link_rx-emulated.w",
-			    "cycles") == 1010);
+			    "cycles_per_packet") == 1010);
 	weir_sim_result_free(&result);
 	given_free(&given);
 }
