@@ -299,6 +299,9 @@ void coro_pace_learn(struct weir_coro_block *block, uint32_t nb,
 	uint64_t cycles);                           /* so many checks took so long */
 void coro_pace_draw(struct weir_coro_block *block); /* its slice is another one */
 
+/* Deviations: seldom so much; or the kernel ran something else. */
+#define CORO_PACE_SURPRISE 4.0f
+
 /* Confirmed so often in a row: checks are regular. */
 #define CORO_PACE_REGULAR 3
 
@@ -342,6 +345,16 @@ coro_pace_was(struct weir_coro_block *block, float spacing)
 
 	if (more > 0)
 		block->longest += 0.25f * (more < block->longest ? more : block->longest);
+}
+
+/* Irregular checks: are @cycles for @nb of them no surprise? */
+static inline bool
+coro_pace_expects(const struct weir_coro_block *block, float nb, float cycles)
+{
+	float off = cycles - nb * block->spacing;
+
+	return block->trust == 0 && !block->surprised &&
+	       off * off <= CORO_PACE_SURPRISE * CORO_PACE_SURPRISE * block->variance * nb;
 }
 
 /* tool.c: nothing in builds without them. A coroutine is made, ends, is entered, was entered, is left, was left. */

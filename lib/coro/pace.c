@@ -22,7 +22,7 @@
  * nowhere more. So a look has one multiplication to do. Of regular checks s = 0, and the end is the check next to the deadline.
  *
  * L is learned from slices in which each check is looked at, one of many, and forgotten slowly; m and s from the first two
- * looks of each slice that has them. That s is of means of several checks: where long ones come in rows it is large, and it is
+ * looks of slices that have them, one of several where nothing is new. That s is of means of several checks: where long ones come in rows it is large, and it is
  * the first reason that holds.
  */
 
@@ -33,11 +33,26 @@
 #define WEIGHT          0.25f         /* of the newest look in the mean */
 #define VARIANCE_WEIGHT 0.0625f       /* and in the variance, of which one look tells less */
 #define FORGET          (1 / 1024.0f) /* of the longest, at each look that learns */
-#define DEVIATIONS      3.0f
-#define SURPRISE        4.0f   /* deviations: seldom so much; or the kernel ran something else */
-#define OUTLIER         16.0f  /* times the mean: as much more than it at most */
-#define AGREES          0.025f /* of the mean: what was seen confirms it; or half a check */
-#define TRUST_MAX       (CORO_PACE_REGULAR + 4)
+#ifndef DEVIATIONS
+#define DEVIATIONS 3.0f
+#endif
+#define OUTLIER 16.0f  /* times the mean: as much more than it at most */
+#define AGREES  0.025f /* of the mean: what was seen confirms it; or half a check */
+
+/*
+ * Where each check of a slice looks at the clock: with so few checks in it, or so few of the longest spacings where n L tells when to
+ * look. A look by a check that nothing was counted for costs an eighth of another one, unless the clock is a function.
+ */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define SPARSE 19.0f
+#define FAR    6.0f
+#else
+#define SPARSE 3.0f
+#define FAR    1.0f
+#endif
+#define SPARSE_SLICE_MAX 4e9f /* cycles: such checks are counted in 31 bits */
+
+#define TRUST_MAX (CORO_PACE_REGULAR + 4)
 
 /* Coroutines that run the same function, one after the other, are taken to be alike: what was learned last. */
 struct pace {
@@ -85,7 +100,9 @@ coro_pace_draw(struct weir_coro_block *block)
 {
 	const float half = 0.5f * (float)coro_slice_of(block), m = block->spacing;
 	float c, root, nb, over;
+	bool often = false; /* to be looked */
 
+	block->sparse = false;
 	if (m <= 0) { /* nothing is known: each check */
 		block->skip_least = 1;
 		block->skip_rate = 0;
@@ -107,7 +124,9 @@ coro_pace_draw(struct weir_coro_block *block)
 	} else {
 		block->skip_rate = 1 / block->longest;
 		block->skip_least = 1;
+		often = block->longest * FAR > 2 * half;
 	}
+	block->sparse = (often || m * SPARSE > 2 * half) && 2 * half < SPARSE_SLICE_MAX;
 }
 
 /* Would a slice have ended well by count, if checks took @observed instead of what was expected? */
@@ -139,7 +158,7 @@ static bool
 is_surprise(struct weir_coro_block *block, float *square)
 {
 	const float most = OUTLIER * OUTLIER * block->spacing * block->spacing;
-	const float usual = SURPRISE * SURPRISE * block->variance;
+	const float usual = CORO_PACE_SURPRISE * CORO_PACE_SURPRISE * block->variance;
 
 	block->surprised = !block->surprised && *square > usual;
 	*square = fminf(*square, block->surprised ? usual : most);

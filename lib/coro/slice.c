@@ -2,7 +2,10 @@
 
 /*
  * When is a time slice over? A look at the clock costs as much as several switches, so checks are counted, and the clock is
- * looked at as rarely as what is known of their spacing allows: see pace.c. Where slices came out as expected several times in a
+ * looked at as rarely as what is known of their spacing allows: see pace.c. A check that has been counted to is the unexpected one,
+ * though: that costs as much again. Where there are few checks in a slice, or counting would save few looks, each check of
+ * a slice looks, expects to find that there is time left, and does nothing else: weir_coro_slice_check(). Slices are
+ * of one kind or the other as a whole: a CPU that has to foresee in each check of which kind it is mostly fails. Where slices came out as expected several times in a
  * row, checks are taken to be regular, and their number alone ends the next 1, 3, 7 and at last 15 slices; then the
  * clock is looked at again. Who resumes another coroutine in such a slice ends that, as its time runs on meanwhile.
  *
@@ -16,7 +19,10 @@
 #define EARLY        8   /* part of a slice: so much may be missing where checks are irregular */
 #define EARLY_TICKED 16  /* and so much where a ticker tells */
 #define SURVEY       256 /* slices that begin with a look: in one each check is looked at */
-#define SAMPLE       16  /* slices that a ticker ends: one is measured */
+#define LOOKING      (UINT32_MAX - 1) /* checks that are given where each of them looks */
+#define LESSON       16 /* slices that come out as expected: one is learned from, else so many */
+#define LESSONS      64 /* a new coroutine's first ones, from all of which is learned */
+#define SAMPLE       16 /* slices that a ticker ends: one is measured */
 
 /* Looks at the clock in a slice. */
 enum {
@@ -62,6 +68,7 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 
 	set_slice(block, slice);
 	known = coro_pace_recall(block);
+	block->lessons = LESSONS;
 	block->checks = 0;
 	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
@@ -89,7 +96,8 @@ coro_slice_change(struct weir_coro_block *block, uint64_t slice)
 static uint32_t
 checks_if_late(const struct weir_coro_block *block, uint32_t nb)
 {
-	uint32_t before = block->checks_given != WEIR_CORO_LOOK ? block->checks_given : 0;
+	/* none where each looks at the clock, or the slice is to begin with that */
+	uint32_t before = (int32_t)block->checks_given > 0 ? block->checks_given : 0;
 
 	before -= before / 8;
 	nb = nb < UINT32_MAX / 8 ? 2 * nb + 8 : nb;
@@ -100,6 +108,25 @@ static bool
 is_ticking(void)
 {
 	return __atomic_load_n(&weir_coro_thread_now()->ticked, __ATOMIC_RELAXED);
+}
+
+/* So little may be missing. */
+static int64_t
+early(const struct weir_coro_block *block)
+{
+	/* The deadline is nearer to this check than to the next one. */
+	if (coro_pace_is_regular(block))
+		return (int64_t)(0.5f * block->spacing);
+	/* A ticker will tell in time: it makes no looks that could be spared. */
+	return (int64_t)(coro_slice_of(block) / (is_ticking() ? EARLY_TICKED : EARLY));
+}
+
+/* Each check looks at the clock from now on. */
+static void
+look_each(struct weir_coro_block *block)
+{
+	block->soon = block->deadline - coro_slice_of(block) / EARLY;
+	give(block, LOOKING);
 }
 
 /* To the next look, when so much is left to the deadline. */
@@ -150,22 +177,16 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 	block->blind = 0;
 	block->deadline = now + coro_slice_of(block);
 	note_look(block, now, LOOKS_ONE);
-	plan(block, (float)coro_slice_of(block), UINT32_MAX);
-	if (block->resumes % SURVEY == 0 && !coro_pace_is_regular(block) && !is_ticking()) {
+	if (is_ticking() || coro_pace_is_regular(block)) {
+		plan(block, (float)coro_slice_of(block), UINT32_MAX);
+	} else if (block->resumes % (block->lessons > LESSON ? LESSON : SURVEY) == 0) {
 		block->looks = LOOKS_ALL;
 		give(block, 1);
+	} else if (block->trust == 0 && block->sparse) {
+		look_each(block);
+	} else {
+		plan(block, (float)coro_slice_of(block), UINT32_MAX);
 	}
-}
-
-/* So little may be missing. */
-static int64_t
-early(const struct weir_coro_block *block)
-{
-	/* The deadline is nearer to this check than to the next one. */
-	if (coro_pace_is_regular(block))
-		return (int64_t)(0.5f * block->spacing);
-	/* A ticker will tell in time: it makes no looks that could be spared. */
-	return (int64_t)(coro_slice_of(block) / (is_ticking() ? EARLY_TICKED : EARLY));
 }
 
 /* It was looked at the clock. Is the slice over? */
@@ -202,15 +223,33 @@ look_first(struct weir_coro_block *block, uint32_t nb)
 	return decide(block, now, (nb + 1) / 2);
 }
 
+/*
+ * Is the look at @now, @nb checks after the one before, to be learned from? Later ones are near each other: what they take themselves
+ * would be taken for spacing. To learn costs more than several looks: where nothing is new, it is done now and then. A surprise has
+ * the next ones learned from, not itself: those would have too many surprises among them.
+ */
+static inline bool
+teaches(struct weir_coro_block *block, uint32_t nb, uint64_t now)
+{
+	if (block->looks != LOOKS_ONE)
+		return false;
+	if (block->lessons > 0 || block->trust > 0 || block->resumes % LESSON == 0)
+		return true;
+	if (!coro_pace_expects(block, (float)nb, (float)(now - block->looked)))
+		block->lessons = LESSON;
+	return false;
+}
+
 /* Another look, @nb checks after the last one. */
 static bool
 look_again(struct weir_coro_block *block, uint32_t nb)
 {
 	uint64_t now = weir_base_cycles();
 
-	/* Later looks are near each other: what they take themselves would be taken for spacing. */
-	if (block->looks == LOOKS_ONE)
+	if (teaches(block, nb, now)) {
 		coro_pace_learn(block, nb, now - block->looked);
+		block->lessons -= block->lessons > 0;
+	}
 	note_look(block, now, LOOKS_SOME);
 	return decide(block, now, UINT32_MAX);
 }
@@ -249,10 +288,13 @@ weir_coro_slice_waits(struct weir_coro_block *block)
 static bool
 end_ticked(struct weir_coro_block *block, uint32_t nb)
 {
-	if (block->looked_in != (uint32_t)block->resumes)
-		coro_pace_learn(block, nb, coro_slice_of(block));
-	else if (block->looks == LOOKS_ONE)
-		count_slice(block, weir_base_cycles() - block->looked);
+	uint64_t cycles;
+
+	if (block->looked_in == (uint32_t)block->resumes && block->looks == LOOKS_ONE) {
+		cycles = weir_base_cycles() - block->looked;
+		coro_pace_learn(block, nb, cycles);
+		count_slice(block, cycles);
+	}
 	block->blind = 0;
 	give(block, block->resumes % SAMPLE == 0 ? WEIR_CORO_LOOK : checks_if_late(block, nb));
 	return true;
@@ -315,10 +357,19 @@ ends(struct weir_coro_block *block, bool over)
 	return __builtin_expect(block->held == 0, 1) || end_later(block);
 }
 
+/* The check is counted. */
 static __attribute__((noinline)) bool
 ends_now(struct weir_coro_block *block)
 {
 	return ends(block, is_over(block));
+}
+
+/* The check is still to be counted. */
+static __attribute__((noinline)) bool
+ends_next(struct weir_coro_block *block)
+{
+	block->checks_left--;
+	return ends_now(block);
 }
 
 static __attribute__((noinline)) bool
@@ -340,11 +391,65 @@ looks_on(const struct weir_coro_block *block)
 static inline bool
 ends_by_count(const struct weir_coro_block *block)
 {
-	return block->blind > 1 && block->checks_left == 0 &&
+	return block->blind > 1 && block->checks_left == 1 &&
 	       block->checks_begin == block->checks_given && block->held == 0 &&
 	       !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) &&
 	       !__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) &&
 	       !__atomic_load_n(&always, __ATOMIC_RELAXED);
+}
+
+/* Is there nothing else to attend to than the time? */
+static inline bool
+only_time_counts(const struct weir_coro_block *block)
+{
+	return block->looked_in == (uint32_t)block->resumes && block->held == 0 &&
+	       !__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) &&
+	       !__atomic_load_n(&always, __ATOMIC_RELAXED) && coro_slice_of(block) != 0;
+}
+
+/* Checks are irregular, and the slice has ended with a look at the clock: so begins the next one. */
+static inline bool
+end_irregular(struct weir_coro_block *block, uint64_t now)
+{
+	count_slice(block, coro_slice_of(block) - (block->deadline - now));
+	give(block, WEIR_CORO_LOOK);
+	return true;
+}
+
+bool
+weir_coro_slice_looked(struct weir_coro_block *block, uint64_t now)
+{
+	const uint32_t nb = block->checks_begin - block->checks_left;
+
+	if (!only_time_counts(block) || teaches(block, nb, now) ||
+		(int64_t)(block->deadline - now) > (int64_t)(coro_slice_of(block) / EARLY))
+		return ends_now(block);
+	block->checks += block->checks_given - block->checks_left;
+	return end_irregular(block, now);
+}
+
+/* A look at the clock where checks are irregular, and nothing is to be learned. */
+static inline bool
+look_irregular(struct weir_coro_block *block, uint64_t now)
+{
+	const int64_t left = (int64_t)(block->deadline - now);
+
+	block->checks += block->checks_given;
+	block->looked = now;
+	block->looks = LOOKS_SOME;
+	if (left <= (int64_t)(coro_slice_of(block) / EARLY))
+		return end_irregular(block, now);
+	plan(block, (float)left, UINT32_MAX);
+	return false;
+}
+
+/* Has it been counted to a look where checks are irregular, with nothing else to attend to? */
+static inline bool
+counts_to_look(const struct weir_coro_block *block)
+{
+	return block->checks_left == 1 && block->trust == 0 && !is_ticking() &&
+	       block->looks != LOOKS_ALL && !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) &&
+	       only_time_counts(block);
 }
 
 /*
@@ -362,14 +467,18 @@ weir_coro_slice_over(struct weir_coro_block *block)
 		block->checks_left = block->checks_given;
 		return true;
 	}
-	if (!looks_on(block))
-		return ends_now(block);
+	if (looks_on(block)) {
+		now = weir_base_cycles();
+		block->checks++;
+		coro_pace_was(block, (float)(now - block->looked));
+		block->looked = now;
+		if ((int64_t)(block->deadline - now) <= (int64_t)(coro_slice_of(block) / EARLY))
+			return ends_at(block, now);
+		return false; /* one is left, as before */
+	}
+	if (!counts_to_look(block))
+		return ends_next(block);
 	now = weir_base_cycles();
-	block->checks++;
-	coro_pace_was(block, (float)(now - block->looked));
-	block->looked = now;
-	if ((int64_t)(block->deadline - now) <= (int64_t)(coro_slice_of(block) / EARLY))
-		return ends_at(block, now);
-	block->checks_left = 1; /* as given before */
-	return false;
+	return teaches(block, block->checks_begin, now) ? ends_next(block)
+							: look_irregular(block, now);
 }

@@ -12,6 +12,7 @@
  * of the switch has in use.
  */
 
+#include "weir_base.h"
 #include "weir_base_sanitizer.h"
 #include "weir_coro.h"
 #include "weir_coro_switch.h"
@@ -42,15 +43,16 @@ struct weir_coro_block {
 	uint64_t resumes;                   /**< resumptions */
 
 	/* time slice: the line that weir_coro_maybe_yield() touches */
-	uint32_t checks_left __attribute__((aligned(64))); /**< until the slice may be over */
+	uint32_t checks_left __attribute__((aligned(
+		64))); /**< until the slice may be over; signed, less than 0: each looks at the clock */
 	uint32_t checks_begin; /**< checks_left when it was resumed, or last given some */
 	uint32_t checks_given; /**< checks_left when it was last given some */
 	uint32_t looked_in;    /**< low bits of resumes: when the clock was last looked at */
 	uint64_t looked;       /**< cycles: what it showed then */
 	uint64_t deadline;     /**< cycles: the end of the slice in which it was looked at */
 	struct weir_coro_block *outer; /**< the one that resumed it, or NULL */
-	float skip_least;              /**< checks to the next look, at least */
-	float skip_rate;               /**< and more of them, per cycle that is left */
+	uint64_t
+		soon; /**< cycles: the slice may be over from then on, where checks look at the clock */
 	uint32_t
 		attention; /**< somebody wants it to yield: see cancelled; or, above the lowest bit, low bits of resumes: whose slice the ticker saw end */
 	uint8_t held;      /**< weir_coro_hold() without release; the most stays */
@@ -66,12 +68,16 @@ struct weir_coro_block {
 	uint64_t checks;                                /**< all before it was last given some */
 	weir_coro_run_t run;                            /**< what it runs */
 	char *params;                                   /**< parameter memory */
-	float spacing;  /**< cycles between checks, mean; 0: not known */
-	float variance; /**< and their variance, cycles squared */
-	float longest;  /**< the longest of them, of late */
-	bool surprised; /**< the last look did not fit: the next one tells if that is to last */
-	char *stack;    /**< lowest usable byte */
-	char *top;      /**< first byte above its stack */
+	float spacing;    /**< cycles between checks, mean; 0: not known */
+	float variance;   /**< and their variance, cycles squared */
+	float longest;    /**< the longest of them, of late */
+	float skip_least; /**< checks to the next look, at least */
+	float skip_rate;  /**< and more of them, per cycle that is left */
+	uint8_t lessons;  /**< slices in a row to learn from */
+	bool sparse;      /**< each check is to look at the clock: that costs less than to count */
+	bool surprised;   /**< the last look did not fit: the next one tells if that is to last */
+	char *stack;      /**< lowest usable byte */
+	char *top;        /**< first byte above its stack */
 	struct weir_coro_cleanup_entry *cleanups; /**< last registered first */
 	struct weir_coro_block *next_free;        /**< in a list of free ones */
 	struct weir_coro_fp fp_own;               /**< its, while it does not run */
@@ -124,8 +130,11 @@ void weir_coro_refuse(enum weir_coro_misuse what, const void *handle);
 /** Library internal: refuse a resumption. */
 void weir_coro_resume_refused(struct weir_coro *coro);
 
-/** Library internal: has the slice come to its end? Decides when to ask again. */
+/** Library internal: has the slice come to its end with one more check? Decides when to ask again. */
 bool weir_coro_slice_over(struct weir_coro_block *block);
+
+/** Library internal: the same where that check was counted, and looked at the clock, which showed @p now. */
+bool weir_coro_slice_looked(struct weir_coro_block *block, uint64_t now);
 
 /** Library internal: it is resumed, and its slice begins with a look at the clock. */
 void weir_coro_slice_begin(struct weir_coro_block *block);
@@ -229,8 +238,32 @@ weir_coro_yield(void)
 }
 
 /**
+ * Library internal: a check. Is the slice over? What is loaded comes first, then the clock, then what is stored: a read of the
+ * clock waits for stores before it.
+ */
+static inline __attribute__((always_inline)) bool
+weir_coro_slice_check(struct weir_coro_block *block)
+{
+	const int32_t left = (int32_t)block->checks_left;
+	const uint32_t attention = __atomic_load_n(&block->attention, __ATOMIC_RELAXED);
+	uint64_t now;
+
+	if (__builtin_expect(left > 1 && attention == 0, 1)) {
+		block->checks_left = (uint32_t)left - 1;
+		return false;
+	}
+	if (left > 0 || attention != 0)
+		return weir_coro_slice_over(block);
+	now = weir_base_cycles();
+	__asm__ volatile("" : : : "memory");
+	block->checks_left = (uint32_t)left - 1;
+	return __builtin_expect((int64_t)(block->soon - now) <= 0, 0) &&
+	       weir_coro_slice_looked(block, now);
+}
+
+/**
  * Yield if the time slice is up. To be called often: it counts, and looks at the clock as rarely as what it has
- * learned of the time between calls (the spacing) allows.
+ * learned of the time between calls (the spacing) allows; or each time, where that costs less: irregular calls that are few in a slice.
  *
  * Where spacings are alike, a slice ends with the call next to its end, before it or after. Else it ends at most an eighth of
  * it early, and at most the longest spacing (of late) late, as who reads the clock at each call is late by so much at most; but
@@ -249,11 +282,7 @@ weir_coro_maybe_yield(void)
 
 	if (__builtin_expect(block == NULL, 0))
 		return false;
-	if (__builtin_expect(--block->checks_left != 0 &&
-				     !__atomic_load_n(&block->attention, __ATOMIC_RELAXED),
-		    1))
-		return false;
-	if (!weir_coro_slice_over(block))
+	if (!weir_coro_slice_check(block))
 		return false;
 	return weir_coro_yield();
 }

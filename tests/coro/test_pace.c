@@ -3,16 +3,14 @@
  * When is the clock looked at, and when is a slice over? With a clock that stands still but where the test moves it, so that
  * each look can be counted and each slice is what it is: lib/coro/slice.c and pace.c by themselves. Times are in ns.
  */
-#include "coro_test.h"
-
 #include <math.h>
 
-#include "../base/random.h"
+#include <weir_base.h>
 
 static uint64_t time_now;
 static unsigned int nb_looks;
 
-static uint64_t
+static inline uint64_t
 look_at_clock(void)
 {
 	nb_looks++;
@@ -20,6 +18,10 @@ look_at_clock(void)
 }
 
 #define weir_base_cycles look_at_clock
+#include "coro_test.h"
+
+#include "../base/random.h"
+
 #include "../../lib/coro/pace.c"
 #include "../../lib/coro/slice.c"
 
@@ -60,6 +62,12 @@ static double
 exponential_1000(void)
 {
 	return -1000 * log(uniform());
+}
+
+static double
+exponential_1e9(void)
+{
+	return -1e9 * log(uniform());
 }
 
 static double
@@ -108,9 +116,25 @@ struct slices {
 	double first;   /* and of those that ended with the first check after their time */
 	double longest; /* spacing */
 	double looks, length;
+	double price; /* looks, of which those by a check that does nothing else cost an eighth */
 };
 
 static struct weir_coro_block block;
+static unsigned int nb_lean; /* such looks */
+
+/* As weir_coro_maybe_yield() does it. */
+static bool
+check(void)
+{
+	const unsigned int looks = nb_looks;
+	const bool lean = (int32_t)block.checks_left < 0;
+	bool over;
+
+	nb_checks++;
+	over = weir_coro_slice_check(&block);
+	nb_lean += lean && !over && nb_looks == looks + 1;
+	return over;
+}
 
 static void
 begin_block(weir_coro_run_t run)
@@ -128,7 +152,7 @@ run_slices(double (*spacing)(void), unsigned int nb)
 	uint64_t *lengths = calloc(nb, sizeof(*lengths));
 
 	assert_non_null(lengths);
-	nb_looks = 0;
+	nb_looks = nb_lean = 0;
 	for (unsigned int i = 0; i < nb; i++) {
 		begin = before = time_now;
 		block.resumes++;
@@ -139,8 +163,7 @@ run_slices(double (*spacing)(void), unsigned int nb)
 			spacing_now = (uint64_t)(spacing() + 0.5);
 			slices.longest = fmax(slices.longest, (double)spacing_now);
 			time_now += spacing_now;
-			nb_checks++;
-			if (--block.checks_left == 0 && weir_coro_slice_over(&block))
+			if (check())
 				break;
 			before = time_now;
 		}
@@ -154,6 +177,7 @@ run_slices(double (*spacing)(void), unsigned int nb)
 	slices.within /= nb;
 	slices.first /= nb;
 	slices.looks = (double)nb_looks / nb;
+	slices.price = slices.looks - 7 / 8.0 * nb_lean / nb;
 	slices.length /= nb;
 	return slices;
 }
@@ -181,7 +205,7 @@ reset(void **state)
 }
 
 static void
-irregular(double (*spacing)(void), double within, double looks)
+irregular(double (*spacing)(void), double within, double price)
 {
 	struct slices slices;
 
@@ -190,12 +214,12 @@ irregular(double (*spacing)(void), double within, double looks)
 	slices = run_slices(spacing, 100000);
 	print_message(
 		"%.3f %% overshoot by a spacing at most, %.2f %% end with the first check; %.2f "
-		"looks, %.0f ns; longest %.0f, taken for %.0f\n",
-		slices.within * 100, slices.first * 100, slices.looks, slices.length,
+		"looks for the price of %.2f, %.0f ns; longest %.0f, taken for %.0f\n",
+		slices.within * 100, slices.first * 100, slices.looks, slices.price, slices.length,
 		slices.longest, block.longest / 2);
 	assert_true(slices.within > within);
 	assert_true(block.longest / 2 < slices.longest + 1);
-	assert_true(slices.looks < looks);
+	assert_true(slices.price < price);
 	assert_true(slices.length > 0.9 * SLICE && slices.length < 1.04 * SLICE);
 }
 
@@ -295,8 +319,7 @@ look_at_each(void)
 	block.checks_begin = block.checks_left;
 	for (int i = 0; i < 20; i++) {
 		time_now += 50;
-		nb_checks++;
-		assert_true(--block.checks_left != 0 || !weir_coro_slice_over(&block));
+		assert_false(check());
 	}
 	assert_int_equal(block.looks, LOOKS_ALL);
 }
@@ -305,8 +328,7 @@ static bool
 next_check_ends(void)
 {
 	time_now += 50;
-	nb_checks++;
-	return --block.checks_left == 0 && weir_coro_slice_over(&block);
+	return check();
 }
 
 /* Such a check is short, but sees all that others do, costs one look, and is counted. */
@@ -349,6 +371,93 @@ looks_at_each_check(void **state)
 	assert_false(next_check_ends());
 }
 
+/* To the middle of a slice in which few checks come, each of which looks and does nothing else. */
+static void
+look_lean(void)
+{
+	reset(NULL);
+	weir_coro_thread.ticked = false;
+	run_slices(exponential_1000, 1000);
+	block.resumes++;
+	assert_int_equal(block.checks_left, WEIR_CORO_LOOK);
+	weir_coro_slice_begin(&block);
+	block.checks_begin = block.checks_left;
+	nb_looks = nb_lean = 0;
+	for (int i = 0; i < 20; i++)
+		assert_false(next_check_ends());
+	assert_int_equal(nb_looks, 20);
+	assert_int_equal(nb_lean, 20);
+}
+
+static void
+let_pass(uint64_t ns)
+{
+	time_now += ns;
+}
+
+/* Such a check sees what others do at once, too, and is counted; a slice that it ends is as long as others. */
+static void
+looks_and_does_nothing_else(void **state)
+{
+	uint64_t begin;
+
+	look_lean();
+	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
+	let_pass(SLICE);
+	assert_true(next_check_ends());
+	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
+	assert_int_equal(block.checks_left, WEIR_CORO_LOOK);
+	/* Cancelled. */
+	look_lean();
+	block.cancelled = true;
+	block.attention = 1;
+	assert_true(next_check_ends());
+	/* Time is up, and it has a lock: at the first check after. */
+	look_lean();
+	block.held = 1;
+	let_pass(SLICE);
+	assert_true(next_check_ends());
+	assert_int_equal(block.checks_left, 1);
+	assert_true(next_check_ends());
+	block.held = 0;
+	assert_true(next_check_ends());
+	assert_int_equal(block.checks_left, WEIR_CORO_LOOK);
+	/* It yields by itself, and has a whole slice then. */
+	look_lean();
+	begin = time_now;
+	block.resumes++;
+	block.checks_begin = block.checks_left;
+	while (!next_check_ends())
+		;
+	assert_true(time_now - begin > 0.7 * SLICE && time_now - begin < 1.3 * SLICE);
+	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
+	/* Its slice becomes another one, which begins now. */
+	look_lean();
+	coro_slice_change(&block, SLICE * 2 / 2);
+	assert_false(next_check_ends());
+	let_pass(SLICE / 2);
+	assert_true(next_check_ends());
+	/* It is on a thread with a ticker now, and counts. */
+	look_lean();
+	weir_coro_thread.ticked = true;
+	block.attention = coro_slice_mark(block.resumes);
+	assert_true(next_check_ends());
+	assert_true((int32_t)block.checks_left > 0 && block.checks_left < 1000);
+	weir_coro_thread.ticked = false;
+}
+
+/* So long a slice that such checks could not be counted has none. */
+static void
+long_slices(void **state)
+{
+	reset(NULL);
+	coro_slice_change(&block, UINT64_C(20) * 1000000000);
+	for (unsigned int i = 0; i < 100; i++) {
+		run_slices(exponential_1e9, 1);
+		assert_false(block.sparse);
+	}
+}
+
 /* What one learned the next one knows that runs the same; nobody else. */
 static void
 learned_from_another(void **state)
@@ -379,6 +488,8 @@ main(void)
 		cmocka_unit_test_setup(outliers, reset),
 		cmocka_unit_test_setup(busy_machine, reset),
 		cmocka_unit_test_setup(looks_at_each_check, reset),
+		cmocka_unit_test_setup(looks_and_does_nothing_else, reset),
+		cmocka_unit_test_setup(long_slices, reset),
 		cmocka_unit_test_setup(learned_from_another, reset),
 	};
 
