@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -113,6 +114,34 @@ flush(struct node_pcap_out *out)
 	return rc;
 }
 
+/*
+ * A file that is there already is written anew, unless somebody else needs it: in this process, or in another one, as long as that writes
+ * it. Two that write one file would overwrite each other's packets. Where a file system knows no locks there is nothing to ask.
+ */
+static int
+take_file(struct node_pcap_out *out)
+{
+	const char *port = node_port_of_file(&out->st, false);
+	int rc = 0;
+
+	if (port != NULL) {
+		NODE_LOG(ERROR, "cannot write to '%s': %s uses this file", out->path, port);
+		return -EEXIST;
+	}
+	if (flock(out->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+		NODE_LOG(ERROR,
+			"cannot write to '%s': another process writes this file; expected a file "
+			"of its own for each",
+			out->path);
+		return -EBUSY;
+	}
+	if (ftruncate(out->fd, 0) < 0) {
+		rc = -errno;
+		NODE_LOG(ERROR, "cannot write to '%s': %s", out->path, strerror(-rc));
+	}
+	return rc;
+}
+
 static int
 prepare_file(struct node_pcap_out *out)
 {
@@ -123,7 +152,6 @@ prepare_file(struct node_pcap_out *out)
 		.snap_length = SNAP_LENGTH,
 		.link_type = LINK_TYPE,
 	};
-	const char *port;
 	int rc = make_directories(out->path);
 
 	if (rc == 0)
@@ -133,15 +161,10 @@ prepare_file(struct node_pcap_out *out)
 		NODE_LOG(ERROR, "cannot write to '%s': %s", out->path, strerror(-rc));
 		return rc;
 	}
-	if (S_ISREG(out->st.st_mode)) {
-		port = node_port_of_file(&out->st, false);
-		if (port != NULL) {
-			NODE_LOG(ERROR, "cannot write to '%s': %s uses this file", out->path, port);
-			return -EEXIST;
-		}
-		if (ftruncate(out->fd, 0) < 0)
-			return -errno;
-	}
+	if (S_ISREG(out->st.st_mode))
+		rc = take_file(out);
+	if (rc < 0)
+		return rc;
 	rc = write_all(out->fd, (const uint8_t *)&header, sizeof(header));
 	if (rc < 0)
 		NODE_LOG(ERROR, "cannot write to '%s': %s", out->path, strerror(-rc));

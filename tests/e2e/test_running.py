@@ -249,6 +249,26 @@ def test_two_instances_side_by_side(tmp_path):
     assert_report_adds_up(done.json())
 
 
+def test_two_instances_write_one_file(tmp_path):
+    """The second one is refused before it has touched the file; when the first one has ended it may."""
+    names = [unique_name(), unique_name()]
+    networks = [endless(tmp_path, mixture(), files=True) for _ in names]
+    with start(networks[0], names[0]) as first:
+        wait_for_packets(first, names[0])
+        with start(networks[1], names[1]) as second:
+            done = second.wait()
+        [error] = done.json()["errors"]
+        assert done.code == USAGE and error["line"] > 1 and "another process writes this file" in error["message"], done.text
+        report = first.stop().json()
+    assert_report_adds_up(report)
+    written = sum(len(pcapfile.read(tmp_path / keys.get("pcap_out", f"{name}.pcap")))
+                  for name, keys in networks[0].outputs.items())
+    assert written == report["packets"]["out"] > 0
+    with start(networks[1], names[1]) as second:
+        wait_for_packets(second, names[1])
+        assert second.stop().code == OK
+
+
 @pytest.mark.long
 def test_name_is_taken(tmp_path):
     """A name that was asked for is not given twice; one made from the file's gets a number."""

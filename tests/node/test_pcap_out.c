@@ -2,8 +2,12 @@
 
 /* Ports that transmit to capture files, and the capture of what is punted. */
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "test_pcap_util.h"
 
@@ -45,6 +49,33 @@ test_same_file(void **state)
 		.pool = router.pool};
 	assert_int_equal(weir_node_port_add(&a), WEIR_NODE_PORT_INVALID);
 	assert_int_equal(rte_errno, EEXIST);
+}
+
+/* As another process does: its packets stay where they are. */
+static void
+test_file_being_written(void **state)
+{
+	struct weir_node_port_param param = {.name = "a", .pcap_out = path_of("out.pcap")};
+	struct stat before, after;
+	uint16_t id;
+	int fd;
+
+	fill(1);
+	save("out.pcap");
+	fd = open(path_of("out.pcap"), O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(fstat(fd, &before), 0);
+	assert_int_equal(weir_node_port_add(&param), WEIR_NODE_PORT_INVALID);
+	assert_int_equal(rte_errno, EBUSY);
+	assert_non_null(strstr(test_log, "another process writes this file"));
+	assert_int_equal(weir_node_punt_capture(path_of("out.pcap")), -EBUSY);
+	assert_int_equal(fstat(fd, &after), 0);
+	assert_int_equal(after.st_size, before.st_size);
+	close(fd);
+	id = weir_node_port_add(&param);
+	assert_int_not_equal(id, WEIR_NODE_PORT_INVALID);
+	assert_int_equal(weir_node_port_remove(id), 0);
 }
 
 static void
@@ -148,6 +179,7 @@ run(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_same_file, test_begin, test_end),
+		cmocka_unit_test_setup_teardown(test_file_being_written, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_output_paths, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_disk_full, test_begin, test_end),
 		cmocka_unit_test_setup_teardown(test_punt_capture, test_begin, test_end),

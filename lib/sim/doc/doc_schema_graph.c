@@ -176,7 +176,8 @@ static const struct weir_base_doc_key port_keys[] = {
 	{
 		.name = "pcap_out",
 		.kind = WEIR_BASE_DOC_STRING,
-		.help = "Capture file to transmit to.",
+		.help = "Capture file to transmit to, written anew; not one that another instance "
+			"is writing.",
 	},
 	{
 		.name = "repeat",
