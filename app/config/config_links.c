@@ -292,6 +292,14 @@ check_buffer(struct config *config, const struct config_link *link)
 			link->format.name);
 		return 0;
 	}
+	if (link->format.size_max_bytes == UINT32_MAX &&
+		!weir_base_doc_given(value, "frame_size")) {
+		weir_base_doc_error_add(config->doc, value,
+			"frames of format '%s' may have any size; expected a key 'frame_size', "
+			"of the largest",
+			link->format.name);
+		return 0;
+	}
 	reason_log_begin();
 	error = weir_readout_buffer_plan(&link->buffer, &info);
 	why = reason_log_end(strerror(-error));

@@ -57,6 +57,7 @@ WRONG = {
     "jumps within a tick": ("    any: {f", "    srs: {format: srs-vmm3a, jump: @1ns, buffer: {history: 1s, rate: 1kHz}}\n    any: {f",
                              ["1e-09 s", "a tick of links 'srs'"]),
     "no rate": ("buffer: {history: 1s, rate: 100Hz, frame_size", "@buffer: {history: 1s, frame_size", ["'rate'", "udp"]),
+    "no largest frame": ("    own: {f", "    eth: {format: ethernet, @buffer: {history: 1s, rate: 100Hz}}\n    own: {f", ["'ethernet'", "'frame_size'"]),
     "frame size below the format's": ("{history: 50ms}", "{history: 50ms, frame_size: 100B}", ["100", "7200"]),
     "unknown choice when full": ("{history: 50ms}", "{history: 50ms, when_full: @panic}", ["'panic'", "evict_oldest"]),
     "emulated link that is not there": ("    own: {frames", "    @owl: {frames", ["'owl'", "wib", "own"]),
