@@ -30,7 +30,7 @@
  *
  * Locks never nest.
  *
- *      builtin.c  made, started, stopped      shard.c, shard.h  lanes, ready lists, places      port.c, plain.h, held.h  enqueue, dequeue
+ *      builtin.c  made, started, stopped      shard.c, shard.h  lanes, ready lists, places      port.c, plain.h, held.h, foreign.c  enqueue, dequeue
  *      look.c     when to look where          owner.c  who serves which shard          credit.c, switch.c, builtin_stats.c
  */
 
@@ -365,7 +365,11 @@ tells_priorities(const struct builtin *builtin)
 extern const struct weir_sched_port_ops builtin_ops;
 int builtin_switch(
 	struct weir_sched_port *base, struct rte_event *event, uint32_t flow, uint8_t type);
+
+/* foreign.c */
 void builtin_insert(struct builtin *builtin, const struct rte_event *event);
+void foreign_forward(struct builtin_port *port, struct rte_event event);
+void foreign_insert(struct builtin_port *port);
 
 /* look.c */
 bool look_is_vain(struct builtin_port *port);

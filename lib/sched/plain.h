@@ -25,6 +25,18 @@ publish_one(struct builtin_port *port, unsigned int shard, uint32_t priorities)
 		announce(port->builtin, shard, priorities);
 }
 
+/* All that was put into rings. */
+static inline void
+publish(struct builtin_port *port)
+{
+	for (; port->touched != 0; port->touched &= port->touched - 1) {
+		unsigned int shard = (unsigned int)__builtin_ctzll(port->touched);
+
+		publish_one(port, shard, port->sent_priorities[shard]);
+		port->sent_priorities[shard] = 0;
+	}
+}
+
 /*
  * Most events go to queues that are in use, have one type and one priority, which is known to be used: nothing has to be asked of these
  * events themselves.
@@ -50,14 +62,13 @@ put_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_
 	return shard;
 }
 
-/* An event that is parallel, or atomic and of this port's own shard, goes on? */
+/* An event that is parallel, or atomic and of this port's own shard, goes on? To a plain queue. */
 static __rte_always_inline bool
-can_forward_plain(const struct builtin_port *port, const struct held *held, struct rte_event event,
-	const struct queue_info *queue, uint32_t priorities)
+can_forward_plain(const struct builtin_port *port, const struct held *held, struct rte_event event)
 {
 	return word_op(event.event) == RTE_EVENT_OP_FORWARD && held->flags == 0 &&
 	       (held->kind == HELD_ATOMIC || held->kind == HELD_PARALLEL) &&
-	       word_is_of(event.event, port->holder) && is_plain(queue, priorities);
+	       word_is_of(event.event, port->holder);
 }
 
 #endif

@@ -16,61 +16,6 @@ port_of(struct weir_sched_port *port)
 	return (struct builtin_port *)port;
 }
 
-/* Into its shard, after all that is in the rings there. Any thread. */
-void
-builtin_insert(struct builtin *builtin, const struct rte_event *event)
-{
-	struct shard *shard = &builtin->shards[event_shard(builtin, event->event)];
-
-	shard_lock(shard);
-	shard_drain_all(shard);
-	shard_arrive(shard, event);
-	shard_unlock(shard);
-	announce(builtin, shard->id, 0);
-}
-
-static void
-publish(struct builtin_port *port)
-{
-	for (; port->touched != 0; port->touched &= port->touched - 1) {
-		unsigned int shard = (unsigned int)__builtin_ctzll(port->touched);
-
-		publish_one(port, shard, port->sent_priorities[shard]);
-		port->sent_priorities[shard] = 0;
-	}
-}
-
-/* What follows from atomic events that another port could have sent, of one shard, after all that it may have sent. */
-static void
-insert_run(struct builtin *builtin, const struct rte_event *events, unsigned int nb)
-{
-	struct shard *shard = &builtin->shards[event_shard(builtin, events[0].event)];
-
-	shard_lock(shard);
-	shard_drain_senders(shard);
-	for (unsigned int i = 0; i < nb; i++)
-		shard_arrive(shard, &events[i]);
-	shard_unlock(shard);
-	announce(builtin, shard->id, 0);
-}
-
-static __rte_noinline void
-insert_foreign(struct builtin_port *port)
-{
-	struct builtin *builtin = port->builtin;
-	const unsigned int nb = port->nb_foreign;
-	unsigned int first = 0;
-
-	port->nb_foreign = 0;
-	for (unsigned int i = 1; i <= nb; i++) {
-		if (i < nb && event_shard(builtin, port->foreign[i].event) ==
-				      event_shard(builtin, port->foreign[first].event))
-			continue;
-		insert_run(builtin, &port->foreign[first], i - first);
-		first = i;
-	}
-}
-
 /* Into the ring to its shard, to be published. @return the shard */
 static inline unsigned int
 put(struct builtin_port *port, struct rte_event event)
@@ -148,47 +93,67 @@ give_up_ending(struct builtin_port *port)
 		shard_unlock(locked);
 }
 
-static __rte_always_inline void
-put_plain_into_burst(
-	struct builtin_port *port, const struct queue_info *queue, struct rte_event event)
-{
-	unsigned int shard = put_plain(port, queue, event);
+/* What one call did. */
+struct tally {
+	uint16_t nb_new, nb_forwarded, nb_released;
+};
 
-	port->touched |= (uint64_t)1 << shard;
-	port->sent_priorities[shard] |= (uint8_t)(1u << queue->priority);
+/* Plain events of one queue in a burst: what is the same for all of them is asked once, and noted when it ends. */
+struct run {
+	const struct queue_info *queue;
+	uint64_t touched; /* shards */
+	int32_t nb_new, nb_forwarded;
+	uint8_t id; /* of the queue */
+	bool is_plain;
+};
+
+static __rte_always_inline void
+run_begin(struct builtin_port *port, struct run *run, uint8_t queue, uint32_t priorities)
+{
+	*run = (struct run){.queue = &port->builtin->queues[queue], .id = queue};
+	run->is_plain = is_plain(run->queue, priorities);
 }
 
-/* What producers do most. @return false: it is something else */
-static __rte_always_inline bool
-new_plain(struct builtin_port *port, struct rte_event event, uint32_t priorities)
+static __rte_always_inline void
+run_end(struct builtin_port *port, struct run *run, struct tally *tally)
 {
-	const struct queue_info *queue = &port->builtin->queues[word_queue(event.event)];
-
-	if (word_op(event.event) != RTE_EVENT_OP_NEW || port->credits <= 0 ||
-		!is_plain(queue, priorities))
-		return false;
-	port_set_credits(port, port->credits - 1);
-	event.event = word_mark(event.event, false);
-	put_plain_into_burst(port, queue, event);
-	return true;
+	port->touched |= run->touched;
+	for (uint64_t left = run->touched; left != 0; left &= left - 1)
+		port->sent_priorities[__builtin_ctzll(left)] |=
+			(uint8_t)(1u << run->queue->priority);
+	if (run->nb_new > 0)
+		port_set_credits(port, port->credits - run->nb_new);
+	if (run->nb_new + run->nb_forwarded > 0)
+		count(&port->nb_enqueued[run->id], (uint64_t)(run->nb_new + run->nb_forwarded));
+	tally->nb_new += (uint16_t)run->nb_new;
+	tally->nb_forwarded += (uint16_t)run->nb_forwarded;
+	run->touched = 0;
+	run->nb_new = run->nb_forwarded = 0;
 }
 
 /*
- * What workers do most.
+ * What producers and workers do most. Of this run's queue.
  *
  * @return false: it is something else
  */
 static __rte_always_inline bool
-forward_plain(struct builtin_port *port, struct rte_event event, uint32_t priorities)
+run_put(struct builtin_port *port, struct run *run, struct rte_event event)
 {
-	const struct queue_info *queue = &port->builtin->queues[word_queue(event.event)];
-	uint8_t number = word_opaque(event.event);
+	const uint8_t number = word_opaque(event.event);
 	struct held *held = &port->held[number];
+	const bool is_new = word_op(event.event) == RTE_EVENT_OP_NEW;
 
-	if (!can_forward_plain(port, held, event, queue, priorities))
+	if (!run->is_plain ||
+		(is_new ? port->credits <= run->nb_new : !can_forward_plain(port, held, event)))
 		return false;
-	event.event = word_mark(event.event, false);
-	put_plain_into_burst(port, queue, event);
+	run->touched |= (uint64_t)1 << put_plain(port, run->queue,
+				(struct rte_event){
+					.event = word_mark(event.event, false), .u64 = event.u64});
+	if (is_new) {
+		run->nb_new++;
+		return true;
+	}
+	run->nb_forwarded++;
 	if (held->kind == HELD_PARALLEL) {
 		port_forget(port, number);
 	} else {
@@ -196,16 +161,6 @@ forward_plain(struct builtin_port *port, struct rte_event event, uint32_t priori
 		port->ending[port->nb_ending++] = number;
 	}
 	return true;
-}
-
-/* In its turn: what was put into rings by now comes before it, what is put there later after it. */
-static void
-forward_foreign(struct builtin_port *port, struct rte_event event)
-{
-	if (port->nb_foreign == FOREIGN_MAX || (port->nb_foreign > 0 && port->touched != 0))
-		insert_foreign(port);
-	publish(port);
-	port->foreign[port->nb_foreign++] = event;
 }
 
 static void
@@ -225,7 +180,7 @@ forward(struct builtin_port *port, struct rte_event event)
 	}
 	if (held->flags & HELD_FOREIGN) {
 		note_priority(port->builtin, event_priority(port->builtin, event.event));
-		forward_foreign(port, event);
+		foreign_forward(port, event);
 	} else {
 		put_into_burst(port, event);
 	}
@@ -244,11 +199,6 @@ credit_get(struct builtin_port *port)
 	port_set_credits(port, port->credits - 1);
 	return true;
 }
-
-/* What one call did. */
-struct tally {
-	uint16_t nb_new, nb_forwarded, nb_released;
-};
 
 static inline void
 count_into_queue(struct builtin_port *port, struct rte_event event)
@@ -314,30 +264,30 @@ enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 {
 	uint32_t priorities = __atomic_load_n(&port->builtin->priorities_used, __ATOMIC_RELAXED);
 	struct tally tally = {0};
+	struct run run;
 	uint16_t i;
 
+	run_begin(port, &run, nb > 0 ? events->queue_id : 0, priorities);
 	for (i = 0; i < nb; i++) {
 		struct rte_event event = event_read(&events[i]);
 		int error;
 
-		if (forward_plain(port, event, priorities)) {
-			tally.nb_forwarded++;
-			count_into_queue(port, event);
-			continue;
+		if (word_queue(event.event) != run.id) {
+			run_end(port, &run, &tally);
+			run_begin(port, &run, word_queue(event.event), priorities);
 		}
-		if (new_plain(port, event, priorities)) {
-			tally.nb_new++;
-			count_into_queue(port, event);
+		if (likely(run_put(port, &run, event)))
 			continue;
-		}
+		run_end(port, &run, &tally);
 		error = enqueue_one(port, event, &tally);
 		if (unlikely(error != 0)) {
 			count_error(port, error, (uint16_t)(nb - i));
 			break;
 		}
 	}
+	run_end(port, &run, &tally);
 	if (unlikely(port->nb_foreign > 0))
-		insert_foreign(port);
+		foreign_insert(port);
 	publish(port);
 	if (port->nb_ending > 0)
 		give_up_ending(port);
@@ -388,7 +338,7 @@ builtin_enqueue(struct weir_sched_port *base, const struct rte_event *events, ui
 	held = &port->held[word_opaque(event.event)];
 	if (word_op(event.event) == RTE_EVENT_OP_NEW
 			? port->credits <= 0 || !is_plain(queue, priorities)
-			: !can_forward_plain(port, held, event, queue, priorities))
+			: !can_forward_plain(port, held, event) || !is_plain(queue, priorities))
 		return enqueue_burst(port, events, nb);
 	shard = put_plain(port, queue,
 		(struct rte_event){.event = word_mark(event.event, false), .u64 = event.u64});

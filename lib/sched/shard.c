@@ -42,6 +42,8 @@ publish_sent(struct shard *shard)
 		shard_know(shard->builtin, to, shard->builtin->sched->config.nb_ports + shard->id,
 			&shard->known);
 		ring_publish(shard->rings_out[to]);
+		if (to == shard->id)
+			shard->nb_in_rings += ring_look(shard->rings_out[to]);
 		announce(shard->builtin, to, shard->sent_priorities);
 	}
 	shard->sent_priorities = 0;
@@ -288,17 +290,13 @@ shard_share_next(struct shard *shard)
 	shard->next_of_owner = NONE;
 }
 
-/* By the shard's own ring, which has one order; to itself, straight. */
+/* By the shard's own ring, which has one order. */
 static void
 send(struct shard *shard, const struct rte_event *event)
 {
 	struct builtin *builtin = shard->builtin;
 	unsigned int to = event_shard(builtin, event->event);
 
-	if (to == shard->id) {
-		shard_arrive(shard, event);
-		return;
-	}
 	ring_put(shard->rings_out[to], event_load(event));
 	shard->sent_to |= (uint64_t)1 << to;
 	shard->sent_priorities |= 1u << event_priority(builtin, event->event);

@@ -102,7 +102,7 @@ shard_look_at_own(struct shard *shard)
 #define EVENTS_PER_TURN 16
 
 /*
- * And the one of what the owner sent to itself: so many that what comes from elsewhere gets through some queues before more of that is let in, and
+ * And those of what the owner sent to itself, and of what the shard did: so many that what comes from elsewhere gets through some queues before more of that is let in, and
  * waits, if it must, in rings that nobody has to empty for the order of others.
  */
 #define EVENTS_PER_OWN_TURN 64
@@ -111,7 +111,9 @@ shard_look_at_own(struct shard *shard)
 static inline uint32_t
 shard_turn_max(const struct shard *shard, const struct ring *ring)
 {
-	return ring == &shard->rings[shard_owner(shard)] ? EVENTS_PER_OWN_TURN : EVENTS_PER_TURN;
+	return ring == &shard->rings[shard_owner(shard)] || ring == shard->rings_out[shard->id]
+		       ? EVENTS_PER_OWN_TURN
+		       : EVENTS_PER_TURN;
 }
 
 /* So many can be taken from the ring whose turn it is. */

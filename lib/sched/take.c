@@ -269,12 +269,21 @@ take_from_rings(
 	return got;
 }
 
-/* As can_have_flow(), for what may be handed out at once. */
-static inline bool
-can_go_at_once(const struct builtin_port *port, const struct lane *lane, uint8_t type)
+/* The ring whose turn it is, if it is the port's own one or the shard's; of these the one that has something. NULL: it is another one's turn */
+static inline struct ring *
+own_ring_of_turn(struct shard *shard, const struct builtin_port *port)
 {
-	return type == RTE_SCHED_TYPE_PARALLEL ||
-	       (type == RTE_SCHED_TYPE_ATOMIC && can_have_flow(lane, port));
+	struct ring *own = &shard->rings[port->base.id], *sent = shard->rings_out[shard->id];
+	struct ring *ring = &shard->rings[shard->ring];
+
+	if (ring != own && ring != sent)
+		return NULL;
+	if (ring_count(ring) == 0) {
+		ring = ring == own ? sent : own;
+		shard->ring = (unsigned int)(ring - shard->rings);
+		shard->nb_of_turn = 0;
+	}
+	return ring;
 }
 
 /* Of its own ring, whose turn it is, what can be handed out at once. */
@@ -292,7 +301,8 @@ take_first_of_ring(struct shard *shard, struct builtin_port *port, struct ring *
 		struct lane *lane = event_lane(builtin, event.event, type);
 		uint8_t group = builtin->queues[word_queue(event.event)].group;
 
-		if ((groups >> group & 1) == 0 || !can_go_at_once(port, lane, type))
+		if ((groups >> group & 1) == 0 ||
+			(type == RTE_SCHED_TYPE_ATOMIC && !can_have_flow(lane, port)))
 			break;
 		hand_out(shard, port, lane, type, event, &events[got]);
 	}
@@ -300,7 +310,7 @@ take_first_of_ring(struct shard *shard, struct builtin_port *port, struct ring *
 }
 
 /*
- * What a worker does most that forwards to itself: nothing is in its lists, nothing else is to be looked at yet, and what is next is in its own ring. The
+ * What a worker does most that forwards to itself: nothing is in its lists, nothing else is to be looked at yet, and what is next is in its own ring, or its shard's. The
  * long way does the same.
  *
  * @param locked  its shard, if it had to be locked to see that it takes the long way
@@ -311,16 +321,21 @@ take_of_own_ring(
 	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
 {
 	struct shard *shard = port->own;
-	struct ring *ring = &shard->rings[port->base.id];
+	struct ring *ring = NULL;
 	uint16_t got = 0;
 
 	if (port->nb_calls + 1 >= port->nb_calls_max || has_several_priorities(shard->builtin) ||
-		shard->builtin->may_sleep || ring_seems_empty(ring) || !shard_trylock(shard))
+		shard->builtin->may_sleep ||
+		(ring_seems_empty(&shard->rings[port->base.id]) &&
+			ring_seems_empty(shard->rings_out[shard->id])) ||
+		!shard_trylock(shard))
 		return 0;
 	shard_take_back(shard, true);
 	shard_look_at_own(shard);
-	if (shard->nb_ready == 0 && shard->next_of_owner == NONE && shard->ring == port->base.id &&
+	if (shard->nb_ready == 0 && shard->next_of_owner == NONE &&
 		shard->nb_since_look < EVENTS_PER_LOOK)
+		ring = own_ring_of_turn(shard, port);
+	if (ring != NULL)
 		got = take_first_of_ring(
 			shard, port, ring, events, RTE_MIN(shard_turn(shard, ring), nb));
 	if (got == 0) {

@@ -13,6 +13,7 @@
 #include "../../lib/sched/take.c"
 
 #include "../../lib/sched/owner.c"
+#include "../../lib/sched/foreign.c"
 #include "../../lib/sched/port.c"
 #include "../../lib/sched/shard.c"
 
