@@ -1,10 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How cores get packets: what a decision costs, weighted priorities, and packets that interrupt others. */
+/* How cores get packets: what a decision costs, who sleeps, weighted priorities, and packets that interrupt others. */
 #include "sim.h"
 
-uint64_t
-sim_dispatch_ps(struct sim *sim)
+static inline bool
+is_asleep(const struct sim *sim, uint32_t core)
 {
+	return sim->now_ps - sim->cores[core].idle_ps >= SIM_AWAKE_PS;
+}
+
+/* The first that is awake, or else the first. */
+static uint32_t
+find_awake(const struct sim *sim, uint32_t group)
+{
+	const uint32_t nb_words = sim->model->core_words;
+	const uint64_t *const cores = sim->model->group_cores + (size_t)group * nb_words;
+	uint32_t found = SIM_NONE, i, core;
+	uint64_t bits;
+
+	for (i = 0; i < nb_words; i++)
+		for (bits = cores[i] & sim->idle[i]; bits != 0; bits &= bits - 1) {
+			core = i * 64 + (uint32_t)__builtin_ctzll(bits);
+			if (!is_asleep(sim, core))
+				return core;
+			if (found == SIM_NONE)
+				found = core;
+		}
+	return found;
+}
+
+uint32_t
+sim_core_wakes(struct sim *sim, uint32_t group)
+{
+	const uint32_t core = find_awake(sim, group);
+
+	sim->cores[core].delay_ps = is_asleep(sim, core) ? sim->model->dispatch.wake_ps : 0;
+	return core;
+}
+
+uint64_t
+sim_dispatch_ps(struct sim *sim, uint32_t core)
+{
+	const uint64_t delay_ps = sim->cores[core].delay_ps;
 	const struct model_dispatch *const model = &sim->model->dispatch;
 	const uint64_t decision_ps =
 		sim->decision_ps > sim->now_ps ? sim->decision_ps : sim->now_ps;
@@ -13,7 +49,8 @@ sim_dispatch_ps(struct sim *sim)
 	sim->decision_ps = decision_ps;
 	if (decision_ps < SIM_TIME_END_PS)
 		sim->decision_ps += model->interval_ps;
-	return decision_ps + model->latency_ps;
+	sim->cores[core].delay_ps = 0;
+	return decision_ps + model->latency_ps + delay_ps;
 }
 
 /*

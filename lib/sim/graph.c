@@ -118,6 +118,7 @@ sim_graph_restart(struct sim *sim)
 
 		sim_worker_account(sim, i);
 		worker->walks = worker->empty_walks = worker->received = 0;
+		worker->sleeps = worker->asleep_ps = 0;
 	}
 	for (i = 0; i < model->nb_jobs; i++)
 		sim->graph.jobs[i].packets = sim->graph.jobs[i].slices = 0;

@@ -5,7 +5,8 @@
 /*
  * What changes of a graph while it runs.
  *
- *   worker.c   workers: idle, or on a walk
+ *   worker.c   workers on their walks
+ *   worker_idle.c  workers that have nothing to do
  *   round.c    workers that serve queues of events, between walks
  *   port.c     rings, and the links behind those that packets leave by
  *   follower.c workers that look at frames in buffers
@@ -59,6 +60,7 @@ enum worker_phase {
 	WORKER_ASKS,    /* it has asked for packets of queues, and there are none; or it sleeps */
 	WORKER_SLICES,  /* a job's time slice */
 	WORKER_FOLLOWS, /* it looks at frames in a buffer */
+	WORKER_SLEEPS,  /* in the scheduler, or comes back from there */
 };
 
 struct sim_worker {
@@ -86,8 +88,15 @@ struct sim_worker {
 		wake_ps; /* when it finds something, at ring wake_place, after so many walks that did not */
 	uint32_t wake_place;
 	uint64_t wake_walks;
+	/* Where it sleeps in the scheduler: */
+	uint64_t nb_asks, idle_asks; /* in vain, in a row: now, and as it became idle */
+	uint64_t resting_ps; /* of these, when the first one was over after which it may rest */
+	uint64_t slept_ps;   /* when it fell asleep */
+	bool is_called;      /* it is woken, and comes back */
+	uint64_t asleep_since_ps; /* as far as that is not counted */
 	/* Counted: */
 	uint64_t walks, empty_walks;
+	uint64_t sleeps, asleep_ps;
 	uint64_t received;
 };
 
@@ -150,6 +159,16 @@ void sim_worker_look_again(struct sim *sim, uint32_t worker);
 void sim_worker_wait(struct sim *sim, uint32_t worker);
 /* A visit is over that took so long, but for what has to wait. */
 void sim_worker_end_visit(struct sim *sim, uint32_t worker, uint64_t worked_ps);
+/* It has nothing to do. */
+void sim_worker_idle(struct sim *sim, uint32_t worker);
+/* Of those that it had nothing in, so many walks are over; looks at a ring have found nothing. */
+void sim_worker_count_idle(struct sim *sim, uint32_t worker, uint64_t nb);
+void sim_worker_found_nothing(struct sim *sim, uint32_t worker, uint32_t place, uint64_t nb_looks);
+/* It has asked in vain for packets of queues. */
+void sim_worker_found_no_event(struct sim *sim, uint32_t worker);
+/* It sleeps, unless there is something now; it is back from that. */
+void sim_worker_rest(struct sim *sim, uint32_t worker);
+void sim_worker_end_sleep(struct sim *sim, uint32_t worker);
 /* A worker that waits is done with what it has served meanwhile. */
 void sim_worker_served(struct sim *sim, uint32_t worker);
 /* It does something for a time. */

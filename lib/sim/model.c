@@ -72,6 +72,9 @@ sim_model_finish(struct weir_sim_model *model)
 	if (model->lane_queue == NULL || model->lane_priority_end == NULL ||
 		model->core_kind == NULL || model->group_cores == NULL || model->kind_lanes == NULL)
 		return -ENOMEM;
+	model->dispatch.is_delayed = model->dispatch.latency_ps > 0 ||
+				     model->dispatch.interval_ps > 0 ||
+				     model->dispatch.idle_sleep_ps > 0;
 	number_lanes(model);
 	assign_cores(model);
 	return sim_metrics_make(model);

@@ -287,6 +287,8 @@ struct model_level {
 struct model_dispatch {
 	bool preemptive;
 	uint64_t latency_ps, interval_ps;
+	uint64_t idle_sleep_ps, wake_ps; /* of who has nothing to do; 0: it does not sleep */
+	bool is_delayed;                 /* any of these */
 	bool is_weighted;
 	int64_t weights[SIM_PRIORITIES];
 };

@@ -23,7 +23,7 @@ struct quantity {
 		return expression;                                                                 \
 	}
 
-#define SIM_WORKER_QUANTITIES 5
+#define SIM_WORKER_QUANTITIES 7
 #define SIM_NODE_QUANTITIES   5
 #define SIM_JOB_QUANTITIES    3
 

@@ -39,12 +39,17 @@ worker_utilisation(const struct sim *sim, uint32_t index)
 		&sim->kinds[sim->model->core_kind[core]].busy, sim->now_ps - sim->window_ps);
 }
 
+WORKER(sleeps, (double)worker->sleeps)
+WORKER(asleep, ratio((double)worker->asleep_ps, sim->now_ps - sim->window_ps))
+
 const struct quantity sim_worker_quantities[SIM_WORKER_QUANTITIES] = {
 	{"walks", worker_walks},
 	{"empty_walks", worker_empty_walks},
 	{"received_packets", worker_received},
 	{"packets_per_walk", worker_per_walk},
 	{"utilisation", worker_utilisation},
+	{"sleeps", worker_sleeps},
+	{"asleep", worker_asleep},
 };
 
 NODE(packets, (double)node->packets)

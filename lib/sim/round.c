@@ -265,6 +265,8 @@ take_next(struct sim *sim, uint32_t index, uint64_t asked_ps)
 		sim_worker_served(sim, index);
 		return;
 	}
+	if (worker->is_in_round)
+		worker->nb_asks = 0;
 	if (worker->is_busy != worker->is_in_round)
 		sim_worker_set_busy(sim, index, worker->is_in_round);
 	if (!worker->is_in_round) {

@@ -33,8 +33,7 @@ when_given(struct sim *sim, uint32_t index)
 	if (kind->polls)
 		return sim->now_ps +
 		       (sim->cores[index].poll_left + 1 == kind->burst ? kind->vector_ps : 0);
-	return dispatch->latency_ps > 0 || dispatch->interval_ps > 0 ? sim_dispatch_ps(sim)
-								     : sim->now_ps;
+	return dispatch->is_delayed ? sim_dispatch_ps(sim, index) : sim->now_ps;
 }
 
 /* A core, which is idle no more, has a packet that is in no list. */
@@ -105,13 +104,15 @@ wake(struct sim *sim, uint32_t core)
 }
 
 /* A core for something of a queue that is ready: an idle one, or one that is interrupted. SIM_NONE: all are busy. */
-static uint32_t
+static ALWAYS_INLINE uint32_t
 get_core(struct sim *sim, const struct model_queue *queue, uint32_t packet, uint32_t *interrupted)
 {
 	uint32_t core = find_idle(sim, queue->group);
 
 	*interrupted = SIM_NONE;
 	if (core != SIM_NONE) {
+		if (__builtin_expect(sim->model->dispatch.idle_sleep_ps > 0, 0))
+			core = sim_core_wakes(sim, queue->group);
 		wake(sim, core);
 	} else if (sim->model->dispatch.preemptive) {
 		core = sim_interrupt(sim, queue, packet);
@@ -237,6 +238,7 @@ sim_core_next(struct sim *sim, uint32_t index)
 		return;
 	}
 	sim->cores[index].packet = SIM_NONE;
+	sim->cores[index].idle_ps = sim->now_ps;
 	sim_set_bit(sim->idle, index);
 	weir_sim_level_set(&kind->busy, sim->now_ps, kind->busy.value - 1);
 }

@@ -257,6 +257,8 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 	init_units(sim);
 	for (i = 0; i < model->nb_streams; i++)
 		sim_traffic_start(sim, i);
+	for (i = 0; i < model->graph.nb_workers; i++)
+		sim_worker_idle(sim, i);
 	return sim;
 }
 

@@ -159,6 +159,8 @@ struct sim_core {
 	uint32_t
 		stamp; /* of its next event; those with others are of steps that were interrupted */
 	uint64_t step_start_ps, step_end_ps;
+	uint64_t idle_ps; /* since when it was idle last; so long is it on its way, as it slept: */
+	uint64_t delay_ps;
 	uint64_t served; /* packets */
 	weir_sim_u128 worked_ps;
 	uint32_t poll_lane,
@@ -188,6 +190,9 @@ struct sim_writes {
 	struct sim_write *all;
 	uint32_t nb, room, free;
 };
+
+/* How long those who have nothing to do are awake before they sleep. */
+#define SIM_AWAKE_PS (WEIR_BASE_SCHED_AWAKE * (uint64_t)WEIR_BASE_SCHED_AWAY_NS * UINT64_C(1000))
 
 #define SIM_NOT_DRAWN UINT64_MAX
 
@@ -429,7 +434,9 @@ uint32_t sim_ready_longest(struct sim *sim, uint32_t queue);
 /* A priority among those that something is ready of, by their weights. @param ready  bits of priorities */
 uint32_t sim_weighted_priority(struct sim *sim, uint32_t ready);
 /* When a core that is given a packet now can begin with it. */
-uint64_t sim_dispatch_ps(struct sim *sim);
+uint64_t sim_dispatch_ps(struct sim *sim, uint32_t core);
+/* Of the idle cores of a group, of which there is one, the first that is awake, or else the first, which is woken. */
+uint32_t sim_core_wakes(struct sim *sim, uint32_t group);
 /* What was scheduled for a core happens. */
 void sim_core_event(struct sim *sim, uint32_t core);
 /* Time that a core has had a packet since it began with the step is over. */

@@ -52,123 +52,6 @@ sim_worker_set_busy(struct sim *sim, uint32_t worker, bool is_busy)
 	weir_sim_level_set(busy, sim->now_ps, is_busy);
 }
 
-/* When a worker asks for packets of queues, after the beginning of a walk; one that polls no port has none to walk for. */
-static inline uint64_t
-ask_offset(const struct model_worker *worker)
-{
-	return worker->nb_polled > 0 ? worker->walk_ps + worker->nb_polled * worker->poll_ps : 0;
-}
-
-/*
- * Walks that find nothing, one after the other, with what is asked after them.
- *
- * @param[out] nb  of them there are before the first one that looks at a ring, offset_ps after its beginning, later than
- *   elapsed_ps after the first one began
- * @return when that one begins, after the first one
- */
-static uint64_t
-pass_walks(const struct sim *sim, uint32_t index, uint64_t offset_ps, uint64_t elapsed_ps,
-	uint64_t *nb)
-{
-	const struct model_worker *const worker = &graph_of(sim)->workers[index];
-	const uint64_t walk_ps = ask_offset(worker) + (worker->asks ? worker->dispatch_ps : 0);
-	uint64_t sleep_ps = worker->sleep_min_ps;
-	uint64_t passed_ps = 0, more;
-
-	for (*nb = 0; passed_ps + offset_ps <= elapsed_ps; *nb += more) {
-		more = sleep_ps == worker->sleep_max_ps
-			       ? (elapsed_ps - offset_ps - passed_ps) / (walk_ps + sleep_ps) + 1
-			       : 1;
-		passed_ps += more * (walk_ps + sleep_ps);
-		sleep_ps =
-			2 * sleep_ps < worker->sleep_max_ps ? 2 * sleep_ps : worker->sleep_max_ps;
-	}
-	return passed_ps;
-}
-
-/* Looks at a ring have found nothing. */
-static void
-found_nothing(struct sim *sim, uint32_t index, uint32_t place, uint64_t nb_looks)
-{
-	uint32_t ring;
-
-	if (graph_of(sim)->workers[index].process != SIM_NONE)
-		return;
-	ring = ring_of(sim, index, place);
-	if (graph_of(sim)->ports[graph_of(sim)->rings[ring].port].adapts)
-		sim_ring_adapt(sim, ring, 0, nb_looks);
-}
-
-/* Count the walks of an idle worker that are over. */
-static void
-count_idle_walks(struct sim *sim, uint32_t index, uint64_t nb)
-{
-	struct sim_worker *const worker = &sim->graph.workers[index];
-	uint32_t place;
-
-	for (place = 0; nb > worker->told && place < graph_of(sim)->workers[index].nb_polled;
-		place++)
-		found_nothing(sim, index, place, nb - worker->told);
-	worker->walks += nb - worker->told;
-	worker->empty_walks += nb - worker->told;
-	worker->told = nb;
-}
-
-/* It finds something at a place where it comes so long after the beginning of a walk. */
-static void
-wake(struct sim *sim, uint32_t index, uint32_t place, uint64_t offset_ps)
-{
-	const struct model_worker *const model = &graph_of(sim)->workers[index];
-	struct sim_worker *const worker = &sim->graph.workers[index];
-	uint64_t wake_ps, nb;
-
-	wake_ps = worker->idle_ps + offset_ps +
-		  pass_walks(sim, index, offset_ps, sim->now_ps - worker->idle_ps, &nb);
-	if (wake_ps > worker->wake_ps ||
-		(wake_ps == worker->wake_ps && place >= worker->wake_place))
-		return;
-	worker->wake_ps = wake_ps;
-	worker->wake_place = place;
-	worker->wake_walks = nb;
-	sim->cores[model->core].stamp++;
-	sim_core_schedule(sim, model->core, wake_ps);
-}
-
-void
-sim_worker_wake_at(struct sim *sim, uint32_t index, uint32_t place)
-{
-	if (sim->graph.workers[index].phase == WORKER_IDLE)
-		wake(sim, index, place, place * graph_of(sim)->workers[index].poll_ps);
-}
-
-void
-sim_worker_wake(struct sim *sim, uint32_t ring)
-{
-	sim_worker_wake_at(
-		sim, graph_of(sim)->rings[ring].worker, graph_of(sim)->rings[ring].place);
-}
-
-void
-sim_workers_wake(struct sim *sim, uint32_t lane)
-{
-	const struct model_queue *const queue = &sim->model->queues[sim->model->lane_queue[lane]];
-	uint32_t i;
-
-	for (i = 0; i < graph_of(sim)->nb_workers; i++) {
-		const struct model_worker *const model = &graph_of(sim)->workers[i];
-
-		if ((sim->graph.workers[i].phase != WORKER_IDLE &&
-			    sim->graph.workers[i].phase != WORKER_WAITS) ||
-			!sim_serves_queue(
-				&sim->model->cores[sim->model->core_kind[model->core]], queue))
-			continue;
-		if (sim->graph.workers[i].phase == WORKER_IDLE)
-			wake(sim, i, model->nb_polled, ask_offset(model));
-		else
-			sim_worker_look_again(sim, i);
-	}
-}
-
 /* What a visit of a node with its vector takes. */
 uint64_t
 sim_worker_visit(struct sim *sim, uint32_t worker, uint32_t index)
@@ -202,7 +85,7 @@ look_at_ring(struct sim *sim, uint32_t index)
 	const uint32_t burst = sim->graph.bursts[ring].nb;
 
 	if (sim->graph.rings[ring].head == SIM_NONE) {
-		found_nothing(sim, index, worker->walk.place, 1);
+		sim_worker_found_nothing(sim, index, worker->walk.place, 1);
 		if (model->poll_ps == 0)
 			return false;
 		sim_worker_go_on(sim, index, WORKER_LOOKS, model->poll_ps);
@@ -318,10 +201,7 @@ sim_worker_walk(struct sim *sim, uint32_t index)
 			sim_round_begin(sim, index);
 		return;
 	}
-	worker->phase = WORKER_IDLE;
-	worker->idle_ps = sim->now_ps;
-	worker->told = 0;
-	worker->wake_ps = UINT64_MAX;
+	sim_worker_idle(sim, index);
 }
 
 /* A packet leaves the node that is visited by one of its edges. */
@@ -504,10 +384,14 @@ wake_up(struct sim *sim, uint32_t index)
 	struct sim_worker *const worker = &sim->graph.workers[index];
 	const struct model_worker *const model = &graph_of(sim)->workers[index];
 
-	count_idle_walks(sim, index, worker->wake_walks);
+	sim_worker_count_idle(sim, index, worker->wake_walks);
+	if (worker->wake_place > model->nb_polled) {
+		sim_worker_rest(sim, index);
+		return;
+	}
 	for (worker->walk.place = 0; worker->walk.place < worker->wake_place; worker->walk.place++)
 		if (worker->walk.place < model->nb_polled)
-			found_nothing(sim, index, worker->walk.place, 1);
+			sim_worker_found_nothing(sim, index, worker->walk.place, 1);
 	if (worker->walk.place < model->nb_polled) {
 		proceed(sim, index);
 		return;
@@ -564,7 +448,13 @@ sim_worker_event(struct sim *sim, uint32_t index)
 		end_walk(sim, index);
 		break;
 	case WORKER_ASKS:
-		sim_worker_walk(sim, index);
+		if (sim->model->graph.workers[index].asks)
+			sim_worker_found_no_event(sim, index);
+		else
+			sim_worker_walk(sim, index);
+		break;
+	case WORKER_SLEEPS:
+		sim_worker_end_sleep(sim, index);
 		break;
 	case WORKER_SLICES:
 		sim_round_slice_ends(sim, index);
@@ -581,16 +471,4 @@ sim_worker_event(struct sim *sim, uint32_t index)
 	case WORKER_BLOCKED:
 		break;
 	}
-}
-
-void
-sim_worker_account(struct sim *sim, uint32_t index)
-{
-	struct sim_worker *const worker = &sim->graph.workers[index];
-	uint64_t nb;
-
-	if (worker->phase != WORKER_IDLE)
-		return;
-	pass_walks(sim, index, 0, sim->now_ps - worker->idle_ps, &nb);
-	count_idle_walks(sim, index, nb - 1);
 }

@@ -354,3 +354,16 @@ def test_jobs_at_the_limit_lose_nothing(tmp_path, threshold, work):
     assert stream["held_packets"] == stream["dropped_packets"] == 0
     assert means(told["jobs"])["inspect"]["packets"] == job["packets"] == 4096
     assert {queue["name"]: queue["sent"] for queue in ran["queues"]}["done"] == means(told["queues"])["done"]["arrived_packets"]
+
+
+def test_workers_that_sleep_are_run_and_simulated(tmp_path):
+    path = tmp_path / "sleep.yaml"
+    path.write_text(JOBS_AT_LIMIT.replace("{events: 64, threshold: THRESHOLD}", "{idle_sleep: 300us, wake: 20us}").replace("WORK", "compute").replace(
+        "CAPTURE", f"{ROOT}/examples/data/isp-mix-vlan.pcap"))
+    ran = weir("run", path, "--json", cwd=tmp_path).json()
+    told = simulate(path)
+    [stream] = means(told["streams"]).values()
+    [transmitted] = (port["tx_packets"] for port in ran["ports"] if port["name"] == "north")
+    assert transmitted == stream["delivered_packets"] == stream["arrived_packets"] == 4096
+    for worker in means(told["workers"]).values():
+        assert worker["sleeps"] > 1000 and 0.5 < worker["asleep"] < 1

@@ -301,7 +301,6 @@ schedulers_that_are_not_simulated(void **state)
 	refuse("platform:\n", "platform:\n  scheduler: {events: @65}\n", "a power of two");
 	refuse("platform:\n", "platform:\n  scheduler: {backend: @'eventdev:event_sw0'}\n",
 		"an event device");
-	refuse("platform:\n", "platform:\n  scheduler: {idle_sleep: @1us}\n", "that sleep");
 	refuse("    q: {type: parallel}\n    r: {type: atomic, flows: 4, capacity: 99}\n"
 	       "  objects:\n    o: {queues: [q], to: r, steps: [{cpu: 700cycles}]}\n"
 	       "    p: {queues: [r], steps: [{cpu: 1kcycles, distribution: uniform}]}\n"

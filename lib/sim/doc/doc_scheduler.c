@@ -5,6 +5,8 @@
 #include "doc_read.h"
 #include "weir_base_nodes.h"
 
+#define PS_PER_US UINT64_C(1000000)
+
 /* The value of a key, or, where it has a default, what it would stand in. */
 static const struct weir_base_doc_value *
 key_or_map(const struct weir_base_doc_value *map, const char *key)
@@ -32,6 +34,16 @@ read_limit(struct weir_sim_model *model, const struct weir_base_doc_value *sched
 			"threshold %lu is more than there is room for; expected at most %lu",
 			(unsigned long)threshold, (unsigned long)(nb_events - nb_reserved));
 	model->threshold = (uint32_t)threshold;
+}
+
+/* Of those who have nothing to do, in whole microseconds, as of a program that is run. */
+static void
+read_sleep(struct weir_sim_model *model, const struct weir_base_doc_value *scheduler)
+{
+	const uint64_t ps = sim_doc_ps(weir_base_doc_get(scheduler, "idle_sleep"));
+
+	model->dispatch.idle_sleep_ps = ps / PS_PER_US * PS_PER_US;
+	model->dispatch.wake_ps = sim_doc_ps(weir_base_doc_get(scheduler, "wake"));
 }
 
 /* Has it a node of this type? */
@@ -80,15 +92,11 @@ sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_
 	const struct weir_base_doc_value *scheduler =
 		weir_base_doc_get(weir_base_doc_get(root, "platform"), "scheduler");
 	const struct weir_base_doc_value *backend = weir_base_doc_get(scheduler, "backend");
-	const struct weir_base_doc_value *sleep = weir_base_doc_get(scheduler, "idle_sleep");
 
 	if (strcmp(weir_base_doc_str(backend), "builtin") != 0)
 		weir_base_doc_error_add(model->doc, backend,
 			"what an event device does is not simulated; expected 'builtin'");
-	if (weir_base_doc_f64(sleep) > 0)
-		weir_base_doc_error_add(model->doc, sleep,
-			"workers that sleep in the scheduler are not simulated; expected 0, or "
-			"none");
+	read_sleep(model, scheduler);
 	model->limit_is_said = weir_base_doc_given(scheduler, "events") ||
 			       weir_base_doc_given(scheduler, "threshold");
 	model->is_limited = model->limit_is_said || has_default_limit(root);

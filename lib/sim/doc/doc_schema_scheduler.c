@@ -98,6 +98,15 @@ static const struct weir_base_doc_key scheduler_keys[] = {
 			"up to so long; 0: never. It does not look at its ports meanwhile. Only "
 			"`builtin`.",
 	},
+	{
+		.name = "wake",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 0,
+		.max = 1,
+		.def = "5us",
+		.help = "For `weir sim`: how long it takes a worker that sleeps to be back when it "
+			"is woken, or its time is over.",
+	},
 	{.name = NULL},
 };
 
