@@ -33,11 +33,9 @@
 #define WEIGHT          0.25f         /* of the newest look in the mean */
 #define VARIANCE_WEIGHT 0.0625f       /* and in the variance, of which one look tells less */
 #define FORGET          (1 / 1024.0f) /* of the longest, at each look that learns */
-#ifndef DEVIATIONS
-#define DEVIATIONS 3.0f
-#endif
-#define OUTLIER 16.0f  /* times the mean: as much more than it at most */
-#define AGREES  0.025f /* of the mean: what was seen confirms it; or half a check */
+#define DEVIATIONS      3.0f
+#define OUTLIER         16.0f  /* times the mean: as much more than it at most */
+#define AGREES          0.025f /* of the mean: what was seen confirms it; or half a check */
 
 /*
  * Where each check of a slice looks at the clock: with so few checks in it, or so few of the longest spacings where n L tells when to
