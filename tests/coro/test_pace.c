@@ -65,6 +65,12 @@ exponential_1000(void)
 }
 
 static double
+exponential_8000(void)
+{
+	return -8000 * log(uniform());
+}
+
+static double
 exponential_1e9(void)
 {
 	return -1e9 * log(uniform());
@@ -377,7 +383,7 @@ look_lean(void)
 {
 	reset(NULL);
 	weir_coro_thread.ticked = false;
-	run_slices(exponential_1000, 1000);
+	run_slices(exponential_8000, 1000); /* few also where the clock is a function */
 	block.resumes++;
 	assert_int_equal(block.checks_left, WEIR_CORO_LOOK);
 	weir_coro_slice_begin(&block);
@@ -433,9 +439,9 @@ looks_and_does_nothing_else(void **state)
 	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
 	/* Its slice becomes another one, which begins now. */
 	look_lean();
-	coro_slice_change(&block, SLICE * 2 / 2);
+	coro_slice_change(&block, SLICE * 2 * 3);
 	assert_false(next_check_ends());
-	let_pass(SLICE / 2);
+	let_pass(SLICE * 3);
 	assert_true(next_check_ends());
 	/* It is on a thread with a ticker now, and counts. */
 	look_lean();
