@@ -81,16 +81,33 @@ on_signal(int number)
 
 /* Ended by a signal as without this, but the directory goes, too. What is ignored stays so. */
 static void
-take_signals(void)
+take_signals(sigset_t *set)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 	const struct sigaction action = {
 		.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
 	struct sigaction before;
 
+	sigemptyset(set);
 	for (size_t i = 0; i < RTE_DIM(numbers); i++)
-		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
 			sigaction(numbers[i], &action, NULL);
+			sigaddset(set, numbers[i]);
+		}
+}
+
+/* Signals wait meanwhile: the directory is there before EAL can tell its name. */
+static int
+init_eal(int argc, char **argv)
+{
+	sigset_t taken, before;
+	int code;
+
+	take_signals(&taken);
+	pthread_sigmask(SIG_BLOCK, &taken, &before);
+	code = rte_eal_init(argc, argv);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return code;
 }
 
 int
@@ -113,8 +130,7 @@ bench_eal_start(const struct bench_options *options, unsigned int megabytes)
 	snprintf(size, sizeof(size), "%u", megabytes);
 	snprintf(prefix, sizeof(prefix), "weir-bench-%ld", (long)getpid());
 	rte_log_set_global_level(RTE_LOG_ERR);
-	take_signals();
-	if (rte_eal_init(argc, argv) < 0) {
+	if (init_eal(argc, argv) < 0) {
 		fprintf(stderr, "weir bench: cannot start DPDK's environment: %s\n",
 			rte_strerror(rte_errno));
 		return -rte_errno;

@@ -24,6 +24,14 @@ def environment():
     return {**os.environ, "LC_ALL": "C.UTF-8"}
 
 
+def preloaded(folder, source):
+    """Where functions of the C library are replaced by those of @source. (Not with a sanitizer's runtime, which wants to be loaded first.)"""
+    text, library = pathlib.Path(folder) / "instead.c", pathlib.Path(folder) / "instead.so"
+    text.write_text(source)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, text], check=True)
+    return {**environment(), "LD_PRELOAD": str(library)}
+
+
 class Done:
     """A run of the program to its end. It is always an error to die of a signal."""
 

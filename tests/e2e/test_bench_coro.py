@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir bench coro: what it prints is what it did. How fast that is depends on the machine, and is not looked at."""
 import json
-import os
 import subprocess
 
 import pytest
 
-from program import FAILED, OK, SLOW, TIMEOUT_S, USAGE, WEIR, weir
+from program import FAILED, OK, SLOW, TIMEOUT_S, USAGE, WEIR, preloaded, weir
 
 ROWS = ["switch", "switch-fp", "create-destroy", "create-run-destroy"]
 pytestmark = pytest.mark.exclusive  # what is measured is measured alone
@@ -140,11 +139,9 @@ def test_pi_for_people():
 @pytest.mark.skipif(SLOW > 1, reason="a sanitizer's runtime wants to be loaded first")
 def test_side_that_does_less_than_it_says_fails(tmp_path):
     """A switch that does not happen takes no time: that is no result."""
-    source, library = tmp_path / "lazy.c", tmp_path / "lazy.so"
-    source.write_text("int swapcontext(void *from, const void *to) { (void)from; (void)to; return 0; }\n")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    lazy = "int swapcontext(void *from, const void *to) { (void)from; (void)to; return 0; }\n"
     done = subprocess.run([WEIR, "bench", "coro", "--case", "switch", "--rounds", "3", "--json"], text=True,
-                          capture_output=True, timeout=TIMEOUT_S, env=dict(os.environ, LD_PRELOAD=str(library)))
+                          capture_output=True, timeout=TIMEOUT_S, env=preloaded(tmp_path, lazy))
     assert done.returncode == FAILED and "ucontext 0" in done.stderr, done.stderr
     [row] = json.loads(done.stdout)["ucontext"]
     assert row["name"] == "switch" and "failed" in row and "ratio" not in row

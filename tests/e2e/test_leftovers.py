@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from program import OK, SLOW, USAGE, WEIR, Instance, environment, weir, write_description
+from program import OK, SLOW, USAGE, WEIR, Instance, environment, preloaded, weir, write_description
 from running import endless, mixture, start, stats, unique_name, wait_for_packets
 from test_readout import description
 
@@ -46,13 +46,32 @@ def wait_until(what):
         time.sleep(0.01)
 
 
+# Stands still after it made a directory, so that a signal comes between that and what follows.
+SLOW_MKDIR = """
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int mkdir(const char *path, unsigned int mode)
+{
+	long code = syscall(SYS_mkdirat, -100, path, mode);
+
+	for (int i = 0; i < 20; i++)
+		usleep(10000);
+	return (int)code;
+}
+"""
+
+
+@pytest.mark.parametrize("place", ["anywhere", pytest.param("as the directory is made", marks=pytest.mark.skipif(
+    SLOW > 1, reason="a sanitizer's runtime wants to be loaded first"))])
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_after_a_benchmark_that_was_ended(how):
+def test_after_a_benchmark_that_was_ended(how, place, tmp_path):
     """By itself, and by what started it, which is all that the signal goes to. (These tests may have been started with it ignored.)"""
+    where = environment() if place == "anywhere" else preloaded(tmp_path, SLOW_MKDIR)
     for all_of_them in False, True:
         names = [] if all_of_them else ["graph"]
         with subprocess.Popen([WEIR, "bench", *names, "--seconds", "1"], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-                              env=environment(), preexec_fn=lambda: signal.signal(how, signal.SIG_DFL)) as outer:
+                              env=where, preexec_fn=lambda: signal.signal(how, signal.SIG_DFL)) as outer:
             try:
                 its = pathlib.Path(f"/proc/{outer.pid}/task/{outer.pid}/children")
                 if all_of_them:
