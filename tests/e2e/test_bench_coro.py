@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir bench coro: what it prints is what it did. How fast that is depends on the machine, and is not looked at."""
 import json
+import os
 import subprocess
 
 import pytest
