@@ -60,7 +60,7 @@ struct sim_doubted {
 };
 
 /*
- * A buffer by timestamps: that of weir run (lib/readout/buffer_private.h says how it works), without frames. Times of the buffer do not
+ * A buffer by timestamps: that of weir run (lib/readout/buffer/buffer_private.h says how it works), without frames. Times of the buffer do not
  * wrap: timestamp = time + origin. Positions [tail, end) of a ring may have frames; with a step each has that of its time.
  */
 struct sim_timed {

@@ -11,14 +11,14 @@
 
 #define RANGES_MAX 2u /* so that few readers find none free */
 
-#include "../../lib/readout/buffer.c"
-#include "../../lib/readout/buffer_config.c"
-#include "../../lib/readout/buffer_stats.c"
-#include "../../lib/readout/index.c"
-#include "../../lib/readout/index_fixed.c"
-#include "../../lib/readout/index_ordered.c"
-#include "../../lib/readout/store.c"
-#include "../../lib/readout/window.c"
+#include "../../lib/readout/buffer/buffer.c"
+#include "../../lib/readout/buffer/buffer_config.c"
+#include "../../lib/readout/buffer/buffer_stats.c"
+#include "../../lib/readout/buffer/index.c"
+#include "../../lib/readout/buffer/index_fixed.c"
+#include "../../lib/readout/buffer/index_ordered.c"
+#include "../../lib/readout/buffer/store.c"
+#include "../../lib/readout/buffer/window.c"
 
 #define FRAME_BYTES 16u
 #define FRAMES_MAX  32

@@ -12,7 +12,7 @@
 
 #include <rte_mbuf.h>
 
-#include "../../lib/readout/wibeth.h"
+#include "../../lib/readout/format/wibeth.h"
 #include "weir_base.h"
 
 #include "../base/log_last.h"

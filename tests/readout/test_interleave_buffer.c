@@ -8,7 +8,7 @@
 
 #include "interleave_buffer.h"
 
-#include "../../lib/readout/follower.c"
+#include "../../lib/readout/link/follower.c"
 
 static struct {
 	struct weir_readout_window *windows[INTERLEAVE_ACTORS_MAX];

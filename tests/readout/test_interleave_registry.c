@@ -9,7 +9,7 @@
 /* One processor here: who waits for the other looks again. */
 #define sched_yield() interleave_pause()
 
-#include "../../lib/readout/send.c"
+#include "../../lib/readout/link/send.c"
 
 #define NB_SENDS 2
 

@@ -7,8 +7,8 @@
 
 #include "interleave_buffer.h"
 
-#include "../../lib/readout/request.c"
-#include "../../lib/readout/request_service.c"
+#include "../../lib/readout/request/request.c"
+#include "../../lib/readout/request/request_service.c"
 
 #define NB_FIRST 8u
 /* With sanitizers each takes a hundred times as long. */

@@ -9,7 +9,7 @@
 #include <rte_common.h>
 #include <rte_errno.h>
 
-#include "range.h"
+#include "buffer/range.h"
 #include "readout_test.h"
 
 static struct weir_readout_format format;

@@ -9,7 +9,7 @@
 #include <rte_errno.h>
 
 #include "emulator_private.h"
-#include "memory.h"
+#include "buffer/memory.h"
 #include "tally.h"
 
 #define SECOND_NS      UINT64_C(1000000000)

@@ -11,7 +11,7 @@
 
 #include "ctl_private.h"
 #include "registry_private.h"
-#include "request_private.h"
+#include "request/request_private.h"
 
 /* Link @p number, of those with buffers first. @param[out] handler  NULL: it has none */
 static const struct weir_readout_link *

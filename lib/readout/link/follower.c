@@ -7,7 +7,7 @@
 #include <rte_common.h>
 #include <rte_errno.h>
 
-#include "buffer_private.h"
+#include "buffer/buffer_private.h"
 #include "chain.h"
 #include "registry_private.h"
 #include "tally.h"

@@ -14,7 +14,7 @@
 #include "registry_private.h"
 #include "tally.h"
 #include "weir_readout_hit_finder.h"
-#include "wibeth.h"
+#include "format/wibeth.h"
 
 #define MAX_SAMPLES_DEFAULT 1024
 #define THRESHOLD_MAX       16383u /* of 14 bits */

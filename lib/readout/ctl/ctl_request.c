@@ -22,9 +22,9 @@
 
 #include <rte_common.h>
 
-#include "buffer_private.h"
+#include "buffer/buffer_private.h"
 #include "ctl_private.h"
-#include "request_private.h"
+#include "request/request_private.h"
 #include "weir_readout_fragment.h"
 
 /* Of one link. */

@@ -7,7 +7,7 @@
 
 #include <rte_errno.h>
 
-#include "memory.h"
+#include "buffer/memory.h"
 #include "receiver_private.h"
 #include "weir_base_nodes.h"
 #include "weir_base_pool.h"

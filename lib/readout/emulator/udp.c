@@ -10,7 +10,7 @@
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
-#include "device.h"
+#include "port/device.h"
 #include "emulator_private.h"
 #include "registry_private.h"
 #include "tally.h"

@@ -6,7 +6,7 @@
 
 #include <rte_common.h>
 
-#include "buffer_private.h"
+#include "buffer/buffer_private.h"
 #include "request_private.h"
 
 const char *
