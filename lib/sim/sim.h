@@ -18,7 +18,7 @@
  *   discipline.c  in which order packets of a queue are served
  *   dispatch.c    what the scheduler costs, weights, and packets that interrupt others
  *   steps.c       what cores do with packets
- *   unit.c        servers that are no cores
+ *   unit.c, .h    servers that are no cores
  *   unit_wait.c   in which order they take what waits for them
  *   memory.c      memories that cores share
  *   write_back.c  what packets leave in them
@@ -48,6 +48,7 @@
 #include "links.h"
 #include "model.h"
 #include "packet_list.h"
+#include "unit.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -195,40 +196,6 @@ struct sim_writes {
 #define SIM_AWAKE_PS (WEIR_BASE_SCHED_AWAKE * (uint64_t)WEIR_BASE_SCHED_AWAY_NS * UINT64_C(1000))
 
 #define SIM_NOT_DRAWN UINT64_MAX
-
-/* What waits for a unit, or is worked on by it. */
-struct sim_visit {
-	double key;       /* the lowest goes first */
-	uint64_t order;   /* in which they came */
-	uint64_t left_ps; /* of its service, or SIM_NOT_DRAWN */
-	uint64_t waited_ps;
-	uint32_t packet;
-	bool was_interrupted;
-};
-
-struct sim_unit {
-	struct weir_sim_level length, busy;
-	struct packet_list waiting; /* first come, first served; else: */
-	struct sim_visit *visits;
-	uint32_t nb_visits, room;
-	uint64_t nb_came;
-	void *custom;         /* state of a discipline of a shared object */
-	uint64_t interrupted; /* they wait again */
-	uint32_t free;        /* server: first of a list */
-	uint64_t waiting_at_start;
-	uint64_t arrived, dropped, taken, served;
-	uint64_t nb_servers; /* by the end */
-	struct weir_sim_tally wait_ps;
-	weir_sim_u128 waited_ps, worked_ps;
-};
-
-struct sim_server {
-	uint32_t unit;
-	uint32_t next;          /* free one */
-	struct sim_visit visit; /* its packet is SIM_NONE: free */
-	uint64_t start_ps, end_ps;
-	uint32_t stamp; /* of its next event, as of a core */
-};
 
 struct sim_kind {
 	struct weir_sim_level busy; /* cores */
