@@ -80,9 +80,8 @@ config_link_name(
 		snprintf(name, CONFIG_LINK_NAME_SIZE, "%s", link->name);
 }
 
-unsigned int
-config_links_find(
-	const struct config *config, const char *name, unsigned int *link, unsigned int *first)
+static unsigned int
+find_links(const struct config *config, const char *name, unsigned int *link, unsigned int *first)
 {
 	char one[CONFIG_LINK_NAME_SIZE];
 	int index = config_link_find(config, name);
@@ -103,6 +102,19 @@ config_links_find(
 			return 1;
 		}
 	return 0;
+}
+
+unsigned int
+config_links_named(struct config *config, const struct weir_base_doc_value *value,
+	unsigned int *link, unsigned int *first)
+{
+	const char *name = weir_base_doc_str(value);
+	const unsigned int nb = find_links(config, name, link, first);
+
+	if (nb == 0)
+		weir_base_doc_error_add(config->doc, value, "unknown link '%s'; expected %s", name,
+			config_link_names(config));
+	return nb;
 }
 
 void

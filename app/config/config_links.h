@@ -134,9 +134,9 @@ bool config_links_end(const struct config *config);
 /** Index of the links of that name, or CONFIG_NONE. */
 int config_link_find(const struct config *config, const char *name);
 
-/** "wib" is all links of that name, "wib-3" one. @param[out] link  index into links @param[out] first  number @return how many; 0: there are none of this name */
-unsigned int config_links_find(
-	const struct config *config, const char *name, unsigned int *link, unsigned int *first);
+/** "wib" is all links of that name, "wib-3" one. @param[out] link  index into links @param[out] first  number @return how many; 0: there are none of this name, which is an error */
+unsigned int config_links_named(struct config *config, const struct weir_base_doc_value *value,
+	unsigned int *link, unsigned int *first);
 
 /** "a, b or c": names of links, for error messages. Valid until the next call. */
 const char *config_link_names(const struct config *config);

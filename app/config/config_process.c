@@ -58,14 +58,10 @@ static void
 take_links(struct config *config, struct config_process *process,
 	const struct weir_base_doc_value *value)
 {
-	const char *name = weir_base_doc_str(value);
-	unsigned int link, first, nb = config_links_find(config, name, &link, &first), i;
+	unsigned int link, first, nb = config_links_named(config, value, &link, &first), i;
 
-	if (nb == 0) {
-		weir_base_doc_error_add(config->doc, value, "unknown link '%s'; expected %s", name,
-			config_link_names(config));
+	if (nb == 0)
 		return;
-	}
 	check_format(config, process, &config->links.list[link], value);
 	for (i = 0; i < nb; i++)
 		if (!config_lists(process->links, process->nb_links, first + i)) {
@@ -73,7 +69,7 @@ take_links(struct config *config, struct config_process *process,
 		} else {
 			weir_base_doc_error_add(config->doc, value,
 				"process '%s' has link '%s' already; expected each once",
-				process->name, name);
+				process->name, weir_base_doc_str(value));
 			return;
 		}
 }

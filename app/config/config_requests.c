@@ -85,14 +85,10 @@ static void
 take_links(struct config *config, struct config_request *request,
 	const struct weir_base_doc_value *value)
 {
-	const char *name = weir_base_doc_str(value);
-	unsigned int link, first, nb = config_links_find(config, name, &link, &first), i;
+	unsigned int link, first, nb = config_links_named(config, value, &link, &first), i;
 
-	if (nb == 0) {
-		weir_base_doc_error_add(config->doc, value, "unknown link '%s'; expected %s", name,
-			config_link_names(config));
+	if (nb == 0)
 		return;
-	}
 	check_clock(config, request, value, &config->links.list[link]);
 	check_history(config, request, &config->links.list[link]);
 	check_wrap(config, request, &config->links.list[link]);
@@ -101,7 +97,8 @@ take_links(struct config *config, struct config_request *request,
 			request->links[request->nb_links++] = first + i;
 		} else {
 			weir_base_doc_error_add(config->doc, value,
-				"link '%s' is asked already; expected each once", name);
+				"link '%s' is asked already; expected each once",
+				weir_base_doc_str(value));
 			return;
 		}
 }
