@@ -103,6 +103,18 @@ weir_base_pcap_close(struct weir_base_pcap *file)
 	free(file);
 }
 
+/*
+ * A file's seconds have 32 bits without a sign; libpcap reads them as with one, below 0 from 2038 on.
+ * tv_usec counts ns: the file was opened so.
+ */
+static uint64_t
+time_of(const struct timeval *time)
+{
+	uint64_t seconds = time->tv_sec < 0 ? (uint32_t)time->tv_sec : (uint64_t)time->tv_sec;
+
+	return seconds * SECOND_NS + (uint64_t)time->tv_usec;
+}
+
 int
 weir_base_pcap_next(struct weir_base_pcap *file, struct weir_base_pcap_record *record, char *why,
 	size_t why_bytes)
@@ -118,12 +130,11 @@ weir_base_pcap_next(struct weir_base_pcap *file, struct weir_base_pcap_record *r
 			"'%s' is damaged after packet %" PRIu64 ": %s", file->path, file->nb_read,
 			pcap_geterr(file->pcap));
 	file->nb_read++;
-	/* tv_usec counts ns: the file was opened so. */
 	*record = (struct weir_base_pcap_record){
 		.bytes = bytes,
 		.captured_bytes = header->caplen,
 		.wire_bytes = header->len,
-		.time_ns = (uint64_t)header->ts.tv_sec * SECOND_NS + (uint64_t)header->ts.tv_usec,
+		.time_ns = time_of(&header->ts),
 	};
 	return 1;
 }

@@ -20,18 +20,21 @@ forward(const char *in, const char *out)
 	return rc;
 }
 
+/* Of microseconds and ns, in both byte orders; from 1970 on, before and after 2038, to 2106. */
 static void
 test_times(void **state)
 {
+	static const uint32_t firsts[] = {0, 1600000000, 0x80000000 - 150, UINT32_MAX - 299};
 	struct record r = {0};
 
-	for (int kind = 0; kind < 4; kind++) {
+	for (int kind = 0; kind < 16; kind++) {
+		uint32_t first = firsts[kind >> 2];
 		bool ns = kind & 1;
 
 		begin_file(ns ? MAGIC_NS : MAGIC_US, kind & 2, 1);
 		for (uint32_t i = 0; i < 300; i++) {
 			frame_ip4(&frame, TEST_LEFT, "192.0.2.1", "10.0.0.1", i);
-			put_record(1600000000 + i, i * 3001, &frame, frame.length);
+			put_record(first + i, i * 3001, &frame, frame.length);
 		}
 		save("in.pcap");
 		assert_int_equal(forward("in.pcap", "out.pcap"), 1);
@@ -39,7 +42,7 @@ test_times(void **state)
 			frame_ip4(&frame, TEST_LEFT, "192.0.2.1", "10.0.0.1", i);
 			frame_forwarded(&expected, &frame, TEST_RIGHT);
 			assert_true(next_record(&r));
-			assert_int_equal(r.seconds, 1600000000 + i);
+			assert_int_equal(r.seconds, first + i);
 			assert_int_equal(r.ns, i * 3001 * (ns ? 1 : 1000));
 			assert_int_equal(r.captured, expected.length);
 			assert_int_equal(r.length, expected.length);
