@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The weir program: finds the subcommand and runs it. */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app.h"
 
@@ -48,12 +51,26 @@ wants_json(int argc, char **argv)
 	return false;
 }
 
+/*
+ * Where a standard stream is closed the next file that is opened gets its number, and with it what is printed: a
+ * capture, say. So something else has that number, open the other way round: to use it fails as before.
+ */
+static void
+occupy_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			return;
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct app_command *command;
 	bool json = wants_json(argc, argv);
 
+	occupy_standard_streams();
 	if (argc < 2) {
 		fprintf(stderr, "weir: which command? `weir help` lists them\n");
 		return APP_USAGE;

@@ -53,6 +53,16 @@ def test_signal_ends_cleanly(tmp_path, how):
     assert len(pcapfile.read(tmp_path / "punt.pcap")) == report["packets"]["punted"]
 
 
+def test_closed_standard_streams(tmp_path):
+    """Their numbers are not given to files, which what is printed would get into; what cannot be printed is a failure."""
+    network, name = endless(tmp_path, mixture()), unique_name()
+    with start(network, name, prefix=["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"]) as instance:
+        wait_for_packets(instance, name)
+        assert [os.readlink(f"/proc/{instance.process.pid}/fd/{number}") for number in range(3)] == ["/dev/null"] * 3
+        done = instance.stop()
+    assert (done.code, done.text) == (FAILED, "")
+
+
 def test_many_signals(tmp_path):
     """Impatience does no harm, unless a busy machine keeps the end from coming within a second: not each time."""
     network = endless(tmp_path, mixture())
