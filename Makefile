@@ -10,7 +10,7 @@
 #   make lint       checks of the sources;  make format  formats them
 #   make docs       API reference and guide, into build/docs
 #   make install    library, headers, weir.pc and program, under DESTDIR and PREFIX
-#   make clean
+#   make clean      takes away what these made; not what is yours
 #
 # Meson options: make MESON_OPTIONS=-Dplatform=generic
 
@@ -58,3 +58,6 @@ install: all
 
 clean:
 	rm -rf build build-asan build-tsan build-clang build-fuzz build-generic build-fcontext build-aarch64 build-ppc64le build-riscv64
+	find bench scripts tests -name __pycache__ -prune -exec rm -rf {} +
+	sed -n 's,.*\(out/[a-z]*\.[a-z]*\).*,\1,p' examples/forward.yaml | xargs rm -f # by make run
+	[ ! -d out ] || rmdir --ignore-fail-on-non-empty out
