@@ -51,6 +51,8 @@ catch_signals(void)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* A limit on the size of files does not end the run: what exceeds it could not be written, as on a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 static bool

@@ -14,7 +14,9 @@ static void
 add(struct unread *unread, const struct weir_base_doc_value *value, const char *path)
 {
 	unsigned int line, column;
-	const char *file = weir_base_doc_where(value, &line, &column);
+	/* A path may be any bytes; JSON may not. */
+	const char *file =
+		weir_base_doc_format(value->doc, "%s", weir_base_doc_where(value, &line, &column));
 	const char *place = weir_base_doc_format(value->doc, "%s:%u:%u", file, line, column);
 
 	if (json_object_get(unread->places, place) != NULL)

@@ -130,8 +130,9 @@ take_file(struct node_pcap_out *out)
 	}
 	if (flock(out->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
 		NODE_LOG(ERROR,
-			"cannot write to '%s': another process writes this file; expected a file "
-			"of its own for each",
+			"cannot write to '%s': this file is being written already, maybe by "
+			"another "
+			"process; expected a file of its own for each",
 			out->path);
 		return -EBUSY;
 	}

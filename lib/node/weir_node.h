@@ -116,7 +116,7 @@ struct weir_node_port_stats {
 /**
  * Add a port: configure and start the device, or open the files.
  *
- * @return its id; WEIR_NODE_PORT_INVALID with rte_errno: EINVAL, EEXIST, EBUSY (another process writes the file), ENODEV, ENOENT, or what the device said
+ * @return its id; WEIR_NODE_PORT_INVALID with rte_errno: EINVAL, EEXIST, EBUSY (the file is being written, maybe by another process), ENODEV, ENOENT, or what the device said
  */
 uint16_t weir_node_port_add(const struct weir_node_port_param *param);
 

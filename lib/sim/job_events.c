@@ -15,13 +15,11 @@
 
 #define FEED 32 /* jobs that a worker gives events to in a round, at most */
 
-static bool
-serves(const struct sim *sim, uint32_t worker, uint32_t lane)
+/* The jobs of a group are in a list of their own: workers do not walk past those of others, however many there are. */
+static struct sim_backlog *
+backlog_of(struct sim *sim, uint32_t lane)
 {
-	const uint32_t core = sim->model->graph.workers[worker].core;
-
-	return sim_serves_queue(
-		sim->cores[core].model, &sim->model->queues[sim->model->lane_queue[lane]]);
+	return &sim->backlogs[sim->model->queues[sim->model->lane_queue[lane]].group];
 }
 
 /* Its queue has the event, behind all others. */
@@ -38,10 +36,12 @@ put_event(struct sim *sim, uint32_t lane)
 static void
 add_to_backlog(struct sim *sim, uint32_t lane)
 {
-	struct sim_backlog *const backlog = &sim->backlog;
+	struct sim_backlog *const backlog = backlog_of(sim, lane);
 
 	if (sim->lanes[lane].nb_unpaid++ > 0)
 		return;
+	sim->nb_unpaid_lanes++;
+	sim->lanes[lane].unpaid_order = sim->unpaid_order++;
 	sim->lanes[lane].next_unpaid = SIM_NONE;
 	if (backlog->head == SIM_NONE)
 		backlog->head = lane;
@@ -50,18 +50,32 @@ add_to_backlog(struct sim *sim, uint32_t lane)
 	backlog->tail = lane;
 }
 
-/* One of a lane's jobs is in the backlog no more. @param before  the lane before it in the list, or SIM_NONE */
+/* One of the jobs of a lane that is the first of its group is in the backlog no more. */
 static void
-take_from_backlog(struct sim *sim, uint32_t lane, uint32_t before)
+take_from_backlog(struct sim *sim, uint32_t lane)
 {
-	struct sim_backlog *const backlog = &sim->backlog;
-
 	if (--sim->lanes[lane].nb_unpaid > 0)
 		return;
-	*(before == SIM_NONE ? &backlog->head : &sim->lanes[before].next_unpaid) =
-		sim->lanes[lane].next_unpaid;
-	if (backlog->tail == lane)
-		backlog->tail = before;
+	sim->nb_unpaid_lanes--;
+	backlog_of(sim, lane)->head = sim->lanes[lane].next_unpaid;
+}
+
+/* The lane that has been in the backlog longest. @param kind  of those that these cores serve; NULL: of all */
+static uint32_t
+first_unpaid(const struct sim *sim, const struct model_cores *kind)
+{
+	uint32_t first = SIM_NONE, group;
+
+	for (group = 0; sim->nb_unpaid_lanes > 0 && group < sim->model->nb_groups; group++) {
+		const uint32_t head = sim->backlogs[group].head;
+
+		if (head == SIM_NONE || (kind != NULL && !sim_serves(kind, group)))
+			continue;
+		if (first == SIM_NONE ||
+			sim->lanes[head].unpaid_order < sim->lanes[first].unpaid_order)
+			first = head;
+	}
+	return first;
 }
 
 void
@@ -119,38 +133,32 @@ sim_job_release(struct sim *sim, uint32_t index)
 	sim_credit_put(sim);
 }
 
+static inline const struct model_cores *
+kind_of(const struct sim *sim, uint32_t worker)
+{
+	return sim->cores[sim->model->graph.workers[worker].core].model;
+}
+
 bool
 sim_backlog_has_work(const struct sim *sim, uint32_t worker)
 {
-	uint32_t lane;
-
-	for (lane = sim->backlog.head; lane != SIM_NONE; lane = sim->lanes[lane].next_unpaid)
-		if (serves(sim, worker, lane))
-			return true;
-	return false;
+	return first_unpaid(sim, kind_of(sim, worker)) != SIM_NONE;
 }
 
 uint32_t
 sim_backlog_feed(struct sim *sim, uint32_t worker)
 {
-	uint32_t lane, next, before = SIM_NONE, i;
+	uint32_t lane, i;
+	bool has_credit;
 
-	for (i = 0, lane = sim->backlog.head; i < FEED && lane != SIM_NONE; i++, lane = next) {
-		const bool has_credit = sim_credit_get(sim);
-		uint32_t left;
-
-		next = sim->lanes[lane].next_unpaid;
-		if (!has_credit && !serves(sim, worker, lane)) {
-			before = lane;
-			continue;
-		}
-		take_from_backlog(sim, lane, before);
-		left = sim->lanes[lane].nb_unpaid;
+	for (i = 0; i < FEED && sim->nb_unpaid_lanes > 0; i++) {
+		has_credit = sim_credit_get(sim);
+		lane = first_unpaid(sim, has_credit ? NULL : kind_of(sim, worker));
+		if (lane != SIM_NONE)
+			take_from_backlog(sim, lane);
 		if (!has_credit)
 			return lane;
 		put_event(sim, lane);
-		if (left > 0)
-			next = lane;
 	}
 	return SIM_NONE;
 }

@@ -103,6 +103,7 @@ take_memory(struct sim *sim)
 	sim->given_random = take_array(model->nb_given, sizeof(*sim->given_random));
 	sim->drops = take_array((size_t)model->nb_streams * model->nb_reasons, sizeof(*sim->drops));
 	sim->probes = take_array(model->nb_probes, sizeof(*sim->probes));
+	sim->backlogs = take_array(model->nb_groups, sizeof(*sim->backlogs));
 	sim->idle = take_array(model->core_words, sizeof(*sim->idle));
 	sim->ready_trees = take_array(model->nb_queues, sizeof(*sim->ready_trees));
 	sim->ready = take_array(model->lane_words, sizeof(*sim->ready));
@@ -111,8 +112,8 @@ take_memory(struct sim *sim)
 	       sim->servers != NULL && sim->step_random != NULL && sim->skip_random != NULL &&
 	       sim->unit_random != NULL && sim->given_random != NULL && sim->drops != NULL &&
 	       sim->probes != NULL && sim->levels != NULL && sim->idle != NULL &&
-	       sim->ready != NULL && sim->ready_trees != NULL && sim_ready_init(sim) &&
-	       sim_event_list_grow(&sim->events);
+	       sim->ready != NULL && sim->ready_trees != NULL && sim->backlogs != NULL &&
+	       sim_ready_init(sim) && sim_event_list_grow(&sim->events);
 }
 
 static void
@@ -246,7 +247,8 @@ sim_new(const struct weir_sim_model *model, uint64_t seed, unsigned int replicat
 		return NULL;
 	}
 	init_lanes(sim);
-	sim->backlog.head = SIM_NONE;
+	for (i = 0; i < model->nb_groups; i++)
+		sim->backlogs[i].head = SIM_NONE;
 	init_cores(sim);
 	if (!init_custom(sim) || !init_random(sim, seed, replication) ||
 		!sim_graph_init(sim, seed, replication) ||
@@ -298,6 +300,7 @@ sim_free(struct sim *sim)
 	free(sim->places);
 	free(sim->drops);
 	free(sim->idle);
+	free(sim->backlogs);
 	for (i = 0; sim->ready_trees != NULL && i < sim->model->nb_queues; i++)
 		free(sim->ready_trees[i].since_ps);
 	free(sim->ready_trees);

@@ -123,7 +123,8 @@ struct sim_lane {
 	uint32_t sleeper;   /* of these, of a job that waits without a core; SIM_NONE: none */
 	/* Of jobs: */
 	uint32_t nb_events, nb_unpaid; /* that are ready: with an event, and in the backlog */
-	uint32_t next_unpaid;          /* lane in the backlog */
+	uint32_t next_unpaid;          /* lane in the backlog of its group */
+	uint64_t unpaid_order;         /* it is before those of a higher one, of any group */
 	uint64_t event_ps;             /* since when it has its event, the last one of several */
 };
 
@@ -257,7 +258,7 @@ struct sim_probe {
 	FILE *file;                    /* of its trace, or NULL */
 };
 
-/* Lanes of which jobs are ready that the scheduler takes no event of. */
+/* Lanes of a group of which jobs are ready that the scheduler takes no event of. */
 struct sim_backlog {
 	uint32_t head, tail;
 };
@@ -281,7 +282,9 @@ struct sim {
 	uint64_t nb_events;
 	uint64_t work;       /* lanes and packets that were looked at to find the next one */
 	uint32_t nb_credits; /* of the scheduler that packets have, and jobs */
-	struct sim_backlog backlog;
+	struct sim_backlog *backlogs; /* per group */
+	uint32_t nb_unpaid_lanes;     /* in them */
+	uint64_t unpaid_order;        /* of the next one */
 	uint64_t nb_left; /* packets that may still leave before it ends; UINT64_MAX: any number */
 	const char *broken;
 	bool is_models_fault; /* what is broken */

@@ -204,13 +204,17 @@ plan_sleep(struct sim *sim, uint32_t index)
 	const struct model_worker *const model = &graph_of(sim)->workers[index];
 	struct sim_worker *const worker = &sim->graph.workers[index];
 	const uint64_t calls = WEIR_BASE_SCHED_IDLE_CALLS;
-	uint64_t nb = calls - worker->idle_asks % calls, resting_ps = worker->resting_ps;
+	const uint64_t longest_ps = ask_offset(model) + model->dispatch_ps + model->sleep_max_ps;
+	uint64_t nb = calls - worker->idle_asks % calls, awake_ps = worker->resting_ps, more;
 
 	if (worker->idle_asks < calls)
-		resting_ps = worker->idle_ps + walks_ps(model, calls - worker->idle_asks);
-	while (worker->idle_ps + walks_ps(model, nb) < resting_ps + SIM_AWAKE_PS)
-		nb += calls;
-	worker->wake_ps = worker->idle_ps + walks_ps(model, nb);
+		awake_ps = worker->idle_ps + walks_ps(model, calls - worker->idle_asks);
+	awake_ps += SIM_AWAKE_PS;
+	/* Of short walks there may be millions: as many as come before that for certain are passed at once. */
+	for (; (worker->wake_ps = worker->idle_ps + walks_ps(model, nb)) < awake_ps; nb += more) {
+		more = (awake_ps - worker->wake_ps) / longest_ps / calls * calls;
+		more = more > 0 ? more : calls;
+	}
 	worker->wake_place = model->nb_polled + 1; /* behind all, the asking too */
 	worker->wake_walks = nb;
 	sim_core_schedule(sim, model->core, worker->wake_ps);
@@ -237,7 +241,7 @@ sim_worker_rest(struct sim *sim, uint32_t index)
 	struct sim_worker *const worker = &sim->graph.workers[index];
 
 	/* Something has come since it asked. */
-	if (sim_has_ready_lane(sim, model->core)) {
+	if (sim_has_ready_lane(sim, model->core) || sim_backlog_has_work(sim, index)) {
 		sim_worker_walk(sim, index);
 		return;
 	}

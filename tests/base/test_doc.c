@@ -385,6 +385,26 @@ what_nobody_reads_is_known(void **state)
 	weir_base_doc_free(doc);
 }
 
+/* A path may be any bytes, JSON may not. */
+static void
+what_nobody_reads_is_in_any_file(void **state)
+{
+	static const char text[] = "text: hello\nprefixes: [::/0]\n";
+	struct weir_base_doc *doc =
+		weir_base_doc_load_text(text, strlen(text), "d\xe9j\xe0.yaml", &fixture_root);
+	json_t *unread;
+
+	assert_non_null(doc);
+	value_of(doc, "text");
+	unread = weir_base_doc_unread_json(doc);
+	assert_int_equal(json_array_size(unread), 1);
+	assert_string_equal(
+		json_string_value(json_object_get(json_array_get(unread, 0), "file")), "d?j?.yaml");
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(unread, 0), "line")), 2);
+	json_decref(unread);
+	weir_base_doc_free(doc);
+}
+
 int
 main(void)
 {
@@ -410,6 +430,7 @@ main(void)
 		cmocka_unit_test(messages_are_clean_text),
 		cmocka_unit_test(values_as_json),
 		cmocka_unit_test(what_nobody_reads_is_known),
+		cmocka_unit_test(what_nobody_reads_is_in_any_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,7 +268,7 @@ def test_two_instances_write_one_file(tmp_path):
         with start(networks[1], names[1]) as second:
             done = second.wait()
         [error] = done.json()["errors"]
-        assert done.code == USAGE and error["line"] > 1 and "another process writes this file" in error["message"], done.text
+        assert done.code == USAGE and error["line"] > 1 and "this file is being written already" in error["message"], done.text
         report = first.stop().json()
     assert_report_adds_up(report)
     written = sum(len(pcapfile.read(tmp_path / keys.get("pcap_out", f"{name}.pcap")))

@@ -6,11 +6,13 @@ The program may be one that is built without DPDK.
 import csv
 import json
 import re
+import resource
 import signal
+import subprocess
 
 import pytest
 
-from program import FAILED, OK, ROOT, USAGE, Instance, weir, write_description
+from program import FAILED, OK, ROOT, USAGE, WEIR, Instance, environment, weir, write_description
 
 EXAMPLES = sorted((ROOT / "examples" / "sim").glob("*.yaml"))
 
@@ -262,6 +264,15 @@ def test_probes(model, tmp_path):
     assert times == sorted(times) and max(times) <= 50e9
     assert all(abs(int(a["level"]) - int(b["level"])) == 1 for a, b in zip(trace, trace[1:]))
     assert re.search(r"^  backlog +[\d,]+ ", weir("sim", tmp_path / "probes.yaml").stdout, re.M)
+
+
+def test_traces_larger_than_files_may_be(tmp_path):
+    """As a full disk, and no end by a signal: what is wrong is told, and with which file."""
+    (tmp_path / "probes.yaml").write_text(GOOD.replace("seed: 3", "seed: 3, probes: {backlog: {queue: work, trace: backlog.csv}}"))
+    done = subprocess.run([WEIR, "sim", tmp_path / "probes.yaml"], env=environment(), capture_output=True, text=True, check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+    assert done.returncode == FAILED and "File too large" in done.stderr and "backlog.csv" in done.stderr, done.stderr
+    assert (tmp_path / "backlog.csv").stat().st_size <= 1000
 
 
 def test_warm_up(model, tmp_path):

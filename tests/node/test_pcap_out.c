@@ -68,7 +68,8 @@ test_file_being_written(void **state)
 	assert_int_equal(fstat(fd, &before), 0);
 	assert_int_equal(weir_node_port_add(&param), WEIR_NODE_PORT_INVALID);
 	assert_int_equal(rte_errno, EBUSY);
-	assert_non_null(strstr(test_log, "another process writes this file"));
+	assert_non_null(
+		strstr(test_log, "this file is being written already, maybe by another process"));
 	assert_int_equal(weir_node_punt_capture(path_of("out.pcap")), -EBUSY);
 	assert_int_equal(fstat(fd, &after), 0);
 	assert_int_equal(after.st_size, before.st_size);

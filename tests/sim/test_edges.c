@@ -266,6 +266,27 @@ edges_of_jobs(void **state)
 	given_free(&given);
 }
 
+/* There is one error, in the line of `run` where the mark stands. */
+static void
+expect_error(char *text, const char *mark, const char *words)
+{
+	struct weir_base_doc *doc =
+		weir_base_doc_load_text(text, strlen(text), "model", &weir_sim_doc_root);
+	const char *line = strstr(text, "run: {"), *at = strstr(line, mark);
+	const struct weir_base_doc_error *errors;
+	unsigned int nb_errors;
+
+	assert_non_null(at);
+	assert_null(weir_sim_model_read(doc));
+	errors = weir_base_doc_errors(doc, &nb_errors);
+	if (nb_errors != 1 || errors[0].column != (unsigned int)(at - line) + 1 ||
+		strstr(errors[0].message, words) == NULL) {
+		weir_base_doc_errors_print(doc, stderr);
+		fail_msg("expected '%s' at '%s'", words, mark);
+	}
+	weir_base_doc_free(doc);
+}
+
 /* Errors stand at the end that is wrong, and name those that there are. */
 static void
 edges_that_are_not(void **state)
@@ -290,27 +311,35 @@ edges_that_are_not(void **state)
 			"one of: drop, or no 'to', for those that leave"},
 		{"x: {from: uplink, to: uplink}", "uplink}}", "one of: classify"},
 	};
-	const struct weir_base_doc_error *errors;
-	unsigned int i, nb_errors, column;
-	char text[4096], *line, *mark;
+	char text[4096];
+	unsigned int i;
 
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct weir_base_doc *doc;
-
 		snprintf(text, sizeof(text), BUSY(", probes: {%s}"), wrong[i].probe);
-		line = strstr(text, "run: {");
-		mark = strstr(line, wrong[i].mark);
-		assert_non_null(mark);
-		column = (unsigned int)(mark - line) + 1;
-		doc = weir_base_doc_load_text(text, strlen(text), "model", &weir_sim_doc_root);
-		assert_null(weir_sim_model_read(doc));
-		errors = weir_base_doc_errors(doc, &nb_errors);
-		if (nb_errors != 1 || errors[0].column != column ||
-			strstr(errors[0].message, wrong[i].words) == NULL) {
-			weir_base_doc_errors_print(doc, stderr);
-			fail_msg("expected '%s' at column %u", wrong[i].words, column);
-		}
-		weir_base_doc_free(doc);
+		expect_error(text, wrong[i].mark, wrong[i].words);
+	}
+}
+
+/* What goes to links' buffers goes along no edge. */
+static void
+edges_of_links(void **state)
+{
+	static const char format[] =
+		"application:\n"
+		"  formats: {f: {size: 64B, clock: 1MHz, step: 10}}\n"
+		"  links: {l: {format: f, buffer: {history: 2ms}}}\n"
+		"platform:\n"
+		"  cores: {c: {clock: 1GHz}}\n"
+		"  costs: {walk: 100cycles, poll: 50cycles, nodes: {link_rx: {}}}\n"
+		"traffic: {emulated: {l: {frames: 9}}}\n"
+		"run: {simulation: {duration: 1ms, probes: {x: {from: link_rx-emulated.l%s}}}}\n";
+	static const char *const ends[] = {"", ", to: drop", ", to: l"};
+	char text[1024];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		snprintf(text, sizeof(text), format, ends[i]);
+		expect_error(text, "link_rx", "to buffers of links, not along an edge");
 	}
 }
 
@@ -324,6 +353,7 @@ main(void)
 		cmocka_unit_test(nothing_is_changed),
 		cmocka_unit_test(edges_of_jobs),
 		cmocka_unit_test(edges_that_are_not),
+		cmocka_unit_test(edges_of_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,82 @@ waiting_jobs_have_no_credits(void **state)
 		{WEIR_SIM_STREAM, "s", "held_packets", 0});
 }
 
+/*
+ * Before its own job in the backlog there are many of a group that it does not serve, which it passes over, though it finds no room: for
+ * what it sends, too, it waits meanwhile.
+ */
+static void
+jobs_of_others_are_passed_over(void **state)
+{
+	EXPECT("application:\n"
+	       "  queues: {q: {}, done: {}}\n"
+	       "  nodes:\n"
+	       "    others: {type: job, queue: done, work: compute, time: 1us, flows: 40000, "
+	       "packets: 40000, group: y}\n"
+	       "    own: {type: job, queue: done, work: compute, time: 1us}\n"
+	       "    first: {type: sched_tx, queue: q, on_full: wait}\n"
+	       "    back: {type: sched_rx, queues: [q, done]}\n"
+	       "  edges: ['a.classify -> others', 'b.classify -> own', 'c.classify -> first', "
+	       "'back.q -> north', 'back.done -> north']\n"
+	       "platform:\n"
+	       "  scheduler: {threshold: 3}\n"
+	       "  ports: {a: {device: a, rx_ring: 32768}, b: {device: b}, c: {device: c}, north: "
+	       "{pcap_out: b}}\n"
+	       "  workers: [{receive: [a, b, c]}, {groups: [y]}]\n"
+	       "  cores: {c: {count: 2, clock: 1GHz}}\n"
+	       "  costs:\n"
+	       "    walk: 100cycles\n"
+	       "    dispatch: 100cycles\n"
+	       "    nodes: {ethdev_rx: {}, sched_tx: {}, sched_rx: {}, job: {}, pcap_tx: {packet: "
+	       "100cycles}, drop: {}}\n"
+	       "traffic:\n"
+	       "  streams:\n"
+	       "    s: {to: a, arrivals: deterministic, interval: 1ns, count: 30000, flows: "
+	       "999983}\n"
+	       "    t: {to: b, arrivals: deterministic, interval: 1us, start: 3us, count: 50}\n"
+	       "    u: {to: c, arrivals: deterministic, interval: 2us, start: 5us, count: 50}\n"
+	       "run: {simulation: {seed: 1, duration: 150ms}}\n",
+		{WEIR_SIM_STREAM, "s", "delivered_packets", 30000},
+		{WEIR_SIM_STREAM, "t", "delivered_packets", 50},
+		{WEIR_SIM_STREAM, "u", "delivered_packets", 50},
+		{WEIR_SIM_STREAM, "s", "held_packets", 0});
+}
+
+/*
+ * One that receives, and asks for 10 us after each walk, would sleep after its 32nd ask, at 323520. A packet comes for a job meanwhile, to which the
+ * scheduler gives no event, as a slow worker has the only credit. The job has a slice then, without one.
+ */
+static void
+nobody_sleeps_beside_the_backlog(void **state)
+{
+	EXPECT("application:\n"
+	       "  queues: {slow: {group: z}, done: {group: z}}\n"
+	       "  nodes:\n"
+	       "    work: {type: job, queue: done, work: compute, time: 1us}\n"
+	       "    first: {type: sched_tx, queue: slow}\n"
+	       "    back: {type: sched_rx, queues: [slow, done]}\n"
+	       "  edges: ['a.classify -> work', 'b.classify -> first', 'c.classify -> drop', "
+	       "'back.slow -> drop', 'back.done -> drop']\n"
+	       "platform:\n"
+	       "  scheduler: {threshold: 1, idle_sleep: 1ms}\n"
+	       "  ports: {a: {device: a}, b: {device: b}, c: {device: c}}\n"
+	       "  workers: [{receive: [a, b], groups: []}, {receive: [c]}, {groups: [z]}]\n"
+	       "  cores: {c: {count: 3, clock: 1GHz}}\n"
+	       "  costs:\n"
+	       "    walk: 100cycles\n"
+	       "    poll: 10cycles\n"
+	       "    dispatch: 10kcycles\n"
+	       "    nodes: {ethdev_rx: {}, sched_tx: {}, sched_rx: {packet: 1e6cycles}, job: {}, "
+	       "drop: {}}\n"
+	       "traffic:\n"
+	       "  streams:\n"
+	       "    s: {to: a, arrivals: deterministic, interval: 1ns, start: 318us, count: 1}\n"
+	       "    t: {to: b, arrivals: deterministic, interval: 1ns, count: 1}\n"
+	       "    u: {to: c, arrivals: deterministic, interval: 1us}\n"
+	       "run: {simulation: {seed: 1, duration: 340us}}\n",
+		{WEIR_SIM_JOB, "work", "slices", 1}, {WEIR_SIM_WORKER, "worker-1", "sleeps", 0});
+}
+
 /* Several workers, other queues beside the jobs, what comes back to jobs: nothing is lost, whatever the limit. */
 static void
 nothing_is_lost(void **state)
@@ -147,6 +223,8 @@ main(void)
 		cmocka_unit_test(job_without_event_runs_at_once),
 		cmocka_unit_test(one_credit_is_too_few),
 		cmocka_unit_test(waiting_jobs_have_no_credits),
+		cmocka_unit_test(jobs_of_others_are_passed_over),
+		cmocka_unit_test(nobody_sleeps_beside_the_backlog),
 		cmocka_unit_test(nothing_is_lost),
 	};
 

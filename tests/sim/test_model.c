@@ -270,7 +270,8 @@ what_means_nothing_to_workers(void **state)
 		"  edges: [d.classify -> t]\n"
 		"platform:\n  ports: {d: {device: a}}\n"
 		"  workers: [{receive: [d], groups: []}]\n"
-		"  costs: {walk: 1cycles, nodes: {ethdev_rx: {}, sched_tx: {}, drop: {}}}\n",
+		"  costs: {walk: 1cycles, dispatch: 1cycles, nodes: {ethdev_rx: {}, sched_tx: {}, "
+		"drop: {}}}\n",
 		"'r' has a 'capacity'");
 	refuse("platform:\n",
 		"platform:\n  ports: {d: {pcap_in: /dev/null, bandwidth: @1Gb/s}}\n"
@@ -375,6 +376,27 @@ packets_that_join_nothing(void **state)
 		"platform: {cores: {c: {clock: 1GHz}}}\n"
 		"run: {simulation: {duration: 1us}}\n");
 	given_free(&given);
+	/* Workers bring it there. */
+	EXPECT("traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 20us, count: "
+	       "2}}}\n"
+	       "application:\n"
+	       "  queues: {q: {}, t: {}, mid: {}, r: {}}\n"
+	       "  objects:\n"
+	       "    o: {queues: [q], to: mid, steps: [{fork: t}]}\n"
+	       "    w: {queues: [t], steps: [{cpu: 9kcycles}]}\n"
+	       "    p: {queues: [r], steps: [{join: true}]}\n"
+	       "  nodes: {from: {type: sched_rx, queues: [mid]}, to: {type: sched_tx, queue: r}}\n"
+	       "  edges: ['from.mid -> to']\n"
+	       "platform:\n"
+	       "  ports: {uplink: {device: a}}\n"
+	       "  workers: [{receive: [uplink]}]\n"
+	       "  cores: {a: {clock: 1GHz}, c: {count: 2, clock: 1GHz}}\n"
+	       "  costs: {walk: 1cycles, dispatch: 1cycles, nodes: {ethdev_rx: {}, sched_rx: {}, "
+	       "sched_tx: {}, classify: {next: "
+	       "{punt: 1}}, punt: {}, drop: {}}}\n"
+	       "run: {simulation: {duration: 1ms}}\n",
+		{WEIR_SIM_STREAM, "s", "delivered_packets", 2},
+		{WEIR_SIM_STREAM, "s", "latency_mean_ns", 9000});
 }
 
 /* A part has the flow of its packet, which joins it; in a parallel queue there are none. */

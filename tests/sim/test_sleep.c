@@ -69,6 +69,31 @@ ports_wait(void **state)
 		{WEIR_SIM_RING, "uplink.0.rx_ring", "wait_max_ns", 136760 - 50000});
 }
 
+/* To ask takes 1 ps: before each of many packets it has asked millions of times, which takes no longer to simulate. */
+static void
+asks_very_often(void **state)
+{
+	EXPECT("application:\n"
+	       "  queues: {q: {group: g}}\n"
+	       "  nodes: {first: {type: sched_tx, queue: q}, from: {type: sched_rx, queues: [q]}}\n"
+	       "  edges: ['uplink.classify -> first', 'from.q -> drop']\n"
+	       "platform:\n"
+	       "  scheduler: {idle_sleep: 1ms, wake: 7us}\n"
+	       "  ports: {uplink: {device: a}}\n"
+	       "  workers: [{receive: [uplink], groups: []}, {groups: [g]}]\n"
+	       "  cores: {c: {count: 2, clock: 1GHz}}\n"
+	       "  costs:\n"
+	       "    walk: 1cycles\n"
+	       "    dispatch: 0.001cycles\n"
+	       "    nodes: {ethdev_rx: {}, sched_tx: {}, sched_rx: {}, drop: {}}\n"
+	       "traffic: {streams: {s: {to: uplink, arrivals: deterministic, interval: 100us, "
+	       "count: 20000}}}\n"
+	       "run: {simulation: {seed: 1, duration: 2001ms}}\n",
+		{WEIR_SIM_STREAM, "s", "dropped_packets", 20000},
+		/* At first, and after each of them. */
+		{WEIR_SIM_WORKER, "worker-1", "sleeps", 20001});
+}
+
 /* Of several that sleep one is woken for each packet, and none where one is awake. */
 static void
 one_is_woken_for_each(void **state)
@@ -125,6 +150,7 @@ main(void)
 		cmocka_unit_test(sleeps_again_and_again),
 		cmocka_unit_test(woken_by_an_event),
 		cmocka_unit_test(ports_wait),
+		cmocka_unit_test(asks_very_often),
 		cmocka_unit_test(one_is_woken_for_each),
 		cmocka_unit_test(mm1_with_setup),
 	};

@@ -81,16 +81,35 @@ forks_before(const struct weir_sim_model *model, const struct model_object *obje
 	return false;
 }
 
-/* What comes to a queue may have parts. @return whether that is new */
+/* Packets that come to an object may have parts. @return whether that is new */
+static bool
+mark_object(bool *has_parts, uint32_t object)
+{
+	const bool is_new = !has_parts[object];
+
+	has_parts[object] = true;
+	return is_new;
+}
+
+/*
+ * What comes to a queue may have parts. Where workers serve it, these may send it to the queues of any object: by which edges
+ * of the graph is not asked here.
+ *
+ * @return whether that is new
+ */
 static bool
 brings_parts(const struct weir_sim_model *model, bool *has_parts, uint32_t queue)
 {
-	const uint32_t object = queue != SIM_NONE ? model->queues[queue].object : SIM_NONE;
+	bool is_new = false;
+	uint32_t i;
 
-	if (object == SIM_NONE || has_parts[object])
+	if (queue == SIM_NONE)
 		return false;
-	has_parts[object] = true;
-	return true;
+	if (model->queues[queue].object != SIM_NONE)
+		return mark_object(has_parts, model->queues[queue].object);
+	for (i = 0; sim_is_of_workers(&model->queues[queue]) && i < model->nb_objects; i++)
+		is_new = mark_object(has_parts, i) || is_new;
+	return is_new;
 }
 
 /* An object's packets, which may have parts, go on to others. @return whether that is new */

@@ -80,7 +80,12 @@ refuse_end(struct weir_sim_model *model, const struct weir_base_doc_value *from,
 				false));
 	if (queue != SIM_NONE)
 		add_name(&names, model->queues[queue].name);
-	if (to == NULL)
+	if (names.used == 0 && !is_end)
+		weir_base_doc_error_add(model->doc, from,
+			"packets of node '%s' go to buffers of links, not along an edge; expected "
+			"another node",
+			node->name);
+	else if (to == NULL)
 		weir_base_doc_error_add(model->doc, from,
 			"packets do not leave at node '%s'; expected a key 'to' with one of: %s",
 			node->name, names.text);

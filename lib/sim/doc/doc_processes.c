@@ -123,7 +123,8 @@ add_drops(struct weir_sim_model *model, struct model_link *link, const char *nam
 	if (link->nb_functions++ > 0 && (drops > 0 || link->drops > 0))
 		weir_base_doc_error_add(model->doc, costs,
 			"several functions look at frames of link '%s' before its buffer, and one "
-			"drops some, which is simulated where there is one; expected no 'drops'",
+			"drops some, which is simulated where there is one; expected no 'drops' "
+			"of any of them",
 			link->name);
 	if (drops <= 0)
 		return 0;

@@ -48,10 +48,10 @@ int sim_doc_read_capture(struct weir_sim_model *model, const struct weir_base_do
 int sim_doc_add_packet(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	struct model_capture *capture, uint64_t ps, uint32_t bytes);
 
-/* After all that they may be of. */
 /* The edge that a probe looks at. @param to  NULL: it is not named */
 void sim_doc_read_edge(struct weir_sim_model *model, const struct weir_base_doc_value *from,
 	const struct weir_base_doc_value *to, struct model_probe *probe);
+/* After all that they may be of. */
 int sim_doc_read_probes(struct weir_sim_model *model, const struct weir_base_doc_value *probes);
 
 /* Ports, workers, the graph. Workers take cores, and must come after these. */
