@@ -208,9 +208,13 @@ sim_probes_close(struct sim *sim)
 
 	for (i = 0; i < sim->model->nb_probes; i++) {
 		FILE *const file = sim->probes[i].file;
+		bool has_failed;
 
 		sim->probes[i].file = NULL;
-		if (file == NULL || ((ferror(file) != 0) + fclose(file)) == 0)
+		if (file == NULL)
+			continue;
+		has_failed = ferror(file) != 0; /* what is lost by then the end does not tell of */
+		if (fclose(file) == 0 && !has_failed)
 			continue;
 		weir_base_log(WEIR_BASE_LOG_ERROR, "sim", "cannot write all of '%s'",
 			sim->model->probes[i].trace);
