@@ -18,8 +18,10 @@ weir_base_ctl_conn_new(int fd)
 {
 	struct ctl_conn *conn = calloc(1, sizeof(*conn));
 
-	if (conn != NULL)
+	if (conn != NULL) {
 		conn->fd = fd;
+		conn->active_ns = weir_base_time_ns();
+	}
 	return conn;
 }
 
@@ -147,6 +149,7 @@ receive(const struct weir_base_ctl *ctl, struct ctl_conn *conn)
 		return true;
 	}
 	conn->in.end += (size_t)got;
+	conn->active_ns = weir_base_time_ns();
 	look_for_line(ctl, conn);
 	return true;
 }
@@ -165,6 +168,7 @@ weir_base_ctl_conn_flush(struct ctl_conn *conn)
 		if (sent < 0)
 			return errno == EAGAIN;
 		out->start += (size_t)sent;
+		conn->active_ns = weir_base_time_ns();
 	}
 	shrink(out);
 	return true;

@@ -91,9 +91,10 @@ struct ctl_buffer {
 struct ctl_conn {
 	struct ctl_conn *next;
 	int fd;
-	bool eof;       /* the client will say no more, or is not heard any more */
-	bool has_line;  /* a whole one, or more than one may have */
-	size_t scanned; /* bytes of in that hold no newline */
+	bool eof;           /* the client will say no more, or is not heard any more */
+	bool has_line;      /* a whole one, or more than one may have */
+	size_t scanned;     /* bytes of in that hold no newline */
+	uint64_t active_ns; /* when it last said something, or took some of an answer */
 	struct ctl_buffer in, out;
 	struct weir_base_ctl_deferred
 		*deferred; /* the answer that comes before any other; NULL: none */

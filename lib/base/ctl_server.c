@@ -17,13 +17,36 @@
 /* When the server closes, clients take their last answers: as long as one takes something. */
 #define CLOSE_IDLE_MS 500
 #define CLOSE_MS      5000
-#define BACKOFF_MS    100 /* when no connection can be accepted, for want of descriptors */
+#define BACKOFF_MS    100 /* when no connection can be accepted, for want of descriptors or places */
+/* Clients that say and take nothing for so long lose their places to others, when there are no more. */
+#define SILENT_NS UINT64_C(2000000000)
+
+/* When all places are taken and somebody waits for one: who has been silent for the longest time goes. */
+static void
+make_room(struct weir_base_ctl *ctl)
+{
+	struct pollfd waiting = {.fd = ctl->listen_fd, .events = POLLIN};
+	struct ctl_conn **at, **silent = NULL, *conn;
+
+	if (ctl->nb_conns < MAX_CONNS || poll(&waiting, 1, 0) <= 0)
+		return;
+	for (at = &ctl->conns; *at != NULL; at = &(*at)->next)
+		if ((*at)->deferred == NULL &&
+			(silent == NULL || (*at)->active_ns < (*silent)->active_ns))
+			silent = at;
+	if (silent == NULL || weir_base_time_ns() - (*silent)->active_ns < SILENT_NS)
+		return;
+	conn = *silent;
+	*silent = conn->next;
+	weir_base_ctl_conn_free(conn);
+	ctl->nb_conns--;
+}
 
 static void
 accept_clients(struct weir_base_ctl *ctl, bool *exhausted)
 {
 	*exhausted = false;
-	while (ctl->nb_conns < MAX_CONNS) {
+	for (make_room(ctl); ctl->nb_conns < MAX_CONNS; make_room(ctl)) {
 		int fd = accept4(ctl->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct ctl_conn *conn;
 
@@ -110,19 +133,19 @@ serve(void *arg)
 	uint64_t nb_wakes;
 
 	while (!__atomic_load_n(&ctl->stop, __ATOMIC_ACQUIRE)) {
-		bool full = ctl->nb_conns == MAX_CONNS || exhausted;
+		bool full = ctl->nb_conns == MAX_CONNS, closed = full || exhausted;
 
 		polled[0] = (struct pollfd){.fd = ctl->wake_fd, .events = POLLIN};
-		polled[1] = (struct pollfd){.fd = full ? -1 : ctl->listen_fd, .events = POLLIN};
+		polled[1] = (struct pollfd){.fd = closed ? -1 : ctl->listen_fd, .events = POLLIN};
 		gather(ctl, polled + 2);
-		if (poll(polled, 2 + ctl->nb_conns, more ? 0 : exhausted ? BACKOFF_MS : -1) < 0)
+		if (poll(polled, 2 + ctl->nb_conns, more ? 0 : closed ? BACKOFF_MS : -1) < 0)
 			continue;
 		exhausted = false;
 		if ((polled[0].revents & POLLIN) != 0 &&
 			read(ctl->wake_fd, &nb_wakes, sizeof(nb_wakes)) == sizeof(nb_wakes))
 			answer_deferred(ctl, false);
 		more = serve_clients(ctl, polled + 2);
-		if ((polled[1].revents & POLLIN) != 0)
+		if ((polled[1].revents & POLLIN) != 0 || full)
 			accept_clients(ctl, &exhausted);
 	}
 	return NULL;

@@ -15,6 +15,9 @@
  * weir_base_ctl_limit_requests() says; one that is longer is answered with an error that names
  * the limit as soon as so much of it has come, and the connection is closed then.
  *
+ * 256 connections are served at a time, others wait. Where they wait for a place, the client goes that said nothing, and took nothing
+ * of an answer, for the longest time, at least two seconds; who waits for an answer stays.
+ *
  * The server runs one thread of its own; handlers run in it, one at a time,
  * and must not take longer than a few seconds: one that has to wait for something defers its answer (weir_base_ctl_defer()). Needs
  * no DPDK.

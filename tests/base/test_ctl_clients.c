@@ -172,6 +172,36 @@ more_clients_than_places(void **state)
 	weir_base_ctl_close(ctl);
 }
 
+/* Those that are silent give way, the longest silent ones first; not those that speak, even if they came first. */
+static void
+silent_clients_give_way(void **state)
+{
+	struct weir_base_ctl *ctl = open_server();
+	int speaker = connect_raw(), fds[300], i;
+	json_t *result;
+	char rest;
+
+	for (i = 0; i < 300; i++) {
+		fds[i] = connect_raw();
+		send_text(fds[i], "{\"command\":");
+	}
+	for (i = 0; i < 20; i++) {
+		pause_ms(100);
+		check_answer(speaker, "{\"command\":\"test/nothing\"}\n",
+			"{\"ok\":true,\"result\":null}");
+	}
+	assert_int_equal(weir_base_ctl_call(name, "test/echo", NULL, PATIENCE_MS, &result), 0);
+	json_decref(result);
+	assert_int_equal(read(fds[0], &rest, 1), 0);
+	assert_int_equal(recv(fds[299], &rest, 1, MSG_DONTWAIT), -1);
+	check_answer(fds[299], "\"test/nothing\"}\n", "{\"ok\":true,\"result\":null}");
+	check_answer(speaker, "{\"command\":\"test/nothing\"}\n", "{\"ok\":true,\"result\":null}");
+	for (i = 0; i < 300; i++)
+		close(fds[i]);
+	close(speaker);
+	weir_base_ctl_close(ctl);
+}
+
 static void *
 ask_often(void *arg)
 {
@@ -408,6 +438,7 @@ main(void)
 		cmocka_unit_test(closing_lets_clients_take_their_answers),
 		cmocka_unit_test(clients_that_vanish),
 		cmocka_unit_test(more_clients_than_places),
+		cmocka_unit_test(silent_clients_give_way),
 		cmocka_unit_test(many_ask_and_handlers_run_one_at_a_time),
 		cmocka_unit_test(a_deferred_answer_keeps_nobody_else_waiting),
 		cmocka_unit_test(deferred_answers_for_who_has_gone_are_finished),
