@@ -65,11 +65,14 @@ static void
 catch_signals(void)
 {
 	struct sigaction action = {.sa_handler = on_signal};
-	struct sigaction alarm_action = {.sa_handler = on_alarm};
+	struct sigaction alarm_action = {.sa_handler = on_alarm}, before;
 
 	sigaction(SIGALRM, &alarm_action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* The terminal is gone: likewise, unless that is not to matter, as below nohup. */
+	if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 	/* A reader that goes away (`weir run ... | head`) must not keep files from being completed. */
 	signal(SIGPIPE, SIG_IGN);
 	/* Nor must a limit on the size of files end the run: what exceeds it could not be written, as on a full disk. */
@@ -380,13 +383,12 @@ const struct app_command cmd_run = {
 		"\n"
 		"Captures and route tables are looked for beside the description file, outputs go "
 		"below the\n"
-		"current directory. SIGINT and SIGTERM end a run: what was received is forwarded, "
-		"files are\n"
-		"completed, and the report is printed. A second signal ends it "
-		"at once: what does\n"
-		"not take packets is waited for no longer, and what has not ended a second later "
-		"is "
-		"left as it\n"
-		"is, without a report.\n",
+		"current directory. SIGINT, SIGTERM and, unless it is ignored as below nohup, "
+		"SIGHUP end a run:\n"
+		"what was received is forwarded, files are completed, and the report is printed. "
+		"A second signal\n"
+		"ends it at once: what does not take packets is waited for no longer, and what has "
+		"not ended a\n"
+		"second later is left as it is, without a report.\n",
 	.run = run_run,
 };

@@ -34,7 +34,8 @@ static const struct weir_base_doc_key keys[] = {
 		.name = "until",
 		.kind = WEIR_BASE_DOC_ENUM,
 		.choices = until_choices,
-		.help = "What ends the run. Every run also ends on SIGINT or SIGTERM: what was "
+		.help = "What ends the run. Every run also ends on SIGINT, SIGTERM or SIGHUP: what "
+			"was "
 			"received is "
 			"still forwarded; a second signal ends it at once. By default `duration` "
 			"when one is "

@@ -34,11 +34,12 @@ def expected_of_first(network, count):
     return Expected(network, {"in": records})
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_ends_cleanly(tmp_path, how):
     """All that was received is forwarded; the files are whole, and are what the report says."""
     network, name = endless(tmp_path, mixture(), files=True), unique_name()
-    with start(network, name) as instance:
+    default = ["env", "--default-signal=HUP"]  # also where the tests run below nohup
+    with start(network, name, prefix=default) as instance:
         wait_for_packets(instance, name)
         done = instance.stop(how)
     assert done.code == OK, done.text
@@ -51,6 +52,16 @@ def test_signal_ends_cleanly(tmp_path, how):
         sent = pcapfile.read(tmp_path / f"{port}.pcap")
         assert sorted(sent) == sorted(r for s in expected.sent[port].values() for r in s)
     assert len(pcapfile.read(tmp_path / "punt.pcap")) == report["packets"]["punted"]
+
+
+def test_hangup_that_is_ignored(tmp_path):
+    """As below nohup: the run goes on."""
+    network, name = endless(tmp_path, mixture()), unique_name()
+    with start(network, name, prefix=["env", "--ignore-signal=HUP"]) as instance:
+        before = wait_for_packets(instance, name)["packets"]["in"]
+        instance.process.send_signal(signal.SIGHUP)
+        wait_for_packets(instance, name, before + 100_000)
+        assert instance.stop().code == OK
 
 
 def test_closed_standard_streams(tmp_path):
