@@ -66,7 +66,7 @@ check_config(const char *path, struct weir_base_doc *doc, bool json)
 	json_t *warnings;
 	int code;
 
-	config = config_make(path, doc);
+	config = config_make(path, doc, true);
 	if (config == NULL)
 		return app_error(&cmd_check, "out of memory");
 	if (config_nb_errors(config) == 0 && check_model_too(config->doc) < 0) {

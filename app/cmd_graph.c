@@ -83,7 +83,7 @@ graph_run(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	config = config_load(argv[1]);
+	config = config_load(argv[1], false);
 	if (config == NULL)
 		return app_error(&cmd_graph, "out of memory");
 	if (worker_text != NULL) {
@@ -113,7 +113,9 @@ const struct app_command cmd_graph = {
 		"\n"
 		"  --worker N       that worker's graph only, not those of all in one picture\n"
 		"\n"
-		"Devices are stood in for by null devices, nothing is written and no route is "
-		"loaded.\n",
+		"Devices are stood in for by null devices, nothing is written, nor need it be "
+		"possible "
+		"to, and no\n"
+		"route is loaded.\n",
 	.run = graph_run,
 };

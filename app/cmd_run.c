@@ -356,7 +356,7 @@ run_run(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	config = config_load(argv[1]);
+	config = config_load(argv[1], true);
 	if (config == NULL)
 		return app_error(&cmd_run, "out of memory");
 	if (config_print_errors(config, options.json))

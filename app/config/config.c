@@ -217,15 +217,15 @@ config_read(struct config *config, const struct weir_base_doc_value *root)
 }
 
 struct config *
-config_load(const char *path)
+config_load(const char *path, bool writes)
 {
 	struct weir_base_doc *doc = weir_base_doc_load(path, &schema_root);
 
-	return doc != NULL ? config_make(path, doc) : NULL;
+	return doc != NULL ? config_make(path, doc, writes) : NULL;
 }
 
 struct config *
-config_make(const char *path, struct weir_base_doc *doc)
+config_make(const char *path, struct weir_base_doc *doc, bool writes)
 {
 	const struct weir_base_doc_value *root;
 	struct config *config = calloc(1, sizeof(*config));
@@ -236,6 +236,7 @@ config_make(const char *path, struct weir_base_doc *doc)
 	}
 	config->path = path;
 	config->doc = doc;
+	config->writes = writes;
 	/* Rules between sections only make sense once each is well formed. */
 	root = weir_base_doc_root(config->doc);
 	if (config_nb_errors(config) > 0 || root == NULL)

@@ -94,6 +94,7 @@ struct config {
 	uint32_t hop_local; /**< id of the next hop of own addresses: one beyond the limit */
 	enum schema_idle idle;
 	enum schema_until until;
+	bool writes;          /**< what it names to be written is checked for that */
 	uint64_t duration_ns; /**< 0: no limit */
 	uint16_t burst;
 	uint16_t clock_period;       /**< as struct weir_graph_param has it */
@@ -105,12 +106,13 @@ struct config {
 /**
  * Read and check a description file. Errors are in the document.
  *
+ * @param writes  what it names to be written must be possible to write; false: that is not looked at
  * @return NULL only when out of memory
  */
-struct config *config_load(const char *path);
+struct config *config_load(const char *path, bool writes);
 
 /** Likewise of a document that has been loaded from there, with schema_root. It is the configuration's from now on, or freed. */
-struct config *config_make(const char *path, struct weir_base_doc *doc);
+struct config *config_make(const char *path, struct weir_base_doc *doc, bool writes);
 
 /** Free it all. NULL is allowed. */
 void config_free(struct config *config);

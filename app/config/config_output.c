@@ -72,7 +72,7 @@ use_file(struct config *config, struct used_files *files, const struct weir_base
 	files->list = list;
 	list[files->nb] = (struct used_file){
 		.value = value, .path = path, .real = files_real_path(path), .output = output};
-	if (output && files_check_writable(path, why, sizeof(why)) < 0)
+	if (output && config->writes && files_check_writable(path, why, sizeof(why)) < 0)
 		weir_base_doc_error_add(config->doc, value,
 			"cannot write '%s': %s; expected a file in a "
 			"directory that can be written or made",

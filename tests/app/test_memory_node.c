@@ -128,7 +128,7 @@ emulators(void **state)
 		"    wib: {cpus: [2, 1]}\n";
 	struct weir_base_doc *doc =
 		weir_base_doc_load_text(text, strlen(text), "t.yaml", &schema_root);
-	struct config *read = doc != NULL ? config_make("t.yaml", doc) : NULL;
+	struct config *read = doc != NULL ? config_make("t.yaml", doc, true) : NULL;
 	struct config_link *wib;
 
 	assert_non_null(read);

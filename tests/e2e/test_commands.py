@@ -60,6 +60,17 @@ def test_graph(tmp_path, description):
     assert drawn.returncode == 0, drawn.stderr
 
 
+def test_graph_where_nothing_can_be_written(tmp_path, description):
+    """As of a file in a folder that is only to be read. Running it there is refused."""
+    network = json.loads(description.read_text())
+    network["run"]["graph_svg"] = f"{description}/picture.svg"
+    write_description(description, network)
+    assert weir("graph", description, cwd=tmp_path).stdout.startswith("digraph")
+    for command in ("check", "run"):
+        done = weir(command, description, cwd=tmp_path)
+        assert done.code == USAGE and "cannot write" in done.stderr, done.text
+
+
 def test_graph_of_one_worker(tmp_path, description):
     done = weir("graph", description, "--worker", "1", cwd=tmp_path)
     assert done.code == OK and done.stdout.count("digraph") == 1
