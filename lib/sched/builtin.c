@@ -11,7 +11,7 @@
 #include "owner.h"
 
 /* Credits that a port takes at a time, at most. */
-#define QUANTUM_MAX (getenv("KQ") ? atoi(getenv("KQ")) : 64)
+#define QUANTUM_MAX 64
 
 /* Rings that give much are looked at so far apart. */
 #define GAP_NS 2000

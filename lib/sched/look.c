@@ -196,8 +196,9 @@ take_half(struct builtin_port *port, struct shard *shard, struct rte_event *even
 }
 
 /*
- * Of what is in the rings, too. Where there is one priority no more of that goes to the lists than it takes: what a flow has in lists is taken
- * from there, and what follows goes there behind it, so that its owner would have all that way until nothing of the flow is left.
+ * Of what is in the rings, too. Where there is one priority no more of that goes to the lists than twice what it wants: what a flow has in
+ * lists is taken from there, and what follows goes there behind it, so that its owner would have all that way until nothing of the flow is
+ * left.
  */
 static uint16_t
 take_half_of_all(struct builtin_port *port, struct shard *shard, struct rte_event *events,

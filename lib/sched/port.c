@@ -317,7 +317,7 @@ give_back(struct builtin_port *port, const struct held *held)
 }
 
 /*
- * What producers and workers do most: a single event that is new, or goes on, as new_plain() and forward_plain() have it, and needs none
+ * What producers and workers do most: a single event that is new, or goes on, as run_put() has it, and needs none
  * of a burst's bookkeeping.
  */
 static uint16_t
@@ -389,11 +389,12 @@ not_below_others(const struct builtin_port *port)
 	return 2 * highest - 1;
 }
 
-/* Events seen in its rings, but for those that its owner sent to itself. */
+/* Events seen in its rings, but for those that its owner sent to itself, or it did. */
 static inline uint32_t
 nb_of_others(const struct shard *shard)
 {
-	return shard->nb_in_rings - ring_count(&shard->rings[shard_owner(shard)]);
+	return shard->nb_in_rings - ring_count(&shard->rings[shard_owner(shard)]) -
+	       ring_count(shard->rings_out[shard->id]);
 }
 
 /* What came first first. */

@@ -102,8 +102,8 @@ shard_look_at_own(struct shard *shard)
 #define EVENTS_PER_TURN 16
 
 /*
- * And those of what the owner sent to itself, and of what the shard did: so many that what comes from elsewhere gets through some queues before more of that is let in, and
- * waits, if it must, in rings that nobody has to empty for the order of others.
+ * And those of what the owner sent to itself, and of what the shard did: so many that what comes from elsewhere gets through some queues
+ * before more of that is let in, and waits, if it must, in rings that nobody has to empty for the order of others.
  */
 #define EVENTS_PER_OWN_TURN 64
 

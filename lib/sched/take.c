@@ -269,7 +269,12 @@ take_from_rings(
 	return got;
 }
 
-/* The ring whose turn it is, if it is the port's own one or the shard's; of these the one that has something. NULL: it is another one's turn */
+/*
+ * The ring whose turn it is, if it is the port's own one or the shard's. If that has nothing, the turn goes to the next one of all rings:
+ * those between these two would have none otherwise.
+ *
+ * @return NULL: it is another one's turn
+ */
 static inline struct ring *
 own_ring_of_turn(struct shard *shard, const struct builtin_port *port)
 {
@@ -278,12 +283,11 @@ own_ring_of_turn(struct shard *shard, const struct builtin_port *port)
 
 	if (ring != own && ring != sent)
 		return NULL;
-	if (ring_count(ring) == 0) {
-		ring = ring == own ? sent : own;
-		shard->ring = (unsigned int)(ring - shard->rings);
-		shard->nb_of_turn = 0;
-	}
-	return ring;
+	if (ring_count(ring) > 0)
+		return ring;
+	shard_took(shard, ring, 0);
+	ring = &shard->rings[shard->ring];
+	return ring == own || ring == sent ? ring : NULL;
 }
 
 /* Of its own ring, whose turn it is, what can be handed out at once. */
@@ -310,8 +314,8 @@ take_first_of_ring(struct shard *shard, struct builtin_port *port, struct ring *
 }
 
 /*
- * What a worker does most that forwards to itself: nothing is in its lists, nothing else is to be looked at yet, and what is next is in its own ring, or its shard's. The
- * long way does the same.
+ * What a worker does most that forwards to itself: nothing is in its lists, nothing else is to be looked at yet, and what is next is in its
+ * own ring, or its shard's. The long way does the same.
  *
  * @param locked  its shard, if it had to be locked to see that it takes the long way
  * @return 0: the long way

@@ -74,6 +74,64 @@ ordered_twice(void **state)
 	}
 }
 
+/* Dequeues after which what came has been taken: ten are enough, but rings are looked at by the clock. */
+#define DEQUEUES_MAX 100
+
+/*
+ * A port sends 16 events to itself again and again, and takes them by 8: those of another port come out soon, too. @type: its own go by the
+ * ring of the port, or, ordered, by that of its shard. @phase: which turns are whose.
+ */
+static void
+ring_of_other_has_turns(
+	unsigned int worker, uint8_t type, unsigned int phase, unsigned int nb_others)
+{
+	const unsigned int other = 1 - worker;
+	struct rte_event events[8];
+	unsigned int nb_seen = 0;
+
+	st_make(st_config(2, 2));
+	st_queue(0, ORDERED, 0, 1);
+	st_queue(1, ATOMIC, 0, 1);
+	st_group(1, UINT64_C(1) << worker);
+	st_start();
+	/* Both rings have been used. */
+	for (unsigned int queue = 0; queue < 2; queue++) {
+		st_new(worker, (uint8_t)queue, 0, 0);
+		st_forward(worker, st_get_one(worker), (uint8_t)queue);
+		st_release(worker, st_get_one(worker));
+	}
+	for (uint32_t i = 0; i < 16; i++)
+		st_new(worker, type == ORDERED ? 0 : 1, i, 0);
+	for (unsigned int i = 0; i < 100 + phase + DEQUEUES_MAX && nb_seen < nb_others; i++) {
+		uint16_t nb;
+
+		for (unsigned int o = 0; i == 100 + phase && o < nb_others; o++)
+			st_new(other, 0, o, 1);
+		nb = weir_sched_dequeue(st_port(worker), events, i >= 50 && i < 50 + phase ? 1 : 8);
+		for (uint16_t e = 0; e < nb; e++) {
+			nb_seen += events[e].u64;
+			events[e].u64 = 0;
+			events[e].op = RTE_EVENT_OP_FORWARD;
+		}
+		assert_int_equal(weir_sched_enqueue(st_port(worker), events, nb), nb);
+	}
+	assert_int_equal(nb_seen, nb_others);
+	st_teardown(NULL);
+}
+
+static void
+each_ring_has_turns(void **state)
+{
+	static const unsigned int others[] = {1, 16};
+
+	st_builtin_only();
+	for (unsigned int phase = 0; phase < 24; phase++)
+		for (unsigned int i = 0; i < 4; i++) {
+			ring_of_other_has_turns(i / 2, ORDERED, phase, others[i % 2]);
+			ring_of_other_has_turns(i / 2, ATOMIC, phase, others[i % 2]);
+		}
+}
+
 /* RELEASE, explicit or not, fills the place: those behind it need not wait. */
 static void
 ordered_release_fills(void **state)
@@ -306,6 +364,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(ordered_restored),
 		TEST(ordered_twice),
+		TEST(each_ring_has_turns),
 		TEST(ordered_release_fills),
 		TEST(ordered_implicit_fills),
 		TEST(ordered_new_outside),
