@@ -300,10 +300,11 @@ tell_who_goes_on(struct weir_job_service *service)
 
 /* May it be called from here? Jobs, receive functions, and who is told of a job's end would wait for themselves. */
 static bool
-may_wait(const struct weir_em_core *core, const struct job_worker *worker)
+may_wait(struct weir_em_core *core, const struct job_worker *worker)
 {
 	return job_self() == NULL &&
-	       (core == NULL || weir_em_current_object(core) == WEIR_EM_NONE) &&
+	       (core == NULL || (weir_em_current_object(core) == WEIR_EM_NONE &&
+					*weir_em_core_holds(core) == 0)) &&
 	       (worker == NULL || worker->depth == 0);
 }
 

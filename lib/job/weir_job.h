@@ -178,7 +178,8 @@ int weir_job_service_start(struct weir_job_service *service, struct weir_em_core
 
 /**
  * No more jobs: spawning is refused with ESHUTDOWN. All that are alive are cancelled, which ends what they wait for, and waited
- * for. It can be called again after it timed out, and be started again after it returned 0. Not from a receive function or a job.
+ * for. It can be called again after it timed out, and be started again after it returned 0. Not from a receive function or a job, nor on
+ * a core that is held (weir_em_core_holds()).
  * Several threads may call it at a time: each returns when what ran as it was called has ended, whether it was started again since
  * or not.
  *

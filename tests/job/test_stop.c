@@ -262,6 +262,27 @@ not_from_within(void **state)
 	assert_int_equal(nb_done, 1);
 }
 
+/* Nothing is dispatched while somebody holds the core: who is waited for would not end. */
+static void
+not_while_it_is_held(void **state)
+{
+	uint32_t *holds;
+	int with_core, without;
+
+	reset();
+	jt_make(1);
+	holds = weir_em_core_holds(et_core);
+	jt_spawn(nothing, NULL, 0, &(struct weir_job_options){.flags = WEIR_JOB_LATER});
+	++*holds;
+	with_core = weir_job_service_stop(jt_service, et_core, 100 * MS);
+	without = weir_job_service_stop(jt_service, NULL, 100 * MS);
+	--*holds;
+	assert_int_equal(with_core, -EBUSY);
+	assert_int_equal(without, -EBUSY);
+	jt_until(&nb_done, 1, "one that is spawned yet");
+	assert_int_equal(weir_job_service_stop(jt_service, et_core, WEIR_JOB_FOREVER), 0);
+}
+
 /* Plain threads spawn all the while. */
 static bool spawners_over;
 static uint64_t nb_spawned;
@@ -412,6 +433,7 @@ main(void)
 		JT_TEST(stop_times_out_while_one_hogs),
 		JT_TEST(stop_times_out_while_a_first_slice_hogs),
 		JT_TEST(not_from_within),
+		JT_TEST(not_while_it_is_held),
 		JT_TEST(stopped_while_threads_spawn),
 		JT_TEST(a_core_goes),
 		JT_TEST(two_services),
