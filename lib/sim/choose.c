@@ -2,25 +2,6 @@
 /* Which lane a core takes from next. */
 #include "lane.h"
 
-/* The first lane that is ready for a kind of cores, from `first` on. */
-static inline uint32_t
-find_first(const struct sim *sim, const uint64_t *served, uint32_t first)
-{
-	const uint32_t nb_words = sim->model->lane_words;
-	uint32_t i = first / 64;
-	uint64_t bits;
-
-	if (i >= nb_words)
-		return SIM_NONE;
-	bits = served[i] & sim->ready[i] & ~UINT64_C(0) << first % 64;
-	while (bits == 0) {
-		if (++i == nb_words)
-			return SIM_NONE;
-		bits = served[i] & sim->ready[i];
-	}
-	return i * 64 + (uint32_t)__builtin_ctzll(bits);
-}
-
 /* One of a queue's lanes is ready: that of them which waits longest. @param[out] next  the first one behind it, or behind the queue's */
 static inline uint32_t
 find_of_queue(struct sim *sim, uint32_t lane, uint32_t *next)
@@ -35,21 +16,17 @@ find_of_queue(struct sim *sim, uint32_t lane, uint32_t *next)
 	return sim_ready_longest(sim, queue);
 }
 
-/*
- * Of the lanes from `first`, which is ready, to before `end` that are ready for a kind of cores, the one whose first packet
- * waits longest.
- */
-static uint32_t
-find_longest(struct sim *sim, const uint64_t *served, uint32_t first, uint32_t end)
+uint32_t
+sim_longest_lane(struct sim *sim, const uint64_t *served, uint32_t first, uint32_t end)
 {
 	uint32_t next, found = find_of_queue(sim, first, &next), lane;
 	uint64_t entered_ps, longest_ps;
 
-	lane = find_first(sim, served, next);
+	lane = sim_first_ready(sim, served, next);
 	if (lane >= end) /* mostly */
 		return found;
 	longest_ps = sim_lane_since_ps(sim, found);
-	for (; lane < end; lane = find_first(sim, served, next)) {
+	for (; lane < end; lane = sim_first_ready(sim, served, next)) {
 		lane = find_of_queue(sim, lane, &next);
 		entered_ps = sim_lane_since_ps(sim, lane);
 		if (entered_ps < longest_ps) {
@@ -65,7 +42,7 @@ sim_choose_is_better(const struct sim *sim, uint32_t core, uint32_t priority)
 {
 	const uint64_t *const served = sim->model->kind_lanes +
 				       (size_t)sim->model->core_kind[core] * sim->model->lane_words;
-	const uint32_t lane = find_first(sim, served, 0);
+	const uint32_t lane = sim_first_ready(sim, served, 0);
 
 	return lane != SIM_NONE &&
 	       sim->model->queues[sim->model->lane_queue[lane]].priority < priority;
@@ -77,17 +54,17 @@ find_weighted(struct sim *sim, const uint64_t *served)
 {
 	uint32_t lanes[SIM_PRIORITIES], lane, ready = 0, priority;
 
-	for (lane = find_first(sim, served, 0); lane != SIM_NONE;) {
+	for (lane = sim_first_ready(sim, served, 0); lane != SIM_NONE;) {
 		priority = sim->model->queues[sim->model->lane_queue[lane]].priority;
 		lanes[priority] = lane;
 		ready |= UINT32_C(1) << priority;
 		lane = sim->model->lane_priority_end[lane];
-		lane = lane < sim->model->nb_lanes ? find_first(sim, served, lane) : SIM_NONE;
+		lane = lane < sim->model->nb_lanes ? sim_first_ready(sim, served, lane) : SIM_NONE;
 	}
 	if (ready == 0)
 		return SIM_NONE;
 	lane = lanes[sim_weighted_priority(sim, ready)];
-	return find_longest(sim, served, lane, sim->model->lane_priority_end[lane]);
+	return sim_longest_lane(sim, served, lane, sim->model->lane_priority_end[lane]);
 }
 
 /* A core looks for work: the lane of the highest priority, and of those the one whose first packet waits longest. */
@@ -100,14 +77,16 @@ sim_choose_lane(struct sim *sim, uint32_t core)
 
 	if (sim->model->dispatch.is_weighted)
 		return find_weighted(sim, served);
-	lane = find_first(sim, served, 0);
+	if (__builtin_expect(sim->leniences != NULL, 0))
+		return sim_lenient_lane(sim, core, SIM_TIME_END_PS);
+	lane = sim_first_ready(sim, served, 0);
 	if (lane == SIM_NONE)
 		return SIM_NONE;
 	if (sim->model->lane_priority_end[lane] == lane + 1) { /* the only one of its priority */
 		sim->work++;
 		return lane;
 	}
-	return find_longest(sim, served, lane, sim->model->lane_priority_end[lane]);
+	return sim_longest_lane(sim, served, lane, sim->model->lane_priority_end[lane]);
 }
 
 bool
@@ -116,7 +95,7 @@ sim_has_ready_lane(const struct sim *sim, uint32_t core)
 	const uint64_t *const served = sim->model->kind_lanes +
 				       (size_t)sim->model->core_kind[core] * sim->model->lane_words;
 
-	return find_first(sim, served, 0) != SIM_NONE;
+	return sim_first_ready(sim, served, 0) != SIM_NONE;
 }
 
 uint32_t

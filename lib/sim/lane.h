@@ -14,8 +14,20 @@
 
 /* A core looks for work: the lane that it takes from next, or SIM_NONE. */
 uint32_t sim_choose_lane(struct sim *sim, uint32_t core);
+/*
+ * Where priorities are not strict, see lenience.c: a core looks for work, before it is asked what it takes; then for that, of what was ready at
+ * a time; and it takes from that lane.
+ */
+void sim_lenient_turn(struct sim *sim, uint32_t core);
+uint32_t sim_lenient_lane(struct sim *sim, uint32_t core, uint64_t until_ps);
+void sim_lenient_takes(struct sim *sim, uint32_t core, uint32_t lane, uint64_t until_ps);
 /* Is something ready for it that is of a better priority? */
 bool sim_choose_is_better(const struct sim *sim, uint32_t core, uint32_t priority);
+/*
+ * Of the lanes from `first`, which is ready, to before `end` that are ready for a kind of cores, the one whose first packet
+ * waits longest.
+ */
+uint32_t sim_longest_lane(struct sim *sim, const uint64_t *served, uint32_t first, uint32_t end);
 /* Would it find one? */
 bool sim_has_ready_lane(const struct sim *sim, uint32_t core);
 /* The next lane that a core polls, in the order of lanes and round again; there is one. */
@@ -42,6 +54,25 @@ static inline void
 sim_clear_bit(uint64_t *words, uint32_t bit)
 {
 	words[bit / 64] &= ~(UINT64_C(1) << bit % 64);
+}
+
+/* The first lane that is ready for a kind of cores, from `first` on. */
+static inline uint32_t
+sim_first_ready(const struct sim *sim, const uint64_t *served, uint32_t first)
+{
+	const uint32_t nb_words = sim->model->lane_words;
+	uint32_t i = first / 64;
+	uint64_t bits;
+
+	if (i >= nb_words)
+		return SIM_NONE;
+	bits = served[i] & sim->ready[i] & ~UINT64_C(0) << first % 64;
+	while (bits == 0) {
+		if (++i == nb_words)
+			return SIM_NONE;
+		bits = served[i] & sim->ready[i];
+	}
+	return i * 64 + (uint32_t)__builtin_ctzll(bits);
 }
 
 /* A core may take what a lane has first, which may be something new. */

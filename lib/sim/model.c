@@ -33,6 +33,15 @@ number_lanes(struct weir_sim_model *model)
 	}
 }
 
+static bool
+serves_lane(const struct weir_sim_model *model, uint32_t core, uint32_t lane)
+{
+	const uint64_t *const lanes =
+		model->kind_lanes + (size_t)model->core_kind[core] * model->lane_words;
+
+	return lanes[lane / 64] >> lane % 64 & 1;
+}
+
 static void
 assign_cores(struct weir_sim_model *model)
 {
@@ -56,6 +65,26 @@ assign_cores(struct weir_sim_model *model)
 	}
 }
 
+/* Lanes belong to the cores that serve them in turn, in the order of the file. */
+static void
+assign_lanes(struct weir_sim_model *model)
+{
+	uint32_t number = 0, i, j, core, nb, left;
+
+	for (i = 0; i < model->nb_queues; i++)
+		for (j = 0; j < model->queues[i].nb_flows; j++, number++) {
+			const uint32_t lane = model->queues[i].first_lane + j;
+
+			for (nb = 0, core = 0; core < model->nb_cores; core++)
+				nb += serves_lane(model, core, lane);
+			left = nb > 0 ? number % nb : 0;
+			for (core = 0; nb > 0 && (left > 0 || !serves_lane(model, core, lane));
+				core++)
+				left -= serves_lane(model, core, lane);
+			model->lane_core[lane] = nb > 0 ? core : SIM_NONE;
+		}
+}
+
 int
 sim_model_finish(struct weir_sim_model *model)
 {
@@ -69,7 +98,11 @@ sim_model_finish(struct weir_sim_model *model)
 		calloc((size_t)model->nb_groups * model->core_words + 1, sizeof(uint64_t));
 	model->kind_lanes =
 		calloc((size_t)model->nb_kinds * model->lane_words + 1, sizeof(uint64_t));
+	if (model->dispatch.is_lenient && model->dispatch.slack_ps > 0)
+		model->lane_core = calloc(model->nb_lanes + 1, sizeof(uint32_t));
 	if (model->lane_queue == NULL || model->lane_priority_end == NULL ||
+		(model->lane_core == NULL && model->dispatch.is_lenient &&
+			model->dispatch.slack_ps > 0) ||
 		model->core_kind == NULL || model->group_cores == NULL || model->kind_lanes == NULL)
 		return -ENOMEM;
 	model->dispatch.is_delayed = model->dispatch.latency_ps > 0 ||
@@ -77,6 +110,8 @@ sim_model_finish(struct weir_sim_model *model)
 				     model->dispatch.idle_sleep_ps > 0;
 	number_lanes(model);
 	assign_cores(model);
+	if (model->lane_core != NULL)
+		assign_lanes(model);
 	return sim_metrics_make(model);
 }
 
@@ -201,6 +236,7 @@ weir_sim_model_free(struct weir_sim_model *model)
 	free(model->cores);
 	free(model->lane_queue);
 	free(model->lane_priority_end);
+	free(model->lane_core);
 	free(model->core_kind);
 	free(model->group_cores);
 	free(model->kind_lanes);

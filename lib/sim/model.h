@@ -291,6 +291,9 @@ struct model_dispatch {
 	bool is_delayed;                 /* any of these */
 	bool is_weighted;
 	int64_t weights[SIM_PRIORITIES];
+	uint32_t bound;    /* so many of higher priority pass what waits; 0: any number */
+	uint64_t slack_ps; /* what is of higher priority is left to who has its flow so long */
+	bool is_lenient;   /* any of these two, with several priorities */
 };
 
 #define SIM_FROM_STREAM UINT32_C(0x80000000) /* | stream; else an object, or */
@@ -380,7 +383,8 @@ struct weir_sim_model {
 	/* Made by model.c. Lanes are numbered by priority, then as in the file. */
 	uint32_t *lane_queue;        /* per lane */
 	uint32_t *lane_priority_end; /* per lane: first lane of a lower priority */
-	uint32_t *core_kind;         /* per core */
+	uint32_t *lane_core; /* per lane: whose it is, where priorities have slack; else NULL */
+	uint32_t *core_kind; /* per core */
 	uint32_t core_words, lane_words;
 	uint64_t *group_cores; /* per group: bits of cores */
 	uint64_t *kind_lanes;  /* per kind: bits of lanes that it serves */

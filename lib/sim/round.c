@@ -54,6 +54,7 @@ lose_lane(struct sim *sim, uint32_t index)
 	const uint32_t lane = packet->lane;
 
 	sim_lane_count_left(sim, lane, index);
+	sim->lanes[lane].left_ps = sim->now_ps;
 	packet->lane = SIM_NONE;
 	sim->lanes[lane].holders--;
 	return lane;
@@ -142,6 +143,28 @@ sim_round_forward(struct sim *sim, uint32_t index, uint32_t node)
 	return true;
 }
 
+/*
+ * Does a vector of a lane take one more of it? Where so many may pass what waits, packets are counted one by one, and an atomic lane that is held
+ * gives no more of them.
+ */
+static bool
+takes_more(struct sim *sim, uint32_t index, uint32_t lane)
+{
+	return sim->model->dispatch.bound == 0 || !sim->model->dispatch.is_lenient ||
+	       (sim->lanes[lane].type != MODEL_ATOMIC &&
+		       sim_lenient_lane(sim, graph_of(sim)->workers[index].core,
+			       sim->graph.workers[index].round_ps) == lane);
+}
+
+/* A round takes from a lane. */
+static inline void
+count_taken(struct sim *sim, uint32_t index, uint32_t lane)
+{
+	if (sim->leniences != NULL)
+		sim_lenient_takes(sim, graph_of(sim)->workers[index].core, lane,
+			sim->graph.workers[index].round_ps);
+}
+
 /* A vector of a lane's packets, for the node that brings them in. */
 static void
 take_vector(struct sim *sim, uint32_t index, uint32_t lane, uint64_t asked_ps)
@@ -153,7 +176,9 @@ take_vector(struct sim *sim, uint32_t index, uint32_t lane, uint64_t asked_ps)
 		sim->model->queues[sim->model->lane_queue[lane]].type == MODEL_ATOMIC)
 		sim->broken = "one holder per atomic flow";
 	while (worker->round_left > 0 && worker->walk.vector.nb < graph_of(sim)->burst &&
-		sim->lanes[lane].nb_waiting > 0) {
+		sim->lanes[lane].nb_waiting > 0 &&
+		(worker->walk.vector.nb == 0 || takes_more(sim, index, lane))) {
+		count_taken(sim, index, lane);
 		sim_vector_add(sim, &worker->walk.vector, take(sim, lane));
 		worker->round_left--;
 	}
@@ -251,16 +276,31 @@ begin_slice(struct sim *sim, uint32_t index, uint32_t lane, uint64_t asked_ps)
 		asked_ps + graph_of(sim)->workers[index].switch_ps);
 }
 
+/* The lane that the round takes from next, of which something was there when it began; SIM_NONE: there is none. */
+static uint32_t
+choose_lane(struct sim *sim, uint32_t index)
+{
+	const struct sim_worker *const worker = &sim->graph.workers[index];
+	const uint32_t core = graph_of(sim)->workers[index].core;
+	uint32_t lane;
+
+	if (worker->round_left == 0)
+		return SIM_NONE;
+	lane = sim->leniences != NULL ? sim_lenient_lane(sim, core, worker->round_ps)
+				      : sim_choose_lane(sim, core);
+	return lane != SIM_NONE && sim_lane_since_ps(sim, lane) <= worker->round_ps ? lane
+										    : SIM_NONE;
+}
+
 /* What the round has next, if anything. @param asked_ps  that pass before it is begun */
 static void
 take_next(struct sim *sim, uint32_t index, uint64_t asked_ps)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
-	const struct model_worker *const model = &graph_of(sim)->workers[index];
-	const uint32_t lane = worker->round_left > 0 ? sim_choose_lane(sim, model->core) : SIM_NONE;
+	const uint32_t lane = choose_lane(sim, index);
 	const struct model_queue *queue;
 
-	worker->is_in_round = lane != SIM_NONE && sim_lane_since_ps(sim, lane) <= worker->round_ps;
+	worker->is_in_round = lane != SIM_NONE;
 	if (worker->is_waiting && !worker->is_in_round) {
 		sim_worker_served(sim, index);
 		return;
@@ -282,6 +322,7 @@ take_next(struct sim *sim, uint32_t index, uint64_t asked_ps)
 		return;
 	}
 	worker->round_left--;
+	count_taken(sim, index, lane);
 	begin_slice(sim, index, lane, asked_ps);
 	sim_job_take_event(sim, index, lane);
 }
@@ -307,6 +348,8 @@ sim_round_begin(struct sim *sim, uint32_t index)
 
 	worker->round_ps = sim->now_ps;
 	worker->round_left = graph_of(sim)->burst;
+	if (sim->leniences != NULL)
+		sim_lenient_turn(sim, graph_of(sim)->workers[index].core);
 	if (unpaid != SIM_NONE)
 		run_unpaid(sim, index, unpaid, dispatch_ps);
 	else

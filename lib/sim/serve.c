@@ -232,8 +232,12 @@ sim_core_next(struct sim *sim, uint32_t index)
 		poll(sim, index, true);
 		return;
 	}
+	if (__builtin_expect(sim->leniences != NULL, 0))
+		sim_lenient_turn(sim, index);
 	lane = sim_choose_lane(sim, index);
 	if (lane != SIM_NONE) {
+		if (__builtin_expect(sim->leniences != NULL, 0))
+			sim_lenient_takes(sim, index, lane, SIM_TIME_END_PS);
 		take(sim, index, lane);
 		return;
 	}

@@ -107,13 +107,16 @@ take_memory(struct sim *sim)
 	sim->idle = take_array(model->core_words, sizeof(*sim->idle));
 	sim->ready_trees = take_array(model->nb_queues, sizeof(*sim->ready_trees));
 	sim->ready = take_array(model->lane_words, sizeof(*sim->ready));
+	if (model->dispatch.is_lenient)
+		sim->leniences = take_array(model->nb_cores, sizeof(*sim->leniences));
 	return sim->streams != NULL && sim->queues != NULL && sim->lanes != NULL &&
 	       sim->cores != NULL && sim->kinds != NULL && sim->units != NULL &&
 	       sim->servers != NULL && sim->step_random != NULL && sim->skip_random != NULL &&
 	       sim->unit_random != NULL && sim->given_random != NULL && sim->drops != NULL &&
 	       sim->probes != NULL && sim->levels != NULL && sim->idle != NULL &&
 	       sim->ready != NULL && sim->ready_trees != NULL && sim->backlogs != NULL &&
-	       sim_ready_init(sim) && sim_event_list_grow(&sim->events);
+	       (sim->leniences != NULL || !model->dispatch.is_lenient) && sim_ready_init(sim) &&
+	       sim_event_list_grow(&sim->events);
 }
 
 static void
@@ -152,6 +155,8 @@ init_cores(struct sim *sim)
 		sim->cores[i].model = kind;
 		sim->cores[i].kind = sim->model->core_kind[i];
 		sim->cores[i].packet = SIM_NONE;
+		if (sim->leniences != NULL)
+			sim->leniences[i].seen = sim->leniences[i].helped = SIM_NONE;
 		if (kind->worker != SIM_NONE) {
 			sim->cores[i].phase = CORE_WALKS;
 			continue;
@@ -305,6 +310,7 @@ sim_free(struct sim *sim)
 		free(sim->ready_trees[i].since_ps);
 	free(sim->ready_trees);
 	free(sim->ready);
+	free(sim->leniences);
 	free(sim);
 }
 

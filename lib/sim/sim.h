@@ -13,6 +13,7 @@
  *   serve.c       queues, and cores that serve them
  *   lane.c, .h    flows of a queue, and who holds them
  *   choose.c      which of them a core takes from next
+ *   lenience.c    likewise, where priorities are not strict
  *   credit.c      how many packets the scheduler takes
  *   job_events.c  jobs as the scheduler has them
  *   discipline.c  in which order packets of a queue are served
@@ -120,6 +121,7 @@ struct sim_lane {
 	uint32_t order_in, order_out;
 	uint64_t latest_ps; /* when the last one came of those that have left it */
 	uint32_t holders;   /* packets that were taken from it and have not left it */
+	uint64_t left_ps;   /* of a worker's: when one of these left last */
 	uint32_t sleeper;   /* of these, of a job that waits without a core; SIM_NONE: none */
 	/* Of jobs: */
 	uint32_t nb_events, nb_unpaid; /* that are ready: with an event, and in the backlog */
@@ -167,6 +169,17 @@ struct sim_core {
 	weir_sim_u128 worked_ps;
 	uint32_t poll_lane,
 		poll_left; /* it is at that lane, of which it may take so many packets more */
+};
+
+/* What a core knows where priorities are not strict; see lenience.c. */
+struct sim_lenience {
+	uint32_t passed
+		[SIM_PRIORITIES]; /* those of higher priority that it took while some waited */
+	uint64_t look_ps;         /* it looks at what others have from then on */
+	uint32_t seen;            /* whose it has seen last that was of a higher priority */
+	uint32_t seen_turns;      /* that one's, then */
+	uint32_t turns;           /* it has looked for work so many times */
+	uint32_t helped;          /* whose it may take now, before its own; SIM_NONE: nobody's */
 };
 
 struct sim_level {
@@ -326,6 +339,7 @@ struct sim {
 	uint64_t *ready;                 /* bits of lanes that a core may take from */
 	uint64_t decision_ps;            /* the scheduler decides no earlier */
 	int64_t credits[SIM_PRIORITIES]; /* of weighted priorities */
+	struct sim_lenience *leniences;  /* per core, where priorities are not strict; else NULL */
 };
 
 /* A replication at time 0, with the first packet of each stream scheduled. NULL: no memory. */

@@ -309,8 +309,9 @@ schedulers_that_are_not_simulated(void **state)
 		"    q: {type: parallel}\n    r: {priority: 1}\n"
 		"  objects:\n    o: {queues: [q], to: r, steps: [{cpu: 700cycles}]}\n"
 		"    p: {queues: [r], steps: [{cpu: 1kcycles, distribution: uniform}]}\n"
-		"platform:\n  scheduler: {starvation_bound: 0, priority_slack: @1us}\n",
-		"'priority_slack' is not simulated");
+		"platform:\n  dispatch: {preemptive: true}\n"
+		"  scheduler: {starvation_bound: 0, priority_slack: @1us}\n",
+		"'priority_slack' means nothing with 'preemptive'");
 }
 
 /* What changes nothing of a prediction is left aside: of queues of one priority, how strict that is. */

@@ -5,6 +5,7 @@
 #include "doc_read.h"
 #include "weir_base_nodes.h"
 
+#define PS_PER_NS UINT64_C(1000)
 #define PS_PER_US UINT64_C(1000000)
 
 /* The value of a key, or, where it has a default, what it would stand in. */
@@ -12,6 +13,16 @@ static const struct weir_base_doc_value *
 key_or_map(const struct weir_base_doc_value *map, const char *key)
 {
 	return weir_base_doc_given(map, key) ? weir_base_doc_get(map, key) : map;
+}
+
+/* How strict priorities are, in whole ns, as of a program that is run. */
+static void
+read_lenience(struct weir_sim_model *model, const struct weir_base_doc_value *scheduler)
+{
+	model->dispatch.bound =
+		(uint32_t)weir_base_doc_u64(weir_base_doc_get(scheduler, "starvation_bound"));
+	model->dispatch.slack_ps =
+		sim_doc_ps(weir_base_doc_get(scheduler, "priority_slack")) / PS_PER_NS * PS_PER_NS;
 }
 
 /* As of a program that is run. */
@@ -97,6 +108,7 @@ sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_
 		weir_base_doc_error_add(model->doc, backend,
 			"what an event device does is not simulated; expected 'builtin'");
 	read_sleep(model, scheduler);
+	read_lenience(model, scheduler);
 	model->limit_is_said = weir_base_doc_given(scheduler, "events") ||
 			       weir_base_doc_given(scheduler, "threshold");
 	model->is_limited = model->limit_is_said || has_default_limit(root);
@@ -120,13 +132,13 @@ has_priorities(const struct weir_sim_model *model)
 void
 sim_doc_check_scheduler(struct weir_sim_model *model, const struct weir_base_doc_value *scheduler)
 {
-	static const char *const keys[] = {"starvation_bound", "priority_slack"};
-	unsigned int i;
+	struct model_dispatch *const dispatch = &model->dispatch;
+	const char *key = dispatch->bound > 0 ? "starvation_bound" : "priority_slack";
 
-	for (i = 0; has_priorities(model) && i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (weir_base_doc_f64(weir_base_doc_get(scheduler, keys[i])) > 0)
-			weir_base_doc_error_add(model->doc, weir_base_doc_get(scheduler, keys[i]),
-				"'%s' is not simulated, and queues have different priorities, "
-				"which are strict here; expected 0, or none",
-				keys[i]);
+	dispatch->is_lenient =
+		has_priorities(model) && (dispatch->bound > 0 || dispatch->slack_ps > 0);
+	if (dispatch->is_lenient && (dispatch->is_weighted || dispatch->preemptive))
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(scheduler, key),
+			"'%s' means nothing with '%s' of platform.dispatch; expected one of them",
+			key, dispatch->is_weighted ? "weights" : "preemptive");
 }
