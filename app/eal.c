@@ -21,6 +21,7 @@
 #include <rte_mbuf.h>
 
 #include <weir_base.h>
+#include <weir_base_eal.h>
 #include <weir_base_pool.h>
 #include <weir_node_route.h>
 
@@ -302,7 +303,7 @@ eal_start(struct eal *eal, const struct config *config, bool small, bool verbose
 	static char *given[MAX_ARGS]; /* EAL drops pointers from its own list */
 	int nb_given, result, i;
 
-	eal_memory_clean_up_at_exit();
+	weir_base_eal_clean_up_at_exit();
 	eal->nb_mbufs = small ? 512 : needed_mbufs(config);
 	add(&args, "weir");
 	add_lcores(eal, config, small, &args);

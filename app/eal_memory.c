@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much memory a run takes, where it comes from, and what EAL leaves behind. */
+/* How much memory a run takes, and where it comes from. */
 #include <dirent.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <rte_eal.h>
 #include <rte_mbuf.h>
 
 #include "eal_memory.h"
@@ -78,21 +75,4 @@ eal_memory_huge_free(void)
 	if (dir != NULL)
 		closedir(dir);
 	return most;
-}
-
-/* EAL removes its sockets when the program ends, but not the directory that held them. */
-static void
-remove_runtime_directory(void)
-{
-	const char *directory = rte_eal_get_runtime_dir();
-
-	if (directory != NULL && directory[0] != '\0')
-		rmdir(directory);
-}
-
-void
-eal_memory_clean_up_at_exit(void)
-{
-	/* Registered before EAL registers its own: run after it. */
-	atexit(remove_runtime_directory);
 }

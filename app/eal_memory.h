@@ -20,7 +20,4 @@ void eal_memory_small_limits(struct weir_node_route_limits *limits);
 /** Bytes of free hugepages of the largest class. */
 uint64_t eal_memory_huge_free(void);
 
-/** Remove EAL's run-time directory when the program ends; called before rte_eal_init(). */
-void eal_memory_clean_up_at_exit(void);
-
 #endif

@@ -16,6 +16,8 @@
 #include <rte_log.h>
 #include <rte_malloc.h>
 
+#include <weir_base_eal.h>
+
 #include "harness.h"
 
 /* Megabytes of free hugepages of all sizes. */
@@ -60,15 +62,10 @@ choose_cpu(int wish)
 	return cpu < 0 ? -EINVAL : cpu;
 }
 
-/* EAL makes a directory of its own even when it shares nothing. */
 static void
-remove_runtime_dir(void)
+stop_eal(void)
 {
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s", rte_eal_get_runtime_dir());
 	rte_eal_cleanup();
-	rmdir(path);
 }
 
 /* A benchmark holds nothing else that would outlive it. */
@@ -103,6 +100,7 @@ init_eal(int argc, char **argv)
 	sigset_t taken, before;
 	int code;
 
+	weir_base_eal_clean_up_at_exit();
 	take_signals(&taken);
 	pthread_sigmask(SIG_BLOCK, &taken, &before);
 	code = rte_eal_init(argc, argv);
@@ -135,7 +133,7 @@ bench_eal_start(const struct bench_options *options, unsigned int megabytes)
 			rte_strerror(rte_errno));
 		return -rte_errno;
 	}
-	atexit(remove_runtime_dir);
+	atexit(stop_eal);
 	return 0;
 }
 

@@ -26,6 +26,7 @@
 #include <rte_fib6.h>
 
 #include "route_internal.h"
+#include "weir_base_eal.h"
 
 #define NB_ADDRESSES (UINT32_C(1) << 20)
 #define NB_TURNS     9
@@ -297,6 +298,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: %s IP4_ROUTES IP6_ROUTES [-- EAL arguments]\n", argv[0]);
 		return 2;
 	}
+	weir_base_eal_clean_up_at_exit();
 	if (rte_eal_init(argc - eal, argv + eal) < 0 && eal < argc)
 		return 1;
 	addresses4 = calloc(NB_ADDRESSES, sizeof(*addresses4));

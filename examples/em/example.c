@@ -17,6 +17,7 @@
 #include <rte_lcore.h>
 
 #include <weir_base.h>
+#include <weir_base_eal.h>
 
 #include "example.h"
 
@@ -156,6 +157,7 @@ start_eal(char *program, int argc, char **argv)
 	}
 	if (argc > 0)
 		argv[0] = program; /* instead of "--" */
+	weir_base_eal_clean_up_at_exit();
 	if (rte_eal_init(argc > 0 ? argc : nb, argc > 0 ? argv : args) < 0) {
 		fprintf(stderr, "EAL does not start: %s\n", rte_strerror(rte_errno));
 		exit(1);

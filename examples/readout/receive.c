@@ -2,8 +2,9 @@
 /*
  * Receive: frames from a port of DPDK to links, whose consumer counts them; ARP is answered, so that senders find it.
  *
- *     example_receive --vdev net_af_packet0,iface=eth1 -- net_af_packet0 10.1.0.1 1000
- *     example_receive --vdev net_memif0,role=server,socket=/tmp/cable.sock,socket-abstract=no -- -p -f wibeth -l 2 net_memif0 10.1.0.1 1000
+ *     example_receive --no-huge -m 128 --no-shconf --vdev net_af_packet0,iface=eth1 -- net_af_packet0 10.1.0.1 1000
+ *     example_receive --no-huge -m 128 --no-shconf --file-prefix receive --vdev net_memif0,role=server,socket=/tmp/cable.sock,socket-abstract=no,bsize=9216 \
+ *         -- -p -f wibeth -l 2 net_memif0 10.1.0.1 1000
  *
  * ends after 1000 frames, or when it is interrupted, and prints what became of every packet. -f: a built-in format, else datagrams of any
  * content; -l: so many links, of keys 0, 1, ...; -m: the MTU; -b: bytes of an mbuf, where a frame may come in several; -p: promiscuous, which some devices (memif) always are.
@@ -22,6 +23,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 
+#include <weir_base_eal.h>
 #include <weir_readout_receiver.h>
 
 #define LINKS_MAX 64
@@ -215,8 +217,10 @@ read_options(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	int nb_eal = rte_eal_init(argc, argv), rc;
+	int nb_eal, rc;
 
+	weir_base_eal_clean_up_at_exit();
+	nb_eal = rte_eal_init(argc, argv);
 	if (nb_eal < 0) {
 		fprintf(stderr, "no EAL: %s\n", rte_strerror(rte_errno));
 		return EXIT_FAILURE;

@@ -2,7 +2,8 @@
 /*
  * Send: emulated links of WIBEth frames, as UDP datagrams by a port of DPDK, with faults on a schedule.
  *
- *     example_send --vdev net_memif0,role=client,socket=/tmp/cable.sock,socket-abstract=no -- net_memif0 10.1.0.2 10.1.0.1 2 1000 drop@100/500
+ *     example_send --no-huge -m 128 --no-shconf --file-prefix send --vdev net_memif0,role=client,socket=/tmp/cable.sock,socket-abstract=no,bsize=9216 \
+ *         -- net_memif0 10.1.0.2 10.1.0.1 2 1000 drop@100/500
  *
  * sends 1000 frames of each of 2 links, but for frame 100 and 600 of each; prints what it sent, and stays until it is interrupted,
  * for some devices (memif) forget what the other side has not taken yet when one of them ends. A fault is NAME@FIRST[/PERIOD][=AMOUNT]; names are
@@ -23,6 +24,7 @@
 #include <rte_ethdev.h>
 
 #include <weir_base.h>
+#include <weir_base_eal.h>
 #include <weir_base_pool.h>
 #include <weir_readout_udp.h>
 
@@ -198,8 +200,10 @@ run(const char *device)
 int
 main(int argc, char **argv)
 {
-	int nb_eal = rte_eal_init(argc, argv), rc = EXIT_FAILURE;
+	int nb_eal, rc = EXIT_FAILURE;
 
+	weir_base_eal_clean_up_at_exit();
+	nb_eal = rte_eal_init(argc, argv);
 	if (nb_eal < 0) {
 		fprintf(stderr, "no EAL: %s\n", rte_strerror(rte_errno));
 		return EXIT_FAILURE;

@@ -238,7 +238,7 @@ main(void)
 	log_listen();
 	if (begin_eal(1) >= 0) {
 		rc = cmocka_run_group_tests(tests, make, unmake);
-		end_eal();
+		rte_eal_cleanup();
 	}
 	return rc;
 }

@@ -15,6 +15,8 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
+#include "weir_base_eal.h"
+
 /* "0@2,1@5,2@2": so many lcores, on the CPUs that there are, in turns. */
 static inline void
 spread_lcores(unsigned int nb, char *text, size_t size)
@@ -48,20 +50,11 @@ begin_eal(unsigned int nb_lcores)
 
 	spread_lcores(nb_lcores, lcores, sizeof(lcores));
 	snprintf(prefix, sizeof(prefix), "weir-test-coro-%d", (int)getpid());
+	weir_base_eal_clean_up_at_exit();
 	rc = rte_eal_init(RTE_DIM(args), args);
 	if (rc < 0)
 		fprintf(stderr, "no EAL: %s\n", rte_strerror(rte_errno));
 	return rc;
-}
-
-static inline void
-end_eal(void)
-{
-	char directory[256];
-
-	snprintf(directory, sizeof(directory), "%s", rte_eal_get_runtime_dir());
-	rte_eal_cleanup();
-	rmdir(directory); /* EAL leaves it */
 }
 
 /* cmocka_run_group_tests() with so many lcores, numbered from 0. */
@@ -71,7 +64,7 @@ end_eal(void)
                                                                                                    \
 		if (begin_eal(nb_lcores) >= 0) {                                                   \
 			run_rc = cmocka_run_group_tests(tests, NULL, NULL);                        \
-			end_eal();                                                                 \
+			rte_eal_cleanup();                                                         \
 		}                                                                                  \
 		run_rc;                                                                            \
 	})

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 
-from program import CRASH, TIMEOUT_S, WEIR, environment
+from program import CRASH, RUNTIME, TIMEOUT_S, WEIR, environment
 
 _numbers = itertools.count()
 
@@ -18,7 +18,7 @@ class Example:
     def __init__(self, name, device, *arguments, prefix=()):
         self.file_prefix = f"weir-e2e-{os.getpid()}-{next(_numbers)}"
         program = WEIR.resolve().parents[1] / "examples/readout" / f"example_{name}"
-        command = [*prefix, program, "--no-huge", "--no-pci", "-m", "128", "--lcores", f"0@{min(os.sched_getaffinity(0))}",
+        command = [*prefix, program, "--no-huge", "--no-pci", "--no-shconf", "-m", "128", "--lcores", f"0@{min(os.sched_getaffinity(0))}",
                    "--file-prefix", self.file_prefix, "--vdev", device, "--", *arguments]
         self.process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True, env=environment())
@@ -29,7 +29,7 @@ class Example:
     def __exit__(self, *exception):
         self.process.kill()
         self.process.communicate()
-        shutil.rmtree(f"/var/run/dpdk/{self.file_prefix}", ignore_errors=True)  # EAL leaves it
+        shutil.rmtree(RUNTIME / self.file_prefix, ignore_errors=True)  # of one that was killed
 
     def ready(self):
         said = self.process.stdout.readline()
@@ -39,6 +39,7 @@ class Example:
         """Waits for its end. Returns what it said."""
         out, err = self.process.communicate(timeout=TIMEOUT_S)
         assert self.process.returncode == code and not CRASH.search(err), out + err
+        assert not (RUNTIME / self.file_prefix).exists(), err
         return out, err
 
     def interrupt(self):

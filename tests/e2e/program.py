@@ -12,6 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WEIR = pathlib.Path(os.environ.get("WEIR") or os.environ.get("WEIR_PROGRAM") or ROOT / "build/weir").absolute()
 SLOW = 5 if os.environ.get("WEIR_TEST_SLOW_BUILD") else 1  # sanitizers take their time
 TIMEOUT_S = 120 * SLOW
+# Where DPDK has a folder for each program that runs.
+RUNTIME = pathlib.Path("/var/run/dpdk" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp") + "/dpdk")
 
 # What a crash, or a sanitizer's finding, looks like.
 CRASH = re.compile(r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:|Segmentation fault|Assertion .* failed")

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from program import CRASH, ROOT, SLOW, TIMEOUT_S, WEIR, environment
+from program import CRASH, ROOT, RUNTIME, SLOW, TIMEOUT_S, WEIR, environment
 
 PROGRAMS = sorted(path.stem for path in (ROOT / "examples/em").glob("*.c") if path.stem != "example")
 BACKENDS = ["builtin", "event_dsw", "event_sw"]
@@ -38,12 +38,17 @@ def run(name, folder, *arguments, seconds=1, code=0):
     """A run to its end; its output and its messages."""
     program = WEIR.resolve().parents[1] / f"examples/em/example_em_{name}"
     assert program.exists(), "compile all, not the program only: `meson compile -C build`"
-    done = subprocess.run([program, "--seconds", str(seconds), *map(str, arguments)], cwd=folder, capture_output=True,
-                          text=True, timeout=TIMEOUT_S, env=environment(), check=False)
-    text = f"{name} {arguments}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-    assert not CRASH.search(done.stderr), text
-    assert done.returncode == code, text
-    return done.stdout, done.stderr
+    with subprocess.Popen([program, "--seconds", str(seconds), *map(str, arguments)], cwd=folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, env=environment()) as process:
+        try:
+            out, err = process.communicate(timeout=TIMEOUT_S)
+        finally:
+            process.kill()
+    text = f"{name} {arguments}: exit code {process.returncode}\n{out}\n{err}"
+    assert not CRASH.search(err), text
+    assert process.returncode == code, text
+    assert not (RUNTIME / f"example-{process.pid}").exists(), text
+    return out, err
 
 
 def only(pattern, text):

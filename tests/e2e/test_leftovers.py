@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a run leaves behind: nothing of its own, and what is others' as it was."""
-import os
 import pathlib
 import signal
 import subprocess
@@ -8,13 +7,9 @@ import time
 
 import pytest
 
-from program import OK, SLOW, USAGE, WEIR, Instance, environment, preloaded, weir, write_description
+from program import OK, RUNTIME, SLOW, USAGE, WEIR, Instance, environment, preloaded, weir, write_description
 from running import endless, mixture, start, stats, unique_name, wait_for_packets
 from test_readout import description
-
-# Where DPDK has a folder for each instance.
-RUNTIME = pathlib.Path("/var/run/dpdk" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp") + "/dpdk")
-
 
 def folders_of(name):
     return [folder.name for folder in RUNTIME.glob(f"weir-{name}*")]

@@ -9,6 +9,7 @@
 
 #include "forward.h"
 #include "node_private.h"
+#include "weir_base_eal.h"
 #include "weir_node_route.h"
 
 #define MAX_FRAMES 64
@@ -128,7 +129,6 @@ fini(void)
 		weir_node_port_remove(id);
 	rte_mempool_free(fuzz.pool);
 	rte_eal_cleanup();
-	rmdir(rte_eal_get_runtime_dir()); /* EAL leaves it */
 }
 
 void
@@ -143,6 +143,7 @@ forward_init(const char *name)
 
 	snprintf(lcores, sizeof(lcores), "0@%d", sched_getcpu());
 	snprintf(file_prefix, sizeof(file_prefix), "weir-fuzz-%d", (int)getpid());
+	weir_base_eal_clean_up_at_exit();
 	REQUIRE(rte_eal_init(RTE_DIM(args), args) >= 0);
 	weir_base_log_set_sink(log_sink, NULL);
 	fuzz.pool = rte_pktmbuf_pool_create(

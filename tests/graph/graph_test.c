@@ -5,6 +5,7 @@
 #include <rte_eal.h>
 
 #include "graph_test.h"
+#include "weir_base_eal.h"
 
 #include "../base/eal_lcores.h"
 #include "../base/log_last.h"
@@ -39,6 +40,7 @@ gt_eal_init(uint32_t lcores, const char *memory_mb)
 
 	eal_lcores(map, sizeof(map), lcores);
 	snprintf(prefix, sizeof(prefix), "graph-test-%ld", (long)getpid());
+	weir_base_eal_clean_up_at_exit();
 	if (rte_eal_init(RTE_DIM(args), (char **)(uintptr_t)args) < 0) {
 		fprintf(stderr, "no EAL: %s\n", rte_strerror(rte_errno));
 		exit(1);
@@ -64,15 +66,8 @@ gt_setup(void **state)
 int
 gt_teardown(void **state)
 {
-	char path[4096];
-	int rc;
-
 	(void)state;
-	snprintf(path, sizeof(path), "%s", rte_eal_get_runtime_dir());
-	rc = rte_eal_cleanup();
-	/* EAL makes a directory even when it shares nothing. */
-	(void)rmdir(path);
-	return rc;
+	return rte_eal_cleanup();
 }
 
 uint32_t

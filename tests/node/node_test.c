@@ -14,6 +14,7 @@
 
 #include "node_test.h"
 #include "weir_base.h"
+#include "weir_base_eal.h"
 
 struct test_router router;
 char test_log[512];
@@ -34,7 +35,7 @@ log_sink(void *arg, enum weir_base_log_level level, const char *module, const ch
 int
 test_main(const char *name, int (*run)(void))
 {
-	char lcores[32], prefix[64], directory[256];
+	char lcores[32], prefix[64];
 	char *args[] = {(char *)(uintptr_t)name, "--no-huge", "--no-pci", "--no-telemetry",
 		"--no-shconf", "-m", "256", "--log-level=lib.eal:4", "--lcores", lcores,
 		"--file-prefix", prefix};
@@ -42,15 +43,14 @@ test_main(const char *name, int (*run)(void))
 
 	snprintf(lcores, sizeof(lcores), "0@%d", sched_getcpu());
 	snprintf(prefix, sizeof(prefix), "weir-test-%d", (int)getpid());
+	weir_base_eal_clean_up_at_exit();
 	if (rte_eal_init(RTE_DIM(args), args) < 0) {
 		fprintf(stderr, "no EAL: %s\n", rte_strerror(rte_errno));
 		return 1;
 	}
 	weir_base_log_set_sink(log_sink, NULL);
 	rc = run();
-	snprintf(directory, sizeof(directory), "%s", rte_eal_get_runtime_dir());
 	rte_eal_cleanup();
-	rmdir(directory); /* EAL leaves it */
 	return rc;
 }
 

@@ -15,6 +15,7 @@
 #include <rte_eal.h>
 
 #include "test_route_util.h"
+#include "weir_base_eal.h"
 #include "weir_graph.h"
 #include "weir_graph_fast.h"
 
@@ -292,6 +293,7 @@ main(void)
 		cmocka_unit_test(test_readers_would_notice),
 	};
 
+	weir_base_eal_clean_up_at_exit();
 	if (rte_eal_init(RTE_DIM(argv) - 1, argv) < 0)
 		return 1;
 	return cmocka_run_group_tests_name("route race", tests, NULL, NULL);

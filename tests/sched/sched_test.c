@@ -98,13 +98,6 @@ st_run(const char *name, const struct CMUnitTest *tests, size_t nb)
 	return rc == 0 && nb_skipped == nb ? 77 : rc;
 }
 
-/* EAL makes a directory even when it shares nothing, and leaves it. */
-static void
-remove_runtime_directory(void)
-{
-	rmdir(rte_eal_get_runtime_dir());
-}
-
 void
 st_eal_init(const char *program)
 {
@@ -114,7 +107,6 @@ st_eal_init(const char *program)
 		"--log-level=lib.eal:4", "-m", "256", "--lcores", map, "--file-prefix", prefix,
 		"--vdev", device};
 
-	atexit(remove_runtime_directory);
 	eal_lcores(map, sizeof(map), 1);
 	snprintf(prefix, sizeof(prefix), "sched-test-%ld", (long)getpid());
 	if (device != NULL)
@@ -124,6 +116,8 @@ st_eal_init(const char *program)
 		fprintf(stderr, "no EAL: %s\n", rte_strerror(rte_errno));
 		exit(1);
 	}
+	/* EAL makes a directory even when it shares nothing. Tests may abort, so not at the end. */
+	rmdir(rte_eal_get_runtime_dir());
 	log_listen();
 }
 

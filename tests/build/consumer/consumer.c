@@ -5,6 +5,7 @@
 #include <rte_eal.h>
 
 #include <weir_base.h>
+#include <weir_base_eal.h>
 #include <weir_graph_fast.h>
 
 static uint16_t
@@ -25,6 +26,7 @@ main(int argc, char **argv)
 	(void)argc;
 	char *eal[] = {argv[0], (char *)"--no-huge", (char *)"--no-pci", (char *)"--no-shconf",
 		(char *)"--no-telemetry", (char *)"-m", (char *)"64", NULL};
+	weir_base_eal_clean_up_at_exit();
 	if (rte_eal_init(7, eal) < 0)
 		return 1;
 	reg.name = "count";

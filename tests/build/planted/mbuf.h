@@ -6,6 +6,7 @@
 
 #include <rte_eal.h>
 
+#include "weir_base_eal.h"
 #include "weir_base_pool.h"
 
 #define DATA_BYTES 61 /* odd: the guard is exact to the byte */
@@ -20,6 +21,7 @@ mbuf_make(const char *program)
 		(char *)"--lcores=0@0,1@0", NULL};
 	struct rte_mbuf *m;
 
+	weir_base_eal_clean_up_at_exit();
 	if (rte_eal_init(RTE_DIM(eal) - 1, eal) < 0)
 		exit(99);
 	/*
