@@ -16,7 +16,7 @@ class Example:
     """A program that runs. Use it in a `with`: it does not outlive that."""
 
     def __init__(self, name, device, *arguments, prefix=()):
-        self.file_prefix = f"weir-e2e-{os.getpid()}-{next(_numbers)}"
+        self.file_prefix = f"example-{os.getpid()}-{next(_numbers)}"  # instances have others
         program = WEIR.resolve().parents[1] / "examples/readout" / f"example_{name}"
         command = [*prefix, program, "--no-huge", "--no-pci", "--no-shconf", "-m", "128", "--lcores", f"0@{min(os.sched_getaffinity(0))}",
                    "--file-prefix", self.file_prefix, "--vdev", device, "--", *arguments]

@@ -72,7 +72,11 @@ class Instance:
         return self
 
     def __exit__(self, *exception):
-        if self.process.poll() is None:
+        try:
+            if self.process.poll() is None:  # killed, it would leave its sockets
+                self.process.terminate()
+                self.process.wait(10)
+        except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
         self.out.close()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Emulated links of one process as UDP datagrams through the kernel, to a receiver of `weir run`: over a wire between two
-namespaces, and over a tap.
+"""Emulated links of one process as UDP datagrams to a receiver of `weir run`: through the kernel, over a wire between two
+namespaces and over a tap; and over shared memory.
 
 The kernel drops what the receiver has no time for, and tells nobody. The links find it: what did not come is missing.
 """
@@ -91,3 +91,29 @@ def test_each_frame_came_or_is_missing(cable, tmp_path):
         assert link["received"] == link["buffered"] + link["delivered"] and not link["dropped"]
         assert link["missing"] >= (LEAST - 100) // 50  # those that were not even sent
         assert link["received"] + link["missing"] <= made[f"link{number}"]["made"]
+
+
+def test_over_shared_memory_each_frame_comes(tmp_path):
+    """As many as were sent; of those that the schedule dropped, each is missing. The sender waits where there is no room."""
+    name, frames, dropped = unique_name(), 3000, 6  # of each link
+    cable = f"net_memif0,socket={tmp_path}/cable.sock,socket-abstract=no,bsize=9216,role="
+    what = description(cable + "server")
+    what["platform"]["receivers"]["detector"]["promiscuous_mode"] = True  # as the device always is
+    path = write_description(tmp_path / "receiver.yaml", what)
+    with Instance("run", path, "--name", name, "--json", cwd=tmp_path) as instance:
+        instance.until(lambda: stats(name), "start")
+        with Example("send", cable + "client", "net_memif0", "10.1.0.2", receivers.ADDRESS, LINKS, frames, "drop@100/500") as sender:
+            instance.until(lambda: all(link["received"] >= frames - dropped for link in status(name).values()), "all frames")
+            asked = weir("readout", "request", "--instance", name, "--link", "wib-0", "--last", "1ms", "--json")
+            sent, _ = sender.interrupt()
+        done = instance.stop()
+    assert done.code == OK and asked.code == OK, done.text + asked.text
+    report = done.json()["readout"]
+    check_sums(report)
+    account, made = counts(sent.splitlines()[0]), link_counts(sent)
+    assert account == {"taken": LINKS * (frames - dropped), "sent": LINKS * (frames - dropped), "dropped": 0, "held": 0}, sent
+    for number, link in enumerate(report["links"]):
+        assert (link["received"], link["missing"], link["dropped"]) == (frames - dropped, dropped, {}), done.text
+        assert made[f"link{number}"]["sent"] == link["received"]
+    feed, = report["feeds"]
+    assert feed["packets"]["received"] == account["sent"], feed
