@@ -109,9 +109,9 @@ init_eal(int argc, char **argv)
 }
 
 int
-bench_eal_start(const struct bench_options *options, unsigned int megabytes)
+bench_eal_start(const struct bench_options *options, unsigned int megabytes, unsigned int heap)
 {
-	bool huge = huge_free_megabytes() >= megabytes;
+	bool huge = huge_free_megabytes() >= megabytes + heap;
 	char lcores[32], size[16], prefix[64];
 	char *argv[] = {"weir-bench", "--no-pci", "--no-telemetry", "--log-level=error", "--lcores",
 		lcores, "-m", size, "--file-prefix", prefix, huge ? "--in-memory" : "--no-shconf",

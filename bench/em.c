@@ -345,7 +345,7 @@ run_em(const struct bench *bench, const struct bench_options *options)
 		return 0;
 	if (!wanted)
 		return bench_no_case(bench, options);
-	if (bench_eal_start(options, MEGABYTES) < 0)
+	if (bench_eal_start(options, MEGABYTES, 0) < 0)
 		return 1;
 	weir_base_log_set_level(WEIR_BASE_LOG_WARNING);
 	bench_report_begin(&report, bench, options, "event", "event", "lib/sched");

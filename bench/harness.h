@@ -156,9 +156,10 @@ void bench_report_machine(struct bench_report *report);
 
 /*
  * Start DPDK's environment, pinned to one CPU, on hugepages when there are enough
- * free ones; megabytes: what is needed. 0 or negative errno, told.
+ * free ones; megabytes: what it begins with; heap: what bench_memory_socket() is asked for then, or 0.
+ * 0 or negative errno, told.
  */
-int bench_eal_start(const struct bench_options *options, unsigned int megabytes);
+int bench_eal_start(const struct bench_options *options, unsigned int megabytes, unsigned int heap);
 
 /*
  * A NUMA socket to allocate from so that no side suffers from 4 KB pages: EAL's own

@@ -380,7 +380,7 @@ run_coro(const struct bench *bench, const struct bench_options *options)
 	if (!BENCH_ANY_WANTED(options, cases) && !BENCH_ANY_WANTED(options, others))
 		return bench_no_case(bench, options);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
-	if (bench_eal_start(options, 64) < 0 || start_coroutines() < 0)
+	if (bench_eal_start(options, 64, 0) < 0 || start_coroutines() < 0)
 		return 1;
 	bench_report_begin(&report, bench, options, "round", "switch", "fcontext");
 	bench_report_array(&report, "cases");

@@ -470,7 +470,7 @@ run_forward(const struct bench *bench, const struct bench_options *options)
 		return 2;
 	}
 	run = calloc(1, sizeof(*run));
-	if (run == NULL || bench_eal_start(options, 128) < 0)
+	if (run == NULL || bench_eal_start(options, 128, MEGABYTES) < 0)
 		goto out;
 	run->options = options;
 	run->report = &report;

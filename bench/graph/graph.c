@@ -402,7 +402,7 @@ run_graph(const struct bench *bench, const struct bench_options *options)
 	}
 	if (!BENCH_ANY_WANTED(options, cases))
 		return bench_no_case(bench, options);
-	if (bench_eal_start(options, 128) < 0)
+	if (bench_eal_start(options, 128, 0) < 0)
 		return 1;
 	bench_report_begin(&report, bench, options, "walk", "object", "rte_graph");
 	bench_report_machine(&report);

@@ -36,7 +36,7 @@ run_job(const struct bench *bench, const struct bench_options *options)
 	if (!BENCH_ANY_WANTED(options, cases))
 		return bench_no_case(bench, options);
 	jobs_cpus_init();
-	if (bench_eal_start(options, MEGABYTES) < 0)
+	if (bench_eal_start(options, MEGABYTES, 0) < 0)
 		return 1;
 	weir_base_log_set_level(WEIR_BASE_LOG_WARNING);
 	bench_report_begin(&report, bench, options, "job", "job", "plain calls");

@@ -295,7 +295,7 @@ run_readout(const struct bench *bench, const struct bench_options *options)
 		!readout_lookup_wanted(options) && !readout_accessors_wanted(options))
 		return bench_no_case(bench, options);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
-	if (bench_eal_start(options, MEGABYTES) < 0 || readout_consumer_start(&allowed) < 0)
+	if (bench_eal_start(options, MEGABYTES, HEAP) < 0 || readout_consumer_start(&allowed) < 0)
 		return 1;
 	socket = bench_memory_socket(HEAP);
 	if (socket < 0)

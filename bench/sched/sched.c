@@ -252,7 +252,7 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 		!sched_scaling_wanted(options) && !sched_idle_wanted(options))
 		return bench_no_case(bench, options);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
-	if (bench_eal_start(options, MEGABYTES) < 0 || sched_threads_start(&allowed) < 0)
+	if (bench_eal_start(options, MEGABYTES, 0) < 0 || sched_threads_start(&allowed) < 0)
 		return 1;
 	weir_base_log_set_level(WEIR_BASE_LOG_WARNING);
 	bench_report_begin(&report, bench, options, "event", "hop", "event devices");

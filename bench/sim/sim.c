@@ -298,7 +298,7 @@ run_sim(const struct bench *bench, const struct bench_options *options)
 		return 0;
 	if (!wanted)
 		return bench_no_case(bench, options);
-	if (bench_eal_start(options, MEGABYTES) < 0)
+	if (bench_eal_start(options, MEGABYTES, 0) < 0)
 		return 1;
 	signal(SIGPIPE, SIG_IGN); /* a peer that has died is a case that failed */
 	bench_report_begin(&report, bench, options, "customer", "customer", "SimPy");
