@@ -52,10 +52,15 @@ ports_make_device(struct config *config, const struct weir_base_doc_value *value
 	why = error == 0 ? "it is no network port" : eal_log_first_error();
 	if (error == -EFAULT)
 		why = "no driver of DPDK has that name";
+	if (why == NULL)
+		why = rte_strerror(-error);
 	weir_base_doc_error_add(config->doc, value,
-		"device '%s' could not be made: %s; expected a driver and its parameters, and the "
-		"right to use them",
-		device, why != NULL ? why : rte_strerror(-error));
+		"device '%s' could not be made: %s; expected a driver and its parameters, and %s",
+		device, why,
+		strstr(why, strerror(EADDRINUSE)) != NULL
+			? "a socket that is not there yet: one that was killed leaves its own, "
+			  "which is then to be removed"
+			: "the right to use them");
 	return error < 0 ? error : -ENODEV;
 }
 

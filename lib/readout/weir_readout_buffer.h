@@ -249,7 +249,8 @@ void weir_readout_window_free(struct weir_readout_window *window);
  * holds are released first. Copies nothing, waits for nothing longer than the insertion of a late frame. Any thread, also the writer; a window is
  * used by one thread at a time. Where begin and end are the same it is empty, and complete.
  *
- * @return 0; -E2BIG: more frames than the window has room for: nothing is pinned; -EINVAL: @p end is before @p begin
+ * @return 0; -E2BIG: more frames than the window has room for: nothing is pinned; -EINVAL: @p end is before @p begin, or by half of
+ *         what timestamps count to or more behind it
  */
 int weir_readout_window_find(const struct weir_readout_buffer *buffer, uint64_t begin, uint64_t end,
 	struct weir_readout_window *window);

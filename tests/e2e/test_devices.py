@@ -137,7 +137,7 @@ def test_why_there_is_no_cable(tmp_path):
     router = Router(tmp_path, 1, 2, f"net_memif0,role=server,socket={tmp_path}/cable.sock,socket-abstract=no")
     done = weir("run", router.path, cwd=tmp_path)
     assert done.code == USAGE and f"{router.path.name}:" in done.stderr, done.text
-    assert f"{tmp_path}/cable.sock: Address already in use" in done.stderr, done.text
+    assert f"{tmp_path}/cable.sock: Address already in use" in done.stderr and "is then to be removed" in done.stderr, done.text
 
 
 def test_nobody_at_the_other_end(tmp_path):

@@ -164,7 +164,8 @@ def test_the_last(instance):
 
 @together
 def test_refused(instance, tmp_path):
-    for arguments, why in [(["--begin", 5, "--end", 4], "before"), (["--begin", 1, "--end", 2, "--link", "wib"], "no link 'wib'"),
+    for arguments, why in [(["--begin", 5, "--end", 4], "before"), (["--begin", 0, "--end", 2 ** 64 - 1], "half of what"),
+                           (["--begin", 1, "--end", 2, "--link", "wib"], "no link 'wib'"),
                            (["--begin", 2 ** 64, "--end", 2], "2^64")]:
         done = readout(instance.name, "request", *arguments)
         assert done.code == FAILED and why in done.stderr, done.text

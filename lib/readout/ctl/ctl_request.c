@@ -196,7 +196,8 @@ text_of_refusal(const struct weir_readout_ctl *readout, int refused)
 	case -ENODATA:
 		return json_string("there was no frame yet");
 	case -EINVAL:
-		return json_string("\"end\" is before \"begin\"");
+		return json_string("\"end\" is before \"begin\", or behind it by half of what "
+				   "timestamps count to, or more, which is the same to them");
 	case -ENOBUFS:
 		return json_sprintf("too few of the service's %" PRIu32
 				    " fragments are free: name fewer links, ask later, or raise %s",
