@@ -58,6 +58,15 @@ find_unread(struct unread *unread, const struct weir_base_doc_value *value, cons
 	}
 }
 
+void
+weir_base_doc_leave(const struct weir_base_doc_value *map, const char *key)
+{
+	struct weir_base_doc_value *value = weir_base_doc_find(map, key);
+
+	if (value != NULL)
+		value->is_read = false;
+}
+
 json_t *
 weir_base_doc_unread_json(const struct weir_base_doc *doc)
 {

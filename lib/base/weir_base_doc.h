@@ -224,6 +224,9 @@ void weir_base_doc_error_add_at(struct weir_base_doc *doc, const char *file, uns
  */
 json_t *weir_base_doc_unread_json(const struct weir_base_doc *doc);
 
+/** Leave a key of a map aside, though it was asked for: who has only looked whether it can be had. A key that is not there is ignored. */
+void weir_base_doc_leave(const struct weir_base_doc_value *map, const char *key);
+
 /** Print every error as "file:line:column: message". */
 void weir_base_doc_errors_print(const struct weir_base_doc *doc, FILE *out);
 

@@ -382,6 +382,14 @@ what_nobody_reads_is_known(void **state)
 	assert_string_equal(json_string_value(json_object_get(json_array_get(unread, 1), "key")),
 		"ports.p1.tags");
 	json_decref(unread);
+	/* One that was only looked at; and one that is not there. */
+	weir_base_doc_leave(weir_base_doc_root(doc), "text");
+	weir_base_doc_leave(weir_base_doc_root(doc), "number");
+	unread = weir_base_doc_unread_json(doc);
+	assert_int_equal(json_array_size(unread), 4);
+	assert_string_equal(
+		json_string_value(json_object_get(json_array_get(unread, 0), "key")), "text");
+	json_decref(unread);
 	weir_base_doc_free(doc);
 }
 

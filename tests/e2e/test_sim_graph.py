@@ -367,3 +367,29 @@ def test_workers_that_sleep_are_run_and_simulated(tmp_path):
     assert transmitted == stream["delivered_packets"] == stream["arrived_packets"] == 4096
     for worker in means(told["workers"]).values():
         assert worker["sleeps"] > 1000 and 0.5 < worker["asleep"] < 1
+
+
+@pytest.mark.parametrize("queue, scheduler, expected", [
+    ("type: ordered", "backend: 'eventdev:event_dsw0'", "event_dsw\\)? has no ordered queues"),
+    ("priority: 2", "backend: 'eventdev:event_dsw0'", "event_dsw\\)? has no priorities"),
+    ("flows: 4", "{backend: 'eventdev:event_sw0', starvation_bound: 4}", "event_sw has no starvation bound"),
+    ("flows: 4", "{backend: 'eventdev:event_sw0', events: 4096, reserved: 3900}", "event_sw has 4096 credits, of which 480 "),
+    ("flows: 4", "{backend: 'eventdev:event_sw0', priority_slack: 5us}", "'priority_slack' means nothing for event devices"),
+    ("flows: 4", "backend: 'eventdev:event_opdl0'", "an event machine cannot be had on event_opdl"),
+    ("priority: 2", "{backend: 'eventdev:event_sw0', flows: 99}", None),
+    ("flows: 4", "backend: 'eventdev:event_dsw0'", None),
+])
+def test_event_devices_can_do_as_much_as_where_they_are_run(tmp_path, queue, scheduler, expected):
+    for name in ("jobs", "jobs-costs"):
+        text = (ROOT / "examples" / f"{name}.yaml").read_text().replace("data/", f"{ROOT}/examples/data/")
+        text = text.replace("inspected: {type: atomic, flows: 16}", f"inspected: {{{queue}}}").replace("200ms", "40ms")
+        scheduler = scheduler if scheduler.startswith("{") else f"{{{scheduler}}}"
+        (tmp_path / f"{name}.yaml").write_text(text.replace("  workers:\n", f"  scheduler: {scheduler}\n  workers:\n"))
+    ran = weir("run", tmp_path / "jobs.yaml", cwd=tmp_path)
+    told = weir("sim", tmp_path / "jobs-costs.yaml", *(["--json"] if expected is None else []))
+    assert ran.code == told.code == (OK if expected is None else USAGE), ran.text + told.text
+    if expected is None:
+        assert any(entry["key"].startswith("platform.scheduler") for entry in told.json()["left_aside"])
+    else:
+        assert re.search(r"yaml:\d+:\d+: .*" + expected, ran.stderr), ran.text
+        assert re.search(r"yaml:\d+:\d+: .*" + expected, told.stderr), told.text

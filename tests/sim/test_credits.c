@@ -330,6 +330,22 @@ default_limit(void **state)
 		{WEIR_SIM_QUEUE, "q", "length_max", 5000 - 1});
 }
 
+/* Of the room of an event device its ports, of two workers and the machine, may have credits on loan: 96 each with event_sw. */
+static void
+room_of_a_device(void **state)
+{
+	EXPECT(SENDS(", drop: {packet: 1cycles}}\n  scheduler: {backend: 'eventdev:event_sw0'"),
+		{WEIR_SIM_DROP, "s: sched_full", "packets", 5000 - (4096 - 3 * 96)});
+	EXPECT(SENDS(", drop: {packet: 1cycles}}\n  scheduler: {backend: 'eventdev:event_sw0', "
+		     "events: 4096, reserved: 96"),
+		{WEIR_SIM_DROP, "s: sched_full", "packets", 5000 - (4096 - 4 * 96 - 96)});
+	EXPECT(SENDS(", drop: {packet: 1cycles}}\n  scheduler: {backend: 'eventdev:event_sw0', "
+		     "threshold: 100"),
+		{WEIR_SIM_DROP, "s: sched_full", "packets", 5000 - 100});
+	EXPECT(SENDS(", drop: {packet: 1cycles}}\n  scheduler: {backend: 'eventdev:event_dsw0'"),
+		{WEIR_SIM_DROP, "s: sched_full", "packets", 5000 - 4096});
+}
+
 int
 main(void)
 {
@@ -341,6 +357,7 @@ main(void)
 		cmocka_unit_test(parts_are_new),
 		cmocka_unit_test(nodes_send_on),
 		cmocka_unit_test(default_limit),
+		cmocka_unit_test(room_of_a_device),
 		cmocka_unit_test(senders_wait),
 		cmocka_unit_test(who_waits_is_busy),
 	};

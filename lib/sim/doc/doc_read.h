@@ -15,6 +15,9 @@
 int sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 void sim_doc_check_scheduler(
 	struct weir_sim_model *model, const struct weir_base_doc_value *scheduler);
+/* Likewise, where it is an event device. */
+void sim_doc_check_device(
+	struct weir_sim_model *model, const struct weir_base_doc_value *scheduler);
 /* What steps join. @return 0, -ENOMEM */
 int sim_doc_check_joins(struct weir_sim_model *model);
 int sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_value *queues);

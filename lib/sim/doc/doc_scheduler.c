@@ -102,11 +102,7 @@ sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_
 {
 	const struct weir_base_doc_value *scheduler =
 		weir_base_doc_get(weir_base_doc_get(root, "platform"), "scheduler");
-	const struct weir_base_doc_value *backend = weir_base_doc_get(scheduler, "backend");
 
-	if (strcmp(weir_base_doc_str(backend), "builtin") != 0)
-		weir_base_doc_error_add(model->doc, backend,
-			"what an event device does is not simulated; expected 'builtin'");
 	read_sleep(model, scheduler);
 	read_lenience(model, scheduler);
 	model->limit_is_said = weir_base_doc_given(scheduler, "events") ||
@@ -135,6 +131,7 @@ sim_doc_check_scheduler(struct weir_sim_model *model, const struct weir_base_doc
 	struct model_dispatch *const dispatch = &model->dispatch;
 	const char *key = dispatch->bound > 0 ? "starvation_bound" : "priority_slack";
 
+	sim_doc_check_device(model, scheduler);
 	dispatch->is_lenient =
 		has_priorities(model) && (dispatch->bound > 0 || dispatch->slack_ps > 0);
 	if (dispatch->is_lenient && (dispatch->is_weighted || dispatch->preemptive))
