@@ -14,7 +14,7 @@ extern "C" {
 
 /** X(constant, name in counters and outputs, 'd' dropped or 'p' punted, sentence) */
 #define WEIR_NODE_REASONS(X)                                                                       \
-	X(NONE, "none", 'd', "dropped by the graph's own wiring, without a reason")                \
+	X(NONE, "none", 'd', "led there by the graph's own wiring, without a reason")              \
 	X(NOT_FOR_US, "not_for_us", 'd', "destination MAC address is not this port's")             \
 	X(TRUNCATED, "truncated", 'd', "frame ends before its headers do")                         \
 	X(UNKNOWN_TYPE, "unknown_type", 'd', "Ethernet type (or LLC length) that no node handles") \
