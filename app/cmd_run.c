@@ -55,7 +55,9 @@ on_alarm(int number)
 static void
 on_signal(int number)
 {
-	(void)number;
+	/* A terminal that closes tells it twice, once by its shell and once by itself: nobody is impatient. */
+	if (number == SIGHUP && nb_signals > 0)
+		return;
 	nb_signals++;
 	if (nb_signals == 2)
 		alarm(KILL_GRACE_S);

@@ -26,6 +26,9 @@ from program import FAILED, OK, TIMEOUT_S, USAGE, WEIR, environment, weir, write
 from running import FOREVER, control_socket, endless, mixture, start, stats, unique_name, wait_for_packets
 
 
+NOT_BELOW_NOHUP = ["env", "--default-signal=HUP"]  # also where the tests run below it
+
+
 def expected_of_first(network, count):
     """What the reference makes of the first packets of an input that is repeated for ever."""
     (path, _), = network.inputs.values()
@@ -38,8 +41,7 @@ def expected_of_first(network, count):
 def test_signal_ends_cleanly(tmp_path, how):
     """All that was received is forwarded; the files are whole, and are what the report says."""
     network, name = endless(tmp_path, mixture(), files=True), unique_name()
-    default = ["env", "--default-signal=HUP"]  # also where the tests run below nohup
-    with start(network, name, prefix=default) as instance:
+    with start(network, name, prefix=NOT_BELOW_NOHUP) as instance:
         wait_for_packets(instance, name)
         done = instance.stop(how)
     assert done.code == OK, done.text
@@ -95,7 +97,7 @@ def test_many_signals(tmp_path):
 def test_second_signal_ends_a_hanging_worker(tmp_path, how):
     """A worker writes to a pipe that nobody reads, and never comes back from its walk."""
     name = unique_name()
-    with hanging(tmp_path, name) as instance:
+    with hanging(tmp_path, name) as (instance, _):
         instance.process.send_signal(how)
         time.sleep(0.5)
         assert instance.process.poll() is None  # one signal waits for the worker
@@ -348,20 +350,35 @@ def hanging(folder, name):
         fcntl.ioctl(reader, termios.FIONREAD, waiting)
         return waiting[0] >= 4096
     try:
-        with start(network, name) as instance:
+        with start(network, name, prefix=NOT_BELOW_NOHUP) as instance:
             instance.until(full, "full pipe")
             time.sleep(0.3)
-            yield instance
+            yield instance, reader
     finally:
         os.close(reader)
         os.remove(folder / "stuck")
 
 
 def end_by_two_signals(folder, name):
-    with hanging(folder, name) as instance:
+    with hanging(folder, name) as (instance, _):
         instance.process.send_signal(signal.SIGTERM)
         time.sleep(0.2)
         assert instance.stop().code == FAILED
+
+
+def test_a_terminal_that_closes_says_so_twice(tmp_path):
+    """Its shell hangs up, and the kernel does: that is one wish, and no impatience."""
+    with hanging(tmp_path, unique_name()) as (instance, reader):
+        for _ in range(2):
+            instance.process.send_signal(signal.SIGHUP)
+            time.sleep(0.2)
+        time.sleep(1.5)  # longer than the second signal would have left it
+        os.set_blocking(reader, True)
+        while os.read(reader, 65536):
+            pass
+        done = instance.wait()
+    assert done.code == OK, done.text
+    assert_report_adds_up(done.json())
 
 
 def end_by_kill(folder, name):
