@@ -13,7 +13,8 @@ struct memory {
 };
 
 /*
- * In hugepages, if @p hugepages and the system has enough.
+ * In hugepages, if @p hugepages and the system has enough: of 2 MB, or of its default size: larger ones, if
+ * not more than an eighth of what is asked for would be unused; smaller ones, if there are none of 2 MB.
  *
  * @param socket_id  node that is preferred; -1: any
  * @return 0, -ENOMEM; the log says why
