@@ -152,10 +152,50 @@ clients_that_vanish(void **state)
 	weir_base_ctl_close(ctl);
 }
 
+/* The server's clock, when it is the test's: it stands still but for what the test adds. This thread, which asks, has the machine's. */
+static uint64_t server_ns; /* atomic; 0: the machine's */
+static pthread_t asker;
+
+uint64_t __real_weir_base_time_ns(void);
+uint64_t __wrap_weir_base_time_ns(void);
+
+uint64_t
+__wrap_weir_base_time_ns(void)
+{
+	const uint64_t ns = __atomic_load_n(&server_ns, __ATOMIC_SEQ_CST);
+
+	return ns == 0 || pthread_equal(pthread_self(), asker) ? __real_weir_base_time_ns() : ns;
+}
+
+static void
+pass_ms(uint64_t ms)
+{
+	__atomic_add_fetch(&server_ns, ms * 1000000, __ATOMIC_SEQ_CST);
+}
+
+#define SECOND_MS 1000
+#define NB_PLACES 256
+
+static struct weir_base_ctl *
+open_server_out_of_time(void)
+{
+	asker = pthread_self();
+	__atomic_store_n(&server_ns, 0, __ATOMIC_SEQ_CST);
+	pass_ms(SECOND_MS);
+	return open_server();
+}
+
+static void
+close_server_out_of_time(struct weir_base_ctl *ctl)
+{
+	__atomic_store_n(&server_ns, 0, __ATOMIC_SEQ_CST);
+	weir_base_ctl_close(ctl);
+}
+
 static void
 more_clients_than_places(void **state)
 {
-	struct weir_base_ctl *ctl = open_server();
+	struct weir_base_ctl *ctl = open_server_out_of_time();
 	int fds[300], i;
 	json_t *result;
 
@@ -169,42 +209,82 @@ more_clients_than_places(void **state)
 		close(fds[i]);
 	assert_int_equal(weir_base_ctl_call(name, "test/echo", NULL, PATIENCE_MS, &result), 0);
 	json_decref(result);
-	weir_base_ctl_close(ctl);
+	close_server_out_of_time(ctl);
 }
 
-/* Those that are silent for long give way to others; not those that speak, nor those that just came. */
+/* Clients of which each came, and said the beginning of a request, a millisecond after the one before; and one that speaks, the first of all. */
+struct clients {
+	int speaker, silent[300];
+};
+
+/* Twice: what was there before the first is seen in the second at the latest. */
+static void
+speak(const struct clients *clients)
+{
+	for (int i = 0; i < 2; i++)
+		check_answer(clients->speaker, "{\"command\":\"test/nothing\"}\n",
+			"{\"ok\":true,\"result\":null}");
+}
+
+static void
+come(struct clients *clients)
+{
+	clients->speaker = connect_raw();
+	speak(clients);
+	for (int i = 0; i < 300; i++) {
+		clients->silent[i] = connect_raw();
+		send_text(clients->silent[i], "{\"command\":");
+		speak(clients);
+		pass_ms(1);
+	}
+}
+
+/* The first @nb have lost their places, and nobody else has. */
+static void
+check_gone(const struct clients *clients, int nb)
+{
+	char rest;
+
+	for (int i = 0; i < 300; i++)
+		assert_int_equal(recv(clients->silent[i], &rest, 1, MSG_DONTWAIT), i < nb ? 0 : -1);
+}
+
+/* Those that are silent for two seconds give way to others, the longest silent ones first; not those that speak, even if they came first. */
 static void
 silent_clients_give_way(void **state)
 {
-	struct weir_base_ctl *ctl = open_server();
-	int speaker = connect_raw(), fds[300], nb_gone = 0, i;
+	struct weir_base_ctl *ctl = open_server_out_of_time();
+	const int nb_waiting = 300 + 1 - NB_PLACES;
+	struct clients clients;
 	json_t *result;
-	char rest;
 
-	for (i = 0; i < 300; i++) {
-		fds[i] = connect_raw();
-		send_text(fds[i], "{\"command\":");
-	}
-	for (i = 0; i < 20; i++) {
-		pause_ms(100);
-		check_answer(speaker, "{\"command\":\"test/nothing\"}\n",
+	come(&clients);
+	check_gone(&clients, 0);
+	/* The first one came 300 ms ago. */
+	pass_ms(2 * SECOND_MS - 300 - 1);
+	speak(&clients);
+	check_gone(&clients, 0);
+	for (int nb = 1; nb <= nb_waiting; nb++) {
+		pass_ms(1);
+		speak(&clients);
+		check_gone(&clients, nb);
+		check_answer(clients.silent[300 - nb_waiting + nb - 1], "\"test/nothing\"}\n",
 			"{\"ok\":true,\"result\":null}");
 	}
+	/* Nobody else wants a place, but who asks. */
+	pass_ms(1);
+	speak(&clients);
+	check_gone(&clients, nb_waiting);
 	assert_int_equal(weir_base_ctl_call(name, "test/echo", NULL, PATIENCE_MS, &result), 0);
 	json_decref(result);
-	for (i = 0; i < 300; i++) {
-		nb_gone += recv(fds[i], &rest, 1, MSG_DONTWAIT) == 0;
-		if (i >= 255) /* it had to wait for its place */
-			check_answer(
-				fds[i], "\"test/nothing\"}\n", "{\"ok\":true,\"result\":null}");
-	}
-	/* As many as were too many; or more: who looks which instances there are takes a place, too. */
-	assert_in_range(nb_gone, 300 + 2 - 256, 254);
-	check_answer(speaker, "{\"command\":\"test/nothing\"}\n", "{\"ok\":true,\"result\":null}");
-	for (i = 0; i < 300; i++)
-		close(fds[i]);
-	close(speaker);
-	weir_base_ctl_close(ctl);
+	check_gone(&clients, nb_waiting + 1);
+	pass_ms(3600 * SECOND_MS);
+	speak(&clients);
+	check_gone(&clients, nb_waiting + 1);
+	for (int i = 0; i < 300; i++)
+		close(clients.silent[i]);
+	close(clients.speaker);
+	close_server_out_of_time(ctl);
 }
 
 static void *
@@ -433,6 +513,45 @@ deferred_answers_are_waited_for_within_the_process(void **state)
 	weir_base_ctl_close(ctl);
 }
 
+/*
+ * A folder of our own for control sockets, as users have one who are not root. In root's there are others: who looks which instances there are
+ * connects to each, and takes a place.
+ */
+static uid_t user;
+static char folder[] = "/tmp/weir-test-clients-XXXXXX", sockets[sizeof(folder) + 5];
+
+uid_t __real_geteuid(void);
+uid_t __wrap_geteuid(void);
+
+uid_t
+__wrap_geteuid(void)
+{
+	return user;
+}
+
+static int
+make_folder(void **state)
+{
+	user = __real_geteuid();
+	if (mkdtemp(folder) == NULL || setenv("XDG_RUNTIME_DIR", folder, 1) != 0)
+		return -1;
+	snprintf(sockets, sizeof(sockets), "%s/weir", folder);
+	if (mkdir(sockets, 0700) != 0)
+		return -1;
+	if (user == 0) {
+		user = 65534;
+		if (chown(sockets, user, (gid_t)-1) != 0)
+			return -1;
+	}
+	return set_name(state);
+}
+
+static int
+remove_folder(void **state)
+{
+	return rmdir(sockets) != 0 || rmdir(folder) != 0 ? -1 : 0;
+}
+
 int
 main(void)
 {
@@ -452,5 +571,5 @@ main(void)
 	};
 
 	weir_base_log_set_level(WEIR_BASE_LOG_ERROR);
-	return cmocka_run_group_tests(tests, set_name, NULL);
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
