@@ -163,8 +163,14 @@ int weir_base_ctl_deferred_wait(struct weir_base_ctl_deferred *deferred, json_t 
 /* The next one for a client that is finished now, or, all, has not been yet; NULL: there is none. The server's thread only. */
 struct weir_base_ctl_deferred *weir_base_ctl_deferred_next(struct weir_base_ctl *ctl, bool all);
 
-/* ctl_server.c: its thread is to look at what was resumed. */
+/* ctl_wake.c. @return 0, or a negative errno */
+int weir_base_ctl_wake_open(struct weir_base_ctl *ctl);
+
+/* The server's thread is to look at what was resumed, or at whether it is to stop. Any thread. */
 void weir_base_ctl_wake(struct weir_base_ctl *ctl);
+
+/* The server's thread has been woken; it sleeps again until the next time. */
+bool weir_base_ctl_wake_taken(struct weir_base_ctl *ctl);
 
 /* ctl_conn.c */
 struct ctl_conn *weir_base_ctl_conn_new(int fd);

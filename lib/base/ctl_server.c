@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -102,17 +101,6 @@ gather(struct weir_base_ctl *ctl, struct pollfd *polled)
 	}
 }
 
-void
-weir_base_ctl_wake(struct weir_base_ctl *ctl)
-{
-	uint64_t one = 1;
-
-	/* Its counter cannot be full: it is read each time that it wakes the thread. */
-	if (write(ctl->wake_fd, &one, sizeof(one)) != sizeof(one))
-		weir_base_log(WEIR_BASE_LOG_ERROR, "base", "cannot wake the control thread: %s",
-			strerror(errno));
-}
-
 /* What was deferred, and is there now; or all of it. */
 static void
 answer_deferred(struct weir_base_ctl *ctl, bool all)
@@ -130,7 +118,6 @@ serve(void *arg)
 	struct weir_base_ctl *ctl = arg;
 	struct pollfd polled[2 + MAX_CONNS];
 	bool more = false, exhausted = false;
-	uint64_t nb_wakes;
 
 	while (!__atomic_load_n(&ctl->stop, __ATOMIC_ACQUIRE)) {
 		bool full = ctl->nb_conns == MAX_CONNS, closed = full || exhausted;
@@ -141,8 +128,7 @@ serve(void *arg)
 		if (poll(polled, 2 + ctl->nb_conns, more ? 0 : closed ? BACKOFF_MS : -1) < 0)
 			continue;
 		exhausted = false;
-		if ((polled[0].revents & POLLIN) != 0 &&
-			read(ctl->wake_fd, &nb_wakes, sizeof(nb_wakes)) == sizeof(nb_wakes))
+		if ((polled[0].revents & POLLIN) != 0 && weir_base_ctl_wake_taken(ctl))
 			answer_deferred(ctl, false);
 		more = serve_clients(ctl, polled + 2);
 		if ((polled[1].revents & POLLIN) != 0 || full)
@@ -294,8 +280,9 @@ weir_base_ctl_open(const char *name)
 	}
 	weir_base_ctl_limit_requests(ctl, WEIR_BASE_CTL_REQUEST_MAX);
 	ctl->listen_fd = -1;
-	ctl->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	error = ctl->wake_fd < 0 ? -errno : open_socket(ctl, name, &told);
+	error = weir_base_ctl_wake_open(ctl);
+	if (error == 0)
+		error = open_socket(ctl, name, &told);
 	if (error == 0) {
 		bound = true;
 		error = weir_base_ctl_register(
