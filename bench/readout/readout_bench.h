@@ -7,6 +7,7 @@
  * buffer where they stay.
  *
  *     readout.c            the cases, and what became of their frames
+ *     readout_summary.c    what a side's turns were like
  *     readout_traffic.c    frames, ports, what a side has to have kept of them
  *     readout_ours.c       ours: receiver, links with their checks, latency buffers; by callback or by queues
  *     readout_peer.c       the published starting point: a copy into a message, a bounded queue, a copy into the buffer
@@ -142,11 +143,25 @@ void readout_consumer_begin(uint32_t (*sweep)(void *arg), void *arg); /* returns
 uint64_t readout_consumer_end(void); /* the producer is done. @return cycles, without waiting */
 extern bool readout_crowded;         /* both threads share a CPU */
 
-/* readout.c. Until there were @p nb_frames of each link, so that frames take others' places from then on. */
+/* readout_summary.c. Until there were @p nb_frames of each link, so that frames take others' places from then on. */
 void readout_fill(struct readout_side *side, uint32_t nb_frames);
 /* Of all turns: the median; bytes of a frame that were copied. */
 double readout_frames_per_s(const struct readout_side *side);
 double readout_bytes_copied(const struct readout_side *side);
+
+/* Medians, per frame. */
+struct readout_summary {
+	double frames_per_s;
+	double receive, consume; /* cycles of each thread */
+	double waiting;          /* share of its threads' time */
+	double bytes_copied;
+};
+
+struct readout_summary readout_summarize(const struct readout_side *side);
+json_t *readout_summary_json(
+	const struct readout_side *side, const struct readout_summary *summary);
+void readout_summary_say(struct bench_report *report, const struct readout_side *side,
+	const struct readout_summary *summary);
 
 /* readout_copies.c */
 void readout_copies_list(void);

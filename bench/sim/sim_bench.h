@@ -7,6 +7,7 @@
  *
  *   sim.c          cases, reports
  *   sim_alone.c    the simulator alone: events per second, and what they cost with many packets queued
+ *   sim_given.c    a model, read
  *   sim_peer.c     a Python beside it, which runs sim_peers.py
  */
 
@@ -23,7 +24,7 @@ struct sim_given {
 	struct weir_sim_param param;
 };
 
-/* @return false: not a model, which was told on standard error, or no memory */
+/* sim_given.c. @return false: not a model, which was told on standard error, or no memory */
 bool sim_given_open(struct sim_given *given, const char *text);
 void sim_given_close(struct sim_given *given);
 
@@ -53,7 +54,7 @@ const char *sim_peer_version(const struct sim_peer *peer, const char *library);
 uint64_t sim_peer_run(struct sim_peer *peer, const char *library, const char *model,
 	uint64_t customers, uint64_t seed, struct sim_class *classes);
 
-/* The cases without a peer; for a list and a pattern. */
+/* sim_alone.c. The cases without a peer; for a list and a pattern. */
 extern const char *const sim_alone_names[];
 extern const size_t sim_alone_nb_names;
 void sim_alone_run(const struct bench_options *options, struct bench_report *report);
