@@ -8,19 +8,6 @@
 #include "remote.h"
 #include "report_text.h"
 
-static json_int_t
-sum_of_drops(const json_t *item)
-{
-	json_t *dropped = json_object_get(item, "dropped"), *value;
-	json_int_t sum = 0;
-	const char *key;
-
-	json_object_foreach (dropped, key, value) {
-		sum += json_integer_value(value);
-	}
-	return sum;
-}
-
 static void
 print_objects(const json_t *answer)
 {
@@ -99,7 +86,7 @@ print_cores(const json_t *answer)
 			report_int(item, "core"), answer_text(item, "state"),
 			report_int(item, "received"), report_int(item, "calls"),
 			report_int(item, "sent"), report_int(item, "forwarded"),
-			report_int(item, "refused"), sum_of_drops(item));
+			report_int(item, "refused"), report_sum(json_object_get(item, "dropped")));
 	}
 }
 

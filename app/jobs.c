@@ -11,6 +11,7 @@
 #include "config.h"
 #include "em_run.h"
 #include "reason_log.h"
+#include "report_text.h"
 
 #define STACK_BYTES ((size_t)64 << 10)
 #define PARAM_BYTES 64
@@ -151,12 +152,6 @@ jobs_run_close(struct em_run *run)
 	run->jobs.service = NULL;
 }
 
-static json_int_t
-as_int(uint64_t value)
-{
-	return (json_int_t)value;
-}
-
 static json_t *
 node_json(const struct config *config, const struct config_sched_node *node,
 	const struct weir_bridge_job_stats *stats)
@@ -165,10 +160,12 @@ node_json(const struct config *config, const struct config_sched_node *node,
 		"work",
 		node->job.plugin != NULL ? node->job.symbol
 					 : weir_base_job_work_names[node->job.builtin],
-		"to", config->em.queues[node->queue].name, "packets", as_int(stats->nb_in),
-		"passed", as_int(stats->nb_passed), "blocked", as_int(stats->nb_blocked), "lost",
-		as_int(stats->nb_closed + stats->nb_cancelled + stats->nb_exited), "refused",
-		as_int(stats->nb_refused), "inside", as_int(stats->nb_inside));
+		"to", config->em.queues[node->queue].name, "packets", report_counter(stats->nb_in),
+		"passed", report_counter(stats->nb_passed), "blocked",
+		report_counter(stats->nb_blocked), "lost",
+		report_counter(stats->nb_closed + stats->nb_cancelled + stats->nb_exited),
+		"refused", report_counter(stats->nb_refused), "inside",
+		report_counter(stats->nb_inside));
 }
 
 static void
@@ -176,8 +173,8 @@ add_reason(json_t *report, const char *reason, uint64_t packets, const char *mea
 {
 	if (packets > 0)
 		json_array_append_new(json_object_get(report, "dropped"),
-			json_pack("{s:s, s:I, s:s}", "reason", reason, "packets", as_int(packets),
-				"meaning", meaning));
+			json_pack("{s:s, s:I, s:s}", "reason", reason, "packets",
+				report_counter(packets), "meaning", meaning));
 }
 
 void

@@ -181,13 +181,6 @@ static const struct links_feed_type messages_type = {
 	.close = close_collector,
 };
 
-const char *
-links_collect_name(const struct config_link *link, char name[LINKS_COLLECT_NAME_SIZE])
-{
-	snprintf(name, LINKS_COLLECT_NAME_SIZE, "%s messages", link->name);
-	return name;
-}
-
 /* Of what is sent to it: by all the same. */
 static const struct weir_readout_type *
 type_of(const struct links_run *run, const struct config_link *link)
@@ -205,7 +198,7 @@ links_collect_open(
 {
 	const struct weir_readout_type *type = type_of(run, link);
 	struct collected *collected = calloc(1, sizeof(*collected));
-	char sink[LINKS_COLLECT_NAME_SIZE];
+	char sink[LINKS_PROCESS_SINK_SIZE];
 
 	feed->type = type == &weir_readout_hit_type ? &hits_type : &messages_type;
 	feed->link = link;
@@ -215,7 +208,7 @@ links_collect_open(
 		return -ENOMEM;
 	collected->run = run;
 	collected->collector = weir_readout_collector_create(run->registry,
-		&(struct weir_readout_collector_config){.sink = links_collect_name(link, sink),
+		&(struct weir_readout_collector_config){.sink = links_process_sink(link, sink),
 			.type = type,
 			.queue_size = WEIR_BASE_HITS_QUEUE,
 			.link = run->links[link->first]});

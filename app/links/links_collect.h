@@ -12,11 +12,6 @@
 struct links_feed;
 struct links_run;
 
-#define LINKS_COLLECT_NAME_SIZE (CONFIG_LINK_NAME_SIZE + 16) /**< of its name */
-
-/** Name in the registry of where messages for a link come together. @return @p name */
-const char *links_collect_name(const struct config_link *link, char name[LINKS_COLLECT_NAME_SIZE]);
-
 /** Give a link what processes send to it, which are there. @return 0, or a negative errno with the reason in the log */
 int links_collect_open(
 	struct links_feed *feed, const struct links_run *run, const struct config_link *link);

@@ -11,6 +11,7 @@
 
 #include "links_feed.h"
 #include "links_report.h"
+#include "report_text.h"
 
 /* Of the last look, by number of stream; of as many queues as there are threads. */
 struct counted {
@@ -61,7 +62,7 @@ stream_json(const struct links_feed *feed, unsigned int number, bool *adds_up)
 
 	config_link_name(feed->link, number, name);
 	for (i = 0; i < WEIR_READOUT_NB_EMULATED; i++)
-		links_report_count(faults,
+		report_count(faults,
 			weir_readout_emulator_fault_name((enum weir_readout_emulator_fault)i),
 			stats->faults[i]);
 	withheld =

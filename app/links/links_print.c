@@ -22,19 +22,6 @@ print_counts(const json_t *counts, const char *before, FILE *out)
 	}
 }
 
-static json_int_t
-sum_of(const json_t *counts)
-{
-	const json_t *value;
-	const char *name;
-	json_int_t sum = 0;
-
-	json_object_foreach ((json_t *)(uintptr_t)counts, name, value) {
-		sum += json_integer_value(value);
-	}
-	return sum;
-}
-
 static void
 print_queue(const json_t *queue, FILE *out)
 {
@@ -57,7 +44,7 @@ print_links(const json_t *links, FILE *out)
 			report_grouped(report_int(link, "buffered")));
 		fprintf(out, " %8s %12s %10s %8s", report_grouped(report_int(link, "held")),
 			report_grouped(report_int(link, "delivered")),
-			report_grouped(sum_of(json_object_get(link, "dropped"))),
+			report_grouped(report_sum(json_object_get(link, "dropped"))),
 			report_grouped(report_int(link, "missing")));
 		print_counts(json_object_get(link, "dropped"), "  dropped: ", out);
 		print_counts(json_object_get(link, "faults"), "  seen: ", out);
@@ -218,7 +205,7 @@ print_sender(const json_t *sender, FILE *out)
 		report_text(sender, "path"), report_grouped(report_int(sender, "taken")),
 		report_grouped(report_int(sender, "sent")),
 		report_grouped(report_int(sender, "queued")),
-		report_grouped(sum_of(json_object_get(sender, "failed"))));
+		report_grouped(report_sum(json_object_get(sender, "failed"))));
 	print_counts(json_object_get(sender, "failed"), ": ", out);
 	fprintf(out, "; %s bytes\n", report_grouped(report_int(sender, "sent_bytes")));
 }
@@ -248,8 +235,9 @@ print_requests(const json_t *requests, FILE *out)
 		report_grouped(report_int(requests, "asked")),
 		report_int(requests, "difference") == 0 ? "=" : "is NOT",
 		report_grouped(report_int(requests, "outstanding")),
-		report_grouped(sum_of(json_object_get(requests, "answered"))));
-	fprintf(out, " + %s refused", report_grouped(sum_of(json_object_get(requests, "refused"))));
+		report_grouped(report_sum(json_object_get(requests, "answered"))));
+	fprintf(out, " + %s refused",
+		report_grouped(report_sum(json_object_get(requests, "refused"))));
 	print_counts(json_object_get(requests, "refused"), ": ", out);
 	fprintf(out, "\n");
 	print_latency(json_object_get(latency, "at_once"), "answered at once", out);

@@ -8,7 +8,6 @@
 
 #include "config.h"
 #include "em_run.h"
-#include "links_collect.h"
 #include "links_run.h"
 #include "reason_log.h"
 
@@ -148,12 +147,19 @@ make_context(struct links_run *run, struct links_work *work, const struct config
 	return error;
 }
 
+const char *
+links_process_sink(const struct config_link *to, char name[LINKS_PROCESS_SINK_SIZE])
+{
+	snprintf(name, LINKS_PROCESS_SINK_SIZE, "%s messages", to->name);
+	return name;
+}
+
 /* What looks at frames of the link. @return 0, or a negative errno, with the reason in the document */
 static int
 make_work(struct links_run *run, struct config *config, struct links_work *work)
 {
 	const struct config_link *link = config_link_of(&config->links, work->link);
-	char sink[LINKS_COLLECT_NAME_SIZE];
+	char sink[LINKS_PROCESS_SINK_SIZE];
 	const char *to = NULL, *why;
 	int error;
 
@@ -161,7 +167,7 @@ make_work(struct links_run *run, struct config *config, struct links_work *work)
 	snprintf(work->name, sizeof(work->name), "%s %.*s", work->link_name,
 		CONFIG_PROCESS_NAME_MAX, work->config->name);
 	if (work->config->to != NULL)
-		to = links_collect_name(work->config->to, sink);
+		to = links_process_sink(work->config->to, sink);
 	work->process.name = work->config->name;
 	reason_log_begin();
 	error = work->type == NULL

@@ -28,6 +28,9 @@ struct links_run;
 /** Names, in the registry and on the control socket, of what belongs to a process on a link: "wib-0 finder". */
 #define LINKS_WORK_NAME_SIZE (CONFIG_LINK_NAME_SIZE + CONFIG_PROCESS_NAME_MAX + 1)
 
+#define LINKS_PROCESS_SINK_SIZE                                                                    \
+	(CONFIG_LINK_NAME_SIZE + 16) /**< of the name of where messages go */
+
 /** A process on one link. */
 struct links_work {
 	const struct config_process *config;
@@ -62,6 +65,9 @@ links_process_output(const struct links_process *process)
 {
 	return process->type != NULL ? process->type->output : &weir_readout_hit_type;
 }
+
+/** Name in the registry of where messages for link @p to come together. @return @p name */
+const char *links_process_sink(const struct config_link *to, char name[LINKS_PROCESS_SINK_SIZE]);
 
 /** All of them. */
 struct links_processes {

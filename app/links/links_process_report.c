@@ -6,18 +6,13 @@
 #include "config.h"
 #include "links_report.h"
 #include "links_run.h"
+#include "report_text.h"
 
 static const char *const where_names[] = {
 	[WEIR_BASE_WHERE_INLINE] = "inline",
 	[WEIR_BASE_WHERE_THREAD] = "thread",
 	[WEIR_BASE_WHERE_JOBS] = "jobs",
 };
-
-static json_int_t
-as_int(uint64_t value)
-{
-	return (json_int_t)value;
-}
 
 const char *
 links_process_drop_name(const struct weir_readout_process *process, uint32_t number)
@@ -42,7 +37,7 @@ set_dropped(json_t *object, const struct weir_readout_process *process, const ui
 	uint32_t i;
 
 	for (i = 0; (name = links_process_drop_name(process, i)) != NULL; i++)
-		sum += links_report_count(dropped, name, counts[i]);
+		sum += report_count(dropped, name, counts[i]);
 	json_object_set_new(object, "dropped", dropped);
 	return sum;
 }
@@ -57,19 +52,22 @@ counts_json(const struct links_work *work, const struct weir_bridge_follower_sta
 	unsigned int i;
 
 	object = json_pack("{s:s, s:I, s:I, s:I, s:I}", "where", where_names[work->config->where],
-		"received", as_int(counts->received), "passed", as_int(counts->passed), "missed",
-		as_int(counts->missed), "waiting", as_int(counts->waiting));
+		"received", report_counter(counts->received), "passed",
+		report_counter(counts->passed), "missed", report_counter(counts->missed), "waiting",
+		report_counter(counts->waiting));
 	out = counts->passed + set_dropped(object, &work->process, counts->dropped);
 	not_taken = counts->missed + counts->waiting;
 	for (i = 0; i < WEIR_BRIDGE_FOLLOWER_NB_REFUSALS; i++)
-		not_taken += links_report_count(refused,
+		not_taken += report_count(refused,
 			weir_bridge_follower_refusal_name((enum weir_bridge_follower_refusal)i),
 			counts->refused[i]);
 	if (work->config->where == WEIR_BASE_WHERE_JOBS) {
-		json_object_update_new(object,
-			json_pack("{s:O, s:I, s:I, s:I, s:I}", "refused", refused, "cancelled",
-				as_int(counts->cancelled), "exited", as_int(counts->exited),
-				"inside", as_int(counts->inside), "jobs", as_int(counts->jobs)));
+		json_object_update_new(
+			object, json_pack("{s:O, s:I, s:I, s:I, s:I}", "refused", refused,
+					"cancelled", report_counter(counts->cancelled), "exited",
+					report_counter(counts->exited), "inside",
+					report_counter(counts->inside), "jobs",
+					report_counter(counts->jobs)));
 		out += counts->cancelled + counts->exited + counts->inside;
 	}
 	json_decref(refused);

@@ -12,6 +12,7 @@
 #include "links_report.h"
 #include "ports.h"
 #include "reason_log.h"
+#include "report_text.h"
 
 /* Of the last look. */
 struct counted {
@@ -74,7 +75,7 @@ queue_json(const struct weir_readout_receiver_queue_stats *stats, bool *adds_up)
 	unsigned int i;
 
 	for (i = 0; i < WEIR_READOUT_RECEIVER_NB_DROPS; i++)
-		sum += links_report_count(dropped,
+		sum += report_count(dropped,
 			weir_readout_receiver_drop_name((enum weir_readout_receiver_drop)i),
 			stats->dropped[i]);
 	*adds_up = *adds_up && stats->received + stats->taken_over == sum;

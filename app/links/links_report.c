@@ -7,29 +7,17 @@
 #include "config.h"
 #include "links_report.h"
 #include "links_run.h"
-
-static json_int_t
-as_int(uint64_t value)
-{
-	return (json_int_t)value;
-}
-
-uint64_t
-links_report_count(json_t *object, const char *name, uint64_t count)
-{
-	if (count > 0)
-		json_object_set_new(object, name, json_integer(as_int(count)));
-	return count;
-}
+#include "report_text.h"
 
 json_t *
 links_report_dispatched(const struct weir_readout_dispatch_stats *stats, bool *adds_up)
 {
 	*adds_up = *adds_up && stats->received == stats->links + stats->not_udp + stats->truncated +
 							  stats->unknown_stream;
-	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "received", as_int(stats->received), "links",
-		as_int(stats->links), "not_udp", as_int(stats->not_udp), "truncated",
-		as_int(stats->truncated), "unknown_stream", as_int(stats->unknown_stream));
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "received", report_counter(stats->received),
+		"links", report_counter(stats->links), "not_udp", report_counter(stats->not_udp),
+		"truncated", report_counter(stats->truncated), "unknown_stream",
+		report_counter(stats->unknown_stream));
 }
 
 /* How frames get to the buffer. */
@@ -42,8 +30,8 @@ set_delivery(json_t *object, const struct config_link *link,
 	json_object_set_new(object, "delivery", json_string(queue ? "queue" : "callback"));
 	if (queue)
 		json_object_set_new(object, "queue",
-			json_pack("{s:I, s:I}", "size", as_int(link->delivery.queue_size), "queued",
-				as_int(stats->queued)));
+			json_pack("{s:I, s:I}", "size", report_counter(link->delivery.queue_size),
+				"queued", report_counter(stats->queued)));
 }
 
 static json_t *
@@ -58,23 +46,23 @@ link_json(const struct config_link *link, unsigned int number,
 
 	config_link_name(link, number, name);
 	for (i = 0; i < WEIR_READOUT_HANDLER_NB_DROPS; i++)
-		lost += links_report_count(dropped,
+		lost += report_count(dropped,
 			weir_readout_handler_drop_name((enum weir_readout_handler_drop)i),
 			stats->dropped[i]);
 	for (i = 0; i < WEIR_READOUT_NB_FAULTS; i++)
-		links_report_count(faults, weir_readout_fault_name((enum weir_readout_fault)i),
+		report_count(faults, weir_readout_fault_name((enum weir_readout_fault)i),
 			stats->link.faults[i].count);
 	difference = (int64_t)(stats->received - stats->buffered - stats->held - stats->delivered -
 			       lost);
 	*adds_up = *adds_up && difference == 0;
 	object = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I}",
-		"name", name, "format", link->format.name, "stream", as_int(link->key + number),
-		"received", as_int(stats->received), "received_bytes",
-		as_int(stats->received_bytes), "buffered", as_int(stats->buffered), "held",
-		as_int(stats->held), "delivered", as_int(stats->delivered), "dropped", dropped,
-		"faults", faults, "missing", as_int(stats->link.missing), "late",
-		as_int(stats->buffer.late), "jumps", as_int(stats->buffer.jumps), "difference",
-		(json_int_t)difference);
+		"name", name, "format", link->format.name, "stream",
+		report_counter(link->key + number), "received", report_counter(stats->received),
+		"received_bytes", report_counter(stats->received_bytes), "buffered",
+		report_counter(stats->buffered), "held", report_counter(stats->held), "delivered",
+		report_counter(stats->delivered), "dropped", dropped, "faults", faults, "missing",
+		report_counter(stats->link.missing), "late", report_counter(stats->buffer.late),
+		"jumps", report_counter(stats->buffer.jumps), "difference", (json_int_t)difference);
 	set_delivery(object, link, stats);
 	return object;
 }
@@ -137,10 +125,11 @@ feeds_json(const struct links_run *run, const struct config *config, bool *adds_
 static json_t *
 latency_json(const struct weir_base_hist *hist)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "count", as_int(hist->count), "p50",
-		as_int(weir_base_hist_percentile(hist, 50)), "p99",
-		as_int(weir_base_hist_percentile(hist, 99)), "p99.9",
-		as_int(weir_base_hist_percentile(hist, 99.9)), "max", as_int(hist->max));
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "count", report_counter(hist->count), "p50",
+		report_counter(weir_base_hist_percentile(hist, 50)), "p99",
+		report_counter(weir_base_hist_percentile(hist, 99)), "p99.9",
+		report_counter(weir_base_hist_percentile(hist, 99.9)), "max",
+		report_counter(hist->max));
 }
 
 static json_t *
@@ -151,7 +140,7 @@ answers_json(const uint64_t *answered, uint64_t *sum)
 
 	*sum = 0;
 	for (i = 0; i < WEIR_READOUT_NB_ANSWERS; i++)
-		*sum += links_report_count(
+		*sum += report_count(
 			object, weir_readout_answer_name((enum weir_readout_answer)i), answered[i]);
 	return object;
 }
@@ -166,14 +155,15 @@ sender_json(const struct links_request *request, uint64_t taken, bool *adds_up)
 	unsigned int i;
 
 	for (i = 0; i < WEIR_READOUT_NB_SEND_FAILURES; i++)
-		lost += links_report_count(failed,
+		lost += report_count(failed,
 			weir_readout_send_failure_name((enum weir_readout_send_failure)i),
 			stats->failed[i]);
 	*adds_up = *adds_up && stats->taken == taken &&
 		   stats->taken == stats->sent + stats->queued + lost;
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "path", request->config->to, "taken",
-		as_int(stats->taken), "sent", as_int(stats->sent), "sent_bytes",
-		as_int(stats->sent_bytes), "queued", as_int(stats->queued), "failed", failed);
+		report_counter(stats->taken), "sent", report_counter(stats->sent), "sent_bytes",
+		report_counter(stats->sent_bytes), "queued", report_counter(stats->queued),
+		"failed", failed);
 }
 
 static json_t *
@@ -184,9 +174,11 @@ request_json(const struct links_request *request, uint64_t *answered, bool *adds
 
 	item = json_pack("{s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "name",
 		request->config->name, "links", (int)request->config->nb_links, "clock",
-		request->clock.links[request->shown_lead].name, "windows", as_int(counts->asked),
-		"refused", as_int(counts->refused), "skipped", as_int(counts->skipped), "restarts",
-		as_int(counts->restarts), "fragments", as_int(*answered), "answered", answers);
+		request->clock.links[request->shown_lead].name, "windows",
+		report_counter(counts->asked), "refused", report_counter(counts->refused),
+		"skipped", report_counter(counts->skipped), "restarts",
+		report_counter(counts->restarts), "fragments", report_counter(*answered),
+		"answered", answers);
 	if (request->sender != NULL)
 		json_object_set_new(item, "to", sender_json(request, *answered, adds_up));
 	return item;
@@ -204,18 +196,18 @@ requests_json(const struct links_requests *requests, bool finished, bool *adds_u
 
 	answers = answers_json(stats->answered, &answered);
 	for (i = 0; i < WEIR_READOUT_NB_REFUSALS; i++)
-		lost += links_report_count(refused,
+		lost += report_count(refused,
 			weir_readout_refusal_name((enum weir_readout_refusal)i), stats->refused[i]);
 	difference = (int64_t)(stats->asked - stats->outstanding - answered - lost);
 	for (i = 0; i < requests->nb; i++)
 		json_array_append_new(list, request_json(&requests->list[i], &one, adds_up));
 	*adds_up = *adds_up && difference == 0 && !(finished && stats->outstanding > 0);
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:{s:o, s:o}, s:I, s:o}",
-		"requests", as_int(stats->requests), "asked", as_int(stats->asked), "outstanding",
-		as_int(stats->outstanding), "held", as_int(stats->held), "frames",
-		as_int(stats->frames), "bytes", as_int(stats->bytes), "answered", answers,
-		"refused", refused, "latency_ns", "at_once",
-		latency_json(&requests->latency[WEIR_READOUT_LATENCY_AT_ONCE]), "waited",
+		"requests", report_counter(stats->requests), "asked", report_counter(stats->asked),
+		"outstanding", report_counter(stats->outstanding), "held",
+		report_counter(stats->held), "frames", report_counter(stats->frames), "bytes",
+		report_counter(stats->bytes), "answered", answers, "refused", refused, "latency_ns",
+		"at_once", latency_json(&requests->latency[WEIR_READOUT_LATENCY_AT_ONCE]), "waited",
 		latency_json(&requests->latency[WEIR_READOUT_LATENCY_WAITED]), "difference",
 		(json_int_t)difference, "list", list);
 }
@@ -237,10 +229,10 @@ sum_json(const struct links_run *run)
 		for (j = 0; j < WEIR_READOUT_HANDLER_NB_DROPS; j++)
 			lost += run->stats[i].dropped[j];
 	}
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "received", as_int(sum.received),
-		"received_bytes", as_int(sum.received_bytes), "buffered", as_int(sum.buffered),
-		"held", as_int(sum.held), "delivered", as_int(sum.delivered), "dropped",
-		as_int(lost));
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "received", report_counter(sum.received),
+		"received_bytes", report_counter(sum.received_bytes), "buffered",
+		report_counter(sum.buffered), "held", report_counter(sum.held), "delivered",
+		report_counter(sum.delivered), "dropped", report_counter(lost));
 }
 
 void

@@ -15,9 +15,6 @@
 
 struct weir_readout_dispatch_stats;
 
-/** Add a counter to an object, if it is not 0. @return it */
-uint64_t links_report_count(json_t *object, const char *name, uint64_t count);
-
 /** What became of packets. @param[in,out] adds_up  left, or made false */
 json_t *links_report_dispatched(const struct weir_readout_dispatch_stats *stats, bool *adds_up);
 

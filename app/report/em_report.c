@@ -7,6 +7,7 @@
 #include "config.h"
 #include "em_run.h"
 #include "report_counts.h"
+#include "report_text.h"
 
 /* Sums over all queues and objects. */
 struct sums {
@@ -15,12 +16,6 @@ struct sums {
 	uint64_t by_plugins;               /* received by others */
 	uint64_t lost;                     /* by sched_rx nodes */
 };
-
-static json_int_t
-as_int(uint64_t value)
-{
-	return (json_int_t)value;
-}
 
 static json_t *
 queue_json(const struct em_run *run, const struct config *config, unsigned int index,
@@ -47,9 +42,9 @@ queue_json(const struct em_run *run, const struct config *config, unsigned int i
 		config->em.groups[queue->group].name, "to",
 		queue->object != CONFIG_NONE ? config->em.objects[queue->object].name
 					     : config->em.nodes[queue->node].name,
-		"sent", as_int(total.nb_sent), "received", as_int(total.nb_received), "dropped",
-		as_int(total.nb_dropped), "queued",
-		as_int(total.nb_sent - total.nb_received - total.nb_dropped));
+		"sent", report_counter(total.nb_sent), "received",
+		report_counter(total.nb_received), "dropped", report_counter(total.nb_dropped),
+		"queued", report_counter(total.nb_sent - total.nb_received - total.nb_dropped));
 }
 
 static json_t *
@@ -66,12 +61,13 @@ object_json(const struct em_run *run, const struct config *config, unsigned int 
 	if (object->plugin != NULL) {
 		sums->by_plugins += stats.nb_events;
 		return json_pack("{s:s, s:s, s:I}", "name", object->name, "receive", object->symbol,
-			"packets", as_int(stats.nb_events));
+			"packets", report_counter(stats.nb_events));
 	}
 	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "name", object->name, "receive",
-		weir_bridge_builtin_names[object->builtin], "packets", as_int(stats.nb_events),
-		"bytes", as_int(stats.nb_bytes), "forwarded", as_int(stats.nb_forwarded), "taken",
-		as_int(stats.nb_freed));
+		weir_bridge_builtin_names[object->builtin], "packets",
+		report_counter(stats.nb_events), "bytes", report_counter(stats.nb_bytes),
+		"forwarded", report_counter(stats.nb_forwarded), "taken",
+		report_counter(stats.nb_freed));
 }
 
 /* How the work was spread. */
@@ -87,8 +83,8 @@ cores_json(const struct em_run *run, const struct config *config)
 			weir_em_core_stats(run->em, (unsigned int)run->cores[i], &stats) == 0)
 			json_array_append_new(list,
 				json_pack("{s:i, s:i, s:I, s:I}", "core", run->cores[i], "worker",
-					(int)i, "received", as_int(stats.nb_received), "calls",
-					as_int(stats.nb_calls)));
+					(int)i, "received", report_counter(stats.nb_received),
+					"calls", report_counter(stats.nb_calls)));
 	return list;
 }
 
@@ -98,7 +94,7 @@ add_reason(json_t *dropped, const char *reason, uint64_t packets, const char *me
 	if (packets > 0)
 		json_array_append_new(
 			dropped, json_pack("{s:s, s:I, s:s}", "reason", reason, "packets",
-					 as_int(packets), "meaning", meaning));
+					 report_counter(packets), "meaning", meaning));
 	return packets;
 }
 

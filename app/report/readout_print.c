@@ -17,19 +17,6 @@ all_of(const json_t *json, const char *key)
 	return key != NULL ? json_object_get(json, key) : (json_t *)(uintptr_t)json;
 }
 
-static json_int_t
-sum_of(const json_t *counts)
-{
-	json_int_t sum = 0;
-	const char *key;
-	json_t *value;
-
-	json_object_foreach (all_of(counts, NULL), key, value) {
-		sum += json_integer_value(value);
-	}
-	return sum;
-}
-
 /* " no_memory 5, evicted 3": those that are not 0. @param before  printed once, before the first one */
 static bool
 print_counts(const char *before, const json_t *counts, FILE *out)
@@ -86,7 +73,7 @@ print_link(const json_t *before, const json_t *answer, const json_t *link, FILE 
 		" %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT,
 		answer_text(link, "link"), report_int(link, "received"),
 		report_int(link, "buffered"), report_int(link, "held"),
-		report_int(link, "delivered"), sum_of(json_object_get(link, "dropped")),
+		report_int(link, "delivered"), report_sum(json_object_get(link, "dropped")),
 		report_int(json_object_get(link, "checks"), "missing"));
 	if (before != NULL)
 		print_rate(before, answer, link, out);

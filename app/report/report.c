@@ -13,6 +13,7 @@
 #include "instance.h"
 #include "report.h"
 #include "report_counts.h"
+#include "report_text.h"
 
 /*
  * The least time between two packets of a full link: a frame of 64 bytes has
@@ -20,12 +21,6 @@
  */
 #define BUDGET_LINK_BPS   100e9
 #define BUDGET_WIRE_BYTES (64 + 8 + 12)
-
-static json_int_t
-as_int(uint64_t value)
-{
-	return (json_int_t)value;
-}
 
 static double
 per(double value, uint64_t count)
@@ -61,11 +56,12 @@ totals_json(const struct report_counts *counts)
 		(int64_t)(counts->to_queues - counts->from_queues) - (int64_t)counts->to_links;
 
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "in",
-		as_int(totals->received), "out", as_int(totals->sent), "dropped",
-		as_int(totals->dropped), "punted", as_int(totals->punted), "discarded",
-		as_int(totals->discarded), "fragmented", as_int(totals->fragmented), "fragments",
-		as_int(totals->fragments), "links", as_int(counts->to_links), "difference",
-		(json_int_t)difference, "adds_up", difference == 0);
+		report_counter(totals->received), "out", report_counter(totals->sent), "dropped",
+		report_counter(totals->dropped), "punted", report_counter(totals->punted),
+		"discarded", report_counter(totals->discarded), "fragmented",
+		report_counter(totals->fragmented), "fragments", report_counter(totals->fragments),
+		"links", report_counter(counts->to_links), "difference", (json_int_t)difference,
+		"adds_up", difference == 0);
 }
 
 static bool
@@ -95,11 +91,13 @@ port_json(const struct instance *instance, unsigned int index, const struct repo
 		"name", port->name, "device", port->device != NULL ? port->device : "pcap",
 		"receives", is_polled(port), "transmits",
 		port->device != NULL || port->pcap_out != NULL, "rx_packets",
-		as_int(count->rx_packets), "rx_bytes", as_int(count->rx_bytes), "rx_missed",
-		as_int(device.rx_missed), "rx_no_mbuf", as_int(device.rx_no_mbuf), "rx_errors",
-		as_int(device.rx_errors), "rx_truncated", as_int(count->rx_truncated), "tx_packets",
-		as_int(count->tx_packets), "tx_bytes", as_int(count->tx_bytes), "tx_errors",
-		as_int(device.tx_errors), "tx_full_dropped", as_int(count->tx_full));
+		report_counter(count->rx_packets), "rx_bytes", report_counter(count->rx_bytes),
+		"rx_missed", report_counter(device.rx_missed), "rx_no_mbuf",
+		report_counter(device.rx_no_mbuf), "rx_errors", report_counter(device.rx_errors),
+		"rx_truncated", report_counter(count->rx_truncated), "tx_packets",
+		report_counter(count->tx_packets), "tx_bytes", report_counter(count->tx_bytes),
+		"tx_errors", report_counter(device.tx_errors), "tx_full_dropped",
+		report_counter(count->tx_full));
 	if (port->pcap_in != NULL) {
 		ended = weir_node_port_input_ended(id);
 		json_object_set_new(json, "input",
@@ -132,7 +130,7 @@ reasons_json(const uint64_t *packets)
 			json_array_append_new(
 				list, json_pack("{s:s, s:I, s:s}", "reason",
 					      weir_node_reason_name((enum weir_node_reason)i),
-					      "packets", as_int(packets[i]), "meaning",
+					      "packets", report_counter(packets[i]), "meaning",
 					      weir_node_reason_help((enum weir_node_reason)i)));
 	return list;
 }
@@ -142,10 +140,11 @@ node_json(const struct instance *instance, const struct weir_graph_node_stats *n
 {
 	const char *port = dot_port_of_node(instance, node->name);
 	json_t *json = json_pack("{s:s, s:b, s:I, s:I, s:f, s:I, s:f, s:I}", "name", node->name,
-		"io", is_io_node(node->name), "calls", as_int(node->calls), "packets",
-		as_int(node->objs), "packets_per_call", per((double)node->objs, node->calls),
-		"cycles", as_int(node->cycles), "cycles_per_packet",
-		per((double)node->cycles, node->objs), "overflow", as_int(node->overflow));
+		"io", is_io_node(node->name), "calls", report_counter(node->calls), "packets",
+		report_counter(node->objs), "packets_per_call",
+		per((double)node->objs, node->calls), "cycles", report_counter(node->cycles),
+		"cycles_per_packet", per((double)node->cycles, node->objs), "overflow",
+		report_counter(node->overflow));
 
 	if (port != NULL)
 		json_object_set_new(json, "port", json_string(port));
@@ -182,9 +181,9 @@ cycles_json(
 		hz, "counted", timed, "clock_period", (int)stats->clock_period, "budget_ns",
 		budget_s * 1e9, "budget_cycles", budget_s * hz, "used_cycles", used, "used_ns",
 		used / hz * 1e9, "forwarding_cycles", forwarding, "forwarding_ns",
-		forwarding / hz * 1e9, "busy", as_int(stats->busy_cycles), "idle",
-		as_int(stats->idle_cycles), "walks", as_int(stats->walks), "idle_walks",
-		as_int(stats->idle_walks));
+		forwarding / hz * 1e9, "busy", report_counter(stats->busy_cycles), "idle",
+		report_counter(stats->idle_cycles), "walks", report_counter(stats->walks),
+		"idle_walks", report_counter(stats->idle_walks));
 }
 
 /* All from one look: each worker's counters as they were between two of its walks. */

@@ -4,6 +4,27 @@
 
 #include "report_text.h"
 
+uint64_t
+report_count(json_t *counts, const char *name, uint64_t count)
+{
+	if (count > 0)
+		json_object_set_new(counts, name, json_integer(report_counter(count)));
+	return count;
+}
+
+json_int_t
+report_sum(const json_t *counts)
+{
+	json_int_t sum = 0;
+	const char *name;
+	json_t *value;
+
+	json_object_foreach ((json_t *)(uintptr_t)counts, name, value) {
+		sum += json_integer_value(value);
+	}
+	return sum;
+}
+
 json_int_t
 report_int(const json_t *json, const char *key)
 {

@@ -7,9 +7,23 @@
  * Members of a report, and numbers as people read them.
  */
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include <jansson.h>
+
+/** A counter, as JSON has it. */
+static inline json_int_t
+report_counter(uint64_t value)
+{
+	return (json_int_t)value;
+}
+
+/** Add a counter to counters by name, if it is not 0. @return it */
+uint64_t report_count(json_t *counts, const char *name, uint64_t count);
+
+/** Sum of counters by name; NULL: there are none. */
+json_int_t report_sum(const json_t *counts);
 
 /** A member that is an integer; 0: there is none. */
 json_int_t report_int(const json_t *json, const char *key);
