@@ -25,13 +25,14 @@
 
 #include "coro_maybe.h"
 
-#define NB_SPACINGS 8192
-#define TURN_NS     500000
-#define ROUNDS_MIN  9
-#define ROUNDS_MAX  4000
-#define SLICES_MAX  20000
-#define TURN_SLICES 50 /* of a side, one after the other */
-#define MARGIN_NS   50 /* by which times read in different places may differ */
+#define NB_SPACINGS  8192
+#define TURN_NS      500000
+#define ROUNDS_MIN   9
+#define ROUNDS_MAX   4000
+#define SLICES_MAX   20000
+#define TURN_SLICES  50   /* of a side, one after the other */
+#define TICKER_TURNS 1000 /* short ones, until a ticker tells something */
+#define MARGIN_NS    50   /* by which times read in different places may differ */
 
 /* A coroutine that does pieces of work for ever. */
 struct side {
@@ -62,6 +63,8 @@ struct counted {
 
 /* A kind of spacing, who works with it, and what was found of it. */
 struct maybe_run {
+	const struct weir_coro_ticker_param *ticker; /* NULL: none */
+	bool ticker_lost;                            /* it did not start again */
 	struct coro_maybe found;
 	struct side sides[NB_SIDES];
 };
@@ -299,6 +302,29 @@ warm_up(struct maybe_run *run)
 	return nb;
 }
 
+/*
+ * The ticker watches checks, and nobody else: what it takes from the worker's core is part of what they cost. A turn begins when it has
+ * told the end of a slice.
+ */
+static void
+begin_turn(struct maybe_run *run, struct side *side, uint64_t nb)
+{
+	const uint64_t told = weir_coro_ticker_told();
+
+	if (run->ticker == NULL || side != &run->sides[SIDE_CHECKS])
+		return;
+	run->ticker_lost |= weir_coro_ticker_start(run->ticker) < 0;
+	for (unsigned int i = 0; i < TICKER_TURNS && weir_coro_ticker_told() == told; i++)
+		run_turn(side, nb / 16 + 1);
+}
+
+static void
+end_turn(const struct maybe_run *run, const struct side *side)
+{
+	if (run->ticker != NULL && side == &run->sides[SIDE_CHECKS])
+		weir_coro_ticker_stop();
+}
+
 static void
 measure_costs(const struct bench_options *options, struct maybe_run *run, struct samples *samples)
 {
@@ -308,6 +334,8 @@ measure_costs(const struct bench_options *options, struct maybe_run *run, struct
 	const uint64_t begin_ns = weir_base_time_ns();
 	unsigned int rounds;
 
+	if (run->ticker != NULL)
+		weir_coro_ticker_stop();
 	for (rounds = 0; rounds < most; rounds++) {
 		double cycles[3], pieces[3], slices[3];
 
@@ -316,12 +344,16 @@ measure_costs(const struct bench_options *options, struct maybe_run *run, struct
 			break;
 		for (unsigned int i = 0; i < 3; i++) {
 			struct side *side = &run->sides[rounds % 2 == 0 ? i : 2 - i];
-			uint64_t pieces_before = side->pieces, slices_before = side->slices;
 			size_t s = (size_t)(side - run->sides);
+			uint64_t pieces_before, slices_before;
 
+			begin_turn(run, side, nb);
+			pieces_before = side->pieces;
+			slices_before = side->slices;
 			/* All get the same pieces: sums of random ones differ by far more than what checks cost. */
 			side->at = (uint32_t)(rounds * nb % NB_SPACINGS);
 			cycles[s] = run_turn(side, nb);
+			end_turn(run, side);
 			pieces[s] = (double)(side->pieces - pieces_before);
 			slices[s] = (double)(side->slices - slices_before);
 		}
@@ -333,6 +365,8 @@ measure_costs(const struct bench_options *options, struct maybe_run *run, struct
 		samples->slice[rounds] = cycles[SIDE_CHECKS] / slices[SIDE_CHECKS];
 		samples->slice_clock[rounds] = cycles[SIDE_CLOCK] / slices[SIDE_CLOCK];
 	}
+	if (run->ticker != NULL)
+		run->ticker_lost |= weir_coro_ticker_start(run->ticker) < 0;
 	run->found.check = bench_figure_of(samples->check, rounds);
 	run->found.clock = bench_figure_of(samples->clock, rounds);
 	run->found.mean_ns = coro_ns(bench_figure_of(samples->plain, rounds).median);
@@ -468,7 +502,10 @@ run_spacing(const struct bench_options *options, struct bench_report *report, st
 		measure_costs(options, run, samples);
 		run->found.slice_gap_us = measure_gaps(run, lengths, nb_slices);
 		measure_ends(run, samples, nb_slices);
-		if (check_work(run, report))
+		if (run->ticker_lost)
+			bench_report_failure(
+				report, run->found.spacing->name, "cannot start the ticker again");
+		else if (check_work(run, report))
 			coro_maybe_tell(&run->found, report);
 	}
 	remove_sides(run);
@@ -476,13 +513,13 @@ run_spacing(const struct bench_options *options, struct bench_report *report, st
 
 static void
 run_spacings(const struct bench_options *options, struct bench_report *report,
-	struct samples *samples, double *lengths, bool ticker)
+	struct samples *samples, double *lengths, const struct weir_coro_ticker_param *ticker)
 {
 	for (size_t i = 0; i < coro_nb_spacings; i++) {
-		struct maybe_run run = {.found.spacing = &coro_spacings[i]};
+		struct maybe_run run = {.ticker = ticker, .found.spacing = &coro_spacings[i]};
 
 		/* Regular ones have no need of it. */
-		if (!ticker || coro_spacings[i].pattern != CORO_PATTERN_REGULAR)
+		if (ticker == NULL || coro_spacings[i].pattern != CORO_PATTERN_REGULAR)
 			run_spacing(options, report, &run, samples, lengths);
 	}
 }
@@ -503,7 +540,7 @@ run_with_ticker(const struct bench_options *options, struct bench_report *report
 		return;
 	}
 	bench_report_table(report, "maybe_yield_ticker", "The same with a ticker on another CPU");
-	run_spacings(options, report, samples, lengths, true);
+	run_spacings(options, report, samples, lengths, &param);
 	weir_coro_ticker_stop();
 	if (weir_coro_ticker_told() == before)
 		bench_report_failure(report, "ticker", "told the end of no slice");
@@ -523,7 +560,7 @@ coro_maybe_run(const struct bench_options *options, struct bench_report *report)
 	if (samples == NULL || lengths == NULL) {
 		bench_report_failure(report, "maybe-yield", "not enough memory");
 	} else {
-		run_spacings(options, report, samples, lengths, false);
+		run_spacings(options, report, samples, lengths, NULL);
 		run_with_ticker(options, report, samples, lengths);
 	}
 	bench_say(report, "A read of the clock takes %.1f cycles (%.1f ns).\n", clock,
