@@ -353,7 +353,7 @@ coro_pace_expects(const struct weir_coro_block *block, float nb, float cycles)
 {
 	float off = cycles - nb * block->spacing;
 
-	return block->trust == 0 && !block->surprised &&
+	return !block->surprised &&
 	       off * off <= CORO_PACE_SURPRISE * CORO_PACE_SURPRISE * block->variance * nb;
 }
 

@@ -453,8 +453,8 @@ counts_to_look(const struct weir_coro_block *block)
 }
 
 /*
- * The two that come most often go by themselves: most regular slices end by count; and where all checks are
- * looks, most find that much is left, which shall cost little more than the look itself.
+ * The three that come most often go by themselves: most regular slices end by count; where all checks are looks, most
+ * find that much is left, which shall cost little more than the look itself; and most others that are counted to have nothing to teach.
  */
 bool
 weir_coro_slice_over(struct weir_coro_block *block)
