@@ -170,7 +170,7 @@ int sched_side_create(
 void sched_side_destroy(struct sched_side *side);
 const char *sched_kind_name(enum sched_kind kind);
 
-/* A slice of so many nanoseconds. False: events were lost, doubled or out of order, which why says. */
+/* A slice of so many nanoseconds, in which something of each class comes out. False: events were lost, doubled or out of order, which why says. */
 bool sched_slice_run(
 	struct sched_side *side, uint64_t ns, struct sched_slice *slice, char *why, size_t size);
 
