@@ -97,6 +97,7 @@ def assert_as_alone(report, folder, expected):
     assert flows(folder / "out/north.pcap") == its_flows
 
 
+@pytest.mark.exclusive  # who has no CPU of its own because of others has hardly a part in the work
 @pytest.mark.parametrize("application", [ORDERED, ATOMIC], ids=["ordered", "atomic"])
 @pytest.mark.parametrize("workers", [READER_AND_TWO, ALL_ALIKE], ids=["reader", "alike"])
 @pytest.mark.parametrize("burst", [7, 256])
