@@ -197,6 +197,9 @@ enum weir_base_where {
 /** The function on frames that is built in; also what that of a link's key of this name is called. */
 #define WEIR_BASE_PROCESS_HITS "hits"
 
+/** Most functions in a row that look at a link's frames before its buffer. */
+#define WEIR_BASE_PROCESSES_MAX 8
+
 /** Frames that are taken out of a link's queue at once. */
 #define WEIR_BASE_DELIVERY_BURST 64
 

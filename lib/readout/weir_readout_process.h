@@ -33,6 +33,7 @@
 
 #include <stdint.h>
 
+#include "weir_base_nodes.h"
 #include "weir_readout_buffer.h"
 #include "weir_readout_link.h"
 
@@ -40,7 +41,7 @@
 extern "C" {
 #endif
 
-#define WEIR_READOUT_PROCESSES_MAX 8 /**< functions in a row */
+#define WEIR_READOUT_PROCESSES_MAX WEIR_BASE_PROCESSES_MAX /**< functions in a row */
 
 #define WEIR_READOUT_PASS (-1) /**< a function lets a frame pass */
 

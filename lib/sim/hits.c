@@ -63,18 +63,3 @@ sim_hits_find(struct sim *sim, uint32_t index, uint64_t timestamp)
 		sim_traffic_send(sim, stream, packet);
 	}
 }
-
-void
-sim_hits_find_all(struct sim *sim, uint32_t link, uint32_t packet)
-{
-	uint32_t finder = sim->model->links[link].finders;
-	uint64_t timestamp;
-
-	if (finder == SIM_NONE)
-		return;
-	timestamp = sim->model->links[link].has_fields
-			    ? sim->frames[packet].timestamp
-			    : sim_link_ticks(sim, link, sim->packets.all[packet].number);
-	for (; finder != SIM_NONE; finder = sim->model->finders[finder].next)
-		sim_hits_find(sim, finder, timestamp);
-}

@@ -24,6 +24,7 @@ sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
 	sim->marks = calloc(model->nb_asked + 1, sizeof(*sim->marks));
 	if (sim->links == NULL || sim->requests == NULL || sim->marks == NULL ||
 		!sim_followers_init(sim, seed, replication) ||
+		!sim_functions_init(sim, seed, replication) ||
 		!sim_hits_init(sim, seed, replication))
 		return false;
 	for (i = 0; i < model->nb_links; i++) {
@@ -49,10 +50,6 @@ sim_links_init(struct sim *sim, uint64_t seed, unsigned int replication)
 			return false;
 		weir_sim_random_init(&link->faults, seed, replication, name);
 		free(name);
-		if (asprintf(&name, "link/%s/drops", model->links[i].name) < 0)
-			return false;
-		weir_sim_random_init(&link->drops, seed, replication, name);
-		free(name);
 	}
 	return true;
 }
@@ -68,6 +65,7 @@ sim_links_free(struct sim *sim)
 		sim_timed_free(&sim->links[i]);
 	}
 	sim_followers_free(sim);
+	free(sim->function_random);
 	free(sim->finders);
 	free(sim->links);
 	free(sim->requests);
@@ -219,32 +217,10 @@ sim_link_drop(struct sim *sim, uint32_t link, uint32_t packet, enum sim_link_dro
 		[SIM_LINK_TOO_LATE] = model->too_late,
 		[SIM_LINK_FAR_OFF] = model->fields.far_off,
 		[SIM_LINK_NO_MEMORY] = model->fields.no_memory,
-		[SIM_LINK_PROCESSED] = model->processed,
 	};
 
 	sim->links[link].dropped[why]++;
 	sim_packet_dropped(sim, packet, reasons[why]);
-}
-
-double
-sim_links_inline_cycles(const struct sim *sim, const struct sim_vector *vector)
-{
-	double cycles = 0;
-	uint32_t packet;
-
-	for (packet = vector->list.head; packet != SIM_NONE;
-		packet = sim->packets.all[packet].next) {
-		const struct sim_packet *const frame = &sim->packets.all[packet];
-		const uint32_t index = sim_link_of(sim, packet);
-		const struct model_link *link;
-
-		if (index == SIM_NONE)
-			continue;
-		link = &sim->model->links[index];
-		if (sim_link_size_fits(sim, index, packet))
-			cycles += link->packet + (double)frame->size_bytes * link->per_byte;
-	}
-	return cycles;
 }
 
 /* A packet of no link leaves, or is dropped for it. */
@@ -305,15 +281,6 @@ sim_link_put(struct sim *sim, uint32_t packet)
 		sim_requests_look(sim, index);
 }
 
-/* By a function of one's own, before the buffer. */
-static bool
-is_dropped(struct sim *sim, uint32_t link)
-{
-	const double drops = sim->model->links[link].drops;
-
-	return drops > 0 && weir_sim_random_open(&sim->links[link].drops) < drops;
-}
-
 void
 sim_link_receive(struct sim *sim, uint32_t packet)
 {
@@ -324,18 +291,20 @@ sim_link_receive(struct sim *sim, uint32_t packet)
 		!sim_fields_receive(sim, packet))
 		return;
 	link = sim_link_of(sim, packet);
-	if (link != SIM_NONE && sim_link_size_fits(sim, link, packet)) {
-		sim_hits_find_all(sim, link, packet);
-		if (is_dropped(sim, link)) {
-			sim->links[link].received += sim->links[link].timed == NULL;
-			sim_link_drop(sim, link, packet, SIM_LINK_PROCESSED);
-			return;
-		}
-	}
+	if (link != SIM_NONE && sim_link_size_fits(sim, link, packet) &&
+		!sim_functions_pass(sim, link, packet))
+		return;
 	if (link != SIM_NONE && sim->model->links[link].ring != SIM_NONE)
 		sim_ring_receive(sim, sim->model->links[link].ring, packet);
 	else
 		sim_link_put(sim, packet);
+}
+
+void
+sim_link_receive_now(struct sim *sim, uint32_t packet)
+{
+	sim_functions_look(sim, packet);
+	sim_link_receive(sim, packet);
 }
 
 void

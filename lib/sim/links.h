@@ -12,7 +12,8 @@
  *   windows.c   windows that are asked of these
  *   follower.c  functions that look at their frames
  *   followed_jobs.c  likewise, in jobs
- *   hits.c      frames that these make of what they find
+ *   inline.c    functions that look at frames before their buffers
+ *   hits.c      frames that functions make of what they find
  *
  * A frame has a number, which stands for its timestamp. A buffer holds the newest frame and those of so many numbers before
  * it: a bit for each number says whether its frame is there. Time goes on when a frame comes that is newer than all before:
@@ -95,7 +96,6 @@ struct sim_link {
 	uint32_t withheld;       /* packet that comes after later ones; SIM_NONE: none */
 	uint64_t withheld_until; /* number of the one that it comes after */
 	struct weir_sim_random faults;
-	struct weir_sim_random drops; /* of a function */
 	uint64_t jumped_ticks;
 	/* What is checked of frames that say what they are: */
 	struct weir_base_line line;
@@ -223,12 +223,12 @@ bool sim_timed_reached(const struct sim *sim, uint32_t link, uint64_t timestamp)
 enum sim_answer sim_timed_look_up(const struct sim *sim, uint32_t link, uint64_t begin,
 	uint64_t ticks, struct sim_found *found);
 
-/* A packet was received: it goes to its link's queue, or to its buffer. */
+/* A packet was received, and looked at by functions: it goes to its link's queue, or to its buffer. */
 void sim_link_receive(struct sim *sim, uint32_t packet);
+/* Likewise in no time: functions look at it now. */
+void sim_link_receive_now(struct sim *sim, uint32_t packet);
 /* A packet comes to the buffer of its link, if it is of one; else it leaves. */
 void sim_link_put(struct sim *sim, uint32_t packet);
-/* Cycles of functions that look at frames before these go on; at none of a wrong size. */
-double sim_links_inline_cycles(const struct sim *sim, const struct sim_vector *vector);
 /* The timestamp that a number stands for. */
 uint64_t sim_link_ticks(const struct sim *sim, uint32_t link, uint64_t number);
 /* The least number that is not in the buffer's past. */
@@ -237,9 +237,15 @@ uint64_t sim_link_oldest(const struct sim *sim, uint32_t link);
 uint64_t sim_link_count(const struct sim *sim, uint32_t link, uint64_t begin, uint64_t end);
 
 bool sim_hits_init(struct sim *sim, uint64_t seed, unsigned int replication);
-/* In a frame that begins with this timestamp; and in one that has come, by all that look before the buffer. */
+/* In a frame that begins with this timestamp. */
 void sim_hits_find(struct sim *sim, uint32_t finder, uint64_t timestamp);
-void sim_hits_find_all(struct sim *sim, uint32_t link, uint32_t packet);
+
+bool sim_functions_init(struct sim *sim, uint64_t seed, unsigned int replication);
+/* Functions before its buffer begin with a frame, or with all of a vector; with none of a wrong size. @return their cycles */
+double sim_functions_look(struct sim *sim, uint32_t packet);
+double sim_functions_look_at_all(struct sim *sim, const struct sim_vector *vector);
+/* They are done with one that they have looked at. @return false: one has dropped it */
+bool sim_functions_pass(struct sim *sim, uint32_t link, uint32_t packet);
 
 /* What a frame says that the log has. */
 uint64_t sim_link_timestamp(const struct sim *sim, uint32_t link, uint64_t number);

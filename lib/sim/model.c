@@ -223,6 +223,9 @@ weir_sim_model_free(struct weir_sim_model *model)
 	free(model->asked);
 	for (i = 0; i < model->nb_followers; i++)
 		free(model->followers[i].name);
+	for (i = 0; i < model->nb_functions; i++)
+		free(model->functions[i].name);
+	free(model->functions);
 	for (i = 0; i < model->nb_finders; i++)
 		free(model->finders[i].name);
 	free(model->finders);

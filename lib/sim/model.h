@@ -174,7 +174,6 @@ struct model_finder {
 	char *name;              /* "LINK PROCESS" */
 	uint32_t stream;         /* whose packets they are */
 	struct model_value hits; /* of a frame */
-	uint32_t next;           /* before the buffer of the link */
 };
 
 struct model_step {
@@ -362,12 +361,13 @@ struct weir_sim_model {
 	struct model_link *links;
 	struct model_fault *faults;
 	struct model_request *requests;
-	uint32_t *asked;                 /* links, request by request */
-	struct model_process *processes; /* after buffers */
+	uint32_t *asked;                  /* links, request by request */
+	struct model_function *functions; /* before buffers */
+	struct model_process *processes;  /* after buffers */
 	struct model_follower *followers;
 	struct model_finder *finders;
 	uint32_t nb_links, nb_faults, nb_requests, nb_asked;
-	uint32_t nb_processes, nb_followers, nb_finders;
+	uint32_t nb_functions, nb_processes, nb_followers, nb_finders;
 	uint32_t nb_fragments; /* that may wait at a time; 0: any number */
 	struct model_dispatch dispatch;
 	struct model_attribute *attributes;

@@ -85,15 +85,21 @@ struct model_link {
 	uint32_t room;   /* of frames of a file, bytes that the buffer takes; 0: any */
 	bool has_fields; /* it is not by numbers: */
 	struct model_fields fields;
-	double packet, per_byte; /* cycles of functions, in the thread that receives */
 	uint32_t too_late, duplicate, wrong_size; /* reasons */
 	bool is_of_hits;
-	uint32_t finders;      /* before the buffer: the first one; SIM_NONE: none */
-	uint32_t nb_functions; /* before the buffer, that have costs */
-	double drops;          /* part of its frames that one drops */
-	uint32_t processed;    /* reason */
-	uint32_t followers;    /* the first one; SIM_NONE: none */
-	uint64_t log_mask;     /* places for what these have not looked at: so many, and one; 2^n */
+	uint32_t functions; /* before the buffer: the first one; SIM_NONE: none */
+	uint32_t followers; /* after it, likewise */
+	uint64_t log_mask;  /* places for what these have not looked at: so many, and one; 2^n */
+};
+
+/* A function that looks at frames of a link before its buffer, in the thread that receives. */
+struct model_function {
+	char *name;              /* "LINK PROCESS" */
+	double packet, per_byte; /* cycles */
+	double drops;            /* part of the frames that it looks at: no other looks at these */
+	uint32_t reason;         /* of these */
+	uint32_t finder;         /* of hits; SIM_NONE: how many there are is not said */
+	uint32_t next;           /* of the link */
 };
 
 /* A function that looks at frames after their buffers, in a thread of its own, or in jobs that this begins. */

@@ -83,7 +83,10 @@ struct sim_packet {
 	uint32_t flow;
 	uint32_t order; /* in which it left its lane */
 	uint32_t lane;  /* that it is in, or was taken from; SIM_NONE: none */
-	uint32_t step;  /* of the model: the one that it is at */
+	union {
+		uint32_t step;       /* of the model: the one that it is at */
+		uint32_t dropped_by; /* function before the buffer of its link, or SIM_NONE */
+	};
 	uint32_t stream : 24;
 	uint32_t state : 6;
 	uint32_t has_credit : 1; /* of the scheduler; where that is limited */
@@ -324,10 +327,11 @@ struct sim {
 	struct sim_fragments fragments;
 	struct sim_follower *followers;
 	struct sim_finder *finders;
-	struct weir_sim_random *step_random;  /* per step of the model: amounts */
-	struct weir_sim_random *skip_random;  /* per step: whether it is skipped */
-	struct weir_sim_random *unit_random;  /* per unit */
-	struct weir_sim_random *given_random; /* per attribute that a stream gives */
+	struct weir_sim_random *function_random; /* per function before a buffer: drops */
+	struct weir_sim_random *step_random;     /* per step of the model: amounts */
+	struct weir_sim_random *skip_random;     /* per step: whether it is skipped */
+	struct weir_sim_random *unit_random;     /* per unit */
+	struct weir_sim_random *given_random;    /* per attribute that a stream gives */
 	struct sim_level *levels;
 	struct sim_place *places;        /* per packet, so many as the model has memories */
 	struct sim_family *families;     /* per packet, in models that fork */

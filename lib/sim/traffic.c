@@ -223,7 +223,7 @@ sim_traffic_send(struct sim *sim, uint32_t stream, uint32_t packet)
 	else if ((model->queue & SIM_TO_PORT) != 0)
 		sim_port_receive(sim, model->queue & ~SIM_TO_PORT, packet);
 	else
-		sim_link_receive(sim, packet);
+		sim_link_receive_now(sim, packet);
 }
 
 void

@@ -65,7 +65,7 @@ sim_worker_visit(struct sim *sim, uint32_t worker, uint32_t index)
 
 	if (model->role == WEIR_BASE_NODE_RECEIVES &&
 		graph_of(sim)->ports[model->port].has_functions)
-		cycles += sim_links_inline_cycles(sim, vector);
+		cycles += sim_functions_look_at_all(sim, vector);
 	sim->graph.workers[worker].walk.node = index;
 	node->vectors++;
 	node->packets += vector->nb;

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from program import OK, ROOT, USAGE, weir
+from test_readout_processes import plugin  # noqa: F401  a fixture
 from test_sim_graph import means, simulate
 
 EXAMPLE = ROOT / "examples" / "readout.yaml"
@@ -216,6 +217,45 @@ def test_functions_before_buffers(tmp_path):
     looked_at = {link["name"]: link["received"] - link["dropped"]["wrong_size"] for link in ran["links"] if link["name"] != "tp"}
     [node] = means(told["nodes"]).values()
     assert node["cycles"] == node["packets"] * 100 + looked_at["wib-1"] * 7500 + sum(looked_at.values()) * 200
+
+
+ROW = """
+application:
+  links:
+    in: {format: wibeth, count: 1, buffer: {history: 1s}, hits: {threshold: 60, to: tp}}
+    tp: {format: hit, buffer: {history: 1s, rate: 250kHz}}
+  processes:
+    q: {function: "PLUGIN:marker", links: [in], where: inline}
+    a: {function: "PLUGIN:counter", links: [in], where: inline}
+    p: {function: "PLUGIN:marker", links: [in], where: inline}
+traffic: {emulated: {in: {frames: 9000, rate: 30kHz}}}
+platform:
+  cores: {c: {clock: 2GHz, count: 1}}
+  costs:
+    walk: 100cycles
+    nodes: {link_rx: {packet: 100cycles}}
+    processes:
+      p: {packet: 50cycles, drops: THIRD}
+      q: {packet: 300cycles, drops: THIRD}
+      a: {packet: 1kcycles}
+      hits: {packet: 200cycles}
+run:
+  simulation: {duration: 1s}
+"""
+
+
+def test_functions_of_which_some_drop(tmp_path, plugin):  # noqa: F811
+    """Each looks at what those before it let pass; a plug-in drops every third frame that it gets, the model so many by chance."""
+    path = tmp_path / "row.yaml"
+    path.write_text(ROW.replace("PLUGIN", str(plugin)).replace("THIRD", str(1 / 3)))
+    [ran, _] = weir("run", path, "--json").json()["readout"]["links"]
+    told = simulate(path)
+    link, drops, [node] = means(told["links"])["in-0"], means(told["drops"]), means(told["nodes"]).values()
+    by_q, by_p = (drops[f"in-0: {name}"]["packets"] for name in "qp")
+    assert ran["dropped"] == {"processed": 3000 + 2000} and ran["received"] == link["received_frames"] == 9000
+    assert abs(by_q - 3000) < 5 * (9000 * 2 / 9) ** .5 and abs(by_p - (9000 - by_q) / 3) < 5 * (6000 * 2 / 9) ** .5
+    assert link["dropped_processed"] == by_q + by_p and link["stored_frames"] == 9000 - by_q - by_p
+    assert node["cycles"] == 9000 * (100 + 200 + 300) + (9000 - by_q) * (1000 + 50)
 
 
 def was_late(ran):

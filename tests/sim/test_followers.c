@@ -231,6 +231,66 @@ own_before_the_buffer(void **state)
 	given_free(&given);
 }
 
+/* Of three, with the short form first; what they look at is what those before them let pass. */
+#define IN_A_ROW(first, second, third)                                                             \
+	"application:\n"                                                                           \
+	"  links:\n"                                                                               \
+	"    w: {format: wibeth, buffer: {history: 1ms}, hits: {threshold: 60, to: tp}}\n"         \
+	"    tp: {format: hit, buffer: {history: 1s, rate: 1MHz}}\n"                               \
+	"  processes:\n"                                                                           \
+	"    p: {function: own.so:own, links: [w], where: inline}\n"                               \
+	"    q: {function: hits, threshold: 90, to: tp, links: [w], where: inline}\n"              \
+	"    r: {function: own.so:own, links: [w], where: inline}\n"                               \
+	"traffic: {emulated: {w: {frames: 10000, rate: 50kHz}}}\n" COSTS(                          \
+		first "}, hits: {packet: 100cycles, hits: {value: 1}}, q: {" second                \
+		      "}, r: {" third) "run: {simulation: {duration: 400ms}}\n"
+
+static double
+cycles_of(const struct given *given, const struct weir_sim_result *result)
+{
+	return given_value(
+		given, result, 0, WEIR_SIM_NODE, "link_rx-emulated.w", "cycles_per_packet");
+}
+
+static void
+one_drops_all(void **state)
+{
+	struct given given = given_model(IN_A_ROW("packet: 1kcycles, drops: 1",
+		"packet: 20kcycles, hits: {value: 1}", "packet: 20kcycles, drops: 1"));
+	struct weir_sim_result result = given_run(&given);
+
+	assert_true(LINK("received_frames") == 10000 && LINK("dropped_processed") == 10000);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_DROP, "w: p", "packets") == 10000);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_DROP, "w: r", "packets") == 0);
+	/* The short form's, which is first, and none of the other search. */
+	assert_true(
+		given_value(&given, &result, 0, WEIR_SIM_LINK, "tp", "received_frames") == 10000);
+	assert_true(cycles_of(&given, &result) == 10 + 100 + 1000);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+static void
+one_after_the_other(void **state)
+{
+	struct given given = given_model(IN_A_ROW("packet: 1kcycles, drops: 0.3",
+		"packet: 2kcycles, hits: {value: 1}", "packet: 4kcycles, drops: 0.5"));
+	struct weir_sim_result result = given_run(&given);
+	const double first = given_value(&given, &result, 0, WEIR_SIM_DROP, "w: p", "packets");
+	const double third = given_value(&given, &result, 0, WEIR_SIM_DROP, "w: r", "packets");
+	const double cycles = 10000 * (10 + 100 + 1000) + (10000 - first) * (2000 + 4000);
+
+	assert_part(first, 10000, 0.3);
+	assert_part(third, 10000 - first, 0.5);
+	assert_true(LINK("dropped_processed") == first + third);
+	assert_true(LINK("stored_frames") == 10000 - first - third);
+	assert_true(given_value(&given, &result, 0, WEIR_SIM_LINK, "tp", "received_frames") ==
+		    10000 + 10000 - first);
+	assert_true(fabs(cycles_of(&given, &result) * 10000 - cycles) < 1e-3);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 static void
 own_after_the_buffer(void **state)
 {
@@ -279,10 +339,12 @@ own_that_is_not_known(void **state)
 {
 	refuse(OWN(OWN_PLACED("where: thread"), ""), 3,
 		"expected a key 'p' in 'processes' of platform.costs, such as {packet: 500cycles}");
-	refuse(OWN(OWN_PLACED("where: inline") ", q: {function: own.so:other, links: [w], where: "
-					       "inline}",
-		       COSTS("drops: 0.5}, q: {")),
-		11, "several functions look at frames of link 'w' before its buffer");
+#define ANOTHER(name) ", " name ": {function: own.so:own, links: [w], where: inline}"
+	refuse(OWN(OWN_PLACED("where: inline") ANOTHER("a") ANOTHER("b") ANOTHER("c") ANOTHER("d")
+			       ANOTHER("e") ANOTHER("f") ANOTHER("g") ANOTHER("h"),
+		       COSTS("packet: 1cycles}, a: {}, b: {}, c: {}, d: {}, e: {}, f: {}, g: {}, "
+			     "h: {")),
+		3, "more than 8 processes look at frames of link 'w' before its buffer");
 }
 
 int
@@ -297,6 +359,8 @@ main(void)
 		cmocka_unit_test(slices_end_between_frames),
 		cmocka_unit_test(jobs_keep_their_frames),
 		cmocka_unit_test(own_before_the_buffer),
+		cmocka_unit_test(one_drops_all),
+		cmocka_unit_test(one_after_the_other),
 		cmocka_unit_test(own_after_the_buffer),
 		cmocka_unit_test(own_that_is_not_known),
 	};

@@ -87,7 +87,6 @@ sim_doc_read_finder(struct weir_sim_model *model, const struct weir_base_doc_val
 	model->finders = finders;
 	finders[model->nb_finders] = (struct model_finder){
 		.stream = target->stream,
-		.next = SIM_NONE,
 	};
 	if (asprintf(&finders[model->nb_finders].name, "%s %s", model->links[link].name, name) < 0)
 		return -ENOMEM;

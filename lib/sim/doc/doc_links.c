@@ -358,7 +358,7 @@ read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	};
 	struct model_link link = {.value = value,
 		.is_of_hits = is_of_hits,
-		.finders = SIM_NONE,
+		.functions = SIM_NONE,
 		.followers = SIM_NONE};
 	bool is_good;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From a document to a model: functions that look at frames of links: in the thread that receives these, or after their buffers. */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "doc_read.h"
@@ -113,43 +115,49 @@ cycles_of(const struct weir_base_doc_value *costs, const char *key)
 	return sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, key)));
 }
 
-/* What a function before the buffer drops goes no further, to no other function either. */
-static int
-add_drops(struct weir_sim_model *model, struct model_link *link, const char *name,
-	const struct weir_base_doc_value *costs)
+/* It is behind the link's others. @return their number */
+static uint32_t
+append(struct weir_sim_model *model, struct model_link *link)
 {
-	const double drops = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "drops")));
+	uint32_t *last = &link->functions, nb = 1;
 
-	if (link->nb_functions++ > 0 && (drops > 0 || link->drops > 0))
-		weir_base_doc_error_add(model->doc, costs,
-			"several functions look at frames of link '%s' before its buffer, and one "
-			"drops some, which is simulated where there is one; expected no 'drops' "
-			"of any of them",
-			link->name);
-	if (drops <= 0)
-		return 0;
-	link->drops = drops;
-	return sim_doc_reason(model, &link->processed, "%s", name);
+	for (; *last != SIM_NONE; last = &model->functions[*last].next)
+		nb++;
+	*last = model->nb_functions++;
+	return nb;
 }
 
-/* The thread that receives a link's frames works on each for so much longer. */
+/* The thread that receives a link's frames works on each for so much longer, where no function before it drops that. */
 static int
-add_costs(struct weir_sim_model *model, struct model_link *link, const char *name,
-	const struct weir_base_doc_value *costs, uint32_t finder)
+add_function(struct weir_sim_model *model, const struct weir_base_doc_value *process,
+	struct model_link *link, const char *name, const struct weir_base_doc_value *costs,
+	uint32_t finder)
 {
 	const uint32_t to = model->streams[link->stream].queue;
+	struct model_function *function, *functions = realloc(model->functions,
+						 (model->nb_functions + 1) * sizeof(*functions));
 
-	if (costs == NULL)
-		return 0;
-	if (finder != SIM_NONE) {
-		model->finders[finder].next = link->finders;
-		link->finders = finder;
-	}
-	link->packet += cycles_of(costs, "packet");
-	link->per_byte += cycles_of(costs, "per_byte");
+	if (functions == NULL)
+		return -ENOMEM;
+	model->functions = functions;
+	function = &functions[model->nb_functions];
+	*function = (struct model_function){
+		.packet = cycles_of(costs, "packet"),
+		.per_byte = cycles_of(costs, "per_byte"),
+		.drops = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "drops"))),
+		.finder = finder,
+		.next = SIM_NONE,
+	};
+	if (asprintf(&function->name, "%s %s", link->name, name) < 0)
+		return -ENOMEM;
+	if (append(model, link) == WEIR_BASE_PROCESSES_MAX + 1)
+		weir_base_doc_error_add(model->doc, process,
+			"more than %d processes look at frames of link '%s' before its buffer; "
+			"expected fewer",
+			WEIR_BASE_PROCESSES_MAX, link->name);
 	if ((to & SIM_TO_PORT) != 0)
 		model->graph.ports[to & ~SIM_TO_PORT].has_functions = true;
-	return add_drops(model, link, name, costs);
+	return function->drops > 0 ? sim_doc_reason(model, &function->reason, "%s", name) : 0;
 }
 
 /* Can a model say which frames it looks at, and what it finds? @return false: this was refused */
@@ -222,7 +230,8 @@ look_at(struct weir_sim_model *model, const struct weir_base_doc_value *process,
 			    model, process, weir_base_doc_name(process), costs, i, &finder) < 0)
 			return -ENOMEM;
 		if (where == WEIR_BASE_WHERE_INLINE) {
-			if (add_costs(model, link, weir_base_doc_name(process), costs, finder) < 0)
+			if (add_function(model, process, link, weir_base_doc_name(process), costs,
+				    finder) < 0)
 				return -ENOMEM;
 		} else if (sim_doc_follow(model, i, costs, finder) < 0) {
 			return -ENOMEM;
@@ -277,7 +286,8 @@ read_hits(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 			continue;
 		if (sim_doc_read_finder(model, hits, WEIR_BASE_PROCESS_HITS, costs, i, &finder) < 0)
 			return -ENOMEM;
-		if (add_costs(model, &model->links[i], WEIR_BASE_PROCESS_HITS, costs, finder) < 0)
+		if (add_function(model, hits, &model->links[i], WEIR_BASE_PROCESS_HITS, costs,
+			    finder) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -298,11 +308,12 @@ sim_doc_read_processes(struct weir_sim_model *model, const struct weir_base_doc_
 	weir_base_doc_errors(model->doc, &nb_errors);
 	if (nb_errors > 0)
 		return 0;
-	for (i = 0; i < weir_base_doc_count(processes); i++)
-		if (read_process(model, root, weir_base_doc_at(processes, i)) < 0)
-			return -ENOMEM;
+	/* Of a frame the short form comes first, as in a program that runs. */
 	for (i = 0; i < weir_base_doc_count(links); i++)
 		if (read_hits(model, root, weir_base_doc_at(links, i)) < 0)
+			return -ENOMEM;
+	for (i = 0; i < weir_base_doc_count(processes); i++)
+		if (read_process(model, root, weir_base_doc_at(processes, i)) < 0)
 			return -ENOMEM;
 	for (i = 0; i < weir_base_doc_count(costs); i++) {
 		const char *name = weir_base_doc_name(weir_base_doc_at(costs, i));
