@@ -161,22 +161,17 @@ control_silence(struct instance *instance)
 int
 control_register(struct instance *instance)
 {
-	static const struct {
-		const char *name;
-		const char *help;
-		uint32_t flags;
-		weir_base_ctl_handler_t handler;
-	} commands[] = {
-		{"run/status", "what runs, and how far it is", WEIR_BASE_CTL_READ_ONLY,
+	static const struct weir_base_ctl_entry commands[] = {
+		{"run/status", "what runs, and how far it is", NULL, WEIR_BASE_CTL_READ_ONLY,
 			answer_status},
-		{"run/report", "all counters, as at the end of a run", WEIR_BASE_CTL_READ_ONLY,
-			answer_report},
-		{"run/stop", "stop as on SIGTERM", 0, answer_stop},
+		{"run/report", "all counters, as at the end of a run", NULL,
+			WEIR_BASE_CTL_READ_ONLY, answer_report},
+		{"run/stop", "stop as on SIGTERM", NULL, 0, answer_stop},
 		{"route/list", "routes, of those within a prefix if one is named: name, after, max",
-			WEIR_BASE_CTL_READ_ONLY, control_route_list},
-		{"neighbour/list", "next hops", WEIR_BASE_CTL_READ_ONLY, control_neighbour_list},
+			"name after max", WEIR_BASE_CTL_READ_ONLY, control_route_list},
+		{"neighbour/list", "next hops", NULL, WEIR_BASE_CTL_READ_ONLY,
+			control_neighbour_list},
 	};
-	size_t i;
 	int error;
 
 	error = weir_graph_ctl_register(instance->ctl);
@@ -190,8 +185,8 @@ control_register(struct instance *instance)
 		error = register_jobs(instance);
 	if (error == 0)
 		error = links_run_register(&instance->links, instance->ctl);
-	for (i = 0; error == 0 && i < sizeof(commands) / sizeof(commands[0]); i++)
-		error = weir_base_ctl_register(instance->ctl, commands[i].name, commands[i].help,
-			commands[i].flags, commands[i].handler, instance);
+	if (error == 0)
+		error = weir_base_ctl_register_all(
+			instance->ctl, commands, sizeof(commands) / sizeof(commands[0]), instance);
 	return error == 0 ? weir_base_ctl_mirror_telemetry(instance->ctl) : error;
 }

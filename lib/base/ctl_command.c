@@ -37,6 +37,7 @@ free_command(struct ctl_command *command)
 {
 	free(command->name);
 	free(command->help);
+	free(command->args);
 }
 
 void
@@ -100,20 +101,25 @@ insert(struct ctl_commands *commands, const struct ctl_command *command)
 	return 0;
 }
 
-int
-weir_base_ctl_register(struct weir_base_ctl *ctl, const char *command, const char *help,
-	uint32_t flags, weir_base_ctl_handler_t handler, void *arg)
+/* @param args  its keys; NULL: any */
+static int
+offer(struct weir_base_ctl *ctl, const struct weir_base_ctl_entry *entry, const char *args,
+	void *arg)
 {
-	struct ctl_command new_command = {.flags = flags, .handler = handler, .arg = arg};
+	const char *command = entry->command, *help = entry->help != NULL ? entry->help : "";
+	struct ctl_command new_command = {
+		.flags = entry->flags, .handler = entry->handler, .arg = arg};
 	const struct ctl_watcher *watcher;
 	int error;
 
-	if (ctl == NULL || command == NULL || command[0] == '\0' || handler == NULL)
+	if (ctl == NULL || command == NULL || command[0] == '\0' || entry->handler == NULL)
 		return -EINVAL;
 	new_command.name = strdup(command);
-	new_command.help = strdup(help != NULL ? help : "");
+	new_command.help = strdup(help);
+	new_command.args = args != NULL ? strdup(args) : NULL;
 	pthread_mutex_lock(&ctl->commands.table);
-	error = new_command.name == NULL || new_command.help == NULL
+	error = new_command.name == NULL || new_command.help == NULL ||
+				(args != NULL && new_command.args == NULL)
 			? -ENOMEM
 			: insert(&ctl->commands, &new_command);
 	watcher = ctl->watcher;
@@ -123,9 +129,19 @@ weir_base_ctl_register(struct weir_base_ctl *ctl, const char *command, const cha
 			command, strerror(-error));
 		free_command(&new_command);
 	} else if (watcher != NULL) {
-		watcher->registered(ctl, command, help != NULL ? help : "", flags);
+		watcher->registered(ctl, command, help, entry->flags);
 	}
 	return error;
+}
+
+int
+weir_base_ctl_register(struct weir_base_ctl *ctl, const char *command, const char *help,
+	uint32_t flags, weir_base_ctl_handler_t handler, void *arg)
+{
+	const struct weir_base_ctl_entry entry = {
+		.command = command, .help = help, .flags = flags, .handler = handler};
+
+	return offer(ctl, &entry, NULL, arg);
 }
 
 void
@@ -167,8 +183,8 @@ weir_base_ctl_register_all(
 	struct weir_base_ctl *ctl, const struct weir_base_ctl_entry *entries, size_t nb, void *arg)
 {
 	for (size_t i = 0; i < nb; i++) {
-		int rc = weir_base_ctl_register(ctl, entries[i].command, entries[i].help,
-			entries[i].flags, entries[i].handler, arg);
+		const char *args = entries[i].args != NULL ? entries[i].args : "";
+		int rc = offer(ctl, &entries[i], args, arg);
 
 		if (rc < 0) {
 			weir_base_ctl_unregister_all(ctl, entries, i);
@@ -184,6 +200,41 @@ weir_base_ctl_unregister_all(
 {
 	for (size_t i = 0; i < nb; i++)
 		weir_base_ctl_unregister(ctl, entries[i].command);
+}
+
+/* Is this one of the words in a list? */
+static bool
+is_listed(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	while (*list != '\0') {
+		size_t next = strcspn(list, " ");
+
+		if (next == length && memcmp(list, word, length) == 0)
+			return true;
+		list += next + strspn(list + next, " ");
+	}
+	return false;
+}
+
+/* @return NULL, or what is wrong */
+static json_t *
+check_args(const struct ctl_command *command, const json_t *args)
+{
+	/* jansson iterates over what may change only */
+	json_t *all = (json_t *)(uintptr_t)args, *value;
+	const char *key;
+
+	json_object_foreach (all, key, value) {
+		if (command->args == NULL || is_listed(command->args, key))
+			continue;
+		if (command->args[0] == '\0')
+			return json_sprintf("unknown argument '%.100s'; expected none", key);
+		return json_sprintf(
+			"unknown argument '%.100s'; expected one of: %s", key, command->args);
+	}
+	return NULL;
 }
 
 /* Run a handler under the lock; one may run another. @param[out] deferred  NULL: this is the answer */
@@ -204,11 +255,14 @@ run_command(struct weir_base_ctl *ctl, const char *command, const json_t *args, 
 	if (found) {
 		now.handler = commands->sorted[at].handler;
 		now.arg = commands->sorted[at].arg;
+		*result = check_args(&commands->sorted[at], args);
 	}
 	pthread_mutex_unlock(&commands->table);
 	outer = commands->running;
 	commands->running = &now;
-	if (now.handler != NULL)
+	if (*result != NULL)
+		error = -EINVAL;
+	else if (now.handler != NULL)
 		error = now.handler(now.arg, args, result);
 	else
 		*result = json_sprintf("no command '%.100s'; 'help' lists them", command);

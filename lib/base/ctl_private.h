@@ -29,6 +29,7 @@
 
 struct ctl_command {
 	char *name, *help;
+	char *args; /* keys, with spaces between; NULL: any */
 	uint32_t flags;
 	weir_base_ctl_handler_t handler;
 	void *arg;

@@ -266,6 +266,9 @@ init_tables(struct weir_base_ctl *ctl)
 	return error;
 }
 
+static const struct weir_base_ctl_entry help_entry = {
+	"help", "list all commands", NULL, WEIR_BASE_CTL_READ_ONLY, help};
+
 struct weir_base_ctl *
 weir_base_ctl_open(const char *name)
 {
@@ -285,8 +288,7 @@ weir_base_ctl_open(const char *name)
 		error = open_socket(ctl, name, &told);
 	if (error == 0) {
 		bound = true;
-		error = weir_base_ctl_register(
-			ctl, "help", "list all commands", WEIR_BASE_CTL_READ_ONLY, help, ctl);
+		error = weir_base_ctl_register_all(ctl, &help_entry, 1, ctl);
 	}
 	if (error == 0)
 		error = start_thread(ctl);

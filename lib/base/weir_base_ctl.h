@@ -91,6 +91,7 @@ void weir_base_ctl_limit_requests(struct weir_base_ctl *ctl, size_t bytes);
  * @param command  its name, words joined by '/', for example "graph/stats"; copied
  * @param help     one line; copied
  * @param flags    WEIR_BASE_CTL_READ_ONLY or 0
+ * @param handler  gets whatever arguments come (weir_base_ctl_register_all(): those that it knows)
  * @return 0; -EEXIST when the name is taken; -ENOMEM
  */
 int weir_base_ctl_register(struct weir_base_ctl *ctl, const char *command, const char *help,
@@ -104,14 +105,16 @@ int weir_base_ctl_unregister(struct weir_base_ctl *ctl, const char *command);
 
 /** A command, as weir_base_ctl_register() takes it. */
 struct weir_base_ctl_entry {
-	const char *command;             /**< its name */
-	const char *help;                /**< one line */
-	uint32_t flags;                  /**< WEIR_BASE_CTL_READ_ONLY or 0 */
+	const char *command; /**< its name */
+	const char *help;    /**< one line */
+	const char *args;    /**< keys that "args" may have, a space between them; NULL: none */
+	uint32_t flags;      /**< WEIR_BASE_CTL_READ_ONLY or 0 */
 	weir_base_ctl_handler_t handler; /**< gets what all of them are registered with */
 };
 
 /**
- * Offer several commands: all of them, or none.
+ * Offer several commands: all of them, or none. A request with an argument that is not among those of its command is refused,
+ * and told which ones there are; its handler does not see it.
  *
  * @return 0, or as for the one that could not be registered
  */

@@ -174,11 +174,11 @@ weir_coro_ctl_register(struct weir_base_ctl *ctl)
 		{"coro/stats",
 			"coroutines: counters, lengths of slices and use of stacks, of all classes "
 			"or \"class\"",
-			WEIR_BASE_CTL_READ_ONLY, ctl_stats},
+			"class name", WEIR_BASE_CTL_READ_ONLY, ctl_stats},
 		{"coro/trim",
 			"give memory of idle stacks back, of all classes of coroutines or "
 			"\"class\"",
-			0, ctl_trim},
+			"class name", 0, ctl_trim},
 	};
 
 	return weir_base_ctl_register_all(

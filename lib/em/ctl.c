@@ -441,17 +441,19 @@ ctl_timers(void *arg, const json_t *args, json_t **result)
 
 static const struct weir_base_ctl_entry commands[] = {
 	{"em/stats", "event machine: counters of all cores, by type of queue, of the scheduler",
-		WEIR_BASE_CTL_READ_ONLY, ctl_stats},
-	{"em/cores", "event machine: each core's counters", WEIR_BASE_CTL_READ_ONLY, ctl_cores},
-	{"em/objects", "event machine: execution objects", WEIR_BASE_CTL_READ_ONLY, ctl_objects},
+		NULL, WEIR_BASE_CTL_READ_ONLY, ctl_stats},
+	{"em/cores", "event machine: each core's counters", NULL, WEIR_BASE_CTL_READ_ONLY,
+		ctl_cores},
+	{"em/objects", "event machine: execution objects", NULL, WEIR_BASE_CTL_READ_ONLY,
+		ctl_objects},
 	{"em/queues",
 		"event machine: queues, of all objects or \"object\"; from \"first\" on, \"max\"",
-		WEIR_BASE_CTL_READ_ONLY, ctl_queues},
-	{"em/groups", "event machine: queue groups", WEIR_BASE_CTL_READ_ONLY, ctl_groups},
-	{"em/pools", "event machine: pools of buffers", WEIR_BASE_CTL_READ_ONLY, ctl_pools},
-	{"em/event_groups", "event machine: event groups; from \"first\" on, \"max\"",
+		"object name first max", WEIR_BASE_CTL_READ_ONLY, ctl_queues},
+	{"em/groups", "event machine: queue groups", NULL, WEIR_BASE_CTL_READ_ONLY, ctl_groups},
+	{"em/pools", "event machine: pools of buffers", NULL, WEIR_BASE_CTL_READ_ONLY, ctl_pools},
+	{"em/event_groups", "event machine: event groups; from \"first\" on, \"max\"", "first max",
 		WEIR_BASE_CTL_READ_ONLY, ctl_event_groups},
-	{"em/timers", "event machine: timers: timeouts armed, fired, cancelled, how late",
+	{"em/timers", "event machine: timers: timeouts armed, fired, cancelled, how late", NULL,
 		WEIR_BASE_CTL_READ_ONLY, ctl_timers},
 };
 

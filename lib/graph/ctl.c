@@ -240,15 +240,16 @@ int
 weir_graph_ctl_register(struct weir_base_ctl *ctl)
 {
 	static const struct weir_base_ctl_entry commands[] = {
-		{"graph/list", "the graphs of this instance", WEIR_BASE_CTL_READ_ONLY, ctl_list},
+		{"graph/list", "the graphs of this instance", NULL, WEIR_BASE_CTL_READ_ONLY,
+			ctl_list},
 		{"graph/stats",
 			"counters per node, summed over the graphs whose names match the pattern "
 			"\"name\"",
-			WEIR_BASE_CTL_READ_ONLY, ctl_stats},
-		{"graph/dot", "graph \"name\" in Graphviz DOT, with counts",
+			"name", WEIR_BASE_CTL_READ_ONLY, ctl_stats},
+		{"graph/dot", "graph \"name\" in Graphviz DOT, with counts", "name",
 			WEIR_BASE_CTL_READ_ONLY, ctl_dot},
-		{"graph/nodes", "all registered nodes and their edges", WEIR_BASE_CTL_READ_ONLY,
-			ctl_nodes},
+		{"graph/nodes", "all registered nodes and their edges", NULL,
+			WEIR_BASE_CTL_READ_ONLY, ctl_nodes},
 	};
 
 	return weir_base_ctl_register_all(ctl, commands, RTE_DIM(commands), NULL);

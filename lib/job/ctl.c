@@ -224,10 +224,10 @@ ctl_cancel(void *arg, const json_t *args, json_t **result)
 }
 
 static const struct weir_base_ctl_entry commands[] = {
-	{"job/stats", "jobs: counters and histograms", WEIR_BASE_CTL_READ_ONLY, ctl_stats},
-	{"job/list", "jobs that are alive, all or of a \"name\", \"max\"", WEIR_BASE_CTL_READ_ONLY,
-		ctl_list},
-	{"job/cancel", "ask a \"job\" to end", 0, ctl_cancel},
+	{"job/stats", "jobs: counters and histograms", NULL, WEIR_BASE_CTL_READ_ONLY, ctl_stats},
+	{"job/list", "jobs that are alive, all or of a \"name\", \"max\"", "name max",
+		WEIR_BASE_CTL_READ_ONLY, ctl_list},
+	{"job/cancel", "ask a \"job\" to end", "job", 0, ctl_cancel},
 };
 
 int

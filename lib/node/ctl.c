@@ -323,21 +323,24 @@ int
 weir_node_ctl_register(struct weir_base_ctl *ctl)
 {
 	static const struct weir_base_ctl_entry commands[] = {
-		{"node/ports", "all ports with their counters", WEIR_BASE_CTL_READ_ONLY,
+		{"node/ports", "all ports with their counters", NULL, WEIR_BASE_CTL_READ_ONLY,
 			ports_command},
-		{"node/reasons", "packets dropped and punted by reason", WEIR_BASE_CTL_READ_ONLY,
-			reasons_command},
-		{"node/totals", "where all packets went", WEIR_BASE_CTL_READ_ONLY, totals_command},
-		{"node/routes", "numbers of routes and next hops, and their limits",
+		{"node/reasons", "packets dropped and punted by reason", NULL,
+			WEIR_BASE_CTL_READ_ONLY, reasons_command},
+		{"node/totals", "where all packets went", NULL, WEIR_BASE_CTL_READ_ONLY,
+			totals_command},
+		{"node/routes", "numbers of routes and next hops, and their limits", NULL,
 			WEIR_BASE_CTL_READ_ONLY, routes_command},
-		{"route/add", "add or replace a route: prefix, hop", 0, route_add_command},
-		{"route/delete", "delete a route: prefix", 0, route_delete_command},
-		{"route/lookup", "longest prefix of an address: address", 0, route_lookup_command},
-		{"neighbour/add", "set a next hop: id, port, mac; or id, kind", 0,
-			neighbour_add_command},
-		{"neighbour/delete", "forget a next hop: id", 0, neighbour_delete_command},
+		{"route/add", "add or replace a route: prefix, hop", "prefix hop", 0,
+			route_add_command},
+		{"route/delete", "delete a route: prefix", "prefix", 0, route_delete_command},
+		{"route/lookup", "longest prefix of an address: address", "address", 0,
+			route_lookup_command},
+		{"neighbour/add", "set a next hop: id, port, mac; or id, kind", "id kind port mac",
+			0, neighbour_add_command},
+		{"neighbour/delete", "forget a next hop: id", "id", 0, neighbour_delete_command},
 		{"punt/capture", "write punted packets to a capture file: file; without it, stop",
-			0, punt_capture_command},
+			"file", 0, punt_capture_command},
 	};
 
 	return weir_base_ctl_register_all(ctl, commands, RTE_DIM(commands), NULL);

@@ -315,9 +315,9 @@ static void
 all_of_several_commands_or_none(void **state)
 {
 	static const struct weir_base_ctl_entry some[] = {
-		{"some/first", "first", 0, echo}, {"some/second", "second", 0, echo}};
+		{"some/first", "first", NULL, 0, echo}, {"some/second", "second", NULL, 0, echo}};
 	static const struct weir_base_ctl_entry one_is_taken[] = {
-		{"other/first", "first", 0, echo}, {"some/second", "second", 0, echo}};
+		{"other/first", "first", NULL, 0, echo}, {"some/second", "second", NULL, 0, echo}};
 	struct weir_base_ctl *ctl = open_server();
 
 	assert_int_equal(weir_base_ctl_register_all(ctl, some, 2, NULL), 0);
@@ -326,6 +326,58 @@ all_of_several_commands_or_none(void **state)
 	weir_base_ctl_unregister_all(ctl, some, 2);
 	assert_int_equal(weir_base_ctl_unregister(ctl, "some/first"), -ENOENT);
 	assert_int_equal(weir_base_ctl_unregister(ctl, "some/second"), -ENOENT);
+	weir_base_ctl_close(ctl);
+}
+
+/* Why a request with one argument of that key is refused; NULL: it is not. To be freed. */
+static json_t *
+why_refused(const char *command, const char *key)
+{
+	json_t *args = json_pack("{s:i}", key, 1), *result = NULL;
+	int rc = weir_base_ctl_call(name, command, args, PATIENCE_MS, &result);
+
+	json_decref(args);
+	if (rc == 0) {
+		json_decref(result);
+		return NULL;
+	}
+	assert_int_equal(rc, -EINVAL);
+	assert_true(json_is_string(result));
+	return result;
+}
+
+static void
+unknown_arguments_are_told(void **state)
+{
+	static const struct weir_base_ctl_entry some[] = {
+		{"some/with", "with", "path max_frames", 0, echo},
+		{"some/without", "without", NULL, 0, echo}};
+	static const char *const others[] = {
+		"pathh", "pat", "", " ", "path max_frames", "max", "frames", "Path"};
+	struct weir_base_ctl *ctl = open_server();
+	json_t *why;
+
+	assert_int_equal(weir_base_ctl_register_all(ctl, some, 2, NULL), 0);
+	assert_null(why_refused("some/with", "path"));
+	assert_null(why_refused("some/with", "max_frames"));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		char expected[100];
+
+		snprintf(expected, sizeof(expected),
+			"unknown argument '%s'; expected one of: path max_frames", others[i]);
+		why = why_refused("some/with", others[i]);
+		assert_string_equal(json_string_value(why), expected);
+		json_decref(why);
+	}
+	why = why_refused("some/without", "path");
+	assert_string_equal(json_string_value(why), "unknown argument 'path'; expected none");
+	json_decref(why);
+	why = why_refused("help", "path");
+	assert_string_equal(json_string_value(why), "unknown argument 'path'; expected none");
+	json_decref(why);
+	/* One that was not told what it knows gets all. */
+	assert_null(why_refused("test/echo", "whatever"));
+	weir_base_ctl_unregister_all(ctl, some, 2);
 	weir_base_ctl_close(ctl);
 }
 
@@ -500,6 +552,7 @@ main(void)
 		cmocka_unit_test(a_line_without_end),
 		cmocka_unit_test(a_call_is_told_of_the_limit),
 		cmocka_unit_test(all_of_several_commands_or_none),
+		cmocka_unit_test(unknown_arguments_are_told),
 		cmocka_unit_test(commands_come_and_go),
 		cmocka_unit_test(unregistering_waits_for_the_handler),
 		cmocka_unit_test(closing_waits_and_the_answer_arrives),

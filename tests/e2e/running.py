@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import pathlib
+import socket
 
 import packets
 import pcapfile
@@ -23,6 +24,15 @@ def control_socket(name):
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     folder = "/run/weir" if os.geteuid() == 0 else f"{runtime}/weir" if runtime.startswith("/") else f"/tmp/weir-{os.geteuid()}"
     return pathlib.Path(folder) / f"{name}.sock"
+
+
+def ask_socket(name, command, **arguments):
+    """One answer of the control socket."""
+    with socket.socket(socket.AF_UNIX) as client, client.makefile("rw") as lines:
+        client.connect(str(control_socket(name)))
+        lines.write(json.dumps({"command": command, "args": arguments}) + "\n")
+        lines.flush()
+        return json.loads(lines.readline())
 
 
 def stats(name):

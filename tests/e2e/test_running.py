@@ -23,7 +23,7 @@ import pcapfile
 from network import Expected, assert_forwarded, assert_report_adds_up
 from networks import CAPTURES, captures
 from program import FAILED, OK, TIMEOUT_S, USAGE, WEIR, environment, weir, write_description
-from running import FOREVER, control_socket, endless, mixture, start, stats, unique_name, wait_for_packets
+from running import FOREVER, ask_socket, control_socket, endless, mixture, start, stats, unique_name, wait_for_packets
 
 
 NOT_BELOW_NOHUP = ["env", "--default-signal=HUP"]  # also where the tests run below it
@@ -552,12 +552,7 @@ def test_lists_for_people(busy):
 
 
 def ask_routes(name, **arguments):
-    """One answer of the control socket."""
-    with socket.socket(socket.AF_UNIX) as client, client.makefile("rw") as lines:
-        client.connect(str(control_socket(name)))
-        lines.write(json.dumps({"command": "route/list", "args": arguments}) + "\n")
-        lines.flush()
-        return json.loads(lines.readline())
+    return ask_socket(name, "route/list", **arguments)
 
 
 def test_a_list_of_any_number_of_routes(tmp_path):

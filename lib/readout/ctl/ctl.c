@@ -86,15 +86,12 @@ tell_requests(struct weir_readout_ctl *readout, bool *agree)
 static int
 ctl_status(void *arg, const json_t *args, json_t **result)
 {
-	static const char *const keys[] = {"link", "name", NULL};
 	struct weir_readout_ctl *readout = arg;
 	const json_t *name = json_object_get(args, "link");
 	struct telling telling = {.readout = readout, .agree = true};
 	json_t *object;
 	int rc;
 
-	if (ctl_args_check(args, keys, result) < 0)
-		return -EINVAL;
 	if (name == NULL)
 		name = json_object_get(args, "name");
 	rc = tell_links(&telling, name, result);
@@ -117,11 +114,11 @@ static const struct weir_base_ctl_entry commands[] = {
 	{"readout/status",
 		"links: frames received, buffered, delivered, dropped; all that is around them; "
 		"of \"link\" only, or of all links \"link\"-0, \"link\"-1 ...",
-		WEIR_BASE_CTL_READ_ONLY, ctl_status},
+		"link name", WEIR_BASE_CTL_READ_ONLY, ctl_status},
 	{"readout/request",
 		"frames of a window: \"begin\" and \"end\" in ticks, or \"last_ms\"; of "
 		"\"links\"; \"timeout_ms\", \"run\", \"trigger\", \"frames\"",
-		0, ctl_request},
+		"begin end last_ms links timeout_ms run trigger frames", 0, ctl_request},
 };
 
 /* @return NULL: no memory */

@@ -6,26 +6,6 @@
 
 #include "ctl_private.h"
 
-int
-ctl_args_check(const json_t *args, const char *const *keys, json_t **result)
-{
-	/* jansson iterates over what may change only */
-	json_t *all = (json_t *)(uintptr_t)args, *value;
-	const char *key;
-
-	json_object_foreach (all, key, value) {
-		const char *const *known = keys;
-
-		while (*known != NULL && strcmp(*known, key) != 0)
-			known++;
-		if (*known != NULL)
-			continue;
-		*result = json_sprintf("unknown argument \"%.100s\"", key);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 /* "123", "0x7b" */
 static bool
 parse_u64(const char *text, uint64_t *value)

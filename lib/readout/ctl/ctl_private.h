@@ -34,8 +34,6 @@ struct weir_readout_ctl {
 
 /* ctl_args.c. A failure is -EINVAL, and says what was expected. */
 
-/* Only these keys, up to NULL, are known. */
-int ctl_args_check(const json_t *args, const char *const *keys, json_t **result);
 /* Any 64 bits, as a number or as text; unchanged without such an argument. */
 int ctl_args_u64(const json_t *args, const char *key, uint64_t *value, json_t **result);
 

@@ -452,12 +452,10 @@ read_window(struct ctl_question *question, const json_t *args, json_t **result)
 static int
 read_args(struct ctl_question *question, const json_t *args, json_t **result)
 {
-	static const char *const keys[] = {
-		"begin", "end", "last_ms", "links", "timeout_ms", "run", "trigger", "frames", NULL};
 	const json_t *frames = json_object_get(args, "frames");
 	uint64_t timeout_ms = 0;
 
-	if (ctl_args_check(args, keys, result) < 0 || read_window(question, args, result) < 0 ||
+	if (read_window(question, args, result) < 0 ||
 		ctl_args_u64(args, "timeout_ms", &timeout_ms, result) < 0 ||
 		ctl_args_u64(args, "run", &question->request.run, result) < 0 ||
 		ctl_args_u64(args, "trigger", &question->request.trigger, result) < 0)
