@@ -85,7 +85,7 @@ int app_duration(const char *text, double min_s, double max_s, uint64_t *ns);
 int app_usage_error(const struct app_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/** Print "weir COMMAND: what is wrong". @return APP_FAILED */
+/** Print "weir COMMAND: what is wrong"; NULL: "weir: ...", of what several commands do. The first one is told in JSON, too. @return APP_FAILED */
 int app_error(const struct app_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

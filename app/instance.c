@@ -10,6 +10,7 @@
 #include <weir_base_pool.h>
 #include <weir_node_route.h>
 
+#include "app.h"
 #include "eal_memory.h"
 #include "files.h"
 #include "instance.h"
@@ -42,13 +43,13 @@ open_control(struct instance *instance)
 	}
 	if (errno == EADDRINUSE) {
 		reason_log_end("");
-		weir_base_log(WEIR_BASE_LOG_ERROR, "app",
+		app_error(NULL,
 			"an instance '%s' is running already; give this one another name with "
 			"--name",
 			config->name);
 		return -EADDRINUSE;
 	}
-	weir_base_log(WEIR_BASE_LOG_ERROR, "app", "no control socket for '%s': %s", config->name,
+	app_error(NULL, "no control socket for '%s': %s", config->name,
 		reason_log_end(strerror(errno)));
 	return -EIO;
 }

@@ -27,7 +27,10 @@ print_error(const struct app_command *command, const char *format, va_list args)
 	char text[sizeof(first_error)];
 
 	vsnprintf(text, sizeof(text), format, args);
-	fprintf(stderr, "weir %s: %s\n", command->name, text);
+	if (command == NULL)
+		fprintf(stderr, "weir: %s\n", text);
+	else
+		fprintf(stderr, "weir %s: %s\n", command->name, text);
 	if (first_error[0] == '\0')
 		memcpy(first_error, text, sizeof(text));
 }

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an instance says on its control socket, beside the commands of `weir`."""
+"""What an instance says on its control socket, beside the commands of `weir`, and who gets its name."""
 import pytest
 
 from network import assert_report_adds_up
+from program import FAILED, weir, write_description
 from running import ask_socket, endless, mixture, start, unique_name, wait_for_packets
 
 
@@ -14,6 +15,17 @@ def busy(tmp_path_factory):
         wait_for_packets(instance, name)
         yield name
         assert_report_adds_up(instance.stop().json())
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "json"])
+def test_a_name_that_is_taken(busy, options, tmp_path):
+    """Who asked for JSON is told of it there, too, and what to do; the other one goes on."""
+    done = weir("run", write_description(tmp_path / "same.yaml", endless(tmp_path, mixture()).description()),
+                "--name", busy, *options, cwd=tmp_path)
+    assert done.code == FAILED, done.text
+    told = done.json()["error"] if options else done.stderr
+    assert f"an instance '{busy}' is running already" in told and "--name" in told, done.text
+    assert ask_socket(busy, "run/status")["result"]["state"] == "running"
 
 
 def test_unknown_arguments_of_commands(busy):
