@@ -86,6 +86,9 @@ read_prefix(struct weir_base_doc_value *value)
 		nb_bits = nb_bits * 10 + (unsigned int)(*at - '0');
 	if (value->length == 0 || (*at != '\0' && !isdigit((unsigned char)*at)))
 		return refuse(value, expected);
+	if (slash[1] == '0' && slash[2] != '\0')
+		return refuse(
+			value, "a length without zeros before it"); /* as in files of routes */
 	if (nb_bits > 8 * value->length)
 		return refuse(value,
 			value->length == 4 ? "a length of at most 32" : "a length of at most 128");

@@ -317,6 +317,9 @@ prefixes(void **state)
 	check_refused("prefix", "10.0.0.0/-1", "expected an address and a length, such as");
 	check_refused("prefix", "10.0.0.0/8x", "expected an address and a length, such as");
 	check_refused("prefix", "10.0.0.0/8/8", "expected an address and a length, such as");
+	check_refused("prefix", "10.0.0.0/08", "expected a length without zeros before it");
+	check_refused("prefix", "0.0.0.0/00", "expected a length without zeros before it");
+	check_refused("prefix", "::/000", "expected a length without zeros before it");
 	check_refused("prefix", "/8", "expected an address and a length, such as");
 	check_refused("prefix", "1111111111111111111111111111111111111111111111111111/8",
 		"expected an address");

@@ -68,6 +68,7 @@ WRONG = {
     "port name with a space": ("    north:", "    @\"no rth\": {pcap_out: out/n.pcap}\n    north:", ["'no rth'", "letters"]),
     "prefix without length": ("prefix: 10.0.0.0/8", "prefix: @10.0.0.0", ["10.0.0.0", "/"]),
     "prefix too long": ("prefix: 10.0.0.0/8", "prefix: @10.0.0.0/33", ["33", "32"]),
+    "prefix with a length that begins with a zero": ("prefix: 10.0.0.0/8", "prefix: @10.0.0.0/08", ["10.0.0.0/08", "zeros"]),
     "prefix with bits beyond its length": ("prefix: 10.0.0.0/8", "prefix: @10.1.0.0/8", ["10.1.0.0/8", "10.0.0.0/8"]),
     "prefix that is none": ("prefix: 10.0.0.0/8", "prefix: @ten/8", ["ten/8", "prefix"]),
     "IPv6 prefix too long": ("prefix: 10.0.0.0/8", "prefix: @\"2001:db8::/129\"", ["129", "128"]),
@@ -155,7 +156,7 @@ def test_errors_as_json(folder):
 
 
 @pytest.mark.parametrize("line,column", [
-    ("10.0.0.0/8", 11), ("10.0.0.0 1", 9), ("10.0.0.0/33 1", 10), ("10.0.0.0/8 x", 12),
+    ("10.0.0.0/8", 11), ("10.0.0.0 1", 9), ("10.0.0.0/33 1", 10), ("10.0.0.0/08 1", 10), ("10.0.0.0/8 x", 12),
     ("10.0.0.0/8 1 2", 14), ("10.0.0.1/8 1", 1), ("10.0.0.0/8 -1", 12), ("2001:db8::/129 1", 12),
     ("10.0.0.0/8 99999999999", 12), ("garbage", 1), ("10.0.0.0/8 5000", 12),
 ])
