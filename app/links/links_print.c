@@ -53,6 +53,24 @@ print_links(const json_t *links, FILE *out)
 	}
 }
 
+/* Of buffers, and for how many of their links there were hugepages. */
+static void
+print_memory(const json_t *links, FILE *out)
+{
+	json_int_t bytes = 0;
+	size_t index, huge = 0;
+	const json_t *link;
+
+	json_array_foreach (links, index, link) {
+		const json_t *buffer = json_object_get(link, "buffer");
+
+		bytes += report_int(buffer, "memory_bytes");
+		huge += json_is_true(json_object_get(buffer, "hugepages"));
+	}
+	fprintf(out, "  memory of buffers: %s MiB, in hugepages of %zu of %zu links\n",
+		report_grouped(bytes >> 20), huge, json_array_size(links));
+}
+
 /* A receiver's queues, and what its device lost. */
 static void
 print_receiver(const json_t *feed, FILE *out)
@@ -258,9 +276,11 @@ links_report_print(const json_t *readout, FILE *out)
 		report_grouped(report_int(frames, "received")), left == 0 ? "=" : "is NOT",
 		report_grouped(report_int(frames, "buffered")),
 		report_grouped(report_int(frames, "held")));
-	fprintf(out, " + %s delivered + %s dropped\n\n",
+	fprintf(out, " + %s delivered + %s dropped\n",
 		report_grouped(report_int(frames, "delivered")),
 		report_grouped(report_int(frames, "dropped")));
+	print_memory(json_object_get(readout, "links"), out);
+	fprintf(out, "\n");
 	json_array_foreach (json_object_get(readout, "feeds"), index, feed) {
 		print_feed(feed, out);
 	}

@@ -35,9 +35,11 @@ set_delivery(json_t *object, const struct config_link *link,
 }
 
 static json_t *
-link_json(const struct config_link *link, unsigned int number,
-	const struct weir_readout_handler_stats *stats, bool *adds_up)
+link_json(const struct links_run *run, const struct config_link *link, unsigned int number,
+	bool *adds_up)
 {
+	const struct weir_readout_handler_stats *stats = &run->stats[link->first + number];
+	const struct weir_readout_buffer_info *buffer = &run->buffers[link->first + number];
 	json_t *dropped = json_object(), *faults = json_object(), *object;
 	char name[CONFIG_LINK_NAME_SIZE];
 	int64_t difference;
@@ -63,6 +65,9 @@ link_json(const struct config_link *link, unsigned int number,
 		report_counter(stats->delivered), "dropped", dropped, "faults", faults, "missing",
 		report_counter(stats->link.missing), "late", report_counter(stats->buffer.late),
 		"jumps", report_counter(stats->buffer.jumps), "difference", (json_int_t)difference);
+	json_object_set_new(object, "buffer",
+		json_pack("{s:I, s:b}", "memory_bytes", report_counter(buffer->memory_bytes),
+			"hugepages", (int)buffer->hugepages));
 	set_delivery(object, link, stats);
 	return object;
 }
@@ -77,8 +82,7 @@ links_json(const struct links_run *run, const struct config *config, bool *adds_
 		const struct config_link *link = &config->links.list[i];
 
 		for (j = 0; j < link->nb; j++)
-			json_array_append_new(
-				list, link_json(link, j, &run->stats[link->first + j], adds_up));
+			json_array_append_new(list, link_json(run, link, j, adds_up));
 	}
 	return list;
 }

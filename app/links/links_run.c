@@ -117,6 +117,8 @@ make_link(struct links_run *run, struct config *config, const struct config_link
 			name, reason_log_end(rte_strerror(-error)));
 	} else {
 		reason_log_end("");
+		weir_readout_buffer_info(
+			weir_readout_handler_buffer(run->handlers[index]), &run->buffers[index]);
 	}
 	return error;
 }
@@ -182,13 +184,15 @@ allocate(struct links_run *run, const struct config *config)
 	run->links = calloc(run->nb, sizeof(*run->links));
 	run->handlers = calloc(run->nb, sizeof(*run->handlers));
 	run->stats = calloc(run->nb, sizeof(*run->stats));
+	run->buffers = calloc(run->nb, sizeof(*run->buffers));
 	run->feeds = calloc(config->links.nb + config->receivers.nb + config->links.nb_shared + 1,
 		sizeof(*run->feeds));
 	run->registry = weir_readout_registry_create();
 	run->pool = weir_base_pool_create("weir_links", nb_mbufs(config), CACHED_MBUFS,
 		mbuf_bytes(config), SOCKET_ID_ANY, NULL);
 	return run->links != NULL && run->handlers != NULL && run->stats != NULL &&
-			       run->feeds != NULL && run->registry != NULL && run->pool != NULL
+			       run->buffers != NULL && run->feeds != NULL &&
+			       run->registry != NULL && run->pool != NULL
 		       ? 0
 		       : -ENOMEM;
 }
@@ -315,5 +319,6 @@ links_run_close(struct links_run *run)
 	free(run->links);
 	free(run->handlers);
 	free(run->stats);
+	free(run->buffers);
 	memset(run, 0, sizeof(*run));
 }

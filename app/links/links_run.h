@@ -34,6 +34,7 @@ struct links_run {
 	struct weir_readout_link **links;         /**< by number */
 	struct weir_readout_handler **handlers;   /**< by number */
 	struct weir_readout_handler_stats *stats; /**< by number, of the last look */
+	struct weir_readout_buffer_info *buffers; /**< by number: what they came to */
 	unsigned int nb;                          /**< links */
 	struct links_processes processes;         /**< what looks at their frames */
 	struct links_consumer *consumers;         /**< of queues that links have */

@@ -134,6 +134,7 @@ static struct {
 	struct links_run run;
 	struct links_feeder feeder;
 	struct weir_readout_handler_stats stats;
+	struct weir_readout_buffer_info buffer;
 	struct links_feed feed;
 	struct links_clock_link timed;
 	struct links_request asked;
@@ -172,6 +173,7 @@ make_readout(void)
 	readout.asked.shown_sender.failed[WEIR_READOUT_SEND_STALLED] = 2;
 	readout.run = (struct links_run){.nb = 1,
 		.stats = &readout.stats,
+		.buffers = &readout.buffer,
 		.feeds = &readout.feed,
 		.nb_feeds = 1,
 		.feeders = &readout.feeder,
@@ -294,6 +296,32 @@ verdict_on_packets(void **state)
 	json_decref(empty);
 }
 
+/* What buffers take, of so many links with hugepages; one of ours has them, or not. */
+static void
+expect_buffers(const char *line)
+{
+	json_t *report = json_object();
+	char *text;
+
+	links_report_add(&readout.run, &readout.config, false, true, report);
+	text = printed_readout(json_object_get(report, "readout"));
+	assert_contains(text, line);
+	free(text);
+	json_decref(report);
+}
+
+static void
+memory_of_buffers(void **state)
+{
+	(void)state;
+	make_readout();
+	readout.buffer.memory_bytes = 3 << 20;
+	expect_buffers("\n  memory of buffers: 3 MiB, in hugepages of 0 of 1 links\n");
+	readout.buffer.memory_bytes = UINT64_C(5000) << 20;
+	readout.buffer.hugepages = true;
+	expect_buffers("\n  memory of buffers: 5,000 MiB, in hugepages of 1 of 1 links\n");
+}
+
 int
 main(void)
 {
@@ -304,6 +332,7 @@ main(void)
 		cmocka_unit_test(verdict_on_packets),
 		cmocka_unit_test(sums_of_a_readout),
 		cmocka_unit_test(questions_left_open),
+		cmocka_unit_test(memory_of_buffers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@ import pathlib
 import pytest
 
 from network import assert_report_adds_up
-from program import USAGE, weir, write_description
+from program import OK, USAGE, weir, write_description
 from running import endless, mixture, start, unique_name, wait_for_packets
 
 pytestmark = pytest.mark.exclusive  # hugepages are counted
@@ -48,3 +48,22 @@ def test_more_hugepages_than_there_are(tmp_path):
     line = next(i for i, text in enumerate(path.read_text().splitlines(), 1) if '"huge"' in text)
     assert done.code == USAGE and f"huge.yaml:{line}:" in done.stderr, done.text
     assert f"{free_hugepages() >> 20} MiB of hugepages are free" in done.stderr and "expected 'auto'" in done.stderr
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_buffers_of_links(wanted, tmp_path):
+    """A report says of how many links the frames lie in hugepages: of all, if there are as many and they are wanted."""
+    link = {"format": "wibeth", "count": 2, "buffer": {"history": "50ms", "hugepages": wanted}}
+    path = write_description(tmp_path / "links.yaml", {
+        "application": {"links": {"wib": link}}, "platform": {"memory": {"huge": "no"}},
+        "traffic": {"emulated": {"wib": {"rate": "20kHz", "frames": 100}}}})
+    free = free_hugepages()
+    reports = [weir("run", path, *options, "--name", unique_name(), cwd=tmp_path) for options in ((), ("--json",))]
+    assert [done.code for done in reports] == [OK, OK], reports[0].text
+    buffers = [link["buffer"] for link in reports[1].json()["readout"]["links"]]
+    huge, mib = sum(buffer["hugepages"] for buffer in buffers), sum(buffer["memory_bytes"] for buffer in buffers) >> 20
+    assert mib > 20 and f"  memory of buffers: {mib} MiB, in hugepages of {huge} of 2 links\n" in reports[0].stdout, reports[0].text
+    if not wanted or free == 0:
+        assert huge == 0
+    elif free >= NEEDED:  # of fewer it depends on how many are needed
+        assert huge == 2
