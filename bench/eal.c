@@ -68,11 +68,12 @@ stop_eal(void)
 	rte_eal_cleanup();
 }
 
-/* A benchmark holds nothing else that would outlive it. */
+/* A benchmark holds nothing else that would outlive it. Others wait until this returns: a terminal that is closed says so twice. */
 static void
 on_signal(int number)
 {
 	rmdir(rte_eal_get_runtime_dir());
+	signal(number, SIG_DFL);
 	raise(number);
 }
 
@@ -81,10 +82,11 @@ static void
 take_signals(sigset_t *set)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	const struct sigaction action = {
-		.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
-	struct sigaction before;
+	struct sigaction action = {.sa_handler = on_signal}, before;
 
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < RTE_DIM(numbers); i++)
+		sigaddset(&action.sa_mask, numbers[i]);
 	sigemptyset(set);
 	for (size_t i = 0; i < RTE_DIM(numbers); i++)
 		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {

@@ -57,6 +57,43 @@ int mkdir(const char *path, unsigned int mode)
 """
 
 
+# Stands still before it takes a directory away, so that another signal comes meanwhile.
+SLOW_RMDIR = """
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int rmdir(const char *path)
+{
+	close(creat("removing", 0600));
+	for (int i = 0; i < 20; i++)
+		usleep(10000);
+	return (int)syscall(SYS_unlinkat, -100, path, AT_REMOVEDIR);
+}
+"""
+
+
+@pytest.mark.skipif(SLOW > 1, reason="a sanitizer's runtime wants to be loaded first")
+@pytest.mark.parametrize("first, second", [(signal.SIGHUP, signal.SIGHUP), (signal.SIGINT, signal.SIGTERM), (signal.SIGTERM, signal.SIGHUP)])
+def test_after_a_benchmark_that_was_ended_twice(first, second, tmp_path):
+    """As by a terminal that is closed: its shell says so, and then the kernel."""
+    def as_usual():
+        signal.signal(first, signal.SIG_DFL)
+        signal.signal(second, signal.SIG_DFL)
+    with subprocess.Popen([WEIR, "bench", "graph", "--seconds", "1"], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, cwd=tmp_path,
+                          env=preloaded(tmp_path, SLOW_RMDIR), preexec_fn=as_usual) as program:
+        try:
+            folder = RUNTIME / f"weir-bench-{program.pid}"
+            wait_until(folder.exists)
+            program.send_signal(first)
+            wait_until((tmp_path / "removing").exists)
+            program.send_signal(second)
+            assert program.wait(30 * SLOW) in (-first, -second)
+        finally:
+            program.kill()
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize("place", ["anywhere", pytest.param("as the directory is made", marks=pytest.mark.skipif(
     SLOW > 1, reason="a sanitizer's runtime wants to be loaded first"))])
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
