@@ -93,12 +93,28 @@ def test_many_signals(tmp_path):
     assert_report_adds_up(done.json())
 
 
+def is_among(pid, kind, number):
+    """Is the signal one of those that the process's kernel tells of it: SigCgt, those that it catches; ShdPnd, that wait for it."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as status:
+            mask = next(line.split()[1] for line in status if line.startswith(f"{kind}:"))
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return bool(int(mask, 16) >> (number - 1) & 1)
+
+
+def send_one(instance, how):
+    """A signal, which the instance has taken afterwards: of two that wait for it the kernel makes one."""
+    instance.process.send_signal(how)
+    instance.until(lambda: not is_among(instance.process.pid, "ShdPnd", how), f"end of waiting signal {how}")
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_second_signal_ends_a_hanging_worker(tmp_path, how):
     """A worker writes to a pipe that nobody reads, and never comes back from its walk."""
     name = unique_name()
     with hanging(tmp_path, name) as (instance, _):
-        instance.process.send_signal(how)
+        send_one(instance, how)
         time.sleep(0.5)
         assert instance.process.poll() is None  # one signal waits for the worker
         done = instance.stop(how)
@@ -109,12 +125,7 @@ def test_second_signal_ends_a_hanging_worker(tmp_path, how):
 
 def catches(pid, number):
     """Does the process catch the signal by now, as its kernel sees it?"""
-    try:
-        with open(f"/proc/{pid}/status", encoding="ascii") as status:
-            mask = next(line.split()[1] for line in status if line.startswith("SigCgt:"))
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return bool(int(mask, 16) >> (number - 1) & 1)
+    return is_among(pid, "SigCgt", number)
 
 
 def test_signal_at_any_time(tmp_path):
@@ -361,8 +372,7 @@ def hanging(folder, name):
 
 def end_by_two_signals(folder, name):
     with hanging(folder, name) as (instance, _):
-        instance.process.send_signal(signal.SIGTERM)
-        time.sleep(0.2)
+        send_one(instance, signal.SIGTERM)
         assert instance.stop().code == FAILED
 
 
@@ -370,8 +380,7 @@ def test_a_terminal_that_closes_says_so_twice(tmp_path):
     """Its shell hangs up, and the kernel does: that is one wish, and no impatience."""
     with hanging(tmp_path, unique_name()) as (instance, reader):
         for _ in range(2):
-            instance.process.send_signal(signal.SIGHUP)
-            time.sleep(0.2)
+            send_one(instance, signal.SIGHUP)
         time.sleep(1.5)  # longer than the second signal would have left it
         os.set_blocking(reader, True)
         while os.read(reader, 65536):
