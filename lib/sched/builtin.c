@@ -316,8 +316,11 @@ reset_ports(struct builtin *builtin)
 		port->nb_calls = 0;
 		port->nb_calls_max = CALLS_PER_LOOK;
 		port->known = 0;
-		for (unsigned int to = 0; to < builtin->nb_shards; to++)
+		for (unsigned int to = 0; to < builtin->nb_shards; to++) {
 			port->rings[to] = &builtin->shards[to].rings[i];
+			/* The first look does not tell who has not come since the one before. */
+			port->seen[to].polls_for_higher = builtin->shards[to].nb_polls - 1;
+		}
 		port->implicit = !config->no_implicit_release;
 		port->nb_max = config->nb_held;
 		port->nb_held = port->nb_ending = 0;

@@ -154,8 +154,11 @@ struct seen {
 	uint32_t nb_polls, nb_taken;
 	uint32_t nb_quiet;  /* looks that saw nothing there, in a row */
 	uint32_t nb_absent; /* looks since then */
-	uint64_t look_at;   /* cycles: not before */
-	bool is_slow;       /* its events took long when it was seen to come last */
+	uint32_t
+		polls_for_higher; /* nb_polls when it was looked at for what is of higher priority, */
+	bool is_overdue;          /* and had not changed since the last such look */
+	uint64_t look_at;         /* cycles: not before */
+	bool is_slow;             /* its events took long when it was seen to come last */
 };
 
 /* Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. */
@@ -187,8 +190,6 @@ struct builtin_port {
 	uint32_t own_highest; /* of its own priorities when it looked, as a bit */
 	uint32_t
 		elsewhere_highest; /* likewise, of all other shards; beyond all: none, or not looked at */
-	const struct shard *higher;  /* that has something of higher priority than its own, */
-	uint32_t higher_polls;       /* had been polled so often */
 	uint64_t look_for_higher_at; /* cycles: not before, where there is slack */
 	unsigned int last_shard;     /* that it looked at */
 	unsigned int unasked;        /* shard that is looked at next although nobody told of it, */

@@ -253,7 +253,7 @@ highest(const struct shard *shard, uint64_t groups)
 
 /*
  * Where owners are given time for what is theirs, it is enough to look as often: at lines that all write. The time is that of the last
- * dequeue.
+ * dequeue, so that only who looks reads the clock.
  */
 static bool
 is_too_early(struct builtin_port *port)
@@ -265,20 +265,44 @@ is_too_early(struct builtin_port *port)
 	now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
 	if (now < port->look_for_higher_at)
 		return true;
-	port->look_for_higher_at = now + port->builtin->slack;
+	port->look_for_higher_at = weir_base_cycles() + port->builtin->slack;
 	return false;
 }
 
-/* Has it been there the last time, too, and its owner has not come since? */
-static bool
-is_overdue(struct builtin_port *port, const struct shard *shard)
+/*
+ * Where owners are given time nobody tells of what is in their rings. What is there of one that has not come since the last look, which is as
+ * long ago, goes to the lists, where others see of which priority it is.
+ */
+static void
+look_for_overdue(struct builtin_port *port, struct shard **locked)
 {
-	uint32_t nb_polls = __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
-	bool was_there = port->higher == shard && port->higher_polls == nb_polls;
+	struct builtin *builtin = port->builtin;
 
-	port->higher = shard;
-	port->higher_polls = nb_polls;
-	return was_there || port->builtin->slack == 0 || (port->served >> shard->id & 1) != 0;
+	for (unsigned int i = 0; builtin->slack != 0 && i < builtin->nb_shards; i++) {
+		struct shard *shard = &builtin->shards[i];
+		struct seen *seen = &port->seen[i];
+		uint32_t nb_polls = __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
+
+		seen->is_overdue = nb_polls == seen->polls_for_higher;
+		seen->polls_for_higher = nb_polls;
+		if (!seen->is_overdue || (port->served >> i & 1) != 0 || rings_seem_empty(shard))
+			continue;
+		if (*locked != NULL)
+			shard_unlock(*locked);
+		*locked = NULL;
+		if (!shard_trylock(shard))
+			continue;
+		shard_drain_all(shard);
+		shard_unlock(shard);
+	}
+}
+
+/* From a shard, in front of what is its own: owners are given time. */
+static bool
+may_take_higher(const struct builtin_port *port, unsigned int shard)
+{
+	return port->builtin->slack == 0 || port->seen[shard].is_overdue ||
+	       (port->served >> shard & 1) != 0;
 }
 
 /* Its own, which nobody else has changed since while it has the lock. */
@@ -291,7 +315,7 @@ highest_own(struct builtin_port *port, uint64_t groups)
 	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
 }
 
-/* The shard that has the highest priority of all others, if that is higher than its own. @locked: it has its own one's lock. */
+/* Of others that it may take from, the shard that has the highest priority, if that is higher than its own. @locked: it has its own one's lock. */
 static struct shard *
 highest_elsewhere(struct builtin_port *port, bool locked)
 {
@@ -303,7 +327,8 @@ highest_elsewhere(struct builtin_port *port, bool locked)
 	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
 		uint32_t there;
 
-		if (i == port->own_id && (port->served >> i & 1) != 0)
+		if ((i == port->own_id && (port->served >> i & 1) != 0) ||
+			!may_take_higher(port, i))
 			continue;
 		there = highest(&builtin->shards[i], groups);
 		if (there < best) {
@@ -344,10 +369,11 @@ look_for_higher(
 
 	if (is_too_early(port) || (bound != 0 && port->nb_elsewhere >= bound))
 		return 0;
+	look_for_overdue(port, locked);
 	for (unsigned int tries = 0; tries < builtin->nb_shards && got == 0; tries++) {
 		struct shard *shard = highest_elsewhere(port, *locked == port->own);
 
-		if (shard == NULL || !is_overdue(port, shard))
+		if (shard == NULL)
 			break;
 		if (*locked != NULL)
 			shard_unlock(*locked);

@@ -83,8 +83,9 @@ struct weir_sched_config {
 				    among them, until they find nothing to dequeue */
 	unsigned int
 		starvation_bound; /**< so many events of higher priority a port takes at most while a lower one that belongs to it waits; 0: strict */
-	/** An event of high priority whose flow belongs to a busy port is left to that so long, before others take it in front of what
-	 * they have: 0: not at all, priorities are strict among all ports. builtin only */
+	/** An event of high priority whose flow belongs to a busy port is left to that so long, before others take it in front of what they
+	 * have: once that port was not called for so long, which they look for as often. 0: not at all, priorities are strict among all ports.
+	 * builtin only */
 	unsigned int priority_slack_ns;
 	/** A port that found nothing for a while sleeps in dequeue until it is woken, up to so long; 0: never. builtin only */
 	unsigned int idle_sleep_us;
