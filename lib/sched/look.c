@@ -174,9 +174,10 @@ look_at_rings(struct shard *shard, uint16_t wanted)
 	}
 	if (shard_waiting(shard) < wanted || shard->nb_since_look >= EVENTS_PER_LOOK) {
 		look_if_due(shard);
-		/* What is ready may have come from itself: others have their turn, too, but less than what is taken, so that the
-		 * straight way is gone again. */
-		if (shard->nb_since_look >= EVENTS_PER_LOOK && shard->nb_ready > 0)
+		/* What is ready may have come from itself, or be one flow that others feed past the rings: those who are in them have their
+		 * turn, too, but less than what is taken, so that the straight way is gone again. */
+		if (shard->nb_since_look >= EVENTS_PER_LOOK &&
+			(shard->nb_ready > 0 || shard->next_of_owner != NONE))
 			shard_drain_some(shard, EVENTS_PER_LOOK / 2);
 		shard->nb_since_look = 0;
 	}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * One thread: a port that has atomic events of another one's flows, which it was not given for good. What follows from these is put in where it
+ * goes, past the rings.
+ */
+
+#include "sched_test.h"
+
+#define OWNER    0 /* of even flows */
+#define HELPER   1 /* of odd ones; gets all events of queue 0 */
+#define PRODUCER 2
+
+/* Queue 0's flows are both ports', but only the helper may have them by now; queue 1's are the owner's. */
+static void
+make(void)
+{
+	const struct weir_sched_port_config helper = {.no_implicit_release = true, .nb_held = 255};
+	const struct weir_sched_port_config producer = {.producer = true};
+	struct weir_sched_config config = st_config(3, 2);
+
+	st_builtin_only();
+	config.nb_flows = 1024;
+	st_make(config);
+	st_queue(0, ATOMIC, 0, 1);
+	st_queue(1, ATOMIC, 0, 2);
+	st_group(1, 1u << OWNER | 1u << HELPER);
+	st_group(2, 1u << OWNER);
+	st_keep(OWNER);
+	assert_int_equal(weir_sched_port_setup(st_sched, HELPER, &helper), 0);
+	assert_int_equal(weir_sched_port_setup(st_sched, PRODUCER, &producer), 0);
+	st_start();
+	/* One event in each is enough that its flows stay where they are. */
+	for (unsigned int queue = 0; queue < 2; queue++)
+		st_new(PRODUCER, (uint8_t)queue, 0, 0);
+	st_group(1, 1u << HELPER);
+	st_release(OWNER, st_get_one(OWNER));
+	st_release(HELPER, st_get_one(HELPER));
+}
+
+/* One of each flow, one after the other, to be held by the helper. The owner comes all the while. */
+static void
+hold(struct rte_event *events, unsigned int nb, uint32_t first_flow)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		st_new(PRODUCER, 0, first_flow + 2 * i, 0);
+		st_idle(OWNER);
+		events[i] = st_get_one(HELPER);
+	}
+	st_idle(OWNER);
+	/* It helped out, and that is all. */
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_PORT, HELPER, "shards_taken_over"), 0);
+}
+
+/* It goes on to queue 1. */
+static struct rte_event
+onward(struct rte_event event, uint32_t flow, uint64_t value)
+{
+	event.op = RTE_EVENT_OP_FORWARD;
+	event.queue_id = 1;
+	event.flow_id = flow & 0xfffff;
+	event.u64 = value;
+	return event;
+}
+
+/* So many in one call come in the order in which they were sent: more than are put in at a time, with some of its own flows among them. */
+static void
+in_one_burst(unsigned int nb, unsigned int nb_own)
+{
+	struct rte_event events[255], own[255];
+
+	make();
+	hold(events, nb, 0);
+	hold(own, nb_own, 1);
+	/* One of its own after each few of the others. */
+	for (unsigned int i = 0; i < nb_own; i++) {
+		const unsigned int at = i * (nb / nb_own + 1);
+
+		memmove(&events[at + 1], &events[at], (nb + i - at) * sizeof(events[0]));
+		events[at] = own[i];
+	}
+	for (unsigned int i = 0; i < nb + nb_own; i++)
+		events[i] = onward(events[i], 2, i);
+	assert_int_equal(weir_sched_enqueue(st_port(HELPER), events, (uint16_t)(nb + nb_own)),
+		nb + nb_own);
+	for (unsigned int i = 0; i < nb + nb_own; i++) {
+		struct rte_event event = st_get_one(OWNER);
+
+		assert_int_equal(event.u64, i);
+		st_release(OWNER, event);
+	}
+	st_get_none(OWNER);
+	/* Nothing is held any more: its flows are free. */
+	for (uint32_t flow = 0; flow < 240; flow++) {
+		st_new(PRODUCER, 0, flow, flow);
+		st_release(HELPER, st_get_one(HELPER));
+	}
+	st_teardown(NULL);
+}
+
+static void
+many_in_one_burst(void **state)
+{
+	const unsigned int nbs[] = {1, 31, 32, 33, 64, 65, 120};
+
+	for (unsigned int i = 0; i < RTE_DIM(nbs); i++) {
+		in_one_burst(nbs[i], 0);
+		in_one_burst(nbs[i], 1);
+		in_one_burst(nbs[i], RTE_MIN(nbs[i], 50u));
+	}
+}
+
+#define NB_FED 120
+
+/*
+ * The owner works on one flow, whose events the helper puts in as fast as it takes them. What a producer sends to another flow is not kept
+ * waiting. @first: others that it had before, so that what it does now and then does not always fall together
+ */
+static void
+beside_flow(unsigned int first)
+{
+	struct rte_event held[NB_FED], event;
+	unsigned int nb = 0;
+
+	make();
+	for (unsigned int i = 0; i < first; i++) {
+		st_new(PRODUCER, 1, 4, 0);
+		st_release(OWNER, st_get_one(OWNER));
+		st_idle(HELPER);
+	}
+	hold(held, NB_FED, 0);
+	/* There is always another one of the flow. */
+	for (; nb < 2; nb++) {
+		event = onward(held[nb], 2, 0);
+		assert_int_equal(weir_sched_enqueue(st_port(HELPER), &event, 1), 1);
+	}
+	st_new(PRODUCER, 1, 4, 1);
+	for (; nb < NB_FED; nb++) {
+		assert_int_equal(weir_sched_dequeue(st_port(OWNER), &event, 1), 1);
+		if (event.u64 == 1)
+			break;
+		held[nb] = onward(held[nb], 2, 0);
+		assert_int_equal(weir_sched_enqueue(st_port(HELPER), &held[nb], 1), 1);
+		st_release(OWNER, event);
+	}
+	/* Looks at rings are at most 16 events apart, and so many of a flow come in a row. */
+	if (nb > 2 + 16 + 64)
+		fail_msg("after %u others: %u of a flow came before one of another flow", first,
+			nb);
+	st_teardown(NULL);
+}
+
+static void
+one_flow_keeps_none_out(void **state)
+{
+	for (unsigned int first = 0; first < 64; first++)
+		beside_flow(first);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(many_in_one_burst),
+		TEST(one_flow_keeps_none_out),
+	};
+
+	return ST_RUN("sched-foreign", tests);
+}
