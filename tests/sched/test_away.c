@@ -256,6 +256,44 @@ group_moves(void **state)
 	}
 }
 
+/* Who serves several shards, each of which always has something, does not let one of them wait for long. */
+static void
+each_has_its_turn(unsigned int nb_ports, unsigned int burst)
+{
+	const unsigned int most = 16 * nb_ports; /* dequeues, some times what it takes */
+	unsigned int last[16] = {0};
+
+	make_atomic(nb_ports, 0);
+	st_start();
+	call_until(1, 0, nb_ports - 1);
+	for (uint32_t flow = 0; flow < 64; flow++)
+		st_new(0, 0, flow, flow);
+	for (unsigned int i = 1; i < 4000; i++) {
+		struct rte_event events[16];
+		uint16_t got = weir_sched_dequeue(st_port(0), events, (uint16_t)burst);
+
+		assert_true(got > 0);
+		for (uint16_t n = 0; n < got; n++) {
+			last[events[n].flow_id % nb_ports] = i;
+			st_forward(0, events[n], events[n].queue_id ^ 1);
+		}
+		for (unsigned int port = 0; port < nb_ports; port++)
+			if (i - last[port] > most)
+				fail_msg("of %u shards, burst %u: none of one in %u dequeues",
+					nb_ports, burst, most);
+	}
+	st_teardown(NULL);
+}
+
+static void
+shards_take_turns(void **state)
+{
+	for (unsigned int nb_ports = 2; nb_ports <= 16; nb_ports *= 2) {
+		each_has_its_turn(nb_ports, 1);
+		each_has_its_turn(nb_ports, 16);
+	}
+}
+
 #define SLACK_NS 5000
 #define LOW_NS   1000
 
@@ -378,6 +416,7 @@ main(void)
 		TEST(comes_back),
 		TEST(order_is_kept),
 		TEST(group_moves),
+		TEST(shards_take_turns),
 		TEST(leaves_high_ones),
 		TEST(costs_nobody_anything),
 	};

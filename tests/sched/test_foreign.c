@@ -81,8 +81,8 @@ in_one_burst(unsigned int nb, unsigned int nb_own)
 	}
 	for (unsigned int i = 0; i < nb + nb_own; i++)
 		events[i] = onward(events[i], 2, i);
-	assert_int_equal(weir_sched_enqueue(st_port(HELPER), events, (uint16_t)(nb + nb_own)),
-		nb + nb_own);
+	assert_int_equal(
+		weir_sched_enqueue(st_port(HELPER), events, (uint16_t)(nb + nb_own)), nb + nb_own);
 	for (unsigned int i = 0; i < nb + nb_own; i++) {
 		struct rte_event event = st_get_one(OWNER);
 
@@ -145,8 +145,8 @@ beside_flow(unsigned int first)
 	}
 	/* Looks at rings are at most 16 events apart, and so many of a flow come in a row. */
 	if (nb > 2 + 16 + 64)
-		fail_msg("after %u others: %u of a flow came before one of another flow", first,
-			nb);
+		fail_msg(
+			"after %u others: %u of a flow came before one of another flow", first, nb);
 	st_teardown(NULL);
 }
 

@@ -20,7 +20,7 @@ static int
 setup(void **state)
 {
 	const struct weir_sched_config config = {
-		.nb_ports = 2, .nb_queues = 1, .nb_flows = 16, .nb_events = 16};
+		.nb_ports = 2, .nb_queues = 1, .nb_flows = 256, .nb_events = 64};
 
 	sched = weir_sched_create("help", &config);
 	assert_non_null(sched);
@@ -147,6 +147,74 @@ test_looks_are_as_far_apart_as_events_are_short(void **state)
 	check_gap(false, builtin->gap);
 }
 
+/* Of a flow of the owner's, into a ring there. */
+static void
+send(uint32_t flow, unsigned int nb)
+{
+	const struct rte_event event = st_event(RTE_EVENT_OP_NEW, 0, flow, 0);
+
+	for (unsigned int i = 0; i < nb; i++)
+		assert_int_equal(weir_sched_enqueue(weir_sched_port(sched, HELPER), &event, 1), 1);
+}
+
+/* Of events of so many flows in a ring the helper wants two. @return how many it gets */
+static uint16_t
+take_two(unsigned int nb_flows)
+{
+	struct rte_event events[2];
+	uint16_t got;
+
+	for (uint32_t i = 1; i <= nb_flows; i++)
+		send(2 * i, 1);
+	shard_lock(shard);
+	got = take_half_of_all(helper, shard, events, RTE_DIM(events), UINT32_MAX);
+	shard_unlock(shard);
+	return got;
+}
+
+/* No more leaves the rings than is worth it: who takes half of it gets what it wants. */
+static void
+test_rings_are_left_to_the_owner(void **state)
+{
+	assert_int_equal(take_two(15), 2);
+	assert_int_equal(shard->nb_ready, 2);
+	assert_int_equal(shard->nb_in_rings, 11);
+}
+
+/* What comes first may be of a lower priority than what comes last. */
+static void
+test_rings_are_emptied_for_priorities(void **state)
+{
+	builtin->priorities_used = 3;
+	assert_int_equal(take_two(15), 2);
+	assert_int_equal(shard->nb_ready, 13);
+	assert_int_equal(shard->nb_in_rings, 0);
+}
+
+/* Nor is anything hidden behind a flow that the owner has. */
+static void
+test_rings_are_emptied_for_what_is_behind(void **state)
+{
+	struct rte_event event;
+
+	send(0, 1);
+	assert_int_equal(weir_sched_dequeue(weir_sched_port(sched, OWNER), &event, 1), 1);
+	send(0, 8);
+	assert_int_equal(take_two(3), 2);
+	assert_int_equal(shard->nb_ready, 1);
+	assert_int_equal(shard->nb_in_rings, 0);
+}
+
+/* Half at most, and all of a single one. */
+static void
+test_half_is_left_to_the_owner(void **state)
+{
+	assert_int_equal(take_two(1), 1);
+	/* The flow that it has by now waits. */
+	assert_int_equal(take_two(3), 1);
+	assert_int_equal(shard->nb_ready, 1);
+}
+
 int
 main(void)
 {
@@ -158,6 +226,12 @@ main(void)
 			test_single_one_of_several_priorities, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_looks_are_as_far_apart_as_events_are_short, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rings_are_left_to_the_owner, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_rings_are_emptied_for_priorities, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_rings_are_emptied_for_what_is_behind, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_half_is_left_to_the_owner, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
