@@ -120,13 +120,12 @@ own_queue(const struct bridge_job *job, const struct bridge_job_flow *flow)
 	return job->own[(uint64_t)(flow - job->flows) * job->nb_own / job->nb_flows];
 }
 
-/* A function of its own: a thread-local is looked at where nothing can have moved to another thread since. */
-static __attribute__((noinline)) int
+static int
 send(struct bridge_job *job, struct bridge_job_flow *flow)
 {
-	struct rte_event event = weir_em_event_ptr(flow);
+	const struct rte_event event = weir_em_event_ptr(flow);
 
-	return weir_em_send(weir_job_core(), own_queue(job, flow), &event, 1) == 1 ? 0 : -rte_errno;
+	return weir_job_send(own_queue(job, flow), &event);
 }
 
 /* It is done with: that is told, for as long as it takes. Those behind it wait, too. */

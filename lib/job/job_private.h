@@ -30,7 +30,8 @@
  * a new event is sent, which may be refused. Then, and when a plain thread woke it, it goes to the list of ready jobs, which
  * has no limit, as each job has its own link. Cores look at the list in each round (weir_em_poll_add()), and send the events;
  * if one is refused even there, the core runs that job without an event. So woken jobs go on whatever is inside the scheduler: no
- * credit has to be reserved for a job that waits, and 100,000 of them may.
+ * credit has to be reserved for a job that waits, and 100,000 of them may. What a job sends may take the credit of the event of its slice
+ * (weir_job_send()): jobs that are ready take all credits there are, and would keep each other's results from leaving.
  *
  * Contexts. Queues of jobs are parallel: a running job has no context of its own to give up. Where its function was called first in a
  * receive function, it has the caller's, for as long as that has it.
@@ -111,7 +112,8 @@ struct job {
 
 	uint64_t slice_set JOB_LINE; /* cycles, as the coroutine knows */
 	uint64_t nb_slices, nb_waits, ran, cores;
-	struct job_lane *lane; /* a timeout is armed there */
+	struct job_lane *lane;   /* a timeout is armed there */
+	struct rte_event *event; /* of the slice that runs; NULL: it has none, or none any more */
 
 	struct job_told told JOB_LINE;
 

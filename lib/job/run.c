@@ -72,10 +72,12 @@ slice(struct job_worker *worker, struct job *job, struct rte_event *event, uint6
 	uint64_t now;
 
 	job->action = JOB_ACTION_SLICE;
+	job->event = event;
 	worker->depth++;
 	++*worker->holds; /* the first slice may be outside of dispatch, which keeps the core */
 	weir_coro_resume(job->coro);
 	now = weir_base_cycles();
+	event = job->event; /* it may have sent something in its place */
 	account(worker, job, begin, now);
 	if (weir_coro_has_exited(job->coro))
 		job_ended(worker, job, event, now);

@@ -56,6 +56,40 @@ weir_job_core(void)
 	return job != NULL ? job->worker->core : NULL;
 }
 
+/* By the job's own event, which has a credit. */
+static int
+send_in_place(struct job *job, weir_em_queue queue, const struct rte_event *event)
+{
+	struct rte_event own = *job->event;
+	int rc;
+
+	own.event_type = event->event_type;
+	own.sub_event_type = event->sub_event_type;
+	own.u64 = event->u64;
+	rc = weir_em_forward(job->worker->core, queue, &own);
+	if (rc == 0)
+		job->event = NULL;
+	return rc;
+}
+
+/* What belongs to a thread is looked at where nothing can have moved to another one since. */
+__attribute__((noinline)) int
+weir_job_send(weir_em_queue queue, const struct rte_event *event)
+{
+	struct job *job = job_self();
+	struct rte_event copy;
+	int rc = 0;
+
+	if (job == NULL)
+		return -EPERM;
+	copy = *event;
+	if (unlikely(weir_em_send(job->worker->core, queue, &copy, 1) != 1))
+		rc = -rte_errno;
+	if (rc == -ENOSPC && job->event != NULL)
+		rc = send_in_place(job, queue, event);
+	return rc;
+}
+
 bool
 weir_job_self_cancelled(void)
 {

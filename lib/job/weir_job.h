@@ -272,6 +272,16 @@ struct weir_em_core *weir_job_core(void);
 bool weir_job_self_cancelled(void);
 
 /**
+ * Send an event, as by weir_em_send(). Where the scheduler takes no new one it goes in the place of the job's own, with its credit: that is
+ * never refused. The job goes on without an event then, as one that was woken where there are no credits. So jobs that send, and nobody
+ * else, cannot keep each other from it, however few credits there are.
+ *
+ * @param event  what is sent is the receiver's
+ * @return 0; -ENOSPC: there is no room, and this slice has no event, or none any more: try again after a wait; what weir_em_send() says; -EPERM
+ */
+int weir_job_send(weir_em_queue queue, const struct rte_event *event);
+
+/**
  * Let others run, whether the slice is up or not: it goes to the end of its queue.
  *
  * @return 0; -ECANCELED: it is to end; -EDEADLK: with a lock; -EPERM

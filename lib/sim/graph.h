@@ -204,6 +204,8 @@ void sim_job_take_event(struct sim *sim, uint32_t worker, uint32_t lane);
 /* It gives the job way to others; or the job waits, or is over. */
 void sim_job_forward(struct sim *sim, uint32_t worker, uint32_t lane);
 void sim_job_release(struct sim *sim, uint32_t worker);
+/* A packet that it is done with goes on in place of its event, with the credit, where there is no other. @return false: it has no event */
+bool sim_job_lend(struct sim *sim, uint32_t worker, uint32_t packet);
 /* Are there jobs without events that a worker serves? */
 bool sim_backlog_has_work(const struct sim *sim, uint32_t worker);
 /* It gives events to those, as far as the scheduler takes them. @return a lane of which it runs a job without one; SIM_NONE: none */

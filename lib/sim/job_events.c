@@ -8,6 +8,7 @@
  *                             `--> none is left: backlog --> each worker, once a round: credit --> queue, or a slice without an event
  *
  * A job of a node is that of a flow, and takes its packets one after the other; these have no credits while they wait for it, or are worked on.
+ * What it is done with takes one, or where none is left the job's own, which has no event from then on.
  */
 #include <stdlib.h>
 
@@ -131,6 +132,18 @@ sim_job_release(struct sim *sim, uint32_t index)
 		return;
 	worker->has_event = false;
 	sim_credit_put(sim);
+}
+
+bool
+sim_job_lend(struct sim *sim, uint32_t index, uint32_t packet)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+
+	if (!worker->has_event)
+		return false;
+	worker->has_event = false;
+	sim->packets.all[packet].has_credit = sim->model->is_limited;
+	return true;
 }
 
 static inline const struct model_cores *

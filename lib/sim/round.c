@@ -453,7 +453,7 @@ finish(struct sim *sim, uint32_t index, uint32_t packet)
 	const uint32_t lane = sim->packets.all[packet].lane, to = job_of(sim, lane)->to;
 	const uint32_t node = job_of(sim, lane)->node;
 
-	if (!sim_credit_take(sim, packet)) {
+	if (!sim_credit_take(sim, packet) && !sim_job_lend(sim, index, packet)) {
 		wait(sim, index, packet, JOB_SENDS, WEIR_BASE_JOB_RETRY_NS * UINT64_C(1000));
 		return;
 	}

@@ -69,6 +69,16 @@ def test_a_full_scheduler_is_waited_for(tmp_path, alone):
     assert_as_alone(report, tmp_path, alone(3))
 
 
+@pytest.mark.parametrize("work", ["compute", "wait"])
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("threshold", [1, 2, 3, 64])
+def test_more_jobs_than_credits(tmp_path, alone, threshold, workers, work):
+    """Jobs that want an event take each credit that is given back. What they are done with goes on by theirs."""
+    platform = [{"receive": ["uplink", "uplink6"], "groups": []}, *[{}] * workers]
+    report = run(tmp_path, description(with_jobs(work=work, time="1us"), platform, 1, threshold=threshold))
+    assert_as_alone(report, tmp_path, alone(1))
+
+
 def test_what_is_too_much_is_refused_by_name(tmp_path):
     report = run(tmp_path, description(with_jobs(packets=20, on_full="drop", time="50us"), READER_AND_TWO, 3))
     assert_report_adds_up(report)

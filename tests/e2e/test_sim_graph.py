@@ -340,7 +340,7 @@ run:
 
 
 @pytest.mark.parametrize("work", ["compute", "wait"])
-@pytest.mark.parametrize("threshold", [4, 20])
+@pytest.mark.parametrize("threshold", [1, 2, 3, 4, 20])
 def test_jobs_at_the_limit_lose_nothing(tmp_path, threshold, work):
     path = tmp_path / "limit.yaml"
     path.write_text(JOBS_AT_LIMIT.replace("THRESHOLD", str(threshold)).replace("WORK", work).replace(

@@ -403,6 +403,46 @@ no_credit_while_events_circulate(void **state)
 	et_run();
 }
 
+static weir_em_queue told;
+
+/* No new event is taken: in place of its own it can send one. */
+static void
+tells(void *in, void *out)
+{
+	const struct rte_event event = weir_em_event_u64(*(const uint64_t *)in);
+	struct rte_event new = event;
+
+	assert_int_equal(weir_em_send(weir_job_core(), told, &new, 1), 0);
+	assert_int_equal(weir_job_send(told, &event), 0);
+	assert_int_equal(weir_job_send(told, &event), -ENOSPC);
+	jt_add(&nb_done, 1);
+	assert_int_equal(weir_job_yield(), 0); /* it goes on without one */
+	jt_add(&nb_done, 1);
+}
+
+/* What jobs send by their own events' credits is taken where nothing else is. */
+static void
+no_credit_but_their_own(void **state)
+{
+	static struct et_sink sink;
+	const uint64_t number = 7;
+
+	reset();
+	st_builtin_only();
+	make_with_stuck_queue(1);
+	et_sink_make(&sink, WEIR_EM_QUEUE_ATOMIC, 0, 0);
+	told = sink.queue;
+	jt_spawn(tells, &number, sizeof(number),
+		&(struct weir_job_options){.flags = WEIR_JOB_LATER});
+	assert_true(fill_up(stuck) >= 900);
+	jt_finish();
+	et_run();
+	assert_int_equal(nb_done, 2);
+	assert_int_equal(sink.nb, 1);
+	assert_int_equal(sink.values[0], number);
+	assert_int_equal(weir_job_send(told, &(struct rte_event){.event = 0}), -EPERM);
+}
+
 static uint64_t cores_seen;
 
 static void
@@ -458,6 +498,7 @@ main(void)
 		JT_TEST(not_for_its_own_group),
 		JT_TEST(no_credit_is_needed),
 		JT_TEST(no_credit_while_events_circulate),
+		JT_TEST(no_credit_but_their_own),
 		JT_TEST(no_credit_but_a_group),
 	};
 

@@ -36,18 +36,18 @@
 	name ": {to: uplink, arrivals: deterministic, interval: 1ns, start: " start ", " more "}"
 
 /*
- * Of two packets of a flow the first one has the other credit, beside the job's, when it is done at 10900, and is with the queue until the
- * job's slice is over. So the second one is refused at 20900, and the job sleeps for 20 us, without a credit.
+ * Of three packets of a flow the first one has the other credit, beside the job's, when it is done at 10900. The second one goes by the job's, at
+ * 20900; so the job has no event when its slice is over at 25900, and is run without one, for 5400 ns. The third packet is refused at 31400, and the
+ * job sleeps for 20 us, while the others are brought back.
  */
 static void
 refused_packet_is_sent_later(void **state)
 {
-	EXPECT(JOBS("threshold: 2", "work: compute, time: 10us", STREAM("s", "0ns", "count: 2")),
-		{WEIR_SIM_JOB, "work", "slices", 2}, {WEIR_SIM_JOB, "work", "packets", 2},
-		{WEIR_SIM_STREAM, "s", "latency_min_ns", 20900 + 245 - 1},
-		/* Found at 41045. */
-		{WEIR_SIM_STREAM, "s", "latency_max_ns", 41045 + 500 + 245 - 2},
-		{WEIR_SIM_STREAM, "s", "service_mean_ns", 80 + 30 + 10000 + 210 + 35});
+	EXPECT(JOBS("threshold: 2", "work: compute, time: 10us", STREAM("s", "0ns", "count: 3")),
+		{WEIR_SIM_JOB, "work", "slices", 3}, {WEIR_SIM_JOB, "work", "packets", 3},
+		{WEIR_SIM_STREAM, "s", "latency_min_ns", 31400 + 53 - 2},
+		/* Found at 51553. */
+		{WEIR_SIM_STREAM, "s", "latency_max_ns", 51553 + 500 + 245 - 3});
 }
 
 /* Three jobs, and two credits: the third one is run first, as it has no event, and sends when others have given theirs back. */
@@ -58,23 +58,27 @@ job_without_event_runs_at_once(void **state)
 		       STREAM("a", "0ns", "count: 1, flows: 9999999") ", " STREAM(
 			       "b", "1ns", "count: 1, flows: 9999999") ", " STREAM("c", "2ns",
 			       "count: 1, flows: 9999999")),
-		{WEIR_SIM_JOB, "work", "slices", 6}, {WEIR_SIM_JOB, "work", "packets", 3},
-		/* Run at 900, refused at 10900, woken at 30900, and found when the jobs of the others have been refused. */
-		{WEIR_SIM_STREAM, "c", "latency_mean_ns", 31500 + 500 + 245 - 3},
-		/* Of the others, which came together, this one's lane is first: run at 11200, refused at 21200, woken at 41200. */
-		{WEIR_SIM_STREAM, "b", "latency_mean_ns", 41345 + 500 + 245 - 2},
-		/* Run at 21500, refused at 31500, woken at 51500. */
-		{WEIR_SIM_STREAM, "a", "latency_mean_ns", 51590 + 500 + 245 - 1});
+		{WEIR_SIM_JOB, "work", "slices", 4}, {WEIR_SIM_JOB, "work", "packets", 3},
+		/* Of the others, which came together, this one's lane is first: run at 11200, sent by its event's credit at 21200. */
+		{WEIR_SIM_STREAM, "b", "latency_mean_ns", 21200 + 245 - 2},
+		/* After the walk with that one: run at 21845, and sent so, too. */
+		{WEIR_SIM_STREAM, "a", "latency_mean_ns", 31845 + 245 - 1},
+		/* Run at 900, refused at 10900, woken at 30900 with an event, and run after the walk with the last one. */
+		{WEIR_SIM_STREAM, "c", "latency_mean_ns", 32190 + 300 + 245 - 3});
 }
 
-/* A job's own event has the only credit: it sends nothing, ever, as a program that runs. It tries each 20 us. */
+/*
+ * The job's own event has the only credit, by which the first packet goes at 10900; the second one is refused at 20900. The job is woken at 40900, and
+ * found at 41045: that goes by its event's credit, and the third one, refused at 51545, when it is found again, at 71690.
+ */
 static void
-one_credit_is_too_few(void **state)
+one_credit_is_enough(void **state)
 {
 	EXPECT(JOBS("threshold: 1", "work: compute, time: 10us", STREAM("s", "0ns", "count: 3")),
-		{WEIR_SIM_STREAM, "s", "delivered_packets", 0},
-		{WEIR_SIM_STREAM, "s", "dropped_packets", 0},
-		{WEIR_SIM_STREAM, "s", "held_packets", 3}, {WEIR_SIM_JOB, "work", "slices", 10});
+		{WEIR_SIM_STREAM, "s", "delivered_packets", 3},
+		{WEIR_SIM_STREAM, "s", "held_packets", 0}, {WEIR_SIM_JOB, "work", "slices", 3},
+		{WEIR_SIM_STREAM, "s", "latency_min_ns", 20900 + 245 - 1},
+		{WEIR_SIM_STREAM, "s", "latency_max_ns", 71690 + 500 + 245 - 3});
 }
 
 /* Jobs that wait have no credits: more of them do than there are. */
@@ -221,7 +225,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused_packet_is_sent_later),
 		cmocka_unit_test(job_without_event_runs_at_once),
-		cmocka_unit_test(one_credit_is_too_few),
+		cmocka_unit_test(one_credit_is_enough),
 		cmocka_unit_test(waiting_jobs_have_no_credits),
 		cmocka_unit_test(jobs_of_others_are_passed_over),
 		cmocka_unit_test(nobody_sleeps_beside_the_backlog),
