@@ -312,6 +312,13 @@ check_buffer(struct config *config, const struct config_link *link)
 			link->format.name);
 		return 0;
 	}
+	if (link->format.clock_hz == 0) {
+		weir_base_doc_error_add(config->doc, weir_base_doc_get(link->value, "format"),
+			"format '%s' does not say how long its ticks are, and a buffer is of "
+			"seconds; expected a key 'clock' in it",
+			link->format.name);
+		return 0;
+	}
 	reason_log_begin();
 	error = weir_readout_buffer_plan(&link->buffer, &info);
 	why = reason_log_end(strerror(-error));

@@ -25,6 +25,9 @@ run:
   stats_json: out/stats.json
 """
 
+STEP = "step: 100, stream: {offset: 0, width: 8}, timestamp: {offset: 32, width: 32}}\n"
+WIB = "  links:\n    wib: {format: wibeth, count: 8, stream: 16, buffer: {history: 50ms}}\n"
+
 # As in test_bad_descriptions.py: what to replace by what, '@' before the place; words of the message.
 WRONG = {
     "unknown key of a link": ("count: 8", "@cuont: 8", ["'cuont'", "count"]),
@@ -33,6 +36,11 @@ WRONG = {
     "unknown format": ("format: wibeth", "format: @wibet", ["'wibet'", "wibeth", "srs-vmm3a", "mine"]),
     "format that is built in": ("    mine: {", "    @udp: {", ["'udp'", "built in"]),
     "format that contradicts itself": ("timestamp: {offset: 32, width: 32}", "@timestamp: {offset: 36, width: 61}", ["within 8"]),
+    "format without a clock": ("clock: 1MHz, " + STEP + WIB + "    own: {format: mine", STEP + WIB + "    own: {format: @mine", ["'mine'", "'clock'"]),
+    "format whose field is not in its frames": ("timestamp: {offset: 32, width: 32}", "@timestamp: {offset: 512, width: 32}", ["68 bytes", "64"]),
+    "format whose frames have no length": ("timestamp: {offset: 32, width: 32}", "timestamp: {offset: 32, width: 32}, @length: {offset: 8, width: 8, plus: 65B}",
+                                           ["8 bits", "65", "64 bytes"]),
+    "format with a step and no timestamp": (STEP, "step: @100, stream: {offset: 0, width: 8}}\n", ["timestamp"]),
     "link without a format": ("    own: {format: mine, buffer", "    @own: {buffer", ["'format'"]),
     "link without a buffer": ("any: {format: udp, buffer: {history: 1s, rate: 100Hz, frame_size: 100B}}", "@any: {format: udp}", ["'buffer'"]),
     "link name with a dash": ("    own: {f", "    @o-n: {f", ["'o-n'", "letters"]),

@@ -284,9 +284,9 @@ refused(void **state)
 			WEIR_READOUT_FIELD_SEQUENCE,
 			"modulus 1 of a sequence number of 8 bits; expected 2 up to 2^8"},
 		{{.name = "t", .step_ticks = 1}, WEIR_READOUT_FIELD_TIMESTAMP,
-			"a step without a timestamp"},
+			"a step without a timestamp; expected a field of it"},
 		{{.name = "t", .clock_hz = 1}, WEIR_READOUT_FIELD_TIMESTAMP,
-			"a clock without a timestamp"},
+			"a clock without a timestamp; expected a field of it"},
 		{{.name = "t",
 			 .fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, 8}},
 			 .step_ticks = 64},
@@ -295,12 +295,34 @@ refused(void **state)
 		{{.name = "t",
 			 .fields = {[WEIR_READOUT_FIELD_STREAM] = {64, 8}},
 			 .size_max_bytes = 8},
-			WEIR_READOUT_NB_FIELDS,
-			"at most 8 bytes; frames have at least 9, where the last field ends or as "
-			"stated"},
+			WEIR_READOUT_FIELD_STREAM,
+			"it ends 9 bytes from the beginning of frames of 8; expected within these"},
 		{{.name = "t", .size_min_bytes = 10, .size_max_bytes = 9}, WEIR_READOUT_NB_FIELDS,
-			"at most 9 bytes; frames have at least 10, where the last field ends or as "
-			"stated"},
+			"at most 9 bytes, and at least 10; expected as many or more at most"},
+		{{.name = "t",
+			 .fields = {[WEIR_READOUT_FIELD_LENGTH] = {0, 8}},
+			 .length_plus_bytes = 41,
+			 .size_min_bytes = 40,
+			 .size_max_bytes = 40},
+			WEIR_READOUT_FIELD_LENGTH,
+			"no number of 8 bits, times 1 and plus 41, is a size of 40 to 40 bytes; "
+			"expected one that is"},
+		{{.name = "t",
+			 .fields = {[WEIR_READOUT_FIELD_LENGTH] = {0, 3}},
+			 .length_unit_bytes = 8,
+			 .size_min_bytes = 57,
+			 .size_max_bytes = 100},
+			WEIR_READOUT_FIELD_LENGTH,
+			"no number of 3 bits, times 8 and plus 0, is a size of 57 to 100 bytes; "
+			"expected one that is"},
+		{{.name = "t",
+			 .fields = {[WEIR_READOUT_FIELD_LENGTH] = {0, 16}},
+			 .length_unit_bytes = 8,
+			 .size_min_bytes = 41,
+			 .size_max_bytes = 47},
+			WEIR_READOUT_FIELD_LENGTH,
+			"no number of 16 bits, times 8 and plus 0, is a size of 41 to 47 bytes; "
+			"expected one that is"},
 	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -173,14 +173,23 @@ refused(void **state)
 		"f.yaml:3:5: 64 bits from bit 1 of a byte on are in 9 bytes; expected within 8\n");
 	bad("formats:\n  a:\n    sequence: {offset: 0, width: 8, modulus: 257}\n",
 		"f.yaml:3:5: modulus 257 of a sequence number of 8 bits; expected 2 up to 2^8\n");
-	bad("formats:\n  a:\n    step: 5\n", "f.yaml:2:3: a step without a timestamp\n");
+	bad("formats:\n  a:\n    step: 5\n",
+		"f.yaml:3:11: a step without a timestamp; expected a field of it\n");
 	bad("formats:\n  a:\n    size: 10B\n    size_max: 10B\n",
 		"f.yaml:4:15: 'size_max' beside 'size'; expected one or the other\n");
 	bad("formats:\n  a:\n    size: 10B\n    size_min: 10B\n",
 		"f.yaml:4:15: 'size_min' beside 'size'; expected one or the other\n");
 	bad("formats:\n  a:\n    size: 8B\n    timestamp: {offset: 8, width: 64}\n",
-		"f.yaml:2:3: at most 8 bytes; frames have at least 9, where the last field ends or "
-		"as stated\n");
+		"f.yaml:4:5: it ends 9 bytes from the beginning of frames of 8; expected within "
+		"these\n");
+	bad("formats:\n  a:\n    clock: 1MHz\n",
+		"f.yaml:3:12: a clock without a timestamp; expected a field of it\n");
+	bad("formats:\n  a:\n    size_min: 10B\n    size_max: 8B\n",
+		"f.yaml:2:3: at most 8 bytes, and at least 10; expected as many or more at "
+		"most\n");
+	bad("formats:\n  a:\n    size: 8B\n    length: {offset: 0, width: 8, plus: 9B}\n",
+		"f.yaml:4:5: no number of 8 bits, times 1 and plus 9, is a size of 8 to 8 bytes; "
+		"expected one that is\n");
 	bad("formats:\n  a:\n    stream: {offset: 0, width: 65}\n",
 		"f.yaml:3:32: '65' is out of range; expected an integer from 1 to 64\n");
 	bad("formats:\n  a:\n    stream: {offset: 0}\n",

@@ -204,7 +204,7 @@ wrong_length(void **state)
 	static const struct {
 		uint16_t words;
 		const char *why;
-	} wrong[] = {{0, "': frame 1 says that it has 4 bytes"},
+	} wrong[] = {{0, "': frame 1 says that it has 4 bytes; expected "},
 		{500, "': frame 1 says that it has 2004 bytes"},
 		{UINT16_MAX, "': frame 1 says that it has "}, {100, "' ends within frame 1"}};
 	struct weir_readout_format format;

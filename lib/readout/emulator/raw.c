@@ -136,8 +136,11 @@ get_size(const struct raw *raw, uint32_t *bytes, char *why, size_t why_bytes)
 	*bytes = (uint32_t)size;
 	if (size <= FRAME_BYTES_MAX && weir_readout_format_size_allowed(format, (uint32_t)size))
 		return 1;
-	snprintf(why, why_bytes, "'%s': frame %" PRIu64 " says that it has %" PRIu64 " bytes",
-		raw->path, raw->frames, size);
+	snprintf(why, why_bytes,
+		"'%s': frame %" PRIu64 " says that it has %" PRIu64 " bytes; expected %" PRIu32
+		" to %" PRIu32 ", as format '%s' has them",
+		raw->path, raw->frames, size, format->size_min_bytes,
+		RTE_MIN(format->size_max_bytes, FRAME_BYTES_MAX), format->name);
 	return -EBADMSG;
 }
 

@@ -114,11 +114,11 @@ check_timestamp(const struct weir_readout_format_spec *spec, const struct compla
 	uint32_t width = spec->fields[WEIR_READOUT_FIELD_TIMESTAMP].width_bits;
 
 	if (width == 0 && spec->step_ticks != 0)
-		return refuse(
-			complaint, WEIR_READOUT_FIELD_TIMESTAMP, "a step without a timestamp");
+		return refuse(complaint, WEIR_READOUT_FIELD_TIMESTAMP,
+			"a step without a timestamp; expected a field of it");
 	if (width == 0 && spec->clock_hz != 0)
-		return refuse(
-			complaint, WEIR_READOUT_FIELD_TIMESTAMP, "a clock without a timestamp");
+		return refuse(complaint, WEIR_READOUT_FIELD_TIMESTAMP,
+			"a clock without a timestamp; expected a field of it");
 	/* What is a step on must not be a step back. */
 	if (width != 0 && spec->step_ticks > mask_of(width) / 4)
 		return refuse(complaint, WEIR_READOUT_FIELD_TIMESTAMP,
@@ -129,16 +129,47 @@ check_timestamp(const struct weir_readout_format_spec *spec, const struct compla
 }
 
 static int
-check_sizes(const struct weir_readout_format_spec *spec, uint32_t size_min_bytes,
+check_sizes(const struct weir_readout_format_spec *spec, const struct complaint *complaint)
+{
+	const uint32_t max = spec->size_max_bytes;
+
+	if (max == 0)
+		return 0;
+	for (unsigned int i = 0; i < WEIR_READOUT_NB_FIELDS; i++)
+		if (end_of(&spec->fields[i]) > max)
+			return refuse(complaint, (enum weir_readout_field_kind)i,
+				"it ends %u bytes from the beginning of frames of %u; expected "
+				"within these",
+				end_of(&spec->fields[i]), max);
+	if (max < spec->size_min_bytes)
+		return refuse(complaint, WEIR_READOUT_NB_FIELDS,
+			"at most %u bytes, and at least %u; expected as many or more at most", max,
+			spec->size_min_bytes);
+	return 0;
+}
+
+/* Does any length mean a size that frames are stated to have? Else each of them would be of a wrong size. */
+static int
+check_length(const struct weir_readout_format_spec *spec, uint32_t size_min_bytes,
 	const struct complaint *complaint)
 {
-	if (spec->size_max_bytes != 0 && spec->size_max_bytes < size_min_bytes)
-		return refuse(complaint, WEIR_READOUT_NB_FIELDS,
-			"at most %u bytes; frames have at least %u, where the last field ends or "
-			"as "
-			"stated",
-			spec->size_max_bytes, size_min_bytes);
-	return 0;
+	const uint32_t width = spec->fields[WEIR_READOUT_FIELD_LENGTH].width_bits;
+	const uint64_t unit = spec->length_unit_bytes != 0 ? spec->length_unit_bytes : 1;
+	const uint64_t max = spec->size_max_bytes;
+	const uint64_t plus = spec->length_plus_bytes;
+	uint64_t least = 0; /* that means a frame's size, or more */
+
+	if (width == 0 || max == 0)
+		return 0;
+	if (plus < size_min_bytes)
+		least = (size_min_bytes - plus + unit - 1) / unit;
+	if (least <= mask_of(width) && least * unit + plus <= max)
+		return 0;
+	return refuse(complaint, WEIR_READOUT_FIELD_LENGTH,
+		"no number of %u bits, times %llu and plus %llu, is a size of %u to %llu bytes; "
+		"expected one that is",
+		width, (unsigned long long)unit, (unsigned long long)plus, size_min_bytes,
+		(unsigned long long)max);
 }
 
 static int
@@ -242,7 +273,9 @@ weir_readout_format_compile(const struct weir_readout_format_spec *spec,
 	if (rc == 0)
 		rc = check_timestamp(spec, &complaint);
 	if (rc == 0)
-		rc = check_sizes(spec, size_min_bytes, &complaint);
+		rc = check_sizes(spec, &complaint);
+	if (rc == 0)
+		rc = check_length(spec, size_min_bytes, &complaint);
 	if (rc == 0)
 		fill(spec, size_min_bytes, format);
 	return rc;

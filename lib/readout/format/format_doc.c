@@ -70,11 +70,23 @@ check_sizes(struct weir_base_doc *doc, const struct weir_base_doc_value *value)
 	return 0;
 }
 
+/* What is wrong: that field, or, of a timestamp that there is none of, what needs it. */
+static const struct weir_base_doc_value *
+place_of(const struct weir_base_doc_value *value, enum weir_readout_field_kind field)
+{
+	if (field == WEIR_READOUT_NB_FIELDS)
+		return value;
+	if (weir_base_doc_given(value, field_names[field]))
+		return weir_base_doc_get(value, field_names[field]);
+	if (weir_base_doc_given(value, "step"))
+		return weir_base_doc_get(value, "step");
+	return weir_base_doc_given(value, "clock") ? weir_base_doc_get(value, "clock") : value;
+}
+
 int
 weir_readout_format_read(struct weir_base_doc *doc, const struct weir_base_doc_value *value,
 	struct weir_readout_format *format)
 {
-	const struct weir_base_doc_value *at = value;
 	struct weir_readout_format_spec spec;
 	enum weir_readout_field_kind field;
 	char why[160];
@@ -84,8 +96,6 @@ weir_readout_format_read(struct weir_base_doc *doc, const struct weir_base_doc_v
 	read_spec(value, &spec);
 	if (weir_readout_format_compile(&spec, format, &field, why, sizeof(why)) == 0)
 		return 0;
-	if (field < WEIR_READOUT_NB_FIELDS && weir_base_doc_given(value, field_names[field]))
-		at = weir_base_doc_get(value, field_names[field]);
-	weir_base_doc_error_add(doc, at, "%s", why);
+	weir_base_doc_error_add(doc, place_of(value, field), "%s", why);
 	return -EINVAL;
 }
