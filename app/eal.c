@@ -10,7 +10,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -275,6 +277,23 @@ add_user_arguments(const struct config *config, struct arguments *args)
 		add(args, "%s", weir_base_doc_str(weir_base_doc_at(list, i)));
 }
 
+/* Signals are for the main thread: EAL's thread for telemetry ends, with an error, when it is the one that a signal interrupts. */
+static int
+init_beside_signals(int argc, char **argv)
+{
+	sigset_t ending, before;
+	int result;
+
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGTERM);
+	sigaddset(&ending, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &ending, &before);
+	result = rte_eal_init(argc, argv);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return result;
+}
+
 /* EAL answers an argument that it does not know with two pages of help on standard output. */
 static int
 init_quietly(int argc, char **argv, bool verbose)
@@ -285,7 +304,7 @@ init_quietly(int argc, char **argv, bool verbose)
 	fflush(stdout);
 	if (null >= 0)
 		dup2(null, STDOUT_FILENO);
-	result = rte_eal_init(argc, argv);
+	result = init_beside_signals(argc, argv);
 	fflush(stdout);
 	if (null >= 0) {
 		dup2(kept, STDOUT_FILENO);

@@ -94,7 +94,8 @@ def test_many_signals(tmp_path):
 
 
 def is_among(pid, kind, number):
-    """Is the signal one of those that the process's kernel tells of it: SigCgt, those that it catches; ShdPnd, that wait for it."""
+    """Is the signal one of those that the kernel tells of the process, or the thread: SigCgt, those that it catches; SigBlk, that it blocks; ShdPnd, that
+    wait for it."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii") as status:
             mask = next(line.split()[1] for line in status if line.startswith(f"{kind}:"))
@@ -126,6 +127,19 @@ def test_second_signal_ends_a_hanging_worker(tmp_path, how):
 def catches(pid, number):
     """Does the process catch the signal by now, as its kernel sees it?"""
     return is_among(pid, "SigCgt", number)
+
+
+def test_signals_are_for_the_main_thread(tmp_path):
+    """Others block them: DPDK's thread for telemetry would end with an error, and a worker would be held up."""
+    name = unique_name()
+    with start(endless(tmp_path, mixture()), name) as instance:
+        wait_for_packets(instance, name)
+        main = instance.process.pid
+        others = [int(thread) for thread in os.listdir(f"/proc/{main}/task") if int(thread) != main]
+        for how in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            assert len(others) > 2 and all(is_among(thread, "SigBlk", how) for thread in others)
+            assert not is_among(main, "SigBlk", how)
+        assert instance.stop().code == OK
 
 
 def test_signal_at_any_time(tmp_path):
