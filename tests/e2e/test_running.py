@@ -124,11 +124,6 @@ def test_second_signal_ends_a_hanging_worker(tmp_path, how):
     clean_up_after(name, tmp_path)
 
 
-def catches(pid, number):
-    """Does the process catch the signal by now, as its kernel sees it?"""
-    return is_among(pid, "SigCgt", number)
-
-
 def test_signals_are_for_the_main_thread(tmp_path):
     """Others block them: DPDK's thread for telemetry would end with an error, and a worker would be held up."""
     name = unique_name()
@@ -148,7 +143,7 @@ def test_signal_at_any_time(tmp_path):
     for delay_ms in (0, 5, 20, 60, 120, 180, 250):
         with start(network, unique_name()) as instance:
             time.sleep(delay_ms / 1000)
-            caught = catches(instance.process.pid, signal.SIGTERM)
+            caught = is_among(instance.process.pid, "SigCgt", signal.SIGTERM)  # by now
             instance.process.send_signal(signal.SIGTERM)
             try:
                 done = instance.wait()
