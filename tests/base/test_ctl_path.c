@@ -3,10 +3,12 @@
 #include "cmocka_all.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -118,21 +120,29 @@ a_name_is_taken_once(void **state)
 	assert_int_equal(errno, EINVAL);
 }
 
-/* A server that dies without closing. */
-static void
+/* A server that dies without closing. @return what is to be closed, before which nobody who looks for instances can remove its socket */
+static int
 leave_socket_behind(void)
 {
-	int status;
-	pid_t pid = fork();
+	char path[200];
+	int status, lock;
+	pid_t pid;
 
+	path_of(path, sizeof(path));
+	*strrchr(path, '/') = '\0';
+	lock = open(path, O_RDONLY | O_DIRECTORY);
+	assert_true(lock >= 0);
+	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		if (weir_base_ctl_open(name) == NULL)
+		/* The lock is the parent's, too. */
+		if (weir_base_ctl_open(name) == NULL || flock(lock, LOCK_EX) != 0)
 			_exit(1);
 		kill(getpid(), SIGKILL);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
+	return lock;
 }
 
 static void
@@ -141,16 +151,18 @@ sockets_of_the_dead_are_removed(void **state)
 	struct weir_base_ctl *ctl;
 	char path[200];
 	json_t *result;
+	int lock;
 
 	path_of(path, sizeof(path));
-	leave_socket_behind();
+	lock = leave_socket_behind();
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(weir_base_ctl_call(name, "help", NULL, 60000, &result), -ENOENT);
 	json_decref(result);
+	close(lock);
 	assert_false(is_listed(name));
 	assert_int_not_equal(access(path, F_OK), 0);
 	/* Or the name is taken again. */
-	leave_socket_behind();
+	close(leave_socket_behind());
 	ctl = weir_base_ctl_open(name);
 	assert_non_null(ctl);
 	assert_int_equal(weir_base_ctl_call(name, "help", NULL, 60000, &result), 0);
