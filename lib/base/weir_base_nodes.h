@@ -203,6 +203,9 @@ enum weir_base_where {
 /** Frames that are taken out of a link's queue at once. */
 #define WEIR_BASE_DELIVERY_BURST 64
 
+/** Packets that are asked for at once of a port that links share, unless told. */
+#define WEIR_BASE_SHARED_BURST 2048
+
 /** Packets that an emulated or replayed link has in hand at once. */
 #define WEIR_BASE_FEED_BURST 256
 

@@ -22,6 +22,7 @@
 
 #include <stdint.h>
 
+#include "weir_base_nodes.h"
 #include "weir_readout_dispatch.h"
 
 #ifdef __cplusplus
@@ -29,7 +30,7 @@ extern "C" {
 #endif
 
 /** Packets asked for at once, unless configured: as in weir_readout_receiver.h. */
-#define WEIR_BRIDGE_LINK_BURST 2048
+#define WEIR_BRIDGE_LINK_BURST WEIR_BASE_SHARED_BURST
 
 /** What a link_rx node is to be. */
 struct weir_bridge_link_param {

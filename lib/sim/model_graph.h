@@ -34,7 +34,9 @@ struct model_port {
 	char *made_name; /* of one that is not in the file; else NULL */
 	bool is_device;
 	bool receives, transmits;
-	bool is_polled;           /* by a worker */
+	const struct weir_base_doc_value
+		*shared; /* node that receives in place of its own, as links share it; or NULL */
+	bool is_polled;  /* by a worker */
 	uint32_t first_rx, nb_rx; /* rings; a packet's flow tells which one it comes to */
 	uint32_t first_tx, nb_tx; /* rings, one for each worker; none where packets leave at once */
 	uint32_t rx_burst, rx_ring, tx_ring;

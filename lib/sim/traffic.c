@@ -180,7 +180,7 @@ static void
 give_fields(struct sim *sim, uint32_t index, uint32_t packet)
 {
 	const struct model_stream *const model = &sim->model->streams[index];
-	const uint64_t number = sim->streams[index].made;
+	const uint64_t number = sim->streams[index].made % model->capture.nb;
 
 	sim->packets.all[packet].number = number;
 	sim->frames[packet] = (struct sim_frame){

@@ -309,7 +309,8 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 	case WEIR_BASE_NODE_RECEIVES:
 		if (node->nb_next == 0 && graph_of(sim)->ports[node->port].is_delivery)
 			sim_link_put(sim, packet);
-		else if (node->nb_next == 0)
+		else if (node->nb_next == 0 || (graph_of(sim)->ports[node->port].shared != NULL &&
+						       sim_link_of(sim, packet) != SIM_NONE))
 			sim_link_receive(sim, packet);
 		else
 			send(sim, index, draw_next(sim, at), packet);

@@ -165,8 +165,8 @@ WRONG = {
     "circle": ({"next: {drop: 1}": "next: {ip6: 1}", 'ip6 -> mirror"': 'ip6 -> mirror", "mirror.ip6 -> mirror"', "  costs:": "  @costs:"},
                ["never leave"]),
     "unknown ring": ({"duration: 1ms": "duration: 1ms, probes: {p: {ring: @uplink.1.rx_ring}}"}, ["unknown ring"]),
-    "nodes that are not simulated": ({"{mirror: {type: classify}}": "{@mirror: {type: link_rx}}", "next: {drop: 1}": "next: {classify: 1}"},
-                                     ["not simulated"]),
+    "nodes that receive from nothing": ({"{mirror: {type: classify}}": "{@mirror: {type: link_rx}}", "next: {drop: 1}": "next: {classify: 1}"},
+                                        ["nothing to receive from", "'port'"]),
 }
 
 

@@ -559,6 +559,7 @@ sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_valu
 		return 0;
 	if (sim_doc_read_receivers(model, root) < 0)
 		return -ENOMEM;
+	sim_doc_read_shared(model, root);
 	model->graph.burst = (uint32_t)weir_base_doc_u64(weir_base_doc_get(platform, "burst"));
 	model->graph.idle = (enum model_idle)weir_base_doc_u64(weir_base_doc_get(platform, "idle"));
 	if (read_workers(model, root, weir_base_doc_get(platform, "workers")) < 0 ||
@@ -566,5 +567,6 @@ sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_valu
 		return -ENOMEM;
 	number_cores(model);
 	check_unpolled(model);
+	sim_doc_check_shared(model);
 	return sim_doc_read_nodes(model, application, costs);
 }

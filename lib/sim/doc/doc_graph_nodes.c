@@ -110,6 +110,26 @@ is_receivers(const struct plan *plan, const struct plan_node *node)
 	return node < plan->nodes + plan->first_type && node->type->role == WEIR_BASE_NODE_LINKS;
 }
 
+/* Does it receive in place of a port's own node? */
+static inline bool
+is_shared(const struct plan_node *node)
+{
+	return node->own != NULL && node->type->role == WEIR_BASE_NODE_LINKS;
+}
+
+/* What receives from a port. */
+static uint32_t
+rx_node_of(const struct plan *plan, uint32_t port)
+{
+	const struct weir_base_doc_value *shared = plan->model->graph.ports[port].shared;
+	uint32_t i;
+
+	for (i = plan->first_own; shared != NULL && i < plan->nb_nodes; i++)
+		if (plan->nodes[i].own == shared)
+			return i;
+	return port;
+}
+
 /* Of one that brings in packets: an edge for each of its queues, that leads to `drop` at first. */
 static int
 make_queue_edges(struct plan *plan, struct plan_node *node)
@@ -197,6 +217,8 @@ init_own_node(struct plan *plan, struct plan_node *node, const struct weir_base_
 			type);
 		node->type = weir_base_node_type_find(WEIR_BASE_NODE_NULL);
 	}
+	if (is_shared(node))
+		node->port = sim_doc_shared_port(plan->model, own);
 	snprintf(node->name, sizeof(node->name), "%.31s-%.31s", type, weir_base_doc_name(own));
 }
 
@@ -236,9 +258,11 @@ make_plan(struct plan *plan)
 static void
 change_edge(struct plan *plan, const struct weir_base_doc_value *value)
 {
+	const uint32_t nb_ports = plan->model->graph.nb_ports;
 	struct weir_base_doc *doc = plan->model->doc;
 	struct weir_base_node_edge text;
 	struct plan_edge *edge;
+	const char *shared;
 	uint32_t from, to;
 
 	if (weir_base_node_edge_parse(weir_base_doc_str(value), &text) < 0)
@@ -253,7 +277,16 @@ change_edge(struct plan *plan, const struct weir_base_doc_value *value)
 		return;
 	}
 	edge = find_edge(&plan->nodes[from], text.edge);
-	if (edge == NULL) {
+	if (from < nb_ports && rx_node_of(plan, from) != from) {
+		shared = weir_base_doc_name(plan->nodes[rx_node_of(plan, from)].own);
+		weir_base_doc_error_add(doc, value,
+			"node '%s' receives from port '%s' in its place; expected '%s.%s'", shared,
+			text.from, shared, text.edge);
+	} else if (is_shared(&plan->nodes[to])) {
+		weir_base_doc_error_add(doc, value,
+			"'%s' gets its packets from a port; expected an edge to another node",
+			text.to);
+	} else if (edge == NULL) {
 		refuse_edge(plan, value, &plan->nodes[from], text.edge);
 	} else if (edge->changed != NULL) {
 		weir_base_doc_error_add(doc, value,
@@ -348,7 +381,7 @@ static bool
 is_drawn(const struct plan_node *node)
 {
 	return (node->type->role == WEIR_BASE_NODE_PASSES ||
-		       node->type->role == WEIR_BASE_NODE_RECEIVES) &&
+		       node->type->role == WEIR_BASE_NODE_RECEIVES || is_shared(node)) &&
 	       node->nb_edges > 0;
 }
 
@@ -423,12 +456,6 @@ reach(struct plan *plan, uint32_t index)
 	if (node->is_seen)
 		return;
 	node->is_seen = true;
-	if (node->type->role == WEIR_BASE_NODE_LINKS && !is_receivers(plan, node)) {
-		weir_base_doc_error_add(plan->model->doc, node->own,
-			"nodes of type '%s' are not simulated; expected none that packets come to",
-			node->type->name);
-		return;
-	}
 	if (costs == NULL) {
 		weir_base_doc_error_add(plan->model->doc, nodes != NULL ? nodes : plan->costs,
 			"packets come to node '%s', which has no costs; expected a key '%s' in "
@@ -457,7 +484,8 @@ make_node(struct plan *plan, const struct plan_node *from, struct model_node *no
 			  : from < plan->nodes + plan->first_type ? graph->ports[from->port].name
 								  : from->type->name,
 		.is_own = from->own != NULL,
-		.role = is_receivers(plan, from) ? WEIR_BASE_NODE_RECEIVES : from->type->role,
+		.role = is_receivers(plan, from) || is_shared(from) ? WEIR_BASE_NODE_RECEIVES
+								    : from->type->role,
 		.port = from->port,
 		.vector = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "vector"))),
 		.packet = sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, "packet"))),
@@ -504,65 +532,8 @@ make_nodes(struct plan *plan)
 	}
 	graph->node_words = (graph->nb_nodes + 63) / 64;
 	for (i = 0; i < graph->nb_ports; i++)
-		if (plan->nodes[i].is_seen)
-			graph->rx_nodes[i] = plan->nodes[i].place;
-	return 0;
-}
-
-/* Do packets that come to a queue leave, as far as is known? Those of objects are looked at elsewhere. */
-static bool
-queue_leads_out(const struct weir_sim_model *model, const bool *leads_out, uint32_t queue)
-{
-	const struct model_queue *of = queue != SIM_NONE ? &model->queues[queue] : NULL;
-
-	return of == NULL || of->node == SIM_NONE || leads_out[model->graph.nexts[of->next].node];
-}
-
-static bool
-node_leads_out(
-	const struct weir_sim_model *model, const bool *leads_out, const struct model_node *node)
-{
-	uint32_t i;
-
-	if (node->role == WEIR_BASE_NODE_FREES || node->role == WEIR_BASE_NODE_TRANSMITS ||
-		(node->role == WEIR_BASE_NODE_RECEIVES && node->nb_next == 0))
-		return true;
-	if (node->role == WEIR_BASE_NODE_SENDS)
-		return queue_leads_out(model, leads_out, node->queue);
-	if (node->role == WEIR_BASE_NODE_WORKS)
-		return queue_leads_out(model, leads_out, model->graph.jobs[node->job].to);
-	for (i = 0; i < node->nb_next; i++)
-		if (leads_out[model->graph.nexts[node->first_next + i].node])
-			return true;
-	return false;
-}
-
-/* Packets that can only go round never leave. */
-static int
-check_circles(struct plan *plan)
-{
-	const struct model_graph *graph = &plan->model->graph;
-	bool *leads_out = calloc(graph->nb_nodes + 1, sizeof(*leads_out)), changed = true;
-	unsigned int nb_errors;
-	uint32_t i;
-
-	if (leads_out == NULL)
-		return -ENOMEM;
-	weir_base_doc_errors(plan->model->doc, &nb_errors);
-	while (changed)
-		for (changed = false, i = 0; i < graph->nb_nodes; i++)
-			if (!leads_out[i] &&
-				node_leads_out(plan->model, leads_out, &graph->nodes[i]))
-				leads_out[i] = changed = true;
-	for (i = 0; nb_errors == 0 && i < graph->nb_nodes; i++)
-		if (!leads_out[i]) {
-			weir_base_doc_error_add(plan->model->doc, plan->costs,
-				"packets of node '%s' go in a circle and never leave; expected a "
-				"way out",
-				graph->nodes[i].name);
-			break;
-		}
-	free(leads_out);
+		if (plan->nodes[rx_node_of(plan, i)].is_seen)
+			graph->rx_nodes[i] = plan->nodes[rx_node_of(plan, i)].place;
 	return 0;
 }
 
@@ -581,13 +552,14 @@ sim_doc_read_nodes(struct weir_sim_model *model, const struct weir_base_doc_valu
 	if (error == 0) {
 		check_costs(&plan);
 		for (i = 0; i < model->graph.nb_polled; i++)
-			reach(&plan, model->graph.rings[model->graph.polled[i]].port);
+			reach(&plan,
+				rx_node_of(&plan, model->graph.rings[model->graph.polled[i]].port));
 		for (i = plan.first_own; i < plan.nb_nodes; i++)
 			if (plan.nodes[i].type->role == WEIR_BASE_NODE_BRINGS)
 				reach(&plan, i);
 		error = make_nodes(&plan);
 		if (error == 0)
-			error = check_circles(&plan);
+			error = sim_doc_check_circles(model, costs);
 	}
 	for (i = 0; plan.nodes != NULL && i < plan.nb_nodes; i++)
 		free(plan.nodes[i].edges);

@@ -40,15 +40,16 @@ place_of(const struct keys *keys)
 							 : keys->link;
 }
 
-/* The queue of a receiver; those that are emulated or replayed have none, and are looked for together. */
+/* The queue of a receiver, or a port that a graph shares; those that are emulated or replayed have none, and are looked for together. */
 static bool
-same_queue(const struct weir_base_doc_value *one, const struct weir_base_doc_value *other)
+same_queue(const struct weir_base_doc_value *root, const struct weir_base_doc_value *one,
+	const struct weir_base_doc_value *other)
 {
 	const struct weir_base_doc_value *port = weir_base_doc_get(one, "port");
 	const struct weir_base_doc_value *others = weir_base_doc_get(other, "port");
 
 	if (port == NULL || others == NULL)
-		return port == others;
+		return port == others && sim_doc_shared(root, one) == sim_doc_shared(root, other);
 	return strcmp(weir_base_doc_str(port), weir_base_doc_str(others)) == 0 &&
 	       weir_base_doc_u64(weir_base_doc_get(one, "queue")) ==
 		       weir_base_doc_u64(weir_base_doc_get(other, "queue"));
@@ -83,7 +84,7 @@ check_others(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 		const struct keys other = keys_of(root, weir_base_doc_at(links, i));
 
 		if (strcmp(other.format.name, keys->format.name) != 0 ||
-			!same_queue(other.link, keys->link))
+			!same_queue(root, other.link, keys->link))
 			continue;
 		if (keys->first <= other.first + (other.nb - 1) &&
 			other.first <= keys->first + (keys->nb - 1))

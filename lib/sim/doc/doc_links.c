@@ -111,14 +111,13 @@ check_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	return (replayed != NULL) + (emulated != NULL) + weir_base_doc_given(link, "port") <= 1;
 }
 
-/* The frames of a link that comes by a receiver: all alike, at the rate that its format or its buffer says. */
+/* The frames of a link that comes by a receiver, or by a port of a graph: all alike, at the rate that its format or its buffer says. */
 static bool
 receive(struct weir_sim_model *model, const struct weir_base_doc_value *value,
-	struct frames *frames, struct model_stream *stream)
+	struct frames *frames, uint32_t shared, struct model_stream *stream)
 {
 	const struct weir_base_doc_value *name = weir_base_doc_get(value, "port");
-	const uint32_t port =
-		name != NULL ? sim_doc_port(model, weir_base_doc_str(name)) : SIM_NONE;
+	const uint32_t port = name != NULL ? sim_doc_port(model, weir_base_doc_str(name)) : shared;
 	const uint64_t bytes = frames->room != 0 ? frames->room : frames->bytes;
 	const bool has_rate = frames->rate_hz > 0 || (frames->step > 0 && frames->clock_hz > 0);
 
@@ -127,7 +126,7 @@ receive(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 			"what it takes to receive frames of link '%s' has no costs; expected "
 			"'costs' in 'platform', or a link that is emulated or replayed",
 			weir_base_doc_name(value));
-	else if (port == SIM_NONE || !model->graph.ports[port].is_receiver)
+	else if (port == SIM_NONE || (port != shared && !model->graph.ports[port].is_receiver))
 		weir_base_doc_error_add(model->doc, name != NULL ? name : value,
 			"frames of link '%s' come from no receiver, and are neither emulated nor "
 			"replayed; expected a 'port' of platform.receivers, or traffic",
@@ -315,6 +314,23 @@ collect(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	return false;
 }
 
+/* Frames that a capture has, of which each says what it is. */
+static int
+add_captured(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct frames *frames, struct model_stream *stream, struct model_link *link)
+{
+	bool is_good;
+
+	stream->source = SIM_SOURCE_REPLAY;
+	stream->sizes = SIM_SIZES_CAPTURED;
+	link->room = (uint32_t)frames->room;
+	set_clock(frames, stream, link);
+	link->reorder = number_of(weir_base_doc_get(link->value, "buffer"), "reorder");
+	if (sim_doc_read_fields(model, root, link, &is_good) < 0 || read_reasons(model, link) < 0)
+		return -ENOMEM;
+	return is_good ? add_links(model, stream, link, 0) : 0;
+}
+
 /* Frames of a file, for which it has a rate, or a step. */
 static int
 replay(struct weir_sim_model *model, const struct weir_base_doc_value *root,
@@ -325,23 +341,27 @@ replay(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct sim_format format = sim_format_read(application, link->value);
 	const uint32_t port = port_of(model, weir_base_doc_name(replayed), false);
 	const uint32_t first = model->nb_streams;
-	bool is_good;
 
 	if (!sim_doc_check_replayed(model, replayed, link->value, &format))
 		return 0;
-	stream->source = SIM_SOURCE_REPLAY;
-	stream->sizes = SIM_SIZES_CAPTURED;
 	stream->queue = port != SIM_NONE ? SIM_TO_PORT | port : SIM_TO_LINK;
-	link->room = (uint32_t)frames->room;
-	set_clock(frames, stream, link);
-	link->reorder = number_of(weir_base_doc_get(link->value, "buffer"), "reorder");
-	if (sim_doc_read_fields(model, root, link, &is_good) < 0 || read_reasons(model, link) < 0)
-		return -ENOMEM;
-	if (!is_good)
+	return add_captured(model, root, frames, stream, link) < 0 ? -ENOMEM
+	       : model->nb_streams > first ? sim_doc_read_replayed(model, replayed, &format, first)
+					   : 0;
+}
+/* Frames of what a stream replays, by a port that its links and a graph share. */
+static int
+take_captured(struct weir_sim_model *model, const struct weir_base_doc_value *root,
+	const struct frames *frames, uint32_t port, struct model_stream *stream,
+	struct model_link *link)
+{
+	const struct sim_format format =
+		sim_format_read(weir_base_doc_get(root, "application"), link->value);
+
+	if (!sim_doc_check_timed(model, link->value, &format))
 		return 0;
-	return add_links(model, stream, link, 0) < 0
-		       ? -ENOMEM
-		       : sim_doc_read_replayed(model, replayed, &format, first);
+	stream->queue = SIM_TO_PORT | port;
+	return add_captured(model, root, frames, stream, link);
 }
 
 static int
@@ -360,16 +380,19 @@ read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 		.is_of_hits = is_of_hits,
 		.functions = SIM_NONE,
 		.followers = SIM_NONE};
+	const uint32_t shared = sim_doc_shared_port(model, sim_doc_shared(root, value));
 	bool is_good;
 
 	if (!check_link(model, root, value))
 		return 0;
 	if (!is_of_hits && sim_doc_replayed(root, value) != NULL)
 		return replay(model, root, &frames, &stream, &link);
+	if (shared != SIM_NONE && sim_doc_shared_capture(model, shared) != SIM_NONE)
+		return take_captured(model, root, &frames, shared, &stream, &link);
 	if (is_of_hits)
 		is_good = collect(model, value, &frames, &stream);
 	else if (emulated == NULL)
-		is_good = receive(model, value, &frames, &stream);
+		is_good = receive(model, value, &frames, shared, &stream);
 	else if (emulate(model, emulated, &frames, &stream, &is_good) < 0)
 		return -ENOMEM;
 	if (is_good && frames.clock_hz == 0)
@@ -427,5 +450,5 @@ sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_valu
 			read_link(model, root, link, has_hits) < 0)
 			return -ENOMEM;
 	}
-	return 0;
+	return sim_doc_split_captures(model, application);
 }

@@ -73,7 +73,7 @@ check_target(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 			"unknown link '%s'; expected one of application.links",
 			weir_base_doc_str(to));
 	else if (weir_base_doc_given(link, "port") || sim_doc_emulated(root, link) != NULL ||
-		 sim_doc_replayed(root, link) != NULL)
+		 sim_doc_replayed(root, link) != NULL || sim_doc_shared(root, link) != NULL)
 		weir_base_doc_error_add(model->doc, to,
 			"other frames come to link '%s'; expected one that has none but those that "
 			"functions make",

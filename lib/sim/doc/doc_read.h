@@ -62,6 +62,21 @@ int sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_
 /* Its nodes and edges, with what they cost. */
 int sim_doc_read_nodes(struct weir_sim_model *model, const struct weir_base_doc_value *application,
 	const struct weir_base_doc_value *costs);
+/* Is there a way out, wherever packets are? */
+int sim_doc_check_circles(struct weir_sim_model *model, const struct weir_base_doc_value *costs);
+/* After ports: those that links share; when it is known who polls them, whether they can. */
+void sim_doc_read_shared(struct weir_sim_model *model, const struct weir_base_doc_value *root);
+void sim_doc_check_shared(struct weir_sim_model *model);
+/* The node that hands a link its frames; NULL: none does. And the port that a node receives from; SIM_NONE: none. */
+const struct weir_base_doc_value *sim_doc_shared(
+	const struct weir_base_doc_value *root, const struct weir_base_doc_value *link);
+uint32_t sim_doc_shared_port(
+	const struct weir_sim_model *model, const struct weir_base_doc_value *node);
+/* The stream that replays a capture of what comes by such a port; SIM_NONE: there is none. */
+uint32_t sim_doc_shared_capture(const struct weir_sim_model *model, uint32_t port);
+/* After links: the frames of these captures are those of their links. */
+int sim_doc_split_captures(
+	struct weir_sim_model *model, const struct weir_base_doc_value *application);
 /* What a node of the graph, which has costs, has to do with queues of events: a queue may be added. */
 int sim_doc_read_events(struct weir_sim_model *model, const struct weir_base_doc_value *own,
 	const struct weir_base_doc_value *costs, uint32_t node);
@@ -84,6 +99,12 @@ const struct weir_base_doc_value *sim_doc_replayed(
 bool sim_doc_check_replayed(struct weir_sim_model *model,
 	const struct weir_base_doc_value *replayed, const struct weir_base_doc_value *link,
 	const struct sim_format *format);
+/* Do they say when they come, and how often? */
+bool sim_doc_check_timed(struct weir_sim_model *model, const struct weir_base_doc_value *link,
+	const struct sim_format *format);
+/* What a stream replays by a port is frames of that format, as far as it is of links that share the port: then it is their streams'. */
+int sim_doc_split_capture(
+	struct weir_sim_model *model, uint32_t stream, const struct sim_format *format);
 /* The frames of a file, to the links' streams from number @p first on; what is of no link is a stream behind all. */
 int sim_doc_read_replayed(struct weir_sim_model *model, const struct weir_base_doc_value *replayed,
 	const struct sim_format *format, uint32_t first);

@@ -66,11 +66,20 @@ sim_doc_check_replayed(struct weir_sim_model *model, const struct weir_base_doc_
 	const struct weir_base_doc_value *pcap = weir_base_doc_get(replayed, "pcap");
 	const struct weir_base_doc_value *raw = weir_base_doc_get(replayed, "frames");
 
-	if ((pcap == NULL) == (raw == NULL))
-		weir_base_doc_error_add(model->doc, raw != NULL ? raw : replayed,
-			"link '%s' is replayed from %s; expected either 'pcap' or 'frames'",
-			weir_base_doc_name(link), raw != NULL ? "two files" : "nothing");
-	else if (format->clock_hz == 0 || format->fields[SIM_FIELD_TIMESTAMP].width == 0)
+	if ((pcap != NULL) != (raw != NULL))
+		return sim_doc_check_timed(model, link, format) &&
+		       (raw == NULL || check_raw(model, raw, format));
+	weir_base_doc_error_add(model->doc, raw != NULL ? raw : replayed,
+		"link '%s' is replayed from %s; expected either 'pcap' or 'frames'",
+		weir_base_doc_name(link), raw != NULL ? "two files" : "nothing");
+	return false;
+}
+
+bool
+sim_doc_check_timed(struct weir_sim_model *model, const struct weir_base_doc_value *link,
+	const struct sim_format *format)
+{
+	if (format->clock_hz == 0 || format->fields[SIM_FIELD_TIMESTAMP].width == 0)
 		weir_base_doc_error_add(model->doc, weir_base_doc_get(link, "format"),
 			"frames of format '%s' do not say their time: that of the buffer is when "
 			"a thread takes them; expected a format with a timestamp and a clock",
@@ -81,7 +90,7 @@ sim_doc_check_replayed(struct weir_sim_model *model, const struct weir_base_doc_
 			"format '%s' has no step; expected a key 'rate', the frames a second",
 			format->name);
 	else
-		return raw == NULL || check_raw(model, raw, format);
+		return true;
 	return false;
 }
 
@@ -95,12 +104,12 @@ due_ps(const struct replay *replay)
 }
 
 static int
-add(struct replay *replay, struct model_capture *capture, uint32_t bytes,
-	const struct model_frame *frame)
+add_at(struct weir_sim_model *model, const struct weir_base_doc_value *path,
+	struct model_capture *capture, uint64_t ps, uint32_t bytes, const struct model_frame *frame)
 {
 	const uint32_t room = capture->room;
 	struct model_frame *frames;
-	int error = sim_doc_add_packet(replay->model, replay->path, capture, due_ps(replay), bytes);
+	int error = sim_doc_add_packet(model, path, capture, ps, bytes);
 
 	if (error < 0)
 		return error;
@@ -112,6 +121,13 @@ add(struct replay *replay, struct model_capture *capture, uint32_t bytes,
 	}
 	capture->frames[capture->nb - 1] = *frame;
 	return 0;
+}
+
+static int
+add(struct replay *replay, struct model_capture *capture, uint32_t bytes,
+	const struct model_frame *frame)
+{
+	return add_at(replay->model, replay->path, capture, due_ps(replay), bytes, frame);
 }
 
 static int
@@ -132,11 +148,22 @@ has_key(const struct sim_format *format, uint32_t bytes)
 	return bytes >= format->bytes_min && bytes < WORD_BYTES;
 }
 
+/* What one says of itself, or that it is none of a link that would drop others as @p wrong_size. */
+static struct model_frame
+read_frame(const struct sim_format *format, const uint8_t *bytes, uint32_t nb, uint32_t wrong_size)
+{
+	return (struct model_frame){
+		.timestamp = sim_format_get(format, SIM_FIELD_TIMESTAMP, bytes, nb),
+		.sequence = sim_format_get(format, SIM_FIELD_SEQUENCE, bytes, nb),
+		.reason = sim_format_allows(format, bytes, nb) ? SIM_NONE : wrong_size,
+	};
+}
+
 static int
 add_frame(struct replay *replay, const uint8_t *bytes, uint32_t nb)
 {
 	const struct sim_format *format = replay->format;
-	struct model_frame frame = {.reason = SIM_NONE};
+	struct model_frame frame;
 	uint64_t number;
 
 	if (!has_key(format, nb))
@@ -144,11 +171,8 @@ add_frame(struct replay *replay, const uint8_t *bytes, uint32_t nb)
 	number = sim_format_get(format, SIM_FIELD_STREAM, bytes, nb) - replay->key;
 	if (number >= replay->nb)
 		return add_rest(replay, nb, replay->unknown_stream);
-	frame.timestamp = sim_format_get(format, SIM_FIELD_TIMESTAMP, bytes, nb);
-	frame.sequence = sim_format_get(format, SIM_FIELD_SEQUENCE, bytes, nb);
-	if (!sim_format_allows(format, bytes, nb))
-		frame.reason =
-			replay->model->links[replay->model->streams[replay->first].link].wrong_size;
+	frame = read_frame(format, bytes, nb,
+		replay->model->links[replay->model->streams[replay->first].link].wrong_size);
 	return add(replay, &replay->model->streams[replay->first + number].capture, nb, &frame);
 }
 
@@ -209,7 +233,112 @@ read_capture(struct replay *replay)
 	weir_base_pcap_close(file);
 	return error;
 }
+
+/* ---- captures of what links and a graph share ---- */
+
+/* The link whose frame a packet is, of those that share a port; SIM_NONE: none. Where that is in it. */
+static uint32_t
+find_link(const struct weir_sim_model *model, uint32_t queue, const struct sim_format *format,
+	const struct weir_base_pcap_record *record, uint32_t *offset, uint32_t *bytes)
+{
+	uint64_t key;
+	uint32_t i;
+
+	*offset = 0;
+	*bytes = record->captured_bytes;
+	if (!format->is_ethernet &&
+		weir_base_datagram_find(record->bytes, record->captured_bytes,
+			record->captured_bytes, offset, bytes) != WEIR_BASE_DATAGRAM_FOUND)
+		return SIM_NONE;
+	if (!has_key(format, *bytes))
+		return SIM_NONE;
+	key = sim_format_get(format, SIM_FIELD_STREAM, record->bytes + *offset, *bytes);
+	for (i = 0; i < model->nb_links; i++)
+		if (model->links[i].has_fields &&
+			model->streams[model->links[i].stream].queue == queue &&
+			(format->fields[SIM_FIELD_STREAM].width == 0 ||
+				model->links[i].fields.key == key))
+			return i;
+	return SIM_NONE;
+}
+
+/* A packet of a stream's capture is its link's; one of none moves up to the place after those that are left. */
+static int
+split_packet(struct weir_sim_model *model, uint32_t index, const struct sim_format *format,
+	const struct weir_base_pcap_record *record, uint32_t number, uint32_t *nb_left)
+{
+	struct model_capture *capture = &model->streams[index].capture;
+	struct model_frame frame;
+	uint32_t link, offset, bytes;
+
+	link = find_link(model, model->streams[index].queue, format, record, &offset, &bytes);
+	if (link == SIM_NONE) {
+		capture->times_ps[*nb_left] = capture->times_ps[number];
+		capture->sizes[(*nb_left)++] = capture->sizes[number];
+		return 0;
+	}
+	frame = read_frame(format, record->bytes + offset, bytes, model->links[link].wrong_size);
+	return add_at(model, weir_base_doc_get(model->streams[index].value, "capture"),
+		&model->streams[model->links[link].stream].capture, capture->times_ps[number],
+		bytes, &frame);
+}
+
+/* Streams of links come as the one does that they are part of. */
+static void
+follow(struct weir_sim_model *model, uint32_t index)
+{
+	const struct model_stream *of = &model->streams[index];
+	uint32_t i;
+
+	for (i = 0; i < model->nb_streams; i++) {
+		struct model_stream *stream = &model->streams[i];
+
+		if (stream->link == SIM_NONE || stream->queue != of->queue)
+			continue;
+		stream->start_ps = of->start_ps;
+		stream->stop_ps = of->stop_ps;
+		stream->unit = of->unit;
+		stream->capture.round_ps = of->capture.round_ps;
+	}
+}
+
+int
+sim_doc_split_capture(
+	struct weir_sim_model *model, uint32_t stream, const struct sim_format *format)
+{
+	struct model_capture *capture = &model->streams[stream].capture;
+	const struct weir_base_doc_value *path =
+		weir_base_doc_get(model->streams[stream].value, "capture");
+	struct weir_base_pcap_record record;
+	struct weir_base_pcap *file;
+	uint32_t number, nb_left = 0;
+	char why[512];
+	int error = 0;
+
+	/* What is wrong with it was told when it was read. */
+	if (capture->nb == 0 ||
+		weir_base_pcap_open(weir_base_doc_str(path), &file, why, sizeof(why)) < 0)
+		return 0;
+	for (number = 0; error == 0 && number < capture->nb &&
+			 weir_base_pcap_next(file, &record, why, sizeof(why)) > 0;
+		number++)
+		error = split_packet(model, stream, format, &record, number, &nb_left);
+	weir_base_pcap_close(file);
+	capture->nb = nb_left;
+	follow(model, stream);
+	return error;
+}
 #else
+int
+sim_doc_split_capture(
+	struct weir_sim_model *model, uint32_t stream, const struct sim_format *format)
+{
+	(void)model;
+	(void)stream;
+	(void)format;
+	return 0; /* there are none */
+}
+
 static int
 read_capture(struct replay *replay)
 {
