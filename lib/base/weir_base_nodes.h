@@ -79,6 +79,9 @@ extern const char *const weir_base_job_work_names[];
 /** How soon a job tries again to send a packet that the scheduler did not take. */
 #define WEIR_BASE_JOB_RETRY_NS 20000
 
+/** Most events of queues that a worker takes in a round; of one that has jobs, one. */
+#define WEIR_BASE_ROUND_MAX 128
+
 /** Dequeues that got nothing, in a row, after each of which a port may rest. */
 #define WEIR_BASE_SCHED_IDLE_CALLS 16
 

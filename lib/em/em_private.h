@@ -35,6 +35,7 @@
 #include <rte_ring.h>
 
 #include "weir_base.h"
+#include "weir_base_nodes.h"
 #include "weir_em.h"
 #include "weir_em_pool.h"
 
@@ -177,6 +178,10 @@ struct em_local {
 	uint32_t head, tail;
 	struct em_local_event *events; /* nb_local_events */
 };
+
+/* A round of the simulator's workers is as long. */
+_Static_assert(
+	WEIR_BASE_ROUND_MAX == WEIR_EM_BURST_MAX, "the simulator's rounds have another length");
 
 struct weir_em_core {
 	struct weir_em *em;

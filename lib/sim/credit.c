@@ -55,6 +55,8 @@ sim_credits_check(struct sim *sim)
 
 	if (!sim->model->is_limited)
 		return;
+	for (i = 0; i < sim->model->graph.nb_workers; i++)
+		nb += sim->graph.workers[i].nb_released;
 	for (i = 0; i < sim->packets.nb; i++)
 		nb += is_inside(sim, &sim->packets.all[i]);
 	if (nb != sim->nb_credits || nb > sim->model->threshold)

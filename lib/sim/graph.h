@@ -74,9 +74,11 @@ struct sim_worker {
 	uint32_t round_left; /* packets that it may take */
 	uint32_t packet;     /* of a job */
 	bool has_event;      /* of the job, which has a credit */
+	uint32_t
+		nb_released; /* credits of what has left it in the round: they are returned after that */
 	bool is_unpaid;      /* the job has none: it is run before the round takes anything */
-	uint64_t slice_ps;   /* what is left of the slice */
-	uint64_t frame_ps;   /* of a job that has frames: what this one takes */
+	uint64_t slice_ps; /* what is left of the slice */
+	uint64_t frame_ps; /* of a job that has frames: what this one takes */
 	/* While it waits for the scheduler it serves queues, with a walk of its own: */
 	bool is_waiting;
 	bool is_woken;         /* it is about to look again */
@@ -212,8 +214,8 @@ bool sim_backlog_has_work(const struct sim *sim, uint32_t worker);
 uint32_t sim_backlog_feed(struct sim *sim, uint32_t worker);
 /* Has each flow of jobs one job? @return events of jobs */
 uint32_t sim_jobs_check(struct sim *sim);
-/* A packet leaves the graph, by which it may leave its lane. */
-void sim_round_release(struct sim *sim, uint32_t packet);
+/* A packet leaves the graph of a worker, by which it may leave its lane. */
+void sim_round_release(struct sim *sim, uint32_t worker, uint32_t packet);
 /*
  * Likewise, from a node to its queue: from an ordered lane in its turn.
  * @return false: it is new, and the scheduler takes no more

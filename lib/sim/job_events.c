@@ -131,7 +131,7 @@ sim_job_release(struct sim *sim, uint32_t index)
 	if (!worker->has_event)
 		return;
 	worker->has_event = false;
-	sim_credit_put(sim);
+	worker->nb_released += sim->model->is_limited;
 }
 
 bool

@@ -85,6 +85,25 @@ assign_lanes(struct weir_sim_model *model)
 		}
 }
 
+/* Where there are jobs, each event may be a time slice. */
+static void
+set_rounds(struct weir_sim_model *model)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < model->graph.nb_workers; i++) {
+		struct model_worker *worker = &model->graph.workers[i];
+		const struct model_cores *kind = &model->cores[model->core_kind[worker->core]];
+
+		worker->round = model->graph.burst < WEIR_BASE_ROUND_MAX ? model->graph.burst
+									 : WEIR_BASE_ROUND_MAX;
+		for (j = 0; j < model->nb_queues; j++)
+			if (model->queues[j].job != SIM_NONE &&
+				sim_serves_queue(kind, &model->queues[j]))
+				worker->round = 1;
+	}
+}
+
 int
 sim_model_finish(struct weir_sim_model *model)
 {
@@ -112,6 +131,7 @@ sim_model_finish(struct weir_sim_model *model)
 	assign_cores(model);
 	if (model->lane_core != NULL)
 		assign_lanes(model);
+	set_rounds(model);
 	return sim_metrics_make(model);
 }
 

@@ -106,6 +106,7 @@ struct model_worker {
 	uint32_t
 		process; /* whose thread it is, which polls buffers in place of rings, or SIM_NONE */
 	bool asks;       /* it serves queues of events */
+	uint32_t round;  /* so many at once, at most */
 	uint64_t dispatch_ps, switch_ps;
 };
 

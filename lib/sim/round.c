@@ -107,16 +107,18 @@ give_place_up(struct sim *sim, struct sim_lane *lane, uint32_t index)
 }
 
 void
-sim_round_release(struct sim *sim, uint32_t index)
+sim_round_release(struct sim *sim, uint32_t worker, uint32_t index)
 {
-	const uint32_t lane = sim->packets.all[index].lane;
+	struct sim_packet *const packet = &sim->packets.all[index];
+	const uint32_t lane = packet->lane;
 
 	if (lane == SIM_NONE)
 		return;
 	if (sim->lanes[lane].type == MODEL_ORDERED)
 		give_place_up(sim, &sim->lanes[lane], index);
 	leave_lane(sim, index);
-	sim_credit_return(sim, index);
+	sim->graph.workers[worker].nb_released += packet->has_credit;
+	packet->has_credit = false;
 	if (sim->lanes[lane].type == MODEL_ORDERED)
 		send_in_order(sim, &sim->lanes[lane]);
 }
@@ -292,6 +294,17 @@ choose_lane(struct sim *sim, uint32_t index)
 										    : SIM_NONE;
 }
 
+/* Its port gives back what it holds no more. */
+static void
+return_credits(struct sim *sim, struct sim_worker *worker)
+{
+	const uint32_t nb = worker->nb_released;
+
+	worker->nb_released = 0;
+	if (nb > 0)
+		sim_credits_put(sim, nb);
+}
+
 /* What the round has next, if anything. @param asked_ps  that pass before it is begun */
 static void
 take_next(struct sim *sim, uint32_t index, uint64_t asked_ps)
@@ -301,6 +314,8 @@ take_next(struct sim *sim, uint32_t index, uint64_t asked_ps)
 	const struct model_queue *queue;
 
 	worker->is_in_round = lane != SIM_NONE;
+	if (!worker->is_in_round)
+		return_credits(sim, worker);
 	if (worker->is_waiting && !worker->is_in_round) {
 		sim_worker_served(sim, index);
 		return;
@@ -347,7 +362,7 @@ sim_round_begin(struct sim *sim, uint32_t index)
 	const uint32_t unpaid = sim_backlog_feed(sim, index);
 
 	worker->round_ps = sim->now_ps;
-	worker->round_left = graph_of(sim)->burst;
+	worker->round_left = graph_of(sim)->workers[index].round;
 	if (sim->leniences != NULL)
 		sim_lenient_turn(sim, graph_of(sim)->workers[index].core);
 	if (unpaid != SIM_NONE)

@@ -528,13 +528,11 @@ sim_counted_ps(const struct sim *sim, uint64_t since_ps)
 	return sim->now_ps - (since_ps > sim->window_ps ? since_ps : sim->window_ps);
 }
 
-/* Somebody may have one more. */
+/* Others may have so many more. */
 static inline void
-sim_credit_put(struct sim *sim)
+sim_credits_put(struct sim *sim, uint32_t nb)
 {
-	if (!sim->model->is_limited)
-		return;
-	sim->nb_credits--;
+	sim->nb_credits -= nb;
 	if (sim->graph.nb_waiting > 0)
 		sim_workers_retry(sim);
 }
@@ -546,7 +544,7 @@ sim_credit_return(struct sim *sim, uint32_t packet)
 	if (!sim->packets.all[packet].has_credit)
 		return;
 	sim->packets.all[packet].has_credit = false;
-	sim_credit_put(sim);
+	sim_credits_put(sim, 1);
 }
 
 static inline void

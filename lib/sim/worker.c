@@ -243,17 +243,17 @@ draw_next(struct sim *sim, uint32_t index)
 
 /* A node has no room for a packet: it goes where its only edge leads. */
 static void
-drop(struct sim *sim, uint32_t worker, const struct model_node *node, uint32_t packet,
+drop(struct sim *sim, uint32_t index, const struct model_node *node, uint32_t packet,
 	uint32_t reason)
 {
 	if (node->nb_next == 0) {
 		/* What that takes is not known. */
-		sim_round_release(sim, packet);
+		sim_round_release(sim, index, packet);
 		sim_packet_dropped(sim, packet, reason);
 		return;
 	}
 	sim->packets.all[packet].to = SIM_TO_DROP | reason;
-	send(sim, worker, graph_of(sim)->nexts[node->first_next].node, packet);
+	send(sim, index, graph_of(sim)->nexts[node->first_next].node, packet);
 }
 
 /* A packet of its vector leaves the node. @return false: it has to wait */
@@ -267,7 +267,7 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 	switch (node->role) {
 	case WEIR_BASE_NODE_FREES:
 		pass(sim, index, SIM_TO_OUTPUT, packet);
-		sim_round_release(sim, packet);
+		sim_round_release(sim, index, packet);
 		sim_packet_dropped(
 			sim, packet, to & SIM_TO_DROP ? to & ~SIM_TO_DROP : node->reason);
 		break;
@@ -280,7 +280,7 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 			break;
 		}
 		pass(sim, index, SIM_TO_OUTPUT, packet);
-		sim_round_release(sim, packet);
+		sim_round_release(sim, index, packet);
 		sim_port_send(sim, node->port, index, packet);
 		break;
 	case WEIR_BASE_NODE_SENDS:
@@ -293,7 +293,7 @@ leave(struct sim *sim, uint32_t index, uint32_t packet)
 		break;
 	case WEIR_BASE_NODE_WORKS:
 		if (sim_job_has_room(sim, at)) {
-			sim_round_release(sim, packet);
+			sim_round_release(sim, index, packet);
 			sim_job_add(sim, at, packet);
 		} else {
 			drop(sim, index, node, packet, graph_of(sim)->jobs[node->job].reason);

@@ -37,7 +37,7 @@ OBJECTS = {
 }
 
 COSTS = {
-    "application": {"queues": {"q": {"type": "ordered", "flows": 4}},
+    "application": {"queues": {"q": {"type": "ordered", "flows": 3}},
                     "nodes": {"to_q": {"type": "sched_tx", "queue": "q"}, "of_q": {"type": "sched_rx", "queues": ["q"]}},
                     "edges": ["classify.ip6 -> to_q", "of_q.q -> north"],
                     "neighbours": [{"id": 0, "port": "north", "mac": "02:10:00:00:00:01"}],

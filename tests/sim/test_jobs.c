@@ -52,7 +52,7 @@ job_in_slices(void **state)
 		{WEIR_SIM_WORKER, "worker-1", "walks", 6 + (100000 - 63045) / 200 + 4});
 }
 
-/* Two packets of a flow that come together share a slice. */
+/* Two packets of a flow that come together share a slice; they are brought back one by one, as each event may be a slice. */
 static void
 jobs_of_a_flow(void **state)
 {
@@ -62,8 +62,8 @@ jobs_of_a_flow(void **state)
 		{WEIR_SIM_JOB, "work", "slices_per_packet", 0.5},
 		/* With the jobs at 110 + 80 + 30 = 220, asked for at 400. */
 		{WEIR_SIM_QUEUE, "work", "wait_max_ns", 400 + 500 + 10000 - 220},
-		{WEIR_SIM_STREAM, "s", "latency_min_ns", 400 + 500 + 20000 + 200 + 13 + 40 - 2},
-		{WEIR_SIM_NODE, "sched_rx-back", "vectors", 1});
+		{WEIR_SIM_STREAM, "s", "latency_min_ns", 400 + 500 + 20000 + 200 + 10 + 35 - 1},
+		{WEIR_SIM_NODE, "sched_rx-back", "vectors", 2});
 }
 
 /* Of a hundred packets of a flow four have room. */
