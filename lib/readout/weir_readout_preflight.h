@@ -52,6 +52,7 @@ struct weir_readout_preflight_poller {
 	int socket_id; /**< NUMA node; -1: unknown */
 	bool isolated; /**< the scheduler keeps others away (isolcpus) */
 	bool nohz;     /**< the timer is off while one thread runs (nohz_full) */
+	bool absent;   /**< there is none of that number, or it is offline */
 };
 
 /** Facts of a machine. */

@@ -35,7 +35,7 @@ make_good(void **state)
 		good.facts.ports[i] =
 			(struct weir_readout_preflight_port){true, 0, 9702, 8192, 100000};
 		good.facts.pollers[i] =
-			(struct weir_readout_preflight_poller){(int)i + 4, 0, true, true};
+			(struct weir_readout_preflight_poller){(int)i + 4, 0, true, true, false};
 	}
 	good.config = (struct weir_readout_receiver_config){
 		.ports = it.ports, .nb_ports = 1, .nb_pollers = 1, .lcore_sleep_us = 10};
@@ -166,6 +166,9 @@ cpus(void **state)
 	expect(WEIR_READOUT_PREFLIGHT_CPU, "which the timer interrupts: boot with");
 	it.facts.pollers[0].cpu = -1;
 	expect(WEIR_READOUT_PREFLIGHT_CPU, "bound to no CPU");
+	it.facts.pollers[0].absent = true;
+	it.facts.pollers[0].isolated = false; /* how to boot without it is of no use */
+	expect(WEIR_READOUT_PREFLIGHT_CPU, "CPU 4, which is not there");
 	it.config.nb_ports = it.config.nb_pollers = 2;
 	it.facts.pollers[1].cpu = 4;
 	expect(WEIR_READOUT_PREFLIGHT_CPU, "pollers 0 and 1 are on CPU 4");
@@ -218,11 +221,13 @@ facts(void **state)
 	assert_int_equal(it.facts.ports[0].socket_id, -1);
 	assert_int_equal(it.facts.pollers[0].socket_id, -1);
 	assert_false(it.facts.pollers[0].isolated);
+	assert_false(it.facts.pollers[0].absent); /* unknown */
 	put(root, "kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "10\n");
 	put(root, "kernel/mm/hugepages/hugepages-1048576kB/free_hugepages", "2\n");
 	put(root, "bus/pci/devices/0000:5e:00.1/numa_node", "1\n");
 	put(root, "devices/system/cpu/isolated", "2,4-11,12-13\n");
 	put(root, "devices/system/cpu/nohz_full", "1-3\n");
+	put(root, "devices/system/cpu/online", "0-11\n");
 	put(root, "devices/system/cpu/cpu12/node1/", "");
 	weir_readout_preflight_facts_get(&it.facts, &it.config, numbers, false, root);
 	assert_int_equal(it.facts.hugepages_bytes, (UINT64_C(10) << 21) + (UINT64_C(2) << 30));
@@ -233,9 +238,11 @@ facts(void **state)
 	assert_int_equal(it.facts.pollers[0].socket_id, -1);
 	assert_false(it.facts.pollers[0].isolated);
 	assert_true(it.facts.pollers[0].nohz);
+	assert_false(it.facts.pollers[0].absent);
 	assert_int_equal(it.facts.pollers[1].socket_id, 1);
 	assert_true(it.facts.pollers[1].isolated);
 	assert_false(it.facts.pollers[1].nohz);
+	assert_true(it.facts.pollers[1].absent);
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	assert_int_equal(system(command), 0);
 	/* This one: whatever it is, it is read. */

@@ -224,6 +224,13 @@ judge_cpu(struct list *list, const struct weir_readout_preflight_facts *facts, u
 			"poller %u is bound to no CPU: give it one of its own", number);
 		return;
 	}
+	if (poller->absent) {
+		warn(list, WEIR_READOUT_PREFLIGHT_CPU,
+			"poller %u is to run on CPU %d, which is not there: give it one that "
+			"/sys/devices/system/cpu/online names",
+			number, poller->cpu);
+		return;
+	}
 	for (uint16_t i = 0; i < number; i++)
 		if (facts->pollers[i].cpu == poller->cpu)
 			warn(list, WEIR_READOUT_PREFLIGHT_CPU,

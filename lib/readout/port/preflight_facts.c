@@ -46,19 +46,19 @@ list_has(const char *list, long cpu)
 	return false;
 }
 
-/* What a file says of CPUs: one of these? */
+/* What a file says of CPUs: one of these? @return @p unknown where it says nothing */
 static bool
-file_has(const char *sysfs, const char *name, long cpu)
+file_has(const char *sysfs, const char *name, long cpu, bool unknown)
 {
 	char path[PATH_MAX];
 	char *line = malloc(LINE_BYTES);
 	bool has;
 
 	if (line == NULL)
-		return false;
+		return unknown;
 	snprintf(path, sizeof(path), "%s/devices/system/cpu/%s", sysfs, name);
 	read_line(line, LINE_BYTES, path);
-	has = list_has(line, cpu);
+	has = line[0] != '\0' ? list_has(line, cpu) : unknown;
 	free(line);
 	return has;
 }
@@ -168,7 +168,8 @@ weir_readout_preflight_facts_get(struct weir_readout_preflight_facts *facts,
 		facts->pollers[i] = (struct weir_readout_preflight_poller){
 			.cpu = cpus[i],
 			.socket_id = node_of_cpu(sysfs, cpus[i]),
-			.isolated = file_has(sysfs, "isolated", cpus[i]),
-			.nohz = file_has(sysfs, "nohz_full", cpus[i]),
+			.isolated = file_has(sysfs, "isolated", cpus[i], false),
+			.nohz = file_has(sysfs, "nohz_full", cpus[i], false),
+			.absent = cpus[i] >= 0 && !file_has(sysfs, "online", cpus[i], true),
 		};
 }
