@@ -2,7 +2,7 @@
 /*
  * Frames that say what they are: of emulated links where something is done to some of them.
  *
- *   made --> faults --> key --> its link --> checked --> buffer (timed.c)
+ *   made --> faults --> key --> its link --> checked --> functions (inline.c) --> buffer (timed.c)
  *                        |          |
  *                        |          `-> wrong_size, duplicate
  *                        `-> unknown_stream, truncated
@@ -94,19 +94,44 @@ has_key(const struct model_fields *fields, uint32_t bytes)
 	return bytes >= fields->key_bytes || (bytes >= fields->bytes_min && bytes < WORD_BYTES);
 }
 
-/* What its fields say of the link's stream. @return whether it has come before */
-static bool
-check(struct sim *sim, uint32_t link, const struct sim_frame *frame)
+/* What its fields say of the link's stream, whose next frame it is. */
+static void
+check(struct sim *sim, struct sim_frame *frame)
 {
 	const struct weir_base_line_point point = {frame->sequence, frame->timestamp};
-	struct sim_link *const of = &sim->links[link];
-	const struct weir_base_line_verdict verdict = weir_base_line_take(&of->line, &point);
+	const struct weir_base_line_verdict verdict =
+		weir_base_line_take(&sim->links[frame->link].line, &point);
+
+	frame->faults = verdict.faults;
+	frame->missing = verdict.missing;
+}
+
+static bool
+is_dropped(const struct sim *sim, const struct sim_frame *frame)
+{
+	return (frame->faults & 1u << WEIR_BASE_LINE_DUPLICATE) != 0 &&
+	       fields_of(sim, frame->link)->drops_duplicates;
+}
+
+bool
+sim_fields_look(struct sim *sim, uint32_t packet)
+{
+	struct sim_frame *const frame = &sim->frames[packet];
+
+	if (!has_key(fields_of(sim, frame->link), sim->packets.all[packet].size_bytes))
+		return false;
+	check(sim, frame);
+	return !is_dropped(sim, frame);
+}
+
+static void
+count(struct sim_link *link, const struct sim_frame *frame)
+{
 	uint32_t faults;
 
-	of->missing += verdict.missing;
-	for (faults = verdict.faults; faults != 0; faults &= faults - 1)
-		of->seen[__builtin_ctz(faults)]++;
-	return (verdict.faults & 1u << WEIR_BASE_LINE_DUPLICATE) != 0;
+	link->missing += frame->missing;
+	for (faults = frame->faults; faults != 0; faults &= faults - 1)
+		link->seen[__builtin_ctz(faults)]++;
 }
 
 bool
@@ -128,7 +153,10 @@ sim_fields_receive(struct sim *sim, uint32_t packet)
 		sim_link_drop(sim, link, packet, SIM_LINK_WRONG_SIZE);
 		return false;
 	}
-	if (!check(sim, link, &sim->frames[packet]) || !fields_of(sim, link)->drops_duplicates)
+	if (sim->model->links[link].functions == SIM_NONE)
+		check(sim, &sim->frames[packet]);
+	count(&sim->links[link], &sim->frames[packet]);
+	if (!is_dropped(sim, &sim->frames[packet]))
 		return true;
 	sim_link_drop(sim, link, packet, SIM_LINK_DUPLICATE);
 	return false;

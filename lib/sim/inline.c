@@ -44,7 +44,10 @@ sim_functions_look(struct sim *sim, uint32_t packet)
 	uint32_t i;
 
 	frame->dropped_by = SIM_NONE;
-	if (link == SIM_NONE || !sim_link_size_fits(sim, link, packet))
+	if (link == SIM_NONE || sim->model->links[link].functions == SIM_NONE ||
+		!sim_link_size_fits(sim, link, packet))
+		return 0;
+	if (sim->model->links[link].has_fields && !sim_fields_look(sim, packet))
 		return 0;
 	for (i = sim->model->links[link].functions; i != SIM_NONE && frame->dropped_by == SIM_NONE;
 		i = sim->model->functions[i].next) {

@@ -51,6 +51,9 @@ struct sim_frame {
 	uint64_t timestamp, sequence;
 	uint64_t key;  /* of its stream */
 	uint32_t link; /* that has the key; SIM_NONE: none */
+	/* And what that shows of the link's stream, once it was looked at: */
+	uint32_t faults; /* bits 1 << enum weir_base_line_fault */
+	uint64_t missing;
 };
 
 /* A frame whose time is doubted. */
@@ -196,6 +199,8 @@ struct sim_frame sim_fields_make(const struct sim *sim, uint32_t link);
 /* Something is done to what it says; it is known to which link it comes then. */
 void sim_fields_distort(struct sim *sim, uint32_t link, enum weir_base_fault kind, uint64_t amount,
 	struct sim_frame *frame);
+/* Who receives begins with a frame of a link that has functions. @return whether these look at it: it is not dropped before them */
+bool sim_fields_look(struct sim *sim, uint32_t packet);
 /* A frame comes to its link. @return false: it was dropped */
 bool sim_fields_receive(struct sim *sim, uint32_t packet);
 /* The link that a packet is a frame of; SIM_NONE: none. */
@@ -241,7 +246,7 @@ bool sim_hits_init(struct sim *sim, uint64_t seed, unsigned int replication);
 void sim_hits_find(struct sim *sim, uint32_t finder, uint64_t timestamp);
 
 bool sim_functions_init(struct sim *sim, uint64_t seed, unsigned int replication);
-/* Functions before its buffer begin with a frame, or with all of a vector; with none of a wrong size. @return their cycles */
+/* Functions before its buffer begin with a frame, or with all of a vector; with none that is dropped before them. @return their cycles */
 double sim_functions_look(struct sim *sim, uint32_t packet);
 double sim_functions_look_at_all(struct sim *sim, const struct sim_vector *vector);
 /* They are done with one that they have looked at. @return false: one has dropped it */

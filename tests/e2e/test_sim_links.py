@@ -207,14 +207,16 @@ run:
 """
 
 
-def test_functions_before_buffers(tmp_path):
+@pytest.mark.parametrize("key", ("", "drop_duplicates: true, "))
+def test_functions_before_buffers(tmp_path, key):
     """The same frames are looked at, and come to the buffer; what the functions make is left aside."""
     path = tmp_path / "functions.yaml"
-    path.write_text(FUNCTIONS.replace("PULSES", str(ROOT / "examples" / "data" / "pulse.wibeth")))
+    path.write_text(FUNCTIONS.replace("PULSES", str(ROOT / "examples" / "data" / "pulse.wibeth")).replace("hits: {threshold", key + "hits: {threshold"))
     ran = weir("run", path, "--json").json()["readout"]
     told = simulate(path)
     compare_links({**ran, "links": [link for link in ran["links"] if link["name"] != "tp"]}, told)
-    looked_at = {link["name"]: link["received"] - link["dropped"]["wrong_size"] for link in ran["links"] if link["name"] != "tp"}
+    before = ("wrong_size", "duplicate") if key else ("wrong_size",)
+    looked_at = {link["name"]: link["received"] - sum(link["dropped"][reason] for reason in before) for link in ran["links"] if link["name"] != "tp"}
     [node] = means(told["nodes"]).values()
     assert node["cycles"] == node["packets"] * 100 + looked_at["wib-1"] * 7500 + sum(looked_at.values()) * 200
 
@@ -381,7 +383,6 @@ WRONG_FUNCTIONS = {
     "no costs": ("p: {packet: 300cycles", "q: {packet: 300cycles", "process 'p' has no costs"),
     "no hits' costs": (", hits: {packet: 200cycles}", "", "process 'hits' has no costs"),
     "unknown costs": ("hits: {packet", "q: @{}, hits: {packet", "unknown process 'q'"),
-    "frames dropped by their fields": ("{history: 1s}, hits", "{history: 1s}, drop_duplicates: @true, hits", "which frames are dropped"),
     "frames of a file beside those that are made": ("where: inline, to: tp}\ntraffic:\n", f"where: inline, to: @tp}}\ntraffic:\n  replayed: {{tp: {{frames: {ROOT}/examples/data/pulse.wibeth}}}}\n", "other frames come to link 'tp'"),
     "jobs that nobody does": ("where: inline, to: tp}", "where: jobs, group: @others, to: tp}", "group 'others' has no workers"),
     "jobs that are asked for in no time": ("where: inline, to: tp}", "where: jobs, to: tp}", "expected 'dispatch'"),

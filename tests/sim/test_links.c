@@ -457,9 +457,18 @@ functions_before_the_buffer(void **state)
 		{WEIR_SIM_LINK, "w-1", "stored_frames", 100});
 	EXPECT(FUNCTIONS(BY_QUEUE ", hits: {threshold: 60, to: tp}", ""),
 		{WEIR_SIM_NODE, FUNCTIONS_NODES, "cycles", 200 * 15 + 100 * (1000 + 7200)});
-	/* They look at duplicates, but not at what is dropped before, nor at frames of a wrong size. */
+	/* They look at duplicates that are not dropped before them, but not at what is dropped before, nor at frames of a wrong size. */
 	EXPECT(FUNCTIONS(BY_QUEUE, "{fault: duplicate, first: 1, length: 9}"),
 		{WEIR_SIM_NODE, FUNCTIONS_NODES, "cycles", 218 * 10 + 109 * (1000 + 7200)});
+	EXPECT(FUNCTIONS(BY_QUEUE ", drop_duplicates: true",
+		       "{fault: duplicate, first: 1, length: 9}"),
+		{WEIR_SIM_NODE, FUNCTIONS_NODES, "cycles", 218 * 10 + 100 * (1000 + 7200)},
+		{WEIR_SIM_LINK, "w-1", "fault_duplicate", 9},
+		{WEIR_SIM_LINK, "w-1", "dropped_duplicate", 9},
+		{WEIR_SIM_NODE, "link_rx-delivery.w", "cycles", 200 * 20});
+	EXPECT(FUNCTIONS(BY_QUEUE ", drop_duplicates: true", ""),
+		{WEIR_SIM_NODE, FUNCTIONS_NODES, "cycles", 200 * 10 + 100 * (1000 + 7200)},
+		{WEIR_SIM_LINK, "w-1", "stored_frames", 100});
 	EXPECT(FUNCTIONS(BY_QUEUE, "{fault: drop, first: 1, length: 9}"),
 		{WEIR_SIM_NODE, FUNCTIONS_NODES, "cycles", 182 * 10 + 91 * (1000 + 7200)});
 	EXPECT(FUNCTIONS(BY_QUEUE, "{fault: truncate, amount: 100, first: 1, length: 9}"),

@@ -160,24 +160,18 @@ add_function(struct weir_sim_model *model, const struct weir_base_doc_value *pro
 	return function->drops > 0 ? sim_doc_reason(model, &function->reason, "%s", name) : 0;
 }
 
-/* Can a model say which frames it looks at, and what it finds? @return false: this was refused */
+/* Can it find hits in such frames, if it looks for these? @return false: this was refused */
 static bool
 check_link(struct weir_sim_model *model, const struct weir_base_doc_value *at,
-	const struct weir_base_doc_value *link, enum weir_base_where where, bool has_hits)
+	const struct weir_base_doc_value *link, bool has_hits)
 {
 	const char *format = weir_base_doc_str(weir_base_doc_get(link, "format"));
 
-	if (has_hits && strcmp(format, WEIR_BASE_FORMAT_WIBETH) != 0)
-		weir_base_doc_error_add(model->doc, at,
-			"no hits are found in frames of format '%s'; expected it with '%s'", format,
-			WEIR_BASE_FORMAT_WIBETH);
-	else if (where == WEIR_BASE_WHERE_INLINE && weir_base_doc_given(link, "drop_duplicates"))
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(link, "drop_duplicates"),
-			"which frames are dropped before functions look at them is in their "
-			"fields, "
-			"which are not simulated; expected no such key beside functions");
-	else
+	if (!has_hits || strcmp(format, WEIR_BASE_FORMAT_WIBETH) == 0)
 		return true;
+	weir_base_doc_error_add(model->doc, at,
+		"no hits are found in frames of format '%s'; expected it with '%s'", format,
+		WEIR_BASE_FORMAT_WIBETH);
 	return false;
 }
 
@@ -217,8 +211,7 @@ look_at(struct weir_sim_model *model, const struct weir_base_doc_value *process,
 
 		if (!is_called(link, at))
 			continue;
-		if (!is_known &&
-			!check_link(model, at, link->value, where, makes_hits(process, costs)))
+		if (!is_known && !check_link(model, at, link->value, makes_hits(process, costs)))
 			return 0;
 		if (is_listed(link, list, entry)) {
 			weir_base_doc_error_add(model->doc, at,
@@ -277,7 +270,7 @@ read_hits(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *costs;
 	uint32_t i, finder;
 
-	if (hits == NULL || !check_link(model, hits, link, WEIR_BASE_WHERE_INLINE, true))
+	if (hits == NULL || !check_link(model, hits, link, true))
 		return 0;
 	costs = find_costs(model, root, hits, WEIR_BASE_PROCESS_HITS);
 	check_target(model, root, hits, costs);
