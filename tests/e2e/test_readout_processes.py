@@ -204,7 +204,7 @@ def test_sums_at_every_look(tmp_path, plugin, delivery):
 def test_links_of_a_graphs_port(tmp_path, plugin):
     """What a graph's workers hand to links is looked at by jobs on the same ones."""
     text = (ROOT / "examples/shared.yaml").read_text().replace("tests/data", str(ROOT / "tests/data"))
-    text = text.replace("  nodes:\n", f'  processes:\n    all: {{function: "{plugin}:counter", links: [turns], where: jobs}}\n  nodes:\n')
+    text = text.replace("\n  nodes:\n", f'\n  processes:\n    all: {{function: "{plugin}:counter", links: [turns], where: jobs}}\n  nodes:\n')
     (tmp_path / "shared.yaml").write_text(text)
     done = weir("run", tmp_path / "shared.yaml", "--name", unique_name(), "--json", cwd=tmp_path)
     assert done.code == OK and not done.stderr, done.text

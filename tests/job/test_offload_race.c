@@ -203,20 +203,32 @@ accepted_then_stopped(void **state)
 	assert_int_equal(nb_abandoned, 0);
 }
 
-/* The helper has nothing to do, and waits for that. */
 static void
-until_idle(void)
+until(bool (*is_so)(void))
 {
 	const uint64_t begun = weir_base_time_ns();
-	bool idle = false;
+	bool so = false;
 
-	while (!idle && weir_base_time_ns() - begun < FOREVER_NS) {
+	while (!so && weir_base_time_ns() - begun < FOREVER_NS) {
 		offload_lock(pool);
-		idle = pool->idle.nb == 1;
+		so = is_so();
 		offload_unlock(pool);
 		sched_yield();
 	}
-	assert_true(idle);
+	assert_true(so);
+}
+
+/* The helper has nothing to do, and waits for that. */
+static bool
+is_idle(void)
+{
+	return pool->idle.nb == 1;
+}
+
+static bool
+two_were_accepted(void)
+{
+	return pool->stats.nb_accepted == 2;
 }
 
 /* A helper was chosen, and not woken yet, when the pool is stopped: the deadline holds, and the call is told as abandoned. */
@@ -227,7 +239,7 @@ handed_then_stopped(void **state)
 
 	make();
 	in_time_ns = FOREVER_NS;
-	until_idle();
+	until(is_idle);
 	stall_at("handed");
 	thread = begin();
 	stall_reached();
@@ -264,6 +276,7 @@ returned_by_stop_then_late(void **state)
 	}
 	stall_at("giving up");
 	second = begin(); /* queued; one of both comes there first, and stands still */
+	until(two_were_accepted);
 	stall_reached();
 	assert_int_equal(pthread_create(&stopper, NULL, stop, &soon), 0);
 	pthread_join(stopper, NULL);
