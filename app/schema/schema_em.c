@@ -36,7 +36,8 @@ static const struct weir_base_doc_key queue_keys[] = {
 		.check = check_name,
 		.expected = "1 to 23 letters, digits or '_'",
 		.help = "The group of workers that serves it, see `platform.workers.groups`; for "
-			"`weir sim` the group of `platform.cores`.",
+			"`weir sim` a group of `platform.cores` too, which serve an object's queue "
+			"in place of workers.",
 	},
 	{.name = NULL},
 };

@@ -82,8 +82,9 @@ check_cores(struct sim *sim)
 	weir_sim_u128 worked_ps;
 	uint32_t i, core;
 
+	/* Workers were seen to, with their graph. */
 	for (i = 0; i < sim->model->nb_cores; i++)
-		if (sim->cores[i].packet != SIM_NONE)
+		if (sim->cores[i].packet != SIM_NONE && sim->cores[i].model->worker == SIM_NONE)
 			sim_core_account(sim, i);
 	for (i = 0; i < sim->model->nb_kinds; i++) {
 		const struct model_cores *const kind = &sim->model->cores[i];

@@ -8,6 +8,7 @@
  *   worker.c   workers on their walks
  *   worker_idle.c  workers that have nothing to do
  *   round.c    workers that serve queues of events, between walks
+ *   worker_object.c  objects whose steps they run
  *   port.c     rings, and the links behind those that packets leave by
  *   follower.c workers that look at frames in buffers
  *
@@ -18,7 +19,8 @@
  *   look, receive, look, receive ... visit, visit, visit ... | the walk's own cycles | look ...
  *
  * A worker that serves queues asks after each walk for packets of them: those that came before it asked, up to a burst. Of a queue that a
- * node brings in it takes a vector, of one flow, and walks on with that; of jobs one, for a time slice.
+ * node brings in it takes a vector, of one flow, and walks on with that; of an object's too, whose steps it runs for one packet
+ * after the other; of jobs one, for a time slice.
  *
  * Of a worker that finds nothing nothing is simulated. When something comes to one of its rings it is known when it will
  * look there next, and how often it has looked before that.
@@ -59,6 +61,7 @@ enum worker_phase {
 	WORKER_ENDS,    /* the walk's own cycles */
 	WORKER_ASKS,    /* it has asked for packets of queues, and there are none; or it sleeps */
 	WORKER_SLICES,  /* a job's time slice */
+	WORKER_STEPS,   /* it has packets for an object: then its core knows */
 	WORKER_FOLLOWS, /* it looks at frames in a buffer */
 	WORKER_SLEEPS,  /* in the scheduler, or comes back from there */
 };
@@ -193,6 +196,12 @@ uint64_t sim_worker_visit(struct sim *sim, uint32_t worker, uint32_t node);
 void sim_round_begin(struct sim *sim, uint32_t worker);
 /* What it took in a round is done. */
 void sim_round_next(struct sim *sim, uint32_t worker);
+/* It takes a vector of a lane's packets, of which there are some. */
+void sim_round_fill(struct sim *sim, uint32_t worker, uint32_t lane);
+/* Likewise, for an object; it comes to the next one of them; it is done with that, which goes on to packet->to. */
+void sim_worker_take_events(struct sim *sim, uint32_t worker, uint32_t lane, uint64_t asked_ps);
+void sim_worker_begin_event(struct sim *sim, uint32_t worker);
+void sim_worker_end_event(struct sim *sim, uint32_t worker);
 /* A job of a lane has waited for what it asked somebody else for. */
 void sim_job_wakes(struct sim *sim, uint32_t lane);
 /* A job's time slice is over. */
@@ -216,8 +225,10 @@ uint32_t sim_backlog_feed(struct sim *sim, uint32_t worker);
 uint32_t sim_jobs_check(struct sim *sim);
 /* A packet leaves the graph of a worker, by which it may leave its lane. */
 void sim_round_release(struct sim *sim, uint32_t worker, uint32_t packet);
+/* Likewise, to a queue: from an ordered lane in its turn. */
+void sim_round_send(struct sim *sim, uint32_t packet, uint32_t queue);
 /*
- * Likewise, from a node to its queue: from an ordered lane in its turn.
+ * Likewise, from a node to its queue.
  * @return false: it is new, and the scheduler takes no more
  */
 bool sim_round_forward(struct sim *sim, uint32_t packet, uint32_t node);

@@ -114,11 +114,12 @@ struct model_queue {
 	uint32_t reason;   /* of what finds it full */
 	uint32_t nb_flows; /* lanes: each is FCFS, and atomic by itself */
 	uint32_t first_lane;
-	uint32_t object;     /* that serves it, or SIM_NONE */
-	uint32_t node;       /* of the graph that does, or SIM_NONE */
-	uint32_t job;        /* that its packets are worked on in, or are; SIM_NONE: none */
-	uint32_t next;       /* of the graph: what that node does with its packets */
-	bool is_fed;         /* a stream or an object sends to it */
+	uint32_t object;    /* that serves it, or SIM_NONE */
+	uint32_t node;      /* of the graph that does, or SIM_NONE */
+	uint32_t job;       /* that its packets are worked on in, or are; SIM_NONE: none */
+	uint32_t next;      /* of the graph: what that node does with its packets */
+	bool is_of_workers; /* they run the steps of its object, as no other cores are in its group */
+	bool is_fed;        /* a stream or an object sends to it */
 	bool is_switched_to; /* steps do; what it has needs no object then */
 };
 
@@ -433,10 +434,10 @@ sim_serves(const struct model_cores *kind, uint32_t group)
 static inline bool
 sim_is_of_workers(const struct model_queue *queue)
 {
-	return queue->node != SIM_NONE || queue->job != SIM_NONE;
+	return queue->node != SIM_NONE || queue->job != SIM_NONE || queue->is_of_workers;
 }
 
-/* Do cores of a kind serve a queue? Workers do those of the graph's nodes and of jobs, others those of objects. */
+/* Do cores of a kind serve a queue? Workers do those of the graph's nodes and of jobs, and those of objects whose groups no others are in. */
 static inline bool
 sim_serves_queue(const struct model_cores *kind, const struct model_queue *queue)
 {

@@ -123,25 +123,33 @@ sim_round_release(struct sim *sim, uint32_t worker, uint32_t index)
 		send_in_order(sim, &sim->lanes[lane]);
 }
 
-bool
-sim_round_forward(struct sim *sim, uint32_t index, uint32_t node)
+void
+sim_round_send(struct sim *sim, uint32_t index, uint32_t queue)
 {
 	struct sim_packet *const packet = &sim->packets.all[index];
-	const uint32_t lane = packet->lane, queue = graph_of(sim)->nodes[node].queue;
+	const uint32_t lane = packet->lane;
 
-	if (lane == SIM_NONE && !sim_credit_take(sim, index))
-		return false;
-	if (graph_of(sim)->nodes[node].is_probed)
-		sim_probes_pass(sim, SIM_FROM_NODE | node, queue, index);
 	if (lane == SIM_NONE || sim->lanes[lane].type != MODEL_ORDERED) {
 		if (lane != SIM_NONE)
 			leave_lane(sim, index);
 		sim_enqueue(sim, queue, index);
-		return true;
+		return;
 	}
 	packet->to = queue;
 	packet->state = PACKET_DONE;
 	send_in_order(sim, &sim->lanes[lane]);
+}
+
+bool
+sim_round_forward(struct sim *sim, uint32_t index, uint32_t node)
+{
+	const uint32_t queue = graph_of(sim)->nodes[node].queue;
+
+	if (sim->packets.all[index].lane == SIM_NONE && !sim_credit_take(sim, index))
+		return false;
+	if (graph_of(sim)->nodes[node].is_probed)
+		sim_probes_pass(sim, SIM_FROM_NODE | node, queue, index);
+	sim_round_send(sim, index, queue);
 	return true;
 }
 
@@ -167,12 +175,10 @@ count_taken(struct sim *sim, uint32_t index, uint32_t lane)
 			sim->graph.workers[index].round_ps);
 }
 
-/* A vector of a lane's packets, for the node that brings them in. */
-static void
-take_vector(struct sim *sim, uint32_t index, uint32_t lane, uint64_t asked_ps)
+void
+sim_round_fill(struct sim *sim, uint32_t index, uint32_t lane)
 {
 	struct sim_worker *const worker = &sim->graph.workers[index];
-	const uint32_t node = sim->model->queues[sim->model->lane_queue[lane]].node;
 
 	if (sim->lanes[lane].holders > 0 &&
 		sim->model->queues[sim->model->lane_queue[lane]].type == MODEL_ATOMIC)
@@ -185,6 +191,16 @@ take_vector(struct sim *sim, uint32_t index, uint32_t lane, uint64_t asked_ps)
 		worker->round_left--;
 	}
 	sim_lane_update_ready(sim, lane);
+}
+
+/* A vector of a lane's packets, for the node that brings them in. */
+static void
+take_vector(struct sim *sim, uint32_t index, uint32_t lane, uint64_t asked_ps)
+{
+	struct sim_worker *const worker = &sim->graph.workers[index];
+	const uint32_t node = sim->model->queues[sim->model->lane_queue[lane]].node;
+
+	sim_round_fill(sim, index, lane);
 	sim->cores[graph_of(sim)->workers[index].core].served += worker->walk.vector.nb;
 	sim->graph.nodes[node].entered += worker->walk.vector.nb;
 	worker->walk.place = graph_of(sim)->workers[index].nb_polled;
@@ -333,7 +349,10 @@ take_next(struct sim *sim, uint32_t index, uint64_t asked_ps)
 	}
 	queue = &sim->model->queues[sim->model->lane_queue[lane]];
 	if (queue->job == SIM_NONE) {
-		take_vector(sim, index, lane, asked_ps);
+		if (queue->node != SIM_NONE)
+			take_vector(sim, index, lane, asked_ps);
+		else
+			sim_worker_take_events(sim, index, lane, asked_ps);
 		return;
 	}
 	worker->round_left--;

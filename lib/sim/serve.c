@@ -259,6 +259,10 @@ sim_core_finish(struct sim *sim, uint32_t index)
 	const uint32_t packet = sim->cores[index].packet;
 	const uint32_t lane = sim->packets.all[packet].lane;
 
+	if (__builtin_expect(sim->cores[index].model->worker != SIM_NONE, 0)) {
+		sim_worker_end_event(sim, sim->cores[index].model->worker);
+		return;
+	}
 	sim->cores[index].served++;
 	sim_lane_leave(sim, packet);
 	sim_core_next(sim, index);

@@ -460,6 +460,9 @@ sim_worker_event(struct sim *sim, uint32_t index)
 	case WORKER_SLICES:
 		sim_round_slice_ends(sim, index);
 		break;
+	case WORKER_STEPS:
+		sim_worker_begin_event(sim, index);
+		break;
 	case WORKER_FOLLOWS:
 		sim_follower_event(sim, index);
 		break;

@@ -244,6 +244,47 @@ def test_jobs_refused(tmp_path, what):
     refused(tmp_path, JOBS, JOBS.with_name("jobs.yaml"), *WRONG_JOBS[what])
 
 
+EVENTS = ROOT / "examples" / "events-costs.yaml"
+
+
+def test_objects_are_run_and_simulated(tmp_path):
+    """The same packets come to the same queues: all of them, or as many as the weights say."""
+    costs, capture = tmp_path / EVENTS.name, f"{ROOT}/examples/data/isp-mix-vlan.pcap"
+    for path in (EVENTS, EVENTS.with_name("events.yaml")):
+        (tmp_path / path.name).write_text(path.read_text().replace("data/", f"{ROOT}/examples/data/"))
+    text = costs.read_text()
+    costs.write_text(text[:text.index("    users:")] + f"    s: {{to: uplink, arrivals: replay, capture: {capture}}}\nrun: {{simulation: {{duration: 100s}}}}\n")
+    ran = weir("run", costs, "--json", cwd=tmp_path).json()
+    # A file waits for who reads it, a ring does not.
+    events = tmp_path / "events.yaml"
+    events.write_text(events.read_text().replace("accept: any", "accept: any, rx_ring: 8192"))
+    told = simulate(costs)
+    taken = {queue["name"]: queue["received"] for queue in ran["queues"]}
+    queues, [stream] = means(told["queues"]), means(told["streams"]).values()
+    assert set(queues) == set(taken) and all(taken.values())
+    assert queues["work"]["arrived_packets"] == taken["work"] == stream["arrived_packets"]
+    for name in ("odd", "out"):
+        spread = math.sqrt(taken[name] * (1 - taken[name] / taken["work"]))
+        assert abs(queues[name]["served_packets"] - taken[name]) <= 4 * spread, name
+    # What an object without 'to' counts leaves.
+    assert ran["objects"][0]["packets"] == taken["odd"] and ran["objects"][0]["forwarded"] == 0
+    assert stream["delivered_packets"] == queues["odd"]["served_packets"] + queues["out"]["served_packets"]
+    assert stream["held_packets"] == 0
+    assert "application.objects.strangers.receive" in {entry["key"] for entry in told["left_aside"]}
+
+
+WRONG_OBJECTS = {
+    "object whose work costs nothing": (EVENTS, "steps: [{cpu: 300cycles, per_byte: 0.1cycles/B}]", "argument: a", "does not say what its work costs"),
+    "step that needs more than a core": (EVENTS, "{cpu: 300cycles, per_byte: 0.1cycles/B}", "{fork: odd, count: 2}", "'fork' is not simulated on workers"),
+    "queue that nobody serves": (EVENTS.with_name("events.yaml"), "flows: 16}", "flows: 16, group: others}", "has no cores or workers"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_OBJECTS)
+def test_objects_refused(tmp_path, what):
+    refused(tmp_path, EVENTS, EVENTS.with_name("events.yaml"), *WRONG_OBJECTS[what])
+
+
 READOUT = ROOT / "examples" / "receiver-costs.yaml"
 
 

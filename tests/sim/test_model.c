@@ -229,7 +229,7 @@ what_means_nothing_to_workers(void **state)
 	"  costs: {walk: 1cycles, dispatch: 1cycles, nodes: {" costs "}}\n"
 
 	refuse("platform:\n", WORKERS("  @dispatch: {interval: 1us}\n", "sched_rx: {}, drop: {}"),
-		"serve queue 'r'");
+		"serve queue 'q'");
 	refuse("platform:\n", WORKERS("", "sched_rx: {@next: {drop: 1}}"), "no 'next'");
 #define JOB(work, costs)                                                                           \
 	"  nodes: {j: {type: job, queue: r" work "}}\n"                                            \
@@ -286,6 +286,11 @@ what_means_nothing_to_workers(void **state)
 		"finds nothing takes");
 	refuse("platform:\n",
 		"platform:\n  ports: {d: {device: a}}\n  workers: [{receive: [d]}, {}]\n"
+		"  costs: {walk: 1cycles, dispatch: 1cycles}\n  @dispatch: {preemptive: true}\n",
+		"serve queue 'q'");
+	refuse("platform:\n",
+		"platform:\n  ports: {d: {device: a}}\n"
+		"  workers: [{receive: [d], groups: []}, {receive: [d], groups: []}]\n"
 		"  costs: {walk: 1cycles, dispatch: 1cycles}\n  @dispatch: {preemptive: true}\n",
 		"have all cores");
 }

@@ -17,16 +17,27 @@ has_cores(const struct weir_sim_model *model, const struct model_queue *queue)
 	return false;
 }
 
+/* Who could serve it: an object's queue is that of workers where no other cores are in its group. */
+static void
+tell_nobody_serves(struct weir_sim_model *model, const struct model_queue *queue)
+{
+	const bool is_for_workers = sim_is_of_workers(queue) || model->graph.nb_workers > 0;
+	const bool is_for_cores = !sim_is_of_workers(queue);
+
+	weir_base_doc_error_add(model->doc, weir_base_doc_get(queue->value, "group"),
+		"queue '%s' is never served: group '%s' has no %s%s%s; expected a group of "
+		"platform.%s%s%s",
+		queue->name, model->groups[queue->group], is_for_cores ? "cores" : "",
+		is_for_cores && is_for_workers ? " or " : "", is_for_workers ? "workers" : "",
+		is_for_cores ? "cores" : "", is_for_cores && is_for_workers ? " or platform." : "",
+		is_for_workers ? "workers" : "");
+}
+
 static void
 check_queue(struct weir_sim_model *model, const struct model_queue *queue)
 {
 	if (queue->group != SIM_NONE && !has_cores(model, queue))
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(queue->value, "group"),
-			"queue '%s' is never served: group '%s' has no %s; expected a group of "
-			"platform.%s",
-			queue->name, model->groups[queue->group],
-			sim_is_of_workers(queue) ? "workers" : "cores",
-			sim_is_of_workers(queue) ? "workers" : "cores");
+		tell_nobody_serves(model, queue);
 	if (queue->is_switched_to && !queue->is_fed && queue->object == SIM_NONE)
 		return; /* cores bring their packets */
 	if (model->has_unknown_queue)
@@ -196,6 +207,7 @@ sim_doc_check(struct weir_sim_model *model)
 		check_queue(model, &model->queues[i]);
 	for (i = 0; i < model->nb_queues; i++)
 		check_discipline(model, &model->queues[i]);
+	sim_doc_check_given(model);
 	if (sim_doc_check_joins(model) < 0)
 		return -ENOMEM;
 	for (i = 0; i < model->nb_units; i++)

@@ -76,6 +76,10 @@ sim_doc_has_events(const struct weir_sim_model *model, const struct weir_base_do
 	const struct weir_base_node_type *type;
 	uint32_t i, j, queue;
 
+	for (i = 0; i < model->nb_queues; i++)
+		if (model->queues[i].is_of_workers &&
+			strcmp(model->groups[model->queues[i].group], group) == 0)
+			return true;
 	for (i = 0; i < weir_base_doc_count(nodes); i++) {
 		own = weir_base_doc_at(nodes, i);
 		type = weir_base_node_type_find(weir_base_doc_str(weir_base_doc_get(own, "type")));

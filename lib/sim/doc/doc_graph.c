@@ -299,10 +299,9 @@ take_queues(struct weir_sim_model *model, struct model_worker *worker)
 			"%s polls nothing; expected a port to receive from", worker->name);
 }
 
-/* The kind of cores that a worker runs on. */
-static struct model_cores *
-find_cores(struct weir_sim_model *model, const struct model_worker *worker, uint32_t nb_kinds,
-	const struct weir_base_doc_value *costs)
+uint32_t
+sim_doc_kind_of(
+	const struct weir_sim_model *model, const struct model_worker *worker, uint32_t nb_kinds)
 {
 	const struct weir_base_doc_value *value = weir_base_doc_get(worker->value, "cores");
 	uint32_t i;
@@ -310,6 +309,17 @@ find_cores(struct weir_sim_model *model, const struct model_worker *worker, uint
 	for (i = 0; i < nb_kinds; i++)
 		if (value == NULL || strcmp(model->cores[i].name, weir_base_doc_str(value)) == 0)
 			break;
+	return i;
+}
+
+/* The kind of cores that a worker runs on. */
+static struct model_cores *
+find_cores(struct weir_sim_model *model, const struct model_worker *worker, uint32_t nb_kinds,
+	const struct weir_base_doc_value *costs)
+{
+	const struct weir_base_doc_value *value = weir_base_doc_get(worker->value, "cores");
+	const uint32_t i = sim_doc_kind_of(model, worker, nb_kinds);
+
 	if (i < nb_kinds && model->cores[i].count > 0)
 		return &model->cores[i];
 	weir_base_doc_error_add(model->doc,
@@ -484,13 +494,16 @@ name_workers(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 		worker->is_receiver = i >= nb;
 		worker->process = SIM_NONE;
 		worker->value = i < nb ? weir_base_doc_at(workers, i) : NULL;
-		worker->asks = i < nb && has_events(model, application, worker);
 		if (asprintf(&worker->name, "%s-%u", i < nb ? "worker" : "receiver",
 			    i < nb ? i : i - nb) < 0) {
 			worker->name = NULL;
 			return -ENOMEM;
 		}
 	}
+	if (sim_doc_give_objects(model, application, nb) < 0)
+		return -ENOMEM;
+	for (i = 0; i < nb; i++)
+		graph->workers[i].asks = has_events(model, application, &graph->workers[i]);
 	return 0;
 }
 

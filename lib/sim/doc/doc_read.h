@@ -13,6 +13,8 @@
 
 /* Before all that depends on its limit; and what of it does not go with the queues, after these. */
 int sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_value *root);
+/* There are queues of its own all the same: it has a limit. */
+int sim_doc_limit(struct weir_sim_model *model);
 void sim_doc_check_scheduler(
 	struct weir_sim_model *model, const struct weir_base_doc_value *scheduler);
 /* Likewise, where it is an event device. */
@@ -59,6 +61,13 @@ int sim_doc_read_probes(struct weir_sim_model *model, const struct weir_base_doc
 
 /* Ports, workers, the graph. Workers take cores, and must come after these. */
 int sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_value *root);
+/* The kind of cores that a worker runs on; nb_kinds: there is none. */
+uint32_t sim_doc_kind_of(
+	const struct weir_sim_model *model, const struct model_worker *worker, uint32_t nb_kinds);
+/* Queues of objects that the workers serve, of which the file names so many; and of these objects, steps that are not simulated there. */
+int sim_doc_give_objects(struct weir_sim_model *model,
+	const struct weir_base_doc_value *application, uint32_t nb_workers);
+void sim_doc_check_given(struct weir_sim_model *model);
 /* Its nodes and edges, with what they cost. */
 int sim_doc_read_nodes(struct weir_sim_model *model, const struct weir_base_doc_value *application,
 	const struct weir_base_doc_value *costs);

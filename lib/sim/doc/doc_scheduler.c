@@ -97,6 +97,13 @@ has_default_limit(const struct weir_base_doc_value *root)
 	       has_jobs(root);
 }
 
+static int
+take_limit(struct weir_sim_model *model, const struct weir_base_doc_value *scheduler)
+{
+	read_limit(model, scheduler);
+	return sim_doc_reason(model, &model->full_reason, "sched_full");
+}
+
 int
 sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_value *root)
 {
@@ -108,10 +115,18 @@ sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_
 	model->limit_is_said = weir_base_doc_given(scheduler, "events") ||
 			       weir_base_doc_given(scheduler, "threshold");
 	model->is_limited = model->limit_is_said || has_default_limit(root);
-	if (!model->is_limited)
+	return model->is_limited ? take_limit(model, scheduler) : 0;
+}
+
+int
+sim_doc_limit(struct weir_sim_model *model)
+{
+	if (model->is_limited)
 		return 0;
-	read_limit(model, scheduler);
-	return sim_doc_reason(model, &model->full_reason, "sched_full");
+	model->is_limited = true;
+	return take_limit(model,
+		weir_base_doc_get(weir_base_doc_get(weir_base_doc_root(model->doc), "platform"),
+			"scheduler"));
 }
 
 static bool

@@ -95,10 +95,10 @@ check_dispatched(struct weir_sim_model *model, const struct weir_base_doc_value 
 	uint32_t i;
 
 	for (i = 0; i < model->nb_queues; i++)
-		if (model->queues[i].node != SIM_NONE) {
+		if (sim_is_of_workers(&model->queues[i])) {
 			weir_base_doc_error_add(model->doc, dispatch,
 				"workers serve queue '%s', which 'dispatch' means nothing to; "
-				"expected it only where all queues belong to objects",
+				"expected it only where all queues are those of other cores",
 				model->queues[i].name);
 			return;
 		}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a document to a model: objects whose queues workers serve, as in a program that is run; those in groups of other cores these do. */
+#include <errno.h>
+#include <string.h>
+
+#include "doc_read.h"
+
+/* Do cores that no worker takes serve a group? */
+static bool
+has_other_cores(const struct weir_sim_model *model, uint32_t group)
+{
+	const struct model_graph *const graph = &model->graph;
+	uint32_t nb_left, i, j;
+
+	for (i = 0; i < model->nb_kinds; i++) {
+		nb_left = model->cores[i].count;
+		for (j = 0; j < graph->nb_workers; j++)
+			nb_left -= nb_left > 0 &&
+				   sim_doc_kind_of(model, &graph->workers[j], model->nb_kinds) == i;
+		if (nb_left > 0 && sim_serves(&model->cores[i], group))
+			return true;
+	}
+	return false;
+}
+
+/* Is a worker in a group? */
+static bool
+is_in(const struct model_worker *worker, const char *group)
+{
+	const struct weir_base_doc_value *groups = weir_base_doc_get(worker->value, "groups");
+	uint32_t i;
+
+	if (groups == NULL)
+		return strcmp(group, "default") == 0;
+	for (i = 0; i < weir_base_doc_count(groups); i++)
+		if (strcmp(weir_base_doc_str(weir_base_doc_at(groups, i)), group) == 0)
+			return true;
+	return false;
+}
+
+static bool
+have_workers(const struct weir_sim_model *model, uint32_t group, uint32_t nb_workers)
+{
+	uint32_t i;
+
+	for (i = 0; i < nb_workers; i++)
+		if (is_in(&model->graph.workers[i], model->groups[group]))
+			return true;
+	return false;
+}
+
+int
+sim_doc_give_objects(struct weir_sim_model *model, const struct weir_base_doc_value *application,
+	uint32_t nb_workers)
+{
+	const struct weir_base_doc_value *objects = weir_base_doc_get(application, "objects");
+	const struct weir_base_doc_value *queues;
+	uint32_t i, j, queue, group;
+
+	for (i = 0; i < weir_base_doc_count(objects); i++) {
+		queues = weir_base_doc_get(weir_base_doc_at(objects, i), "queues");
+		for (j = 0; j < weir_base_doc_count(queues); j++) {
+			queue = sim_doc_meant_queue(model, weir_base_doc_at(queues, j));
+			group = queue != SIM_NONE ? model->queues[queue].group : SIM_NONE;
+			if (group == SIM_NONE || has_other_cores(model, group) ||
+				!have_workers(model, group, nb_workers))
+				continue;
+			model->queues[queue].is_of_workers = true;
+			if (sim_doc_limit(model) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* The key of a step that is not simulated on workers: it uses something beside its core, or leaves it. NULL: none */
+static const char *
+find_refused(const struct model_step *step)
+{
+	switch (step->op) {
+	case MODEL_MEMORY:
+		return "memory";
+	case MODEL_USE:
+		return "use";
+	case MODEL_FORK:
+		return "fork";
+	case MODEL_JOIN:
+		return "join";
+	case MODEL_SWITCH:
+		return "switch";
+	case MODEL_OUTPUT:
+		return step->target != SIM_NONE ? "through" : NULL;
+	case MODEL_CPU:
+	case MODEL_SET:
+	case MODEL_JUMP:
+	case MODEL_SEND:
+	case MODEL_SPREAD:
+	case MODEL_DROP:
+		break;
+	}
+	return NULL;
+}
+
+static void
+check_steps(struct weir_sim_model *model, const struct model_queue *queue)
+{
+	const struct model_object *const object = &model->objects[queue->object];
+	uint32_t i;
+
+	for (i = 0; i + 1 < object->nb_steps; i++) {
+		const struct model_step *const step = &model->steps[object->first_step + i];
+		const char *const key = find_refused(step);
+
+		if (key != NULL)
+			weir_base_doc_error_add(model->doc, weir_base_doc_get(step->value, key),
+				"'%s' is not simulated on workers, which serve queue '%s'; "
+				"expected 'cpu', 'set', 'jump', 'send', 'drop' or 'output', or "
+				"its group among those of platform.cores",
+				key, queue->name);
+	}
+}
+
+void
+sim_doc_check_given(struct weir_sim_model *model)
+{
+	uint32_t i;
+
+	for (i = 0; i < model->nb_queues; i++) {
+		const struct model_queue *const queue = &model->queues[i];
+
+		if (!queue->is_of_workers)
+			continue;
+		if (queue->discipline != MODEL_FCFS)
+			weir_base_doc_error_add(model->doc,
+				weir_base_doc_get(queue->value, "discipline"),
+				"queue '%s' has another discipline, which is not simulated where "
+				"workers serve it; expected 'fcfs'",
+				queue->name);
+		if (queue->object != SIM_NONE)
+			check_steps(model, queue);
+	}
+}
