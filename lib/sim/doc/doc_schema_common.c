@@ -252,6 +252,22 @@ static const struct weir_base_doc_key link_keys[] = {
 		.help = "Stream key in the frames of the first of them; the next ones have those "
 			"after it.",
 	},
+	{
+		.name = "drop_duplicates",
+		.kind = WEIR_BASE_DOC_BOOL,
+		.def = "false",
+		.help = "Drop what came before at once, rather than count it and leave it to the "
+			"buffer.",
+	},
+	{
+		.name = "jump",
+		.kind = WEIR_BASE_DOC_DURATION,
+		.min = 1e-9,
+		.max = 1e6,
+		.help = "A timestamp further off than this counts as a jump, rather than as early "
+			"or late. A frame's time at least. By default 1s where the format has a "
+			"step, else any time forwards is allowed.",
+	},
 	{.name = NULL},
 };
 

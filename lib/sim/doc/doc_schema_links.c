@@ -314,19 +314,6 @@ static const struct weir_base_doc_key link_keys[] = {
 		.section = &sim_doc_hits,
 		.help = "Look for hits in its frames, before the buffer.",
 	},
-	{
-		.name = "drop_duplicates",
-		.kind = WEIR_BASE_DOC_BOOL,
-		.def = "false",
-		.help = "Drop frames that have come before, before anything else looks at them.",
-	},
-	{
-		.name = "jump",
-		.kind = WEIR_BASE_DOC_DURATION,
-		.min = 1e-9,
-		.max = 1e6,
-		.help = "A timestamp further off than this counts as a jump.",
-	},
 	LEFT_ASIDE("stall"),
 	{.name = NULL},
 };
