@@ -27,19 +27,23 @@
 #include <rte_malloc.h>
 #include <rte_service.h>
 
+#include <weir_base_event_device.h>
+
 #include "eventdev_private.h"
 
 /* event_dsw started again deals all flows to ports anew, but its ports remember which flows they had and move those: two ports
  * have a flow then. So it is configured anew as well. */
 static const struct eventdev_traits traits[] = {
-	{.driver = "event_dsw",
-		.credits_per_port = 192,
+	{.driver = WEIR_BASE_EVENT_DSW,
+		.credits_per_port = WEIR_BASE_EVENT_DSW_LENT,
 		.out_of_order = true,
 		.no_ordered = true,
 		.no_ports = true,
 		.no_restart = true},
-	{.driver = "event_sw", .credits_per_port = 96, .fixed_ordered = true},
-	{.driver = "event_opdl", .pipeline = true, .no_restart = true},
+	{.driver = WEIR_BASE_EVENT_SW,
+		.credits_per_port = WEIR_BASE_EVENT_SW_LENT,
+		.fixed_ordered = true},
+	{.driver = WEIR_BASE_EVENT_OPDL, .pipeline = true, .no_restart = true},
 	{.driver = "", .credits_per_port = 64}, /* any other */
 };
 

@@ -6,20 +6,24 @@
 #include <string.h>
 
 #include "doc_read.h"
+#include "weir_base_event_device.h"
 
-/* Known without DPDK: what the scheduler's own files say of these drivers. */
+/* Known without DPDK: what the scheduler finds of these drivers. */
 static const struct device {
 	const char *driver;
 	uint32_t room, lent_to_a_port; /* events; 0: any number */
 	bool is_pipeline, lacks_ordered, lacks_priorities, lacks_bound;
 } devices[] = {
-	{.driver = "event_dsw",
-		.room = 16384,
-		.lent_to_a_port = 192,
+	{.driver = WEIR_BASE_EVENT_DSW,
+		.room = WEIR_BASE_EVENT_DSW_ROOM,
+		.lent_to_a_port = WEIR_BASE_EVENT_DSW_LENT,
 		.lacks_ordered = true,
 		.lacks_priorities = true},
-	{.driver = "event_sw", .room = 4096, .lent_to_a_port = 96, .lacks_bound = true},
-	{.driver = "event_opdl", .is_pipeline = true}, {.driver = ""}, /* any other */
+	{.driver = WEIR_BASE_EVENT_SW,
+		.room = WEIR_BASE_EVENT_SW_ROOM,
+		.lent_to_a_port = WEIR_BASE_EVENT_SW_LENT,
+		.lacks_bound = true},
+	{.driver = WEIR_BASE_EVENT_OPDL, .is_pipeline = true}, {.driver = ""}, /* any other */
 };
 
 /* By its name, as DPDK does: that begins with its driver's. */
