@@ -56,25 +56,8 @@ config_hop_find(const struct config *config, uint32_t id)
 const char *
 config_port_names(const struct config *config)
 {
-	static char names[512];
-	size_t used = 0, length;
-	unsigned int i;
-
-	if (config->nb_ports == 0)
-		return "a port of platform.ports, which has none";
-	for (i = 0; i < config->nb_ports; i++) {
-		length = strlen(config->ports[i].name);
-		if (used + length + 16 > sizeof(names)) {
-			memcpy(names + used, " ...", 5);
-			break;
-		}
-		if (i > 0)
-			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s",
-				i + 1 < config->nb_ports ? ", " : " or ");
-		memcpy(names + used, config->ports[i].name, length + 1);
-		used += length;
-	}
-	return names;
+	return weir_base_doc_names(config->doc, weir_base_doc_get(config->platform, "ports"),
+		"a port of platform.ports, which has none");
 }
 
 bool

@@ -144,7 +144,7 @@ bool config_input_is_files(const struct config *config);
 /** Does all that arrives come to an end? */
 bool config_input_ends(const struct config *config);
 
-/** "a, b and c": names of all ports, for error messages. Valid until the next call. */
+/** "a, b or c": names of all ports, for error messages. The document's. */
 const char *config_port_names(const struct config *config);
 
 /* The parts of config_load(), each in a file of its own; they add errors to the document. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir_base_nodes.h>
+
 #include "config.h"
 
 #define NB_PLUGIN_FLOWS 64
@@ -248,8 +250,6 @@ read_node(struct config *config, struct config_sched_node *node, int index)
 {
 	const struct weir_base_doc_value *queues = weir_base_doc_get(node->value, "queues");
 	const struct weir_base_doc_value *queue = weir_base_doc_get(node->value, "queue");
-	static const char *const tx_keys[] = {"queue", "flow", "on_full"};
-	unsigned int i;
 
 	if (node->is_rx && weir_base_doc_count(queues) == 0)
 		weir_base_doc_error_add(config->doc, node->value,
@@ -257,40 +257,12 @@ read_node(struct config *config, struct config_sched_node *node, int index)
 	if (!node->is_rx && queue == NULL)
 		weir_base_doc_error_add(config->doc, node->value,
 			"node '%s' has nowhere to send to; expected a key 'queue'", node->name);
-	if (!node->is_rx && queues != NULL)
-		weir_base_doc_error_add(config->doc, queues,
-			"'queues' means nothing for %s; expected 'queue'",
-			node->is_job ? "job" : "sched_tx");
-	for (i = 0; node->is_rx && i < sizeof(tx_keys) / sizeof(tx_keys[0]); i++)
-		if (weir_base_doc_given(node->value, tx_keys[i]))
-			weir_base_doc_error_add(config->doc,
-				weir_base_doc_get(node->value, tx_keys[i]),
-				"'%s' means nothing for sched_rx", tx_keys[i]);
 	node->queue = !node->is_rx && queue != NULL ? find_queue(config, queue) : CONFIG_NONE;
 	node->flow =
 		(enum weir_bridge_flow)weir_base_doc_u64(weir_base_doc_get(node->value, "flow"));
 	if (node->is_rx)
 		own_queues(config, queues, CONFIG_NONE, index);
-	if (node->is_job)
-		return config_job_read(config, node);
-	config_job_refuse_keys(config, node->value);
-	return 0;
-}
-
-/* Of other types of nodes. */
-static void
-refuse_keys(struct config *config, const struct weir_base_doc_value *node)
-{
-	static const char *const keys[] = {"queues", "queue", "flow", "on_full"};
-	unsigned int i;
-
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (weir_base_doc_given(node, keys[i]))
-			weir_base_doc_error_add(config->doc, weir_base_doc_get(node, keys[i]),
-				"'%s' means nothing for nodes of type '%s'; expected it with %s "
-				"only",
-				keys[i], weir_base_doc_str(weir_base_doc_get(node, "type")),
-				i == 0 ? "sched_rx" : "sched_tx");
+	return node->is_job ? config_job_read(config, node) : 0;
 }
 
 static int
@@ -308,12 +280,10 @@ read_nodes(struct config *config, const struct weir_base_doc_value *list)
 		struct config_sched_node *node = &em->nodes[em->nb_nodes];
 
 		type = weir_base_doc_str(weir_base_doc_get(value, "type"));
+		weir_base_node_check_keys(config->doc, value);
 		if (strcmp(type, "sched_rx") != 0 && strcmp(type, "sched_tx") != 0 &&
-			strcmp(type, "job") != 0) {
-			refuse_keys(config, value);
-			config_job_refuse_keys(config, value);
+			strcmp(type, "job") != 0)
 			continue;
-		}
 		node->value = value;
 		node->name = weir_base_doc_name(value);
 		node->is_rx = strcmp(type, "sched_rx") == 0;

@@ -141,9 +141,6 @@ void config_job_check(struct config *config, const struct config_sched_node *nod
 void config_job_check_group(
 	struct config *config, const struct weir_base_doc_value *value, unsigned int group);
 
-/** Errors for keys that mean nothing for nodes of another type. */
-void config_job_refuse_keys(struct config *config, const struct weir_base_doc_value *node);
-
 /** Most jobs that there may be at a time; 0: no node has any. */
 unsigned int config_nb_jobs(const struct config *config);
 

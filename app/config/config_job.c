@@ -10,23 +10,6 @@
 
 #include "config.h"
 
-/* Keys that mean something for these nodes alone. */
-static const char *const keys[] = {
-	"work", "time", "argument", "flows", "packets", "priority", "slice", "group"};
-
-void
-config_job_refuse_keys(struct config *config, const struct weir_base_doc_value *node)
-{
-	unsigned int i;
-
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (weir_base_doc_given(node, keys[i]))
-			weir_base_doc_error_add(config->doc, weir_base_doc_get(node, keys[i]),
-				"'%s' means nothing for nodes of type '%s'; expected it with job "
-				"only",
-				keys[i], weir_base_doc_str(weir_base_doc_get(node, "type")));
-}
-
 static uint64_t
 number(const struct weir_base_doc_value *node, const char *key, uint64_t otherwise)
 {

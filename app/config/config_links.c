@@ -54,20 +54,8 @@ config_link_find(const struct config *config, const char *name)
 const char *
 config_link_names(const struct config *config)
 {
-	static char names[512];
-	const struct config_links *links = &config->links;
-	size_t used = 0;
-	unsigned int i;
-
-	if (links->nb == 0)
-		return "one of application.links, which has none";
-	for (i = 0; i < links->nb && used < sizeof(names) - CONFIG_LINK_NAME_SIZE - 8; i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-			i == 0              ? ""
-			: i + 1 < links->nb ? ", "
-					    : " or ",
-			links->list[i].name);
-	return names;
+	return weir_base_doc_names(config->doc, weir_base_doc_get(config->application, "links"),
+		"one of application.links, which has none");
 }
 
 void

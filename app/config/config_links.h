@@ -138,7 +138,7 @@ int config_link_find(const struct config *config, const char *name);
 unsigned int config_links_named(struct config *config, const struct weir_base_doc_value *value,
 	unsigned int *link, unsigned int *first);
 
-/** "a, b or c": names of links, for error messages. Valid until the next call. */
+/** "a, b or c": names of links, for error messages. The document's. */
 const char *config_link_names(const struct config *config);
 
 /** Name of link @p number of @p link, from 0. */

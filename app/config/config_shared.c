@@ -6,6 +6,7 @@
 
 #include <rte_common.h>
 
+#include <weir_base_nodes.h>
 #include <weir_bridge_link.h>
 
 #include "config.h"
@@ -35,21 +36,6 @@ config_shared_packets(const struct config *config)
 		if (links->list[i].shared != CONFIG_NONE)
 			nb += config_link_queued(&links->list[i]);
 	return nb;
-}
-
-/* Of other types of nodes. */
-static void
-refuse_keys(struct config *config, const struct weir_base_doc_value *node, const char *type)
-{
-	static const char *const keys[] = {"port", "links", "burst"};
-	unsigned int i;
-
-	for (i = 0; i < RTE_DIM(keys); i++)
-		if (weir_base_doc_given(node, keys[i]))
-			weir_base_doc_error_add(config->doc, weir_base_doc_get(node, keys[i]),
-				"'%s' means nothing for nodes of type '%s'; expected it with "
-				"link_rx only",
-				keys[i], type);
 }
 
 /* @return index of its port, or CONFIG_NONE with an error */
@@ -148,10 +134,8 @@ config_read_shared(struct config *config)
 		const struct weir_base_doc_value *node = weir_base_doc_at(nodes, i);
 		const char *type = weir_base_doc_str(weir_base_doc_get(node, "type"));
 
-		if (strcmp(type, "link_rx") == 0)
+		if (strcmp(type, WEIR_BASE_NODE_LINK_RX) == 0)
 			read_node(config, node);
-		else
-			refuse_keys(config, node, type);
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "doc_private.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,34 @@ unsigned int
 weir_base_doc_count(const struct weir_base_doc_value *value)
 {
 	return value != NULL ? value->nb_items : 0;
+}
+
+/* A file may have any number of them, and of errors. */
+#define NAMES_SIZE 512
+#define AND_MORE   " ..."
+
+const char *
+weir_base_doc_names(
+	struct weir_base_doc *doc, const struct weir_base_doc_value *map, const char *none)
+{
+	const unsigned int nb = weir_base_doc_count(map);
+	char text[NAMES_SIZE];
+	size_t used = 0;
+	unsigned int i;
+
+	if (nb == 0)
+		return none;
+	for (i = 0; i < nb; i++) {
+		const char *separator = i == 0 ? "" : i + 1 < nb ? ", " : " or ";
+		const char *name = map->items[i]->name;
+
+		if (used + strlen(separator) + strlen(name) + sizeof(AND_MORE) > sizeof(text)) {
+			strcpy(text + used, AND_MORE);
+			break;
+		}
+		used += (size_t)sprintf(text + used, "%s%s", separator, name);
+	}
+	return weir_base_doc_format(doc, "%s", text);
 }
 
 const struct weir_base_doc_value *

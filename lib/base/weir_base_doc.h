@@ -254,6 +254,13 @@ const struct weir_base_doc_value *weir_base_doc_at(
 /** Name under which a map holds this value; NULL for a list's items. */
 const char *weir_base_doc_name(const struct weir_base_doc_value *value);
 
+/**
+ * Names of the items of a NAMED or MAP, in the file's order, for an error that says what was expected: "a, b or c"; @p none where there are
+ * none. They do not count as read. Owned by the document, of which nothing else may be done meanwhile.
+ */
+const char *weir_base_doc_names(
+	struct weir_base_doc *doc, const struct weir_base_doc_value *map, const char *none);
+
 /** The scalar as text; NULL for NULL and for maps and lists. Owned by the document. */
 const char *weir_base_doc_str(const struct weir_base_doc_value *value);
 

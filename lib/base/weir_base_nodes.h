@@ -7,7 +7,7 @@
  * What the nodes of packets are called, and where their edges lead at first: for those who register them, and for those
  * who read descriptions of graphs where there is none of them.
  *
- * Constants and functions of their arguments: any thread may use them. Needs no DPDK.
+ * Constants and functions of their arguments, of which a document is for one thread at a time: any thread may use them. Needs no DPDK.
  */
 
 #include <stdbool.h>
@@ -266,6 +266,12 @@ int weir_base_node_edge_parse(const char *text, struct weir_base_node_edge *edge
 
 /** Is it one? */
 bool weir_base_node_edge_check(const char *text);
+
+struct weir_base_doc;
+struct weir_base_doc_value;
+
+/** Errors for keys that an item of `application.nodes` has, with a `type`, and that mean nothing for nodes of this. They are the document's. */
+void weir_base_node_check_keys(struct weir_base_doc *doc, const struct weir_base_doc_value *node);
 
 #ifdef __cplusplus
 }

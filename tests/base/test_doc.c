@@ -17,6 +17,8 @@ values_are_read(void **state)
 
 	assert_string_equal(weir_base_doc_str(value_of(doc, "text")), "hello");
 	assert_int_equal(weir_base_doc_count(ports), 2);
+	assert_string_equal(weir_base_doc_names(doc, ports, "none"), "p0 or p1");
+	assert_string_equal(weir_base_doc_names(doc, NULL, "none"), "none");
 	port = weir_base_doc_at(ports, 0);
 	assert_string_equal(weir_base_doc_name(port), "p0");
 	assert_int_equal(weir_base_doc_u64(weir_base_doc_get(port, "queues")), 4);

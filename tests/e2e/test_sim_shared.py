@@ -90,14 +90,9 @@ def test_the_good_one_is_good(tmp_path):
     assert simulate(tmp_path / "good.yaml")["links"]
 
 
-# Names are not listed here, and keys of other types of nodes are left aside.
-WORDS = {"a port that is not there": ["'cabel'", "platform.ports"], "a link that is not there": ["'wob'", "application.links"]}
-
-
-@pytest.mark.parametrize("name", [*(name for name in WRONG if name != "queues of link_rx"), *CAPTURES])
+@pytest.mark.parametrize("name", [*WRONG, *CAPTURES])
 def test_wrong(name, tmp_path):
     """At the same place as weir run has it."""
     old, new, words = {**WRONG, **CAPTURES}[name]
-    words = WORDS.get(name, words)
     assert old in MODEL
     refuse(tmp_path, MODEL.replace(*BESIDE.get(name, ("", ""))).replace(old, new, 1), words, "sim")

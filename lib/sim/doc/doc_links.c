@@ -427,8 +427,9 @@ check_names(struct weir_sim_model *model, const struct weir_base_doc_value *link
 	for (i = 0; i < weir_base_doc_count(fed); i++)
 		if (weir_base_doc_get(links, weir_base_doc_name(weir_base_doc_at(fed, i))) == NULL)
 			weir_base_doc_error_add(model->doc, weir_base_doc_at(fed, i),
-				"unknown link '%s'; expected one of application.links",
-				weir_base_doc_name(weir_base_doc_at(fed, i)));
+				"unknown link '%s'; expected %s",
+				weir_base_doc_name(weir_base_doc_at(fed, i)),
+				sim_doc_link_names(model));
 }
 
 int

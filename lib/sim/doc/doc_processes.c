@@ -69,9 +69,8 @@ check_target(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 	link = weir_base_doc_get(weir_base_doc_get(weir_base_doc_get(root, "application"), "links"),
 		weir_base_doc_str(to));
 	if (link == NULL)
-		weir_base_doc_error_add(model->doc, to,
-			"unknown link '%s'; expected one of application.links",
-			weir_base_doc_str(to));
+		weir_base_doc_error_add(model->doc, to, "unknown link '%s'; expected %s",
+			weir_base_doc_str(to), sim_doc_link_names(model));
 	else if (weir_base_doc_given(link, "port") || sim_doc_emulated(root, link) != NULL ||
 		 sim_doc_replayed(root, link) != NULL || sim_doc_shared(root, link) != NULL)
 		weir_base_doc_error_add(model->doc, to,

@@ -204,7 +204,10 @@ uint32_t sim_doc_find_any_queue(
 uint32_t sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_memory(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_cores(struct weir_sim_model *model, const struct weir_base_doc_value *value);
-/* Likewise, but nothing is told. */
+/* Names of ports, and of links, for errors: "a, b or c". */
+const char *sim_doc_port_names(const struct weir_sim_model *model);
+const char *sim_doc_link_names(const struct weir_sim_model *model);
+/* Index of what @p value names, where nothing is told of what is not there. */
 uint32_t sim_doc_meant_queue(
 	const struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_stream(

@@ -69,8 +69,8 @@ take_links(struct weir_sim_model *model, struct model_request *request,
 			"'hits' of the functions that find them in 'processes' of 'costs'",
 			name);
 	else
-		weir_base_doc_error_add(model->doc, value,
-			"unknown link '%s'; expected one of application.links", name);
+		weir_base_doc_error_add(model->doc, value, "unknown link '%s'; expected %s", name,
+			sim_doc_link_names(model));
 }
 
 static void

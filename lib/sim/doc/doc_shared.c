@@ -51,21 +51,6 @@ sim_doc_shared_port(const struct weir_sim_model *model, const struct weir_base_d
 
 /* ---- what a file may say of them, as a program that runs would read it ---- */
 
-/* Of other types of nodes. */
-static void
-refuse_keys(struct weir_sim_model *model, const struct weir_base_doc_value *node)
-{
-	static const char *const keys[] = {"port", "links", "burst"};
-	unsigned int i;
-
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (weir_base_doc_given(node, keys[i]))
-			weir_base_doc_error_add(model->doc, weir_base_doc_get(node, keys[i]),
-				"'%s' means nothing for nodes of type '%s'; expected it with "
-				"link_rx only",
-				keys[i], weir_base_doc_str(weir_base_doc_get(node, "type")));
-}
-
 static void
 take_port(struct weir_sim_model *model, const struct weir_base_doc_value *node)
 {
@@ -80,8 +65,8 @@ take_port(struct weir_sim_model *model, const struct weir_base_doc_value *node)
 			"node '%s' has nothing to receive from; expected a key 'port'",
 			weir_base_doc_name(node));
 	} else if (index == SIM_NONE || port->is_receiver) {
-		weir_base_doc_error_add(model->doc, value,
-			"unknown port '%s'; expected one of platform.ports", name);
+		weir_base_doc_error_add(model->doc, value, "unknown port '%s'; expected %s", name,
+			sim_doc_port_names(model));
 	} else if (!port->is_device) {
 		weir_base_doc_error_add(model->doc, value,
 			"port '%s' is files, which links do not share; expected one with a "
@@ -114,8 +99,8 @@ check_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	uint32_t i;
 
 	if (link == NULL) {
-		weir_base_doc_error_add(model->doc, value,
-			"unknown link '%s'; expected one of application.links", name);
+		weir_base_doc_error_add(model->doc, value, "unknown link '%s'; expected %s", name,
+			sim_doc_link_names(model));
 		return;
 	}
 	for (i = 0; i < entry; i++)
@@ -163,11 +148,11 @@ sim_doc_read_shared(struct weir_sim_model *model, const struct weir_base_doc_val
 		weir_base_doc_get(weir_base_doc_get(root, "application"), "nodes");
 	uint32_t i;
 
-	for (i = 0; i < weir_base_doc_count(nodes); i++)
+	for (i = 0; i < weir_base_doc_count(nodes); i++) {
+		weir_base_node_check_keys(model->doc, weir_base_doc_at(nodes, i));
 		if (is_link_rx(weir_base_doc_at(nodes, i)))
 			read_node(model, root, weir_base_doc_at(nodes, i));
-		else
-			refuse_keys(model, weir_base_doc_at(nodes, i));
+	}
 }
 
 void
