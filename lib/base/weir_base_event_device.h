@@ -19,14 +19,14 @@
 
 /** @name Most events inside at a time; a device says so itself once it is there */
 /**@{*/
-#define WEIR_BASE_EVENT_DSW_ROOM 16384
-#define WEIR_BASE_EVENT_SW_ROOM  4096
+#define WEIR_BASE_EVENT_DSW_ROOM 16384 /**< of event_dsw */
+#define WEIR_BASE_EVENT_SW_ROOM  4096  /**< of event_sw */
 /**@}*/
 
 /** @name Most credits, of one event each, that a port has on loan and others cannot have; no device says so */
 /**@{*/
-#define WEIR_BASE_EVENT_DSW_LENT 192
-#define WEIR_BASE_EVENT_SW_LENT  96
+#define WEIR_BASE_EVENT_DSW_LENT 192 /**< of event_dsw */
+#define WEIR_BASE_EVENT_SW_LENT  96  /**< of event_sw */
 /**@}*/
 
 #endif
