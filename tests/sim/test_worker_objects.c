@@ -228,6 +228,19 @@ other_steps_are_refused(void **state)
 		"expected a group of platform.cores or platform.workers\n");
 }
 
+/* A core cannot hold a flow of a queue that rounds take packets of: what it held was lost. */
+static void
+cores_do_not_switch_to_them(void **state)
+{
+	expect_errors(
+		MODEL("2", "q: {}, w: {group: io}",
+			"o: {queues: [q], steps: [{cpu: 9cycles}, {switch: w}]}, "
+			"p: {queues: [w], to: q, steps: [{cpu: 9cycles}]}",
+			"workers: [{groups: [io]}]", "s: {to: w, rate: 1kpps}", "duration: 1ms"),
+		"m.yaml:3:63: workers serve queue 'w', whose flows no other cores can hold; "
+		"expected a queue of the cores of these steps, or 'send'\n");
+}
+
 /* Cores that no worker takes serve the queues of their groups, as before. */
 static void
 other_cores_have_their_own(void **state)
@@ -257,6 +270,7 @@ main(void)
 		cmocka_unit_test(credits_are_returned_at_the_end_of_a_round),
 		cmocka_unit_test(md1_of_rounds),
 		cmocka_unit_test(other_steps_are_refused),
+		cmocka_unit_test(cores_do_not_switch_to_them),
 		cmocka_unit_test(other_cores_have_their_own),
 	};
 

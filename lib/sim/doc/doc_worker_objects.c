@@ -120,6 +120,25 @@ check_steps(struct weir_sim_model *model, const struct model_queue *queue)
 	}
 }
 
+/* A core that takes a packet's flow over must be of those that serve it: rounds do not see what others hold. */
+static void
+check_switches(struct weir_sim_model *model, const struct model_object *object)
+{
+	uint32_t i;
+
+	for (i = 0; i < object->nb_steps; i++) {
+		const struct model_step *const step = &model->steps[object->first_step + i];
+
+		if (step->op == MODEL_SWITCH && step->target < model->nb_queues &&
+			sim_is_of_workers(&model->queues[step->target]))
+			weir_base_doc_error_add(model->doc,
+				weir_base_doc_get(step->value, "switch"),
+				"workers serve queue '%s', whose flows no other cores can hold; "
+				"expected a queue of the cores of these steps, or 'send'",
+				model->queues[step->target].name);
+	}
+}
+
 void
 sim_doc_check_given(struct weir_sim_model *model)
 {
@@ -128,8 +147,11 @@ sim_doc_check_given(struct weir_sim_model *model)
 	for (i = 0; i < model->nb_queues; i++) {
 		const struct model_queue *const queue = &model->queues[i];
 
-		if (!queue->is_of_workers)
+		if (!queue->is_of_workers) {
+			if (queue->object != SIM_NONE)
+				check_switches(model, &model->objects[queue->object]);
 			continue;
+		}
 		if (queue->discipline != MODEL_FCFS)
 			weir_base_doc_error_add(model->doc,
 				weir_base_doc_get(queue->value, "discipline"),
