@@ -57,8 +57,7 @@ forward(struct sim *sim, uint32_t packet)
 	const uint32_t to = sim->packets.all[packet].to, lane = sim->packets.all[packet].lane;
 
 	if (sim->model->nb_edges > 0 && lane != SIM_NONE)
-		sim_probes_pass(
-			sim, sim->model->queues[sim->model->lane_queue[lane]].object, to, packet);
+		sim_probes_sent(sim, sim->packets.all[packet].step, to, packet);
 	if (to == SIM_TO_OUTPUT)
 		sim_packet_delivered(sim, packet);
 	else if (to & SIM_TO_DROP)

@@ -119,6 +119,28 @@ sim_probes_pass(struct sim *sim, uint32_t from, uint32_t to, uint32_t index)
 	}
 }
 
+/* The object among whose steps one is. */
+static uint32_t
+object_of(const struct weir_sim_model *model, uint32_t step)
+{
+	uint32_t low = 0, high = model->nb_objects, middle;
+
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (model->objects[middle].first_step <= step)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void
+sim_probes_sent(struct sim *sim, uint32_t step, uint32_t to, uint32_t packet)
+{
+	sim_probes_pass(sim, object_of(sim->model, step), to, packet);
+}
+
 void
 sim_probes_vector_passed(struct sim *sim, uint32_t node)
 {

@@ -510,6 +510,8 @@ bool sim_flows_overtaken(struct sim *sim, uint32_t packet);
 void sim_probes_look(struct sim *sim);
 /* A packet goes from an object, or one of SIM_FROM, to where packet->to would have it; then all of a node's visit have. */
 void sim_probes_pass(struct sim *sim, uint32_t from, uint32_t to, uint32_t packet);
+/* Likewise, from the object among whose steps one is. */
+void sim_probes_sent(struct sim *sim, uint32_t step, uint32_t to, uint32_t packet);
 void sim_probes_vector_passed(struct sim *sim, uint32_t node);
 /* Forget what was up to now. */
 void sim_probes_restart(struct sim *sim);

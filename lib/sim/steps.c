@@ -179,6 +179,9 @@ fork_parts(struct sim *sim, uint32_t packet, const struct model_step *step)
 		part = sim_packet_fork(sim, packet);
 		if (part == SIM_NONE)
 			return;
+		if (sim->model->nb_edges > 0)
+			sim_probes_sent(
+				sim, sim->packets.all[packet].step, targets[i / step->count], part);
 		sim_enter(sim, targets[i / step->count], part);
 	}
 }

@@ -19,7 +19,8 @@
 	"application:\n"                                                                           \
 	"  queues: {q: {type: parallel}, r: {type: parallel, group: b}}\n"                         \
 	"  objects:\n"                                                                             \
-	"    o: {queues: [q], to: r, steps: [{cpu: 150cycles}]}\n"                                 \
+	"    o: {queues: [q], to: r, steps: [{cpu: 150cycles}, {output: true, when: size == "      \
+	"1}]}\n"                                                                                   \
 	"    p: {queues: [r], steps: [{cpu: 0cycles}]}\n"                                          \
 	"platform: {cores: {c: {clock: 1GHz}, d: {clock: 1GHz, groups: [b]}}}\n"                   \
 	"run: {simulation: {duration: 2us" probes "}}\n"
@@ -265,10 +266,19 @@ probes_of_nothing(void **state)
 		{"{x: {queue: q, stream: s}}", 44, "several things"},
 		{"{x: {queue: z}}", 55, "unknown queue 'z'"},
 		{"{x: {unit: z}}", 54, "unknown unit 'z'"},
-		{"{x: {cores: z}}", 55, "unknown cores 'z'"},
+		{"{x: {cores: z}}", 55, "unknown cores 'z'; expected one of: c, d"},
+		{"{x: {ring: z}}", 54, "unknown ring 'z'; expected a queue or a unit"},
 		{"{x: {stream: z}}", 56, "unknown stream 'z'"},
 		{"{x: {from: z}}", 54, "unknown beginning of an edge 'z'"},
 		{"{x: {from: o, to: z}}", 61, "unknown queue 'z'"},
+		{"{x: {from: o, to: q}}", 61,
+			"no packets go from object 'o' to 'q'; expected one of: r, or no 'to', for "
+			"those that leave"},
+		{"{x: {from: p, to: q}}", 61, "expected no 'to', as they leave there"},
+		{"{x: {from: s, to: r}}", 61,
+			"no packets go from stream 's' to 'r'; expected one of: q"},
+		{"{x: {from: s}}", 54,
+			"packets do not leave at stream 's'; expected a key 'to' with one of: q"},
 		{"{x: {queue: q, to: r}}", 62, "'to' without 'from'"},
 		{"{x: {queue: q, trace: t}, y: {queue: r, trace: t}}", 90,
 			"written by probe 'x' already"},
@@ -293,6 +303,77 @@ probes_of_nothing(void **state)
 	}
 }
 
+/* All that objects send is seen on its edge: parts too, and what has changed its flow meanwhile. */
+static void
+edges_of_steps(void **state)
+{
+	struct given given = given_model(
+		"traffic: {streams: {s: {to: q, arrivals: deterministic, interval: 100ns, count: "
+		"6}}}\n"
+		"application:\n"
+		"  queues: {q: {flows: 2}, r: {type: parallel}, free: {}, of_p: {}, away: {}}\n"
+		"  objects:\n"
+		"    o: {queues: [q], steps: [{fork: r, count: 2}, {switch: free}, {cpu: 5cycles}, "
+		"{switch: of_p}, {cpu: 5cycles}, {send: [r, away], weights: [1, 0], when: flow == "
+		"7}]}\n"
+		"    p: {queues: [r, of_p, away], steps: [{cpu: 1cycles}, {drop: all}]}\n"
+		"platform: {cores: {c: {count: 4, clock: 1GHz}}}\n"
+		"run: {simulation: {duration: 2us, probes: {parts: {from: o, to: r}, out: {from: "
+		"o}, spread: {from: o, to: away}}}}\n");
+	struct weir_sim_result result = given_run(&given);
+
+	assert_true(PROBE("parts", "n") == 12 && PROBE("parts", "min") == 0);
+	assert_true(PROBE("out", "n") == 6 && PROBE("out", "mean") == 100);
+	assert_true(PROBE("spread", "n") == 0);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
+#define REFUSED(probe)                                                                             \
+	"traffic: {streams: {s: {to: q, rate: 1Mpps}}}\n"                                          \
+	"application:\n"                                                                           \
+	"  queues: {q: {group: G}, r: {type: parallel}, free: {}}\n"                               \
+	"  objects: {o: {queues: [q], to: r, steps: [{cpu: 1cycles}]}, p: {queues: [r], steps: "   \
+	"[{switch: free}, {cpu: 1cycles}, {drop: all}]}}\n"                                        \
+	"platform:\n"                                                                              \
+	"  workers: [{groups: [G]}]\n"                                                             \
+	"  cores: {cpu: {clock: 2GHz}, more: {count: 2, clock: 2GHz}}\n"                           \
+	"  costs: {walk: 10cycles, dispatch: 10cycles}\n"                                          \
+	"run: {simulation: {duration: 1ms, probes: {x: " probe "}}}\n"
+
+/* Workers are cores of their own; a switch sends nothing, nor does who drops all. */
+static void
+probes_beside_workers(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} wrong[] = {
+		{REFUSED("{cores: cpu}"),
+			"workers have all cores of 'cpu'; expected one of: more, worker-0"},
+		{REFUSED("{cores: gpu}"), "unknown cores 'gpu'; expected one of: more, worker-0"},
+		{REFUSED("{from: p, to: free}"), "packets of object 'p' go nowhere"},
+		{REFUSED("{from: p}"), "packets of object 'p' go nowhere"},
+	};
+	struct given given = given_model(REFUSED("{cores: worker-0}"));
+	const struct weir_base_doc_error *errors;
+	unsigned int i, nb_errors;
+
+	given_free(&given);
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct weir_base_doc *doc = weir_base_doc_load_text(
+			wrong[i].text, strlen(wrong[i].text), "model", &weir_sim_doc_root);
+
+		assert_null(weir_sim_model_read(doc));
+		errors = weir_base_doc_errors(doc, &nb_errors);
+		if (nb_errors != 1 || errors[0].line != 9 ||
+			strstr(errors[0].message, wrong[i].words) == NULL) {
+			weir_base_doc_errors_print(doc, stderr);
+			fail_msg("expected '%s'", wrong[i].words);
+		}
+		weir_base_doc_free(doc);
+	}
+}
+
 int
 main(void)
 {
@@ -304,6 +385,8 @@ main(void)
 		cmocka_unit_test(nothing_is_changed),
 		cmocka_unit_test(traces_that_cannot_be_written),
 		cmocka_unit_test(probes_of_nothing),
+		cmocka_unit_test(edges_of_steps),
+		cmocka_unit_test(probes_beside_workers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

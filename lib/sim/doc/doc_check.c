@@ -79,9 +79,8 @@ check_discipline(struct weir_sim_model *model, const struct model_queue *queue)
 			object->name);
 }
 
-/* Does the last step of an object always lead elsewhere, so that it never comes to its end? */
-static bool
-ends_elsewhere(const struct weir_sim_model *model, const struct model_object *object)
+bool
+sim_doc_ends_elsewhere(const struct weir_sim_model *model, const struct model_object *object)
 {
 	const struct model_step *last;
 
@@ -125,7 +124,7 @@ object_leads_out(const struct weir_sim_model *model, const bool *leads_out,
 	const struct model_step *step = &model->steps[object->first_step];
 	uint32_t i;
 
-	if (!ends_elsewhere(model, object) && queue_leads_out(model, leads_out, object->to))
+	if (!sim_doc_ends_elsewhere(model, object) && queue_leads_out(model, leads_out, object->to))
 		return true;
 	for (i = 0; i + 1 < object->nb_steps; i++, step++)
 		if (step_leads_out(model, leads_out, step))

@@ -3,6 +3,7 @@
  * What things of a model are called. In an instance of a part a name is first that of something of the instance's own, then of
  * something around it.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "doc_read.h"
@@ -26,6 +27,21 @@ static const char *
 group_at(const struct weir_sim_model *model, uint32_t index)
 {
 	return model->groups[index];
+}
+
+void
+sim_doc_add_name(struct sim_doc_names *names, const char *name)
+{
+	static const char more[] = ", ...";
+	const char *separator = names->used > 0 ? ", " : "";
+
+	if (names->is_cut)
+		return;
+	/* There is always room to say that there are more. */
+	names->is_cut =
+		names->used + strlen(separator) + strlen(name) + sizeof(more) > sizeof(names->text);
+	names->used += (size_t)sprintf(names->text + names->used, "%s%s",
+		names->is_cut ? "" : separator, names->is_cut ? more : name);
 }
 
 /* Index of what is meant, SIM_NONE: there is no such thing. */
@@ -136,10 +152,37 @@ sim_doc_find_memory(struct weir_sim_model *model, const struct weir_base_doc_val
 	return memory;
 }
 
+/* Are cores of the file meant of which none is left, as each worker is one? */
+static bool
+is_taken(const struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const struct weir_base_doc_value *cores = weir_base_doc_get(
+		weir_base_doc_get(weir_base_doc_root(model->doc), "platform"), "cores");
+	const char *name;
+	uint32_t level;
+
+	for (level = 0; (name = weir_base_doc_meaning(value, level)) != NULL; level++)
+		if (weir_base_doc_get(cores, name) != NULL)
+			return true;
+	return false;
+}
+
 uint32_t
 sim_doc_find_cores(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {
-	return find_or_tell(model, value, model->nb_kinds, cores_at, "cores", "platform.cores");
+	const uint32_t found = find(model, value, model->nb_kinds, cores_at);
+	struct sim_doc_names names = {.used = 0};
+	uint32_t i;
+
+	if (found != SIM_NONE)
+		return found;
+	for (i = 0; i < model->nb_kinds; i++)
+		sim_doc_add_name(&names, model->cores[i].name);
+	weir_base_doc_error_add(model->doc, value, "%s '%s'; expected %s%s",
+		is_taken(model, value) ? "workers have all cores of" : "unknown cores",
+		weir_base_doc_str(value), names.used > 0 ? "one of: " : "'cores' in 'platform'",
+		names.text);
+	return SIM_NONE;
 }
 
 uint32_t

@@ -3,25 +3,9 @@
  * From a document to a model: edges that probes look at. They begin at an object, a stream or a node, and are called by
  * what stands at their ends; of the graph there are those that packets take.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "doc_read.h"
-
-/* What there is instead, as a list; what is too much for it is left out. */
-struct names {
-	char text[512];
-	size_t used;
-};
-
-static void
-add_name(struct names *names, const char *name)
-{
-	if (names->used < sizeof(names->text))
-		names->used += (size_t)snprintf(names->text + names->used,
-			sizeof(names->text) - names->used, "%s%s", names->used > 0 ? ", " : "",
-			name);
-}
 
 /* A port stands for its receive node where an edge begins, and for its transmit node where one ends. */
 static bool
@@ -66,35 +50,52 @@ queue_of(const struct weir_sim_model *model, const struct model_node *node)
 	return node->role == WEIR_BASE_NODE_SENDS ? node->queue : SIM_NONE;
 }
 
+/* What an edge begins at, for errors, and where it may end. */
+struct ends {
+	const char *kind, *name;
+	struct sim_doc_names names;
+	bool is_end; /* packets leave here */
+};
+
 static void
 refuse_end(struct weir_sim_model *model, const struct weir_base_doc_value *from,
+	const struct weir_base_doc_value *to, const struct ends *ends)
+{
+	if (to == NULL)
+		weir_base_doc_error_add(model->doc, from,
+			"packets do not leave at %s '%s'; expected a key 'to' with one of: %s",
+			ends->kind, ends->name, ends->names.text);
+	else
+		weir_base_doc_error_add(model->doc, to,
+			"no packets go from %s '%s' to '%s'; expected %s%s%s", ends->kind,
+			ends->name, weir_base_doc_str(to),
+			ends->names.used > 0 ? "one of: " : "no 'to', as they leave there",
+			ends->names.text,
+			ends->names.used > 0 && ends->is_end ? ", or no 'to', for those that leave"
+							     : "");
+}
+
+static void
+refuse_node(struct weir_sim_model *model, const struct weir_base_doc_value *from,
 	const struct weir_base_doc_value *to, const struct model_node *node, bool is_end)
 {
 	const uint32_t queue = queue_of(model, node);
-	struct names names = {.used = 0};
+	struct ends ends = {.kind = "node", .name = node->name, .is_end = is_end};
 	uint32_t i;
 
 	for (i = 0; i < node->nb_next; i++)
-		add_name(&names,
+		sim_doc_add_name(&ends.names,
 			name_of(&model->graph.nodes[model->graph.nexts[node->first_next + i].node],
 				false));
 	if (queue != SIM_NONE)
-		add_name(&names, model->queues[queue].name);
-	if (names.used == 0 && !is_end)
+		sim_doc_add_name(&ends.names, model->queues[queue].name);
+	if (ends.names.used == 0 && !is_end)
 		weir_base_doc_error_add(model->doc, from,
 			"packets of node '%s' go to buffers of links, not along an edge; expected "
 			"another node",
 			node->name);
-	else if (to == NULL)
-		weir_base_doc_error_add(model->doc, from,
-			"packets do not leave at node '%s'; expected a key 'to' with one of: %s",
-			node->name, names.text);
 	else
-		weir_base_doc_error_add(model->doc, to,
-			"no packets go from node '%s' to '%s'; expected %s%s%s", node->name,
-			weir_base_doc_str(to),
-			names.used > 0 ? "one of: " : "no 'to', as they leave there", names.text,
-			names.used > 0 && is_end ? ", or no 'to', for those that leave" : "");
+		refuse_end(model, from, to, &ends);
 }
 
 /* Where an edge of the graph ends. */
@@ -116,21 +117,96 @@ read_end(struct weir_sim_model *model, const struct weir_base_doc_value *from,
 		}
 	probe->to = to != NULL ? sim_doc_meant_queue(model, to) : SIM_TO_OUTPUT;
 	if (to != NULL ? probe->to == SIM_NONE || probe->to != queue_of(model, node) : !is_end)
-		refuse_end(model, from, to, node, is_end);
+		refuse_node(model, from, to, node, is_end);
 }
 
 static void
 refuse_beginning(struct weir_sim_model *model, const struct weir_base_doc_value *from)
 {
-	struct names names = {.used = 0};
+	struct sim_doc_names names = {.used = 0};
 	uint32_t i;
 
 	for (i = 0; i < model->graph.nb_nodes; i++)
-		add_name(&names, name_of(&model->graph.nodes[i], true));
+		sim_doc_add_name(&names, name_of(&model->graph.nodes[i], true));
 	weir_base_doc_error_add(model->doc, from,
 		"unknown beginning of an edge '%s'; expected an object or a stream%s%s",
 		weir_base_doc_str(from),
 		names.used > 0 ? ", or a node that packets come to, one of: " : "", names.text);
+}
+
+/* Does a step send packets, or parts of them, there? */
+static bool
+step_leads_to(const struct weir_sim_model *model, const struct model_step *step, uint32_t to)
+{
+	uint32_t i;
+
+	switch (step->op) {
+	case MODEL_OUTPUT:
+		return to == SIM_TO_OUTPUT;
+	case MODEL_SEND:
+		return to == step->target;
+	case MODEL_SPREAD:
+	case MODEL_FORK:
+		for (i = 0; i < step->nb_targets; i++)
+			if (model->targets[step->first_target + i] == to)
+				return true;
+		return false;
+	default:
+		return false;
+	}
+}
+
+static bool
+object_leads_to(const struct weir_sim_model *model, const struct model_object *object, uint32_t to)
+{
+	const uint32_t nb = object->nb_steps - sim_doc_ends_elsewhere(model, object);
+	uint32_t i;
+
+	for (i = 0; i < nb; i++)
+		if (step_leads_to(model, &model->steps[object->first_step + i], to))
+			return true;
+	return false;
+}
+
+/* Does what is sent by an object, or by a stream, go there? */
+static bool
+leads_to(const struct weir_sim_model *model, uint32_t from, uint32_t to)
+{
+	return (from & SIM_FROM_STREAM) != 0
+		       ? (model->streams[from & ~SIM_FROM_STREAM].queue & ~SIM_TO_NEW) == to
+		       : object_leads_to(model, &model->objects[from], to);
+}
+
+/* A probe would see nothing there. */
+static void
+check_end(struct weir_sim_model *model, const struct weir_base_doc_value *from,
+	const struct weir_base_doc_value *to, const struct model_probe *probe)
+{
+	struct ends ends = {.kind = probe->from & SIM_FROM_STREAM ? "stream" : "object",
+		.name = weir_base_doc_str(from)};
+	uint32_t i;
+
+	if (leads_to(model, probe->from, probe->to))
+		return;
+	/* Where they go was refused. */
+	if (model->has_unknown_queue ||
+		((probe->from & SIM_FROM_STREAM) != 0 &&
+			model->streams[probe->from & ~SIM_FROM_STREAM].queue == SIM_NONE))
+		return;
+	ends.is_end = leads_to(model, probe->from, SIM_TO_OUTPUT);
+	for (i = 0; i < model->nb_queues; i++)
+		if (leads_to(model, probe->from, i))
+			sim_doc_add_name(&ends.names, model->queues[i].name);
+	for (i = 0; i < model->graph.nb_ports; i++)
+		if (leads_to(model, probe->from, SIM_TO_PORT | i))
+			sim_doc_add_name(&ends.names, model->graph.ports[i].name);
+	if (ends.names.used == 0 && !ends.is_end)
+		weir_base_doc_error_add(model->doc, from,
+			"packets of %s '%s' go %s, not along an edge; expected another beginning",
+			ends.kind, ends.name,
+			probe->from & SIM_FROM_STREAM ? "to buffers of links" : "nowhere");
+	else
+		refuse_end(model, from, to, &ends);
 }
 
 void
@@ -152,6 +228,8 @@ sim_doc_read_edge(struct weir_sim_model *model, const struct weir_base_doc_value
 	if (object != SIM_NONE || stream != SIM_NONE) {
 		probe->from = stream != SIM_NONE ? SIM_FROM_STREAM | stream : object;
 		probe->to = to != NULL ? sim_doc_find_destination(model, to) : SIM_TO_OUTPUT;
+		if (to == NULL || probe->to != SIM_NONE)
+			check_end(model, from, to, probe);
 		return;
 	}
 	node = find_node(model, name, true);

@@ -10,14 +10,18 @@
 static uint32_t
 find_ring(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {
+	struct sim_doc_names names = {.used = 0};
 	uint32_t i;
 
 	for (i = 0; i < model->graph.nb_rings; i++)
 		if (strcmp(model->graph.rings[i].name, weir_base_doc_str(value)) == 0)
 			return i;
-	weir_base_doc_error_add(model->doc, value,
-		"unknown ring '%s'; expected one such as PORT.0.rx_ring or PORT.0.tx_ring",
-		weir_base_doc_str(value));
+	for (i = 0; i < model->graph.nb_rings; i++)
+		sim_doc_add_name(&names, model->graph.rings[i].name);
+	weir_base_doc_error_add(model->doc, value, "unknown ring '%s'; expected %s%s",
+		weir_base_doc_str(value),
+		names.used > 0 ? "one of: " : "a queue or a unit: no worker polls a port here",
+		names.text);
 	return SIM_NONE;
 }
 

@@ -24,6 +24,8 @@ void sim_doc_check_device(
 int sim_doc_check_joins(struct weir_sim_model *model);
 int sim_doc_read_queues(struct weir_sim_model *model, const struct weir_base_doc_value *queues);
 int sim_doc_read_objects(struct weir_sim_model *model, const struct weir_base_doc_value *objects);
+/* Does the last step of an object always lead elsewhere, so that it never comes to its end? */
+bool sim_doc_ends_elsewhere(const struct weir_sim_model *model, const struct model_object *object);
 int sim_doc_read_cores(struct weir_sim_model *model, const struct weir_base_doc_value *cores);
 int sim_doc_read_streams(struct weir_sim_model *model, const struct weir_base_doc_value *streams);
 void sim_doc_read_run(struct weir_sim_model *model, const struct weir_base_doc_value *simulation);
@@ -195,6 +197,15 @@ struct weir_sim_dist sim_doc_dist_of(
 	enum weir_sim_dist_kind kind, double mean, double spread, double sigma);
 /* What means nothing with this distribution would be overlooked. */
 void sim_doc_check_dist(struct weir_sim_model *model, const struct weir_base_doc_value *value);
+
+/* What there is in place of a name that is none: a list for an error; what is too much for it is left out. */
+struct sim_doc_names {
+	char text[512];
+	size_t used;
+	bool is_cut;
+};
+
+void sim_doc_add_name(struct sim_doc_names *names, const char *name);
 
 /* Index of what @p value names; SIM_NONE: there is no such thing, which was told. */
 uint32_t sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value);

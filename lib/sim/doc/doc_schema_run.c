@@ -58,7 +58,10 @@ static const struct weir_base_doc_key probe_keys[] = {
 	{
 		.name = "cores",
 		.kind = WEIR_BASE_DOC_STRING,
-		.help = "How many cores of this kind are busy.",
+		.help = "How many cores of this kind are busy: one of `platform.cores` that "
+			"workers leave "
+			"some of, or what is a core of its own, called as in the results "
+			"(`worker-0`).",
 	},
 	{
 		.name = "stream",
@@ -74,7 +77,8 @@ static const struct weir_base_doc_key probe_keys[] = {
 	{
 		.name = "from",
 		.kind = WEIR_BASE_DOC_STRING,
-		.help = "Packets that this object or stream sends to the queue or port `to`; or "
+		.help = "Packets, and parts of them, that this object or stream sends to the queue "
+			"or port `to`; or "
 			"those that this node of the graph sends to the node or queue `to`, where "
 			"nodes are called as in `application.edges` (a port's name is its receive "
 			"node here, its transmit node there), or as in what is told of them.",
