@@ -64,7 +64,7 @@ tell_progress(void *arg, const struct weir_sim_progress *progress)
 
 	if (is_stopped)
 		return false;
-	if (!teller->speaks || now_ns < teller->next_ns || seconds <= 0)
+	if (!teller->speaks || now_ns < teller->next_ns || seconds <= 0 || progress->events == 0)
 		return true;
 	teller->next_ns = now_ns + (uint64_t)NS_PER_S;
 	fprintf(stderr, "weir sim: %u of %u replications, one at %.6g s, %.3g million events/s",
@@ -143,59 +143,31 @@ print(const struct sim_report *report, const struct sim_options *options)
 	return app_finish(APP_OK);
 }
 
-static int
-tell_broken(const struct weir_sim_replication *broken)
+/* What is not as it should be with a result, to be freed; NULL: nothing. @return false: no memory */
+static bool
+judge(const struct sim_report *report, char **words)
 {
-	return broken->is_models_fault
-		       ? app_error(&cmd_sim, "'%s' does not hold at %.12g s: a fault of the model",
-				 broken->broken, (double)broken->end_ps / 1e12)
-		       : app_error(&cmd_sim,
-				 "%s is broken: a fault of the simulator, please tell its authors",
-				 broken->broken);
+	const struct weir_sim_replication *broken = sim_report_broken(report);
+	const unsigned int nb = report->result->nb_replications;
+	int length = 0;
+
+	*words = NULL;
+	if (broken != NULL && broken->is_models_fault)
+		length = asprintf(words, "'%s' does not hold at %.12g s: a fault of the model",
+			broken->broken, (double)broken->end_ps / 1e12);
+	else if (broken != NULL)
+		length = asprintf(words,
+			"%s is broken: a fault of the simulator, please tell its authors",
+			broken->broken);
+	else if (report->result->interrupted)
+		length = asprintf(words, "interrupted: %u replications were run to their end%s", nb,
+			nb == 0 ? ", so that there are no results" : "");
+	return length >= 0;
 }
 
+/* @param code  of the program where it is the file that is at fault. @return it, having told what is wrong with the file */
 static int
-tell_error(int error, const struct weir_sim_param *param)
-{
-	if (error == -EOVERFLOW)
-		return app_error(&cmd_sim,
-			"more than %" PRIu32 " packets inside, as run.simulation.packets_inside "
-			"has it: more come than are served, or they fork without an end",
-			param->nb_inside_max);
-	return app_error(&cmd_sim, "%s", strerror(-error));
-}
-
-/* @param left_aside  what of the file the model is not made of */
-static int
-simulate(const char *path, const struct weir_sim_model *model, const struct weir_sim_param *param,
-	const struct sim_options *options, const json_t *left_aside)
-{
-	struct weir_sim_result result;
-	const uint64_t start_ns = weir_base_time_ns();
-	int error = weir_sim_run(model, param, &result), code;
-	const struct sim_report report = {.path = path,
-		.model = model,
-		.param = param,
-		.result = &result,
-		.seconds = (double)(weir_base_time_ns() - start_ns) / NS_PER_S,
-		.left_aside = left_aside};
-
-	if (error < 0)
-		code = tell_error(error, param);
-	else
-		code = print(&report, options);
-	if (error == 0 && code == APP_OK && sim_report_broken(&report) != NULL)
-		code = tell_broken(sim_report_broken(&report));
-	if (error == 0 && code == APP_OK && result.interrupted)
-		code = app_error(&cmd_sim, "interrupted: %u replications were run to their end",
-			result.nb_replications);
-	weir_sim_result_free(&result);
-	return code;
-}
-
-/* @return APP_USAGE, having told what is wrong with the file */
-static int
-refuse(const struct weir_base_doc *doc, bool json)
+refuse(const struct weir_base_doc *doc, bool json, int code)
 {
 	unsigned int nb_errors;
 
@@ -207,7 +179,55 @@ refuse(const struct weir_base_doc *doc, bool json)
 			json_pack("{s:b, s:o}", "ok", 0, "errors", weir_base_doc_errors_json(doc)));
 	else
 		weir_base_doc_errors_print(doc, stderr);
-	return APP_USAGE;
+	return code;
+}
+
+static int
+tell_error(int error, struct weir_base_doc *doc, const struct weir_sim_param *param,
+	const struct weir_sim_result *result, bool json)
+{
+	if (error == -EOVERFLOW)
+		return app_error(&cmd_sim,
+			"more than %" PRIu32 " packets inside, as run.simulation.packets_inside "
+			"has it: more come than are served, or they fork without an end",
+			param->nb_inside_max);
+	if (error != -EIO || result->error == NULL)
+		return app_error(&cmd_sim, "%s", strerror(-error));
+	weir_base_doc_error_add(doc, result->error_at, "%s", result->error);
+	return refuse(doc, json, APP_FAILED);
+}
+
+/* @param left_aside  what of the file the model is not made of */
+static int
+simulate(const char *path, struct weir_base_doc *doc, const struct weir_sim_model *model,
+	const struct weir_sim_param *param, const struct sim_options *options,
+	const json_t *left_aside)
+{
+	struct weir_sim_result result;
+	const uint64_t start_ns = weir_base_time_ns();
+	const int error = weir_sim_run(model, param, &result);
+	struct sim_report report = {.path = path,
+		.model = model,
+		.param = param,
+		.result = &result,
+		.seconds = (double)(weir_base_time_ns() - start_ns) / NS_PER_S,
+		.left_aside = left_aside};
+	char *words = NULL;
+	int code;
+
+	if (error < 0) {
+		code = tell_error(error, doc, param, &result, options->json);
+	} else if (!judge(&report, &words)) {
+		code = app_error(&cmd_sim, "out of memory");
+	} else {
+		report.error = words;
+		code = print(&report, options);
+		if (words != NULL)
+			code = app_error(&cmd_sim, "%s", words);
+		free(words);
+	}
+	weir_sim_result_free(&result);
+	return code;
 }
 
 /* How many CPUs it may use. */
@@ -246,7 +266,7 @@ sim_run_command(int argc, char **argv)
 	if (doc == NULL) {
 		code = app_error(&cmd_sim, "out of memory");
 	} else if (model == NULL) {
-		code = refuse(doc, given.json);
+		code = refuse(doc, given.json, APP_USAGE);
 	} else {
 		left_aside = weir_base_doc_unread_json(doc);
 		weir_sim_model_param(model, &param);
@@ -261,7 +281,7 @@ sim_run_command(int argc, char **argv)
 		if (code < 0 && left_aside == NULL)
 			code = app_error(&cmd_sim, "out of memory");
 		if (code < 0)
-			code = simulate(argv[1], model, &param, &given, left_aside);
+			code = simulate(argv[1], doc, model, &param, &given, left_aside);
 		json_decref(left_aside);
 	}
 	weir_sim_model_free(model);
@@ -288,6 +308,7 @@ const struct app_command cmd_sim = {
 		"  --json             for programs\n"
 		"  --csv              a line per result\n"
 		"SIGINT and SIGTERM end it early: what replications that are done have found is "
-		"told.\n",
+		"told,\n"
+		"and that it is not all (\"ok\": false).\n",
 	.run = sim_run_command,
 };

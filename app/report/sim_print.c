@@ -450,8 +450,9 @@ sim_report_print(const struct sim_report *report)
 			result->has_no_steady_end
 				? ", half of all: it may not be over, run it for longer"
 				: "");
-	printf("  seed %" PRIu64 ", fingerprint %016" PRIx64, report->param->seed,
-		result->fingerprint);
+	printf("  seed %" PRIu64, report->param->seed);
+	if (result->nb_replications > 0)
+		printf(", fingerprint %016" PRIx64, result->fingerprint);
 	if (result->nb_rows > 1)
 		printf("; intervals of %.4g%% confidence", 100 * report->param->confidence);
 	printf("\n");

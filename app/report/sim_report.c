@@ -79,21 +79,27 @@ json_t *
 sim_report_json(const struct sim_report *report)
 {
 	const struct weir_sim_result *result = report->result;
+	/* The pilots that it is found by may not have come to their end. */
+	const bool has_warmup = !report->param->finds_warmup || result->nb_replications > 0;
 	const char *name;
 	json_t *all = json_pack(
-		"{s:b, s:s, s:I, s:f, s:f, s:b, s:I, s:o, s:b, s:o, s:I, s:f, s:f, s:o}", "ok",
-		sim_report_broken(report) == NULL, "model", report->path, "seed",
+		"{s:b, s:s, s:I, s:f, s:o, s:o, s:I, s:o, s:b, s:o, s:I, s:f, s:f, s:o}", "ok",
+		report->error == NULL, "model", report->path, "seed",
 		(json_int_t)report->param->seed, "confidence", report->param->confidence,
-		"warmup_s", (double)result->warmup_ps / 1e12, "steady", !result->has_no_steady_end,
+		"warmup_s", has_warmup ? json_real((double)result->warmup_ps / 1e12) : json_null(),
+		"steady", has_warmup ? json_boolean(!result->has_no_steady_end) : json_null(),
 		"samples", (json_int_t)result->nb_rows, "precise",
 		report->param->precision > 0 ? json_boolean(result->is_precise) : json_null(),
 		"interrupted", (int)result->interrupted, "fingerprint",
-		hexadecimal(result->fingerprint), "events", (json_int_t)result->events, "seconds",
-		report->seconds, "events_per_second",
+		result->nb_replications > 0 ? hexadecimal(result->fingerprint) : json_null(),
+		"events", (json_int_t)result->events, "seconds", report->seconds,
+		"events_per_second",
 		report->seconds > 0 ? (double)result->events / report->seconds : 0.0,
 		"replications", replications_json(result));
 	unsigned int i;
 
+	if (report->error != NULL)
+		json_object_set_new(all, "error", json_string(report->error));
 	json_object_set_new(all, "left_aside", json_deep_copy(report->left_aside));
 	for (i = 0; (name = weir_sim_scope_name((enum weir_sim_scope)i)) != NULL; i++)
 		json_object_set_new(all, name, scope_json(report, (enum weir_sim_scope)i));

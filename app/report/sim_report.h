@@ -22,6 +22,7 @@ struct sim_report {
 	double seconds;                       /**< how long that took */
 	const json_t
 		*left_aside; /**< what the file says besides, see weir_base_doc_unread_json() */
+	const char *error;   /**< what is not as it should be; NULL: all is well */
 };
 
 /** The first replication of which something does not hold; NULL: all is well. */

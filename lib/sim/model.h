@@ -315,6 +315,7 @@ struct model_probe {
 	uint32_t index;    /* of the queue, unit, kind or stream */
 	uint32_t from, to; /* EDGE: an object or one of SIM_FROM; as of a packet */
 	const char *trace; /* file, or NULL */
+	const struct weir_base_doc_value *trace_at;
 };
 
 /* Does it begin at a node of the graph? */

@@ -5,10 +5,16 @@
  * A level is looked at after each event: between events nothing changes, and what it was within one is of no time. So
  * nothing that is simulated knows of probes, and they change nothing.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "sim.h"
 #include "weir_base.h"
@@ -197,8 +203,55 @@ sim_probe_mean(const struct sim *sim, uint32_t index)
 	return found;
 }
 
+/* The first thing that is wrong is told. */
+__attribute__((format(printf, 3, 4))) static void
+tell(struct sim_trace_error *error, const struct model_probe *probe, const char *format, ...)
+{
+	va_list arguments;
+
+	if (error->words != NULL)
+		return;
+	va_start(arguments, format);
+	if (vasprintf(&error->words, format, arguments) < 0)
+		error->words = NULL;
+	va_end(arguments);
+	error->at = probe->trace_at;
+}
+
+static void
+tell_unopened(struct sim_trace_error *error, const struct model_probe *probe, int number)
+{
+	tell(error, probe, "cannot write '%s': %s; expected a file in a folder that can be written",
+		probe->trace, strerror(number));
+}
+
 bool
-sim_probes_open(struct sim *sim)
+sim_probes_check(const struct weir_sim_model *model, struct sim_trace_error *error)
+{
+	struct stat status;
+	uint32_t i;
+	int file;
+
+	for (i = 0; i < model->nb_probes; i++) {
+		const struct model_probe *const probe = &model->probes[i];
+
+		/* To open a pipe, and close it, would end who reads it. */
+		if (probe->trace == NULL ||
+			(stat(probe->trace, &status) == 0 && !S_ISREG(status.st_mode) &&
+				!S_ISDIR(status.st_mode)))
+			continue;
+		file = open(probe->trace, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		if (file < 0) {
+			tell_unopened(error, probe, errno);
+			return false;
+		}
+		close(file);
+	}
+	return true;
+}
+
+bool
+sim_probes_open(struct sim *sim, struct sim_trace_error *error)
 {
 	uint32_t i;
 
@@ -210,8 +263,7 @@ sim_probes_open(struct sim *sim)
 			continue;
 		file = fopen(model->trace, "w");
 		if (file == NULL) {
-			weir_base_log(WEIR_BASE_LOG_ERROR, "sim", "cannot write '%s': %s",
-				model->trace, strerror(errno));
+			tell_unopened(error, model, errno);
 			return false;
 		}
 		sim->probes[i].file = file;
@@ -223,7 +275,7 @@ sim_probes_open(struct sim *sim)
 }
 
 bool
-sim_probes_close(struct sim *sim)
+sim_probes_close(struct sim *sim, struct sim_trace_error *error)
 {
 	bool is_good = true;
 	uint32_t i;
@@ -238,7 +290,8 @@ sim_probes_close(struct sim *sim)
 		has_failed = ferror(file) != 0; /* what is lost by then the end does not tell of */
 		if (fclose(file) == 0 && !has_failed)
 			continue;
-		weir_base_log(WEIR_BASE_LOG_ERROR, "sim", "cannot write all of '%s'",
+		tell(error, &sim->model->probes[i],
+			"cannot write all of '%s'; expected more room for it",
 			sim->model->probes[i].trace);
 		is_good = false;
 	}

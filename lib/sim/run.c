@@ -161,15 +161,33 @@ keep_fault(struct team *team, unsigned int index, const struct sim *sim)
 	return fault;
 }
 
+/* Under the lock: what cannot be written ends the run. Of two that are told the first one is kept. */
+static void
+keep_error(struct weir_sim_result *result, struct sim_trace_error *error)
+{
+	if (result->error == NULL) {
+		result->error = error->words;
+		result->error_at = error->at;
+	} else {
+		free(error->words);
+	}
+}
+
 static void
 run_one(struct team *team, unsigned int index)
 {
+	struct sim_trace_error trace_error = {.words = NULL};
 	struct weir_sim_result *const result = team->result;
 	struct sim *sim = sim_new(team->model, team->param->seed, index);
 	unsigned int nb_rows = 0;
 
+	/* Short ones would never ask; before the first there is nothing to tell. */
+	if (sim != NULL && index > 0 && !tell(team, sim, 0)) {
+		sim_free(sim);
+		return;
+	}
 	/* Traces are of the first one. */
-	if (sim != NULL && index == 0 && !sim_probes_open(sim))
+	if (sim != NULL && index == 0 && !sim_probes_open(sim, &trace_error))
 		sim->error = -EIO;
 	else if (sim != NULL)
 		nb_rows = sim_replicate(sim, team->param,
@@ -178,7 +196,7 @@ run_one(struct team *team, unsigned int index)
 			tell, team);
 	if (sim != NULL && nb_rows == 0)
 		sim_probes_tell_cut(sim);
-	if (sim != NULL && !sim_probes_close(sim)) {
+	if (sim != NULL && !sim_probes_close(sim, &trace_error)) {
 		sim->error = -EIO;
 		nb_rows = 0;
 	}
@@ -194,6 +212,7 @@ run_one(struct team *team, unsigned int index)
 	} else if (sim == NULL || sim->error < 0) {
 		team->error = sim == NULL ? -ENOMEM : sim->error;
 	}
+	keep_error(result, &trace_error);
 	pthread_mutex_unlock(&team->lock);
 	sim_free(sim);
 }
@@ -268,6 +287,7 @@ int
 weir_sim_run(const struct weir_sim_model *model, const struct weir_sim_param *asked,
 	struct weir_sim_result *result)
 {
+	struct sim_trace_error trace_error = {.words = NULL};
 	struct weir_sim_param param = *asked;
 	struct team team = {.model = model,
 		.param = &param,
@@ -279,6 +299,10 @@ weir_sim_run(const struct weir_sim_model *model, const struct weir_sim_param *as
 		param.warmup_ps = 0;
 	if (!param_is_valid(model, &param))
 		return -EINVAL;
+	if (!sim_probes_check(model, &trace_error)) {
+		keep_error(result, &trace_error);
+		return -EIO;
+	}
 	team.look_at = param.nb_replications > LOOK_FIRST ? param.nb_replications : LOOK_FIRST;
 	team.nb_most = param.nb_replications;
 	if (param.precision > 0 && param.nb_replications_max > team.nb_most)
@@ -306,6 +330,7 @@ weir_sim_result_free(struct weir_sim_result *result)
 	free(result->replications);
 	free(result->values);
 	free(result->fault);
+	free(result->error);
 	*result = (struct weir_sim_result){0};
 }
 

@@ -517,9 +517,17 @@ void sim_probes_vector_passed(struct sim *sim, uint32_t node);
 void sim_probes_restart(struct sim *sim);
 /* Mean and sd of what a probe has seen: a level over time, or ns between packets. */
 struct weir_sim_estimate sim_probe_mean(const struct sim *sim, uint32_t probe);
-/* Begin the traces; end them. @return false: that cannot be written, which was told */
-bool sim_probes_open(struct sim *sim);
-bool sim_probes_close(struct sim *sim);
+/* What cannot be written. */
+struct sim_trace_error {
+	char *words; /* NULL: all could; to be freed */
+	const struct weir_base_doc_value *at;
+};
+
+/* Can the traces be begun? Before anything runs: it is not known when the replication begins that they are of. */
+bool sim_probes_check(const struct weir_sim_model *model, struct sim_trace_error *error);
+/* Begin the traces; end them. @return false: that cannot be written */
+bool sim_probes_open(struct sim *sim, struct sim_trace_error *error);
+bool sim_probes_close(struct sim *sim, struct sim_trace_error *error);
 /* It does not come to its end: tell which traces do not, either. */
 void sim_probes_tell_cut(const struct sim *sim);
 

@@ -211,6 +211,8 @@ struct weir_sim_result {
 	unsigned int nb_metrics;                   /**< columns */
 	struct weir_sim_replication *replications; /**< what became of each */
 	char *fault; /**< words of the one whose model goes wrong, or NULL */
+	char *error; /**< of -EIO: what could not be written, in words; else NULL */
+	const struct weir_base_doc_value *error_at; /**< where the document names it */
 	double *values; /**< nb_rows rows of nb_metrics; NaN: there was nothing to measure, as no packet left */
 	uint64_t fingerprint; /**< over all replications, in their order */
 	uint64_t events;      /**< of all replications */
@@ -225,7 +227,7 @@ struct weir_sim_result {
  * Run a model.
  *
  * @param[out] result  to be freed by weir_sim_result_free(), whatever is returned
- * @return 0; -EINVAL: @p param is none, -ENOMEM; -EIO: a probe's trace cannot be written; -EOVERFLOW: a
+ * @return 0; -EINVAL: @p param is none, -ENOMEM; -EIO: a probe's trace cannot be written, which the result tells; -EOVERFLOW: a
  *   replication has gone beyond nb_inside_max: more come than are served, or packets fork without an end
  */
 int weir_sim_run(const struct weir_sim_model *model, const struct weir_sim_param *param,

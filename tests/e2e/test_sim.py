@@ -275,6 +275,32 @@ def test_traces_larger_than_files_may_be(tmp_path):
     assert (tmp_path / "backlog.csv").stat().st_size <= 1000
 
 
+def test_interrupted_later(tmp_path):
+    """What replications that are done have found is told, and that it is not what was asked for."""
+    (tmp_path / "many.yaml").write_text(GOOD.replace("replications: 4", "replications: 100000"))
+    with Instance("sim", "many.yaml", "--json", "--progress", "--threads", "1", cwd=tmp_path) as instance:
+        instance.until(lambda: re.search(r"sim: [1-9]\d* of 100000", instance._text(instance.err)), "progress")
+        done = instance.stop(signal.SIGTERM)
+    report = done.json()
+    nb = len(report["replications"])
+    assert done.code == FAILED and report["ok"] is False and report["error"] == f"interrupted: {nb} replications were run to their end"
+    assert nb > 0 and report["fingerprint"] and report["streams"][0]["latency_mean_ns"]["mean"] > 0
+
+
+@pytest.mark.parametrize("trace", ["nowhere/backlog.csv", "/tmp"])
+def test_traces_that_cannot_be_written(tmp_path, trace):
+    """Told with the place, before anything runs; in JSON too."""
+    text = GOOD.replace("seed: 3", f"seed: 3, probes: {{backlog: {{queue: work, trace: {trace}}}}}").replace("duration: 50ms, warmup: 5ms", "duration: 1000000s, find_warmup: true")
+    (tmp_path / "bad.yaml").write_text(text)
+    column = text.splitlines()[-1].index(trace) + 1
+    done = weir("sim", "bad.yaml", cwd=tmp_path)
+    assert done.code == FAILED and re.search(rf"^bad.yaml:13:{column}: cannot write .*{trace}.*expected", done.stderr, re.M), done.text
+    done = weir("sim", "bad.yaml", "--json", cwd=tmp_path)
+    error, = done.json()["errors"]
+    assert done.code == FAILED and done.json()["ok"] is False
+    assert (error["file"], error["line"], error["column"]) == ("bad.yaml", 13, column) and trace in error["message"]
+
+
 def test_warm_up(model, tmp_path):
     """One that is found is told, and in the table whether it is over."""
     path = tmp_path / "found.yaml"
@@ -347,7 +373,10 @@ def test_interrupted(model, tmp_path, form):
     trace = (tmp_path / "backlog.csv").read_text()
     assert trace.endswith("\n") and float(trace.splitlines()[-1].split(",")[0]) / 1e12 <= end
     if form == "--json":
-        assert done.json()["interrupted"] is True
+        report = done.json()
+        assert report["interrupted"] is True and report["ok"] is False and "interrupted: 0 replications" in report["error"]
+        assert report["fingerprint"] is None and report["streams"][0]["latency_mean_ns"]["mean"] is None
+    assert "0000000000000000" not in done.stdout
     assert "hold in each" not in done.stdout
 
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "weir_base.h"
-
 /*
  * Packets of 250 B at 100, 200, 300 ... ns; a core takes 150 ns for each. So they wait: of the six that come up to 600 ns,
  * the core begins with them at 100, 250, 400, 550 ...
@@ -224,33 +222,62 @@ nothing_is_changed(void **state)
 	given_free(&watched);
 }
 
-static void
-be_silent(void *arg, enum weir_base_log_level level, const char *module, const char *message)
-{
-	strcpy(arg, message);
-}
-
+/* Which one, and where it is named. */
 static void
 traces_that_cannot_be_written(void **state)
 {
-	const char *const paths[] = {"/nowhere/trace.csv", "/dev/full"};
-	char text[2048], message[512];
+	static const struct {
+		const char *path, *words;
+	} traces[] = {
+		{"/nowhere/trace.csv", "cannot write '/nowhere/trace.csv': No such file"},
+		{"/tmp", "cannot write '/tmp': Is a directory"},
+		{"/dev/full", "cannot write all of '/dev/full'"},
+	};
+	unsigned int i, line, column;
 	struct weir_sim_result result;
 	struct given given;
-	unsigned int i;
+	char text[2048];
 
-	weir_base_log_set_sink(be_silent, message);
-	for (i = 0; i < 2; i++) {
-		snprintf(text, sizeof(text), MODEL(", probes: {length: {queue: q, trace: %s}}"),
-			paths[i]);
+	for (i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		snprintf(text, sizeof(text),
+			MODEL(", find_warmup: true, probes: {out: {from: p}, length: {queue: q, "
+			      "trace: %s}}"),
+			traces[i].path);
 		given = given_model(text);
-		message[0] = '\0';
 		assert_int_equal(weir_sim_run(given.model, &given.param, &result), -EIO);
-		assert_non_null(strstr(message, paths[i]));
+		assert_non_null(result.error);
+		assert_non_null(strstr(result.error, traces[i].words));
+		assert_string_equal(weir_base_doc_where(result.error_at, &line, &column), "model");
+		assert_true(line == 8 && column == 105);
 		weir_sim_result_free(&result);
+		assert_null(result.error);
 		given_free(&given);
 	}
-	weir_base_log_set_sink(NULL, NULL);
+}
+
+/* A file that a trace goes to is not touched before its replication: what was in it stays until then. */
+static void
+traces_are_not_begun_too_early(void **state)
+{
+	char path[] = "/tmp/weir-test-trace-XXXXXX", text[2048], *found;
+	struct weir_sim_result result;
+	struct given given;
+	const int file = mkstemp(path);
+
+	assert_int_equal(write(file, "old", 3), 3);
+	close(file);
+	snprintf(text, sizeof(text),
+		MODEL(", probes: {a: {queue: q, trace: %s}, b: {queue: r, trace: "
+		      "/nowhere/trace.csv}}"),
+		path);
+	given = given_model(text);
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), -EIO);
+	found = contents(path);
+	assert_string_equal(found, "old");
+	free(found);
+	unlink(path);
+	weir_sim_result_free(&result);
+	given_free(&given);
 }
 
 /* Errors stand where the probe, or its key, does. */
@@ -384,6 +411,7 @@ main(void)
 		cmocka_unit_test(traces_quote_names),
 		cmocka_unit_test(nothing_is_changed),
 		cmocka_unit_test(traces_that_cannot_be_written),
+		cmocka_unit_test(traces_are_not_begun_too_early),
 		cmocka_unit_test(probes_of_nothing),
 		cmocka_unit_test(edges_of_steps),
 		cmocka_unit_test(probes_beside_workers),

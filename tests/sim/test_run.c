@@ -503,6 +503,28 @@ the_file_says_it_wrong(void **state)
 	weir_base_doc_free(doc);
 }
 
+static bool
+stop_after_three(void *arg, const struct weir_sim_progress *progress)
+{
+	return progress->replication < 3;
+}
+
+/* They are asked between them, too: each is over before it would ask. */
+static void
+short_replications_are_ended(void **state)
+{
+	struct given given = given_model(even);
+	struct weir_sim_result result;
+
+	given.param.nb_replications = 1000;
+	given.param.progress = stop_after_three;
+	assert_int_equal(weir_sim_run(given.model, &given.param, &result), 0);
+	assert_true(result.interrupted);
+	assert_int_equal(result.nb_replications, 3);
+	weir_sim_result_free(&result);
+	given_free(&given);
+}
+
 int
 main(void)
 {
@@ -521,6 +543,7 @@ main(void)
 		cmocka_unit_test(progress_is_told),
 		cmocka_unit_test(what_is_ended_is_no_sample),
 		cmocka_unit_test(pilots_are_ended_too),
+		cmocka_unit_test(short_replications_are_ended),
 		cmocka_unit_test(parameters_that_are_none),
 		cmocka_unit_test(the_file_says_how),
 		cmocka_unit_test(the_file_says_it_wrong),

@@ -40,7 +40,8 @@ read_probe(struct weir_sim_model *model, const struct weir_base_doc_value *value
 	unsigned int i, nb = 0;
 
 	*probe = (struct model_probe){.name = weir_base_doc_name(value),
-		.trace = weir_base_doc_str(weir_base_doc_get(value, "trace"))};
+		.trace = weir_base_doc_str(weir_base_doc_get(value, "trace")),
+		.trace_at = weir_base_doc_get(value, "trace")};
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (!weir_base_doc_given(value, keys[i]))
 			continue;
