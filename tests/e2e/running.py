@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Instances that keep running until they are told to stop."""
+import contextlib
 import itertools
 import json
 import os
@@ -47,6 +48,17 @@ def start(network, name, *options, prefix=(), **run):
     description["run"].update(run)
     path = write_description(network.folder / f"{name}.yaml", description)
     return Instance("run", path, "--name", name, "--json", *options, cwd=network.folder, prefix=prefix)
+
+
+@contextlib.contextmanager
+def without_end(folder, description, way="in", least=1):
+    """The name and the instance of a network of test_events that repeats its captures for ever, once more than so many packets went this way."""
+    description["platform"]["ports"]["north"] = {"pcap_out": "/dev/null"}
+    name = unique_name()
+    path = write_description(folder / "forever.yaml", description)
+    with Instance("run", path, "--name", name, "--json", cwd=folder) as instance:
+        instance.until(lambda: (stats(name) or {"packets": {way: -1}})["packets"][way] > least, "packets")
+        yield name, instance
 
 
 def wait_for_packets(instance, name, least=1):

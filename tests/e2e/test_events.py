@@ -11,8 +11,8 @@ import pytest
 import pcapfile
 from network import assert_report_adds_up
 from networks import CAPTURES
-from program import FAILED, OK, ROOT, USAGE, Instance, weir, write_description
-from running import FOREVER, stats, unique_name
+from program import FAILED, OK, ROOT, USAGE, weir, write_description
+from running import FOREVER, stats, without_end
 
 ISP, V6 = CAPTURES["isp-mix-vlan"], CAPTURES["ipv6-mix"]
 ORDERED = {
@@ -359,13 +359,8 @@ def running(tmp_path):
     application["objects"] = {"strangers": {"queues": ["odd"], "receive": "count"}}
     application["nodes"]["to_odd"] = {"type": "sched_tx", "queue": "odd"}
     application["edges"].append("ip4_lookup.punt -> to_odd")
-    what = description(application, READER_AND_TWO, FOREVER)
-    what["platform"]["ports"]["north"] = {"pcap_out": "/dev/null"}
-    name = unique_name()
-    path = write_description(tmp_path / "forever.yaml", what)
-    with Instance("run", path, "--name", name, "--json", cwd=tmp_path) as instance:
-        instance.until(lambda: (stats(name) or {"packets": {"in": 0}})["packets"]["in"] > 10000, "packets")
-        yield name, instance
+    with without_end(tmp_path, description(application, READER_AND_TWO, FOREVER), least=10000) as both:
+        yield both
 
 
 def em(name, *arguments):
@@ -415,11 +410,7 @@ def test_weir_em_event_groups_and_timers(tmp_path, plugin, running):
     name, _ = running
     assert em(name, "timers", "--json").json() == {"timers": []}
     assert em(name, "event-groups", "--json").json()["event_groups"] == []
-    what = description(with_plugin(f"{plugin}:timed"), READER_AND_TWO, FOREVER, reserved=8)
-    what["platform"]["ports"]["north"] = {"pcap_out": "/dev/null"}
-    name = unique_name()
-    with Instance("run", write_description(tmp_path / "timed.yaml", what), "--name", name, "--json", cwd=tmp_path) as instance:
-        instance.until(lambda: stats(name), "answer")
+    with without_end(tmp_path, description(with_plugin(f"{plugin}:timed"), READER_AND_TWO, FOREVER, reserved=8)) as (name, instance):
         timer, = em(name, "timers", "--json").json()["timers"]
         assert (timer["name"], timer["timeouts"], timer["armed_now"], timer["fired"]) == ("hourly", 1, 1, 0)
         group, = em(name, "event-groups", "--json").json()["event_groups"]
@@ -439,11 +430,7 @@ def test_weir_em_usage():
 
 
 def test_weir_em_without_queues(tmp_path):
-    what = description({}, [{"receive": ["uplink", "uplink6"]}], FOREVER)
-    what["platform"]["ports"]["north"] = {"pcap_out": "/dev/null"}
-    name = unique_name()
-    with Instance("run", write_description(tmp_path / "plain.yaml", what), "--name", name, "--quiet", cwd=tmp_path) as instance:
-        instance.until(lambda: stats(name), "answer")
+    with without_end(tmp_path, description({}, [{"receive": ["uplink", "uplink6"]}], FOREVER)) as (name, instance):
         done = weir("em", "queues", "--instance", name)
         assert done.code == FAILED and "no queues of events" in done.stderr
         assert instance.stop().code == OK

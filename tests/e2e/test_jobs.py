@@ -10,8 +10,8 @@ import threading
 import pytest
 
 from network import assert_report_adds_up
-from program import FAILED, OK, ROOT, USAGE, Instance, weir, write_description
-from running import FOREVER, control_socket, stats, unique_name
+from program import FAILED, OK, ROOT, USAGE, weir, write_description
+from running import FOREVER, control_socket, stats, unique_name, without_end
 # alone and plugin are fixtures
 from test_events import ISP, READER_AND_TWO, alone, assert_as_alone, description, plugin, run  # noqa: F401
 
@@ -196,12 +196,8 @@ def test_graph(tmp_path):
 def running(tmp_path):
     """A run whose packets are long in jobs, until it is stopped."""
     what = description(with_jobs(work="wait", time="30ms", on_full="drop", packets=2000), READER_AND_TWO, FOREVER)
-    what["platform"]["ports"]["north"] = {"pcap_out": "/dev/null"}
-    name = unique_name()
-    path = write_description(tmp_path / "forever.yaml", what)
-    with Instance("run", path, "--name", name, "--json", cwd=tmp_path) as instance:
-        instance.until(lambda: (stats(name) or {"packets": {"out": 0}})["packets"]["out"] > 100, "packets")
-        yield name, instance
+    with without_end(tmp_path, what, "out", 100) as both:
+        yield both
 
 
 def jobs(name, *arguments):
@@ -259,12 +255,7 @@ def test_blocking_calls(tmp_path, plugin, alone):
     shutil.copy(plugin, tmp_path / "beside.so")
     look_up = with_jobs(work="beside.so:job_look_up", time=None)
     assert_as_alone(run(tmp_path, description(look_up, READER_AND_TWO, 1)), tmp_path, alone(1))
-    what = description(look_up, READER_AND_TWO, FOREVER)
-    what["platform"]["ports"]["north"] = {"pcap_out": "/dev/null"}
-    name = unique_name()
-    path = write_description(tmp_path / "forever.yaml", what)
-    with Instance("run", path, "--name", name, "--json", cwd=tmp_path) as instance:
-        instance.until(lambda: (stats(name) or {"packets": {"out": 0}})["packets"]["out"] > 100, "packets")
+    with without_end(tmp_path, description(look_up, READER_AND_TWO, FOREVER), "out", 100) as (name, instance):
         totals = jobs(name, "stats", "--json").json()
         [pool], [channel] = totals["offload"], totals["channels"]
         assert pool["name"] == "lookups" and pool["threads"] == 4 and pool["done"] > 100 and pool["refused"] == 0
@@ -336,11 +327,7 @@ def test_weir_jobs_usage():
 
 
 def test_weir_jobs_without_jobs(tmp_path):
-    what = description({}, [{"receive": ["uplink", "uplink6"]}], FOREVER)
-    what["platform"]["ports"]["north"] = {"pcap_out": "/dev/null"}
-    name = unique_name()
-    with Instance("run", write_description(tmp_path / "plain.yaml", what), "--name", name, "--quiet", cwd=tmp_path) as instance:
-        instance.until(lambda: stats(name), "answer")
+    with without_end(tmp_path, description({}, [{"receive": ["uplink", "uplink6"]}], FOREVER)) as (name, instance):
         done = weir("jobs", "--instance", name)
         assert done.code == FAILED and "no node of type job" in done.stderr
         assert instance.stop().code == OK
