@@ -76,8 +76,11 @@ weir_base_doc_instance_given(
 		if (parameters == NULL ||
 			weir_base_doc_find(parameters, given->items[i]->name) == NULL)
 			weir_base_doc_error_name(given->doc, given->items[i],
-				"unknown parameter '%s'; expected one of: %s",
+				"unknown parameter '%s'; expected %s%s",
 				weir_base_doc_shown(given->doc, given->items[i]->name),
+				item_name_at(parameters, 0) != NULL
+					? "one of: "
+					: "none, as the part has no 'parameters'",
 				weir_base_doc_list_names(given->doc, item_name_at, parameters));
 }
 

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "weir_base_doc.h"
@@ -100,6 +101,25 @@ expect_exactly(const char *text, const struct expected *expected, unsigned int n
 	}
 	weir_sim_result_free(&result);
 	given_free(&given);
+}
+
+/* All errors of a text that is no model, as they are printed of a file "m.yaml". */
+static inline void
+expect_errors(const char *text, const char *expected)
+{
+	struct weir_base_doc *doc =
+		weir_base_doc_load_text(text, strlen(text), "m.yaml", &weir_sim_doc_root);
+	char *printed = NULL;
+	size_t size;
+	FILE *out = open_memstream(&printed, &size);
+
+	assert_non_null(out);
+	assert_null(weir_sim_model_read(doc));
+	weir_base_doc_errors_print(doc, out);
+	fclose(out);
+	assert_string_equal(printed, expected);
+	free(printed);
+	weir_base_doc_free(doc);
 }
 
 #define EXPECT(text, ...)                                                                          \

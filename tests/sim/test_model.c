@@ -133,6 +133,7 @@ steps_that_cost_nothing(void **state)
 {
 	refuse("o: {queues: [q], to: r, steps: [{cpu: 700cycles}]}", "@o: {queues: [q], to: r}",
 		"expected a key 'steps'");
+	refuse_only("steps: [{cpu: 700cycles}]", "@steps: []", "object 'o' has no steps");
 	refuse("{cpu: 700cycles}", "@{distribution: exponential}", "does nothing");
 	refuse("{cpu: 700cycles}", "{cpu: 700cycles, sigma: @1}", "'sigma' means nothing");
 	refuse("{cpu: 700cycles}", "{cpu: 700cycles, spread: @1}", "'spread' means nothing");

@@ -12,24 +12,6 @@ load(const char *text)
 	return weir_base_doc_load_text(text, strlen(text), "m.yaml", &weir_sim_doc_root);
 }
 
-/* All errors of a text, as they are printed. */
-static void
-expect_errors(const char *text, const char *expected)
-{
-	struct weir_base_doc *doc = load(text);
-	char *printed = NULL;
-	size_t size;
-	FILE *out = open_memstream(&printed, &size);
-
-	assert_non_null(out);
-	assert_null(weir_sim_model_read(doc));
-	weir_base_doc_errors_print(doc, out);
-	fclose(out);
-	assert_string_equal(printed, expected);
-	free(printed);
-	weir_base_doc_free(doc);
-}
-
 #define BLADE(queue) "models: {b: {parameters: {p: 1}, application: {queues: {q: " queue "}}}}\n"
 
 static void
@@ -76,6 +58,10 @@ parameters_that_are_wrong_are_told(void **state)
 		"m.yaml:2:40: unknown parameter 'q'; expected one of: p\n"
 		"m.yaml:2:54: unknown parameter 'r'; expected one of: p\n"
 		"m.yaml:2:65: 'p' is no list of 2; expected a value for each instance\n");
+	expect_errors("models: {b: {application: {queues: {q: {}}}}}\n"
+		      "instances: {b: {parameters: {q: 1}}}\n",
+		"m.yaml:2:30: unknown parameter 'q'; expected none, as the part has no "
+		"'parameters'\n");
 	expect_errors(BLADE("{}") "instances: {b: {parameters: {p: 1}, each: {p: [1]}}}\n",
 		"m.yaml:2:44: 'p' stands among the 'parameters' too; expected it once\n");
 	expect_errors("models: {b: {parameters: {p: , count: 1}}}\ninstances: {b: {}}\n",

@@ -111,6 +111,30 @@ by_a_queue(void **state)
 	given_free(&given);
 }
 
+#define WRONG(port)                                                                                \
+	"application:\n"                                                                           \
+	"  formats: {f: {size: 100B, clock: 1MHz, step: 1000, timestamp: {offset: 0, width: 64}}}" \
+	"\n"                                                                                       \
+	"  links: {w: {format: f, buffer: {history: 1s}}}\n"                                       \
+	"  nodes: {in: {type: link_rx, port: " port ", links: [w]}}\n"                             \
+	"  edges: [\"in.classify -> drop\"]\n"                                                     \
+	"platform:\n"                                                                              \
+	"  ports: {cable: {device: a}, file: {pcap_out: c}}\n"                                     \
+	"  workers: [{receive: [cable]}]\n"                                                        \
+	"  cores: {c: {clock: 1GHz}}\n"                                                            \
+	"  costs: {walk: 100cycles, nodes: {in: {packet: 100cycles}, drop: {}}}\n"                 \
+	"run: {simulation: {duration: 100ms}}\n"
+
+/* Neither that no frames come to its links then, nor what the port's own node would cost. */
+static void
+one_wrong_port_is_one_error(void **state)
+{
+	expect_errors(WRONG("nope"), "m.yaml:4:37: unknown port 'nope'; expected cable or file\n");
+	expect_errors(WRONG("file"),
+		"m.yaml:4:37: port 'file' is files, which links do not share; expected one with a "
+		"'device', for example \"net_pcap0,rx_pcap=FILE\"\n");
+}
+
 int
 main(void)
 {
@@ -118,6 +142,7 @@ main(void)
 		cmocka_unit_test(each_goes_its_way),
 		cmocka_unit_test(a_ring_that_overflows),
 		cmocka_unit_test(by_a_queue),
+		cmocka_unit_test(one_wrong_port_is_one_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

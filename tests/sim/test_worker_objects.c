@@ -178,25 +178,6 @@ md1_of_rounds(void **state)
 	run_free(&run);
 }
 
-/* What is refused, with its place. */
-static void
-expect_errors(const char *text, const char *expected)
-{
-	struct weir_base_doc *doc =
-		weir_base_doc_load_text(text, strlen(text), "m.yaml", &weir_sim_doc_root);
-	char *printed = NULL;
-	size_t size;
-	FILE *out = open_memstream(&printed, &size);
-
-	assert_non_null(out);
-	assert_null(weir_sim_model_read(doc));
-	weir_base_doc_errors_print(doc, out);
-	fclose(out);
-	assert_string_equal(printed, expected);
-	free(printed);
-	weir_base_doc_free(doc);
-}
-
 #define STEP(step)                                                                                 \
 	ONE("q: {}", "o: {queues: [q], steps: [{" step "}, {cpu: 1cycles}]}",                      \
 		"s: {to: q, rate: 1kpps}")
@@ -256,6 +237,60 @@ other_cores_have_their_own(void **state)
 		{WEIR_SIM_STREAM, "s", "latency_mean_ns", 1200 + 300 - 1});
 }
 
+#define REST "traffic: {streams: {s: {to: q, rate: 1kpps}}}\n"
+
+/* Why a worker has nothing to do is told, not what it could have had besides. */
+static void
+workers_without_work(void **state)
+{
+	static const char objects[] =
+		"application: {queues: {q: {%s}}, objects: {o: {queues: [q], steps: [{cpu: "
+		"9cycles}]}}}\n"
+		"platform: {workers: [{%s}], costs: {walk: 9cycles, dispatch: 9cycles}, cores: {c: "
+		"{count: %s clock: 1GHz}}}\n" REST;
+	static const char platform[] =
+		"platform: {cores: {c: {clock: 1GHz}}, costs: {walk: 9cycles}%s}\n";
+	char text[1024];
+
+	snprintf(text, sizeof(text), objects, "group: g", "groups: [g]", "2, groups: [g],");
+	expect_errors(text,
+		"m.yaml:2:22: worker-0 polls nothing, and leaves queue 'q' of its group 'g' to "
+		"cores 'c', of which workers take 1; expected a 'count' of no more there, a group "
+		"that only workers are in, or a port to receive from\n");
+	snprintf(text, sizeof(text), objects, "", "", "2,");
+	expect_errors(text,
+		"m.yaml:2:22: worker-0 polls nothing, and leaves queue 'q' of its group 'default' "
+		"to cores 'c', of which workers take 1; expected a 'count' of no more there, a "
+		"group that only workers are in, or a port to receive from\n");
+	snprintf(text, sizeof(text), platform, "");
+	expect_errors(text,
+		"m.yaml:1:1: nothing arrives; expected 'streams' in 'traffic'\n"
+		"m.yaml:1:39: worker-0, the one of a file without 'workers', polls nothing, and "
+		"serves no queue; expected a port to receive from, with 'pcap_in' or 'device', or "
+		"a queue in its group\n");
+	/* What it has is another one's: that is all. */
+	snprintf(text, sizeof(text),
+		"platform: {cores: {c: {count: 2, clock: 1GHz}}, costs: {walk: 9cycles, nodes: "
+		"{ethdev_rx: {}, classify: {next: {drop: 1}}, drop: {}}}%s}\n"
+		"traffic: {streams: {s: {to: p, rate: 1kpps}}}\n",
+		", ports: {p: {device: a}}, workers: [{receive: [p]}, {receive: [p]}]");
+	expect_errors(text,
+		"m.yaml:1:198: queue 0 of port 'p' is polled already; expected one worker for each "
+		"queue\n");
+}
+
+/* Without costs there are no workers. */
+static void
+workers_without_costs(void **state)
+{
+	expect_errors("application: {queues: {q: {group: g}}, objects: {o: {queues: [q], steps: "
+		      "[{cpu: 9cycles}]}}}\n"
+		      "platform: {workers: [{groups: [g]}], cores: {c: {clock: 1GHz}}}\n" REST,
+		"m.yaml:1:35: queue 'q' is never served: group 'g' has workers, which are not "
+		"simulated without costs; expected 'costs' in 'platform', or a group of "
+		"platform.cores\n");
+}
+
 int
 main(void)
 {
@@ -272,6 +307,8 @@ main(void)
 		cmocka_unit_test(other_steps_are_refused),
 		cmocka_unit_test(cores_do_not_switch_to_them),
 		cmocka_unit_test(other_cores_have_their_own),
+		cmocka_unit_test(workers_without_work),
+		cmocka_unit_test(workers_without_costs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,9 +21,21 @@ has_cores(const struct weir_sim_model *model, const struct model_queue *queue)
 static void
 tell_nobody_serves(struct weir_sim_model *model, const struct model_queue *queue)
 {
+	const struct weir_base_doc_value *platform =
+		weir_base_doc_get(weir_base_doc_root(model->doc), "platform");
 	const bool is_for_workers = sim_is_of_workers(queue) || model->graph.nb_workers > 0;
 	const bool is_for_cores = !sim_is_of_workers(queue);
 
+	if (weir_base_doc_get(platform, "costs") == NULL &&
+		sim_doc_is_in(
+			weir_base_doc_get(platform, "workers"), model->groups[queue->group])) {
+		weir_base_doc_error_add(model->doc, weir_base_doc_get(queue->value, "group"),
+			"queue '%s' is never served: group '%s' has workers, which are not "
+			"simulated without costs; expected 'costs' in 'platform', or a group of "
+			"platform.cores",
+			queue->name, model->groups[queue->group]);
+		return;
+	}
 	weir_base_doc_error_add(model->doc, weir_base_doc_get(queue->value, "group"),
 		"queue '%s' is never served: group '%s' has no %s%s%s; expected a group of "
 		"platform.%s%s%s",

@@ -277,8 +277,10 @@ take_port(struct weir_sim_model *model, struct model_worker *worker,
 			take_ring(model, worker, value, port->first_rx + i);
 }
 
+/* @param costs  by which there is one where the file names none */
 static void
-take_queues(struct weir_sim_model *model, struct model_worker *worker)
+take_queues(struct weir_sim_model *model, struct model_worker *worker,
+	const struct weir_base_doc_value *costs)
 {
 	const struct weir_base_doc_value *list = weir_base_doc_get(worker->value, "receive");
 	uint32_t i, port, queue;
@@ -293,10 +295,9 @@ take_queues(struct weir_sim_model *model, struct model_worker *worker)
 			return;
 		take_port(model, worker, weir_base_doc_at(list, i), port, queue);
 	}
-	if (worker->nb_polled == 0 && !worker->asks && !worker->is_receiver)
-		weir_base_doc_error_add(model->doc,
-			worker->value != NULL ? worker->value : weir_base_doc_root(model->doc),
-			"%s polls nothing; expected a port to receive from", worker->name);
+	/* Of a list of which nothing is left all was told. */
+	if (worker->nb_polled == 0 && !worker->asks && !worker->is_receiver && i == 0)
+		sim_doc_tell_idle(model, worker, worker->value != NULL ? worker->value : costs);
 }
 
 uint32_t
@@ -509,8 +510,9 @@ name_workers(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 
 static int
 read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *root,
-	const struct weir_base_doc_value *workers)
+	const struct weir_base_doc_value *platform)
 {
+	const struct weir_base_doc_value *workers = weir_base_doc_get(platform, "workers");
 	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
 	struct model_graph *graph = &model->graph;
 	struct model_worker *follower;
@@ -533,7 +535,7 @@ read_workers(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 	if (make_all_rings(model) < 0)
 		return -ENOMEM;
 	for (i = 0; i < nb; i++)
-		take_queues(model, &graph->workers[i]);
+		take_queues(model, &graph->workers[i], weir_base_doc_get(platform, "costs"));
 	follower = sim_doc_take_receivers(model);
 	return follower != NULL ? sim_doc_take_followers(model, root, follower) : -ENOMEM;
 }
@@ -575,8 +577,7 @@ sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_valu
 	sim_doc_read_shared(model, root);
 	model->graph.burst = (uint32_t)weir_base_doc_u64(weir_base_doc_get(platform, "burst"));
 	model->graph.idle = (enum model_idle)weir_base_doc_u64(weir_base_doc_get(platform, "idle"));
-	if (read_workers(model, root, weir_base_doc_get(platform, "workers")) < 0 ||
-		take_cores(model, costs) < 0)
+	if (read_workers(model, root, platform) < 0 || take_cores(model, costs) < 0)
 		return -ENOMEM;
 	number_cores(model);
 	check_unpolled(model);

@@ -401,6 +401,7 @@ weigh_edges(struct plan *plan, struct plan_node *node, const struct weir_base_do
 	const struct weir_base_doc_value *next = weir_base_doc_get(costs, "next"), *value;
 	const struct model_port *port = &plan->model->graph.ports[node->port];
 	struct plan_edge *edge;
+	bool is_known = true;
 	double sum = 0;
 	uint32_t i;
 
@@ -432,16 +433,29 @@ weigh_edges(struct plan *plan, struct plan_node *node, const struct weir_base_do
 	for (i = 0; i < weir_base_doc_count(next); i++) {
 		value = weir_base_doc_at(next, i);
 		edge = find_edge(node, weir_base_doc_name(value));
+		is_known = is_known && edge != NULL;
 		if (edge == NULL)
 			refuse_edge(plan, value, node, weir_base_doc_name(value));
 		else
 			sum += edge->weight = sim_coarse(weir_base_doc_f64(value));
 	}
-	if (!(sum > 0))
+	if (!(sum > 0) && is_known)
 		weir_base_doc_error_add(plan->model->doc, next,
 			"packets of node '%s' go nowhere; expected a weight above 0", node->name);
 	for (i = 0; i < node->nb_edges; i++)
 		node->edges[i].weight /= sum > 0 ? sum : 1;
+}
+
+/* Is it a port's own one, in whose place one may be meant that names a port wrongly, which was told? */
+static bool
+may_be_replaced(const struct plan *plan, uint32_t index)
+{
+	uint32_t i;
+
+	for (i = plan->first_own; index < plan->model->graph.nb_ports && i < plan->nb_nodes; i++)
+		if (is_shared(&plan->nodes[i]) && plan->nodes[i].port == SIM_NONE)
+			return true;
+	return false;
 }
 
 /* Packets come to a node: and to all that it leads to. */
@@ -456,6 +470,8 @@ reach(struct plan *plan, uint32_t index)
 	if (node->is_seen)
 		return;
 	node->is_seen = true;
+	if (costs == NULL && may_be_replaced(plan, index))
+		return;
 	if (costs == NULL) {
 		weir_base_doc_error_add(plan->model->doc, nodes != NULL ? nodes : plan->costs,
 			"packets come to node '%s', which has no costs; expected a key '%s' in "

@@ -126,6 +126,9 @@ receive(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 			"what it takes to receive frames of link '%s' has no costs; expected "
 			"'costs' in 'platform', or a link that is emulated or replayed",
 			weir_base_doc_name(value));
+	else if (port == SIM_NONE && name == NULL &&
+		 sim_doc_shared(weir_base_doc_root(model->doc), value) != NULL)
+		return false; /* of the node that hands it frames, whose port was refused */
 	else if (port == SIM_NONE || (port != shared && !model->graph.ports[port].is_receiver))
 		weir_base_doc_error_add(model->doc, name != NULL ? name : value,
 			"frames of link '%s' come from no receiver, and are neither emulated nor "

@@ -105,7 +105,12 @@ read_object(struct weir_sim_model *model, uint32_t index, const struct weir_base
 		.nb_steps = weir_base_doc_count(steps) + 1,
 		.to = to != NULL ? sim_doc_find_queue(model, to) : SIM_TO_OUTPUT,
 	};
-	if (object->nb_steps == 1)
+	if (object->nb_steps == 1 && steps != NULL)
+		weir_base_doc_error_add(model->doc, steps,
+			"object '%s' has no steps; expected one that says what its work costs, "
+			"such as 'cpu: 700cycles'",
+			object->name);
+	else if (object->nb_steps == 1)
 		weir_base_doc_error_add(model->doc, value,
 			"object '%s' does not say what its work costs; expected a key 'steps'",
 			object->name);

@@ -70,6 +70,11 @@ uint32_t sim_doc_kind_of(
 int sim_doc_give_objects(struct weir_sim_model *model,
 	const struct weir_base_doc_value *application, uint32_t nb_workers);
 void sim_doc_check_given(struct weir_sim_model *model);
+/* Is one of the file's workers in a group? */
+bool sim_doc_is_in(const struct weir_base_doc_value *workers, const char *group);
+/* A worker has nothing to do, and why. */
+void sim_doc_tell_idle(struct weir_sim_model *model, const struct model_worker *worker,
+	const struct weir_base_doc_value *at);
 /* Its nodes and edges, with what they cost. */
 int sim_doc_read_nodes(struct weir_sim_model *model, const struct weir_base_doc_value *application,
 	const struct weir_base_doc_value *costs);

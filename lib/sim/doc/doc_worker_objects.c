@@ -5,29 +5,36 @@
 
 #include "doc_read.h"
 
-/* Do cores that no worker takes serve a group? */
-static bool
-has_other_cores(const struct weir_sim_model *model, uint32_t group)
+/* How many cores of a kind workers want. */
+static uint32_t
+count_wanted(const struct weir_sim_model *model, uint32_t kind)
 {
 	const struct model_graph *const graph = &model->graph;
-	uint32_t nb_left, i, j;
+	uint32_t nb = 0, i;
 
-	for (i = 0; i < model->nb_kinds; i++) {
-		nb_left = model->cores[i].count;
-		for (j = 0; j < graph->nb_workers; j++)
-			nb_left -= nb_left > 0 &&
-				   sim_doc_kind_of(model, &graph->workers[j], model->nb_kinds) == i;
-		if (nb_left > 0 && sim_serves(&model->cores[i], group))
-			return true;
-	}
-	return false;
+	for (i = 0; i < graph->nb_workers; i++)
+		nb += sim_doc_kind_of(model, &graph->workers[i], model->nb_kinds) == kind;
+	return nb;
 }
 
-/* Is a worker in a group? */
-static bool
-is_in(const struct model_worker *worker, const char *group)
+/* The kind of cores that serves a group beside workers; SIM_NONE: there is none. */
+static uint32_t
+find_other_cores(const struct weir_sim_model *model, uint32_t group)
 {
-	const struct weir_base_doc_value *groups = weir_base_doc_get(worker->value, "groups");
+	uint32_t i;
+
+	for (i = 0; i < model->nb_kinds; i++)
+		if (model->cores[i].count > count_wanted(model, i) &&
+			sim_serves(&model->cores[i], group))
+			return i;
+	return SIM_NONE;
+}
+
+/* Is a worker, which stands in the file, in a group? */
+static bool
+is_in(const struct weir_base_doc_value *worker, const char *group)
+{
+	const struct weir_base_doc_value *groups = weir_base_doc_get(worker, "groups");
 	uint32_t i;
 
 	if (groups == NULL)
@@ -44,7 +51,7 @@ have_workers(const struct weir_sim_model *model, uint32_t group, uint32_t nb_wor
 	uint32_t i;
 
 	for (i = 0; i < nb_workers; i++)
-		if (is_in(&model->graph.workers[i], model->groups[group]))
+		if (is_in(model->graph.workers[i].value, model->groups[group]))
 			return true;
 	return false;
 }
@@ -62,7 +69,7 @@ sim_doc_give_objects(struct weir_sim_model *model, const struct weir_base_doc_va
 		for (j = 0; j < weir_base_doc_count(queues); j++) {
 			queue = sim_doc_meant_queue(model, weir_base_doc_at(queues, j));
 			group = queue != SIM_NONE ? model->queues[queue].group : SIM_NONE;
-			if (group == SIM_NONE || has_other_cores(model, group) ||
+			if (group == SIM_NONE || find_other_cores(model, group) != SIM_NONE ||
 				!have_workers(model, group, nb_workers))
 				continue;
 			model->queues[queue].is_of_workers = true;
@@ -71,6 +78,64 @@ sim_doc_give_objects(struct weir_sim_model *model, const struct weir_base_doc_va
 		}
 	}
 	return 0;
+}
+
+bool
+sim_doc_is_in(const struct weir_base_doc_value *workers, const char *group)
+{
+	uint32_t i;
+
+	for (i = 0; i < weir_base_doc_count(workers); i++)
+		if (is_in(weir_base_doc_at(workers, i), group))
+			return true;
+	return false;
+}
+
+/* A queue of an object in a worker's groups that other cores serve, by which the worker does not. SIM_NONE: there is none */
+static uint32_t
+find_left(const struct weir_sim_model *model, const struct weir_base_doc_value *worker)
+{
+	const struct weir_base_doc_value *objects = weir_base_doc_get(
+		weir_base_doc_get(weir_base_doc_root(model->doc), "application"), "objects");
+	const struct weir_base_doc_value *queues;
+	uint32_t i, j, queue, group;
+
+	for (i = 0; i < weir_base_doc_count(objects); i++) {
+		queues = weir_base_doc_get(weir_base_doc_at(objects, i), "queues");
+		for (j = 0; j < weir_base_doc_count(queues); j++) {
+			queue = sim_doc_meant_queue(model, weir_base_doc_at(queues, j));
+			group = queue != SIM_NONE ? model->queues[queue].group : SIM_NONE;
+			if (group != SIM_NONE && is_in(worker, model->groups[group]) &&
+				find_other_cores(model, group) != SIM_NONE)
+				return queue;
+		}
+	}
+	return SIM_NONE;
+}
+
+void
+sim_doc_tell_idle(struct weir_sim_model *model, const struct model_worker *worker,
+	const struct weir_base_doc_value *at)
+{
+	const uint32_t queue = find_left(model, worker->value);
+	const char *name = worker->value != NULL ? worker->name
+						 : "worker-0, the one of a file without 'workers',";
+	uint32_t kind;
+
+	if (queue == SIM_NONE) {
+		weir_base_doc_error_add(model->doc, at,
+			"%s polls nothing, and serves no queue; expected a port to receive from, "
+			"with 'pcap_in' or 'device', or a queue in its group",
+			name);
+		return;
+	}
+	kind = find_other_cores(model, model->queues[queue].group);
+	weir_base_doc_error_add(model->doc, at,
+		"%s polls nothing, and leaves queue '%s' of its group '%s' to cores '%s', of which "
+		"workers take %u; expected a 'count' of no more there, a group that only workers "
+		"are in, or a port to receive from",
+		name, model->queues[queue].name, model->groups[model->queues[queue].group],
+		model->cores[kind].name, count_wanted(model, kind));
 }
 
 /* The key of a step that is not simulated on workers: it uses something beside its core, or leaves it. NULL: none */
