@@ -195,6 +195,8 @@ app_print_json(json_t *json)
 
 	json_decref(json);
 	json_printed = true;
+	if (failed && ferror(stdout))
+		return app_finish(APP_FAILED);
 	if (failed) {
 		fprintf(stderr, "weir: cannot print JSON\n");
 		return APP_FAILED;

@@ -182,9 +182,12 @@ find_part(struct expansion *expansion, const struct weir_base_doc_value *instanc
 			       ? weir_base_doc_find(around->models, name)
 			       : NULL;
 	if (part == NULL || part->form != DOC_MAP) {
-		weir_base_doc_error_add(expansion->doc, at,
-			"unknown model '%s'; expected one of 'models'",
-			weir_base_doc_shown(expansion->doc, name != NULL ? name : ""));
+		for (around = outer; around->models == NULL && around->outer != NULL;)
+			around = around->outer;
+		weir_base_doc_error_add(expansion->doc, at, "unknown model '%s'; expected %s",
+			weir_base_doc_shown(expansion->doc, name != NULL ? name : ""),
+			weir_base_doc_names(expansion->doc, around->models,
+				"one of 'models', of which there are none"));
 		return NULL;
 	}
 	if (weir_base_doc_find(part, "file") != NULL) {
@@ -210,6 +213,33 @@ static bool
 is_plain_name(const char *name)
 {
 	return name != NULL && name[0] != '\0' && strpbrk(name, ".*") == NULL;
+}
+
+/* Are they some, and can all of them be told apart? */
+static bool
+check_names(struct weir_base_doc *doc, const struct weir_base_doc_value *names)
+{
+	const unsigned int nb_errors = doc->nb_errors;
+	unsigned int i, j;
+
+	if (names->nb_items == 0)
+		weir_base_doc_error_add(
+			doc, names, "'names' has none; expected one for each instance");
+	for (i = 0; i < names->nb_items; i++) {
+		const char *name = weir_base_doc_str(names->items[i]);
+
+		if (!is_plain_name(name))
+			weir_base_doc_error_add(doc, names->items[i],
+				"a name with '.' or '*', or none; expected one without");
+		for (j = 0; name != NULL && j < i; j++)
+			if (strcmp(weir_base_doc_str(names->items[j]), name) == 0)
+				break;
+		if (name != NULL && j < i)
+			weir_base_doc_error_add(doc, names->items[i],
+				"'%s' stands among the 'names' twice; expected each name once",
+				weir_base_doc_shown(doc, name));
+	}
+	return doc->nb_errors == nb_errors;
 }
 
 /* Instance number @p index of an array, or the only one. */
@@ -251,15 +281,12 @@ expand_array(struct expansion *expansion, const struct weir_base_doc_value *inst
 	unsigned int i;
 
 	weir_base_doc_instance_each(instance, count);
+	if (names != NULL && !check_names(doc, names))
+		return;
 	for (i = 0; all != NULL && i < count && !doc->out_of_memory; i++) {
 		item = names != NULL ? weir_base_doc_str(names->items[i])
 		       : counted     ? weir_base_doc_format(doc, "%u", i)
 				     : NULL;
-		if (names != NULL && !is_plain_name(item)) {
-			weir_base_doc_error_add(doc, names->items[i],
-				"a name with '.' or '*', or none; expected one without");
-			continue;
-		}
 		all[i] = (struct doc_instance){.outer = outer,
 			.part = part,
 			.models = weir_base_doc_find(part, "models"),

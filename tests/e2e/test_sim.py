@@ -417,6 +417,14 @@ def test_one_form(model):
     assert done.code == USAGE and "--csv" in done.stderr
 
 
+@pytest.mark.parametrize("form", ["--csv", "--json", ""])
+def test_full_disk(model, form):
+    """Nothing is lost silently, and why is told."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([WEIR, "sim", model, *filter(None, [form])], env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == FAILED and "cannot write to standard output: No space left on device" in done.stderr
+
+
 def test_files_that_are_none(tmp_path):
     assert weir("sim", "none.yaml", cwd=tmp_path).code == USAGE
     assert weir("sim", write_description(tmp_path / "empty.yaml", {})).code == USAGE

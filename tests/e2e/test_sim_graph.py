@@ -50,7 +50,7 @@ def test_it_is_checked_as_a_model_too(tmp_path):
     path = tmp_path / "graph.yaml"
     path.write_text(text.replace("to: uplink, rate: 2Mpps", "to: downlink, rate: 2Mpps"))
     done = weir("check", path)
-    assert done.code == USAGE and "unknown queue 'downlink'" in done.stderr
+    assert done.code == USAGE and "unknown queue or port 'downlink'; expected one of: uplink" in done.stderr
     assert weir("sim", path).stderr == done.stderr
 
 
@@ -158,13 +158,13 @@ WRONG = {
     "no type of nodes": ({"type: classify": "type: @prism"}, ["'prism'"]),
     "ring that another polls": ({"[uplink]}": "[uplink]}\n    - {receive: [@uplink.0]}"}, ["polled already"]),
     "unknown port": ({"[uplink]": "[@downlink]"}, ["unknown port 'downlink'"]),
-    "unknown cores": ({"[uplink]}": "[uplink], cores: @fast}"}, ["worker-0", "no such kind"]),
+    "unknown cores": ({"[uplink]}": "[uplink], cores: @fast}"}, ["worker-0", "no such kind", "one of platform.cores: cpu"]),
     "too few cores": ({"[uplink]}": "[uplink.0]}\n    - @{receive: [uplink.1]}"}, ["worker-1", "'count'"]),
     "walk of no time": ({"walk: 50cycles": "walk: @0.001cycles", "clock: 1GHz": "clock: 900GHz"}, ["no time"]),
     "port that nobody polls": ({"to: uplink": "to: @north"}, ["no worker polls"]),
     "circle": ({"next: {drop: 1}": "next: {ip6: 1}", 'ip6 -> mirror"': 'ip6 -> mirror", "mirror.ip6 -> mirror"', "  costs:": "  @costs:"},
                ["never leave"]),
-    "unknown ring": ({"duration: 1ms": "duration: 1ms, probes: {p: {ring: @uplink.1.rx_ring}}"}, ["unknown ring"]),
+    "unknown ring": ({"duration: 1ms": "duration: 1ms, probes: {p: {ring: @uplink.1.rx_ring}}"}, ["unknown ring", "one of: uplink.0.rx_ring"]),
     "nodes that receive from nothing": ({"{mirror: {type: classify}}": "{@mirror: {type: link_rx}}", "next: {drop: 1}": "next: {classify: 1}"},
                                         ["nothing to receive from", "'port'"]),
 }

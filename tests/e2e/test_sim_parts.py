@@ -62,7 +62,8 @@ def test_what_is_wrong_in_a_part_is_told_there(blades):
     line = 1 + (PART.read_text().split("{use: link")[0]).count(chr(10))
     assert done.code == USAGE
     assert done.stderr.splitlines()[0] == (
-        f"parts/blade.yaml:{line}:17: unknown unit 'lnk'; expected one of platform.units "
+        f"parts/blade.yaml:{line}:17: unknown unit 'lnk'; expected one of platform.units: "
+        f"uplink, {', '.join(f'blade.{i}.link' for i in range(8))} "
         "(in blade.0: cores = 4, clock = 1.2GHz, work = 2kcycles, to = egress)")
     assert done.stderr.count("lnk") == 1
 

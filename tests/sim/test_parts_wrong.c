@@ -76,8 +76,17 @@ static void
 instances_that_are_wrong_are_told(void **state)
 {
 	expect_errors("instances: {b: {}, c: {model: d}}\n",
-		"m.yaml:1:13: unknown model 'b'; expected one of 'models'\n"
-		"m.yaml:1:31: unknown model 'd'; expected one of 'models'\n");
+		"m.yaml:1:13: unknown model 'b'; expected one of 'models', of which there are "
+		"none\n"
+		"m.yaml:1:31: unknown model 'd'; expected one of 'models', of which there are "
+		"none\n");
+	expect_errors("models: {b: {instances: {x: {model: y}}}, c: {models: {i: {}}, instances: "
+		      "{x: {}}}}\ninstances: {b: {}, c: {}}\n",
+		"m.yaml:1:37: unknown model 'y'; expected b or c (in b)\n"
+		"m.yaml:1:76: unknown model 'x'; expected i (in c)\n");
+	expect_errors(BLADE("{}") "instances: {b: {names: []}, c: {model: b, names: [x, y, x]}}\n",
+		"m.yaml:2:17: 'names' has none; expected one for each instance\n"
+		"m.yaml:2:57: 'x' stands among the 'names' twice; expected each name once\n");
 	expect_errors(BLADE("{}") "instances: {b.1: {model: b}, c: {model: b, names: [x, y.z]}, "
 				  "d: {model: b, names: [x], count: 1}}\n",
 		"m.yaml:2:13: 'b.1' has '.' or '*' in it, or is empty; expected a name without\n"

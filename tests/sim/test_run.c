@@ -478,21 +478,34 @@ the_file_says_how(void **state)
 static void
 the_file_says_it_wrong(void **state)
 {
-	const char *const wrong[] = {"precision: {of: latency_mean_ns}",
-		"precision: {of: streams.x.latency_mean_ns}", "precision: {of: streams.s.latency}",
-		"precision: {of: stream.s.latency_mean_ns}", "precision: {of: streams.s}"};
+	static const struct {
+		const char *of, *words;
+	} wrong[] = {
+		{"latency_mean_ns",
+			"expected one such as streams.NAME.latency_mean_ns, of: streams, queues, "},
+		{"stream.s.latency_mean_ns", "of: streams, queues, "},
+		{"streams.s", "of: streams, queues, "},
+		{"streams.x.latency_mean_ns", "expected a name of 'streams', one of: s"},
+		{"units.x.utilisation", "expected a name of 'units', of which there is none"},
+		{"each_core.x.utilisation", "expected a name of 'each_core', one of: c.0"},
+		{"streams.s.latency",
+			"expected a quantity of 's', one of: arrived_packets, delivered_packets, "},
+	};
+	char text[256];
 	const struct weir_base_doc_error *errors;
 	struct weir_base_doc *doc;
 	unsigned int i, nb_errors;
 
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		doc = load(wrong[i]);
+		snprintf(text, sizeof(text), "precision: {of: %s}", wrong[i].of);
+		doc = load(text);
 		assert_null(weir_sim_model_read(doc));
 		errors = weir_base_doc_errors(doc, &nb_errors);
 		assert_int_equal(nb_errors, 1);
 		assert_int_equal(errors[0].line, 6);
 		assert_int_equal(errors[0].column, 36);
 		assert_non_null(strstr(errors[0].message, "unknown result"));
+		assert_non_null(strstr(errors[0].message, wrong[i].words));
 		weir_base_doc_free(doc);
 	}
 	doc = load("packets: 3, batches: 4");

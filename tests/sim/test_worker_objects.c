@@ -255,19 +255,28 @@ workers_without_work(void **state)
 	snprintf(text, sizeof(text), objects, "group: g", "groups: [g]", "2, groups: [g],");
 	expect_errors(text,
 		"m.yaml:2:22: worker-0 polls nothing, and leaves queue 'q' of its group 'g' to "
-		"cores 'c', of which workers take 1; expected a 'count' of no more there, a group "
-		"that only workers are in, or a port to receive from\n");
+		"cores 'c', of which workers take 1; expected a 'count' of no more there, a port "
+		"to receive from, or a group that only workers are in\n");
 	snprintf(text, sizeof(text), objects, "", "", "2,");
 	expect_errors(text,
 		"m.yaml:2:22: worker-0 polls nothing, and leaves queue 'q' of its group 'default' "
 		"to cores 'c', of which workers take 1; expected a 'count' of no more there, a "
-		"group that only workers are in, or a port to receive from\n");
+		"port to receive from, or a group that only workers are in\n");
 	snprintf(text, sizeof(text), platform, "");
 	expect_errors(text,
 		"m.yaml:1:1: nothing arrives; expected 'streams' in 'traffic'\n"
 		"m.yaml:1:39: worker-0, the one of a file without 'workers', polls nothing, and "
 		"serves no queue; expected a port to receive from, with 'pcap_in' or 'device', or "
 		"a queue in its group\n");
+	/* No others are in its group for want of workers. */
+	expect_errors(
+		"application: {queues: {q: {}}, objects: {o: {queues: [q], steps: [{cpu: "
+		"9cycles}]}}}\n"
+		"platform: {workers: [{cores: d}], costs: {walk: 9cycles}, cores: {c: {clock: "
+		"1GHz}, d: {clock: 1GHz}}}\n" REST,
+		"m.yaml:2:22: worker-0 polls nothing, and leaves queue 'q' of its group 'default' "
+		"to cores 'c', of which workers take 0; expected a port to receive from, or a "
+		"group that only workers are in\n");
 	/* What it has is another one's: that is all. */
 	snprintf(text, sizeof(text),
 		"platform: {cores: {c: {count: 2, clock: 1GHz}}, costs: {walk: 9cycles, nodes: "
@@ -277,6 +286,39 @@ workers_without_work(void **state)
 	expect_errors(text,
 		"m.yaml:1:198: queue 0 of port 'p' is polled already; expected one worker for each "
 		"queue\n");
+}
+
+/* What comes there, or what steps use, may be what is meant by the wrong name. */
+static void
+one_wrong_name_is_one_error(void **state)
+{
+	static const char port[] =
+		"platform: {cores: {c: {clock: 1GHz}}, ports: {p: {device: a}, out: {pcap_out: "
+		"b}}, "
+		"workers: [{receive: [%s]}], costs: {walk: 9cycles, nodes: {ethdev_rx: {}, "
+		"classify: {next: {drop: 1}}, drop: {}}}}\n"
+		"traffic: {streams: {s: {to: %s, rate: 1kpps}}}\n";
+	static const char steps[] =
+		"application: {queues: {q: {}}, objects: {o: {queues: [q], %s}}}\n"
+		"platform: {cores: {c: {clock: 1GHz}}, units: {u: {delay: 1ns}}, memories: {m: "
+		"{levels: {l: {latency: 1ns}}}}}\n" REST;
+	char text[1024];
+
+	snprintf(text, sizeof(text), port, "x", "p");
+	expect_errors(text,
+		"m.yaml:1:105: unknown port 'x'; expected one of platform.ports with 'pcap_in' or "
+		"'device'\n");
+	snprintf(text, sizeof(text), port, "p", "x");
+	expect_errors(text, "m.yaml:2:29: unknown queue or port 'x'; expected one of: p\n");
+	snprintf(text, sizeof(text), steps, "steps: [{use: x}, {memory: m}]");
+	expect_errors(text, "m.yaml:1:73: unknown unit 'x'; expected one of platform.units: u\n");
+	snprintf(text, sizeof(text), steps, "steps: [{use: u}, {memory: x}]");
+	expect_errors(
+		text, "m.yaml:1:86: unknown memory 'x'; expected one of platform.memories: m\n");
+	snprintf(text, sizeof(text), steps, "steps: []");
+	expect_errors(text,
+		"m.yaml:1:59: object 'o' has no steps; expected one that says what its work costs, "
+		"such as 'cpu: 700cycles'\n");
 }
 
 /* Without costs there are no workers. */
@@ -309,6 +351,7 @@ main(void)
 		cmocka_unit_test(other_cores_have_their_own),
 		cmocka_unit_test(workers_without_work),
 		cmocka_unit_test(workers_without_costs),
+		cmocka_unit_test(one_wrong_name_is_one_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

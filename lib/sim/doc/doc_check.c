@@ -222,14 +222,14 @@ sim_doc_check(struct weir_sim_model *model)
 	if (sim_doc_check_joins(model) < 0)
 		return -ENOMEM;
 	for (i = 0; i < model->nb_units; i++)
-		if (!model->units[i].is_used)
+		if (!model->units[i].is_used && !model->has_unknown_steps)
 			weir_base_doc_error_add(model->doc, model->units[i].value,
 				"nothing uses unit '%s'; expected a step or a stream that does",
 				model->units[i].name);
 	for (i = 0; i < model->nb_kinds; i++)
 		check_polling(model, &model->cores[i]);
 	for (i = 0; i < model->nb_memories; i++)
-		if (!model->memories[i].is_used)
+		if (!model->memories[i].is_used && !model->has_unknown_steps)
 			weir_base_doc_error_add(model->doc, model->memories[i].value,
 				"nothing uses memory '%s'; expected a step that does",
 				model->memories[i].name);

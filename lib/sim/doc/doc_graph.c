@@ -26,38 +26,6 @@ sim_doc_port(const struct weir_sim_model *model, const char *name)
 	return SIM_NONE;
 }
 
-uint32_t
-sim_doc_find_destination(struct weir_sim_model *model, const struct weir_base_doc_value *value)
-{
-	const char *name = weir_base_doc_str(value);
-	const uint32_t port = sim_doc_port(model, name);
-	const uint32_t queue = sim_doc_meant_queue(model, value);
-
-	if (port == SIM_NONE)
-		return sim_doc_find_queue(model, value);
-	/* One of a part's own is meant before the port, which is outside of all parts. */
-	if (queue != SIM_NONE && strcmp(model->queues[queue].name, name) != 0)
-		return queue;
-	if (queue != SIM_NONE) {
-		weir_base_doc_error_add(model->doc, value,
-			"a queue and a port are called '%s'; expected names that differ", name);
-		return SIM_NONE;
-	}
-	if (model->graph.nb_workers == 0) {
-		weir_base_doc_error_add(model->doc, value,
-			"what workers do with packets of port '%s' has no costs; expected 'costs' "
-			"in 'platform'",
-			name);
-		return SIM_NONE;
-	}
-	if (model->graph.rx_nodes[port] == SIM_NONE) {
-		weir_base_doc_error_add(model->doc, value,
-			"no worker polls port '%s'; expected it in a 'receive' list", name);
-		return SIM_NONE;
-	}
-	return SIM_TO_PORT | port;
-}
-
 static void
 read_port(const struct weir_base_doc_value *value, struct model_port *port)
 {
@@ -116,6 +84,7 @@ parse_receive(
 		text);
 	port = sim_doc_port(model, name);
 	if (port == SIM_NONE || !model->graph.ports[port].receives) {
+		model->has_unknown_port = true;
 		weir_base_doc_error_add(model->doc, value,
 			"%s '%s'; expected one of platform.ports with 'pcap_in' or 'device'",
 			port == SIM_NONE ? "unknown port" : "nothing to receive from on port",
@@ -320,19 +289,24 @@ find_cores(struct weir_sim_model *model, const struct model_worker *worker, uint
 {
 	const struct weir_base_doc_value *value = weir_base_doc_get(worker->value, "cores");
 	const uint32_t i = sim_doc_kind_of(model, worker, nb_kinds);
+	struct sim_doc_names names = {.used = 0};
 
 	if (i < nb_kinds && model->cores[i].count > 0)
 		return &model->cores[i];
+	sim_doc_add_kinds(&names, model, nb_kinds);
 	weir_base_doc_error_add(model->doc,
 		value != NULL           ? value
 		: worker->value != NULL ? worker->value
 		: i < nb_kinds          ? model->cores[i].value
 					: costs,
-		"%s has no core to run on: %s; expected %s", worker->name,
+		"%s has no core to run on: %s; expected %s%s", worker->name,
 		i < nb_kinds    ? "others have them all"
 		: value != NULL ? "there is no such kind"
 				: "there are none",
-		i < nb_kinds ? "a 'count' of one for each worker" : "'cores' in 'platform'");
+		i < nb_kinds     ? "a 'count' of one for each worker"
+		: names.used > 0 ? "one of platform.cores: "
+				 : "'cores' in 'platform'",
+		i < nb_kinds ? "" : names.text);
 	return NULL;
 }
 

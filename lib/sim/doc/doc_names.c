@@ -66,11 +66,17 @@ find_or_tell(struct weir_sim_model *model, const struct weir_base_doc_value *val
 {
 	const uint32_t found = find(model, value, nb, name_at);
 	const char *name = weir_base_doc_str(value);
+	struct sim_doc_names names = {.used = 0};
+	uint32_t i;
 
-	if (found == SIM_NONE)
-		weir_base_doc_error_add(model->doc, value, "unknown %s '%s'; expected one of %s",
-			things, name != NULL ? name : "", all);
-	return found;
+	if (found != SIM_NONE)
+		return found;
+	for (i = 0; i < nb; i++)
+		sim_doc_add_name(&names, name_at(model, i));
+	weir_base_doc_error_add(model->doc, value, "unknown %s '%s'; expected one of %s%s%s",
+		things, name != NULL ? name : "", all,
+		names.used > 0 ? ": " : ", of which there are none", names.text);
+	return SIM_NONE;
 }
 
 const char *
@@ -130,6 +136,63 @@ sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_valu
 	return SIM_NONE;
 }
 
+static void
+refuse_destination(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	struct sim_doc_names names = {.used = 0};
+	uint32_t i;
+
+	for (i = 0; i < model->nb_queues; i++)
+		if (model->queues[i].job == SIM_NONE)
+			sim_doc_add_name(&names, model->queues[i].name);
+	for (i = 0; i < model->graph.nb_ports; i++)
+		if (model->graph.ports[i].receives && !model->graph.ports[i].is_receiver)
+			sim_doc_add_name(&names, model->graph.ports[i].name);
+	model->has_unknown_queue = true;
+	weir_base_doc_error_add(model->doc, value, "unknown queue or port '%s'; expected %s%s",
+		weir_base_doc_str(value),
+		names.used > 0 ? "one of: " : "one of application.queues or platform.ports",
+		names.text);
+}
+
+uint32_t
+sim_doc_find_destination(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	const char *name = weir_base_doc_str(value);
+	const uint32_t port = sim_doc_port(model, name);
+	const uint32_t queue = sim_doc_meant_queue(model, value);
+
+	if (port == SIM_NONE && queue == SIM_NONE && model->graph.nb_ports > 0) {
+		refuse_destination(model, value);
+		return SIM_NONE;
+	}
+	if (port == SIM_NONE)
+		return sim_doc_find_queue(model, value);
+	/* One of a part's own is meant before the port, which is outside of all parts. */
+	if (queue != SIM_NONE && strcmp(model->queues[queue].name, name) != 0)
+		return queue;
+	if (queue != SIM_NONE) {
+		weir_base_doc_error_add(model->doc, value,
+			"a queue and a port are called '%s'; expected names that differ", name);
+		return SIM_NONE;
+	}
+	if (model->graph.nb_workers == 0) {
+		weir_base_doc_error_add(model->doc, value,
+			"what workers do with packets of port '%s' has no costs; expected 'costs' "
+			"in 'platform'",
+			name);
+		return SIM_NONE;
+	}
+	if (model->graph.rx_nodes[port] == SIM_NONE) {
+		if (model->has_unknown_port)
+			return SIM_NONE; /* that may be the one, and was told */
+		weir_base_doc_error_add(model->doc, value,
+			"no worker polls port '%s'; expected it in a 'receive' list", name);
+		return SIM_NONE;
+	}
+	return SIM_TO_PORT | port;
+}
+
 uint32_t
 sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {
@@ -138,6 +201,8 @@ sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value
 
 	if (unit != SIM_NONE)
 		model->units[unit].is_used = true;
+	else
+		model->has_unknown_steps = true;
 	return unit;
 }
 
@@ -149,7 +214,19 @@ sim_doc_find_memory(struct weir_sim_model *model, const struct weir_base_doc_val
 
 	if (memory != SIM_NONE)
 		model->memories[memory].is_used = true;
+	else
+		model->has_unknown_steps = true;
 	return memory;
+}
+
+void
+sim_doc_add_kinds(
+	struct sim_doc_names *names, const struct weir_sim_model *model, uint32_t nb_kinds)
+{
+	uint32_t i;
+
+	for (i = 0; i < nb_kinds; i++)
+		sim_doc_add_name(names, model->cores[i].name);
 }
 
 /* Are cores of the file meant of which none is left, as each worker is one? */
@@ -172,12 +249,10 @@ sim_doc_find_cores(struct weir_sim_model *model, const struct weir_base_doc_valu
 {
 	const uint32_t found = find(model, value, model->nb_kinds, cores_at);
 	struct sim_doc_names names = {.used = 0};
-	uint32_t i;
 
 	if (found != SIM_NONE)
 		return found;
-	for (i = 0; i < model->nb_kinds; i++)
-		sim_doc_add_name(&names, model->cores[i].name);
+	sim_doc_add_kinds(&names, model, model->nb_kinds);
 	weir_base_doc_error_add(model->doc, value, "%s '%s'; expected %s%s",
 		is_taken(model, value) ? "workers have all cores of" : "unknown cores",
 		weir_base_doc_str(value), names.used > 0 ? "one of: " : "'cores' in 'platform'",

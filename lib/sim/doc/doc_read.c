@@ -105,6 +105,7 @@ read_object(struct weir_sim_model *model, uint32_t index, const struct weir_base
 		.nb_steps = weir_base_doc_count(steps) + 1,
 		.to = to != NULL ? sim_doc_find_queue(model, to) : SIM_TO_OUTPUT,
 	};
+	model->has_unknown_steps = model->has_unknown_steps || object->nb_steps == 1;
 	if (object->nb_steps == 1 && steps != NULL)
 		weir_base_doc_error_add(model->doc, steps,
 			"object '%s' has no steps; expected one that says what its work costs, "

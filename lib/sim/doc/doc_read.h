@@ -211,6 +211,9 @@ struct sim_doc_names {
 };
 
 void sim_doc_add_name(struct sim_doc_names *names, const char *name);
+/* The first kinds of cores: those of the file, and behind them those of workers. */
+void sim_doc_add_kinds(
+	struct sim_doc_names *names, const struct weir_sim_model *model, uint32_t nb_kinds);
 
 /* Index of what @p value names; SIM_NONE: there is no such thing, which was told. */
 uint32_t sim_doc_find_queue(struct weir_sim_model *model, const struct weir_base_doc_value *value);

@@ -60,21 +60,70 @@ split(const char *text, char *room, size_t size, const char *words[3])
 	return true;
 }
 
-/* Column of what a result is called; -1: there is none. */
-static int
-find_result(const struct weir_sim_model *model, const char *text)
+/* A kind of results by its name; SIM_NONE: there is none. */
+static unsigned int
+find_scope(const char *name)
 {
-	const char *words[3], *scope;
-	char room[512];
+	const char *scope;
 	unsigned int i;
 
-	if (!split(text, room, sizeof(room), words))
-		return -1;
 	for (i = 0; (scope = weir_sim_scope_name((enum weir_sim_scope)i)) != NULL; i++)
-		if (strcmp(scope, words[0]) == 0)
-			return weir_sim_model_metric_find(
-				model, (enum weir_sim_scope)i, words[1], words[2]);
-	return -1;
+		if (strcmp(scope, name) == 0)
+			return i;
+	return SIM_NONE;
+}
+
+/* Is there something of that kind and name that has results? */
+static bool
+has_results(const struct weir_sim_model *model, unsigned int scope, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < model->nb_metrics; i++)
+		if (model->metrics[i].scope == (enum weir_sim_scope)scope &&
+			strcmp(model->metrics[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* The first of the words that is not known, and what there is in its place. */
+static void
+refuse_result(struct weir_sim_model *model, const struct weir_base_doc_value *of,
+	const char *const words[3])
+{
+	const unsigned int scope = words != NULL ? find_scope(words[0]) : SIM_NONE;
+	const bool is_thing = scope != SIM_NONE && has_results(model, scope, words[1]);
+	struct sim_doc_names names = {.used = 0};
+	const char *name;
+	unsigned int i;
+
+	for (i = 0;
+		scope == SIM_NONE && (name = weir_sim_scope_name((enum weir_sim_scope)i)) != NULL;
+		i++)
+		sim_doc_add_name(&names, name);
+	for (i = 0; scope != SIM_NONE && i < model->nb_metrics; i++) {
+		const struct weir_sim_metric *metric = &model->metrics[i];
+
+		if (metric->scope != (enum weir_sim_scope)scope)
+			continue;
+		if (is_thing && strcmp(metric->name, words[1]) == 0)
+			sim_doc_add_name(&names, metric->quantity);
+		else if (!is_thing && (i == 0 || metric[-1].scope != metric->scope ||
+					      metric[-1].object != metric->object))
+			sim_doc_add_name(&names, metric->name);
+	}
+	weir_base_doc_error_add(model->doc, of, "unknown result '%s'; expected %s%s%s%s",
+		weir_base_doc_str(of),
+		scope == SIM_NONE ? "one such as streams.NAME.latency_mean_ns, of: "
+		: is_thing        ? "a quantity of '"
+				  : "a name of '",
+		scope == SIM_NONE ? ""
+		: is_thing        ? words[1]
+				  : words[0],
+		scope == SIM_NONE ? ""
+		: names.used > 0  ? "', one of: "
+				  : "', of which there is none",
+		names.text);
 }
 
 void
@@ -83,15 +132,21 @@ sim_doc_read_precision(struct weir_sim_model *model, const struct weir_base_doc_
 	const struct weir_base_doc_value *precision = weir_base_doc_get(simulation, "precision");
 	const struct weir_base_doc_value *of = weir_base_doc_get(precision, "of");
 	struct weir_sim_param *param = &model->param;
-	int metric;
+	const char *words[3];
+	unsigned int scope;
+	char room[512];
+	int metric = -1;
+	bool is_split;
 
 	if (precision == NULL)
 		return;
-	metric = find_result(model, weir_base_doc_str(of));
+	is_split = split(weir_base_doc_str(of), room, sizeof(room), words);
+	scope = is_split ? find_scope(words[0]) : SIM_NONE;
+	if (scope != SIM_NONE)
+		metric = weir_sim_model_metric_find(
+			model, (enum weir_sim_scope)scope, words[1], words[2]);
 	if (metric < 0)
-		weir_base_doc_error_add(model->doc, of,
-			"unknown result '%s'; expected one such as streams.NAME.latency_mean_ns",
-			weir_base_doc_str(of));
+		refuse_result(model, of, is_split ? words : NULL);
 	param->precision_metric = (unsigned int)metric;
 	param->precision = weir_base_doc_f64(weir_base_doc_get(precision, "relative"));
 	param->nb_replications_max =

@@ -120,7 +120,7 @@ sim_doc_tell_idle(struct weir_sim_model *model, const struct model_worker *worke
 	const uint32_t queue = find_left(model, worker->value);
 	const char *name = worker->value != NULL ? worker->name
 						 : "worker-0, the one of a file without 'workers',";
-	uint32_t kind;
+	uint32_t kind, nb;
 
 	if (queue == SIM_NONE) {
 		weir_base_doc_error_add(model->doc, at,
@@ -130,12 +130,13 @@ sim_doc_tell_idle(struct weir_sim_model *model, const struct model_worker *worke
 		return;
 	}
 	kind = find_other_cores(model, model->queues[queue].group);
+	nb = count_wanted(model, kind);
 	weir_base_doc_error_add(model->doc, at,
 		"%s polls nothing, and leaves queue '%s' of its group '%s' to cores '%s', of which "
-		"workers take %u; expected a 'count' of no more there, a group that only workers "
-		"are in, or a port to receive from",
+		"workers take %u; expected %sa port to receive from, or a group that only workers "
+		"are in",
 		name, model->queues[queue].name, model->groups[model->queues[queue].group],
-		model->cores[kind].name, count_wanted(model, kind));
+		model->cores[kind].name, nb, nb > 0 ? "a 'count' of no more there, " : "");
 }
 
 /* The key of a step that is not simulated on workers: it uses something beside its core, or leaves it. NULL: none */
