@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weir_base_rules.h>
 #include <weir_graph.h>
 
 #include "config.h"
@@ -67,7 +68,7 @@ check_node(struct config *config, const struct weir_base_doc_value *node)
 		weir_base_doc_error_add(config->doc, node,
 			"'%s' is the name of a port or a registered node; expected another one",
 			name);
-	if (!config_is_name(name, 31))
+	if (!weir_base_is_name(name, 31))
 		weir_base_doc_error_add(config->doc, node,
 			"node name '%s' cannot be used; expected 1 to 31 letters, digits or '_'",
 			name);

@@ -61,17 +61,6 @@ config_port_names(const struct config *config)
 }
 
 bool
-config_is_name(const char *text, size_t max)
-{
-	size_t i;
-
-	for (i = 0; text[i] != '\0'; i++)
-		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
-			return false;
-	return i > 0 && i <= max;
-}
-
-bool
 config_lists(const uint32_t *numbers, unsigned int nb, uint32_t number)
 {
 	for (unsigned int i = 0; i < nb; i++)

@@ -11,21 +11,6 @@ config_link_queued(const struct config_link *link)
 	return (uint64_t)link->nb * link->delivery.queue_size;
 }
 
-/* What is for queues only. */
-static void
-refuse_queue_keys(struct config *config, const struct weir_base_doc_value *value)
-{
-	static const char *const keys[] = {"capacity", "cpu"};
-	unsigned int i;
-
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (weir_base_doc_given(value, keys[i]))
-			weir_base_doc_error_add(config->doc, weir_base_doc_get(value, keys[i]),
-				"'%s' means nothing for delivery by callback, in the thread that "
-				"receives; expected it with 'by: queue'",
-				keys[i]);
-}
-
 /* Packets in queues are not in the pool that a receiver's queue is filled from. */
 static void
 check_pool(struct config *config, const struct config_link *link,
@@ -62,21 +47,13 @@ read_delivery(struct config *config, struct config_link *link)
 	link->delivery.cpu = -1;
 	if (value == NULL)
 		return;
-	if (weir_base_doc_u64(weir_base_doc_get(value, "by")) == WEIR_BASE_DELIVERY_CALLBACK) {
-		refuse_queue_keys(config, value);
+	if (weir_base_doc_u64(weir_base_doc_get(value, "by")) == WEIR_BASE_DELIVERY_CALLBACK)
 		return;
-	}
 	cpu = weir_base_doc_get(value, "cpu");
 	if (cpu != NULL)
 		link->delivery.cpu = (int)weir_base_doc_u64(cpu);
 	link->delivery.queue_size =
 		(uint32_t)weir_base_doc_u64(weir_base_doc_get(value, "capacity"));
-	if (link->collects)
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "by"),
-			"what processes make becomes frames of link '%s' in the thread that "
-			"receives, and is in "
-			"no packet that could wait; expected 'callback'",
-			link->name);
 	check_pool(config, link, value);
 }
 

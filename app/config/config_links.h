@@ -14,11 +14,9 @@
 #include "config_process.h"
 #include "weir_base_doc.h"
 #include "weir_base_nodes.h"
+#include "weir_base_rules.h"
 
 struct config;
-
-#define CONFIG_LINKS_MAX      WEIR_BASE_LINKS_MAX /**< links, all together */
-#define CONFIG_LINK_NAME_SIZE 48 /**< longest name of one, its end and its number included */
 
 /** Links alike: NAME, or NAME-0, NAME-1 and so on. Each is numbered among all links. */
 struct config_link {
@@ -33,7 +31,6 @@ struct config_link {
 	double jump_s;                            /**< 0: default */
 	uint64_t stall_ns;                        /**< 0: not looked for */
 	struct weir_readout_buffer_config buffer; /**< name and format are each link's */
-	const struct weir_base_doc_value *feed;   /**< what feeds it */
 	int receiver;                             /**< index into receivers, or CONFIG_NONE */
 	int shared;     /**< index into shared: the node that hands them to it, or CONFIG_NONE */
 	uint16_t queue; /**< of the receiver */
@@ -88,8 +85,6 @@ struct config_shared {
 
 /** All of it. */
 struct config_links {
-	struct weir_readout_format *formats; /**< of the file's own */
-	unsigned int nb_formats;
 	struct config_link *list;
 	unsigned int nb;       /**< 0: there is no readout */
 	unsigned int nb_links; /**< of all of them */
@@ -135,15 +130,15 @@ bool config_links_end(const struct config *config);
 int config_link_find(const struct config *config, const char *name);
 
 /** "wib" is all links of that name, "wib-3" one. @param[out] link  index into links @param[out] first  number @return how many; 0: there are none of this name, which is an error */
-unsigned int config_links_named(struct config *config, const struct weir_base_doc_value *value,
-	unsigned int *link, unsigned int *first);
+unsigned int config_links_named(const struct config *config,
+	const struct weir_base_doc_value *value, unsigned int *link, unsigned int *first);
 
 /** "a, b or c": names of links, for error messages. The document's. */
 const char *config_link_names(const struct config *config);
 
 /** Name of link @p number of @p link, from 0. */
 void config_link_name(
-	const struct config_link *link, unsigned int number, char name[CONFIG_LINK_NAME_SIZE]);
+	const struct config_link *link, unsigned int number, char name[WEIR_BASE_LINK_NAME_SIZE]);
 
 /** The links that have link @p number among them. */
 const struct config_link *config_link_of(const struct config_links *links, uint32_t number);
@@ -157,14 +152,9 @@ uint64_t config_link_queued(const struct config_link *link);
 /** Windows of a request that may be on their way to its file or socket, as far as buffers have room. */
 uint64_t config_request_queued(const struct config_request *request);
 
-/** Note that @p value feeds links; a second feed is an error. */
-void config_link_feed(
-	struct config *config, struct config_link *link, const struct weir_base_doc_value *value);
-
 /* Parts of config_read_links(), each in a file of its own. */
 int config_read_requests(struct config *config, const struct weir_base_doc_value *list);
 void config_read_delivery(struct config *config);
-void config_check_jumps(struct config *config, const struct config_link *link);
 int config_read_shared(struct config *config);
 int config_read_traffic(struct config *config, const struct weir_base_doc_value *traffic);
 

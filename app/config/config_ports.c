@@ -7,6 +7,7 @@
 
 #include <pcap/pcap.h>
 
+#include <weir_base_rules.h>
 #include <weir_node.h>
 
 #include "config.h"
@@ -185,7 +186,7 @@ config_read_ports(struct config *config, const struct weir_base_doc_value *platf
 
 		read_port(port, weir_base_doc_at(ports, i));
 		config->nb_ports = i + 1;
-		if (!config_is_name(port->name, WEIR_NODE_NAME_SIZE - 1))
+		if (!weir_base_is_name(port->name, WEIR_NODE_NAME_SIZE - 1))
 			weir_base_doc_error_add(config->doc, port->value,
 				"port name '%s' cannot be used; expected 1 to %u letters, digits "
 				"or '_'",

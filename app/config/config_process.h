@@ -16,8 +16,6 @@ struct config;
 struct config_link;
 struct config_links;
 
-#define CONFIG_PROCESS_NAME_MAX 15 /**< longest name of one */
-
 /** A function on frames. */
 struct config_process {
 	const struct weir_base_doc_value *value; /**< where it stands */
@@ -44,9 +42,6 @@ struct config_process {
 
 /** Read them, when links are known, and their keys `hits`; errors go to the document. @return 0, or -ENOMEM */
 int config_read_processes(struct config *config);
-
-/** What can only be checked when the buffers' sizes are known. */
-void config_check_processes(struct config *config);
 
 /** What can only be checked when workers are known. */
 void config_check_process_groups(struct config *config);

@@ -9,6 +9,8 @@
 
 #include <rte_common.h>
 
+#include <weir_base_rules.h>
+
 #include "config.h"
 #include "links_requests.h"
 #include "reason_log.h"
@@ -21,105 +23,16 @@
 #define QUEUED_MOST 1024
 #define SPARE_PART  8 /* of a history's frames a buffer has to spare, as it is by default */
 
-/* Windows are in ticks: of one clock. */
 static void
-check_clock(struct config *config, struct config_request *request,
-	const struct weir_base_doc_value *value, const struct config_link *link)
-{
-	const struct weir_readout_format *format = &link->format, *first;
-
-	if (request->nb_links == 0) {
-		request->clock_hz = format->clock_hz;
-		return;
-	}
-	first = &config_link_of(&config->links, request->links[0])->format;
-	if (request->clock_hz != format->clock_hz)
-		weir_base_doc_error_add(config->doc, value,
-			"the clock of link '%s' has %" PRIu64 " Hz, those before it have %" PRIu64
-			"; expected links of one clock",
-			link->name, format->clock_hz, request->clock_hz);
-	else if (format->timestamp_bits != first->timestamp_bits)
-		weir_base_doc_error_add(config->doc, value,
-			"timestamps of link '%s' have %" PRIu32
-			" bits, those before it have %" PRIu32
-			", and wrap at another time; expected links of one clock",
-			link->name, format->timestamp_bits, first->timestamp_bits);
-}
-
-/* Asked for @delay after its beginning, and taken from the history: of each link. */
-static void
-check_history(
-	struct config *config, const struct config_request *request, const struct config_link *link)
-{
-	static const char *const keys[] = {"window", "delay"};
-	const uint64_t times[] = {request->window_ns, request->delay_ns};
-	const double history_ns = link->buffer.history_s * (double)SECOND_NS;
-	unsigned int i;
-
-	for (i = 0; i < RTE_DIM(keys) && history_ns > 0; i++)
-		if ((double)times[i] > history_ns)
-			weir_base_doc_error_add(config->doc,
-				weir_base_doc_get(request->value, keys[i]),
-				"a %s of %g s, but links '%s' keep %g s; expected no more than "
-				"their history",
-				keys[i], (double)times[i] / (double)SECOND_NS, link->name,
-				link->buffer.history_s);
-}
-
-/* Which of two timestamps is the later one must be clear: the next window's, and now. */
-static void
-check_wrap(
-	struct config *config, const struct config_request *request, const struct config_link *link)
-{
-	const double half = ldexp(1, link->format.timestamp_bits - 1) / (double)request->clock_hz;
-	const double ahead = (double)(request->every_ns + request->delay_ns) / (double)SECOND_NS;
-
-	if (ahead >= half)
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(request->value, "every"),
-			"%g s with the delay, but timestamps of links '%s' wrap after %g s; "
-			"expected less than half of that",
-			ahead, link->name, 2 * half);
-}
-
-static void
-take_links(struct config *config, struct config_request *request,
+take_links(const struct config *config, struct config_request *request,
 	const struct weir_base_doc_value *value)
 {
 	unsigned int link, first, nb = config_links_named(config, value, &link, &first), i;
 
-	if (nb == 0)
-		return;
-	check_clock(config, request, value, &config->links.list[link]);
-	check_history(config, request, &config->links.list[link]);
-	check_wrap(config, request, &config->links.list[link]);
-	for (i = 0; i < nb; i++)
-		if (!config_lists(request->links, request->nb_links, first + i)) {
-			request->links[request->nb_links++] = first + i;
-		} else {
-			weir_base_doc_error_add(config->doc, value,
-				"link '%s' is asked already; expected each once",
-				weir_base_doc_str(value));
-			return;
-		}
-}
-
-static void
-check_times(struct config *config, const struct config_request *request)
-{
-	const struct weir_base_doc_value *value = request->value;
-	const double hz = (double)request->clock_hz;
-
-	if (request->nb_links == 0)
-		return;
-	if ((double)request->window_ns * hz < (double)SECOND_NS)
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "window"),
-			"a window of %" PRIu64 " ns has no tick of %" PRIu64
-			" Hz; expected a longer one",
-			request->window_ns, request->clock_hz);
-	if ((double)request->every_ns * hz < (double)SECOND_NS)
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(value, "every"),
-			"%" PRIu64 " ns are no tick of %" PRIu64 " Hz; expected a longer time",
-			request->every_ns, request->clock_hz);
+	if (nb > 0 && request->nb_links == 0)
+		request->clock_hz = config->links.list[link].format.clock_hz;
+	for (i = 0; i < nb && request->nb_links < config->links.nb_links; i++)
+		request->links[request->nb_links++] = first + i;
 }
 
 static int
@@ -138,12 +51,8 @@ read_request(struct config *config, struct config_request *request)
 	request->links = calloc(config->links.nb_links + 1, sizeof(*request->links));
 	if (request->links == NULL)
 		return -ENOMEM;
-	if (weir_base_doc_count(list) == 0)
-		weir_base_doc_error_add(config->doc, list, "no links to ask; expected %s",
-			config_link_names(config));
 	for (i = 0; i < weir_base_doc_count(list); i++)
 		take_links(config, request, weir_base_doc_at(list, i));
-	check_times(config, request);
 	return 0;
 }
 
@@ -272,6 +181,7 @@ config_read_requests(struct config *config, const struct weir_base_doc_value *li
 	struct config_links *links = &config->links;
 	unsigned int nb = weir_base_doc_count(list), i;
 
+	weir_base_rules_requests(config->doc, config->application);
 	links->requests = calloc(nb + 1, sizeof(*links->requests));
 	if (links->requests == NULL)
 		return -ENOMEM;

@@ -56,7 +56,7 @@ stream_json(const struct links_feed *feed, unsigned int number, bool *adds_up)
 	const struct counted *counted = feed->counted;
 	const struct weir_readout_emulator_stats *stats = &counted[number].stream;
 	json_t *faults = json_object();
-	char name[CONFIG_LINK_NAME_SIZE];
+	char name[WEIR_BASE_LINK_NAME_SIZE];
 	int64_t withheld;
 	unsigned int i;
 

@@ -165,7 +165,7 @@ make_work(struct links_run *run, struct config *config, struct links_work *work)
 
 	config_link_name(link, work->link - link->first, work->link_name);
 	snprintf(work->name, sizeof(work->name), "%s %.*s", work->link_name,
-		CONFIG_PROCESS_NAME_MAX, work->config->name);
+		WEIR_BASE_PROCESS_NAME_MAX, work->config->name);
 	if (work->config->to != NULL)
 		to = links_process_sink(work->config->to, sink);
 	work->process.name = work->config->name;

@@ -26,16 +26,16 @@ struct em_run;
 struct links_run;
 
 /** Names, in the registry and on the control socket, of what belongs to a process on a link: "wib-0 finder". */
-#define LINKS_WORK_NAME_SIZE (CONFIG_LINK_NAME_SIZE + CONFIG_PROCESS_NAME_MAX + 1)
+#define LINKS_WORK_NAME_SIZE (WEIR_BASE_LINK_NAME_SIZE + WEIR_BASE_PROCESS_NAME_MAX + 1)
 
 #define LINKS_PROCESS_SINK_SIZE                                                                    \
-	(CONFIG_LINK_NAME_SIZE + 16) /**< of the name of where messages go */
+	(WEIR_BASE_LINK_NAME_SIZE + 16) /**< of the name of where messages go */
 
 /** A process on one link. */
 struct links_work {
 	const struct config_process *config;
 	uint32_t link; /**< number */
-	char link_name[CONFIG_LINK_NAME_SIZE];
+	char link_name[WEIR_BASE_LINK_NAME_SIZE];
 	char name[LINKS_WORK_NAME_SIZE];
 	const struct weir_bridge_process_type *type; /**< of a plug-in; NULL: the hit finder */
 	struct weir_readout_hit_finder *finder;      /**< or NULL */

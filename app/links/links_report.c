@@ -41,7 +41,7 @@ link_json(const struct links_run *run, const struct config_link *link, unsigned 
 	const struct weir_readout_handler_stats *stats = &run->stats[link->first + number];
 	const struct weir_readout_buffer_info *buffer = &run->buffers[link->first + number];
 	json_t *dropped = json_object(), *faults = json_object(), *object;
-	char name[CONFIG_LINK_NAME_SIZE];
+	char name[WEIR_BASE_LINK_NAME_SIZE];
 	int64_t difference;
 	uint64_t lost = 0;
 	unsigned int i;

@@ -83,7 +83,7 @@ make_link(struct links_run *run, struct config *config, const struct config_link
 	unsigned int number)
 {
 	const unsigned int index = link->first + number;
-	char name[CONFIG_LINK_NAME_SIZE];
+	char name[WEIR_BASE_LINK_NAME_SIZE];
 	struct weir_readout_link_config param = {
 		.name = name,
 		.sink = name,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <weir_base_nodes.h>
+#include <weir_base_rules.h>
 #include <weir_bridge_object.h>
 #include <weir_sim.h>
 
@@ -12,7 +13,7 @@
 static bool
 check_name(const char *text)
 {
-	return config_is_name(text, 23);
+	return weir_base_is_name(text, 23);
 }
 
 static bool

@@ -67,8 +67,8 @@ link_of(struct peer *peer, const uint8_t *frame)
 	uint64_t key;
 
 	memcpy(&key, frame, sizeof(key));
-	key = key >> format->fields[WEIR_READOUT_FIELD_STREAM].shift &
-	      format->fields[WEIR_READOUT_FIELD_STREAM].mask;
+	key = key >> format->fields[WEIR_BASE_FIELD_STREAM].shift &
+	      format->fields[WEIR_BASE_FIELD_STREAM].mask;
 	return key < peer->side.traffic->nb_links ? &peer->links[key] : NULL;
 }
 

@@ -28,14 +28,14 @@
 static int
 make_format(struct weir_readout_format *format, uint32_t frame_bytes)
 {
-	const struct weir_readout_format_spec spec = {
+	const struct weir_base_format spec = {
 		.name = "small",
 		.fields =
 			{
-				[WEIR_READOUT_FIELD_STREAM] = {KEY_SHIFT, 28},
-				[WEIR_READOUT_FIELD_SEQUENCE] = {NUMBER_SHIFT, 12},
-				[WEIR_READOUT_FIELD_TIMESTAMP] = {64, 64},
-				[WEIR_READOUT_FIELD_LENGTH] = {LENGTH_SHIFT, 12},
+				[WEIR_BASE_FIELD_STREAM] = {KEY_SHIFT, 28},
+				[WEIR_BASE_FIELD_SEQUENCE] = {NUMBER_SHIFT, 12},
+				[WEIR_BASE_FIELD_TIMESTAMP] = {64, 64},
+				[WEIR_BASE_FIELD_LENGTH] = {LENGTH_SHIFT, 12},
 			},
 		.length_unit_bytes = 8,
 		.length_plus_bytes = 16,

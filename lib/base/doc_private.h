@@ -100,7 +100,8 @@ struct weir_base_doc {
 	unsigned int nb_values;
 	unsigned int default_depth; /* defaults within defaults */
 	bool out_of_memory;
-	bool incomplete; /* a part could not be read: what is missing may stand there */
+	bool is_looked_at; /* what is asked for does not count as read */
+	bool incomplete;   /* a part could not be read: what is missing may stand there */
 };
 
 /* An empty document; name is the first of its files. NULL when out of memory. */

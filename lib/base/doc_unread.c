@@ -67,6 +67,12 @@ weir_base_doc_leave(const struct weir_base_doc_value *map, const char *key)
 		value->is_read = false;
 }
 
+void
+weir_base_doc_look(struct weir_base_doc *doc, bool looks)
+{
+	doc->is_looked_at = looks;
+}
+
 json_t *
 weir_base_doc_unread_json(const struct weir_base_doc *doc)
 {

@@ -25,7 +25,7 @@ read_key(const struct weir_base_doc_value *map, const char *key)
 {
 	struct weir_base_doc_value *value = weir_base_doc_find(map, key);
 
-	if (value != NULL)
+	if (value != NULL && !value->doc->is_looked_at)
 		value->is_read = true;
 	return value;
 }
@@ -99,7 +99,8 @@ weir_base_doc_at(const struct weir_base_doc_value *value, unsigned int index)
 {
 	if (value == NULL || index >= value->nb_items)
 		return NULL;
-	value->items[index]->is_read = true;
+	if (!value->doc->is_looked_at)
+		value->items[index]->is_read = true;
 	return value->items[index];
 }
 

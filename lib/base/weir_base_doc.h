@@ -227,6 +227,9 @@ json_t *weir_base_doc_unread_json(const struct weir_base_doc *doc);
 /** Leave a key of a map aside, though it was asked for: who has only looked whether it can be had. A key that is not there is ignored. */
 void weir_base_doc_leave(const struct weir_base_doc_value *map, const char *key);
 
+/** From here on, until it is called with false, nothing that is asked for counts as read: for who looks whether all is in order, before it is read. */
+void weir_base_doc_look(struct weir_base_doc *doc, bool looks);
+
 /** Print every error as "file:line:column: message". */
 void weir_base_doc_errors_print(const struct weir_base_doc *doc, FILE *out);
 

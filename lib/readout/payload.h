@@ -16,9 +16,9 @@
  */
 static inline enum weir_base_datagram
 payload_find(
-	const struct rte_mbuf *m, enum weir_readout_layer layer, uint32_t *offset, uint32_t *bytes)
+	const struct rte_mbuf *m, enum weir_base_layer layer, uint32_t *offset, uint32_t *bytes)
 {
-	if (layer == WEIR_READOUT_LAYER_UDP)
+	if (layer == WEIR_BASE_LAYER_UDP)
 		return weir_base_datagram_find(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len,
 			m->pkt_len, offset, bytes);
 	*offset = 0;

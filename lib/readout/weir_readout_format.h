@@ -6,7 +6,7 @@
  * @file
  * Frame formats of readout links, as data: where in a frame its stream key, sequence number, timestamp and length stand.
  *
- * A format is described by a struct weir_readout_format_spec, or in YAML:
+ * A format is described by a struct weir_base_format, or in YAML:
  *
  * @code{.yaml}
  * formats:
@@ -21,7 +21,7 @@
  *     length:    {offset: 52, width: 12, unit: 8B, plus: 16B}
  * @endcode
  *
- * Offsets count bits from the frame's beginning (see enum weir_readout_layer). In a little endian format bit 0 is the least significant
+ * Offsets count bits from the frame's beginning (see enum weir_base_layer). In a little endian format bit 0 is the least significant
  * one of byte 0, and a field grows towards more significant bits and later bytes. In a big endian format bit 0 is the most
  * significant one of byte 0, as in pictures of network headers. Either way, a field that fills whole bytes has the offset 8 times the number
  * of its first byte. A field has up to 64 bits within 8 bytes in a row.
@@ -36,51 +36,14 @@
 #include <stdint.h>
 
 #include "weir_base_doc.h"
+#include "weir_base_format.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define WEIR_READOUT_FORMAT_NAME_MAX 32 /**< bytes of a format's name, its end included */
-
-/** What the frames of a format are: what begins at offset 0. */
-enum weir_readout_layer {
-	WEIR_READOUT_LAYER_UDP,      /**< the payload of a UDP datagram */
-	WEIR_READOUT_LAYER_ETHERNET, /**< the whole Ethernet frame, without its check sequence */
-};
-
-/** What a field of a frame means. */
-enum weir_readout_field_kind {
-	WEIR_READOUT_FIELD_STREAM,    /**< which stream, of those that share a port */
-	WEIR_READOUT_FIELD_SEQUENCE,  /**< +1 a frame of the stream */
-	WEIR_READOUT_FIELD_TIMESTAMP, /**< in ticks of the format's clock */
-	WEIR_READOUT_FIELD_LENGTH,    /**< of the frame, or of a part of it */
-	WEIR_READOUT_NB_FIELDS,       /**< their number */
-};
-
-/** Where a field is. */
-struct weir_readout_field_spec {
-	uint32_t offset_bits; /**< from the beginning of the frame */
-	uint32_t width_bits;  /**< 1 up to 64; 0: frames have no such field */
-};
-
-/** A format as one describes it. All zero: UDP datagrams of any size, without fields. */
-struct weir_readout_format_spec {
-	const char *name;              /**< shorter than WEIR_READOUT_FORMAT_NAME_MAX */
-	enum weir_readout_layer layer; /**< what a frame is */
-	bool big_endian;               /**< order of bytes, and of bits: see above */
-	struct weir_readout_field_spec fields[WEIR_READOUT_NB_FIELDS]; /**< by kind */
-	uint64_t
-		sequence_modulus; /**< it counts from 0 to this - 1; 0: as many as its width has values */
-	uint32_t length_unit_bytes; /**< what the length field counts; 0: bytes */
-	uint32_t length_plus_bytes; /**< what it does not count: frame = value * unit + this */
-	uint32_t size_min_bytes;    /**< of a frame; raised to where its last field ends */
-	uint32_t size_max_bytes;    /**< of a frame; 0: no limit of the format's */
-	uint64_t
-		step_ticks; /**< of the timestamp, from frame to frame; 0: irregular. Needs the timestamp */
-	uint64_t
-		clock_hz; /**< ticks a second; 0: not known. Without a timestamp: 10^9, for frames are told by the time of their arrival in ns */
-};
+/** Bytes of a format's name, its end included. */
+#define WEIR_READOUT_FORMAT_NAME_MAX WEIR_BASE_FORMAT_NAME_MAX
 
 /** A field, compiled: (64 bits from byte @p load on, in the format's order of bytes) >> @p shift & @p mask. */
 struct weir_readout_field {
@@ -98,19 +61,19 @@ struct weir_readout_field {
 
 /** A format, compiled. Read only. */
 struct weir_readout_format {
-	struct weir_readout_field fields[WEIR_READOUT_NB_FIELDS]; /**< by kind */
+	struct weir_readout_field fields[WEIR_BASE_NB_FIELDS]; /**< by kind */
 	bool swap;               /**< its order of bytes is not the machine's */
 	uint32_t size_min_bytes; /**< no frame is smaller */
 	uint32_t fields_bytes;   /**< all fields are in its first so many bytes */
 	uint32_t row; /**< byte where all its fields' row begins; or WEIR_READOUT_NO_ROW */
-	uint32_t size_max_bytes;       /**< no frame is larger; UINT32_MAX: no limit */
-	uint32_t length_unit_bytes;    /**< 1 or more */
-	uint32_t length_plus_bytes;    /**< as in the description */
-	uint32_t timestamp_bits;       /**< its width; 64 where there is none: times of arrival */
-	uint64_t sequence_modulus;     /**< 0: 2^64, or there is no sequence number */
-	uint64_t step_ticks;           /**< 0: irregular */
-	uint64_t clock_hz;             /**< 0: not known */
-	enum weir_readout_layer layer; /**< what a frame is */
+	uint32_t size_max_bytes;    /**< no frame is larger; UINT32_MAX: no limit */
+	uint32_t length_unit_bytes; /**< 1 or more */
+	uint32_t length_plus_bytes; /**< as in the description */
+	uint32_t timestamp_bits;    /**< its width; 64 where there is none: times of arrival */
+	uint64_t sequence_modulus;  /**< 0: 2^64, or there is no sequence number */
+	uint64_t step_ticks;        /**< 0: irregular */
+	uint64_t clock_hz;          /**< 0: not known */
+	enum weir_base_layer layer; /**< what a frame is */
 	char name[WEIR_READOUT_FORMAT_NAME_MAX]; /**< as described */
 };
 
@@ -126,13 +89,13 @@ struct weir_readout_header {
  * Compile a description.
  *
  * @param[out] format  as described; unchanged on error
- * @param[out] field   the field that is wrong, or WEIR_READOUT_NB_FIELDS: something else; NULL is allowed
+ * @param[out] field   the field that is wrong, or WEIR_BASE_NB_FIELDS: something else; NULL is allowed
  * @param[out] why     what is wrong, what was expected, one line; NULL is allowed
  * @param why_bytes    room there
  * @return 0; -EINVAL: it contradicts itself, or is out of limits
  */
-int weir_readout_format_compile(const struct weir_readout_format_spec *spec,
-	struct weir_readout_format *format, enum weir_readout_field_kind *field, char *why,
+int weir_readout_format_compile(const struct weir_base_format *spec,
+	struct weir_readout_format *format, enum weir_base_field *field, char *why,
 	size_t why_bytes);
 
 /** A format that is built in: "wibeth", "srs-vmm3a", "hit", "udp", "ethernet"; NULL: no such. */

@@ -56,19 +56,19 @@ weir_readout_format_get(const struct weir_readout_format *format, const void *fr
 		bytes = padded;
 	}
 	header->stream =
-		weir_readout_field_get(&fields[WEIR_READOUT_FIELD_STREAM], format->swap, bytes);
+		weir_readout_field_get(&fields[WEIR_BASE_FIELD_STREAM], format->swap, bytes);
 	header->sequence =
-		weir_readout_field_get(&fields[WEIR_READOUT_FIELD_SEQUENCE], format->swap, bytes);
+		weir_readout_field_get(&fields[WEIR_BASE_FIELD_SEQUENCE], format->swap, bytes);
 	header->timestamp =
-		weir_readout_field_get(&fields[WEIR_READOUT_FIELD_TIMESTAMP], format->swap, bytes);
+		weir_readout_field_get(&fields[WEIR_BASE_FIELD_TIMESTAMP], format->swap, bytes);
 	header->length =
-		weir_readout_field_get(&fields[WEIR_READOUT_FIELD_LENGTH], format->swap, bytes);
+		weir_readout_field_get(&fields[WEIR_BASE_FIELD_LENGTH], format->swap, bytes);
 	return true;
 }
 
 /** Has the format a field of this kind? */
 static inline bool
-weir_readout_format_has(const struct weir_readout_format *format, enum weir_readout_field_kind kind)
+weir_readout_format_has(const struct weir_readout_format *format, enum weir_base_field kind)
 {
 	return format->fields[kind].mask != 0;
 }
@@ -80,7 +80,7 @@ weir_readout_format_length_agrees(const struct weir_readout_format *format,
 {
 	const uint64_t rest = (uint64_t)size_bytes - format->length_plus_bytes;
 
-	return !weir_readout_format_has(format, WEIR_READOUT_FIELD_LENGTH) ||
+	return !weir_readout_format_has(format, WEIR_BASE_FIELD_LENGTH) ||
 	       (size_bytes >= format->length_plus_bytes && header->length <= size_bytes &&
 		       header->length * format->length_unit_bytes == rest);
 }

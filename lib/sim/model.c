@@ -153,6 +153,8 @@ read_model(struct weir_sim_model *model)
 	const struct weir_base_doc_value *platform = weir_base_doc_get(root, "platform");
 	const struct weir_base_doc_value *run = weir_base_doc_get(root, "run");
 
+	if (!sim_doc_is_in_order(model))
+		return -EINVAL;
 	if (sim_doc_read_scheduler(model, root) < 0 ||
 		sim_doc_read_cores(model, weir_base_doc_get(platform, "cores")) < 0 ||
 		sim_doc_read_queues(model, weir_base_doc_get(application, "queues")) < 0 ||

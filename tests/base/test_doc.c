@@ -367,6 +367,12 @@ what_nobody_reads_is_known(void **state)
 	weir_base_doc_get(weir_base_doc_at(ports, 0), "tags"); /* by default */
 	assert_false(weir_base_doc_given(weir_base_doc_at(ports, 1), "queues"));
 	weir_base_doc_at(value_of(doc, "prefixes"), 1);
+	/* Who only looks reads nothing. */
+	weir_base_doc_look(doc, true);
+	assert_non_null(value_of(doc, "text"));
+	assert_true(weir_base_doc_given(weir_base_doc_at(ports, 0), "queues"));
+	assert_non_null(weir_base_doc_at(value_of(doc, "prefixes"), 0));
+	weir_base_doc_look(doc, false);
 	unread = weir_base_doc_unread_json(doc);
 	text = json_dumps(unread, JSON_COMPACT);
 	assert_string_equal(text,

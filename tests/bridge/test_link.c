@@ -65,9 +65,9 @@ static int
 make(void **state)
 {
 	struct weir_node_port_param param = {.name = "shared", .device = "net_ring_shared"};
-	const struct weir_readout_format_spec spec = {.name = "small",
-		.layer = WEIR_READOUT_LAYER_ETHERNET,
-		.fields = {[WEIR_READOUT_FIELD_STREAM] = {0, 8}}};
+	const struct weir_base_format spec = {.name = "small",
+		.layer = WEIR_BASE_LAYER_ETHERNET,
+		.fields = {[WEIR_BASE_FIELD_STREAM] = {0, 8}}};
 	struct weir_readout_format format;
 
 	pool = weir_base_pool_create("shared", MBUFS, 0, 2048, SOCKET_ID_ANY, NULL);

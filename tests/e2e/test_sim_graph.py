@@ -303,8 +303,8 @@ def test_links_are_run_and_simulated(tmp_path):
 
 WRONG_LINKS = {
     "size that is not said": (READOUT, "    card: {buffer: {frame_size: 8968B}}", "    card: {}", "expected 'frame_size'"),
-    "rate that is not said": (READOUT.with_name("receiver.yaml"), ", rate: 7kHz", "", "expected 'rate'"),
-    "link of no receiver": (READOUT.with_name("receiver.yaml"), "      port: detector\n", "", "come from no receiver"),
+    "rate that is not said": (READOUT.with_name("receiver.yaml"), ", rate: 7kHz", "", "expected a key 'rate'"),
+    "link of no receiver": (READOUT.with_name("receiver.yaml"), "      port: detector\n      queue: 0\n", "", "no frames come to link 'card'"),
     "queue that is not there": (READOUT.with_name("receiver.yaml"), "queue: 0", "queue: 1", "expected 0 to 0"),
 }
 

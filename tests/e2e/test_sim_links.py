@@ -359,16 +359,16 @@ WRONG = {
     "more in a row than there are": ("period: 15260, length: 2", "period: 3, length: @4", "expected at most all"),
     "chance beside a period": ("{fault: drop, first: 1540, period: 15260, length: 2}", "{fault: drop, random: @0.5, period: 7}", "one or the other"),
     "replayed, too": ("traffic:\n", f"traffic:\n  replayed: {{@wib: {{pcap: {ROOT}/tests/data/srs-vmm3a-gem.pcap}}}}\n", "frames come to link 'wib' already"),
-    "neither received nor emulated": ("  emulated:\n    wib:", "  emulated:\n    wab:", "expected 'costs' in 'platform'"),
+    "neither received nor emulated": ("  emulated:\n    wib:", "  emulated:\n    wab:", "no frames come to link 'wib'"),
     "unknown link": ("  emulated:\n    wib:", "  emulated:\n    @wab:", "unknown link 'wab'"),
     "hits that go nowhere": ("buffer: {history: 200ms}", "buffer: {history: 200ms}\n      hits: {threshold: 60, to: @tp}", "unknown link 'tp'"),
-    "hits beside other frames": ("  requests:\n", process("hits", "wib-0", "inline", "@wib").replace("    tp: {format: hit, buffer: {history: 1s, rate: 1MHz}}\n", ""), "other frames come to link 'wib'"),
+    "hits beside other frames": ("  requests:\n", process("hits", "wib-0", "inline", "@wib").replace("    tp: {format: hit, buffer: {history: 1s, rate: 1MHz}}\n", ""), "'wib' is 4 links of format 'wibeth'; expected one link of format 'hit'"),
     "jobs at a time": ("  requests:\n", process("hits", "wib", "jobs, jobs: @2", "tp"), "2 jobs at a time have no order"),
     "how jobs run without any": ("  requests:\n", process("hits", "wib", "thread, frames: @2", "tp"), "'frames' means nothing for process 'p'"),
-    "process of one's own": ("  requests:\n", process("p.so:p", "wib", "inline", "tp").replace("    p: {", "    @p: {"),
+    "process of one's own": ("  requests:\n", process("p.so:p", "wib", "inline", "tp").replace("    p: {", "    @p: {").replace("threshold: 60, ", ""),
                              "process 'p' has no costs; expected a key 'p' in 'processes' of platform.costs, such as"),
     "process of no link": ("  requests:\n", process("hits", "@wob", "inline", "tp"), "unknown link 'wob'"),
-    "process of what it makes": ("  requests:\n", process("hits", "@tp", "inline", "tp"), "unknown link 'tp'"),
+    "process of what it makes": ("  requests:\n", process("hits", "tp", "inline", "@tp"), "what becomes of frames of link 'tp' would come back to it"),
     "process without a place": ("  requests:\n", process("hits", "wib", "@here", "tp"), "expected one of"),
     "rate that nobody says": ("format: wibeth           #", "format: srs-vmm3a\n      #", "expected a key 'rate'"),
     "links asked twice": ("links: [wib]", "links: [wib, @wib-2]", "asked already"),
@@ -378,20 +378,20 @@ WRONG = {
 
 
 WRONG_FUNCTIONS = {
-    "link twice": ("links: [wib-1]", "links: [wib, @wib-1]", "'wib-1' is there already"),
+    "link twice": ("links: [wib-1]", "links: [wib, @wib-1]", "process 'p' has link 'wib-1' already"),
     "no links": ("links: [wib-1]", "links: @[]", "no links"),
     "no costs": ("p: {packet: 300cycles", "q: {packet: 300cycles", "process 'p' has no costs"),
     "no hits' costs": (", hits: {packet: 200cycles}", "", "process 'hits' has no costs"),
     "unknown costs": ("hits: {packet", "q: @{}, hits: {packet", "unknown process 'q'"),
-    "frames of a file beside those that are made": ("where: inline, to: tp}\ntraffic:\n", f"where: inline, to: @tp}}\ntraffic:\n  replayed: {{tp: {{frames: {ROOT}/examples/data/pulse.wibeth}}}}\n", "other frames come to link 'tp'"),
+    "frames of a file beside those that are made": ("where: inline, to: tp}\ntraffic:\n", f"where: inline, to: tp}}\ntraffic:\n  replayed: {{@tp: {{frames: {ROOT}/examples/data/pulse.wibeth}}}}\n", "frames come to link 'tp' already"),
     "jobs that nobody does": ("where: inline, to: tp}", "where: jobs, group: @others, to: tp}", "group 'others' has no workers"),
     "jobs that are asked for in no time": ("where: inline, to: tp}", "where: jobs, to: tp}", "expected 'dispatch'"),
     "threads without cores": ("where: inline, to: tp}", "where: jobs, to: tp}", "process.p has no core to run on"),
-    "hits in frames of another format": ("tp: {format: hit,", "tp: {format: srs-vmm3a,", "'tp' is not one link of format 'hit'"),
+    "hits in frames of another format": ("tp: {format: hit,", "tp: {format: srs-vmm3a,", "'tp' is 1 links of format 'srs-vmm3a'; expected one link of format 'hit'"),
     "windows of what is made": ("  processes:\n    p", "  requests: {r: {links: [@tp], every: 1ms, window: 1us}}\n  processes:\n    p", "how many hits come to link 'tp' is not said"),
     "drops of the search for hits": ("p: {packet: 300cycles", "p: {drops: @0.5, packet: 300cycles", "the search for hits drops no frames"),
     "more drops than frames": ("p: {packet: 300cycles", "p: {drops: @1.5, packet: 300cycles", "out of range"),
-    "no hits in them": ("format: wibeth", "format: srs-vmm3a", "no hits are found in frames of format 'srs-vmm3a'"),
+    "no hits in them": ("format: wibeth, count: 2, buffer: {history: 1s}", "format: srs-vmm3a, count: 2, buffer: {history: 1s, rate: 1kHz}", "no hits are found in frames of format 'srs-vmm3a'"),
 }
 
 
@@ -399,7 +399,7 @@ HITS = FUNCTIONS.replace("p: {packet: 300", "p: {hits: {value: 1}, packet: 300")
 WRONG_HITS = {
     "nothing is said of others": ("p: {hits: {value: 1}, ", "p: {", "how many hits of process 'p' come to link 'tp' is not said"),
     "no number": ("p: {hits: {value: 1}, ", "p: {hits: @{}, ", "no value; expected a key 'value' or 'weights'"),
-    "no rate": ("{history: 1s, rate: 250kHz}", "@{history: 1s}", "expected a 'rate' in its 'buffer'"),
+    "no rate": ("buffer: {history: 1s, rate: 250kHz}", "@buffer: {history: 1s}", "format 'hit' has no step; expected a key 'rate'"),
     "in what was found": ("links: [wib-1]", "links: [@tp]", "no hits are found in frames of format 'hit'"),
 }
 

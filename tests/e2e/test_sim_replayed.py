@@ -258,17 +258,18 @@ WRONG = {
     "no capture": ("{pcap: in.pcap}", "{pcap: @in.raw}", "is not a capture file"),
     "capture that is cut": ("{pcap: in.pcap}", "{pcap: @cut.pcap}", "damaged after packet 1"),
     "frames that are cut": ("{pcap: in.pcap}", "{frames: @cut.raw}", "ends within frame 1"),
-    "frames without an end": ("size: 100B\n", "size_min: 100B\n", "nothing tells where frames of format 'f' end", "{pcap: in.pcap}", "{frames: @in.raw}"),
+    "frames without an end": ("size: 100B\n", "size_min: 100B\n      size_max: 200B\n", "nothing tells where frames of format 'f' end", "{pcap: in.pcap}", "{frames: @in.raw}"),
     "size that a frame says": ("size: 100B\n", "size_max: 300B\n      length: {offset: 0, width: 16}\n", "says that it has 5 bytes", "{pcap: in.pcap}",
                                "{frames: @in.raw}"),
     "other frames": ("traffic:\n", "traffic:\n  emulated: {in: {frames: 1}}\n", "frames come to link 'in' already", "in: {pcap", "in: @{pcap"),
-    "no time": ("timestamp: {offset: 64, width: 32}", "", "do not say their time", "format: f,", "format: @f,"),
-    "no clock": ("clock: 1MHz", "", "do not say their time", "format: f,", "format: @f,"),
+    "no time": ("in: {format: f, count: 3, stream: 5, buffer: {history: 1s}", "in: {format: @udp, buffer: {history: 1s, rate: 10kHz}", "do not say their time"),
+    "a step without time": ("timestamp: {offset: 64, width: 32}", "", "a step without a timestamp", "step: 100", "step: @100"),
+    "no clock": ("clock: 1MHz", "", "format 'f' does not say how long its ticks are", "format: f,", "format: @f,"),
     "key that does not fit": ("stream: 5,", "stream: @65535,", "stream key 65537 does not fit"),
     "links that nothing tells apart": ("stream: {offset: 0, width: 16}", "", "nothing tells 3 links apart", "count: 3, stream: 5", "count: @3"),
     "no rate": ("step: 100", "", "expected a key 'rate'", "buffer: {", "buffer: @{"),
     "too long for its clock": ("history: 1s", "history: @1100s", "more than a quarter of a timestamp's 32 bits"),
-    "more frames than can be": ("history: 1s", "history: @1000000s", "expected at most 1073741824", "offset: 64, width: 32", "offset: 64, width: 64"),
+    "more frames than can be": ("history: 1s", "history: @1000000s", "expected up to 1073741824", "offset: 64, width: 32", "offset: 64, width: 64"),
 }
 
 

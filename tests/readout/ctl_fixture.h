@@ -132,10 +132,10 @@ register_readout(void)
 static inline void
 begin_at(unsigned int timestamp_bits, uint64_t first)
 {
-	const struct weir_readout_format_spec spec = {.name = "ctl",
-		.fields = {[WEIR_READOUT_FIELD_STREAM] = {0, 8},
-			[WEIR_READOUT_FIELD_SEQUENCE] = {16, 16},
-			[WEIR_READOUT_FIELD_TIMESTAMP] = {64, timestamp_bits}},
+	const struct weir_base_format spec = {.name = "ctl",
+		.fields = {[WEIR_BASE_FIELD_STREAM] = {0, 8},
+			[WEIR_BASE_FIELD_SEQUENCE] = {16, 16},
+			[WEIR_BASE_FIELD_TIMESTAMP] = {64, timestamp_bits}},
 		.size_min_bytes = BYTES,
 		.size_max_bytes = BYTES,
 		.step_ticks = STEP,

@@ -103,9 +103,9 @@ check_pins(void)
 static void
 make_buffer(uint64_t step, const struct weir_readout_buffer_config *config)
 {
-	const struct weir_readout_format_spec spec = {.name = "t",
-		.fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, 64},
-			[WEIR_READOUT_FIELD_SEQUENCE] = {64, 64}},
+	const struct weir_base_format spec = {.name = "t",
+		.fields = {[WEIR_BASE_FIELD_TIMESTAMP] = {0, 64},
+			[WEIR_BASE_FIELD_SEQUENCE] = {64, 64}},
 		.size_max_bytes = FRAME_BYTES,
 		.step_ticks = step,
 		.clock_hz = 1000};

@@ -14,14 +14,14 @@
 #define STEP        10u
 
 /* Little endian: sequence number in byte 0, length in 1, stream in 2, timestamp in 4 up to 7. */
-static const struct weir_readout_format_spec spec = {
+static const struct weir_base_format spec = {
 	.name = "test",
 	.fields =
 		{
-			[WEIR_READOUT_FIELD_SEQUENCE] = {0, 8},
-			[WEIR_READOUT_FIELD_LENGTH] = {8, 8},
-			[WEIR_READOUT_FIELD_STREAM] = {16, 8},
-			[WEIR_READOUT_FIELD_TIMESTAMP] = {32, 32},
+			[WEIR_BASE_FIELD_SEQUENCE] = {0, 8},
+			[WEIR_BASE_FIELD_LENGTH] = {8, 8},
+			[WEIR_BASE_FIELD_STREAM] = {16, 8},
+			[WEIR_BASE_FIELD_TIMESTAMP] = {32, 32},
 		},
 	.size_min_bytes = FRAME_BYTES,
 	.size_max_bytes = FRAME_BYTES,
@@ -56,7 +56,7 @@ receive(void *arg, const void *messages, uint32_t nb)
 }
 
 static void
-make_of(struct weir_readout_format_spec of, struct weir_readout_link_config config)
+make_of(struct weir_base_format of, struct weir_readout_link_config config)
 {
 	struct weir_readout_format format;
 

@@ -24,7 +24,7 @@ model_init(struct model *model, const struct weir_readout_buffer_config *config,
 	model->reorder = config->reorder_frames != 0 ? config->reorder_frames : 1024;
 	model->size_min_bytes = config->format->size_min_bytes;
 	model->size_max_bytes = config->format->size_max_bytes;
-	model->has_sequence = weir_readout_format_has(config->format, WEIR_READOUT_FIELD_SEQUENCE);
+	model->has_sequence = weir_readout_format_has(config->format, WEIR_BASE_FIELD_SEQUENCE);
 }
 
 /* From one timestamp to another by the shorter way. */

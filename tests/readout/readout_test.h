@@ -19,9 +19,9 @@
 static inline struct weir_readout_format
 rt_format(uint64_t step, unsigned int timestamp_bits)
 {
-	const struct weir_readout_format_spec spec = {.name = "test",
-		.fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, timestamp_bits},
-			[WEIR_READOUT_FIELD_SEQUENCE] = {64, 64}},
+	const struct weir_base_format spec = {.name = "test",
+		.fields = {[WEIR_BASE_FIELD_TIMESTAMP] = {0, timestamp_bits},
+			[WEIR_BASE_FIELD_SEQUENCE] = {64, 64}},
 		.size_max_bytes = RT_BYTES,
 		.step_ticks = step,
 		.clock_hz = 1000};

@@ -282,10 +282,10 @@ rx_refused(int rc, const char *message)
 }
 
 struct weir_readout_link *
-rx_link(uint16_t queue, uint8_t key, enum weir_readout_layer layer)
+rx_link(uint16_t queue, uint8_t key, enum weir_base_layer layer)
 {
-	const struct weir_readout_format_spec spec = {
-		.name = "small", .layer = layer, .fields = {[WEIR_READOUT_FIELD_STREAM] = {0, 8}}};
+	const struct weir_base_format spec = {
+		.name = "small", .layer = layer, .fields = {[WEIR_BASE_FIELD_STREAM] = {0, 8}}};
 	struct weir_readout_format format;
 	struct weir_readout_link *link;
 	char name[16];

@@ -81,7 +81,7 @@ void rx_create(void);
 /* It must not. */
 void rx_refused(int rc, const char *message);
 /* A link of frames that begin with a byte, their key. */
-struct weir_readout_link *rx_link(uint16_t queue, uint8_t key, enum weir_readout_layer layer);
+struct weir_readout_link *rx_link(uint16_t queue, uint8_t key, enum weir_base_layer layer);
 /* A packet for a port's queue. */
 void rx_give(uint16_t port, uint16_t queue, const void *bytes, uint32_t nb);
 /* A datagram of one byte. */

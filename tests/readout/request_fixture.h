@@ -33,9 +33,9 @@ static struct {
 static inline void
 rq_make(uint64_t step, unsigned int timestamp_bits, struct weir_readout_service_config config)
 {
-	const struct weir_readout_format_spec spec = {.name = "request",
-		.fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, timestamp_bits},
-			[WEIR_READOUT_FIELD_SEQUENCE] = {64, 64}},
+	const struct weir_base_format spec = {.name = "request",
+		.fields = {[WEIR_BASE_FIELD_TIMESTAMP] = {0, timestamp_bits},
+			[WEIR_BASE_FIELD_SEQUENCE] = {64, 64}},
 		.size_max_bytes = RQ_BYTES,
 		.step_ticks = step,
 		.clock_hz = 1000};

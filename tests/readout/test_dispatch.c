@@ -17,10 +17,10 @@
 
 /* A format of a byte: its key. */
 static struct weir_readout_format
-small(enum weir_readout_layer layer)
+small(enum weir_base_layer layer)
 {
-	const struct weir_readout_format_spec spec = {
-		.name = "small", .layer = layer, .fields = {[WEIR_READOUT_FIELD_STREAM] = {0, 8}}};
+	const struct weir_base_format spec = {
+		.name = "small", .layer = layer, .fields = {[WEIR_BASE_FIELD_STREAM] = {0, 8}}};
 	struct weir_readout_format format;
 
 	assert_int_equal(weir_readout_format_compile(&spec, &format, NULL, NULL, 0), 0);
@@ -92,7 +92,7 @@ make_ip6(uint8_t *bytes, uint8_t key)
 static void
 headers(void **state)
 {
-	const struct weir_readout_format format = small(WEIR_READOUT_LAYER_UDP);
+	const struct weir_readout_format format = small(WEIR_BASE_LAYER_UDP);
 	uint8_t bytes[200];
 	uint32_t nb = 0, length;
 
@@ -118,7 +118,7 @@ headers(void **state)
 static void
 truncated(void **state)
 {
-	const struct weir_readout_format format = small(WEIR_READOUT_LAYER_UDP);
+	const struct weir_readout_format format = small(WEIR_BASE_LAYER_UDP);
 	uint8_t bytes[200];
 	uint32_t nb = 0;
 
@@ -140,7 +140,7 @@ truncated(void **state)
 static void
 lies(void **state)
 {
-	const struct weir_readout_format format = small(WEIR_READOUT_LAYER_UDP);
+	const struct weir_readout_format format = small(WEIR_BASE_LAYER_UDP);
 	uint8_t bytes[200];
 	uint32_t length, nb = 0;
 
@@ -171,7 +171,7 @@ lies(void **state)
 static void
 not_udp(void **state)
 {
-	const struct weir_readout_format format = small(WEIR_READOUT_LAYER_UDP);
+	const struct weir_readout_format format = small(WEIR_BASE_LAYER_UDP);
 	uint8_t bytes[200];
 	uint32_t length;
 
@@ -216,7 +216,7 @@ copy(void *arg, const void *messages, uint32_t nb)
 static void
 segments(void **state)
 {
-	const struct weir_readout_format format = small(WEIR_READOUT_LAYER_UDP);
+	const struct weir_readout_format format = small(WEIR_BASE_LAYER_UDP);
 	uint8_t bytes[200];
 
 	chain_make();
@@ -244,7 +244,7 @@ segments(void **state)
 static void
 unknown(void **state)
 {
-	const struct weir_readout_format format = small(WEIR_READOUT_LAYER_ETHERNET);
+	const struct weir_readout_format format = small(WEIR_BASE_LAYER_ETHERNET);
 	struct weir_readout_dispatch_stats stats;
 	uint8_t bytes[3] = {0};
 
@@ -277,7 +277,7 @@ unknown(void **state)
 static void
 batches(void **state)
 {
-	const struct weir_readout_format format = small(WEIR_READOUT_LAYER_ETHERNET);
+	const struct weir_readout_format format = small(WEIR_BASE_LAYER_ETHERNET);
 	struct rte_mbuf *mbufs[200];
 
 	chain_make();
@@ -304,7 +304,7 @@ make_link(const char *name, const struct weir_readout_format *format, uint64_t k
 static void
 refused(void **state)
 {
-	const struct weir_readout_format format = small(WEIR_READOUT_LAYER_UDP);
+	const struct weir_readout_format format = small(WEIR_BASE_LAYER_UDP);
 	struct weir_readout_link *link, *other;
 	struct weir_readout_dispatch_stats stats;
 

@@ -27,7 +27,7 @@ bit_of(const uint8_t *frame, uint32_t bit, bool big_endian)
 
 /* A field bit by bit: what the compiled one must say. */
 static uint64_t
-naive(const uint8_t *frame, const struct weir_readout_field_spec *spec, bool big_endian)
+naive(const uint8_t *frame, const struct weir_base_field_place *spec, bool big_endian)
 {
 	uint64_t value = 0;
 
@@ -83,14 +83,14 @@ check_batch(const struct weir_readout_format *format, const uint8_t *frame, uint
 static void
 check_position(uint32_t offset_bits, uint32_t width_bits, bool big_endian)
 {
-	struct weir_readout_format_spec spec = {.name = "t", .big_endian = big_endian};
-	struct weir_readout_field_spec *field = &spec.fields[WEIR_READOUT_FIELD_STREAM];
+	struct weir_base_format spec = {.name = "t", .big_endian = big_endian};
+	struct weir_base_field_place *field = &spec.fields[WEIR_BASE_FIELD_STREAM];
 	uint32_t bytes = (offset_bits + width_bits + 7) / 8;
 	struct weir_readout_format format;
 	struct weir_readout_header header = {0};
 	uint8_t *frame;
 
-	*field = (struct weir_readout_field_spec){offset_bits, width_bits};
+	*field = (struct weir_base_field_place){offset_bits, width_bits};
 	if (!fits(offset_bits, width_bits)) {
 		assert_int_equal(
 			weir_readout_format_compile(&spec, &format, NULL, NULL, 0), -EINVAL);
@@ -106,9 +106,9 @@ check_position(uint32_t offset_bits, uint32_t width_bits, bool big_endian)
 	check_batch(&format, frame, bytes);
 	free(frame);
 	/* All kinds, some bytes apart, in a frame that goes on behind them. */
-	for (unsigned int i = 0; i < WEIR_READOUT_NB_FIELDS; i++)
-		spec.fields[i] = (struct weir_readout_field_spec){
-			offset_bits + 16 * ((i + 1) % WEIR_READOUT_NB_FIELDS), width_bits};
+	for (unsigned int i = 0; i < WEIR_BASE_NB_FIELDS; i++)
+		spec.fields[i] = (struct weir_base_field_place){
+			offset_bits + 16 * ((i + 1) % WEIR_BASE_NB_FIELDS), width_bits};
 	assert_int_equal(weir_readout_format_compile(&spec, &format, NULL, NULL, 0), 0);
 	bytes += 24;
 	frame = make_frame(bytes);
@@ -129,12 +129,12 @@ positions(void **state)
 static void
 kinds(void **state)
 {
-	struct weir_readout_format_spec spec = {.name = "t",
+	struct weir_base_format spec = {.name = "t",
 		.fields = {
-			[WEIR_READOUT_FIELD_STREAM] = {3, 17},
-			[WEIR_READOUT_FIELD_SEQUENCE] = {20, 44},
-			[WEIR_READOUT_FIELD_TIMESTAMP] = {64, 64},
-			[WEIR_READOUT_FIELD_LENGTH] = {300, 9},
+			[WEIR_BASE_FIELD_STREAM] = {3, 17},
+			[WEIR_BASE_FIELD_SEQUENCE] = {20, 44},
+			[WEIR_BASE_FIELD_TIMESTAMP] = {64, 64},
+			[WEIR_BASE_FIELD_LENGTH] = {300, 9},
 		}};
 	struct weir_readout_format format;
 	uint8_t *frame = make_frame(FRAME_BYTES);
@@ -228,8 +228,7 @@ builtin(void **state)
 	assert_int_equal(i, sizeof(names) / sizeof(names[0]));
 	assert_null(weir_readout_format_builtin("wib"));
 	assert_null(weir_readout_format_builtin(""));
-	assert_int_equal(
-		weir_readout_format_builtin("ethernet")->layer, WEIR_READOUT_LAYER_ETHERNET);
+	assert_int_equal(weir_readout_format_builtin("ethernet")->layer, WEIR_BASE_LAYER_ETHERNET);
 	assert_false(weir_readout_format_size_allowed(weir_readout_format_builtin("ethernet"), 13));
 	assert_true(weir_readout_format_size_allowed(weir_readout_format_builtin("ethernet"), 14));
 }
@@ -237,8 +236,8 @@ builtin(void **state)
 static void
 sequence(void **state)
 {
-	struct weir_readout_format_spec spec = {.name = "t",
-		.fields = {[WEIR_READOUT_FIELD_SEQUENCE] = {0, 64}},
+	struct weir_base_format spec = {.name = "t",
+		.fields = {[WEIR_BASE_FIELD_SEQUENCE] = {0, 64}},
 		.sequence_modulus = 1000};
 	struct weir_readout_format format;
 
@@ -256,78 +255,74 @@ static void
 refused(void **state)
 {
 	static const struct {
-		struct weir_readout_format_spec spec;
-		enum weir_readout_field_kind field;
+		struct weir_base_format spec;
+		enum weir_base_field field;
 		const char *why;
 	} cases[] = {
-		{{.name = NULL}, WEIR_READOUT_NB_FIELDS, "a format has a name"},
-		{{.name = ""}, WEIR_READOUT_NB_FIELDS, "a format has a name"},
-		{{.name = "a2345678901234567890123456789012"}, WEIR_READOUT_NB_FIELDS,
+		{{.name = NULL}, WEIR_BASE_NB_FIELDS, "a format has a name"},
+		{{.name = ""}, WEIR_BASE_NB_FIELDS, "a format has a name"},
+		{{.name = "a2345678901234567890123456789012"}, WEIR_BASE_NB_FIELDS,
 			"'a2345678901234567890123456789012': a name has up to 31 bytes"},
-		{{.name = "t", .fields = {[WEIR_READOUT_FIELD_LENGTH] = {0, 65}}},
-			WEIR_READOUT_FIELD_LENGTH, "65 bits; a field has 1 up to 64"},
-		{{.name = "t", .fields = {[WEIR_READOUT_FIELD_STREAM] = {1048577, 1}}},
-			WEIR_READOUT_FIELD_STREAM, "offset 1048577; expected up to 1048576 bits"},
-		{{.name = "t", .fields = {[WEIR_READOUT_FIELD_SEQUENCE] = {9, 64}}},
-			WEIR_READOUT_FIELD_SEQUENCE,
+		{{.name = "t", .fields = {[WEIR_BASE_FIELD_LENGTH] = {0, 65}}},
+			WEIR_BASE_FIELD_LENGTH, "65 bits; a field has 1 up to 64"},
+		{{.name = "t", .fields = {[WEIR_BASE_FIELD_STREAM] = {1048577, 1}}},
+			WEIR_BASE_FIELD_STREAM, "offset 1048577; expected up to 1048576 bits"},
+		{{.name = "t", .fields = {[WEIR_BASE_FIELD_SEQUENCE] = {9, 64}}},
+			WEIR_BASE_FIELD_SEQUENCE,
 			"64 bits from bit 1 of a byte on are in 9 bytes; expected within 8"},
-		{{.name = "t", .sequence_modulus = 2}, WEIR_READOUT_FIELD_SEQUENCE,
+		{{.name = "t", .sequence_modulus = 2}, WEIR_BASE_FIELD_SEQUENCE,
 			"a modulus without a sequence number"},
 		{{.name = "t",
-			 .fields = {[WEIR_READOUT_FIELD_SEQUENCE] = {0, 8}},
+			 .fields = {[WEIR_BASE_FIELD_SEQUENCE] = {0, 8}},
 			 .sequence_modulus = 257},
-			WEIR_READOUT_FIELD_SEQUENCE,
+			WEIR_BASE_FIELD_SEQUENCE,
 			"modulus 257 of a sequence number of 8 bits; expected 2 up to 2^8"},
 		{{.name = "t",
-			 .fields = {[WEIR_READOUT_FIELD_SEQUENCE] = {0, 8}},
+			 .fields = {[WEIR_BASE_FIELD_SEQUENCE] = {0, 8}},
 			 .sequence_modulus = 1},
-			WEIR_READOUT_FIELD_SEQUENCE,
+			WEIR_BASE_FIELD_SEQUENCE,
 			"modulus 1 of a sequence number of 8 bits; expected 2 up to 2^8"},
-		{{.name = "t", .step_ticks = 1}, WEIR_READOUT_FIELD_TIMESTAMP,
+		{{.name = "t", .step_ticks = 1}, WEIR_BASE_FIELD_TIMESTAMP,
 			"a step without a timestamp; expected a field of it"},
-		{{.name = "t", .clock_hz = 1}, WEIR_READOUT_FIELD_TIMESTAMP,
+		{{.name = "t", .clock_hz = 1}, WEIR_BASE_FIELD_TIMESTAMP,
 			"a clock without a timestamp; expected a field of it"},
-		{{.name = "t",
-			 .fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, 8}},
-			 .step_ticks = 64},
-			WEIR_READOUT_FIELD_TIMESTAMP,
+		{{.name = "t", .fields = {[WEIR_BASE_FIELD_TIMESTAMP] = {0, 8}}, .step_ticks = 64},
+			WEIR_BASE_FIELD_TIMESTAMP,
 			"step 64 of a timestamp of 8 bits; expected up to a fourth of its values"},
-		{{.name = "t",
-			 .fields = {[WEIR_READOUT_FIELD_STREAM] = {64, 8}},
-			 .size_max_bytes = 8},
-			WEIR_READOUT_FIELD_STREAM,
+		{{.name = "t", .fields = {[WEIR_BASE_FIELD_STREAM] = {64, 8}}, .size_max_bytes = 8},
+			WEIR_BASE_FIELD_STREAM,
 			"it ends 9 bytes from the beginning of frames of 8; expected within these"},
-		{{.name = "t", .size_min_bytes = 10, .size_max_bytes = 9}, WEIR_READOUT_NB_FIELDS,
+		{{.name = "t", .size_min_bytes = 10, .size_max_bytes = 9}, WEIR_BASE_NB_FIELDS,
 			"at most 9 bytes, and at least 10; expected as many or more at most"},
 		{{.name = "t",
-			 .fields = {[WEIR_READOUT_FIELD_LENGTH] = {0, 8}},
+			 .fields = {[WEIR_BASE_FIELD_LENGTH] = {0, 8}},
 			 .length_plus_bytes = 41,
 			 .size_min_bytes = 40,
 			 .size_max_bytes = 40},
-			WEIR_READOUT_FIELD_LENGTH,
+			WEIR_BASE_FIELD_LENGTH,
 			"no number of 8 bits, times 1 and plus 41, is a size of 40 to 40 bytes; "
 			"expected one that is"},
 		{{.name = "t",
-			 .fields = {[WEIR_READOUT_FIELD_LENGTH] = {0, 3}},
+			 .fields = {[WEIR_BASE_FIELD_LENGTH] = {0, 3}},
 			 .length_unit_bytes = 8,
 			 .size_min_bytes = 57,
 			 .size_max_bytes = 100},
-			WEIR_READOUT_FIELD_LENGTH,
+			WEIR_BASE_FIELD_LENGTH,
 			"no number of 3 bits, times 8 and plus 0, is a size of 57 to 100 bytes; "
 			"expected one that is"},
 		{{.name = "t",
-			 .fields = {[WEIR_READOUT_FIELD_LENGTH] = {0, 16}},
+			 .fields = {[WEIR_BASE_FIELD_LENGTH] = {0, 16}},
 			 .length_unit_bytes = 8,
 			 .size_min_bytes = 41,
 			 .size_max_bytes = 47},
-			WEIR_READOUT_FIELD_LENGTH,
+			WEIR_BASE_FIELD_LENGTH,
 			"no number of 16 bits, times 8 and plus 0, is a size of 41 to 47 bytes; "
 			"expected one that is"},
 	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct weir_readout_format format = {.name = "unchanged"};
-		enum weir_readout_field_kind field;
+		enum weir_base_field field;
 		char why[160];
 
 		assert_int_equal(weir_readout_format_compile(
@@ -343,12 +338,12 @@ refused(void **state)
 static void
 limits(void **state)
 {
-	struct weir_readout_format_spec spec = {.name = "a234567890123456789012345678901",
+	struct weir_base_format spec = {.name = "a234567890123456789012345678901",
 		.fields =
 			{
-				[WEIR_READOUT_FIELD_STREAM] = {1048576, 64},
-				[WEIR_READOUT_FIELD_SEQUENCE] = {0, 8},
-				[WEIR_READOUT_FIELD_TIMESTAMP] = {8, 8},
+				[WEIR_BASE_FIELD_STREAM] = {1048576, 64},
+				[WEIR_BASE_FIELD_SEQUENCE] = {0, 8},
+				[WEIR_BASE_FIELD_TIMESTAMP] = {8, 8},
 			},
 		.sequence_modulus = 256,
 		.step_ticks = 63};

@@ -269,7 +269,7 @@ remembered(void **state)
 static void
 without_step(void **state)
 {
-	struct weir_readout_format_spec of = spec;
+	struct weir_base_format of = spec;
 
 	of.step_ticks = 0;
 	make_of(of, (struct weir_readout_link_config){0});
@@ -307,9 +307,9 @@ without_step(void **state)
 static void
 without_sequence(void **state)
 {
-	struct weir_readout_format_spec of = spec;
+	struct weir_base_format of = spec;
 
-	of.fields[WEIR_READOUT_FIELD_SEQUENCE].width_bits = 0;
+	of.fields[WEIR_BASE_FIELD_SEQUENCE].width_bits = 0;
 	make_of(of, (struct weir_readout_link_config){0});
 	for (uint64_t n = 0; n < 5; n++)
 		give(9, n * STEP);
@@ -339,7 +339,7 @@ without_sequence(void **state)
 static void
 without_fields(void **state)
 {
-	const struct weir_readout_format_spec of = {.name = "none"};
+	const struct weir_base_format of = {.name = "none"};
 	static const uint8_t bytes[3];
 
 	make_of(of, (struct weir_readout_link_config){0});

@@ -15,8 +15,8 @@
 #define BURST     8u
 
 /* A frame is a sequence number of 8 bits; each fourth one sent is empty, of a wrong size. */
-static const struct weir_readout_format_spec spec = {
-	.name = "byte", .fields = {[WEIR_READOUT_FIELD_SEQUENCE] = {0, 8}}};
+static const struct weir_base_format spec = {
+	.name = "byte", .fields = {[WEIR_BASE_FIELD_SEQUENCE] = {0, 8}}};
 
 static struct weir_readout_registry *registry;
 static struct weir_readout_link *links[NB_LINKS];

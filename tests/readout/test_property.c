@@ -231,9 +231,9 @@ check_faults(void)
 static void
 start(unsigned int bits, uint64_t step, unsigned int nb)
 {
-	const struct weir_readout_format_spec spec = {.name = "property",
-		.fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {64, bits},
-			[WEIR_READOUT_FIELD_SEQUENCE] = {128, 32}},
+	const struct weir_base_format spec = {.name = "property",
+		.fields = {[WEIR_BASE_FIELD_TIMESTAMP] = {64, bits},
+			[WEIR_BASE_FIELD_SEQUENCE] = {128, 32}},
 		.size_max_bytes = FRAME_BYTES,
 		.step_ticks = step,
 		.clock_hz = 1000};

@@ -151,9 +151,9 @@ count_some(void *arg)
 static void
 race(uint64_t step, enum weir_readout_full when_full)
 {
-	const struct weir_readout_format_spec spec = {.name = "race",
-		.fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {0, 32},
-			[WEIR_READOUT_FIELD_SEQUENCE] = {64, 64}},
+	const struct weir_base_format spec = {.name = "race",
+		.fields = {[WEIR_BASE_FIELD_TIMESTAMP] = {0, 32},
+			[WEIR_BASE_FIELD_SEQUENCE] = {64, 64}},
 		.size_max_bytes = RACE_BYTES,
 		.step_ticks = step,
 		.clock_hz = 1000};

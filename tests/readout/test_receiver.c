@@ -29,7 +29,7 @@ bursts(void **state)
 
 	rx_begin(1, 1);
 	rx_create();
-	rx_link(0, 7, WEIR_READOUT_LAYER_ETHERNET);
+	rx_link(0, 7, WEIR_BASE_LAYER_ETHERNET);
 	give_frames(0, 0, 100);
 	for (uint32_t i = 0; i < 5; i++)
 		assert_int_equal(weir_readout_receiver_poll(rx.receiver, 0, i),
@@ -63,7 +63,7 @@ told(void **state)
 	rx_begin(1, 1);
 	rx_planted.stats.imissed = 1000;
 	rx_create();
-	rx_link(0, 7, WEIR_READOUT_LAYER_ETHERNET);
+	rx_link(0, 7, WEIR_BASE_LAYER_ETHERNET);
 	assert_true(ctl_up("receiver"));
 	part_of.receiver = rx.receiver;
 	readout = weir_readout_ctl_register(
@@ -104,7 +104,7 @@ adaptive(void **state)
 	rx.ports[0].rx_ring_size = 128;
 	rx.ports[0].num_mbufs = 256;
 	rx_create();
-	rx_link(0, 7, WEIR_READOUT_LAYER_ETHERNET);
+	rx_link(0, 7, WEIR_BASE_LAYER_ETHERNET);
 	give_frames(0, 0, 32 + 64 + 100 + 50);
 	weir_readout_receiver_poll(rx.receiver, 0, 0);
 	assert_int_equal(rx_stats(0).burst_size, 64);
@@ -272,7 +272,7 @@ no_address(void **state)
 
 	rx_begin(1, 1);
 	rx_create();
-	rx_link(0, 0xff, WEIR_READOUT_LAYER_ETHERNET);
+	rx_link(0, 0xff, WEIR_BASE_LAYER_ETHERNET);
 	rx_give(0, 0, request, 60);
 	weir_readout_receiver_poll(rx.receiver, 0, 0);
 	assert_int_equal(rx_sent(0, 0, sent), 0);
@@ -289,7 +289,7 @@ many_queues(void **state)
 	rx_create();
 	assert_int_equal(weir_readout_receiver_nb_queues(rx.receiver), 4);
 	for (uint16_t q = 0; q < 4; q++) {
-		rx_link(q, 7, WEIR_READOUT_LAYER_ETHERNET);
+		rx_link(q, 7, WEIR_BASE_LAYER_ETHERNET);
 		give_frames(q / 2, q % 2, q + 1u);
 	}
 	for (uint16_t poller = 0; poller < 3; poller++) {
@@ -322,7 +322,7 @@ software(void **state)
 		/* Refused by the device, unless it was not asked. */
 		assert_int_equal(rx_log_count(), what != 3);
 		for (uint16_t q = 0; q < 3; q++)
-			rx_link(q, 7, WEIR_READOUT_LAYER_UDP);
+			rx_link(q, 7, WEIR_BASE_LAYER_UDP);
 		for (uint16_t arrives = 0; arrives < 3; arrives++)
 			for (uint16_t i = 0; i < 3; i++)
 				rx_give_udp(0, arrives, 100u + i, (uint16_t)(200 + i), 7);
@@ -351,8 +351,8 @@ software_headers(void **state)
 	rx.ports[0].sources = &source;
 	rx.ports[0].nb_sources = 1;
 	rx_create();
-	rx_link(0, 7, WEIR_READOUT_LAYER_UDP);
-	rx_link(1, 7, WEIR_READOUT_LAYER_UDP);
+	rx_link(0, 7, WEIR_BASE_LAYER_UDP);
+	rx_link(1, 7, WEIR_BASE_LAYER_UDP);
 	memset(bytes, 0, sizeof(bytes));
 	bytes[12] = 0x88; /* QinQ, VLAN, IPv4, UDP to 200 */
 	bytes[13] = 0xa8;
@@ -398,7 +398,7 @@ handover_full(void **state)
 	rx.ports[0].sources = &source;
 	rx.ports[0].nb_sources = 1;
 	rx_create();
-	rx_link(1, 7, WEIR_READOUT_LAYER_UDP);
+	rx_link(1, 7, WEIR_BASE_LAYER_UDP);
 	for (uint32_t i = 0; i < 200; i++)
 		rx_give_udp(0, 0, 1, 200, 7);
 	for (uint32_t i = 0; i < 7; i++)
@@ -433,7 +433,7 @@ held(void **state)
 	weir_readout_receiver_poll(rx.receiver, 0, 0);
 	/* One of the receiver's own pool: the announcement, which comes back as a frame. */
 	assert_int_equal(rte_ring_dequeue(rx.out[0][0], (void **)&m), 0);
-	rx_link(0, 0xff, WEIR_READOUT_LAYER_ETHERNET);
+	rx_link(0, 0xff, WEIR_BASE_LAYER_ETHERNET);
 	rx.nb_hold = 1;
 	assert_int_equal(rte_ring_enqueue(rx.in[0][0], m), 0);
 	weir_readout_receiver_poll(rx.receiver, 0, 0);
@@ -473,7 +473,7 @@ run_and_sleep(void **state)
 	rx_begin(1, 1);
 	rx.config.lcore_sleep_us = WEIR_READOUT_LCORE_SLEEP_US;
 	rx_create();
-	rx_link(0, 7, WEIR_READOUT_LAYER_ETHERNET);
+	rx_link(0, 7, WEIR_BASE_LAYER_ETHERNET);
 	stop = false;
 	rx.stop_at_frames = &stop;
 	rx.stop_at = 96;
@@ -506,7 +506,7 @@ race(void **state)
 	rx.ports[0].num_mbufs = 512;
 	rx_create();
 	for (uint16_t q = 0; q < 2; q++) {
-		rx_link(q, 7, WEIR_READOUT_LAYER_UDP);
+		rx_link(q, 7, WEIR_BASE_LAYER_UDP);
 		for (uint32_t i = 0; i < 240; i++)
 			rx_give_udp(0, q, 1 + i % 3, 200, 7);
 	}

@@ -51,7 +51,7 @@ flow_rules(void **state)
 			assert_int_equal(rx_planted.rules[0].queue, 1);
 			assert_int_equal(rx_planted.rules[1].queue, 0);
 			/* The device's word is taken. */
-			rx_link(1, 7, WEIR_READOUT_LAYER_UDP);
+			rx_link(1, 7, WEIR_BASE_LAYER_UDP);
 			rx_give_udp(0, 1, RTE_IPV4(10, 73, 139, 21), 0x1234, 7);
 			weir_readout_receiver_poll(rx.receiver, 0, 0);
 			assert_int_equal(rx_link_received(0), 1);
@@ -128,7 +128,7 @@ device_counters(void **state)
 	rx_create();
 	assert_int_equal(rx_port(0).imissed, 0);
 	rx_planted.stats = (struct rte_eth_stats){.imissed = 15, .rx_nombuf = 26, .ierrors = 37};
-	rx_link(0, 7, WEIR_READOUT_LAYER_ETHERNET);
+	rx_link(0, 7, WEIR_BASE_LAYER_ETHERNET);
 	for (uint32_t i = 0; i < 3; i++)
 		rx_give(0, 0, "\7", 1);
 	weir_readout_receiver_poll(rx.receiver, 0, 0);

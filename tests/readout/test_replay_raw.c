@@ -145,12 +145,12 @@ truncated(void **state)
 }
 
 /* Length in words of 4 bytes behind the first one, a sequence number, a timestamp of milliseconds; not in the machine's order of bytes. */
-static const struct weir_readout_format_spec lengths = {
+static const struct weir_base_format lengths = {
 	.name = "lengths",
 	.big_endian = true,
-	.fields = {[WEIR_READOUT_FIELD_LENGTH] = {0, 16},
-		[WEIR_READOUT_FIELD_SEQUENCE] = {16, 16},
-		[WEIR_READOUT_FIELD_TIMESTAMP] = {32, 16}},
+	.fields = {[WEIR_BASE_FIELD_LENGTH] = {0, 16},
+		[WEIR_BASE_FIELD_SEQUENCE] = {16, 16},
+		[WEIR_BASE_FIELD_TIMESTAMP] = {32, 16}},
 	.length_unit_bytes = 4,
 	.length_plus_bytes = 4,
 	.size_max_bytes = 2000,
@@ -232,9 +232,9 @@ static void
 length_that_wraps(void **state)
 {
 	static const uint8_t frame[8] = {0x40, 0, 0, 0, 0, 0, 0, 1};
-	const struct weir_readout_format_spec spec = {.name = "wide",
+	const struct weir_base_format spec = {.name = "wide",
 		.big_endian = true,
-		.fields = {[WEIR_READOUT_FIELD_LENGTH] = {0, 64}},
+		.fields = {[WEIR_BASE_FIELD_LENGTH] = {0, 64}},
 		.length_unit_bytes = 4,
 		.length_plus_bytes = 4};
 	struct weir_readout_format format;

@@ -232,10 +232,10 @@ serve(void)
 static void
 make(void)
 {
-	const struct weir_readout_format_spec spec = {.name = "property",
-		.fields = {[WEIR_READOUT_FIELD_TIMESTAMP] = {64, 64},
-			[WEIR_READOUT_FIELD_SEQUENCE] = {128, 16},
-			[WEIR_READOUT_FIELD_STREAM] = {0, 16}},
+	const struct weir_base_format spec = {.name = "property",
+		.fields = {[WEIR_BASE_FIELD_TIMESTAMP] = {64, 64},
+			[WEIR_BASE_FIELD_SEQUENCE] = {128, 16},
+			[WEIR_BASE_FIELD_STREAM] = {0, 16}},
 		.size_min_bytes = FRAME_BYTES,
 		.size_max_bytes = FRAME_BYTES,
 		.step_ticks = STEP,

@@ -326,7 +326,8 @@ edges_of_links(void **state)
 {
 	static const char format[] =
 		"application:\n"
-		"  formats: {f: {size: 64B, clock: 1MHz, step: 10}}\n"
+		"  formats: {f: {size: 64B, clock: 1MHz, step: 10, timestamp: {offset: 0, width: "
+		"64}}}\n"
 		"  links: {l: {format: f, buffer: {history: 2ms}}}\n"
 		"platform:\n"
 		"  cores: {c: {clock: 1GHz}}\n"

@@ -368,7 +368,8 @@ next_nodes(void **state)
 /* Two links whose frames come every 10 us, in turns, the first at 10 us. A burst takes 250 ns, and 870 for a frame. */
 #define READOUT(receiver, queue, run)                                                              \
 	"application:\n"                                                                           \
-	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10, stream: {offset: 0, width: 8}}}\n"    \
+	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10, stream: {offset: 0, width: 8}, "      \
+	"timestamp: {offset: 8, width: 56}}}\n"                                                    \
 	"  links:\n"                                                                               \
 	"    l: {format: f, count: 2, port: d, queue: " queue ", buffer: {history: 1s}}\n"         \
 	"platform:\n"                                                                              \

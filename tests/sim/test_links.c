@@ -8,7 +8,8 @@
  */
 #define LINKS(emulated, application, run)                                                          \
 	"application:\n"                                                                           \
-	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10, stream: {offset: 0, width: 8}}}\n"    \
+	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10, stream: {offset: 0, width: 8}, "      \
+	"timestamp: {offset: 8, width: 56}}}\n"                                                    \
 	"  links: {l: {format: f, count: 2, buffer: {history: 1010us}}}\n"                         \
 	"  " application "\n"                                                                      \
 	"traffic: {emulated: {l: {" emulated "}}}\n"                                               \
@@ -50,7 +51,7 @@ what_a_buffer_holds(void **state)
 		{WEIR_SIM_LINK, "l-0", "buffered_mean", HELD});
 	/* Without a step it goes by the rate: 1000 ticks, 16 frames, and the one that begins. */
 	EXPECT("application:\n"
-	       "  formats: {f: {size: 64B, clock: 1MHz}}\n"
+	       "  formats: {f: {size: 64B, clock: 1MHz, timestamp: {offset: 0, width: 64}}}\n"
 	       "  links: {l: {format: f, buffer: {history: 1ms, rate: 100kHz}}}\n"
 	       "traffic: {emulated: {l: {frames: 1000, rate: 100kHz}}}\n"
 	       "run: {simulation: {duration: 1s}}\n",
@@ -64,7 +65,7 @@ what_a_buffer_holds(void **state)
 
 #define LATE(amount)                                                                               \
 	"application:\n"                                                                           \
-	"  formats: {f: {size: 64B, clock: 1MHz, step: 10}}\n"                                     \
+	"  formats: {f: {size: 64B, clock: 1MHz, step: 10, timestamp: {offset: 0, width: 64}}}\n"  \
 	"  links: {l: {format: f, buffer: {history: 40us}}}\n"                                     \
 	"traffic: {emulated: {l: {frames: 100, faults: [{fault: reorder, first: 50, "              \
 	"amount: " amount "}]}}}\n"                                                                \
@@ -238,17 +239,27 @@ windows_that_are_there(void **state)
 		{WEIR_SIM_REQUEST, "r", "windows", 86}, {WEIR_SIM_REQUEST, "r", "frames", 86 * 6});
 }
 
+/*
+ * The clock of m runs a tenth too fast. Window k, from 100 k us on, is asked when frame 10 k + 99 of l is there: at 100 k + 990 us, when
+ * frame 11 k + 108 of m, that of 110 k + 1080, is its newest. The history of m begins 118 frames before that, at 110 k - 100.
+ */
 static void
 windows_that_are_old(void **state)
 {
-	/* The history begins 118 frames before the newest: all of its 5 frames are over, then 2 of them, then none. */
-	EXPECT(WINDOWS_OF("l-0", "delay: 1240us", ""), {WEIR_SIM_REQUEST, "r", "too_old", 88});
-	EXPECT(WINDOWS_OF("l-0", "delay: 1210us", ""), {WEIR_SIM_REQUEST, "r", "partial", 88},
-		{WEIR_SIM_REQUEST, "r", "frames", 88 * 3});
-	EXPECT(WINDOWS_OF("l-0", "delay: 1190us", ""), {WEIR_SIM_REQUEST, "r", "complete", 89});
-	/* The frame of the other link comes after this one's: its time is a frame behind. */
-	EXPECT(WINDOWS("delay: 1240us", ""), {WEIR_SIM_REQUEST, "r", "too_old", 88},
-		{WEIR_SIM_REQUEST, "r", "partial", 88}, {WEIR_SIM_REQUEST, "r", "frames", 88});
+	/* It has all of the 5 frames up to k = 10, then 4 of them, 3, 2, 1, and none from k = 15 on. */
+	EXPECT("application:\n"
+	       "  formats: {f: {size: 64B, clock: 1MHz, step: 10, timestamp: {offset: 0, width: "
+	       "64}}}\n"
+	       "  links:\n"
+	       "    l: {format: f, buffer: {history: 1010us}}\n"
+	       "    m: {format: f, buffer: {history: 1010us}}\n"
+	       "  requests: {r: {links: [l, m], every: 100us, window: 50us, delay: 1ms}}\n"
+	       "traffic: {emulated: {l: {frames: 1000}, m: {frames: 1100, rate: 110kHz}}}\n"
+	       "run: {simulation: {duration: 1s}}\n",
+		{WEIR_SIM_REQUEST, "r", "windows", 91},
+		{WEIR_SIM_REQUEST, "r", "complete", 91 + 11}, {WEIR_SIM_REQUEST, "r", "partial", 4},
+		{WEIR_SIM_REQUEST, "r", "too_old", 91 - 15},
+		{WEIR_SIM_REQUEST, "r", "frames", 5 * (91 + 11) + 4 + 3 + 2 + 1});
 }
 
 static void
@@ -285,7 +296,8 @@ static void
 time_of_another_link(void **state)
 {
 	EXPECT("application:\n"
-	       "  formats: {f: {size: 64B, clock: 1MHz, step: 10}}\n"
+	       "  formats: {f: {size: 64B, clock: 1MHz, step: 10, timestamp: {offset: 0, width: "
+	       "64}}}\n"
 	       "  links:\n"
 	       "    a: {format: f, buffer: {history: 2ms}}\n"
 	       "    b: {format: f, buffer: {history: 2ms}}\n"
@@ -298,7 +310,8 @@ time_of_another_link(void **state)
 		{WEIR_SIM_REQUEST, "r", "not_yet", 20});
 	/* It takes more than half of the history. */
 	EXPECT("application:\n"
-	       "  formats: {f: {size: 64B, clock: 1MHz, step: 10}}\n"
+	       "  formats: {f: {size: 64B, clock: 1MHz, step: 10, timestamp: {offset: 0, width: "
+	       "64}}}\n"
 	       "  links:\n"
 	       "    a: {format: f, buffer: {history: 2ms}}\n"
 	       "    b: {format: f, buffer: {history: 2ms}}\n"
@@ -372,19 +385,13 @@ threads_of_an_emulator(void **state)
 		{WEIR_SIM_WORKER, "receiver-1", "received_packets", 12},
 		{WEIR_SIM_RING, "emulated.l.1.rx_ring", "arrived_packets", 12},
 		{WEIR_SIM_LINK, "l-1", "stored_frames", 12});
-	EXPECT(LINKS("frames: 12, cpus: [0, 1, 2, 3]", "",
-		       "duration: 1ms") "platform:\n"
-					"  cores: {c: {clock: 1GHz, count: 4}}\n"
-					"  costs: {walk: 100cycles, nodes: {link_rx: {packet: "
-					"10cycles}}}\n",
-		{WEIR_SIM_WORKER, "receiver-3", "received_packets", 0},
-		{WEIR_SIM_WORKER, "receiver-1", "received_packets", 12});
 }
 
 /* One thread receives in no time to speak of, another has 20 us for each frame: of two that come each 10 us it takes a quarter. */
 #define DELIVERY(capacity, packet)                                                                 \
 	"application:\n"                                                                           \
-	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10, stream: {offset: 0, width: 8}}}\n"    \
+	"  formats: {f: {size: 7200B, clock: 1MHz, step: 10, stream: {offset: 0, width: 8}, "      \
+	"timestamp: {offset: 8, width: 56}}}\n"                                                    \
 	"  links:\n"                                                                               \
 	"    l: {format: f, count: 2, buffer: {history: 1s}, delivery: {by: queue, "               \
 	"capacity: " capacity "}}\n"                                                               \
@@ -482,7 +489,8 @@ functions_before_the_buffer(void **state)
  */
 #define BURSTS(receiver)                                                                           \
 	"application:\n"                                                                           \
-	"  formats: {f: {size: 100B, clock: 1MHz, step: 10, stream: {offset: 0, width: 8}}}\n"     \
+	"  formats: {f: {size: 100B, clock: 1MHz, step: 10, stream: {offset: 0, width: 8}, "       \
+	"timestamp: {offset: 8, width: 56}}}\n"                                                    \
 	"  links: {l: {format: f, count: 2, port: d, buffer: {history: 1s}}}\n"                    \
 	"platform:\n"                                                                              \
 	"  receivers: {d: {device: a, burst_size: 128, lcore_sleep_us: 1000, " receiver "}}\n"     \

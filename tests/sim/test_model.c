@@ -458,7 +458,8 @@ workers_without_cores(void **state)
 {
 #define CORES(platform, cores, words)                                                              \
 	refuse("platform:\n  cores:\n    c: {count: 2,",                                           \
-		"  formats: {f: {size: 64B, clock: 1MHz, step: 10}}\n"                             \
+		"  formats: {f: {size: 64B, clock: 1MHz, step: 10, timestamp: {offset: 0, width: " \
+		"64}}}\n"                                                                          \
 		"  links: {l: {format: f, port: d, buffer: {history: 1s}}}\n"                      \
 		"platform:\n  receivers: {d: {device: a, nb_queues: 3, cpus: [0, 1, 2]}}\n"        \
 		"  " platform "costs: {walk: 1cycles, nodes: {link_rx: {}}}\n" cores,              \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From seconds and rates to cells and slots. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +14,8 @@
 #include "buffer_private.h"
 
 #define CACHE_LINE      64u
-#define CELLS_MAX       (1u << 30)
 #define CONFIRM_DEFAULT 3
 #define REORDER_DEFAULT 1024
-#define JUMP_FRAMES_MIN 16
-#define JUMP_PART       16 /* of the history */
-#define SPARE_PART      8  /* of its frames */
-#define FRAME_BYTES_MAX (1u << 24)
 
 _Static_assert((int)WEIR_READOUT_FULL_EVICT_OLDEST == (int)WEIR_BASE_FULL_EVICT_OLDEST &&
 		       (int)WEIR_READOUT_FULL_DROP_NEWEST == (int)WEIR_BASE_FULL_DROP_NEWEST,
@@ -29,9 +23,9 @@ _Static_assert((int)WEIR_READOUT_FULL_EVICT_OLDEST == (int)WEIR_BASE_FULL_EVICT_
 
 /* What a configuration comes to. */
 struct sizes {
-	uint64_t live_ticks, jump_ticks;
-	uint64_t nb_cells, nb_spare, nb_index, nb_log;
-	uint32_t frame_bytes, cell_bytes;
+	struct weir_base_buffer_sizes base;
+	uint64_t nb_log;
+	uint32_t cell_bytes;
 };
 
 static int __attribute__((format(printf, 2, 3)))
@@ -82,80 +76,42 @@ check(const struct weir_readout_buffer_config *config)
 static int
 size_cells(const struct weir_readout_buffer_config *config, struct sizes *sizes)
 {
-	uint32_t most = config->format->size_max_bytes;
+	const struct weir_readout_format *format = config->format;
+	const struct weir_base_buffer buffer = {
+		.format = format->name,
+		.clock_hz = format->clock_hz,
+		.step_ticks = format->step_ticks,
+		.timestamp_bits = format->timestamp_bits,
+		.size_min_bytes = format->size_min_bytes,
+		.size_max_bytes = format->size_max_bytes,
+		.history_s = config->history_s,
+		.rate_hz = config->rate_hz,
+		.jump_s = config->jump_s,
+		.spare_frames = config->spare_frames,
+		.frame_bytes = config->frame_bytes,
+	};
+	struct weir_base_buffer_sizes *base = &sizes->base;
+	char why[160];
 
-	sizes->frame_bytes = config->frame_bytes != 0 ? config->frame_bytes : most;
-	if (sizes->frame_bytes > FRAME_BYTES_MAX)
-		return refuse(config,
-			"frame_bytes is %u; expected up to %u, and a number where format %s has no "
-			"limit",
-			config->frame_bytes, FRAME_BYTES_MAX, config->format->name);
-	if (sizes->frame_bytes < config->format->size_min_bytes)
-		return refuse(config, "frame_bytes is %u; frames have at least %u",
-			sizes->frame_bytes, config->format->size_min_bytes);
+	if (weir_base_buffer_size(&buffer, base, why, sizeof(why)) < 0)
+		return refuse(config, "%s", why);
 	sizes->cell_bytes =
-		(RTE_MAX(sizes->frame_bytes, 1u) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-	return 0;
-}
-
-/* History and jumps in ticks; of fixed rate, in whole steps. */
-static int
-size_times(const struct weir_readout_buffer_config *config, struct sizes *sizes)
-{
-	const struct weir_readout_format *format = config->format;
-	double hz = (double)format->clock_hz, step = (double)format->step_ticks;
-	double frame = step > 0 ? step : hz / config->rate_hz, history = config->history_s * hz;
-	double jump = config->jump_s * hz;
-
-	if (config->jump_s == 0)
-		jump = fmax(history / JUMP_PART, JUMP_FRAMES_MIN * frame);
-	/* Later than what is kept would be a jump back: a quarter of what timestamps can tell is enough for all of it. */
-	if (history + jump + 2 * frame >= ldexp(1, (int)format->timestamp_bits - 2))
-		return refuse(config,
-			"%g s of history, and jumps from %g s on: more than a quarter of a "
-			"timestamp's %u bits",
-			config->history_s, jump / hz, format->timestamp_bits);
-	sizes->jump_ticks = (uint64_t)ceil(jump);
-	sizes->live_ticks = (uint64_t)ceil(history) + sizes->jump_ticks;
-	if (format->step_ticks > 0)
-		sizes->live_ticks =
-			(sizes->live_ticks / format->step_ticks + 2) * format->step_ticks;
-	return 0;
-}
-
-static int
-size_index(const struct weir_readout_buffer_config *config, struct sizes *sizes)
-{
-	const struct weir_readout_format *format = config->format;
-	double frames, spare;
-
-	frames = format->step_ticks > 0 ? (double)(sizes->live_ticks / format->step_ticks)
-					: ceil((double)sizes->live_ticks /
-						  (double)format->clock_hz * config->rate_hz) +
-						  1;
-	spare = config->spare_frames != 0 ? config->spare_frames : ceil(frames / SPARE_PART);
-	if (frames + spare > CELLS_MAX)
-		return refuse(config, "%.0f frames; expected up to %u", frames + spare, CELLS_MAX);
-	sizes->nb_spare = (uint64_t)spare;
-	sizes->nb_cells = (uint64_t)frames + sizes->nb_spare + CONFIRM_MAX;
-	/* The ordered one needs room for holes, too. */
-	sizes->nb_index =
-		rte_align64pow2(format->step_ticks > 0 ? (uint64_t)frames : 2 * sizes->nb_cells);
-	sizes->nb_log = rte_align64pow2(sizes->nb_cells);
+		(RTE_MAX(base->frame_bytes, 1u) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	sizes->nb_log = rte_align64pow2(base->nb_cells);
 	return 0;
 }
 
 static uint64_t
 index_bytes(const struct weir_readout_buffer_config *config, const struct sizes *sizes)
 {
-	return sizes->nb_index *
+	return sizes->base.nb_index *
 	       (sizeof(uint32_t) + (config->format->step_ticks > 0 ? 0 : sizeof(uint64_t)));
 }
 
 static uint64_t
 all_bytes(const struct weir_readout_buffer_config *config, const struct sizes *sizes)
 {
-	return sizeof(struct ranges) + store_bytes((uint32_t)sizes->nb_cells, sizes->cell_bytes) +
+	return sizeof(struct ranges) + store_bytes(sizes->base.nb_cells, sizes->cell_bytes) +
 	       index_bytes(config, sizes) + sizes->nb_log * sizeof(uint32_t);
 }
 
@@ -166,19 +122,18 @@ lay_out(struct weir_readout_buffer *buffer, const struct sizes *sizes)
 	uint8_t *at = buffer->memory.start;
 
 	buffer->ranges = (void *)at;
-	ranges_init(buffer->ranges, sizes->live_ticks + buffer->step_ticks);
+	ranges_init(buffer->ranges, sizes->base.live_ticks + buffer->step_ticks);
 	at += sizeof(*buffer->ranges);
-	store_init(
-		&buffer->store, at, (uint32_t)sizes->nb_cells, sizes->cell_bytes, buffer->ranges);
-	at += store_bytes((uint32_t)sizes->nb_cells, sizes->cell_bytes);
-	buffer->index.mask = sizes->nb_index - 1;
+	store_init(&buffer->store, at, sizes->base.nb_cells, sizes->cell_bytes, buffer->ranges);
+	at += store_bytes(sizes->base.nb_cells, sizes->cell_bytes);
+	buffer->index.mask = sizes->base.nb_index - 1;
 	if (buffer->ordered) {
 		buffer->index.ats = (void *)at;
-		at += sizes->nb_index * sizeof(uint64_t);
+		at += sizes->base.nb_index * sizeof(uint64_t);
 	}
 	buffer->index.refs = (void *)at;
-	memset(buffer->index.refs, 0xff, sizes->nb_index * sizeof(uint32_t)); /* STORE_NONE */
-	buffer->log.refs = buffer->index.refs + sizes->nb_index;
+	memset(buffer->index.refs, 0xff, sizes->base.nb_index * sizeof(uint32_t)); /* STORE_NONE */
+	buffer->log.refs = buffer->index.refs + sizes->base.nb_index;
 	buffer->log.mask = sizes->nb_log - 1;
 }
 
@@ -189,13 +144,13 @@ fill(struct weir_readout_buffer *buffer, const struct weir_readout_buffer_config
 	unsigned int unused = 64 - config->format->timestamp_bits;
 
 	buffer->format = *config->format;
-	buffer->nb_spare = (uint32_t)sizes->nb_spare;
+	buffer->nb_spare = sizes->base.nb_spare;
 	buffer->timestamp_mask = UINT64_MAX >> unused;
 	buffer->ordered = config->format->step_ticks == 0;
 	buffer->step_ticks = buffer->ordered ? 1 : config->format->step_ticks;
-	buffer->live_ticks = sizes->live_ticks;
-	buffer->jump_ticks = sizes->jump_ticks;
-	buffer->frame_bytes = sizes->frame_bytes;
+	buffer->live_ticks = sizes->base.live_ticks;
+	buffer->jump_ticks = sizes->base.jump_ticks;
+	buffer->frame_bytes = sizes->base.frame_bytes;
 	buffer->confirm_frames =
 		config->confirm_frames != 0 ? config->confirm_frames : CONFIRM_DEFAULT;
 	buffer->reorder_frames =
@@ -212,10 +167,6 @@ size(const struct weir_readout_buffer_config *config, struct sizes *sizes)
 
 	if (rc == 0)
 		rc = size_cells(config, sizes);
-	if (rc == 0)
-		rc = size_times(config, sizes);
-	if (rc == 0)
-		rc = size_index(config, sizes);
 	return rc;
 }
 
@@ -229,13 +180,13 @@ weir_readout_buffer_plan(
 	if (rc < 0)
 		return rc;
 	*info = (struct weir_readout_buffer_info){
-		.nb_cells = (uint32_t)sizes.nb_cells,
-		.nb_spare = (uint32_t)sizes.nb_spare,
+		.nb_cells = sizes.base.nb_cells,
+		.nb_spare = sizes.base.nb_spare,
 		.cell_bytes = sizes.cell_bytes,
-		.nb_index = (uint32_t)sizes.nb_index,
+		.nb_index = (uint32_t)sizes.base.nb_index,
 		.memory_bytes = all_bytes(config, &sizes),
-		.history_ticks = sizes.live_ticks - config->format->step_ticks,
-		.jump_ticks = sizes.jump_ticks,
+		.history_ticks = sizes.base.live_ticks - config->format->step_ticks,
+		.jump_ticks = sizes.base.jump_ticks,
 		.socket_id = config->socket_id,
 	};
 	return 0;

@@ -23,7 +23,7 @@ is_duplicate(const struct weir_readout_buffer *buffer, const struct incoming *in
 {
 	const struct index *index = &buffer->index;
 
-	if (!weir_readout_format_has(&buffer->format, WEIR_READOUT_FIELD_SEQUENCE))
+	if (!weir_readout_format_has(&buffer->format, WEIR_BASE_FIELD_SEQUENCE))
 		return false;
 	for (uint32_t i = 0; i < buffer->reorder_frames && position > index->tail; i++) {
 		uint32_t cell = *index_ref(index, --position);

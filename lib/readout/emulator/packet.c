@@ -19,8 +19,8 @@
 #define SLACK_BYTES 8u
 
 static void
-field_set(const struct weir_readout_format *format, enum weir_readout_field_kind kind,
-	uint8_t *frame, uint64_t value)
+field_set(const struct weir_readout_format *format, enum weir_base_field kind, uint8_t *frame,
+	uint64_t value)
 {
 	const struct weir_readout_field *field = &format->fields[kind];
 	uint64_t word;
@@ -76,7 +76,7 @@ packet_init(struct packet *packet, const struct stream *stream, const void *payl
 	const struct weir_readout_format *format = &stream->format;
 	uint8_t *frame;
 
-	packet->header_bytes = format->layer == WEIR_READOUT_LAYER_UDP ? PACKET_HEADER_BYTES : 0;
+	packet->header_bytes = format->layer == WEIR_BASE_LAYER_UDP ? PACKET_HEADER_BYTES : 0;
 	packet->bytes = calloc(1, packet->header_bytes + packet->frame_bytes + SLACK_BYTES);
 	if (packet->bytes == NULL)
 		return -ENOMEM;
@@ -85,7 +85,7 @@ packet_init(struct packet *packet, const struct stream *stream, const void *payl
 	frame = packet->bytes + packet->header_bytes;
 	if (payload != NULL)
 		memcpy(frame, payload, packet->frame_bytes);
-	field_set(format, WEIR_READOUT_FIELD_LENGTH, frame,
+	field_set(format, WEIR_BASE_FIELD_LENGTH, frame,
 		(packet->frame_bytes - format->length_plus_bytes) / format->length_unit_bytes);
 	return 0;
 }
@@ -101,9 +101,9 @@ packet_make(const struct packet *packet, const struct stream *stream,
 
 	if (m == NULL)
 		return NULL;
-	field_set(&stream->format, WEIR_READOUT_FIELD_STREAM, frame, emulated->key);
-	field_set(&stream->format, WEIR_READOUT_FIELD_SEQUENCE, frame, emulated->sequence);
-	field_set(&stream->format, WEIR_READOUT_FIELD_TIMESTAMP, frame, emulated->timestamp);
+	field_set(&stream->format, WEIR_BASE_FIELD_STREAM, frame, emulated->key);
+	field_set(&stream->format, WEIR_BASE_FIELD_SEQUENCE, frame, emulated->sequence);
+	field_set(&stream->format, WEIR_BASE_FIELD_TIMESTAMP, frame, emulated->timestamp);
 	if (packet->header_bytes > 0)
 		packet_set_lengths(packet->bytes, emulated->bytes, stream->config.udp_checksum);
 	if (bytes > 0)

@@ -35,7 +35,7 @@ bool
 raw_has_times(const struct weir_readout_emulator_stream *stream)
 {
 	return stream->format != NULL && stream->format->clock_hz > 0 &&
-	       weir_readout_format_has(stream->format, WEIR_READOUT_FIELD_TIMESTAMP);
+	       weir_readout_format_has(stream->format, WEIR_BASE_FIELD_TIMESTAMP);
 }
 
 /* @return 0, -EINVAL */
@@ -47,7 +47,7 @@ check_format(
 		snprintf(why, why_bytes, "frames in '%s' need a format", path);
 		return -EINVAL;
 	}
-	if ((has_one_size(format) || weir_readout_format_has(format, WEIR_READOUT_FIELD_LENGTH)) &&
+	if ((has_one_size(format) || weir_readout_format_has(format, WEIR_BASE_FIELD_LENGTH)) &&
 		format->size_min_bytes > 0 && format->size_min_bytes <= FRAME_BYTES_MAX)
 		return 0;
 	snprintf(why, why_bytes,
@@ -84,7 +84,7 @@ raw_open(const char *path, const struct weir_readout_emulator_stream *stream, st
 	}
 	raw->format = *stream->format;
 	raw->udp_checksum = stream->udp_checksum;
-	if (raw->format.layer == WEIR_READOUT_LAYER_UDP) {
+	if (raw->format.layer == WEIR_BASE_LAYER_UDP) {
 		raw->header_bytes = PACKET_HEADER_BYTES;
 		packet_set_header(raw->packet, stream);
 	}

@@ -23,7 +23,7 @@
 #include "weir_readout_link.h"
 
 typedef uint64_t lanes_t
-	__attribute__((vector_size(WEIR_READOUT_NB_FIELDS * sizeof(uint64_t)), aligned(8)));
+	__attribute__((vector_size(WEIR_BASE_NB_FIELDS * sizeof(uint64_t)), aligned(8)));
 
 _Static_assert(sizeof(struct weir_readout_header) == sizeof(lanes_t), "a header is its fields");
 

@@ -159,7 +159,7 @@ check_link(const struct weir_readout_dispatch *dispatch, const struct queue *que
 	const char *name = weir_readout_link_name(link);
 	uint64_t key = weir_readout_link_key(link);
 
-	if ((key & ~format->fields[WEIR_READOUT_FIELD_STREAM].mask) != 0) {
+	if ((key & ~format->fields[WEIR_BASE_FIELD_STREAM].mask) != 0) {
 		READOUT_LOG(ERROR, "link '%s': frames of format '%s' have no stream key %" PRIu64,
 			name, format->name, key);
 		return -EINVAL;
@@ -255,7 +255,7 @@ static bool
 read_key(const struct weir_readout_format *format, const uint8_t *frame, uint32_t bytes,
 	uint64_t *key)
 {
-	const struct weir_readout_field *field = &format->fields[WEIR_READOUT_FIELD_STREAM];
+	const struct weir_readout_field *field = &format->fields[WEIR_BASE_FIELD_STREAM];
 	uint8_t padded[sizeof(uint64_t)] = {0};
 
 	if (unlikely(bytes < field->load + sizeof(padded))) {

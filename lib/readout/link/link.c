@@ -121,8 +121,8 @@ line_of(const struct weir_readout_link_config *config)
 		.clock_hz = format->clock_hz,
 		.sequence_modulus = format->sequence_modulus,
 		.timestamp_bits = format->timestamp_bits,
-		.has_sequence = weir_readout_format_has(format, WEIR_READOUT_FIELD_SEQUENCE),
-		.has_timestamp = weir_readout_format_has(format, WEIR_READOUT_FIELD_TIMESTAMP),
+		.has_sequence = weir_readout_format_has(format, WEIR_BASE_FIELD_SEQUENCE),
+		.has_timestamp = weir_readout_format_has(format, WEIR_BASE_FIELD_TIMESTAMP),
 		.jump_s = config->jump_s,
 	};
 }

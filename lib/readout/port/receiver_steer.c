@@ -193,7 +193,7 @@ find_source(const struct rte_mbuf *m, uint32_t *source_ip, uint16_t *udp_port)
 	const struct rte_udp_hdr *udp;
 	uint32_t offset, bytes;
 
-	if (payload_find(m, WEIR_READOUT_LAYER_UDP, &offset, &bytes) != WEIR_BASE_DATAGRAM_FOUND)
+	if (payload_find(m, WEIR_BASE_LAYER_UDP, &offset, &bytes) != WEIR_BASE_DATAGRAM_FOUND)
 		return false;
 	/* It is a datagram behind tags at most: one of the two types comes. */
 	while (!is_type(type, RTE_ETHER_TYPE_IPV4) && !is_type(type, RTE_ETHER_TYPE_IPV6))

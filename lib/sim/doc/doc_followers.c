@@ -111,22 +111,8 @@ thread_of(const struct weir_sim_model *model, uint32_t process)
 	return SIM_NONE;
 }
 
-/* What says how jobs run would be overlooked where there are none. */
 static void
-refuse_job_keys(struct weir_sim_model *model, const struct weir_base_doc_value *process)
-{
-	const struct weir_base_doc_key *key;
-
-	for (key = weir_sim_doc_process_job_rows.keys; key->name != NULL; key++)
-		if (weir_base_doc_given(process, key->name))
-			weir_base_doc_error_add(model->doc, weir_base_doc_get(process, key->name),
-				"'%s' means nothing for process '%s'; expected it with 'where: "
-				"jobs' only",
-				key->name, weir_base_doc_name(process));
-}
-
-static void
-read_jobs(struct weir_sim_model *model, struct model_process *process)
+read_jobs(struct model_process *process)
 {
 	const struct weir_base_doc_value *value = process->value;
 
@@ -136,11 +122,6 @@ read_jobs(struct weir_sim_model *model, struct model_process *process)
 	process->slice_ps = weir_base_doc_given(value, "slice")
 				    ? sim_doc_ps(weir_base_doc_get(value, "slice"))
 				    : SIM_JOB_SLICE_PS;
-	if (process->nb_jobs > 1 && strcmp(weir_base_doc_str(weir_base_doc_get(value, "function")),
-					    WEIR_BASE_PROCESS_HITS) == 0)
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "jobs"),
-			"%u jobs at a time have no order; expected 1 for the hit finder",
-			process->nb_jobs);
 }
 
 int
@@ -157,9 +138,7 @@ sim_doc_add_follower(struct weir_sim_model *model, const struct weir_base_doc_va
 		.first_follower = model->nb_followers,
 	};
 	if (where_of(process) == WEIR_BASE_WHERE_JOBS)
-		read_jobs(model, &processes[model->nb_processes]);
-	else
-		refuse_job_keys(model, process);
+		read_jobs(&processes[model->nb_processes]);
 	model->nb_processes++;
 	return 0;
 }

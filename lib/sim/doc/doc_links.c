@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From a document to a model: links, which are streams of frames, each with a buffer. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,33 +37,20 @@ static struct frames
 read_frames(const struct weir_base_doc_value *application, const struct weir_base_doc_value *link)
 {
 	const struct weir_base_doc_value *buffer = weir_base_doc_get(link, "buffer");
-	const char *name = weir_base_doc_str(weir_base_doc_get(link, "format"));
-	const struct weir_base_doc_value *format =
-		weir_base_doc_get(weir_base_doc_get(application, "formats"), name);
-	struct frames frames = {
-		.format = name,
-		.bytes = number_of(format, "size"),
-		.bytes_min = number_of(format, "size_min"),
-		.bytes_max = number_of(format, "size_max"),
+	const struct weir_base_format format = sim_format_read(application, link);
+	const bool is_fixed = format.size_min_bytes == format.size_max_bytes;
+
+	return (struct frames){
+		.format = format.name,
+		.bytes = is_fixed ? format.size_max_bytes : 0,
+		.bytes_min = format.size_min_bytes,
+		.bytes_max = is_fixed ? 0 : format.size_max_bytes,
 		.room = number_of(buffer, "frame_size"),
-		.has_length = weir_base_doc_given(format, "length"),
-		.clock_hz = (uint64_t)weir_base_doc_f64(weir_base_doc_get(format, "clock")),
-		.step = number_of(format, "step"),
+		.has_length = format.fields[WEIR_BASE_FIELD_LENGTH].width_bits > 0,
+		.clock_hz = format.clock_hz,
+		.step = format.step_ticks,
 		.rate_hz = weir_base_doc_f64(weir_base_doc_get(buffer, "rate")),
 	};
-
-	if (format == NULL && strcmp(name, WEIR_BASE_FORMAT_WIBETH) == 0) {
-		frames.clock_hz = WEIR_BASE_FORMAT_WIBETH_HZ;
-		frames.step = WEIR_BASE_FORMAT_WIBETH_STEP;
-		frames.bytes = WEIR_BASE_FORMAT_WIBETH_BYTES;
-	} else if (format == NULL && strcmp(name, WEIR_BASE_FORMAT_VMM3A) == 0) {
-		frames.clock_hz = WEIR_BASE_FORMAT_VMM3A_HZ;
-		frames.bytes_max = WEIR_BASE_FORMAT_VMM3A_BYTES;
-	} else if (format == NULL && strcmp(name, WEIR_BASE_FORMAT_HIT) == 0) {
-		frames.clock_hz = WEIR_BASE_FORMAT_HIT_HZ;
-		frames.bytes = WEIR_BASE_FORMAT_HIT_BYTES;
-	}
-	return frames;
 }
 
 /* How long a buffer's history is, in frames, and what stands for their time. @return false: this was refused */
@@ -90,27 +78,6 @@ read_buffer(struct weir_sim_model *model, const struct weir_base_doc_value *valu
 	return true;
 }
 
-/* What is not simulated of a link would be overlooked. @return false: something was refused */
-static bool
-check_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
-	const struct weir_base_doc_value *link)
-{
-	const struct weir_base_doc_value *replayed = sim_doc_replayed(root, link);
-	const struct weir_base_doc_value *emulated = sim_doc_emulated(root, link);
-
-	if (replayed != NULL && (emulated != NULL || weir_base_doc_given(link, "port")))
-		weir_base_doc_error_add(model->doc, replayed,
-			"frames come to link '%s' already, by its 'port' or traffic.emulated; "
-			"expected one that sends them",
-			weir_base_doc_name(link));
-	else if (emulated != NULL && weir_base_doc_given(link, "port"))
-		weir_base_doc_error_add(model->doc, emulated,
-			"frames come to link '%s' already, by its 'port'; expected one that sends "
-			"them",
-			weir_base_doc_name(link));
-	return (replayed != NULL) + (emulated != NULL) + weir_base_doc_given(link, "port") <= 1;
-}
-
 /* The frames of a link that comes by a receiver, or by a port of a graph: all alike, at the rate that its format or its buffer says. */
 static bool
 receive(struct weir_sim_model *model, const struct weir_base_doc_value *value,
@@ -119,7 +86,6 @@ receive(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 	const struct weir_base_doc_value *name = weir_base_doc_get(value, "port");
 	const uint32_t port = name != NULL ? sim_doc_port(model, weir_base_doc_str(name)) : shared;
 	const uint64_t bytes = frames->room != 0 ? frames->room : frames->bytes;
-	const bool has_rate = frames->rate_hz > 0 || (frames->step > 0 && frames->clock_hz > 0);
 
 	if (model->graph.nb_workers == 0)
 		weir_base_doc_error_add(model->doc, name != NULL ? name : value,
@@ -134,12 +100,11 @@ receive(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 			"frames of link '%s' come from no receiver, and are neither emulated nor "
 			"replayed; expected a 'port' of platform.receivers, or traffic",
 			weir_base_doc_name(value));
-	else if (bytes == 0 || !has_rate)
+	else if (bytes == 0)
 		weir_base_doc_error_add(model->doc, value,
-			"%s of link '%s' is not said by its format; expected '%s' in its "
-			"'buffer'",
-			bytes == 0 ? "the size of frames" : "the rate", weir_base_doc_name(value),
-			bytes == 0 ? "frame_size" : "rate");
+			"the size of frames of link '%s' is not said by its format; expected "
+			"'frame_size' in its 'buffer'",
+			weir_base_doc_name(value));
 	else if (number_of(value, "queue") >= model->graph.ports[port].nb_rx)
 		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "queue"),
 			"receiver '%s' has no such queue; expected 0 to %u",
@@ -196,21 +161,13 @@ emulate(struct weir_sim_model *model, const struct weir_base_doc_value *emulated
 			weir_base_doc_f64(weir_base_doc_get(emulated, "rate")) * MILLION);
 		stream->frames.seconds = (uint64_t)MILLION;
 	}
-	*is_good = false;
-	if (stream->frames.frames == 0 || stream->frames.seconds == 0)
-		weir_base_doc_error_add(model->doc, emulated,
-			"format '%s' does not say how many frames come; expected a key 'rate'",
-			frames->format);
-	else if (stream->size_min_bytes == 0 ||
-		 (frames->bytes != 0 && stream->size_min_bytes != frames->bytes) ||
-		 (frames->room != 0 && stream->size_min_bytes > frames->room))
+	*is_good = frames->room == 0 || stream->size_min_bytes <= frames->room;
+	if (!*is_good)
 		weir_base_doc_error_add(model->doc, size != NULL ? size : emulated,
-			"frames of %u B of format '%s'; expected the size that they have, and room "
-			"for it in the buffer",
-			stream->size_min_bytes, frames->format);
-	else
-		*is_good = true;
-	return sim_doc_read_faults(model, emulated, &stream->frames, stream->size_min_bytes);
+			"frames of %u B of link '%s', whose buffer has room for such of %" PRIu64
+			" B; expected a larger 'frame_size' there",
+			stream->size_min_bytes, weir_base_doc_name(emulated), frames->room);
+	return sim_doc_read_faults(model, emulated, &stream->frames);
 }
 
 static int
@@ -298,23 +255,16 @@ set_clock(const struct frames *frames, const struct model_stream *stream, struct
 	}
 }
 
-/* Frames of a link are hits, which come when they are found. @return false: this was refused */
-static bool
-collect(struct weir_sim_model *model, const struct weir_base_doc_value *value,
-	const struct frames *frames, struct model_stream *stream)
+/* Frames of a link are hits, which come when they are found. */
+static void
+collect(const struct weir_sim_model *model, const struct weir_base_doc_value *value,
+	struct model_stream *stream)
 {
 	const uint32_t port = port_of(model, weir_base_doc_name(value), false);
 
 	stream->source = SIM_SOURCE_MADE;
 	stream->size_min_bytes = WEIR_BASE_FORMAT_HIT_BYTES;
 	stream->queue = port != SIM_NONE ? SIM_TO_PORT | port : SIM_TO_LINK;
-	if (frames->rate_hz > 0)
-		return true;
-	weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "buffer"),
-		"hits of link '%s' come at any time; expected a 'rate' in its 'buffer', for which "
-		"there is room",
-		weir_base_doc_name(value));
-	return false;
 }
 
 /* Frames that a capture has, of which each says what it is. */
@@ -322,16 +272,14 @@ static int
 add_captured(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct frames *frames, struct model_stream *stream, struct model_link *link)
 {
-	bool is_good;
-
 	stream->source = SIM_SOURCE_REPLAY;
 	stream->sizes = SIM_SIZES_CAPTURED;
 	link->room = (uint32_t)frames->room;
 	set_clock(frames, stream, link);
 	link->reorder = number_of(weir_base_doc_get(link->value, "buffer"), "reorder");
-	if (sim_doc_read_fields(model, root, link, &is_good) < 0 || read_reasons(model, link) < 0)
+	if (sim_doc_read_fields(model, root, link) < 0 || read_reasons(model, link) < 0)
 		return -ENOMEM;
-	return is_good ? add_links(model, stream, link, 0) : 0;
+	return add_links(model, stream, link, 0);
 }
 
 /* Frames of a file, for which it has a rate, or a step. */
@@ -341,7 +289,7 @@ replay(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 {
 	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
 	const struct weir_base_doc_value *replayed = sim_doc_replayed(root, link->value);
-	const struct sim_format format = sim_format_read(application, link->value);
+	const struct weir_base_format format = sim_format_read(application, link->value);
 	const uint32_t port = port_of(model, weir_base_doc_name(replayed), false);
 	const uint32_t first = model->nb_streams;
 
@@ -358,7 +306,7 @@ take_captured(struct weir_sim_model *model, const struct weir_base_doc_value *ro
 	const struct frames *frames, uint32_t port, struct model_stream *stream,
 	struct model_link *link)
 {
-	const struct sim_format format =
+	const struct weir_base_format format =
 		sim_format_read(weir_base_doc_get(root, "application"), link->value);
 
 	if (!sim_doc_check_timed(model, link->value, &format))
@@ -384,16 +332,14 @@ read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 		.functions = SIM_NONE,
 		.followers = SIM_NONE};
 	const uint32_t shared = sim_doc_shared_port(model, sim_doc_shared(root, value));
-	bool is_good;
+	bool is_good = true;
 
-	if (!check_link(model, root, value))
-		return 0;
 	if (!is_of_hits && sim_doc_replayed(root, value) != NULL)
 		return replay(model, root, &frames, &stream, &link);
 	if (shared != SIM_NONE && sim_doc_shared_capture(model, shared) != SIM_NONE)
 		return take_captured(model, root, &frames, shared, &stream, &link);
 	if (is_of_hits)
-		is_good = collect(model, value, &frames, &stream);
+		collect(model, value, &stream);
 	else if (emulated == NULL)
 		is_good = receive(model, value, &frames, shared, &stream);
 	else if (emulate(model, emulated, &frames, &stream, &is_good) < 0)
@@ -411,28 +357,11 @@ read_link(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	if (!read_buffer(model, value, &frames, &link))
 		return 0;
 	if ((is_of_hits || stream.frames.nb_faults > 0) &&
-		sim_doc_read_fields(model, root, &link, &is_good) < 0)
+		sim_doc_read_fields(model, root, &link) < 0)
 		return -ENOMEM;
-	if (!is_good)
-		return 0;
 	return read_reasons(model, &link) < 0
 		       ? -ENOMEM
 		       : add_links(model, &stream, &link, frames.interval_ps);
-}
-
-/* Links that are fed are there. */
-static void
-check_names(struct weir_sim_model *model, const struct weir_base_doc_value *links,
-	const struct weir_base_doc_value *fed)
-{
-	uint32_t i;
-
-	for (i = 0; i < weir_base_doc_count(fed); i++)
-		if (weir_base_doc_get(links, weir_base_doc_name(weir_base_doc_at(fed, i))) == NULL)
-			weir_base_doc_error_add(model->doc, weir_base_doc_at(fed, i),
-				"unknown link '%s'; expected %s",
-				weir_base_doc_name(weir_base_doc_at(fed, i)),
-				sim_doc_link_names(model));
 }
 
 int
@@ -440,16 +369,12 @@ sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_valu
 {
 	const struct weir_base_doc_value *application = weir_base_doc_get(root, "application");
 	const struct weir_base_doc_value *links = weir_base_doc_get(application, "links");
-	const struct weir_base_doc_value *traffic = weir_base_doc_get(root, "traffic");
 	uint32_t i;
 
-	check_names(model, links, weir_base_doc_get(traffic, "emulated"));
-	check_names(model, links, weir_base_doc_get(traffic, "replayed"));
 	for (i = 0; i < weir_base_doc_count(links); i++) {
 		const struct weir_base_doc_value *link = weir_base_doc_at(links, i);
 		const bool has_hits = sim_doc_has_hits(root, link);
 
-		sim_doc_check_keys(model, root, link);
 		if ((has_hits || !sim_doc_is_made(application, link)) &&
 			read_link(model, root, link, has_hits) < 0)
 			return -ENOMEM;

@@ -79,26 +79,6 @@ find_or_tell(struct weir_sim_model *model, const struct weir_base_doc_value *val
 	return SIM_NONE;
 }
 
-const char *
-sim_doc_port_names(const struct weir_sim_model *model)
-{
-	const struct weir_base_doc_value *platform =
-		weir_base_doc_get(weir_base_doc_root(model->doc), "platform");
-
-	return weir_base_doc_names(model->doc, weir_base_doc_get(platform, "ports"),
-		"a port of platform.ports, which has none");
-}
-
-const char *
-sim_doc_link_names(const struct weir_sim_model *model)
-{
-	const struct weir_base_doc_value *application =
-		weir_base_doc_get(weir_base_doc_root(model->doc), "application");
-
-	return weir_base_doc_names(model->doc, weir_base_doc_get(application, "links"),
-		"one of application.links, which has none");
-}
-
 uint32_t
 sim_doc_meant_queue(const struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {

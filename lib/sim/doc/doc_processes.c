@@ -57,30 +57,18 @@ sim_doc_is_made(
 	return false;
 }
 
-/* Nothing else comes to the link that they send to, which is one, of hits where these are simulated. */
+/* What is sent to a link as hits is simulated where these are its frames. */
 static void
 check_target(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *process, const struct weir_base_doc_value *costs)
 {
 	const struct weir_base_doc_value *to = weir_base_doc_get(process, "to"), *link;
 
-	if (to == NULL)
+	if (to == NULL || !makes_hits(process, costs))
 		return;
 	link = weir_base_doc_get(weir_base_doc_get(weir_base_doc_get(root, "application"), "links"),
 		weir_base_doc_str(to));
-	if (link == NULL)
-		weir_base_doc_error_add(model->doc, to, "unknown link '%s'; expected %s",
-			weir_base_doc_str(to), sim_doc_link_names(model));
-	else if (weir_base_doc_given(link, "port") || sim_doc_emulated(root, link) != NULL ||
-		 sim_doc_replayed(root, link) != NULL || sim_doc_shared(root, link) != NULL)
-		weir_base_doc_error_add(model->doc, to,
-			"other frames come to link '%s'; expected one that has none but those that "
-			"functions make",
-			weir_base_doc_str(to));
-	else if (makes_hits(process, costs) &&
-		 (strcmp(weir_base_doc_str(weir_base_doc_get(link, "format")),
-			  WEIR_BASE_FORMAT_HIT) != 0 ||
-			 weir_base_doc_u64(weir_base_doc_get(link, "count")) > 1))
+	if (strcmp(weir_base_doc_str(weir_base_doc_get(link, "format")), WEIR_BASE_FORMAT_HIT) != 0)
 		weir_base_doc_error_add(model->doc, to,
 			"'%s' is not one link of format '%s'; expected such a link",
 			weir_base_doc_str(to), WEIR_BASE_FORMAT_HIT);
@@ -114,23 +102,21 @@ cycles_of(const struct weir_base_doc_value *costs, const char *key)
 	return sim_coarse(weir_base_doc_f64(weir_base_doc_get(costs, key)));
 }
 
-/* It is behind the link's others. @return their number */
-static uint32_t
+/* It is behind the link's others. */
+static void
 append(struct weir_sim_model *model, struct model_link *link)
 {
-	uint32_t *last = &link->functions, nb = 1;
+	uint32_t *last = &link->functions;
 
-	for (; *last != SIM_NONE; last = &model->functions[*last].next)
-		nb++;
+	while (*last != SIM_NONE)
+		last = &model->functions[*last].next;
 	*last = model->nb_functions++;
-	return nb;
 }
 
 /* The thread that receives a link's frames works on each for so much longer, where no function before it drops that. */
 static int
-add_function(struct weir_sim_model *model, const struct weir_base_doc_value *process,
-	struct model_link *link, const char *name, const struct weir_base_doc_value *costs,
-	uint32_t finder)
+add_function(struct weir_sim_model *model, struct model_link *link, const char *name,
+	const struct weir_base_doc_value *costs, uint32_t finder)
 {
 	const uint32_t to = model->streams[link->stream].queue;
 	struct model_function *function, *functions = realloc(model->functions,
@@ -149,11 +135,7 @@ add_function(struct weir_sim_model *model, const struct weir_base_doc_value *pro
 	};
 	if (asprintf(&function->name, "%s %s", link->name, name) < 0)
 		return -ENOMEM;
-	if (append(model, link) == WEIR_BASE_PROCESSES_MAX + 1)
-		weir_base_doc_error_add(model->doc, process,
-			"more than %d processes look at frames of link '%s' before its buffer; "
-			"expected fewer",
-			WEIR_BASE_PROCESSES_MAX, link->name);
+	append(model, link);
 	if ((to & SIM_TO_PORT) != 0)
 		model->graph.ports[to & ~SIM_TO_PORT].has_functions = true;
 	return function->drops > 0 ? sim_doc_reason(model, &function->reason, "%s", name) : 0;
@@ -182,18 +164,6 @@ is_called(const struct model_link *link, const struct weir_base_doc_value *name)
 	       strcmp(link->name, weir_base_doc_str(name)) == 0;
 }
 
-/* @return whether one of the first entries of a list is that link's */
-static bool
-is_listed(const struct model_link *link, const struct weir_base_doc_value *list, uint32_t nb)
-{
-	uint32_t i;
-
-	for (i = 0; i < nb; i++)
-		if (is_called(link, weir_base_doc_at(list, i)))
-			return true;
-	return false;
-}
-
 /* The links that an entry of a process' list names. */
 static int
 look_at(struct weir_sim_model *model, const struct weir_base_doc_value *process, uint32_t entry,
@@ -212,18 +182,13 @@ look_at(struct weir_sim_model *model, const struct weir_base_doc_value *process,
 			continue;
 		if (!is_known && !check_link(model, at, link->value, makes_hits(process, costs)))
 			return 0;
-		if (is_listed(link, list, entry)) {
-			weir_base_doc_error_add(model->doc, at,
-				"link '%s' is there already; expected each once", link->name);
-			return 0;
-		}
 		is_known = true;
 		if (sim_doc_read_finder(
 			    model, process, weir_base_doc_name(process), costs, i, &finder) < 0)
 			return -ENOMEM;
 		if (where == WEIR_BASE_WHERE_INLINE) {
-			if (add_function(model, process, link, weir_base_doc_name(process), costs,
-				    finder) < 0)
+			if (add_function(model, link, weir_base_doc_name(process), costs, finder) <
+				0)
 				return -ENOMEM;
 		} else if (sim_doc_follow(model, i, costs, finder) < 0) {
 			return -ENOMEM;
@@ -247,11 +212,6 @@ read_process(struct weir_sim_model *model, const struct weir_base_doc_value *roo
 
 	costs = find_costs(model, root, process, weir_base_doc_name(process));
 	check_target(model, root, process, costs);
-	if (weir_base_doc_count(links) == 0)
-		weir_base_doc_error_add(model->doc, links,
-			"no links whose frames process '%s' gets; expected one of "
-			"application.links",
-			weir_base_doc_name(process));
 	if (where_of(process) != WEIR_BASE_WHERE_INLINE && sim_doc_add_follower(model, process) < 0)
 		return -ENOMEM;
 	for (i = 0; i < weir_base_doc_count(links); i++)
@@ -269,7 +229,7 @@ read_hits(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 	const struct weir_base_doc_value *costs;
 	uint32_t i, finder;
 
-	if (hits == NULL || !check_link(model, hits, link, true))
+	if (hits == NULL)
 		return 0;
 	costs = find_costs(model, root, hits, WEIR_BASE_PROCESS_HITS);
 	check_target(model, root, hits, costs);
@@ -278,8 +238,8 @@ read_hits(struct weir_sim_model *model, const struct weir_base_doc_value *root,
 			continue;
 		if (sim_doc_read_finder(model, hits, WEIR_BASE_PROCESS_HITS, costs, i, &finder) < 0)
 			return -ENOMEM;
-		if (add_function(model, hits, &model->links[i], WEIR_BASE_PROCESS_HITS, costs,
-			    finder) < 0)
+		if (add_function(model, &model->links[i], WEIR_BASE_PROCESS_HITS, costs, finder) <
+			0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -11,6 +11,8 @@
 
 #define SIM_JOB_SLICE_PS UINT64_C(25000000) /* of jobs, as of a program that is run */
 
+/* Before all: would a program that runs it refuse nothing of what is read, or left aside, here? */
+bool sim_doc_is_in_order(struct weir_sim_model *model);
 /* Before all that depends on its limit; and what of it does not go with the queues, after these. */
 int sim_doc_read_scheduler(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 /* There are queues of its own all the same: it has a limit. */
@@ -114,25 +116,22 @@ const struct weir_base_doc_value *sim_doc_replayed(
 /* May frames of this format be replayed for a link? @return false: this was refused */
 bool sim_doc_check_replayed(struct weir_sim_model *model,
 	const struct weir_base_doc_value *replayed, const struct weir_base_doc_value *link,
-	const struct sim_format *format);
+	const struct weir_base_format *format);
 /* Do they say when they come, and how often? */
 bool sim_doc_check_timed(struct weir_sim_model *model, const struct weir_base_doc_value *link,
-	const struct sim_format *format);
+	const struct weir_base_format *format);
 /* What a stream replays by a port is frames of that format, as far as it is of links that share the port: then it is their streams'. */
 int sim_doc_split_capture(
-	struct weir_sim_model *model, uint32_t stream, const struct sim_format *format);
+	struct weir_sim_model *model, uint32_t stream, const struct weir_base_format *format);
 /* The frames of a file, to the links' streams from number @p first on; what is of no link is a stream behind all. */
 int sim_doc_read_replayed(struct weir_sim_model *model, const struct weir_base_doc_value *replayed,
-	const struct sim_format *format, uint32_t first);
-/* What is done to frames of so many bytes, whose rate is known. */
+	const struct weir_base_format *format, uint32_t first);
+/* What is done to frames, whose rate is known. */
 int sim_doc_read_faults(struct weir_sim_model *model, const struct weir_base_doc_value *emulated,
-	struct model_frames *frames, uint32_t bytes);
+	struct model_frames *frames);
 /* What frames of links say of themselves, where something is done to some; before they are numbered. */
 int sim_doc_read_fields(struct weir_sim_model *model, const struct weir_base_doc_value *root,
-	struct model_link *link, bool *is_good);
-/* Can links of one name be told from each other, and from those before them? */
-void sim_doc_check_keys(struct weir_sim_model *model, const struct weir_base_doc_value *root,
-	const struct weir_base_doc_value *link);
+	struct model_link *link);
 /* After all streams: those of links. */
 int sim_doc_read_links(struct weir_sim_model *model, const struct weir_base_doc_value *root);
 /* Do functions make the frames of a link? */
@@ -223,10 +222,7 @@ uint32_t sim_doc_find_any_queue(
 uint32_t sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_memory(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_cores(struct weir_sim_model *model, const struct weir_base_doc_value *value);
-/* Names of ports, and of links, for errors: "a, b or c". */
-const char *sim_doc_port_names(const struct weir_sim_model *model);
-const char *sim_doc_link_names(const struct weir_sim_model *model);
-/* Index of what @p value names, where nothing is told of what is not there. */
+/* Likewise, but nothing is told. */
 uint32_t sim_doc_meant_queue(
 	const struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_stream(

@@ -24,7 +24,7 @@
 struct replay {
 	struct weir_sim_model *model;
 	const struct weir_base_doc_value *path;
-	const struct sim_format *format;
+	const struct weir_base_format *format;
 	uint64_t key;                                /* of the first link */
 	uint32_t first, nb;                          /* streams: one for each of the links */
 	uint64_t rate_packets, rate_seconds;         /* 0: its own times */
@@ -43,54 +43,32 @@ path_of(const struct weir_base_doc_value *replayed)
 	return pcap != NULL ? pcap : weir_base_doc_get(replayed, "frames");
 }
 
-/* Where does a frame end, and when does it come? @return false: this was refused */
-static bool
-check_raw(struct weir_sim_model *model, const struct weir_base_doc_value *value,
-	const struct sim_format *format)
-{
-	if ((format->bytes_min == format->bytes_max ||
-		    format->fields[SIM_FIELD_LENGTH].width > 0) &&
-		format->bytes_min > 0 && format->bytes_min <= FRAME_BYTES)
-		return true;
-	weir_base_doc_error_add(model->doc, value,
-		"nothing tells where frames of format '%s' end; expected one with a size, or a "
-		"length, or a capture",
-		format->name);
-	return false;
-}
-
 bool
 sim_doc_check_replayed(struct weir_sim_model *model, const struct weir_base_doc_value *replayed,
-	const struct weir_base_doc_value *link, const struct sim_format *format)
+	const struct weir_base_doc_value *link, const struct weir_base_format *format)
 {
-	const struct weir_base_doc_value *pcap = weir_base_doc_get(replayed, "pcap");
 	const struct weir_base_doc_value *raw = weir_base_doc_get(replayed, "frames");
 
-	if ((pcap != NULL) != (raw != NULL))
-		return sim_doc_check_timed(model, link, format) &&
-		       (raw == NULL || check_raw(model, raw, format));
-	weir_base_doc_error_add(model->doc, raw != NULL ? raw : replayed,
-		"link '%s' is replayed from %s; expected either 'pcap' or 'frames'",
-		weir_base_doc_name(link), raw != NULL ? "two files" : "nothing");
+	if (!sim_doc_check_timed(model, link, format))
+		return false;
+	if (raw == NULL || format->size_min_bytes <= FRAME_BYTES)
+		return true;
+	weir_base_doc_error_add(model->doc, raw,
+		"frames of format '%s' have at least %" PRIu32 " B; expected up to %d",
+		format->name, format->size_min_bytes, FRAME_BYTES);
 	return false;
 }
 
 bool
 sim_doc_check_timed(struct weir_sim_model *model, const struct weir_base_doc_value *link,
-	const struct sim_format *format)
+	const struct weir_base_format *format)
 {
-	if (format->clock_hz == 0 || format->fields[SIM_FIELD_TIMESTAMP].width == 0)
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(link, "format"),
-			"frames of format '%s' do not say their time: that of the buffer is when "
-			"a thread takes them; expected a format with a timestamp and a clock",
-			format->name);
-	else if (format->step == 0 &&
-		 !weir_base_doc_given(weir_base_doc_get(link, "buffer"), "rate"))
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(link, "buffer"),
-			"format '%s' has no step; expected a key 'rate', the frames a second",
-			format->name);
-	else
+	if (format->fields[WEIR_BASE_FIELD_TIMESTAMP].width_bits != 0)
 		return true;
+	weir_base_doc_error_add(model->doc, weir_base_doc_get(link, "format"),
+		"frames of format '%s' do not say their time: that of the buffer is when "
+		"a thread takes them; expected a format with a timestamp and a clock",
+		format->name);
 	return false;
 }
 
@@ -138,23 +116,24 @@ add_rest(struct replay *replay, uint32_t bytes, uint32_t reason)
 
 /* Is so much of a frame there that its key is read, by a word, or of what is less than one? */
 static bool
-has_key(const struct sim_format *format, uint32_t bytes)
+has_key(const struct weir_base_format *format, uint32_t bytes)
 {
-	const struct sim_field *field = &format->fields[SIM_FIELD_STREAM];
-	const uint32_t end = (field->offset + field->width + 7) / 8;
+	const struct weir_base_field_place *field = &format->fields[WEIR_BASE_FIELD_STREAM];
+	const uint32_t end = (field->offset_bits + field->width_bits + 7) / 8;
 
-	if (bytes >= (field->width > 0 && end > WORD_BYTES ? end : WORD_BYTES))
+	if (bytes >= (field->width_bits > 0 && end > WORD_BYTES ? end : WORD_BYTES))
 		return true;
-	return bytes >= format->bytes_min && bytes < WORD_BYTES;
+	return bytes >= format->size_min_bytes && bytes < WORD_BYTES;
 }
 
 /* What one says of itself, or that it is none of a link that would drop others as @p wrong_size. */
 static struct model_frame
-read_frame(const struct sim_format *format, const uint8_t *bytes, uint32_t nb, uint32_t wrong_size)
+read_frame(const struct weir_base_format *format, const uint8_t *bytes, uint32_t nb,
+	uint32_t wrong_size)
 {
 	return (struct model_frame){
-		.timestamp = sim_format_get(format, SIM_FIELD_TIMESTAMP, bytes, nb),
-		.sequence = sim_format_get(format, SIM_FIELD_SEQUENCE, bytes, nb),
+		.timestamp = sim_format_get(format, WEIR_BASE_FIELD_TIMESTAMP, bytes, nb),
+		.sequence = sim_format_get(format, WEIR_BASE_FIELD_SEQUENCE, bytes, nb),
 		.reason = sim_format_allows(format, bytes, nb) ? SIM_NONE : wrong_size,
 	};
 }
@@ -162,13 +141,13 @@ read_frame(const struct sim_format *format, const uint8_t *bytes, uint32_t nb, u
 static int
 add_frame(struct replay *replay, const uint8_t *bytes, uint32_t nb)
 {
-	const struct sim_format *format = replay->format;
+	const struct weir_base_format *format = replay->format;
 	struct model_frame frame;
 	uint64_t number;
 
 	if (!has_key(format, nb))
 		return add_rest(replay, nb, replay->truncated);
-	number = sim_format_get(format, SIM_FIELD_STREAM, bytes, nb) - replay->key;
+	number = sim_format_get(format, WEIR_BASE_FIELD_STREAM, bytes, nb) - replay->key;
 	if (number >= replay->nb)
 		return add_rest(replay, nb, replay->unknown_stream);
 	frame = read_frame(format, bytes, nb,
@@ -199,7 +178,7 @@ add_packet(struct replay *replay, const struct weir_base_pcap_record *record)
 	uint32_t offset, bytes;
 
 	go_on(replay, record->time_ns);
-	if (replay->format->is_ethernet)
+	if (replay->format->layer == WEIR_BASE_LAYER_ETHERNET)
 		return add_frame(replay, record->bytes, captured);
 	switch (weir_base_datagram_find(record->bytes, captured, captured, &offset, &bytes)) {
 	case WEIR_BASE_DATAGRAM_OTHER:
@@ -238,7 +217,7 @@ read_capture(struct replay *replay)
 
 /* The link whose frame a packet is, of those that share a port; SIM_NONE: none. Where that is in it. */
 static uint32_t
-find_link(const struct weir_sim_model *model, uint32_t queue, const struct sim_format *format,
+find_link(const struct weir_sim_model *model, uint32_t queue, const struct weir_base_format *format,
 	const struct weir_base_pcap_record *record, uint32_t *offset, uint32_t *bytes)
 {
 	uint64_t key;
@@ -246,17 +225,17 @@ find_link(const struct weir_sim_model *model, uint32_t queue, const struct sim_f
 
 	*offset = 0;
 	*bytes = record->captured_bytes;
-	if (!format->is_ethernet &&
+	if (format->layer != WEIR_BASE_LAYER_ETHERNET &&
 		weir_base_datagram_find(record->bytes, record->captured_bytes,
 			record->captured_bytes, offset, bytes) != WEIR_BASE_DATAGRAM_FOUND)
 		return SIM_NONE;
 	if (!has_key(format, *bytes))
 		return SIM_NONE;
-	key = sim_format_get(format, SIM_FIELD_STREAM, record->bytes + *offset, *bytes);
+	key = sim_format_get(format, WEIR_BASE_FIELD_STREAM, record->bytes + *offset, *bytes);
 	for (i = 0; i < model->nb_links; i++)
 		if (model->links[i].has_fields &&
 			model->streams[model->links[i].stream].queue == queue &&
-			(format->fields[SIM_FIELD_STREAM].width == 0 ||
+			(format->fields[WEIR_BASE_FIELD_STREAM].width_bits == 0 ||
 				model->links[i].fields.key == key))
 			return i;
 	return SIM_NONE;
@@ -264,7 +243,7 @@ find_link(const struct weir_sim_model *model, uint32_t queue, const struct sim_f
 
 /* A packet of a stream's capture is its link's; one of none moves up to the place after those that are left. */
 static int
-split_packet(struct weir_sim_model *model, uint32_t index, const struct sim_format *format,
+split_packet(struct weir_sim_model *model, uint32_t index, const struct weir_base_format *format,
 	const struct weir_base_pcap_record *record, uint32_t number, uint32_t *nb_left)
 {
 	struct model_capture *capture = &model->streams[index].capture;
@@ -304,7 +283,7 @@ follow(struct weir_sim_model *model, uint32_t index)
 
 int
 sim_doc_split_capture(
-	struct weir_sim_model *model, uint32_t stream, const struct sim_format *format)
+	struct weir_sim_model *model, uint32_t stream, const struct weir_base_format *format)
 {
 	struct model_capture *capture = &model->streams[stream].capture;
 	const struct weir_base_doc_value *path =
@@ -331,7 +310,7 @@ sim_doc_split_capture(
 #else
 int
 sim_doc_split_capture(
-	struct weir_sim_model *model, uint32_t stream, const struct sim_format *format)
+	struct weir_sim_model *model, uint32_t stream, const struct weir_base_format *format)
 {
 	(void)model;
 	(void)stream;
@@ -379,18 +358,20 @@ read_up_to(const struct replay *replay, struct raw *raw, uint32_t from, uint32_t
 static int
 read_raw_frame(const struct replay *replay, struct raw *raw, uint32_t *bytes)
 {
-	const struct sim_format *format = replay->format;
-	uint64_t size = format->bytes_min, length;
-	int more = read_up_to(replay, raw, 0, format->bytes_min);
+	const struct weir_base_format *format = replay->format;
+	uint64_t size = format->size_min_bytes, length;
+	int more = read_up_to(replay, raw, 0, format->size_min_bytes);
 
 	if (more != 1)
 		return more;
-	if (format->bytes_min != format->bytes_max) {
-		length = sim_format_get(format, SIM_FIELD_LENGTH, raw->frame, format->bytes_min);
-		size = length > FRAME_BYTES ? length
-					    : length * format->length_unit + format->length_plus;
+	if (format->size_min_bytes != format->size_max_bytes) {
+		length = sim_format_get(
+			format, WEIR_BASE_FIELD_LENGTH, raw->frame, format->size_min_bytes);
+		size = length > FRAME_BYTES
+			       ? length
+			       : length * format->length_unit_bytes + format->length_plus_bytes;
 	}
-	if (size > FRAME_BYTES || size < format->bytes_min || size > format->bytes_max) {
+	if (size > FRAME_BYTES || size < format->size_min_bytes || size > format->size_max_bytes) {
 		weir_base_doc_error_add(replay->model->doc, replay->path,
 			"'%s': frame %" PRIu64 " says that it has %" PRIu64
 			" bytes; expected frames of format '%s'",
@@ -398,16 +379,19 @@ read_raw_frame(const struct replay *replay, struct raw *raw, uint32_t *bytes)
 		return -EINVAL;
 	}
 	*bytes = (uint32_t)size;
-	return size > format->bytes_min ? read_up_to(replay, raw, format->bytes_min, *bytes) : 1;
+	return size > format->size_min_bytes
+		       ? read_up_to(replay, raw, format->size_min_bytes, *bytes)
+		       : 1;
 }
 
 /* Time since the first frame, which timestamps say modulo their width. */
 static uint64_t
 raw_time_ns(const struct replay *replay, struct raw *raw, uint32_t bytes)
 {
-	const struct sim_format *format = replay->format;
-	const uint32_t unused = 64 - format->fields[SIM_FIELD_TIMESTAMP].width;
-	const uint64_t timestamp = sim_format_get(format, SIM_FIELD_TIMESTAMP, raw->frame, bytes);
+	const struct weir_base_format *format = replay->format;
+	const uint32_t unused = 64 - format->fields[WEIR_BASE_FIELD_TIMESTAMP].width_bits;
+	const uint64_t timestamp =
+		sim_format_get(format, WEIR_BASE_FIELD_TIMESTAMP, raw->frame, bytes);
 	const int64_t ahead = (int64_t)((timestamp - raw->newest) << unused) >> unused;
 
 	if (replay->nb_read > 0 && ahead > 0)
@@ -487,7 +471,7 @@ read_file(struct replay *replay, const struct weir_base_doc_value *replayed)
 
 int
 sim_doc_read_replayed(struct weir_sim_model *model, const struct weir_base_doc_value *replayed,
-	const struct sim_format *format, uint32_t first)
+	const struct weir_base_format *format, uint32_t first)
 {
 	const struct weir_base_doc_value *link = model->streams[first].value;
 	const double hz = weir_base_doc_f64(weir_base_doc_get(replayed, "rate"));

@@ -15,37 +15,10 @@ ns_of(const struct weir_base_doc_value *map, const char *key)
 	return (uint64_t)llround(weir_base_doc_f64(weir_base_doc_get(map, key)) * NS_PER_S);
 }
 
-/* One more link of a request. @return whether it may be */
-static bool
-take_link(struct weir_sim_model *model, struct model_request *request,
-	const struct weir_base_doc_value *value, uint32_t link)
-{
-	uint32_t i;
-
-	for (i = 0; i < request->nb_links; i++)
-		if (model->asked[request->first_link + i] == link) {
-			weir_base_doc_error_add(model->doc, value,
-				"link '%s' is asked already; expected each once",
-				model->links[link].name);
-			return false;
-		}
-	if (request->nb_links > 0 && request->clock_hz != model->links[link].clock_hz) {
-		weir_base_doc_error_add(model->doc, value,
-			"the clock of link '%s' has another rate than those before it; expected "
-			"links of one clock",
-			model->links[link].name);
-		return false;
-	}
-	request->clock_hz = model->links[link].clock_hz;
-	model->asked[model->nb_asked++] = link;
-	request->nb_links++;
-	return true;
-}
-
 /* A link of that name, or all that have it with a number. */
 static void
 take_links(struct weir_sim_model *model, struct model_request *request,
-	const struct weir_base_doc_value *links, const struct weir_base_doc_value *value)
+	const struct weir_base_doc_value *value)
 {
 	const char *name = weir_base_doc_str(value);
 	bool is_known = false;
@@ -58,24 +31,19 @@ take_links(struct weir_sim_model *model, struct model_request *request,
 			strcmp(link->name, name) != 0)
 			continue;
 		is_known = true;
-		if (!take_link(model, request, value, i))
-			return;
+		request->clock_hz = link->clock_hz;
+		model->asked[model->nb_asked++] = i;
+		request->nb_links++;
 	}
-	if (is_known)
-		return;
-	if (weir_base_doc_get(links, name) != NULL)
+	if (!is_known)
 		weir_base_doc_error_add(model->doc, value,
 			"how many hits come to link '%s' is not said; expected other links, or "
 			"'hits' of the functions that find them in 'processes' of 'costs'",
 			name);
-	else
-		weir_base_doc_error_add(model->doc, value, "unknown link '%s'; expected %s", name,
-			sim_doc_link_names(model));
 }
 
 static void
-read_request(struct weir_sim_model *model, const struct weir_base_doc_value *links,
-	const struct weir_base_doc_value *value)
+read_request(struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {
 	const struct weir_base_doc_value *list = weir_base_doc_get(value, "links");
 	struct model_request *request = &model->requests[model->nb_requests];
@@ -91,18 +59,9 @@ read_request(struct weir_sim_model *model, const struct weir_base_doc_value *lin
 		.timeout_ps = sim_doc_ps(weir_base_doc_get(value, "timeout")),
 	};
 	for (i = 0; i < weir_base_doc_count(list); i++)
-		take_links(model, request, links, weir_base_doc_at(list, i));
-	if (weir_base_doc_count(list) == 0)
-		weir_base_doc_error_add(
-			model->doc, list, "no links to ask; expected one of application.links");
-	if (request->nb_links == 0)
-		return;
-	if ((double)request->window_ns * (double)request->clock_hz < NS_PER_S ||
-		(double)request->every_ns * (double)request->clock_hz < NS_PER_S)
-		weir_base_doc_error_add(model->doc, value,
-			"'window' and 'every' are no tick of the links' clock; expected longer "
-			"times");
-	model->nb_requests++;
+		take_links(model, request, weir_base_doc_at(list, i));
+	if (request->nb_links > 0)
+		model->nb_requests++;
 }
 
 int
@@ -121,8 +80,7 @@ sim_doc_read_requests(struct weir_sim_model *model, const struct weir_base_doc_v
 	/* Links that are refused would be told again as unknown. */
 	weir_base_doc_errors(model->doc, &nb_errors);
 	for (i = 0; nb_errors == 0 && i < nb; i++)
-		read_request(
-			model, weir_base_doc_get(application, "links"), weir_base_doc_at(list, i));
+		read_request(model, weir_base_doc_at(list, i));
 	model->nb_fragments = (uint32_t)weir_base_doc_u64(weir_base_doc_get(room, "count"));
 	return 0;
 }

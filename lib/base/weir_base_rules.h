@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_BASE_RULES_H
+#define WEIR_BASE_RULES_H
+
+/**
+ * @file
+ * Rules between the keys of a description, which no table of keys can state: the same ones, in the same words, for those who run
+ * what is described, and for those who simulate it. What only a machine that runs it can say, such as whether a plug-in is there, is
+ * not among them.
+ *
+ * Each function adds errors to the document, which is checked against its tables and in order so far. A document is for one
+ * thread at a time. Needs no DPDK.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir_base_format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_base_doc;
+struct weir_base_doc_value;
+
+/** Longest name of a link, its number and its end included. */
+#define WEIR_BASE_LINK_NAME_SIZE 48
+
+/** Longest name of a function on frames of links. */
+#define WEIR_BASE_PROCESS_NAME_MAX 15
+
+/** Is it a name of 1 to @p max letters, digits or '_'? */
+bool weir_base_is_name(const char *text, size_t max);
+
+/** Links of one name, or one of these. */
+struct weir_base_links {
+	const struct weir_base_doc_value *link; /**< of `application.links`; NULL: there are none */
+	uint32_t first; /**< number of the first of them, among those of its name */
+	uint32_t nb;    /**< how many they are */
+};
+
+/** The links of `application.links` that @p name means: NAME those of that name, NAME-2 one of them. */
+struct weir_base_links weir_base_links_find(
+	const struct weir_base_doc_value *links, const char *name);
+
+/** What the key `buffer` of a link asks for, for frames of @p format. */
+struct weir_base_buffer weir_base_buffer_read(
+	const struct weir_base_format *format, const struct weir_base_doc_value *buffer);
+
+/** Formats and links of @p application: names, stream keys, and what may stand in their buffers. */
+void weir_base_rules_links(
+	struct weir_base_doc *doc, const struct weir_base_doc_value *application);
+
+/** What its links' frames come from, and its functions that look at them, where links are in order. */
+void weir_base_rules_frames(
+	struct weir_base_doc *doc, const struct weir_base_doc_value *application);
+
+/** What is emulated or replayed for its links, where these are in order. */
+void weir_base_rules_traffic(
+	struct weir_base_doc *doc, const struct weir_base_doc_value *application);
+
+/** Its requests of windows, where links are in order. */
+void weir_base_rules_requests(
+	struct weir_base_doc *doc, const struct weir_base_doc_value *application);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
