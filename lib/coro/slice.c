@@ -331,6 +331,7 @@ is_over(struct weir_coro_block *block)
 			return end_ticked(block, nb);
 		/* Cancelled since the question above: the notice of that is taken now. */
 		if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED)) {
+			block->blind = 0; /* it is not asked where slices end by count */
 			give(block, 1);
 			return true;
 		}
@@ -341,10 +342,6 @@ is_over(struct weir_coro_block *block)
 	}
 	if (block->looked_in == (uint32_t)block->resumes)
 		return look_again(block, nb);
-	if (block->blind > 0 && nb == block->checks_given) {
-		give(block, --block->blind > 0 ? nb : WEIR_CORO_LOOK);
-		return true;
-	}
 	return look_first(block, nb);
 }
 
@@ -385,17 +382,6 @@ looks_on(const struct weir_coro_block *block)
 	return block->looks == LOOKS_ALL && block->looked_in == (uint32_t)block->resumes &&
 	       !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) &&
 	       !__atomic_load_n(&always, __ATOMIC_RELAXED) && coro_slice_of(block) != 0;
-}
-
-/* Do regular checks end this slice by their number, and the next one too, with nothing else to attend to? */
-static inline bool
-ends_by_count(const struct weir_coro_block *block)
-{
-	return block->blind > 1 && block->checks_left == 1 &&
-	       block->checks_begin == block->checks_given && block->held == 0 &&
-	       !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) &&
-	       !__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) &&
-	       !__atomic_load_n(&always, __ATOMIC_RELAXED);
 }
 
 /* Is there nothing else to attend to than the time? */
@@ -453,20 +439,14 @@ counts_to_look(const struct weir_coro_block *block)
 }
 
 /*
- * The three that come most often go by themselves: most regular slices end by count; where all checks are looks, most
- * find that much is left, which shall cost little more than the look itself; and most others that are counted to have nothing to teach.
+ * Those that come most often go by themselves: where all checks are looks, most find that much is left, which shall cost little more
+ * than the look itself; and most others that are counted to have nothing to teach. (weir_coro_slice_counted() is before.)
  */
 bool
 weir_coro_slice_over(struct weir_coro_block *block)
 {
 	uint64_t now;
 
-	if (ends_by_count(block)) {
-		block->checks += block->checks_given;
-		block->blind--;
-		block->checks_left = block->checks_given;
-		return true;
-	}
 	if (looks_on(block)) {
 		now = weir_base_cycles();
 		block->checks++;

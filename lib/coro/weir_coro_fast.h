@@ -58,8 +58,8 @@ struct weir_coro_block {
 	uint8_t held;      /**< weir_coro_hold() without release; the most stays */
 	bool cancelled;    /**< it is to end */
 	bool fp_control;   /**< FP control words belong to it */
-	uint8_t blind : 4; /**< slices to end by count, without a look at the clock */
-	uint8_t trust : 4; /**< slices in a row that came out as expected */
+	uint8_t blind;     /**< slices to end by count, without a look at the clock */
+	uint8_t trust;     /**< slices in a row that came out as expected */
 	uint8_t looks; /**< at the clock in the slice in which it was last looked at: 1, or more */
 
 	uint32_t class_id __attribute__((aligned(64))); /**< class of its stack */
@@ -214,19 +214,14 @@ weir_coro_resume(struct weir_coro *coro)
 #endif
 }
 
-/**
- * Give the core back to who resumed the calling coroutine; return when it is resumed.
- *
- * @return true when the coroutine is to end (weir_coro_cancel())
- */
-static inline bool
-weir_coro_yield(void)
+/** Library internal: weir_coro_yield() of the one that runs here, or NULL. */
+static inline __attribute__((always_inline)) bool
+weir_coro_yield_of(struct weir_coro_block *block)
 {
 #if defined(WEIR_CORO_CHECKS)
+	(void)block;
 	return weir_coro_yield_slowly();
 #else
-	struct weir_coro_block *block = weir_coro_thread_now()->current;
-
 	if (__builtin_expect(block == NULL || block->held != 0, 0))
 		return weir_coro_yield_slowly();
 	weir_coro_thread_now()->current = block->outer;
@@ -235,6 +230,34 @@ weir_coro_yield(void)
 	weir_coro_switch_out(&block->contexts);
 	return __atomic_load_n(&weir_coro_thread_now()->current->cancelled, __ATOMIC_RELAXED);
 #endif
+}
+
+/**
+ * Give the core back to who resumed the calling coroutine; return when it is resumed.
+ *
+ * @return true when the coroutine is to end (weir_coro_cancel())
+ */
+static inline bool
+weir_coro_yield(void)
+{
+	return weir_coro_yield_of(weir_coro_thread_now()->current);
+}
+
+/**
+ * Library internal: do regular checks end this slice by their number, with nothing else to attend to? So most of them end, and inline it
+ * costs half. After the last one it is looked at the clock. (Of a cancellation attention tells, at the first check after it.)
+ */
+static inline __attribute__((always_inline)) bool
+weir_coro_slice_counted(struct weir_coro_block *block)
+{
+	const uint32_t given = block->checks_given;
+
+	if (block->blind == 0 || block->checks_begin != given || block->held != 0)
+		return false;
+	block->checks += given;
+	block->blind--;
+	block->checks_given = block->checks_left = block->blind > 0 ? given : WEIR_CORO_LOOK;
+	return true;
 }
 
 /**
@@ -252,8 +275,10 @@ weir_coro_slice_check(struct weir_coro_block *block)
 		block->checks_left = (uint32_t)left - 1;
 		return false;
 	}
-	if (left > 0 || attention != 0)
+	if (attention != 0)
 		return weir_coro_slice_over(block);
+	if (left > 0)
+		return weir_coro_slice_counted(block) || weir_coro_slice_over(block);
 	now = weir_base_cycles();
 	__asm__ volatile("" : : : "memory");
 	block->checks_left = (uint32_t)left - 1;
@@ -284,7 +309,7 @@ weir_coro_maybe_yield(void)
 		return false;
 	if (!weir_coro_slice_check(block))
 		return false;
-	return weir_coro_yield();
+	return weir_coro_yield_of(block);
 }
 
 /**

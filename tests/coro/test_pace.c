@@ -167,6 +167,22 @@ begin_block(weir_coro_run_t run)
 	coro_slice_reset(&block, SLICE * 2);
 }
 
+static void
+all_are_counted(void)
+{
+	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
+}
+
+/* As weir_coro_resume() does it. */
+static void
+resume(void)
+{
+	block.resumes++;
+	if (block.checks_left == WEIR_CORO_LOOK)
+		weir_coro_slice_begin(&block);
+	block.checks_begin = block.checks_left;
+}
+
 static struct slices
 run_slices(double (*spacing)(void), unsigned int nb)
 {
@@ -178,10 +194,7 @@ run_slices(double (*spacing)(void), unsigned int nb)
 	nb_looks = nb_lean = 0;
 	for (unsigned int i = 0; i < nb; i++) {
 		begin = before = time_now;
-		block.resumes++;
-		if (block.checks_left == WEIR_CORO_LOOK)
-			weir_coro_slice_begin(&block);
-		block.checks_begin = block.checks_left;
+		resume();
 		for (;;) {
 			spacing_now = (uint64_t)(spacing() + 0.5);
 			slices.longest = fmax(slices.longest, (double)spacing_now);
@@ -338,10 +351,8 @@ look_at_each(void)
 	run_slices(phases, 1000);
 	while ((block.resumes + 1) % SURVEY != 0)
 		run_slices(phases, 1);
-	block.resumes++;
 	assert_int_equal(block.checks_left, WEIR_CORO_LOOK);
-	weir_coro_slice_begin(&block);
-	block.checks_begin = block.checks_left;
+	resume();
 	for (int i = 0; i < 20; i++) {
 		time_now += 50;
 		assert_false(check());
@@ -365,7 +376,7 @@ looks_at_each_check(void **state)
 	for (int i = 0; i < 20; i++)
 		assert_false(next_check_ends());
 	assert_int_equal(nb_looks, 20);
-	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
+	all_are_counted();
 	time_now = block.deadline / 2;
 	assert_true(next_check_ends());
 	assert_int_equal(nb_looks, 21);
@@ -396,6 +407,67 @@ looks_at_each_check(void **state)
 	assert_false(next_check_ends());
 }
 
+/* To the last check of a slice that ends by number, and so many that do are left with it. */
+static void
+count_to_end(unsigned int nb_slices)
+{
+	reset(NULL);
+	regular_ns = 100;
+	run_slices(regular, 1000);
+	while (block.blind != nb_slices)
+		run_slices(regular, 1);
+	resume();
+	nb_looks = 0;
+	while (block.checks_left > 1)
+		assert_false(check());
+}
+
+/* Nobody looks at the clock there, and what others do is seen all the same. */
+static void
+ends_by_number(void **state)
+{
+	count_to_end(2);
+	all_are_counted();
+	assert_true(check());
+	all_are_counted();
+	assert_int_equal(nb_looks, 0);
+	run_slices(regular, 1);
+	assert_int_equal(nb_looks, 0);
+	all_are_counted();
+	assert_int_equal(block.checks_left, WEIR_CORO_LOOK);
+	/* It has a lock: it ends at the first check after. */
+	count_to_end(2);
+	block.held = 1;
+	assert_true(check());
+	assert_true(check());
+	block.held = 0;
+	assert_true(check());
+	/* Cancelled: from now on each check ends. */
+	count_to_end(2);
+	block.cancelled = true;
+	block.attention = 1;
+	for (int i = 0; i < 100; i++) {
+		assert_true(check());
+		resume();
+	}
+	all_are_counted();
+	/* It yields by itself, and has a whole slice then. */
+	count_to_end(2);
+	resume();
+	assert_false(check());
+	all_are_counted();
+	/* All are to yield: from the next look on. */
+	count_to_end(2);
+	always = true;
+	assert_true(check());
+	run_slices(regular, 1);
+	for (int i = 0; i < 100; i++) {
+		resume();
+		assert_true(check());
+	}
+	always = false;
+}
+
 /* To the middle of a slice in which few checks come, each of which looks and does nothing else. */
 static void
 look_lean(void)
@@ -403,10 +475,8 @@ look_lean(void)
 	reset(NULL);
 	weir_coro_thread.ticked = false;
 	run_slices(exponential_8000, 1000); /* few also where the clock is a function */
-	block.resumes++;
 	assert_int_equal(block.checks_left, WEIR_CORO_LOOK);
-	weir_coro_slice_begin(&block);
-	block.checks_begin = block.checks_left;
+	resume();
 	nb_looks = nb_lean = 0;
 	for (int i = 0; i < 20; i++)
 		assert_false(next_check_ends());
@@ -427,10 +497,10 @@ looks_and_does_nothing_else(void **state)
 	uint64_t begin;
 
 	look_lean();
-	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
+	all_are_counted();
 	let_pass(SLICE);
 	assert_true(next_check_ends());
-	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
+	all_are_counted();
 	assert_int_equal(block.checks_left, WEIR_CORO_LOOK);
 	/* Cancelled. */
 	look_lean();
@@ -455,7 +525,7 @@ looks_and_does_nothing_else(void **state)
 	while (!next_check_ends())
 		;
 	assert_true(time_now - begin > 0.7 * SLICE && time_now - begin < 1.3 * SLICE);
-	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
+	all_are_counted();
 	/* Its slice becomes another one, which begins now. */
 	look_lean();
 	coro_slice_change(&block, SLICE * 2 * 3);
@@ -513,6 +583,7 @@ main(void)
 		cmocka_unit_test_setup(outliers, reset),
 		cmocka_unit_test_setup(busy_machine, reset),
 		cmocka_unit_test_setup(looks_at_each_check, reset),
+		cmocka_unit_test_setup(ends_by_number, reset),
 		cmocka_unit_test_setup(looks_and_does_nothing_else, reset),
 		cmocka_unit_test_setup(long_slices, reset),
 		cmocka_unit_test_setup(learned_from_another, reset),
