@@ -295,8 +295,10 @@ probes_of_nothing(void **state)
 		{"{x: {unit: z}}", 54, "unknown unit 'z'"},
 		{"{x: {cores: z}}", 55, "unknown cores 'z'; expected one of: c, d"},
 		{"{x: {ring: z}}", 54, "unknown ring 'z'; expected a queue or a unit"},
-		{"{x: {stream: z}}", 56, "unknown stream 'z'"},
-		{"{x: {from: z}}", 54, "unknown beginning of an edge 'z'"},
+		{"{x: {stream: z}}", 56, "unknown stream 'z'; expected one of traffic.streams: s"},
+		{"{x: {from: z}}", 54,
+			"unknown beginning of an edge 'z'; expected an object (o, p) or a stream "
+			"(s)"},
 		{"{x: {from: o, to: z}}", 61, "unknown queue 'z'"},
 		{"{x: {from: o, to: q}}", 61,
 			"no packets go from object 'o' to 'q'; expected one of: r, or no 'to', for "

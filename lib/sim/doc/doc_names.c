@@ -156,6 +156,13 @@ sim_doc_find_destination(struct weir_sim_model *model, const struct weir_base_do
 			"a queue and a port are called '%s'; expected names that differ", name);
 		return SIM_NONE;
 	}
+	if (!model->graph.ports[port].receives) {
+		weir_base_doc_error_add(model->doc, value,
+			"no packets come by port '%s', which only transmits; expected one with "
+			"'pcap_in' or 'device'",
+			name);
+		return SIM_NONE;
+	}
 	if (model->graph.nb_workers == 0) {
 		weir_base_doc_error_add(model->doc, value,
 			"what workers do with packets of port '%s' has no costs; expected 'costs' "
@@ -244,6 +251,13 @@ uint32_t
 sim_doc_find_stream(const struct weir_sim_model *model, const struct weir_base_doc_value *value)
 {
 	return find(model, value, model->nb_streams, stream_at);
+}
+
+uint32_t
+sim_doc_find_probed_stream(struct weir_sim_model *model, const struct weir_base_doc_value *value)
+{
+	return find_or_tell(
+		model, value, model->nb_streams, stream_at, "stream", "traffic.streams");
 }
 
 uint32_t

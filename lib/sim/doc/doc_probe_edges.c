@@ -123,15 +123,20 @@ read_end(struct weir_sim_model *model, const struct weir_base_doc_value *from,
 static void
 refuse_beginning(struct weir_sim_model *model, const struct weir_base_doc_value *from)
 {
-	struct sim_doc_names names = {.used = 0};
+	struct sim_doc_names objects = {.used = 0}, streams = {.used = 0}, nodes = {.used = 0};
 	uint32_t i;
 
+	for (i = 0; i < model->nb_objects; i++)
+		sim_doc_add_name(&objects, model->objects[i].name);
+	for (i = 0; i < model->nb_streams; i++)
+		sim_doc_add_name(&streams, model->streams[i].name);
 	for (i = 0; i < model->graph.nb_nodes; i++)
-		sim_doc_add_name(&names, name_of(&model->graph.nodes[i], true));
+		sim_doc_add_name(&nodes, name_of(&model->graph.nodes[i], true));
 	weir_base_doc_error_add(model->doc, from,
-		"unknown beginning of an edge '%s'; expected an object or a stream%s%s",
-		weir_base_doc_str(from),
-		names.used > 0 ? ", or a node that packets come to, one of: " : "", names.text);
+		"unknown beginning of an edge '%s'; expected an object (%s) or a stream (%s)%s%s",
+		weir_base_doc_str(from), objects.used > 0 ? objects.text : "there are none",
+		streams.used > 0 ? streams.text : "there are none",
+		nodes.used > 0 ? ", or a node that packets come to, one of: " : "", nodes.text);
 }
 
 /* Does a step send packets, or parts of them, there? */
@@ -175,6 +180,18 @@ leads_to(const struct weir_sim_model *model, uint32_t from, uint32_t to)
 	return (from & SIM_FROM_STREAM) != 0
 		       ? (model->streams[from & ~SIM_FROM_STREAM].queue & ~SIM_TO_NEW) == to
 		       : object_leads_to(model, &model->objects[from], to);
+}
+
+/* A queue, or a port, whether packets can come there or not. SIM_NONE: there is none, which was told */
+static uint32_t
+find_end(struct weir_sim_model *model, const struct weir_base_doc_value *to)
+{
+	const uint32_t queue = sim_doc_meant_queue(model, to);
+	const uint32_t port = sim_doc_port(model, weir_base_doc_str(to));
+
+	if (port != SIM_NONE && queue == SIM_NONE)
+		return SIM_TO_PORT | port;
+	return queue != SIM_NONE ? queue : sim_doc_find_destination(model, to);
 }
 
 /* A probe would see nothing there. */
@@ -227,7 +244,7 @@ sim_doc_read_edge(struct weir_sim_model *model, const struct weir_base_doc_value
 	}
 	if (object != SIM_NONE || stream != SIM_NONE) {
 		probe->from = stream != SIM_NONE ? SIM_FROM_STREAM | stream : object;
-		probe->to = to != NULL ? sim_doc_find_destination(model, to) : SIM_TO_OUTPUT;
+		probe->to = to != NULL ? find_end(model, to) : SIM_TO_OUTPUT;
 		if (to == NULL || probe->to != SIM_NONE)
 			check_end(model, from, to, probe);
 		return;

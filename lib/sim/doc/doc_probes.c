@@ -74,11 +74,7 @@ read_probe(struct weir_sim_model *model, const struct weir_base_doc_value *value
 		probe->index = sim_doc_find_cores(model, of);
 		break;
 	case MODEL_PROBE_STREAM:
-		probe->index = sim_doc_find_stream(model, of);
-		if (probe->index == SIM_NONE)
-			weir_base_doc_error_add(model->doc, of,
-				"unknown stream '%s'; expected one of traffic.streams",
-				weir_base_doc_str(of));
+		probe->index = sim_doc_find_probed_stream(model, of);
 		break;
 	case MODEL_PROBE_EDGE:
 		sim_doc_read_edge(model, of, weir_base_doc_get(value, "to"), probe);

@@ -222,7 +222,8 @@ uint32_t sim_doc_find_any_queue(
 uint32_t sim_doc_find_unit(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_memory(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_cores(struct weir_sim_model *model, const struct weir_base_doc_value *value);
-/* Likewise, but nothing is told. */
+uint32_t sim_doc_find_probed_stream(
+	struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_meant_queue(
 	const struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_stream(
