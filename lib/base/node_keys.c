@@ -67,6 +67,9 @@ weir_base_node_check_keys(struct weir_base_doc *doc, const struct weir_base_doc_
 	const char *type = weir_base_doc_str(weir_base_doc_get(node, "type"));
 	size_t i;
 
+	/* Of none that there is they mean what they like: that was told. */
+	if (weir_base_node_type_find(type) == NULL)
+		return;
 	/* Its own are not asked for: one that nobody reads is told as left aside. */
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!has_key_of(type, keys[i].type) && weir_base_doc_given(node, keys[i].key))

@@ -353,7 +353,7 @@ struct weir_sim_model {
 	bool has_forks;
 	bool has_unknown_queue; /* a name of one is that of none, which was told */
 	bool has_unknown_steps; /* likewise of a unit or a memory, or steps are missing */
-	bool has_unknown_port;  /* likewise of a port that a worker is to receive from */
+	bool has_refused_graph; /* something is wrong with ports, workers or nodes, which was told */
 	bool has_fields;        /* frames of some links say what they are */
 	bool is_plain; /* packets are only themselves: no parts, no place in a memory, no credit */
 	bool is_limited;    /* the scheduler takes what is new only while fewer are inside than: */

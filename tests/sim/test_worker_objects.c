@@ -288,39 +288,6 @@ workers_without_work(void **state)
 		"queue\n");
 }
 
-/* What comes there, or what steps use, may be what is meant by the wrong name. */
-static void
-one_wrong_name_is_one_error(void **state)
-{
-	static const char port[] =
-		"platform: {cores: {c: {clock: 1GHz}}, ports: {p: {device: a}, out: {pcap_out: "
-		"b}}, "
-		"workers: [{receive: [%s]}], costs: {walk: 9cycles, nodes: {ethdev_rx: {}, "
-		"classify: {next: {drop: 1}}, drop: {}}}}\n"
-		"traffic: {streams: {s: {to: %s, rate: 1kpps}}}\n";
-	static const char steps[] =
-		"application: {queues: {q: {}}, objects: {o: {queues: [q], %s}}}\n"
-		"platform: {cores: {c: {clock: 1GHz}}, units: {u: {delay: 1ns}}, memories: {m: "
-		"{levels: {l: {latency: 1ns}}}}}\n" REST;
-	char text[1024];
-
-	snprintf(text, sizeof(text), port, "x", "p");
-	expect_errors(text,
-		"m.yaml:1:105: unknown port 'x'; expected one of platform.ports with 'pcap_in' or "
-		"'device'\n");
-	snprintf(text, sizeof(text), port, "p", "x");
-	expect_errors(text, "m.yaml:2:29: unknown queue or port 'x'; expected one of: p\n");
-	snprintf(text, sizeof(text), steps, "steps: [{use: x}, {memory: m}]");
-	expect_errors(text, "m.yaml:1:73: unknown unit 'x'; expected one of platform.units: u\n");
-	snprintf(text, sizeof(text), steps, "steps: [{use: u}, {memory: x}]");
-	expect_errors(
-		text, "m.yaml:1:86: unknown memory 'x'; expected one of platform.memories: m\n");
-	snprintf(text, sizeof(text), steps, "steps: []");
-	expect_errors(text,
-		"m.yaml:1:59: object 'o' has no steps; expected one that says what its work costs, "
-		"such as 'cpu: 700cycles'\n");
-}
-
 /* Without costs there are no workers. */
 static void
 workers_without_costs(void **state)
@@ -351,7 +318,6 @@ main(void)
 		cmocka_unit_test(other_cores_have_their_own),
 		cmocka_unit_test(workers_without_work),
 		cmocka_unit_test(workers_without_costs),
-		cmocka_unit_test(one_wrong_name_is_one_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,13 +48,19 @@ tell_nobody_serves(struct weir_sim_model *model, const struct model_queue *queue
 static void
 check_queue(struct weir_sim_model *model, const struct model_queue *queue)
 {
-	if (queue->group != SIM_NONE && !has_cores(model, queue))
+	const bool is_nobodys = queue->object == SIM_NONE && !sim_is_of_workers(queue);
+	const bool is_switched_to_only = is_nobodys && queue->is_switched_to && !queue->is_fed;
+
+	/* Of a graph that was refused it is not known what its workers serve. */
+	if (queue->group != SIM_NONE && (!is_nobodys || is_switched_to_only) &&
+		!(model->has_refused_graph && model->graph.nb_workers > 0) &&
+		!has_cores(model, queue))
 		tell_nobody_serves(model, queue);
-	if (queue->is_switched_to && !queue->is_fed && queue->object == SIM_NONE)
+	if (is_switched_to_only)
 		return; /* cores bring their packets */
-	if (model->has_unknown_queue)
-		return; /* that may be what is meant, and was told */
-	if (queue->object == SIM_NONE && !sim_is_of_workers(queue))
+	if (model->has_unknown_queue || model->has_refused_graph)
+		return; /* that may be why, and was told */
+	if (is_nobodys)
 		weir_base_doc_error_add(model->doc, queue->value,
 			"queue '%s' is never served: it belongs to no object; expected it among "
 			"the 'queues' of one",

@@ -69,6 +69,22 @@ read_brought(struct weir_sim_model *model, const struct weir_base_doc_value *own
 }
 
 bool
+sim_doc_is_refused(const struct weir_sim_model *model, const struct weir_base_doc_value *own)
+{
+	const struct weir_base_doc_value *queues = weir_base_doc_get(own, "queues");
+	const struct weir_base_node_type *type;
+	uint32_t i;
+
+	if (own == NULL)
+		return false;
+	type = weir_base_node_type_find(weir_base_doc_str(weir_base_doc_get(own, "type")));
+	for (i = 0; i < weir_base_doc_count(queues); i++)
+		if (sim_doc_meant_queue(model, weir_base_doc_at(queues, i)) == SIM_NONE)
+			return true;
+	return type == NULL || (type->role == WEIR_BASE_NODE_BRINGS && i == 0);
+}
+
+bool
 sim_doc_has_events(const struct weir_sim_model *model, const struct weir_base_doc_value *nodes,
 	const char *group)
 {

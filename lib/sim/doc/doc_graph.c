@@ -84,7 +84,6 @@ parse_receive(
 		text);
 	port = sim_doc_port(model, name);
 	if (port == SIM_NONE || !model->graph.ports[port].receives) {
-		model->has_unknown_port = true;
 		weir_base_doc_error_add(model->doc, value,
 			"%s '%s'; expected one of platform.ports with 'pcap_in' or 'device'",
 			port == SIM_NONE ? "unknown port" : "nothing to receive from on port",
@@ -535,8 +534,8 @@ check_unpolled(struct weir_sim_model *model)
 	}
 }
 
-int
-sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_value *root)
+static int
+read_graph(struct weir_sim_model *model, const struct weir_base_doc_value *root)
 {
 	const struct weir_base_doc_value *platform = weir_base_doc_get(root, "platform");
 	const struct weir_base_doc_value *costs = weir_base_doc_get(platform, "costs");
@@ -557,4 +556,17 @@ sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_valu
 	check_unpolled(model);
 	sim_doc_check_shared(model);
 	return sim_doc_read_nodes(model, application, costs);
+}
+
+int
+sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_value *root)
+{
+	unsigned int nb_before, nb_after;
+	int error;
+
+	weir_base_doc_errors(model->doc, &nb_before);
+	error = read_graph(model, root);
+	weir_base_doc_errors(model->doc, &nb_after);
+	model->has_refused_graph = nb_after > nb_before;
+	return error;
 }

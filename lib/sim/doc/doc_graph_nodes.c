@@ -36,6 +36,7 @@ struct plan {
 	uint32_t nb_nodes, first_type, first_own;
 	uint32_t *order; /* nodes that packets come to, each behind all that it leads to */
 	uint32_t nb_order;
+	bool has_refused_edges; /* packets come to other nodes than they were to */
 };
 
 /* A name on either side of an edge; SIM_NONE: there is none such. */
@@ -99,6 +100,8 @@ refuse_edge(struct plan *plan, const struct weir_base_doc_value *value,
 {
 	char names[512];
 
+	if (sim_doc_is_refused(plan->model, node->own))
+		return;
 	weir_base_doc_error_add(plan->model->doc, value,
 		"unknown edge '%s' of node '%s'; expected one of: %s", name, node->name,
 		edge_names(node, names, sizeof(names)));
@@ -369,6 +372,11 @@ take_only_way(struct plan *plan, struct plan_node *node, const struct weir_base_
 	}
 	if (nb == 1)
 		found->weight = 1;
+	else if (nb == 0 && node->type->leads_to_ports)
+		weir_base_doc_error_add(plan->model->doc, costs,
+			"packets of node '%s' go to ports, none of which transmits; expected one "
+			"with 'pcap_out' or 'device'",
+			node->name);
 	else
 		weir_base_doc_error_add(plan->model->doc, costs,
 			"packets of node '%s' could go several ways; expected 'next' with weights, "
@@ -470,7 +478,8 @@ reach(struct plan *plan, uint32_t index)
 	if (node->is_seen)
 		return;
 	node->is_seen = true;
-	if (costs == NULL && may_be_replaced(plan, index))
+	if (costs == NULL && (plan->has_refused_edges || may_be_replaced(plan, index) ||
+				     sim_doc_is_refused(plan->model, node->own)))
 		return;
 	if (costs == NULL) {
 		weir_base_doc_error_add(plan->model->doc, nodes != NULL ? nodes : plan->costs,
@@ -561,10 +570,14 @@ sim_doc_read_nodes(struct weir_sim_model *model, const struct weir_base_doc_valu
 		.model = model, .costs = costs, .own = weir_base_doc_get(application, "nodes")};
 	const struct weir_base_doc_value *edges = weir_base_doc_get(application, "edges");
 	int error = make_plan(&plan);
+	unsigned int nb_before, nb_after;
 	uint32_t i;
 
+	weir_base_doc_errors(model->doc, &nb_before);
 	for (i = 0; error == 0 && i < weir_base_doc_count(edges); i++)
 		change_edge(&plan, weir_base_doc_at(edges, i));
+	weir_base_doc_errors(model->doc, &nb_after);
+	plan.has_refused_edges = nb_after > nb_before;
 	if (error == 0) {
 		check_costs(&plan);
 		for (i = 0; i < model->graph.nb_polled; i++)

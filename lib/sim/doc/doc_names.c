@@ -156,6 +156,8 @@ sim_doc_find_destination(struct weir_sim_model *model, const struct weir_base_do
 			"a queue and a port are called '%s'; expected names that differ", name);
 		return SIM_NONE;
 	}
+	if (model->has_refused_graph)
+		return SIM_NONE; /* which may be why nothing comes there, and was told */
 	if (!model->graph.ports[port].receives) {
 		weir_base_doc_error_add(model->doc, value,
 			"no packets come by port '%s', which only transmits; expected one with "
@@ -171,8 +173,6 @@ sim_doc_find_destination(struct weir_sim_model *model, const struct weir_base_do
 		return SIM_NONE;
 	}
 	if (model->graph.rx_nodes[port] == SIM_NONE) {
-		if (model->has_unknown_port)
-			return SIM_NONE; /* that may be the one, and was told */
 		weir_base_doc_error_add(model->doc, value,
 			"no worker polls port '%s'; expected it in a 'receive' list", name);
 		return SIM_NONE;

@@ -98,6 +98,8 @@ int sim_doc_split_captures(
 /* What a node of the graph, which has costs, has to do with queues of events: a queue may be added. */
 int sim_doc_read_events(struct weir_sim_model *model, const struct weir_base_doc_value *own,
 	const struct weir_base_doc_value *costs, uint32_t node);
+/* Is one of the file's nodes of no type, or does it bring in nothing, or what is not there? That is told. @param own  or NULL */
+bool sim_doc_is_refused(const struct weir_sim_model *model, const struct weir_base_doc_value *own);
 /* Is there a node whose queues, or whose jobs, the workers of a group serve? After the queues. */
 bool sim_doc_has_events(const struct weir_sim_model *model, const struct weir_base_doc_value *nodes,
 	const char *group);
@@ -224,6 +226,7 @@ uint32_t sim_doc_find_memory(struct weir_sim_model *model, const struct weir_bas
 uint32_t sim_doc_find_cores(struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_probed_stream(
 	struct weir_sim_model *model, const struct weir_base_doc_value *value);
+/* Likewise, but nothing is told. */
 uint32_t sim_doc_meant_queue(
 	const struct weir_sim_model *model, const struct weir_base_doc_value *value);
 uint32_t sim_doc_find_stream(
