@@ -30,7 +30,7 @@
  *
  * Locks never nest.
  *
- *      builtin.c  made, started, stopped      shard.c, shard.h  lanes, ready lists, places      port.c, plain.h, held.h, foreign.c  enqueue, dequeue
+ *      builtin.c  made, started, stopped      shard.c, shard.h  lanes, ready lists, places      port.c, plain.h, held.h, give_up.h, foreign.c  enqueue, dequeue
  *      look.c     when to look where          owner.c  who serves which shard          credit.c, switch.c, builtin_stats.c
  */
 

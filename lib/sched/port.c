@@ -4,11 +4,8 @@
 
 #include <rte_errno.h>
 
-#include "owner.h"
+#include "give_up.h"
 #include "plain.h"
-
-/* Events left in rings that go to the lists at once. */
-#define FEW 8
 
 static struct builtin_port *
 port_of(struct weir_sched_port *port)
@@ -43,41 +40,6 @@ end_later(struct builtin_port *port, uint8_t number)
 {
 	port->held[number].flags |= HELD_ENDING;
 	port->ending[port->nb_ending++] = number;
-}
-
-static inline struct shard *
-lock_instead(struct shard *locked, struct shard *shard)
-{
-	if (shard != locked) {
-		if (locked != NULL)
-			shard_unlock(locked);
-		shard_lock(shard);
-	}
-	return shard;
-}
-
-/*
- * A context is given back; what the event became is published before. Neighbours of one shard under one lock: @locked, which
- * may be NULL.
- *
- * @return the shard that is locked now, or NULL
- */
-static inline struct shard *
-give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
-{
-	const struct held *held = &port->held[number];
-
-	if (held->kind == HELD_ATOMIC) {
-		locked = lock_instead(locked, &port->builtin->shards[held->shard]);
-		owner_release(port, locked, held);
-	} else if (held->kind == HELD_ORDERED) {
-		locked = lock_instead(locked, &port->builtin->shards[held->shard]);
-		shard_complete(locked, held);
-	}
-	if ((held->flags & HELD_FORWARDED) == 0)
-		credit_put(port, held->flags & HELD_RESERVED);
-	port_forget(port, number);
-	return locked;
 }
 
 static void
@@ -389,14 +351,6 @@ not_below_others(const struct builtin_port *port)
 	return 2 * highest - 1;
 }
 
-/* Events seen in its rings, but for those that its owner sent to itself, or it did. */
-static inline uint32_t
-nb_of_others(const struct shard *shard)
-{
-	return shard->nb_in_rings - ring_count(&shard->rings[shard_owner(shard)]) -
-	       ring_count(shard->rings_out[shard->id]);
-}
-
 /* What came first first. */
 static __rte_always_inline uint16_t
 take_ready(struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
@@ -411,9 +365,6 @@ take_ready(struct shard *shard, struct builtin_port *port, struct rte_event *eve
 	if (shard->nb_in_rings > 0 && got < nb) {
 		if (!has_several_priorities(port->builtin)) {
 			got += take_from_rings(shard, port, &events[got], (uint16_t)(nb - got));
-			/* What is left of a line that its sender goes on writing to would have to be fetched once more. */
-			if (nb_of_others(shard) > 0 && nb_of_others(shard) < FEW)
-				shard_drain(shard, UINT32_MAX);
 		} else {
 			shard_drain(shard, UINT32_MAX);
 			got += shard_take(
@@ -569,10 +520,8 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 	struct shard *locked = NULL;
 	uint16_t got = 0;
 
-	if (port->own != NULL && port->nb_held == 0 && likely(!owner_has_changed(port))) {
-		port->first_handed_out = port->next_free;
-		got = take_of_own_ring(port, &locked, events, RTE_MIN(nb, port->nb_max));
-	}
+	if (port->own != NULL && likely(!owner_has_changed(port)))
+		got = take_of_ring(port, &locked, events, RTE_MIN(nb, port->nb_max));
 	if (got == 0)
 		return dequeue_anywhere(port, locked, events, nb);
 	port->nb_idle = 0;

@@ -2,8 +2,7 @@
 
 /* From a shard's ready lists to a port, under the shard's lock: which one is next, and with which context. */
 
-#include "held.h"
-#include "shard.h"
+#include "give_up.h"
 
 static void
 node_put(struct shard *shard, uint32_t node)
@@ -233,6 +232,30 @@ can_have_flow(const struct lane *lane, const struct builtin_port *port)
 	       (lane->state == LANE_HELD && lane->port == port->base.id && lane->first == NONE);
 }
 
+/* Events left in rings that go to the lists at once. */
+#define FEW 8
+
+/* Who wants so many at most takes them the short way: of more, what the long way does besides is a small part. */
+#define LITTLE 4
+
+/* Events seen in its rings, but for those that its owner sent to itself, or it did. */
+static inline uint32_t
+nb_of_others(const struct shard *shard)
+{
+	return shard->nb_in_rings - ring_count(&shard->rings[shard_owner(shard)]) -
+	       ring_count(shard->rings_out[shard->id]);
+}
+
+/* What is left of a line that its sender goes on writing to would have to be fetched once more. */
+static inline void
+drain_few(struct shard *shard)
+{
+	const uint32_t nb = nb_of_others(shard);
+
+	if (nb > 0 && nb < FEW)
+		shard_drain(shard, UINT32_MAX);
+}
+
 /*
  * Straight from the rings: what the port cannot have goes to the lists. Only when nothing is ready for it there, which came before, and
  * where all is of one priority.
@@ -266,31 +289,55 @@ take_from_rings(
 		}
 		shard_took(shard, ring, i);
 	}
+	drain_few(shard);
 	return got;
 }
 
-/*
- * The ring whose turn it is, if it is the port's own one or the shard's. If that has nothing, the turn goes to the next one of all rings:
- * those between these two would have none otherwise.
- *
- * @return NULL: it is another one's turn
- */
-static inline struct ring *
-own_ring_of_turn(struct shard *shard, const struct builtin_port *port)
+/* Is it the port's own one or the shard's, in which there is nothing to look for? */
+static inline bool
+is_own_ring(const struct shard *shard, const struct builtin_port *port, const struct ring *ring)
 {
-	struct ring *own = &shard->rings[port->base.id], *sent = shard->rings_out[shard->id];
-	struct ring *ring = &shard->rings[shard->ring];
-
-	if (ring != own && ring != sent)
-		return NULL;
-	if (ring_count(ring) > 0)
-		return ring;
-	shard_took(shard, ring, 0);
-	ring = &shard->rings[shard->ring];
-	return ring == own || ring == sent ? ring : NULL;
+	return ring == &shard->rings[port->base.id] || ring == shard->rings_out[shard->id];
 }
 
-/* Of its own ring, whose turn it is, what can be handed out at once. */
+/*
+ * The ring whose turn it is, if it is its own one, or has what is wanted, if that is little. If it has nothing, the turn goes to the next one of all
+ * rings: those between two of its own would have none otherwise.
+ *
+ * @return NULL: the long way
+ */
+static inline struct ring *
+ring_of_turn(struct shard *shard, const struct builtin_port *port, uint16_t wanted)
+{
+	struct ring *ring = &shard->rings[shard->ring];
+
+	if (ring_count(ring) == 0 && is_own_ring(shard, port, ring)) {
+		shard_took(shard, ring, 0);
+		ring = &shard->rings[shard->ring];
+	}
+	if (is_own_ring(shard, port, ring))
+		return ring;
+	return wanted <= LITTLE && ring_count(ring) >= wanted ? ring : NULL;
+}
+
+/* The number of the event that it was handed last. */
+static inline uint8_t
+handed_last(const struct builtin_port *port)
+{
+	return port->handed_out[(uint8_t)(port->next_free - 1)];
+}
+
+/* It gives up all that it holds with this dequeue, which is one event, and of its own shard. */
+static inline bool
+gives_up_one(const struct builtin_port *port)
+{
+	const struct held *held = &port->held[handed_last(port)];
+
+	return port->nb_held == 1 && port->implicit && held->kind != HELD_NOT &&
+	       held->shard == port->own_id;
+}
+
+/* Of the ring whose turn it is, what can be handed out at once. */
 static inline uint16_t
 take_first_of_ring(struct shard *shard, struct builtin_port *port, struct ring *ring,
 	struct rte_event *events, uint32_t most)
@@ -314,14 +361,14 @@ take_first_of_ring(struct shard *shard, struct builtin_port *port, struct ring *
 }
 
 /*
- * What a worker does most that forwards to itself: nothing is in its lists, nothing else is to be looked at yet, and what is next is in its
- * own ring, or its shard's. The long way does the same.
+ * What a worker does most: it holds nothing, or one event, which it gives up; nothing is in its lists, nothing else is to be looked at yet, and what is
+ * next is in the ring whose turn it is. The long way does the same.
  *
  * @param locked  its shard, if it had to be locked to see that it takes the long way
  * @return 0: the long way
  */
 uint16_t
-take_of_own_ring(
+take_of_ring(
 	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
 {
 	struct shard *shard = port->own;
@@ -329,24 +376,33 @@ take_of_own_ring(
 	uint16_t got = 0;
 
 	if (port->nb_calls + 1 >= port->nb_calls_max || has_several_priorities(shard->builtin) ||
-		shard->builtin->may_sleep ||
-		(ring_seems_empty(&shard->rings[port->base.id]) &&
-			ring_seems_empty(shard->rings_out[shard->id])) ||
-		!shard_trylock(shard))
+		shard->builtin->may_sleep)
 		return 0;
+	if (port->nb_held > 0 ? !gives_up_one(port)
+			      : ring_seems_empty(&shard->rings[port->base.id]) &&
+					ring_seems_empty(shard->rings_out[shard->id]))
+		return 0;
+	if (!shard_trylock(shard))
+		return 0;
+	*locked = shard;
+	if (port->nb_held > 0) {
+		count(&port->counts.nb_released, 1);
+		give_up(port, handed_last(port), shard);
+	}
+	port->first_handed_out = port->next_free;
 	shard_take_back(shard, true);
 	shard_look_at_own(shard);
 	if (shard->nb_ready == 0 && shard->next_of_owner == NONE &&
 		shard->nb_since_look < EVENTS_PER_LOOK)
-		ring = own_ring_of_turn(shard, port);
+		ring = ring_of_turn(shard, port, nb);
 	if (ring != NULL)
 		got = take_first_of_ring(
 			shard, port, ring, events, RTE_MIN(shard_turn(shard, ring), nb));
-	if (got == 0) {
-		*locked = shard;
+	if (got == 0)
 		return 0;
-	}
 	shard_took(shard, ring, got);
+	if (!is_own_ring(shard, port, ring))
+		drain_few(shard);
 	shard->nb_since_look += got;
 	port->nb_calls++;
 	shard_polled(shard);

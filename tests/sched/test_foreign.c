@@ -13,9 +13,9 @@
 
 /* Queue 0's flows are both ports', but only the helper may have them by now; queue 1's are the owner's. */
 static void
-make(void)
+make(bool keeps)
 {
-	const struct weir_sched_port_config helper = {.no_implicit_release = true, .nb_held = 255};
+	const struct weir_sched_port_config helper = {.no_implicit_release = keeps, .nb_held = 255};
 	const struct weir_sched_port_config producer = {.producer = true};
 	struct weir_sched_config config = st_config(3, 2);
 
@@ -69,7 +69,7 @@ in_one_burst(unsigned int nb, unsigned int nb_own)
 {
 	struct rte_event events[255], own[255];
 
-	make();
+	make(true);
 	hold(events, nb, 0);
 	hold(own, nb_own, 1);
 	/* One of its own after each few of the others. */
@@ -122,7 +122,7 @@ beside_flow(unsigned int first)
 	struct rte_event held[NB_FED], event;
 	unsigned int nb = 0;
 
-	make();
+	make(true);
 	for (unsigned int i = 0; i < first; i++) {
 		st_new(PRODUCER, 1, 4, 0);
 		st_release(OWNER, st_get_one(OWNER));
@@ -157,12 +157,38 @@ one_flow_keeps_none_out(void **state)
 		beside_flow(first);
 }
 
+/* One at a time of flows of both: what it has of the owner's it gives back there, also with a dequeue of its own. */
+static void
+gives_up_anothers(void **state)
+{
+	const unsigned int nb_flows = 6, nb_all = 240;
+	unsigned int next[6] = {0}, done = 0;
+	struct rte_event event;
+
+	make(false);
+	for (uint32_t i = 0; i < nb_all; i++)
+		st_new(PRODUCER, 0, i % nb_flows, i / nb_flows);
+	for (unsigned int tries = 0; done < nb_all; tries++) {
+		if (tries > 100000)
+			fail_msg("%u of %u came", done, nb_all);
+		st_idle(OWNER);
+		if (weir_sched_dequeue(st_port(HELPER), &event, 1) == 0)
+			continue;
+		assert_int_equal(event.u64, next[event.flow_id]++);
+		done++;
+	}
+	st_get_none(HELPER);
+	/* with the first two */
+	assert_int_equal(st_stats().nb_released, nb_all + 2);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(many_in_one_burst),
 		TEST(one_flow_keeps_none_out),
+		TEST(gives_up_anothers),
 	};
 
 	return ST_RUN("sched-foreign", tests);

@@ -216,10 +216,59 @@ producer_port(void **state)
 	assert_int_equal(rte_errno, EINVAL);
 }
 
+enum by_hand { NONE_BY_HAND, FIRST_BY_HAND, LAST_BY_HAND };
+
+/* So many at a time, one of which is released at once: what is left is given up by the next dequeue, and only that. */
+static void
+by_dequeue(uint8_t type, unsigned int wanted, enum by_hand by_hand)
+{
+	const unsigned int nb_flows = 8, nb_all = 200;
+	struct rte_event events[16], before[16];
+	unsigned int next[8] = {0}, done = 0, nb_before = 0, nb_invalid = 0;
+
+	make_outside(2, type);
+	for (uint32_t i = 0; i < nb_all; i++)
+		st_new(1, 0, i % nb_flows, i / nb_flows);
+	for (unsigned int empty = 0; done < nb_all;) {
+		uint16_t nb = weir_sched_dequeue(st_port(0), events, (uint16_t)wanted);
+
+		assert_int_equal(st_stats().nb_released, done);
+		for (unsigned int i = 0; i < nb_before; i++, nb_invalid++) {
+			before[i].op = RTE_EVENT_OP_FORWARD;
+			assert_int_equal(weir_sched_enqueue(st_port(0), &before[i], 1), 0);
+			assert_int_equal(rte_errno, EINVAL);
+		}
+		for (unsigned int i = 0; i < nb; i++)
+			assert_int_equal(events[i].u64, next[events[i].flow_id]++);
+		if (nb == 0 && ++empty > 10000)
+			fail_msg("type %u: %u of %u came", type, done, nb_all);
+		if (nb > 0 && by_hand != NONE_BY_HAND)
+			st_release(0, events[by_hand == FIRST_BY_HAND ? 0 : nb - 1]);
+		memcpy(before, events, sizeof(before));
+		nb_before = nb;
+		done += nb;
+	}
+	st_get_none(0);
+	assert_int_equal(st_stats().nb_released, nb_all);
+	assert_int_equal(st_stats().nb_invalid, nb_invalid);
+	st_teardown(NULL);
+}
+
+static void
+dequeue_gives_up(void **state)
+{
+	for (uint8_t type = 0; type < 3; type++)
+		for (unsigned int wanted = 1; wanted <= 16; wanted += wanted < 6 ? 1 : 10)
+			for (enum by_hand by_hand = NONE_BY_HAND; by_hand <= LAST_BY_HAND;
+				by_hand++)
+				by_dequeue(type, wanted, by_hand);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(dequeue_gives_up),
 		TEST(goes_around),
 		TEST(comes_from_outside),
 		TEST(several_not_polled),
