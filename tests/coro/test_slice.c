@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time slices: who yields when, and how near to the slice that was asked for. */
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <weir_base_hist.h>
 
-#include "slices.h"
-
-#define SLICES         3000
-#define TRIES          10 /* of each case */
-#define TRIES_EMULATED 30 /* little takes as long there as it did the time before */
+#include "slice_test.h"
 
 static unsigned int checks, yields;
 
@@ -68,41 +60,6 @@ always_yields(void **state)
 	unsetenv("WEIR_CORO_ALWAYS_YIELD");
 }
 
-/* Without the clock: regular to the cycle, more or less. */
-static __attribute__((noinline)) void
-work_regularly(unsigned int nb)
-{
-	for (unsigned int i = 0; i < nb; i++)
-		__asm__ volatile("" : "+r"(i));
-}
-
-static unsigned int regular_work;
-
-/* About 50 ns. */
-static void
-calibrate(void)
-{
-	uint64_t best = UINT64_MAX;
-
-	for (int i = 0; i < 20; i++) {
-		uint64_t begin = weir_base_cycles(), took;
-
-		work_regularly(100000);
-		took = weir_base_cycles() - begin;
-		best = took < best ? took : best;
-	}
-	regular_work = (unsigned int)(100000 * ns(50) / best);
-}
-
-static void
-works_regularly(void)
-{
-	while (!stop) {
-		work_regularly(regular_work);
-		weir_coro_maybe_yield();
-	}
-}
-
 static uint64_t random_state, longest;
 
 /* Anything up to the longest. */
@@ -125,25 +82,7 @@ works_in_bursts(void)
 	}
 }
 
-static uint64_t slices[SLICES];
 static uint64_t pause_cycles; /* that others take between two slices */
-
-/* What a slice costs others beyond what runs in it: two switches and two looks at the clock, which emulators and sanitizers make slow. */
-static uint64_t switch_cycles;
-
-static void
-yields_at_once(void)
-{
-	while (!stop)
-		weir_coro_yield();
-}
-
-static void
-measure_switch(void)
-{
-	measure_first_slices(yields_at_once, slices, SLICES);
-	switch_cycles = slices[SLICES / 2];
-}
 
 /* Its slices, when it has learned. */
 static void
@@ -157,33 +96,7 @@ measure(weir_coro_run_t run, uint64_t slice)
 	measure_slices(coro, slices, 300, pause_cycles);
 	measure_slices(coro, slices, SLICES, pause_cycles);
 	stop_and_destroy(coro);
-	print_message("slice %u ns, switches %u ns: median %u, 10th percentile %u, 90th %u ns\n",
-		(unsigned int)weir_base_cycles_to_ns(slice),
-		(unsigned int)weir_base_cycles_to_ns(switch_cycles),
-		(unsigned int)weir_base_cycles_to_ns(slices[SLICES / 2]),
-		(unsigned int)weir_base_cycles_to_ns(slices[SLICES / 10]),
-		(unsigned int)weir_base_cycles_to_ns(slices[SLICES / 10 * 9]));
-}
-
-/* @p percent of the slice that was asked for, at the median. */
-static void
-near(uint64_t slice, unsigned int percent)
-{
-	uint64_t median = slices[SLICES / 2];
-
-	assert_in_range(median, slice - slice * percent / 100,
-		slice + slice * percent / 100 + switch_cycles);
-}
-
-static void
-regular_slices_are_near(void **state)
-{
-	start(1, 0, 0);
-	calibrate();
-	measure(works_regularly, ns(10000));
-	near(ns(10000), 10);
-	measure(works_regularly, ns(50000));
-	near(ns(50000), 10);
+	tell_slices(slice);
 }
 
 static void
@@ -230,13 +143,10 @@ slice_can_be_changed(void **state)
 	struct weir_coro *coro;
 
 	start(1, ns(1000000000), 0);
-	calibrate();
 	coro = made(checks_100_times);
 	weir_coro_set_time_slice(coro, 0);
 	assert_int_equal(run_to_end(coro), 101);
 	assert_int_equal(weir_coro_destroy(coro), 0);
-	measure(works_regularly, ns(20000));
-	near(ns(20000), 10);
 }
 
 /* Regular both before and after, which is where few looks are taken. */
@@ -523,7 +433,6 @@ slices_go_on_while_others_run(void **state)
 static const struct CMUnitTest all[] = {
 	cmocka_unit_test_teardown(slice_0_yields_always, finish),
 	cmocka_unit_test_teardown(always_yields, finish),
-	cmocka_unit_test_teardown(regular_slices_are_near, finish),
 	cmocka_unit_test_teardown(irregular_slices_overshoot_little, finish),
 	cmocka_unit_test_teardown(slices_follow_a_change, finish),
 	cmocka_unit_test_teardown(slices_follow_a_lasting_change, finish),
@@ -537,38 +446,8 @@ static const struct CMUnitTest all[] = {
 	cmocka_unit_test_teardown(slices_go_on_while_others_run, finish),
 };
 
-static int
-run_one(const struct CMUnitTest *test)
-{
-	const struct CMUnitTest tests[] = {*test};
-
-	return cmocka_run_group_tests(tests, measure_clock, NULL);
-}
-
-/* Times are those of a machine that does nothing else: in some try it does not. What is wrong is wrong each time. */
-static bool
-passes_once(const struct CMUnitTest *test)
-{
-	const unsigned int most = emulated() ? TRIES_EMULATED : TRIES;
-	int status = 1;
-
-	for (unsigned int tries = 0; tries < most && status != 0; tries++) {
-		pid_t child = fork();
-
-		if (child == 0)
-			exit(run_one(test) == 0 ? 0 : 1);
-		if (child < 0 || waitpid(child, &status, 0) != child)
-			return false;
-	}
-	return status == 0;
-}
-
 int
 main(void)
 {
-	bool good = true;
-
-	for (size_t i = 0; i < LENGTH(all); i++)
-		good = passes_once(&all[i]) && good;
-	return good ? 0 : 1;
+	return try_each(all, LENGTH(all));
 }
