@@ -111,7 +111,7 @@ by_a_queue(void **state)
 	given_free(&given);
 }
 
-#define WRONG(port)                                                                                \
+#define WRONG(port, receive)                                                                       \
 	"application:\n"                                                                           \
 	"  formats: {f: {size: 100B, clock: 1MHz, step: 1000, timestamp: {offset: 0, width: 64}}}" \
 	"\n"                                                                                       \
@@ -120,7 +120,7 @@ by_a_queue(void **state)
 	"  edges: [\"in.classify -> drop\"]\n"                                                     \
 	"platform:\n"                                                                              \
 	"  ports: {cable: {device: a}, file: {pcap_out: c}}\n"                                     \
-	"  workers: [{receive: [cable]}]\n"                                                        \
+	"  workers: [{receive: [" receive "]}]\n"                                                  \
 	"  cores: {c: {clock: 1GHz}}\n"                                                            \
 	"  costs: {walk: 100cycles, nodes: {in: {packet: 100cycles}, drop: {}}}\n"                 \
 	"run: {simulation: {duration: 100ms}}\n"
@@ -129,10 +129,14 @@ by_a_queue(void **state)
 static void
 one_wrong_port_is_one_error(void **state)
 {
-	expect_errors(WRONG("nope"), "m.yaml:4:37: unknown port 'nope'; expected cable or file\n");
-	expect_errors(WRONG("file"),
+	expect_errors(WRONG("nope", "cable"),
+		"m.yaml:4:37: unknown port 'nope'; expected cable or file\n");
+	expect_errors(WRONG("file", "cable"),
 		"m.yaml:4:37: port 'file' is files, which links do not share; expected one with a "
 		"'device', for example \"net_pcap0,rx_pcap=FILE\"\n");
+	expect_errors(WRONG("cable", "cabel"),
+		"m.yaml:8:24: unknown port 'cabel'; expected one of platform.ports with 'pcap_in' "
+		"or 'device'\n");
 }
 
 int

@@ -84,6 +84,7 @@ parse_receive(
 		text);
 	port = sim_doc_port(model, name);
 	if (port == SIM_NONE || !model->graph.ports[port].receives) {
+		model->has_refused_graph = true;
 		weir_base_doc_error_add(model->doc, value,
 			"%s '%s'; expected one of platform.ports with 'pcap_in' or 'device'",
 			port == SIM_NONE ? "unknown port" : "nothing to receive from on port",
@@ -567,6 +568,6 @@ sim_doc_read_graph(struct weir_sim_model *model, const struct weir_base_doc_valu
 	weir_base_doc_errors(model->doc, &nb_before);
 	error = read_graph(model, root);
 	weir_base_doc_errors(model->doc, &nb_after);
-	model->has_refused_graph = nb_after > nb_before;
+	model->has_refused_graph = model->has_refused_graph || nb_after > nb_before;
 	return error;
 }
