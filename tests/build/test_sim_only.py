@@ -59,6 +59,14 @@ def test_fingerprint(program):
     assert json.loads(done.stdout)["fingerprint"] == FINGERPRINT
 
 
+def test_what_is_not_known(program):
+    """One replication has no confidence interval, which is told whatever the compiler was told of numbers that are none."""
+    arguments = [program / "app" / "weir", "sim", MODEL, "--replications", "1"]
+    latency = json.loads(run(*arguments, "--json").stdout)["streams"][0]["latency_mean_ns"]
+    assert latency["mean"] > 0 and latency["half_width"] is None
+    assert "+-" not in run(*arguments).stdout
+
+
 def test_files_that_are_run_too(program):
     """A description has keys of those who run it, which are left aside here."""
     done = run(program / "app" / "weir", "sim", ROOT / "examples" / "graph.yaml", "--replications", "1", "--json")
