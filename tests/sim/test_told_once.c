@@ -30,6 +30,17 @@ one_wrong_name_is_one_error(void **state)
 	snprintf(text, sizeof(text), steps, "steps: [{use: u}, {memory: x}]");
 	expect_errors(
 		text, "m.yaml:1:86: unknown memory 'x'; expected one of platform.memories: m\n");
+	snprintf(text, sizeof(text), steps, "steps: [{use: u}, {probability: 0.5}]");
+	expect_errors(text,
+		"m.yaml:1:77: a step that does nothing; expected a key 'cpu', 'per_byte', "
+		"'memory', 'use', 'set', 'fork', 'join', 'switch', 'jump', 'send', 'drop' or "
+		"'output'\n");
+	expect_errors("application: {queues: {q: {}, r: {}}, objects: {o: {queues: [q], steps: "
+		      "[{cpu: 9cycles}, {send: []}]}, p: {queues: [r], steps: [{cpu: "
+		      "9cycles}]}}}\n"
+		      "platform: {cores: {c: {clock: 1GHz}}}\n"
+		      "traffic: {streams: {s: {to: q, rate: 1kpps}}}\n",
+		"m.yaml:1:91: a step that sends nowhere; expected a queue\n");
 	snprintf(text, sizeof(text), steps, "steps: []");
 	expect_errors(text,
 		"m.yaml:1:59: object 'o' has no steps; expected one that says what its work costs, "

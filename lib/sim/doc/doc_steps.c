@@ -162,9 +162,11 @@ read_targets(struct weir_sim_model *model, const struct weir_base_doc_value *nam
 	for (i = 0; i < weir_base_doc_count(names); i++)
 		if (add_targets(model, weir_base_doc_at(names, i), step) < 0)
 			return -ENOMEM;
-	if (weir_base_doc_count(names) == 0)
+	if (weir_base_doc_count(names) == 0) {
+		model->has_unknown_queue = true;
 		weir_base_doc_error_add(
 			model->doc, names, "a step that sends nowhere; expected a queue");
+	}
 	return 0;
 }
 
@@ -305,8 +307,10 @@ read_step(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 		.probability =
 			sim_coarse(weir_base_doc_f64(weir_base_doc_get(value, "probability"))),
 	};
-	if (kind == NULL)
+	if (kind == NULL) {
+		model->has_unknown_steps = true;
 		return 0;
+	}
 	if (read_target(model, value, step) < 0)
 		return -ENOMEM;
 	check_belongings(model, value, step->op);
