@@ -201,7 +201,7 @@ make_queue(struct em_run *run, struct config *config, unsigned int index)
 	for (i = 0; i < queue->nb_flows; i++) {
 		snprintf(name, sizeof(name), "%s", queue->name);
 		if (queue->nb_flows > 1)
-			snprintf(name, sizeof(name), "%.*s.%u", CONFIG_NAMED_MAX, queue->name,
+			snprintf(name, sizeof(name), "%.*s.%u", WEIR_BASE_NAMED_MAX, queue->name,
 				(uint16_t)i);
 		reason_log_begin();
 		flows[i] = weir_em_queue_create(run->em, &param);

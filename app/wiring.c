@@ -8,14 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir_base_nodes.h>
+#include <weir_graph.h>
 #include <weir_node.h>
 
 #include "config.h"
 #include "wiring.h"
-#include "wiring_flow.h"
 
-const char *
-wiring_own_node_type(const struct config *config, const char *name)
+/* The type of an own node, or NULL. */
+static const char *
+own_node_type(const struct config *config, const char *name)
 {
 	const struct weir_base_doc_value *nodes = weir_base_doc_get(config->application, "nodes"),
 					 *node;
@@ -34,7 +36,7 @@ static void
 graph_name(const struct config *config, const uint16_t *port_ids, const char *name, bool left,
 	uint16_t queue, char *result)
 {
-	const char *type = wiring_own_node_type(config, name);
+	const char *type = own_node_type(config, name);
 	int port = config_port_find(config, name);
 
 	snprintf(result, WEIR_GRAPH_NAME_SIZE, "%s", name);
@@ -57,8 +59,8 @@ is_port_edge(const char *next)
  * The edge of a node that `name` stands for: the whole name of the next node, else a beginning that
  * only one has. WEIR_GRAPH_EDGE_INVALID when none or several do.
  */
-uint16_t
-wiring_find_edge(uint32_t node, const char *name, unsigned int *nb_found)
+static uint16_t
+find_edge(uint32_t node, const char *name, unsigned int *nb_found)
 {
 	uint16_t nb_edges = weir_graph_node_edge_count(node), found = WEIR_GRAPH_EDGE_INVALID, i;
 	const char *next;
@@ -80,8 +82,9 @@ wiring_find_edge(uint32_t node, const char *name, unsigned int *nb_found)
 	return *nb_found == 1 ? found : WEIR_GRAPH_EDGE_INVALID;
 }
 
-const char *
-wiring_edge_names(uint32_t node)
+/* "a, b, c": where the edges of a node lead. Valid until the next call. */
+static const char *
+edge_names(uint32_t node)
 {
 	static char names[512];
 	uint16_t nb_edges = weir_graph_node_edge_count(node), i;
@@ -94,8 +97,9 @@ wiring_edge_names(uint32_t node)
 	return names;
 }
 
-uint16_t
-wiring_find_queue_edge(const struct config *config, const char *node, const char *name, int *queue)
+/* Number of the edge of sched_rx node @node that is for queue @name; WEIR_GRAPH_EDGE_INVALID: it has no such queue. */
+static uint16_t
+find_queue_edge(const struct config *config, const char *node, const char *name)
 {
 	int index = config_queue_find(config, name);
 	const struct config_sched_node *owner;
@@ -105,7 +109,6 @@ wiring_find_queue_edge(const struct config *config, const char *node, const char
 	owner = &config->em.nodes[config->em.queues[index].node];
 	if (strcmp(owner->name, node) != 0)
 		return WEIR_GRAPH_EDGE_INVALID;
-	*queue = index;
 	return (uint16_t)config->em.queues[index].edge;
 }
 
@@ -127,14 +130,13 @@ resolve_edge(struct config *config, const uint16_t *port_ids,
 {
 	struct weir_base_node_edge edge;
 	char from[WEIR_GRAPH_NAME_SIZE], name[WEIR_GRAPH_NAME_SIZE];
-	int port, events;
+	int port;
 	uint16_t nb_queues, queue;
 	unsigned int nb_found;
 	struct change *list, *change;
 
 	weir_base_node_edge_parse(weir_base_doc_str(value), &edge);
-	port = wiring_own_node_type(config, edge.from) == NULL ? config_port_find(config, edge.from)
-							       : -1;
+	port = own_node_type(config, edge.from) == NULL ? config_port_find(config, edge.from) : -1;
 	nb_queues = port >= 0 ? config->ports[port].nb_rx_queues : 1;
 	for (queue = 0; queue < nb_queues; queue++) {
 		list = realloc(changes->list, (changes->nb + 1) * sizeof(*list));
@@ -146,13 +148,13 @@ resolve_edge(struct config *config, const uint16_t *port_ids,
 		graph_name(config, port_ids, edge.edge, false, 0, name);
 		graph_name(config, port_ids, edge.to, false, 0, change->to);
 		change->node = weir_graph_node_from_name(from);
-		change->edge = wiring_find_queue_edge(config, edge.from, edge.edge, &events);
+		change->edge = find_queue_edge(config, edge.from, edge.edge);
 		if (change->edge == WEIR_GRAPH_EDGE_INVALID)
-			change->edge = wiring_find_edge(change->node, name, &nb_found);
+			change->edge = find_edge(change->node, name, &nb_found);
 		if (change->edge == WEIR_GRAPH_EDGE_INVALID) {
 			weir_base_doc_error_add(config->doc, value,
 				"node '%s' has no edge to '%s'; expected one of: %s", from, name,
-				wiring_edge_names(change->node));
+				edge_names(change->node));
 			return -EINVAL;
 		}
 		changes->nb++;
@@ -173,7 +175,7 @@ make_nodes(struct config *config)
 		type = weir_base_doc_str(weir_base_doc_get(node, "type"));
 		if (config_sched_node_find(config, weir_base_doc_name(node)) != NULL)
 			continue; /* made with its queues, see em_run.c */
-		if (wiring_flow_is_link_rx(type))
+		if (strcmp(type, WEIR_BASE_NODE_LINK_RX) == 0)
 			continue; /* made with its port, see links_share.c */
 		if (weir_graph_node_clone(weir_graph_node_from_name(type),
 			    weir_base_doc_name(node)) == WEIR_GRAPH_NODE_INVALID) {

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir_base_rules.h>
+
 #include "app.h"
 #include "config.h"
-#include "wiring.h"
 
 unsigned int
 config_nb_errors(const struct config *config)
@@ -182,7 +183,7 @@ config_read(struct config *config, const struct weir_base_doc_value *root)
 	config_check_shared(config);
 	config_read_routes(config, config->application);
 	config_check_em(config, config->platform);
-	wiring_check(config);
+	weir_base_rules_graph(config->doc, !config->em.is_bad, false);
 	config_read_run(config, run);
 	config_check_outputs(config, run);
 	return 0;

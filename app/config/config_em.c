@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weir_base_nodes.h>
+#include <weir_base_rules.h>
 
 #include "config.h"
 
@@ -32,34 +32,11 @@ config_sched_node_find(const struct config *config, const char *name)
 	return NULL;
 }
 
-const char *
-config_queue_names(const struct config *config)
-{
-	static char names[512];
-	size_t used = 0;
-	unsigned int i;
-
-	if (config->em.nb_queues == 0)
-		return "a queue of application.queues, which has none";
-	for (i = 0; i < config->em.nb_queues && used < sizeof(names) - CONFIG_NAMED_MAX - 8; i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-			i == 0                         ? ""
-			: i + 1 < config->em.nb_queues ? ", "
-						       : " or ",
-			config->em.queues[i].name);
-	return names;
-}
-
-/* The queue that a value names; CONFIG_NONE with an error. */
+/* The queue that a value names; CONFIG_NONE: there is none. */
 static int
-find_queue(struct config *config, const struct weir_base_doc_value *value)
+find_queue(const struct config *config, const struct weir_base_doc_value *value)
 {
-	int index = config_queue_find(config, weir_base_doc_str(value));
-
-	if (index == CONFIG_NONE)
-		weir_base_doc_error_add(config->doc, value, "unknown queue '%s'; expected %s",
-			weir_base_doc_str(value), config_queue_names(config));
-	return index;
+	return config_queue_find(config, weir_base_doc_str(value));
 }
 
 int
@@ -153,15 +130,8 @@ own_queues(struct config *config, const struct weir_base_doc_value *list, int ob
 		if (index == CONFIG_NONE)
 			continue;
 		queue = &config->em.queues[index];
-		if (queue->object != CONFIG_NONE || queue->node != CONFIG_NONE) {
-			weir_base_doc_error_add(config->doc, weir_base_doc_at(list, i),
-				"queue '%s' belongs to %s '%s' already; expected each queue once",
-				queue->name, queue->object != CONFIG_NONE ? "object" : "node",
-				queue->object != CONFIG_NONE
-					? config->em.objects[queue->object].name
-					: config->em.nodes[queue->node].name);
+		if (queue->object != CONFIG_NONE || queue->node != CONFIG_NONE)
 			continue;
-		}
 		queue->object = object;
 		queue->node = node;
 		queue->edge = i;
@@ -211,14 +181,6 @@ read_object(struct config *config, struct config_object *object)
 	object->builtin = (enum weir_bridge_builtin)i;
 	if (weir_bridge_builtin_names[i] == NULL)
 		return config_read_plugin(object->value, text, &object->plugin, &object->symbol);
-	if (object->argument != NULL)
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(object->value, "argument"),
-			"'argument' means nothing for '%s'; expected it with a plug-in only", text);
-	if (i == WEIR_BRIDGE_FORWARD && to == NULL)
-		weir_base_doc_error_add(config->doc, receive,
-			"object '%s' forwards to nowhere; expected a key 'to'", object->name);
-	if (i == WEIR_BRIDGE_DROP && to != NULL)
-		weir_base_doc_error_add(config->doc, to, "'to' means nothing for 'drop'");
 	return 0;
 }
 
@@ -251,12 +213,6 @@ read_node(struct config *config, struct config_sched_node *node, int index)
 	const struct weir_base_doc_value *queues = weir_base_doc_get(node->value, "queues");
 	const struct weir_base_doc_value *queue = weir_base_doc_get(node->value, "queue");
 
-	if (node->is_rx && weir_base_doc_count(queues) == 0)
-		weir_base_doc_error_add(config->doc, node->value,
-			"node '%s' has nothing to bring in; expected a key 'queues'", node->name);
-	if (!node->is_rx && queue == NULL)
-		weir_base_doc_error_add(config->doc, node->value,
-			"node '%s' has nowhere to send to; expected a key 'queue'", node->name);
 	node->queue = !node->is_rx && queue != NULL ? find_queue(config, queue) : CONFIG_NONE;
 	node->flow =
 		(enum weir_bridge_flow)weir_base_doc_u64(weir_base_doc_get(node->value, "flow"));
@@ -280,7 +236,6 @@ read_nodes(struct config *config, const struct weir_base_doc_value *list)
 		struct config_sched_node *node = &em->nodes[em->nb_nodes];
 
 		type = weir_base_doc_str(weir_base_doc_get(value, "type"));
-		weir_base_node_check_keys(config->doc, value);
 		if (strcmp(type, "sched_rx") != 0 && strcmp(type, "sched_tx") != 0 &&
 			strcmp(type, "job") != 0)
 			continue;
@@ -324,6 +279,7 @@ config_read_em(struct config *config, const struct weir_base_doc_value *platform
 {
 	const struct weir_base_doc_value *application = config->application;
 
+	weir_base_rules_events(config->doc, false);
 	if (read_groups(config, weir_base_doc_get(platform, "workers")) < 0 ||
 		read_queues(config, weir_base_doc_get(application, "queues")) < 0 ||
 		read_objects(config, weir_base_doc_get(application, "objects")) < 0 ||

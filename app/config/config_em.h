@@ -14,8 +14,7 @@
 
 struct config;
 
-#define CONFIG_NAMED_MAX 23 /**< longest name of a queue, a group or an object */
-#define CONFIG_NONE      (-1)
+#define CONFIG_NONE (-1)
 
 #define CONFIG_JOB_FLOWS    1024  /**< flows of a job node, unless told */
 #define CONFIG_JOB_PACKETS  4096  /**< packets in it */
@@ -108,9 +107,6 @@ int config_queue_find(const struct config *config, const char *name);
 /** The sched_rx, sched_tx or job node of that name among application.nodes, or NULL. */
 const struct config_sched_node *config_sched_node_find(
 	const struct config *config, const char *name);
-
-/** "a, b and c": what queues there are, for error messages. Valid until the next call. */
-const char *config_queue_names(const struct config *config);
 
 /** Is there an event machine: are there queues, or jobs for frames of links? */
 bool config_has_em(const struct config *config);

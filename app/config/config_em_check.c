@@ -53,36 +53,11 @@ key_or_map(const struct weir_base_doc_value *map, const char *key)
 	return weir_base_doc_given(map, key) ? weir_base_doc_get(map, key) : map;
 }
 
-static bool
-name_fits(const char *name)
-{
-	size_t length =
-		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-
-	return length > 0 && length <= CONFIG_NAMED_MAX && name[length] == '\0';
-}
-
-static void
-check_name(struct config *config, const struct weir_base_doc_value *value, const char *what,
-	const char *name)
-{
-	if (!name_fits(name))
-		weir_base_doc_error_add(config->doc, value,
-			"%s name '%s' cannot be used; expected 1 to %d letters, digits or '_'",
-			what, name, CONFIG_NAMED_MAX);
-}
-
 static void
 check_queue(struct config *config, const struct config_queue *queue)
 {
 	const struct config_group *group = &config->em.groups[queue->group];
 
-	check_name(config, queue->value, "queue", queue->name);
-	if (queue->object == CONFIG_NONE && queue->node == CONFIG_NONE)
-		weir_base_doc_error_add(config->doc, queue->value,
-			"nobody gets the packets of queue '%s'; expected it in the 'queues' of a "
-			"node of type sched_rx, or of an object",
-			queue->name);
 	if (group->workers == 0)
 		weir_base_doc_error_add(config->doc, key_or_map(queue->value, "group"),
 			"no worker is in group '%s'; expected it in the 'groups' of one of "
@@ -90,75 +65,9 @@ check_queue(struct config *config, const struct config_queue *queue)
 			group->name);
 }
 
-static bool
-has_jobs(const struct config *config, const char *group)
-{
-	const struct config_em *em = &config->em;
-	unsigned int i;
-
-	for (i = 0; i < em->nb_nodes; i++)
-		if (em->nodes[i].is_job &&
-			strcmp(em->groups[em->nodes[i].job.group].name, group) == 0)
-			return true;
-	for (i = 0; i < em->nb_groups; i++)
-		if (strcmp(em->groups[i].name, group) == 0)
-			return config_processes_have_group(&config->links, i);
-	return false;
-}
-
-static bool
-serves_something(const struct config *config, const char *group)
-{
-	const struct config_em *em = &config->em;
-	unsigned int i;
-
-	for (i = 0; i < em->nb_queues; i++)
-		if (strcmp(em->groups[em->queues[i].group].name, group) == 0)
-			return true;
-	return has_jobs(config, group);
-}
-
-static bool
-is_named_before(const struct weir_base_doc_value *list, unsigned int nb, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < nb; i++)
-		if (strcmp(weir_base_doc_str(weir_base_doc_at(list, i)), name) == 0)
-			return true;
-	return false;
-}
-
-/* A group that serves nothing, or one that is named twice, is a slip of the pen, most likely. */
-static void
-check_groups_of_worker(struct config *config, const struct weir_base_doc_value *list)
-{
-	unsigned int i;
-
-	for (i = 0; i < weir_base_doc_count(list); i++) {
-		const struct weir_base_doc_value *value = weir_base_doc_at(list, i);
-		const char *name = weir_base_doc_str(value);
-
-		if (is_named_before(list, i, name))
-			weir_base_doc_error_add(config->doc, value,
-				"the worker is in group '%s' already; expected each group once",
-				name);
-		else if (!serves_something(config, name))
-			weir_base_doc_error_add(config->doc, value,
-				"group '%s' serves no queue; expected the 'group' of one of "
-				"application.queues",
-				name);
-	}
-}
-
 static void
 check_groups(struct config *config, const struct weir_base_doc_value *workers)
 {
-	unsigned int i;
-
-	for (i = 0; i < weir_base_doc_count(workers); i++)
-		check_groups_of_worker(
-			config, weir_base_doc_get(weir_base_doc_at(workers, i), "groups"));
 	if (config->em.nb_groups > GROUPS_MAX)
 		weir_base_doc_error_add(config->doc, workers,
 			"%u groups are too many; expected at most %d", config->em.nb_groups,
@@ -170,14 +79,6 @@ check_object(struct config *config, const struct config_object *object)
 {
 	const struct weir_base_doc_value *receive = weir_base_doc_get(object->value, "receive");
 
-	check_name(config, object->value, "object", object->name);
-	if (config_sched_node_find(config, object->name) != NULL)
-		weir_base_doc_error_add(config->doc, object->value,
-			"'%s' is the name of a node; expected another one", object->name);
-	if (object->plugin == NULL &&
-		weir_base_doc_count(weir_base_doc_get(object->value, "queues")) == 0)
-		weir_base_doc_error_add(config->doc, object->value,
-			"object '%s' never gets anything; expected a key 'queues'", object->name);
 	if (object->plugin != NULL && access(object->plugin, R_OK) != 0)
 		weir_base_doc_error_add(config->doc, receive,
 			"cannot read '%s'; expected forward, count, drop, or PLUGIN.so:SYMBOL",
@@ -226,7 +127,6 @@ config_check_em(struct config *config, const struct weir_base_doc_value *platfor
 
 		em->nodes[i].wait =
 			on_full != NULL ? weir_base_doc_u64(on_full) == SCHEMA_ON_FULL_WAIT : files;
-		check_name(config, em->nodes[i].value, "node", em->nodes[i].name);
 		if (em->nodes[i].is_job)
 			config_job_check(config, &em->nodes[i]);
 	}

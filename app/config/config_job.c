@@ -19,7 +19,7 @@ number(const struct weir_base_doc_value *node, const char *key, uint64_t otherwi
 
 /* What is built in wants a time, what is not may want a text. */
 static int
-read_work(struct config *config, struct config_sched_node *node)
+read_work(struct config_sched_node *node)
 {
 	const struct weir_base_doc_value *work = weir_base_doc_get(node->value, "work");
 	const char *text = weir_base_doc_str(work);
@@ -30,18 +30,8 @@ read_work(struct config *config, struct config_sched_node *node)
 		if (strcmp(text, weir_base_job_work_names[i]) == 0)
 			break;
 	job->builtin = (enum weir_bridge_job_builtin)i;
-	if (weir_base_job_work_names[i] == NULL) {
-		if (weir_base_doc_given(node->value, "time"))
-			weir_base_doc_error_add(config->doc, weir_base_doc_get(node->value, "time"),
-				"'time' means nothing for a plug-in; expected 'argument'");
+	if (weir_base_job_work_names[i] == NULL)
 		return config_read_plugin(node->value, text, &job->plugin, &job->symbol);
-	}
-	if (!weir_base_doc_given(node->value, "time"))
-		weir_base_doc_error_add(config->doc, work,
-			"'%s' of node '%s' takes no time; expected a key 'time'", text, node->name);
-	if (job->argument != NULL)
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(node->value, "argument"),
-			"'argument' means nothing for '%s'; expected it with a plug-in only", text);
 	return 0;
 }
 
@@ -58,11 +48,7 @@ config_job_read(struct config *config, struct config_sched_node *node)
 	job->has_priority = weir_base_doc_given(value, "priority");
 	job->priority = (uint8_t)number(value, "priority", WEIR_EM_PRIORITIES - 1);
 	job->slice_ns = number(value, "slice", CONFIG_JOB_SLICE_NS);
-	if (!weir_base_doc_given(value, "work"))
-		weir_base_doc_error_add(config->doc, value,
-			"node '%s' has nothing to do with packets; expected a key 'work'",
-			node->name);
-	else if (read_work(config, node) < 0)
+	if (weir_base_doc_given(value, "work") && read_work(node) < 0)
 		return -ENOMEM;
 	return config_take_group(&config->em,
 		weir_base_doc_given(value, "group")

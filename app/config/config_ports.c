@@ -75,49 +75,6 @@ config_check_device(struct config *config, const struct weir_base_doc_value *at,
 }
 
 static void
-check_source(struct config *config, const struct config_port *port)
-{
-	static const char *const device_only[] = {
-		"promiscuous", "rx_queues", "tx_queues", "rx_ring", "tx_ring", "offloads"};
-	static const uint8_t none[6] = {0};
-	const struct weir_base_doc_value *at = weir_base_doc_get(port->value, "device");
-	unsigned int i;
-
-	if (port->device == NULL && port->pcap_in == NULL && port->pcap_out == NULL)
-		weir_base_doc_error_add(config->doc, port->value,
-			"port '%s' has nothing to send to or receive from; expected 'device', "
-			"'pcap_in' or "
-			"'pcap_out'",
-			port->name);
-	if (port->device != NULL && (port->pcap_in != NULL || port->pcap_out != NULL))
-		weir_base_doc_error_add(config->doc, at,
-			"port '%s' is both a device and files; expected 'device', or 'pcap_in' and "
-			"'pcap_out'",
-			port->name);
-	if (port->device != NULL)
-		config_check_device(config, at, port->device);
-	if (port->device == NULL)
-		for (i = 0; i < sizeof(device_only) / sizeof(device_only[0]); i++)
-			if (weir_base_doc_given(port->value, device_only[i]))
-				weir_base_doc_error_add(config->doc,
-					weir_base_doc_get(port->value, device_only[i]),
-					"'%s' means nothing for files; expected it with 'device' "
-					"only",
-					device_only[i]);
-	if (port->pcap_in == NULL && weir_base_doc_given(port->value, "repeat"))
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(port->value, "repeat"),
-			"'repeat' means nothing without 'pcap_in'");
-	if (port->mac != NULL &&
-		((port->mac[0] & 1) != 0 || memcmp(port->mac, none, sizeof(none)) == 0))
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(port->value, "mac"),
-			"a port's own address is neither zero nor a group's; expected an even "
-			"first byte");
-	if (port->pcap_in != NULL)
-		config_check_capture(
-			config, weir_base_doc_get(port->value, "pcap_in"), port->pcap_in);
-}
-
-static void
 read_port(struct config_port *port, const struct weir_base_doc_value *value)
 {
 	const struct weir_base_doc_value *on_full = weir_base_doc_get(value, "on_full");
@@ -146,27 +103,6 @@ read_port(struct config_port *port, const struct weir_base_doc_value *value)
 	port->nb_tx_queues = (uint16_t)weir_base_doc_u64(weir_base_doc_get(value, "tx_queues"));
 }
 
-/* One device cannot be two ports. */
-static void
-check_shared_device(struct config *config, unsigned int index)
-{
-	const struct config_port *port = &config->ports[index];
-	size_t length;
-	unsigned int i;
-
-	if (port->device == NULL)
-		return;
-	length = strcspn(port->device, ",");
-	for (i = 0; i < index; i++)
-		if (config->ports[i].device != NULL &&
-			strcspn(config->ports[i].device, ",") == length &&
-			strncmp(config->ports[i].device, port->device, length) == 0)
-			weir_base_doc_error_add(config->doc,
-				weir_base_doc_get(port->value, "device"),
-				"device %.*s is port '%s' already; expected another one",
-				(int)length, port->device, config->ports[i].name);
-}
-
 int
 config_read_ports(struct config *config, const struct weir_base_doc_value *platform)
 {
@@ -178,6 +114,7 @@ config_read_ports(struct config *config, const struct weir_base_doc_value *platf
 			"%u ports are too many; expected at most %u", nb_ports, WEIR_NODE_PORT_MAX);
 		nb_ports = WEIR_NODE_PORT_MAX;
 	}
+	weir_base_rules_ports(config->doc);
 	config->ports = calloc(nb_ports + 1, sizeof(*config->ports));
 	if (config->ports == NULL)
 		return -ENOMEM;
@@ -186,13 +123,12 @@ config_read_ports(struct config *config, const struct weir_base_doc_value *platf
 
 		read_port(port, weir_base_doc_at(ports, i));
 		config->nb_ports = i + 1;
-		if (!weir_base_is_name(port->name, WEIR_NODE_NAME_SIZE - 1))
-			weir_base_doc_error_add(config->doc, port->value,
-				"port name '%s' cannot be used; expected 1 to %u letters, digits "
-				"or '_'",
-				port->name, WEIR_NODE_NAME_SIZE - 1);
-		check_source(config, port);
-		check_shared_device(config, i);
+		if (port->device != NULL)
+			config_check_device(
+				config, weir_base_doc_get(port->value, "device"), port->device);
+		if (port->pcap_in != NULL)
+			config_check_capture(
+				config, weir_base_doc_get(port->value, "pcap_in"), port->pcap_in);
 	}
 	return 0;
 }

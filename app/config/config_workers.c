@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir_base_rules.h>
 #include <weir_node.h>
 
 #include "config.h"
@@ -15,45 +16,19 @@ receives(const struct config_port *port)
 	return port->device != NULL || port->pcap_in != NULL;
 }
 
-/* Split "port" or "port.queue"; queue -1 stands for all. Returns the port's index, or -1 with an error added. */
+/* Split "port" or "port.queue"; queue -1 stands for all. Returns the port's index, or -1. */
 static int
-parse_receive(struct config *config, const struct weir_base_doc_value *value, long *queue)
+parse_receive(const struct config *config, const struct weir_base_doc_value *value, long *queue)
 {
 	const char *text = weir_base_doc_str(value), *dot = strchr(text, '.');
-	char name[WEIR_NODE_NAME_SIZE], *end;
+	char name[WEIR_NODE_NAME_SIZE];
 	int port;
 
-	*queue = -1;
+	*queue = dot != NULL ? strtol(dot + 1, NULL, 10) : -1;
 	snprintf(name, sizeof(name), "%.*s", dot != NULL ? (int)(dot - text) : (int)strlen(text),
 		text);
 	port = config_port_find(config, name);
-	if (port < 0) {
-		weir_base_doc_error_add(config->doc, value, "unknown port '%s'; expected %s", name,
-			config_port_names(config));
-		return -1;
-	}
-	if (dot != NULL) {
-		*queue = strtol(dot + 1, &end, 10);
-		if (dot[1] < '0' || dot[1] > '9' || *end != '\0' || *queue > 255) {
-			weir_base_doc_error_add(config->doc, value,
-				"bad queue '%s'; expected PORT.QUEUE with a queue of 0 to 255",
-				dot + 1);
-			return -1;
-		}
-	}
-	if (!receives(&config->ports[port])) {
-		weir_base_doc_error_add(config->doc, value,
-			"port '%s' has nothing to receive from; expected one with 'pcap_in' or "
-			"'device'",
-			name);
-		return -1;
-	}
-	if (config->ports[port].device == NULL && *queue > 0) {
-		weir_base_doc_error_add(config->doc, value,
-			"a file has one queue; expected '%s' or '%s.0'", name, name);
-		return -1;
-	}
-	return port;
+	return port >= 0 && receives(&config->ports[port]) && *queue <= UINT8_MAX ? port : -1;
 }
 
 /* Queues that are named exist, unless rx_queues says otherwise. */
@@ -71,16 +46,9 @@ count_queues(struct config *config, const struct weir_base_doc_value *workers)
 			port = parse_receive(config, weir_base_doc_at(list, j), &queue);
 			if (port < 0)
 				continue;
-			if (weir_base_doc_given(config->ports[port].value, "rx_queues")) {
-				if (queue >= config->ports[port].nb_rx_queues)
-					weir_base_doc_error_add(config->doc,
-						weir_base_doc_at(list, j),
-						"port '%s' has no queue %ld; expected 0 to %u",
-						config->ports[port].name, queue,
-						config->ports[port].nb_rx_queues - 1u);
-			} else if (queue + 1 > config->ports[port].nb_rx_queues) {
+			if (!weir_base_doc_given(config->ports[port].value, "rx_queues") &&
+				queue + 1 > config->ports[port].nb_rx_queues)
 				config->ports[port].nb_rx_queues = (uint16_t)(queue + 1);
-			}
 		}
 	}
 }
@@ -127,22 +95,14 @@ prepare_queues(struct config *config, const struct weir_base_doc_value *workers)
 	return 0;
 }
 
-/* Give a queue to a worker; refused when it has one already. */
+/* Give a queue to a worker. */
 static int
-take_queue(struct config *config, struct config_worker *worker,
-	const struct weir_base_doc_value *value, unsigned int port, uint16_t queue)
+take_queue(struct config *config, struct config_worker *worker, unsigned int port, uint16_t queue)
 {
 	struct config_rx *rx;
 
 	if (queue >= config->ports[port].nb_rx_queues)
-		return 0; /* told already */
-	if (config->ports[port].polled[queue]) {
-		weir_base_doc_error_add(config->doc, value,
-			"queue %u of port '%s' is polled already; expected one worker for each "
-			"queue",
-			queue, config->ports[port].name);
 		return 0;
-	}
 	config->ports[port].polled[queue] = true;
 	rx = realloc(worker->rx, (worker->nb_rx + 1) * sizeof(*rx));
 	if (rx == NULL)
@@ -153,15 +113,14 @@ take_queue(struct config *config, struct config_worker *worker,
 }
 
 static int
-take_port(struct config *config, struct config_worker *worker,
-	const struct weir_base_doc_value *value, unsigned int port, long queue)
+take_port(struct config *config, struct config_worker *worker, unsigned int port, long queue)
 {
 	uint16_t i;
 
 	if (queue >= 0)
-		return take_queue(config, worker, value, port, (uint16_t)queue);
+		return take_queue(config, worker, port, (uint16_t)queue);
 	for (i = 0; i < config->ports[port].nb_rx_queues; i++)
-		if (take_queue(config, worker, value, port, i) < 0)
+		if (take_queue(config, worker, port, i) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -171,10 +130,8 @@ read_worker(struct config *config, struct config_worker *worker,
 	const struct weir_base_doc_value *value)
 {
 	const struct weir_base_doc_value *list = weir_base_doc_get(value, "receive");
-	unsigned int before = config_nb_errors(config), i;
-	const char *text;
-	char name[WEIR_NODE_NAME_SIZE];
-	size_t length;
+	unsigned int i;
+	long queue;
 	int port;
 
 	worker->value = value;
@@ -182,18 +139,11 @@ read_worker(struct config *config, struct config_worker *worker,
 				? (int)weir_base_doc_u64(weir_base_doc_get(value, "lcore"))
 				: -1;
 	for (i = 0; i < weir_base_doc_count(list); i++) {
-		text = weir_base_doc_str(weir_base_doc_at(list, i));
-		length = strcspn(text, ".");
-		snprintf(name, sizeof(name), "%.*s", (int)length, text);
-		port = config_port_find(config, name);
-		if (port < 0 || !receives(&config->ports[port]))
-			continue; /* told by count_queues() */
-		if (take_port(config, worker, weir_base_doc_at(list, i), (unsigned int)port,
-			    text[length] == '.' ? strtol(text + length + 1, NULL, 10) : -1) < 0)
+		port = parse_receive(config, weir_base_doc_at(list, i), &queue);
+		if (port >= 0 && take_port(config, worker, (unsigned int)port, queue) < 0)
 			return -ENOMEM;
 	}
-	if (worker->nb_rx == 0 && config_nb_errors(config) == before &&
-		weir_base_doc_count(list) == 0 &&
+	if (worker->nb_rx == 0 && weir_base_doc_count(list) == 0 &&
 		!config_worker_dispatches(config, (unsigned int)(worker - config->workers)))
 		weir_base_doc_error_add(config->doc, list != NULL ? list : value,
 			"this worker polls nothing%s; expected a key 'receive' with ports, for "
@@ -216,7 +166,7 @@ read_default_worker(struct config *config, const struct weir_base_doc_value *pla
 	if (prepare_queues(config, NULL) < 0)
 		return -ENOMEM;
 	for (i = 0; i < config->nb_ports; i++)
-		if (receives(&config->ports[i]) && take_port(config, worker, NULL, i, -1) < 0)
+		if (receives(&config->ports[i]) && take_port(config, worker, i, -1) < 0)
 			return -ENOMEM;
 	/* Jobs of a group that nobody is in have an error of their own. */
 	if (worker->nb_rx == 0 && !config_worker_dispatches(config, 0) &&
@@ -225,33 +175,6 @@ read_default_worker(struct config *config, const struct weir_base_doc_value *pla
 			"no port to receive from; expected one in platform.ports with 'pcap_in' or "
 			"'device'");
 	return 0;
-}
-
-/* A queue that RSS fills and nobody empties loses packets: say so now. */
-static void
-check_unpolled(struct config *config)
-{
-	unsigned int i, queue, polled;
-
-	for (i = 0; i < config->nb_ports; i++) {
-		const struct config_port *port = &config->ports[i];
-
-		for (polled = 0, queue = 0; queue < port->nb_rx_queues; queue++)
-			polled += port->polled[queue];
-		for (queue = 0; polled > 0 && queue < port->nb_rx_queues; queue++)
-			if (!port->polled[queue])
-				weir_base_doc_error_add(config->doc, port->value,
-					"queue %u of port '%s' is polled by no worker; expected "
-					"'%s.%u' in a "
-					"'receive' list",
-					queue, port->name, port->name, queue);
-		if (polled == 0 && port->pcap_in != NULL)
-			weir_base_doc_error_add(config->doc,
-				weir_base_doc_get(port->value, "pcap_in"),
-				"no worker receives from port '%s'; expected it in a 'receive' "
-				"list",
-				port->name);
-	}
 }
 
 static void
@@ -274,28 +197,23 @@ int
 config_read_workers(struct config *config, const struct weir_base_doc_value *platform)
 {
 	const struct weir_base_doc_value *workers = weir_base_doc_get(platform, "workers");
-	unsigned int nb_workers = weir_base_doc_count(workers), before, i;
+	unsigned int nb_workers = weir_base_doc_count(workers), i;
 
-	if (nb_workers > 64) {
-		weir_base_doc_error_add(config->doc, workers,
-			"%u workers are too many; expected at most 64", nb_workers);
-		nb_workers = 64;
-	}
+	weir_base_rules_workers(config->doc);
+	if (nb_workers > 64)
+		nb_workers = 64; /* told */
 	config->workers = calloc(nb_workers + 1, sizeof(*config->workers));
 	if (config->workers == NULL)
 		return -ENOMEM;
 	if (nb_workers == 0)
 		return read_default_worker(config, platform);
 	config->nb_workers = nb_workers;
-	before = config_nb_errors(config);
 	count_queues(config, workers);
 	if (prepare_queues(config, workers) < 0)
 		return -ENOMEM;
 	for (i = 0; i < nb_workers; i++)
 		if (read_worker(config, &config->workers[i], weir_base_doc_at(workers, i)) < 0)
 			return -ENOMEM;
-	if (config_nb_errors(config) == before)
-		check_unpolled(config);
 	check_lcores(config);
 	return 0;
 }

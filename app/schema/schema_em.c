@@ -13,7 +13,7 @@
 static bool
 check_name(const char *text)
 {
-	return weir_base_is_name(text, 23);
+	return weir_base_is_name(text, WEIR_BASE_NAMED_MAX);
 }
 
 static bool

@@ -28,6 +28,9 @@ struct weir_base_doc_value;
 /** Longest name of a link, its number and its end included. */
 #define WEIR_BASE_LINK_NAME_SIZE 48
 
+/** Longest name of a queue of events, and of what sends to such ones or gets their packets. */
+#define WEIR_BASE_NAMED_MAX 23
+
 /** Longest name of a function on frames of links. */
 #define WEIR_BASE_PROCESS_NAME_MAX 15
 
@@ -64,6 +67,28 @@ void weir_base_rules_traffic(
 /** Its requests of windows, where links are in order. */
 void weir_base_rules_requests(
 	struct weir_base_doc *doc, const struct weir_base_doc_value *application);
+
+/** Ports of `platform`: their names, what they are, and what means nothing for such ones. What a device is called is for those who run it. */
+void weir_base_rules_ports(struct weir_base_doc *doc);
+
+/** Workers of `platform`: the queues of ports that they poll, where ports are in order, and their groups. */
+void weir_base_rules_workers(struct weir_base_doc *doc);
+
+/**
+ * Queues of `application`, its objects, and nodes that have to do with queues; and keys that mean nothing for nodes of their type.
+ *
+ * @param is_simulated  `steps` of objects may switch to queues that nobody gets packets of
+ */
+void weir_base_rules_events(struct weir_base_doc *doc, bool is_simulated);
+
+/**
+ * Nodes and edges of `application`: what they are, what they lead to, and what packets must have told of them before. Where that is
+ * in order and @p is_whole, the graph as a whole: edges changed twice, circles without an end, and nodes and queues that no packet comes to.
+ *
+ * @param is_whole      the document's queues and objects are in order, too
+ * @param is_simulated  streams of `traffic` come to queues
+ */
+void weir_base_rules_graph(struct weir_base_doc *doc, bool is_whole, bool is_simulated);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "hops.h"
-#include "wiring.h"
+#include "weir_base_nodes.h"
 
 static void
 ids(void **state)

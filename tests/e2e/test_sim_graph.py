@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import pcapfile
 from program import OK, ROOT, USAGE, weir
 from running import edges_of_dot
 
@@ -66,10 +67,16 @@ def test_captures_may_come_by_ports(tmp_path):
     assert means(told["streams"])["capture"]["arrived_packets"] == received
 
 
+def spread_out(folder):
+    """The packets of the examples, each 50 us after the one before: a file waits for who reads it, a ring does not."""
+    records = pcapfile.read(ROOT / "examples/data/isp-mix-vlan.pcap")
+    return pcapfile.write(folder / "spread.pcap", pcapfile.numbered([record.data for record in records], step_ns=50_000))
+
+
 def test_edges_are_counted_as_they_are_when_it_runs(tmp_path):
     """A run says how many packets take which edge; with these as weights, and the same packets, edges of the model have as many."""
     text = EXAMPLE.read_text().replace("data/", f"{ROOT}/examples/data/")
-    path, capture = tmp_path / "graph.yaml", f"{ROOT}/examples/data/isp-mix-vlan.pcap"
+    path, capture = tmp_path / "graph.yaml", spread_out(tmp_path)
     path.write_text(text.replace("until: input_end", "until: input_end\n  graph_dot: g.dot"))
     assert weir("run", path, cwd=tmp_path).code == OK
     ran = {tuple(name.split("-")[0] for name in ends): count for ends, count in edges_of_dot((tmp_path / "g.dot").read_text())[1].items() if count}
@@ -77,7 +84,7 @@ def test_edges_are_counted_as_they_are_when_it_runs(tmp_path):
     def next_of(node):
         return "next: {" + ", ".join(f"{to if to != 'pcap_tx' else 'north'}: {n}" for (at, to), n in ran.items() if at == node) + "}"
 
-    model = text[:text.index("traffic:")].replace("accept: any", "accept: any, rx_ring: 8192").replace(", on_full: drop", "")
+    model = text[:text.index("traffic:")].replace(", on_full: drop", "")
     for node in ("classify", "ip4_lookup", "ip6_lookup", "ip4_rewrite", "ip6_rewrite"):
         model = re.sub(rf"( {node}: +{{[^{{}}]*?)(, next: {{.*?}})?}}\n", rf"\1, {next_of(node)}}}\n", model)
     ends = {"pcap_rx": "uplink", "pcap_tx": "north"}
@@ -153,7 +160,7 @@ WRONG = {
     "edge to nothing": ({'"classify.ip6 -> mirror"': '@"classify.ip6 -> window"'}, ["unknown node 'window'"]),
     "edge of nothing": ({'"classify.ip6 -> mirror"': '@"classify.ip7 -> mirror"'}, ["unknown edge 'ip7'"]),
     "edge that is changed twice": ({'ip6 -> mirror"': 'ip6 -> mirror", @"classify.ip6 -> drop"'}, ["already"]),
-    "port that does not transmit": ({'ip6 -> mirror"': 'ip6 -> mirror", @"classify.ip4 -> south"', "    north:": "    south: {}\n    north:"},
+    "port that does not transmit": ({'ip6 -> mirror"': 'ip6 -> mirror", @"classify.ip4 -> south"', "    north:": "    south: {pcap_in: /dev/null}\n    north:", "[uplink]": "[uplink, south]"},
                                     ["'south'", "does not transmit"]),
     "no type of nodes": ({"type: classify": "type: @prism"}, ["'prism'"]),
     "ring that another polls": ({"[uplink]}": "[uplink]}\n    - {receive: [@uplink.0]}"}, ["polled already"]),
@@ -163,8 +170,8 @@ WRONG = {
     "walk of no time": ({"walk: 50cycles": "walk: @0.001cycles", "clock: 1GHz": "clock: 900GHz"}, ["no time"]),
     "port that nobody polls": ({"to: uplink": "to: @south", "    north:": "    south: {device: a}\n    north:"}, ["no worker polls", "'south'"]),
     "port that only transmits": ({"to: uplink": "to: @north"}, ["only transmits", "'north'"]),
-    "circle": ({"next: {drop: 1}": "next: {ip6: 1}", 'ip6 -> mirror"': 'ip6 -> mirror", "mirror.ip6 -> mirror"', "  costs:": "  @costs:"},
-               ["never leave"]),
+    "circle": ({"next: {drop: 1}": "next: {ip6: 1}", 'ip6 -> mirror"': 'ip6 -> mirror", @"mirror.ip6 -> mirror"'},
+               ["packets would go round for ever: mirror -> mirror"]),
     "unknown ring": ({"duration: 1ms": "duration: 1ms, probes: {p: {ring: @uplink.1.rx_ring}}"}, ["unknown ring", "one of: uplink.0.rx_ring"]),
     "nodes that receive from nothing": ({"{mirror: {type: classify}}": "{@mirror: {type: link_rx}}", "next: {drop: 1}": "next: {classify: 1}"},
                                         ["nothing to receive from", "'port'"]),
@@ -234,7 +241,7 @@ def test_jobs_are_run_and_simulated(tmp_path):
 WRONG_JOBS = {
     "workers that ask in no time": (JOBS, "    dispatch: 150cycles\n", "", "expected 'dispatch'"),
     "queue whose order is not simulated": (JOBS.with_name("jobs.yaml"), "out:       {type: atomic}", "out:       {type: ordered, discipline: lcfs}", "'fcfs'"),
-    "work whose cost is not told": (JOBS.with_name("jobs.yaml"), "work: compute", "work: 'work.so:slow'", "in platform.costs.nodes"),
+    "work whose cost is not told": (JOBS.with_name("jobs.yaml"), "work: compute, time: 40us", "work: 'work.so:slow'", "in platform.costs.nodes"),
     "queue that nobody serves": (JOBS.with_name("jobs.yaml"), "flows: 16}", "flows: 16, group: others}", "has no workers"),
     "node that sends nowhere": (JOBS.with_name("jobs.yaml"), "type: sched_tx, queue: out", "type: sched_tx", "expected a key 'queue'"),
 }
@@ -250,15 +257,12 @@ EVENTS = ROOT / "examples" / "events-costs.yaml"
 
 def test_objects_are_run_and_simulated(tmp_path):
     """The same packets come to the same queues: all of them, or as many as the weights say."""
-    costs, capture = tmp_path / EVENTS.name, f"{ROOT}/examples/data/isp-mix-vlan.pcap"
+    costs, capture = tmp_path / EVENTS.name, spread_out(tmp_path)
     for path in (EVENTS, EVENTS.with_name("events.yaml")):
         (tmp_path / path.name).write_text(path.read_text().replace("data/", f"{ROOT}/examples/data/"))
     text = costs.read_text()
     costs.write_text(text[:text.index("    users:")] + f"    s: {{to: uplink, arrivals: replay, capture: {capture}}}\nrun: {{simulation: {{duration: 100s}}}}\n")
     ran = weir("run", costs, "--json", cwd=tmp_path).json()
-    # A file waits for who reads it, a ring does not.
-    events = tmp_path / "events.yaml"
-    events.write_text(events.read_text().replace("accept: any", "accept: any, rx_ring: 8192"))
     told = simulate(costs)
     taken = {queue["name"]: queue["received"] for queue in ran["queues"]}
     queues, [stream] = means(told["queues"]), means(told["streams"]).values()
@@ -275,7 +279,7 @@ def test_objects_are_run_and_simulated(tmp_path):
 
 
 WRONG_OBJECTS = {
-    "object whose work costs nothing": (EVENTS, "steps: [{cpu: 300cycles, per_byte: 0.1cycles/B}]", "argument: a", "does not say what its work costs"),
+    "object whose work costs nothing": (EVENTS, "steps: [{cpu: 300cycles, per_byte: 0.1cycles/B}]", "flow: rss", "does not say what its work costs"),
     "step that needs more than a core": (EVENTS, "{cpu: 300cycles, per_byte: 0.1cycles/B}", "{fork: odd, count: 2}", "'fork' is not simulated on workers"),
     "queue that nobody serves": (EVENTS.with_name("events.yaml"), "flows: 16}", "flows: 16, group: others}", "has no cores or workers"),
 }

@@ -8,7 +8,6 @@
  */
 #define GRAPH(edges, uplink, north, platform, stream, run)                                         \
 	"application:\n"                                                                           \
-	"  nodes: {sink: {type: 'null'}, other: {type: 'null'}}\n"                                 \
 	"  edges: [" edges "]\n"                                                                   \
 	"platform:\n"                                                                              \
 	"  ports: {uplink: {device: a" uplink "}, north: {device: b" north "}}\n"                  \
@@ -202,7 +201,7 @@ queues_of_workers(void **state)
 static void
 rings_in_turn(void **state)
 {
-	EXPECT(GRAPH("'uplink.classify -> north', 'north.classify -> sink'", "", "",
+	EXPECT(GRAPH("'uplink.classify -> north', 'north.classify -> null'", "", "",
 		       "  workers: [{receive: [north, uplink]}]\n", "interval: 1us, count: 1",
 		       "duration: 2us"),
 		/* Walks of 120 ns: the tenth begins at 1080. It ends at 1305. */

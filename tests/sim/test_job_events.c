@@ -188,7 +188,7 @@ nothing_is_lost(void **state)
 		"platform:\n"
 		"  scheduler: {threshold: %u}\n"
 		"  ports: {uplink: {device: a}, north: {pcap_out: b}}\n"
-		"  workers: [{receive: [uplink], groups: [%s]}, {groups: [default, x, y]}, "
+		"  workers: [{receive: [uplink], groups: [%s]}, {groups: [%s]}, "
 		"{groups: [default]}]\n"
 		"  cores: {c: {count: 3, clock: 1GHz}}\n"
 		"  costs:\n"
@@ -202,6 +202,9 @@ nothing_is_lost(void **state)
 		"run: {simulation: {duration: 90ms}}\n";
 	static const char *const types[] = {"atomic", "parallel", "ordered"};
 	static const char *const groups[] = {"default", "x", "y"};
+	/* All that there is something of. */
+	static const char *const served[][2] = {{"default", "default, x"},
+		{"default, x", "default, x, y"}, {"default, y", "default, y"}};
 	static const char *const works[] = {"compute", "wait"};
 	static const unsigned int thresholds[] = {2, 3, 9, 64};
 	char text[2048];
@@ -213,7 +216,8 @@ nothing_is_lost(void **state)
 				for (l = 0; l < 4; l++) {
 					snprintf(text, sizeof(text), format, types[i], groups[j],
 						types[(i + j) % 3], groups[(j + k) % 3], works[k],
-						thresholds[l], j == 1 ? "default" : "");
+						thresholds[l], j == 1 ? "default" : "",
+						served[j][k]);
 					EXPECT(text,
 						{WEIR_SIM_STREAM, "s", "delivered_packets", 300},
 						{WEIR_SIM_STREAM, "s", "held_packets", 0},

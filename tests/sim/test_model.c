@@ -223,15 +223,18 @@ polling_that_is_none(void **state)
 static void
 what_means_nothing_to_workers(void **state)
 {
+/* Without object p, whose queue the workers serve. */
+#define P_AND_PLATFORM                                                                             \
+	"    p: {queues: [r], steps: [{cpu: 1kcycles, distribution: uniform}]}\nplatform:\n"
 #define WORKERS(platform, costs)                                                                   \
 	"  nodes: {n: {type: sched_rx, queues: [r]}}\n"                                            \
 	"platform:\n" platform "  ports: {d: {device: a}}\n"                                       \
 	"  workers: [{receive: [d]}, {}]\n"                                                        \
 	"  costs: {walk: 1cycles, dispatch: 1cycles, nodes: {" costs "}}\n"
 
-	refuse("platform:\n", WORKERS("  @dispatch: {interval: 1us}\n", "sched_rx: {}, drop: {}"),
+	refuse(P_AND_PLATFORM, WORKERS("  @dispatch: {interval: 1us}\n", "sched_rx: {}, drop: {}"),
 		"serve queue 'q'");
-	refuse("platform:\n", WORKERS("", "sched_rx: {@next: {drop: 1}}"), "no 'next'");
+	refuse(P_AND_PLATFORM, WORKERS("", "sched_rx: {@next: {drop: 1}}"), "no 'next'");
 #define JOB(work, costs)                                                                           \
 	"  nodes: {j: {type: job, queue: r" work "}}\n"                                            \
 	"  edges: ['d.classify -> j']\n"                                                           \
@@ -241,7 +244,6 @@ what_means_nothing_to_workers(void **state)
 	"}}}\n"
 	refuse("platform:\n", JOB(", work: @'x.so:y'", ""), "'work' (of each packet, in cycles)");
 	refuse("platform:\n", JOB(", work: @wait", ""), "takes no time");
-	/* Only the node counts who is in its jobs. */
 	refuse("platform:\n",
 		"    x: {queues: [s], to: @j}\n"
 		"  nodes: {j: {type: job, queue: r, work: wait, time: 1us}}\n"
@@ -249,21 +251,21 @@ what_means_nothing_to_workers(void **state)
 		"platform:\n  ports: {d: {device: a}}\n  workers: [{receive: [d]}]\n"
 		"  costs: {walk: 1cycles, dispatch: 1cycles,\n"
 		"    nodes: {ethdev_rx: {}, drop: {}, job: {}}}\n",
-		"is a node of jobs");
+		"unknown queue 'j'; expected q or r");
 	/* Through queues, jobs and nodes back to where they were. */
-	refuse("platform:\n",
+	refuse(P_AND_PLATFORM,
 		"  nodes: {j: {type: job, queue: r, work: wait, time: 1us},\n"
 		"    n: {type: sched_rx, queues: [r]}}\n"
-		"  edges: ['d.classify -> j', 'n.r -> j']\n"
+		"  edges: ['d.classify -> j', @'n.r -> j']\n"
 		"platform:\n  ports: {d: {device: a}}\n  workers: [{receive: [d]}]\n"
-		"  @costs: {walk: 1cycles, dispatch: 1cycles,\n"
+		"  costs: {walk: 1cycles, dispatch: 1cycles,\n"
 		"    nodes: {ethdev_rx: {}, drop: {}, job: {}, sched_rx: {}}}\n",
-		"go in a circle and never leave");
+		"packets would go round for ever: r -> j -> r; expected an edge from ip4_rewrite");
 	refuse("platform:\n", JOB(", work: compute, time: 1us", "work: @1cycles"),
 		"no cost of its work");
-	refuse("platform:\n  cores:\n    c: {count: 2,",
+	refuse(P_AND_PLATFORM "  cores:\n    c: {count: 2,",
 		WORKERS("", "") "  cores:\n    c: {count: 2, @groups: [x],", "'groups'");
-	refuse("platform:\n  cores:\n    c: {count: 2,",
+	refuse(P_AND_PLATFORM "  cores:\n    c: {count: 2,",
 		WORKERS("", "") "  cores:\n    c: {count: 2, @polling: {switch: 1cycles},",
 		"'polling'");
 	refuse("platform:\n",
@@ -291,7 +293,7 @@ what_means_nothing_to_workers(void **state)
 		"serve queue 'q'");
 	refuse("platform:\n",
 		"platform:\n  ports: {d: {device: a}}\n"
-		"  workers: [{receive: [d], groups: []}, {receive: [d], groups: []}]\n"
+		"  workers: [{receive: [d.0], groups: []}, {receive: [d.1], groups: []}]\n"
 		"  costs: {walk: 1cycles, dispatch: 1cycles}\n  @dispatch: {preemptive: true}\n",
 		"have all cores");
 }

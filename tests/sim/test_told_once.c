@@ -20,9 +20,7 @@ one_wrong_name_is_one_error(void **state)
 	char text[1024];
 
 	snprintf(text, sizeof(text), port, "x", "p");
-	expect_errors(text,
-		"m.yaml:1:105: unknown port 'x'; expected one of platform.ports with 'pcap_in' or "
-		"'device'\n");
+	expect_errors(text, "m.yaml:1:105: unknown port 'x'; expected p or out\n");
 	snprintf(text, sizeof(text), port, "p", "x");
 	expect_errors(text, "m.yaml:2:29: unknown queue or port 'x'; expected one of: p\n");
 	snprintf(text, sizeof(text), steps, "steps: [{use: x}, {memory: m}]");
@@ -54,7 +52,7 @@ one_wrong_name_is_one_error(void **state)
 	"  nodes:\n"                                                                               \
 	"    to_q: {type: " types ", queue: " to "}\n"                                             \
 	"    of_q: {type: sched_rx, queues: " brought "}\n"                                        \
-	"  edges: [\"classify." edge " -> to_q\", \"of_q.q -> ip4_rewrite\"]\n"                    \
+	"  edges: [\"classify." edge " -> to_q\", \"of_q.q -> out\"]\n"                            \
 	"platform:\n"                                                                              \
 	"  ports: {up: {device: a}, out: {" ports "}}\n"                                           \
 	"  workers: [{receive: " receive ", groups: [g]}]\n"                                       \
@@ -84,20 +82,20 @@ static void
 one_wrong_node_is_one_error(void **state)
 {
 	expect_errors(EVENTS("x", "q", "[q]", "ip4", "pcap_out: b", "[up]", ""),
-		"m.yaml:4:18: 'x' is no type of own nodes; expected one such as 'null' or "
-		"'classify'\n");
+		"m.yaml:4:18: unknown node type 'x'; expected one of: link_rx, sched_rx, classify, "
+		"ip4_lookup, ip6_lookup, ip4_rewrite, ip6_rewrite, ip4_frag, sched_tx, job, punt, "
+		"drop, null\n");
 	expect_errors(EVENTS("sched_tx", "x", "[q]", "ip4", "pcap_out: b", "[up]", ""),
-		"m.yaml:4:35: unknown queue 'x'; expected one of application.queues: q\n");
+		"m.yaml:4:35: unknown queue 'x'; expected q\n");
 	expect_errors(EVENTS("sched_tx", "q", "[x]", "ip4", "pcap_out: b", "[up]", ""),
-		"m.yaml:5:37: unknown queue 'x'; expected one of application.queues: q\n");
+		"m.yaml:5:37: unknown queue 'x'; expected q\n");
 	expect_errors(EVENTS("sched_tx", "q", "[]", "ip4", "pcap_out: b", "[up]", ""),
-		"m.yaml:5:5: node 'of_q' brings in nothing; expected a key 'queues'\n");
+		"m.yaml:5:5: node 'of_q' has nothing to bring in; expected a key 'queues'\n");
 	expect_errors(EVENTS("sched_tx", "q", "[q]", "ip7", "pcap_out: b", "[up]", ""),
 		"m.yaml:6:11: unknown edge 'ip7' of node 'classify'; expected one of: drop, punt, "
 		"ip4_lookup, ip6_lookup\n");
 	expect_errors(EVENTS("sched_tx", "q", "[q]", "ip4", "pcap_out: b", "[x]", ""),
-		"m.yaml:9:24: unknown port 'x'; expected one of platform.ports with 'pcap_in' or "
-		"'device'\n");
+		"m.yaml:9:24: unknown port 'x'; expected up or out\n");
 	expect_errors(EVENTS("sched_tx", "q", "[q]", "ip4", "pcap_out: b", "[up]", ", count: 0"),
 		"m.yaml:10:35: '0' is out of range; expected an integer from 1 to 4096\n");
 	expect_errors(EVENTS("sched_tx", "q", "[q]", "ip4", "pcap_out: b", "[up], cores: x", ""),

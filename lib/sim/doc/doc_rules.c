@@ -24,6 +24,21 @@ check_links(struct weir_sim_model *model, const struct weir_base_doc_value *appl
 	weir_base_rules_requests(model->doc, application);
 }
 
+/* Without costs it is left aside. In parts, which no program runs, names are not what they seem. */
+static void
+check_graph(struct weir_sim_model *model, const struct weir_base_doc_value *root)
+{
+	const struct weir_base_doc_value *platform = weir_base_doc_get(root, "platform");
+
+	if (weir_base_doc_get(platform, "costs") == NULL ||
+		weir_base_doc_count(weir_base_doc_get(root, "instances")) > 0)
+		return;
+	weir_base_rules_ports(model->doc);
+	weir_base_rules_workers(model->doc);
+	weir_base_rules_events(model->doc, true);
+	weir_base_rules_graph(model->doc, !has_errors(model), true);
+}
+
 bool
 sim_doc_is_in_order(struct weir_sim_model *model)
 {
@@ -32,6 +47,7 @@ sim_doc_is_in_order(struct weir_sim_model *model)
 	/* It is read, or left aside, by others. */
 	weir_base_doc_look(model->doc, true);
 	check_links(model, weir_base_doc_get(root, "application"));
+	check_graph(model, root);
 	weir_base_doc_look(model->doc, false);
 	return !has_errors(model);
 }

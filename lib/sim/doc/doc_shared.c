@@ -68,11 +68,9 @@ sim_doc_read_shared(struct weir_sim_model *model, const struct weir_base_doc_val
 		weir_base_doc_get(weir_base_doc_get(root, "application"), "nodes");
 	uint32_t i;
 
-	for (i = 0; i < weir_base_doc_count(nodes); i++) {
-		weir_base_node_check_keys(model->doc, weir_base_doc_at(nodes, i));
+	for (i = 0; i < weir_base_doc_count(nodes); i++)
 		if (is_link_rx(weir_base_doc_at(nodes, i)))
 			take_port(model, weir_base_doc_at(nodes, i));
-	}
 }
 
 void

@@ -4,12 +4,10 @@
  * what the one before them noted, and look at nothing twice. So an edge may only be led to
  * a node that it tells enough.
  */
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
-#include <rte_common.h>
-
-#include "wiring_flow.h"
+#include "graph_private.h"
 
 enum fact {
 	IS_IP4 = 1 << 0,   /* where the IPv4 header is */
@@ -43,18 +41,22 @@ static const struct {
 		unsigned int gives;
 	} edges[2];
 } contracts[] = {
-	{"classify", 0, {{"ip4_lookup", IS_IP4}, {"ip6_lookup", IS_IP6}}},
-	{"ip4_lookup", IS_IP4, {{"ip4_rewrite", IS_IP4 | HAS_HOP4}}},
-	{"ip6_lookup", IS_IP6, {{"ip6_rewrite", IS_IP6 | HAS_HOP6}}},
-	{"ip4_rewrite", IS_IP4 | HAS_HOP4, {{TO_PORT, IS_IP4}, {"ip4_frag", IS_IP4 | HAS_CUT}}},
-	{"ip6_rewrite", IS_IP6 | HAS_HOP6, {{TO_PORT, IS_IP6}}},
-	{"ip4_frag", IS_IP4 | HAS_CUT, {{TO_PORT, IS_IP4}}},
+	{WEIR_BASE_NODE_CLASSIFY, 0,
+		{{WEIR_BASE_NODE_IP4_LOOKUP, IS_IP4}, {WEIR_BASE_NODE_IP6_LOOKUP, IS_IP6}}},
+	{WEIR_BASE_NODE_IP4_LOOKUP, IS_IP4, {{WEIR_BASE_NODE_IP4_REWRITE, IS_IP4 | HAS_HOP4}}},
+	{WEIR_BASE_NODE_IP6_LOOKUP, IS_IP6, {{WEIR_BASE_NODE_IP6_REWRITE, IS_IP6 | HAS_HOP6}}},
+	{WEIR_BASE_NODE_IP4_REWRITE, IS_IP4 | HAS_HOP4,
+		{{TO_PORT, IS_IP4}, {WEIR_BASE_NODE_IP4_FRAG, IS_IP4 | HAS_CUT}}},
+	{WEIR_BASE_NODE_IP6_REWRITE, IS_IP6 | HAS_HOP6, {{TO_PORT, IS_IP6}}},
+	{WEIR_BASE_NODE_IP4_FRAG, IS_IP4 | HAS_CUT, {{TO_PORT, IS_IP4}}},
 };
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static unsigned int
 needs_of(const char *type)
 {
-	for (size_t i = 0; i < RTE_DIM(contracts); i++)
+	for (size_t i = 0; i < COUNT(contracts); i++)
 		if (strcmp(contracts[i].type, type) == 0)
 			return contracts[i].needs;
 	return 0;
@@ -65,9 +67,9 @@ gives_of(const char *type, const char *edge)
 {
 	size_t i, j;
 
-	for (i = 0; i < RTE_DIM(contracts); i++)
-		for (j = 0; strcmp(contracts[i].type, type) == 0 &&
-			    j < RTE_DIM(contracts[i].edges) && contracts[i].edges[j].edge != NULL;
+	for (i = 0; i < COUNT(contracts); i++)
+		for (j = 0; strcmp(contracts[i].type, type) == 0 && j < COUNT(contracts[i].edges) &&
+			    contracts[i].edges[j].edge != NULL;
 			j++)
 			if (strcmp(contracts[i].edges[j].edge, edge == NULL ? TO_PORT : edge) == 0)
 				return contracts[i].edges[j].gives;
@@ -75,54 +77,18 @@ gives_of(const char *type, const char *edge)
 }
 
 bool
-wiring_flow_has_port_edges(const char *type)
-{
-	return gives_of(type, NULL) != 0;
-}
-
-bool
-wiring_flow_ages(const char *type, const char *edge)
+graph_edge_ages(const char *type, const char *edge)
 {
 	return (needs_of(type) & (HAS_HOP4 | HAS_HOP6)) != 0 && gives_of(type, edge) != 0;
 }
 
 bool
-wiring_flow_is_receive(const char *type)
-{
-	return strcmp(type, "pcap_rx") == 0 || strcmp(type, "ethdev_rx") == 0;
-}
-
-bool
-wiring_flow_is_sched_rx(const char *type)
-{
-	return strcmp(type, "sched_rx") == 0;
-}
-
-bool
-wiring_flow_is_link_rx(const char *type)
-{
-	return strcmp(type, "link_rx") == 0;
-}
-
-bool
-wiring_flow_is_sched_tx(const char *type)
-{
-	return strcmp(type, "sched_tx") == 0 || strcmp(type, "job") == 0;
-}
-
-bool
-wiring_flow_is_transmit(const char *type)
-{
-	return strcmp(type, "pcap_tx") == 0 || strcmp(type, "ethdev_tx") == 0;
-}
-
-bool
-wiring_flow_lacks(
+graph_edge_lacks(
 	const char *type, const char *edge, const char *to, const char **what, const char **from)
 {
 	unsigned int lacking = needs_of(to) & ~gives_of(type, edge);
 
-	for (size_t i = 0; i < RTE_DIM(facts); i++)
+	for (size_t i = 0; i < COUNT(facts); i++)
 		if (lacking & facts[i].fact) {
 			*what = facts[i].what;
 			*from = facts[i].from;
