@@ -257,7 +257,6 @@ config_read_links(struct config *config)
 	if (config_read_traffic(config, traffic) < 0 ||
 		config_read_requests(config, weir_base_doc_get(application, "requests")) < 0)
 		return -ENOMEM;
-	config_check_receivers(config);
 	if (config_has_no_graph(config))
 		refuse_graph_keys(config);
 	return 0;

@@ -98,7 +98,8 @@ read_port(struct config_receiver *receiver)
 #undef NUMBER
 }
 
-static void
+/* @return whether it has one */
+static bool
 read_device(struct config *config, struct config_receiver *receiver)
 {
 	const struct weir_base_doc_value *device = weir_base_doc_get(receiver->value, "device");
@@ -106,16 +107,13 @@ read_device(struct config *config, struct config_receiver *receiver)
 
 	receiver->at = device != NULL ? device : pci_addr;
 	receiver->device = weir_base_doc_str(receiver->at);
-	if ((device == NULL) == (pci_addr == NULL)) {
-		weir_base_doc_error_add(config->doc, receiver->value,
-			"receiver '%s' has %s; expected one of 'device' and 'pci_addr'",
-			receiver->name, device == NULL ? "no device" : "two devices");
-		return;
-	}
+	if ((device == NULL) == (pci_addr == NULL))
+		return false;
 	config_check_device(config, receiver->at, receiver->device);
 	receiver->is_pci = config_device_is_pci(receiver->device);
 	snprintf(receiver->device_name, sizeof(receiver->device_name), "%.*s",
 		(int)strcspn(receiver->device, ","), receiver->device);
+	return true;
 }
 
 /* What the library says of it. */
@@ -136,7 +134,7 @@ check_param(struct config *config, const struct config_receiver *receiver)
 
 /* Threads of its own, of which each has a queue to poll. */
 static int
-read_cpus(struct config *config, struct config_receiver *receiver)
+read_cpus(struct config_receiver *receiver)
 {
 	const struct weir_base_doc_value *list = weir_base_doc_get(receiver->value, "cpus");
 	const unsigned int nb = weir_base_doc_count(list);
@@ -148,11 +146,7 @@ read_cpus(struct config *config, struct config_receiver *receiver)
 	receiver->cpus[0] = -1; /* that of all feeds */
 	for (i = 0; i < nb; i++)
 		receiver->cpus[i] = (int)weir_base_doc_u64(weir_base_doc_at(list, i));
-	if (nb > receiver->port.nb_queues)
-		weir_base_doc_error_add(config->doc, list,
-			"%u threads for %u queues; expected one for each queue, or fewer", nb,
-			receiver->port.nb_queues);
-	else
+	if (nb <= receiver->port.nb_queues)
 		receiver->nb_cpus = (uint16_t)nb;
 	return 0;
 }
@@ -170,69 +164,20 @@ config_read_receivers(struct config *config, const struct weir_base_doc_value *p
 	for (i = 0; i < nb; i++) {
 		struct config_receiver *receiver = &receivers->list[i];
 		unsigned int before = config_nb_errors(config);
+		bool has_device;
 
 		receiver->value = weir_base_doc_at(list, i);
 		receiver->name = weir_base_doc_name(receiver->value);
 		receivers->nb = i + 1;
-		read_device(config, receiver);
+		has_device = read_device(config, receiver);
 		read_port(receiver);
-		if (read_sources(receiver) < 0 || read_cpus(config, receiver) < 0)
+		if (read_sources(receiver) < 0 || read_cpus(receiver) < 0)
 			return -ENOMEM;
-		if (config_nb_errors(config) > before)
+		if (!has_device || config_nb_errors(config) > before)
 			continue;
 		check_param(config, receiver);
 	}
 	return 0;
-}
-
-/* A queue's frames are of one format. */
-static void
-check_format(struct config *config, const struct config_link *link)
-{
-	const struct config_link *other;
-
-	for (other = config->links.list; other < link; other++)
-		if (other->receiver == link->receiver && other->queue == link->queue &&
-			strcmp(other->format.name, link->format.name) != 0)
-			weir_base_doc_error_add(config->doc,
-				weir_base_doc_get(link->value, "format"),
-				"frames of queue %u of receiver '%s' are of format '%s', by link "
-				"'%s'; expected that, or another queue",
-				link->queue, config->receivers.list[link->receiver].name,
-				other->format.name, other->name);
-}
-
-void
-config_check_receivers(struct config *config)
-{
-	const struct config_links *links = &config->links;
-	unsigned int i, j;
-
-	for (i = 0; i < config->receivers.nb; i++) {
-		const struct config_receiver *receiver = &config->receivers.list[i];
-
-		for (j = 0; j < links->nb && links->list[j].receiver != (int)i; j++)
-			;
-		if (j == links->nb)
-			weir_base_doc_error_add(config->doc, receiver->value,
-				"no link takes frames of receiver '%s'; expected one with 'port: "
-				"%s'",
-				receiver->name, receiver->name);
-	}
-	for (j = 0; j < links->nb; j++) {
-		const struct config_link *link = &links->list[j];
-
-		if (link->receiver == CONFIG_NONE)
-			continue;
-		if (link->queue >= config->receivers.list[link->receiver].port.nb_queues)
-			weir_base_doc_error_add(config->doc,
-				weir_base_doc_get(link->value, "queue"),
-				"receiver '%s' has no queue %u; expected 0 to %u",
-				config->receivers.list[link->receiver].name, link->queue,
-				config->receivers.list[link->receiver].port.nb_queues - 1u);
-		else
-			check_format(config, link);
-	}
 }
 
 void

@@ -39,9 +39,6 @@ struct config_receivers {
 /** Read them; errors go to the document. @return 0, or -ENOMEM */
 int config_read_receivers(struct config *config, const struct weir_base_doc_value *platform);
 
-/** Is everything as it is to be, now that it is known who takes frames of which queue? */
-void config_check_receivers(struct config *config);
-
 /** Free them. */
 void config_free_receivers(struct config_receivers *receivers);
 

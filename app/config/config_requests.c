@@ -122,30 +122,6 @@ make_room(struct config_links *links, struct config_link *link)
 	reason_log_end("");
 }
 
-/* What a fragment has no room for is asked for in vain; so is what there are too few fragments for. */
-static void
-check_room(struct config *config, const struct weir_base_doc_value *room,
-	const struct config_request *request)
-{
-	const struct config_links *links = &config->links;
-	double most = 0;
-	unsigned int i;
-
-	for (i = 0; i < request->nb_links; i++)
-		most = RTE_MAX(most, config_link_frames(config_link_of(links, request->links[i]),
-					     request->window_ns));
-	if (links->nb_fragments != 0 && links->nb_fragments < request->nb_links)
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(room, "count"),
-			"%u fragments, but a window of '%s' has one for each of %u links; expected "
-			"as many or more",
-			links->nb_fragments, request->name, request->nb_links);
-	if (links->nb_frames != 0 && links->nb_frames < most)
-		weir_base_doc_error_add(config->doc, weir_base_doc_get(room, "frames"),
-			"room for %u frames, but a window of '%s' has up to %.0f; expected as many "
-			"or more",
-			links->nb_frames, request->name, most);
-}
-
 static void
 read_fragments(struct config *config)
 {
@@ -154,14 +130,11 @@ read_fragments(struct config *config)
 		weir_base_doc_get(config->application, "fragments");
 	struct config_links *links = &config->links;
 	uint64_t bytes;
-	unsigned int i;
 
 	if (room == NULL)
 		return;
 	links->nb_fragments = (uint32_t)weir_base_doc_u64(weir_base_doc_get(room, "count"));
 	links->nb_frames = (uint32_t)weir_base_doc_u64(weir_base_doc_get(room, "frames"));
-	for (i = 0; i < links->nb_requests; i++)
-		check_room(config, room, &links->requests[i]);
 	if (config_nb_errors(config) > 0)
 		return;
 	bytes = (uint64_t)links_requests_fragments(links) * links_requests_frames(links) *

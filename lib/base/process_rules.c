@@ -311,6 +311,7 @@ weir_base_rules_frames(struct weir_base_doc *doc, const struct weir_base_doc_val
 		check_spare(&functions, weir_base_doc_at(links, i));
 	}
 	rules_check_shared(doc, application);
+	rules_check_receivers(doc);
 	rules_check_feeds(&functions);
 	free(functions.list);
 }

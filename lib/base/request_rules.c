@@ -116,6 +116,54 @@ check_entry(struct subject *subject, const struct weir_base_doc_value *list, uns
 			"link '%s' is asked already; expected each once", weir_base_doc_str(value));
 }
 
+/* ---- room for what links have of windows ---- */
+
+/* Frames that a link has in a window, at most. */
+static double
+frames_of(const struct subject *subject, const struct weir_base_doc_value *link)
+{
+	const struct weir_base_format format = rules_format_of(subject->application, link);
+	const double rate_hz =
+		weir_base_doc_f64(weir_base_doc_get(weir_base_doc_get(link, "buffer"), "rate"));
+	const double hz = format.step_ticks > 0 ? (double)weir_base_format_clock_hz(&format) /
+							  (double)format.step_ticks
+						: 2 * rate_hz;
+
+	return hz * (double)ns_of(subject, "window") / (double)NS_PER_S + 2;
+}
+
+/* What a fragment has no room for is asked for in vain; so is what there are too few fragments for. */
+static void
+check_room(const struct subject *subject, const struct weir_base_doc_value *room)
+{
+	const struct weir_base_doc_value *list = weir_base_doc_get(subject->request, "links");
+	const struct weir_base_doc_value *links = weir_base_doc_get(subject->application, "links");
+	const struct weir_base_doc_value *count = weir_base_doc_get(room, "count");
+	const struct weir_base_doc_value *frames = weir_base_doc_get(room, "frames");
+	double most = 0;
+	uint64_t nb = 0;
+	unsigned int i;
+
+	for (i = 0; i < weir_base_doc_count(list); i++) {
+		const struct weir_base_links found =
+			weir_base_links_find(links, weir_base_doc_str(weir_base_doc_at(list, i)));
+
+		nb += found.nb;
+		if (found.link != NULL)
+			most = fmax(most, frames_of(subject, found.link));
+	}
+	if (count != NULL && weir_base_doc_u64(count) < nb)
+		weir_base_doc_error_add(subject->doc, count,
+			"%" PRIu64 " fragments, but a window of '%s' has one for each of %" PRIu64
+			" links; expected as many or more",
+			weir_base_doc_u64(count), weir_base_doc_name(subject->request), nb);
+	if (frames != NULL && (double)weir_base_doc_u64(frames) < most)
+		weir_base_doc_error_add(subject->doc, frames,
+			"room for %" PRIu64 " frames, but a window of '%s' has up to %.0f; "
+			"expected as many or more",
+			weir_base_doc_u64(frames), weir_base_doc_name(subject->request), most);
+}
+
 void
 weir_base_rules_requests(struct weir_base_doc *doc, const struct weir_base_doc_value *application)
 {
@@ -136,5 +184,6 @@ weir_base_rules_requests(struct weir_base_doc *doc, const struct weir_base_doc_v
 			check_entry(&subject, list, j);
 		if (subject.first.name != NULL)
 			check_times(&subject);
+		check_room(&subject, weir_base_doc_get(application, "fragments"));
 	}
 }

@@ -47,6 +47,9 @@ bool rules_is_link_rx(const struct weir_base_doc_value *node);
 /* The ports and links of such nodes. */
 void rules_check_shared(struct weir_base_doc *doc, const struct weir_base_doc_value *application);
 
+/* Receivers of the platform, and their links. */
+void rules_check_receivers(struct weir_base_doc *doc);
+
 /* Where do frames of links come from, beside those that functions make? */
 void rules_check_feeds(const struct rules_functions *functions);
 

@@ -105,10 +105,6 @@ receive(struct weir_sim_model *model, const struct weir_base_doc_value *value,
 			"the size of frames of link '%s' is not said by its format; expected "
 			"'frame_size' in its 'buffer'",
 			weir_base_doc_name(value));
-	else if (number_of(value, "queue") >= model->graph.ports[port].nb_rx)
-		weir_base_doc_error_add(model->doc, weir_base_doc_get(value, "queue"),
-			"receiver '%s' has no such queue; expected 0 to %u",
-			model->graph.ports[port].name, model->graph.ports[port].nb_rx - 1);
 	else {
 		stream->queue = SIM_TO_PORT | port;
 		stream->first_flow = (uint32_t)number_of(value, "queue");
