@@ -3,13 +3,13 @@
 #include "doc_read.h"
 #include "weir_base_rules.h"
 
-static bool
-has_errors(const struct weir_sim_model *model)
+static unsigned int
+count_errors(const struct weir_sim_model *model)
 {
 	unsigned int nb_errors;
 
 	weir_base_doc_errors(model->doc, &nb_errors);
-	return nb_errors > 0;
+	return nb_errors;
 }
 
 /* What is said of something that is not as it should be itself, is not to be trusted. */
@@ -17,7 +17,7 @@ static void
 check_links(struct weir_sim_model *model, const struct weir_base_doc_value *application)
 {
 	weir_base_rules_links(model->doc, application);
-	if (has_errors(model))
+	if (count_errors(model) > 0)
 		return;
 	weir_base_rules_frames(model->doc, application);
 	weir_base_rules_traffic(model->doc, application);
@@ -29,14 +29,16 @@ static void
 check_graph(struct weir_sim_model *model, const struct weir_base_doc_value *root)
 {
 	const struct weir_base_doc_value *platform = weir_base_doc_get(root, "platform");
+	unsigned int before;
 
 	if (weir_base_doc_get(platform, "costs") == NULL ||
 		weir_base_doc_count(weir_base_doc_get(root, "instances")) > 0)
 		return;
 	weir_base_rules_ports(model->doc);
 	weir_base_rules_workers(model->doc);
+	before = count_errors(model);
 	weir_base_rules_events(model->doc, true);
-	weir_base_rules_graph(model->doc, !has_errors(model), true);
+	weir_base_rules_graph(model->doc, count_errors(model) == before, true);
 }
 
 bool
@@ -49,5 +51,5 @@ sim_doc_is_in_order(struct weir_sim_model *model)
 	check_links(model, weir_base_doc_get(root, "application"));
 	check_graph(model, root);
 	weir_base_doc_look(model->doc, false);
-	return !has_errors(model);
+	return count_errors(model) == 0;
 }
