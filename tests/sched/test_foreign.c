@@ -11,6 +11,8 @@
 #define HELPER   1 /* of odd ones; gets all events of queue 0 */
 #define PRODUCER 2
 
+#define TRIES 20
+
 /* Queue 0's flows are both ports', but only the helper may have them by now; queue 1's are the owner's. */
 static void
 make(bool keeps)
@@ -38,8 +40,11 @@ make(bool keeps)
 	st_release(HELPER, st_get_one(HELPER));
 }
 
-/* One of each flow, one after the other, to be held by the helper. The owner comes all the while. */
-static void
+/*
+ * One of each flow, one after the other, to be held by the helper. The owner comes all the while.
+ * @return whether the helper helped out, and that is all: while the machine stands still the owner does not come, and loses its flows
+ */
+static bool
 hold(struct rte_event *events, unsigned int nb, uint32_t first_flow)
 {
 	for (unsigned int i = 0; i < nb; i++) {
@@ -48,8 +53,20 @@ hold(struct rte_event *events, unsigned int nb, uint32_t first_flow)
 		events[i] = st_get_one(HELPER);
 	}
 	st_idle(OWNER);
-	/* It helped out, and that is all. */
-	assert_int_equal(st_xstat(WEIR_SCHED_PART_PORT, HELPER, "shards_taken_over"), 0);
+	return st_xstat(WEIR_SCHED_PART_PORT, HELPER, "shards_taken_over") == 0;
+}
+
+/* A try that says nothing. */
+static bool
+give_up(const struct rte_event *events, unsigned int nb, const struct rte_event *more,
+	unsigned int nb_more)
+{
+	for (unsigned int i = 0; i < nb; i++)
+		st_release(HELPER, events[i]);
+	for (unsigned int i = 0; i < nb_more; i++)
+		st_release(HELPER, more[i]);
+	st_teardown(NULL);
+	return false;
 }
 
 /* It goes on to queue 1. */
@@ -63,15 +80,18 @@ onward(struct rte_event event, uint32_t flow, uint64_t value)
 	return event;
 }
 
-/* So many in one call come in the order in which they were sent: more than are put in at a time, with some of its own flows among them. */
-static void
+/* So many in one call come in the order in which they were sent: more than are put in at a time, with some of its own flows among them. @return whether it was tried */
+static bool
 in_one_burst(unsigned int nb, unsigned int nb_own)
 {
 	struct rte_event events[255], own[255];
 
+	bool helps;
+
 	make(true);
-	hold(events, nb, 0);
-	hold(own, nb_own, 1);
+	helps = hold(events, nb, 0);
+	if (!hold(own, nb_own, 1) || !helps)
+		return give_up(events, nb, own, nb_own);
 	/* One of its own after each few of the others. */
 	for (unsigned int i = 0; i < nb_own; i++) {
 		const unsigned int at = i * (nb / nb_own + 1);
@@ -96,6 +116,17 @@ in_one_burst(unsigned int nb, unsigned int nb_own)
 		st_release(HELPER, st_get_one(HELPER));
 	}
 	st_teardown(NULL);
+	return true;
+}
+
+static void
+try_in_one_burst(unsigned int nb, unsigned int nb_own)
+{
+	unsigned int tries = 0;
+
+	while (!in_one_burst(nb, nb_own))
+		if (++tries == TRIES)
+			fail_msg("the owner was away in each of %u tries", TRIES);
 }
 
 static void
@@ -104,9 +135,9 @@ many_in_one_burst(void **state)
 	const unsigned int nbs[] = {1, 31, 32, 33, 64, 65, 120};
 
 	for (unsigned int i = 0; i < RTE_DIM(nbs); i++) {
-		in_one_burst(nbs[i], 0);
-		in_one_burst(nbs[i], 1);
-		in_one_burst(nbs[i], RTE_MIN(nbs[i], 50u));
+		try_in_one_burst(nbs[i], 0);
+		try_in_one_burst(nbs[i], 1);
+		try_in_one_burst(nbs[i], RTE_MIN(nbs[i], 50u));
 	}
 }
 
@@ -115,8 +146,9 @@ many_in_one_burst(void **state)
 /*
  * The owner works on one flow, whose events the helper puts in as fast as it takes them. What a producer sends to another flow is not kept
  * waiting. @first: others that it had before, so that what it does now and then does not always fall together
+ * @return whether it was tried
  */
-static void
+static bool
 beside_flow(unsigned int first)
 {
 	struct rte_event held[NB_FED], event;
@@ -128,7 +160,8 @@ beside_flow(unsigned int first)
 		st_release(OWNER, st_get_one(OWNER));
 		st_idle(HELPER);
 	}
-	hold(held, NB_FED, 0);
+	if (!hold(held, NB_FED, 0))
+		return give_up(held, NB_FED, NULL, 0);
 	/* There is always another one of the flow. */
 	for (; nb < 2; nb++) {
 		event = onward(held[nb], 2, 0);
@@ -148,13 +181,18 @@ beside_flow(unsigned int first)
 		fail_msg(
 			"after %u others: %u of a flow came before one of another flow", first, nb);
 	st_teardown(NULL);
+	return true;
 }
 
 static void
 one_flow_keeps_none_out(void **state)
 {
+	unsigned int tries = 0;
+
 	for (unsigned int first = 0; first < 64; first++)
-		beside_flow(first);
+		while (!beside_flow(first))
+			if (++tries == TRIES)
+				fail_msg("the owner was away in each of %u tries", TRIES);
 }
 
 /* One at a time of flows of both: what it has of the owner's it gives back there, also with a dequeue of its own. */
