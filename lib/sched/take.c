@@ -311,6 +311,9 @@ ring_of_turn(struct shard *shard, const struct builtin_port *port, uint16_t want
 {
 	struct ring *ring = &shard->rings[shard->ring];
 
+	/* It may be that no ring was ever used: none has a turn. */
+	if (shard->nb_in_rings == 0)
+		return NULL;
 	if (ring_count(ring) == 0 && is_own_ring(shard, port, ring)) {
 		shard_took(shard, ring, 0);
 		ring = &shard->rings[shard->ring];

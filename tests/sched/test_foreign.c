@@ -220,6 +220,27 @@ gives_up_anothers(void **state)
 	assert_int_equal(st_stats().nb_released, nb_all + 2);
 }
 
+/* What came past all rings is held when the next one is asked for: none of the rings was ever used, and none has a turn. */
+static void
+no_ring_was_used(void **state)
+{
+	const struct rte_event event = st_event(RTE_EVENT_OP_NEW, 0, 0, 0);
+	struct weir_sched_config config = st_config(1, 1);
+
+	st_builtin_only();
+	config.nb_reserved = 4;
+	st_make(config);
+	st_queue(0, ATOMIC, 0, 0);
+	st_start();
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(weir_sched_reserve(st_sched, 1), 1);
+		assert_int_equal(weir_sched_enqueue_reserved(st_sched, &event), 0);
+		assert_int_equal(st_get_one(0).u64, 0);
+		st_get_none(0);
+	}
+	st_teardown(NULL);
+}
+
 int
 main(void)
 {
@@ -227,6 +248,7 @@ main(void)
 		TEST(many_in_one_burst),
 		TEST(one_flow_keeps_none_out),
 		TEST(gives_up_anothers),
+		TEST(no_ring_was_used),
 	};
 
 	return ST_RUN("sched-foreign", tests);
