@@ -16,19 +16,18 @@ receives(const struct config_port *port)
 	return port->device != NULL || port->pcap_in != NULL;
 }
 
-/* Split "port" or "port.queue"; queue -1 stands for all. Returns the port's index, or -1. */
+/* Queue -1 stands for all. Returns the port's index, or -1: what is wrong with it was told. */
 static int
-parse_receive(const struct config *config, const struct weir_base_doc_value *value, long *queue)
+read_receive(const struct config *config, const struct weir_base_doc_value *value, int *queue)
 {
-	const char *text = weir_base_doc_str(value), *dot = strchr(text, '.');
-	char name[WEIR_NODE_NAME_SIZE];
+	struct weir_base_receive receive;
 	int port;
 
-	*queue = dot != NULL ? strtol(dot + 1, NULL, 10) : -1;
-	snprintf(name, sizeof(name), "%.*s", dot != NULL ? (int)(dot - text) : (int)strlen(text),
-		text);
-	port = config_port_find(config, name);
-	return port >= 0 && receives(&config->ports[port]) && *queue <= UINT8_MAX ? port : -1;
+	if (!weir_base_receive_read(weir_base_doc_str(value), &receive))
+		return -1;
+	*queue = receive.queue;
+	port = config_port_find(config, receive.port);
+	return port >= 0 && receives(&config->ports[port]) ? port : -1;
 }
 
 /* Queues that are named exist, unless rx_queues says otherwise. */
@@ -37,13 +36,12 @@ count_queues(struct config *config, const struct weir_base_doc_value *workers)
 {
 	const struct weir_base_doc_value *list;
 	unsigned int i, j;
-	long queue;
-	int port;
+	int port, queue;
 
 	for (i = 0; i < weir_base_doc_count(workers); i++) {
 		list = weir_base_doc_get(weir_base_doc_at(workers, i), "receive");
 		for (j = 0; j < weir_base_doc_count(list); j++) {
-			port = parse_receive(config, weir_base_doc_at(list, j), &queue);
+			port = read_receive(config, weir_base_doc_at(list, j), &queue);
 			if (port < 0)
 				continue;
 			if (!weir_base_doc_given(config->ports[port].value, "rx_queues") &&
@@ -113,7 +111,7 @@ take_queue(struct config *config, struct config_worker *worker, unsigned int por
 }
 
 static int
-take_port(struct config *config, struct config_worker *worker, unsigned int port, long queue)
+take_port(struct config *config, struct config_worker *worker, unsigned int port, int queue)
 {
 	uint16_t i;
 
@@ -131,15 +129,14 @@ read_worker(struct config *config, struct config_worker *worker,
 {
 	const struct weir_base_doc_value *list = weir_base_doc_get(value, "receive");
 	unsigned int i;
-	long queue;
-	int port;
+	int port, queue;
 
 	worker->value = value;
 	worker->lcore = weir_base_doc_given(value, "lcore")
 				? (int)weir_base_doc_u64(weir_base_doc_get(value, "lcore"))
 				: -1;
 	for (i = 0; i < weir_base_doc_count(list); i++) {
-		port = parse_receive(config, weir_base_doc_at(list, i), &queue);
+		port = read_receive(config, weir_base_doc_at(list, i), &queue);
 		if (port >= 0 && take_port(config, worker, (unsigned int)port, queue) < 0)
 			return -ENOMEM;
 	}

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "weir_base_format.h"
+#include "weir_base_nodes.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,6 +71,22 @@ void weir_base_rules_requests(
 
 /** Ports of `platform`: their names, what they are, and what means nothing for such ones. What a device is called is for those who run it. */
 void weir_base_rules_ports(struct weir_base_doc *doc);
+
+/** All queues of a port. */
+#define WEIR_BASE_RECEIVE_ALL (-1)
+
+/** Most queues of a port. */
+#define WEIR_BASE_RECEIVE_QUEUES 256
+
+/** What a worker receives from. */
+struct weir_base_receive {
+	char port
+		[WEIR_BASE_NODE_NAME_SIZE]; /**< its name, which may be no port's; cut where it is too long for one */
+	int queue;                          /**< of the port, or WEIR_BASE_RECEIVE_ALL */
+};
+
+/** Read `PORT` or `PORT.QUEUE`. @return false: it has no queue of 0 to 255 behind its point; the port is read */
+bool weir_base_receive_read(const char *text, struct weir_base_receive *receive);
 
 /** Workers of `platform`: the queues of ports that they poll, where ports are in order, and their groups. */
 void weir_base_rules_workers(struct weir_base_doc *doc);

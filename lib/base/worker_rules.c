@@ -9,14 +9,12 @@
 #include "weir_base_rules.h"
 
 #define WORKERS_MAX 64
-#define QUEUES_MAX  256
-#define ALL         (-1L) /* queues */
 
 /* A port that workers may receive from. */
 struct polled {
 	const struct weir_base_doc_value *port;
 	long nb; /* queues */
-	bool is_polled[QUEUES_MAX];
+	bool is_polled[WEIR_BASE_RECEIVE_QUEUES];
 };
 
 struct subject {
@@ -44,33 +42,42 @@ find_port(const struct subject *subject, const char *name)
 	return NULL;
 }
 
-/* "port" or "port.queue". @return NULL: it is neither, or no such port can be received from */
-static struct polled *
-parse(const struct subject *subject, const struct weir_base_doc_value *value,
-	char name[WEIR_BASE_NODE_NAME_SIZE], long *queue)
+bool
+weir_base_receive_read(const char *text, struct weir_base_receive *receive)
 {
-	const char *text = weir_base_doc_str(value), *dot = strchr(text, '.');
-	struct polled *polled;
+	const char *dot = strchr(text, '.');
+	long queue;
 	char *end;
 
-	*queue = ALL;
-	snprintf(name, WEIR_BASE_NODE_NAME_SIZE, "%.*s",
+	receive->queue = WEIR_BASE_RECEIVE_ALL;
+	snprintf(receive->port, sizeof(receive->port), "%.*s",
 		dot != NULL ? (int)(dot - text) : (int)strlen(text), text);
-	polled = find_port(subject, name);
-	if (dot == NULL || polled == NULL)
-		return polled;
-	*queue = strtol(dot + 1, &end, 10);
-	return dot[1] >= '0' && dot[1] <= '9' && *end == '\0' && *queue < QUEUES_MAX ? polled
-										     : NULL;
+	if (dot == NULL)
+		return true;
+	queue = strtol(dot + 1, &end, 10);
+	if (dot[1] < '0' || dot[1] > '9' || *end != '\0' || queue >= WEIR_BASE_RECEIVE_QUEUES)
+		return false;
+	receive->queue = (int)queue;
+	return true;
+}
+
+/* @return NULL: there is no such port, or it has no such queue */
+static struct polled *
+read_receive(const struct subject *subject, const struct weir_base_doc_value *value,
+	struct weir_base_receive *receive)
+{
+	return weir_base_receive_read(weir_base_doc_str(value), receive)
+		       ? find_port(subject, receive->port)
+		       : NULL;
 }
 
 /* @return whether it can be received from */
 static bool
 check_receive(const struct subject *subject, const struct weir_base_doc_value *value)
 {
-	char name[WEIR_BASE_NODE_NAME_SIZE];
-	long queue;
-	const struct polled *polled = parse(subject, value, name, &queue);
+	struct weir_base_receive receive;
+	const struct polled *polled = read_receive(subject, value, &receive);
+	const char *name = receive.port;
 
 	if (polled == NULL && find_port(subject, name) != NULL)
 		weir_base_doc_error_add(subject->doc, value,
@@ -85,7 +92,7 @@ check_receive(const struct subject *subject, const struct weir_base_doc_value *v
 			"port '%s' has nothing to receive from; expected one with 'pcap_in' or "
 			"'device'",
 			name);
-	else if (!weir_base_doc_given(polled->port, "device") && queue > 0)
+	else if (!weir_base_doc_given(polled->port, "device") && receive.queue > 0)
 		weir_base_doc_error_add(subject->doc, value,
 			"a file has one queue; expected '%s' or '%s.0'", name, name);
 	else
@@ -97,39 +104,38 @@ check_receive(const struct subject *subject, const struct weir_base_doc_value *v
 static void
 count_queues(const struct subject *subject, const struct weir_base_doc_value *value)
 {
-	char name[WEIR_BASE_NODE_NAME_SIZE];
-	long queue;
+	struct weir_base_receive receive;
 	struct polled *polled;
 
 	if (!check_receive(subject, value))
 		return;
-	polled = parse(subject, value, name, &queue);
-	if (queue < polled->nb)
+	polled = read_receive(subject, value, &receive);
+	if (receive.queue < polled->nb)
 		return;
 	if (weir_base_doc_given(polled->port, "rx_queues"))
 		weir_base_doc_error_add(subject->doc, value,
-			"port '%s' has no queue %ld; expected 0 to %ld", name, queue,
+			"port '%s' has no queue %d; expected 0 to %ld", receive.port, receive.queue,
 			polled->nb - 1);
 	else
-		polled->nb = queue + 1;
+		polled->nb = receive.queue + 1;
 }
 
 /* Each has one worker. */
 static void
 take_queues(const struct subject *subject, const struct weir_base_doc_value *value)
 {
-	char name[WEIR_BASE_NODE_NAME_SIZE];
-	long queue, i;
-	struct polled *polled = parse(subject, value, name, &queue);
+	struct weir_base_receive receive;
+	struct polled *polled = read_receive(subject, value, &receive);
+	long i;
 
 	for (i = 0; polled != NULL && receives(polled->port) && i < polled->nb; i++) {
-		if (queue != ALL && queue != i)
+		if (receive.queue != WEIR_BASE_RECEIVE_ALL && receive.queue != i)
 			continue;
 		if (polled->is_polled[i])
 			weir_base_doc_error_add(subject->doc, value,
 				"queue %ld of port '%s' is polled already; expected one worker for "
 				"each queue",
-				i, name);
+				i, receive.port);
 		polled->is_polled[i] = true;
 	}
 }
@@ -182,7 +188,7 @@ check_queues(const struct subject *subject)
 		polled->port = weir_base_doc_at(subject->ports, i);
 		rx_queues = weir_base_doc_get(polled->port, "rx_queues");
 		polled->nb = rx_queues != NULL ? (long)weir_base_doc_u64(rx_queues) : 1;
-		if (polled->nb < 1 || polled->nb > QUEUES_MAX)
+		if (polled->nb < 1 || polled->nb > WEIR_BASE_RECEIVE_QUEUES)
 			polled->nb = 1;
 	}
 	weir_base_doc_errors(subject->doc, &before);

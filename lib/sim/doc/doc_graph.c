@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "doc_read.h"
+#include "weir_base_rules.h"
 
 #define BITS_OF_BYTE 8
 #define PS_PER_S     1e12
@@ -13,7 +14,6 @@
 #define SLEEP_MAX_PS UINT64_C(1000000000)
 #define WALK_MAX_PS  (SIM_TIME_END_PS / 4)
 #define WORKERS_MAX  64 /* as of a program that is run */
-#define QUEUES_MAX   256
 
 uint32_t
 sim_doc_port(const struct weir_sim_model *model, const char *name)
@@ -69,37 +69,29 @@ read_ports(struct weir_sim_model *model, const struct weir_base_doc_value *ports
 	return 0;
 }
 
-/* "port" or "port.queue"; queue SIM_NONE stands for all. @return index of the port, or SIM_NONE with an error */
+/* Queue SIM_NONE stands for all. @return index of the port, or SIM_NONE with an error */
 static uint32_t
-parse_receive(
-	struct weir_sim_model *model, const struct weir_base_doc_value *value, uint32_t *queue)
+read_receive(struct weir_sim_model *model, const struct weir_base_doc_value *value, uint32_t *queue)
 {
-	const char *text = weir_base_doc_str(value), *dot = strchr(text, '.');
-	char name[WEIR_BASE_NODE_NAME_SIZE], *end;
-	unsigned long number;
-	uint32_t port;
+	struct weir_base_receive receive;
+	const bool has_queue = weir_base_receive_read(weir_base_doc_str(value), &receive);
+	const uint32_t port = sim_doc_port(model, receive.port);
 
-	*queue = SIM_NONE;
-	snprintf(name, sizeof(name), "%.*s", dot != NULL ? (int)(dot - text) : (int)strlen(text),
-		text);
-	port = sim_doc_port(model, name);
+	*queue = receive.queue == WEIR_BASE_RECEIVE_ALL ? SIM_NONE : (uint32_t)receive.queue;
 	if (port == SIM_NONE || !model->graph.ports[port].receives) {
 		model->has_refused_graph = true;
 		weir_base_doc_error_add(model->doc, value,
 			"%s '%s'; expected one of platform.ports with 'pcap_in' or 'device'",
 			port == SIM_NONE ? "unknown port" : "nothing to receive from on port",
-			name);
+			receive.port);
 		return SIM_NONE;
 	}
-	if (dot == NULL)
-		return port;
-	number = strtoul(dot + 1, &end, 10);
-	if (dot[1] < '0' || dot[1] > '9' || *end != '\0' || number >= QUEUES_MAX) {
+	if (!has_queue) {
 		weir_base_doc_error_add(model->doc, value,
-			"bad queue '%s'; expected PORT.QUEUE with a queue of 0 to 255", dot + 1);
+			"bad queue '%s'; expected PORT.QUEUE with a queue of 0 to 255",
+			strchr(weir_base_doc_str(value), '.') + 1);
 		return SIM_NONE;
 	}
-	*queue = (uint32_t)number;
 	return port;
 }
 
@@ -114,7 +106,7 @@ count_queues(struct weir_sim_model *model, const struct weir_base_doc_value *wor
 	for (i = 0; i < weir_base_doc_count(workers); i++) {
 		list = weir_base_doc_get(weir_base_doc_at(workers, i), "receive");
 		for (j = 0; j < weir_base_doc_count(list); j++) {
-			index = parse_receive(model, weir_base_doc_at(list, j), &queue);
+			index = read_receive(model, weir_base_doc_at(list, j), &queue);
 			if (index == SIM_NONE)
 				continue;
 			port = &model->graph.ports[index];
@@ -259,7 +251,7 @@ take_queues(struct weir_sim_model *model, struct model_worker *worker,
 		if (model->graph.ports[i].receives && !model->graph.ports[i].is_receiver)
 			take_port(model, worker, NULL, i, SIM_NONE);
 	for (i = 0; i < weir_base_doc_count(list); i++) {
-		port = parse_receive(model, weir_base_doc_at(list, i), &queue);
+		port = read_receive(model, weir_base_doc_at(list, i), &queue);
 		if (port == SIM_NONE)
 			return;
 		take_port(model, worker, weir_base_doc_at(list, i), port, queue);
