@@ -61,15 +61,6 @@ config_port_names(const struct config *config)
 		"a port of platform.ports, which has none");
 }
 
-bool
-config_lists(const uint32_t *numbers, unsigned int nb, uint32_t number)
-{
-	for (unsigned int i = 0; i < nb; i++)
-		if (numbers[i] == number)
-			return true;
-	return false;
-}
-
 /* The instance is called after the file, in the letters that an instance name may have. */
 static void
 name_after_file(struct config *config)

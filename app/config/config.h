@@ -123,9 +123,6 @@ unsigned int config_nb_errors(const struct config *config);
 /** Print what is wrong with the file, if anything is: to standard error, or as JSON to standard output. @return whether anything is */
 bool config_print_errors(const struct config *config, bool json);
 
-/** Is @p number one of these? */
-bool config_lists(const uint32_t *numbers, unsigned int nb, uint32_t number);
-
 /** Is this device a PCI address? */
 bool config_device_is_pci(const char *device);
 

@@ -50,13 +50,6 @@ config_link_find(const struct config *config, const char *name)
 	return CONFIG_NONE;
 }
 
-const char *
-config_link_names(const struct config *config)
-{
-	return weir_base_doc_names(config->doc, weir_base_doc_get(config->application, "links"),
-		"one of application.links, which has none");
-}
-
 void
 config_link_name(
 	const struct config_link *link, unsigned int number, char name[WEIR_BASE_LINK_NAME_SIZE])

@@ -133,9 +133,6 @@ int config_link_find(const struct config *config, const char *name);
 unsigned int config_links_named(const struct config *config,
 	const struct weir_base_doc_value *value, unsigned int *link, unsigned int *first);
 
-/** "a, b or c": names of links, for error messages. The document's. */
-const char *config_link_names(const struct config *config);
-
 /** Name of link @p number of @p link, from 0. */
 void config_link_name(
 	const struct config_link *link, unsigned int number, char name[WEIR_BASE_LINK_NAME_SIZE]);

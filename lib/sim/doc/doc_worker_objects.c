@@ -56,26 +56,47 @@ have_workers(const struct weir_sim_model *model, uint32_t group, uint32_t nb_wor
 	return false;
 }
 
+/* Queues of objects, one after the other. */
+struct walk {
+	const struct weir_base_doc_value *objects;
+	uint32_t object, entry; /* where it goes on */
+	uint32_t queue, group;  /* this one */
+};
+
+/* The next one that there is, in a group that there is. @return false: there are no more */
+static bool
+walk_on(const struct weir_sim_model *model, struct walk *walk)
+{
+	const struct weir_base_doc_value *queues;
+
+	for (; walk->object < weir_base_doc_count(walk->objects); walk->object++, walk->entry = 0) {
+		queues = weir_base_doc_get(weir_base_doc_at(walk->objects, walk->object), "queues");
+		while (walk->entry < weir_base_doc_count(queues)) {
+			walk->queue =
+				sim_doc_meant_queue(model, weir_base_doc_at(queues, walk->entry++));
+			if (walk->queue == SIM_NONE)
+				continue;
+			walk->group = model->queues[walk->queue].group;
+			if (walk->group != SIM_NONE)
+				return true;
+		}
+	}
+	return false;
+}
+
 int
 sim_doc_give_objects(struct weir_sim_model *model, const struct weir_base_doc_value *application,
 	uint32_t nb_workers)
 {
-	const struct weir_base_doc_value *objects = weir_base_doc_get(application, "objects");
-	const struct weir_base_doc_value *queues;
-	uint32_t i, j, queue, group;
+	struct walk walk = {.objects = weir_base_doc_get(application, "objects")};
 
-	for (i = 0; i < weir_base_doc_count(objects); i++) {
-		queues = weir_base_doc_get(weir_base_doc_at(objects, i), "queues");
-		for (j = 0; j < weir_base_doc_count(queues); j++) {
-			queue = sim_doc_meant_queue(model, weir_base_doc_at(queues, j));
-			group = queue != SIM_NONE ? model->queues[queue].group : SIM_NONE;
-			if (group == SIM_NONE || find_other_cores(model, group) != SIM_NONE ||
-				!have_workers(model, group, nb_workers))
-				continue;
-			model->queues[queue].is_of_workers = true;
-			if (sim_doc_limit(model) < 0)
-				return -ENOMEM;
-		}
+	while (walk_on(model, &walk)) {
+		if (find_other_cores(model, walk.group) != SIM_NONE ||
+			!have_workers(model, walk.group, nb_workers))
+			continue;
+		model->queues[walk.queue].is_of_workers = true;
+		if (sim_doc_limit(model) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -95,21 +116,15 @@ sim_doc_is_in(const struct weir_base_doc_value *workers, const char *group)
 static uint32_t
 find_left(const struct weir_sim_model *model, const struct weir_base_doc_value *worker)
 {
-	const struct weir_base_doc_value *objects = weir_base_doc_get(
-		weir_base_doc_get(weir_base_doc_root(model->doc), "application"), "objects");
-	const struct weir_base_doc_value *queues;
-	uint32_t i, j, queue, group;
+	struct walk walk = {
+		.objects = weir_base_doc_get(
+			weir_base_doc_get(weir_base_doc_root(model->doc), "application"),
+			"objects")};
 
-	for (i = 0; i < weir_base_doc_count(objects); i++) {
-		queues = weir_base_doc_get(weir_base_doc_at(objects, i), "queues");
-		for (j = 0; j < weir_base_doc_count(queues); j++) {
-			queue = sim_doc_meant_queue(model, weir_base_doc_at(queues, j));
-			group = queue != SIM_NONE ? model->queues[queue].group : SIM_NONE;
-			if (group != SIM_NONE && is_in(worker, model->groups[group]) &&
-				find_other_cores(model, group) != SIM_NONE)
-				return queue;
-		}
-	}
+	while (walk_on(model, &walk))
+		if (is_in(worker, model->groups[walk.group]) &&
+			find_other_cores(model, walk.group) != SIM_NONE)
+			return walk.queue;
 	return SIM_NONE;
 }
 
