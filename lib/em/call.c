@@ -258,20 +258,32 @@ list_append(struct em_deferred_list *to, struct em_deferred_list *from)
 	list_init(from);
 }
 
-/* Send what can be sent now; @rest is what cannot. */
+/* Where it is noted that events wait: all scheduled queues want the same credits, others have room of their own. */
+static uint64_t *
+note_of(struct weir_em *em, weir_em_queue handle)
+{
+	struct em_queue *queue = em_queue_at(em, handle);
+
+	return __atomic_load_n(&queue->type, __ATOMIC_RELAXED) > WEIR_EM_QUEUE_ORDERED
+		       ? &queue->blocked
+		       : &em->blocked;
+}
+
+/* Send what can be sent now; @rest is what cannot, and what is behind that. */
 static void
 send_list(struct weir_em_core *core, struct em_deferred_list *list, struct em_deferred_list *rest)
 {
+	uint64_t now = core->em->nb_flushes;
 	struct em_deferred *deferred;
-	bool full = false;
 
 	while ((deferred = list->first) != NULL) {
-		int rc = full ? -ENOSPC : em_resend(core, deferred);
+		uint64_t *note = note_of(core->em, deferred->queue);
+		int rc = *note == now ? -EAGAIN : em_resend(core, deferred);
 
 		list->first = deferred->next;
 		deferred->next = NULL;
 		if (rc == -ENOSPC || rc == -EAGAIN) {
-			full |= rc == -ENOSPC;
+			*note = now;
 			*rest->end = deferred;
 			rest->end = &deferred->next;
 			continue;
@@ -300,6 +312,7 @@ em_deferred_flush(struct weir_em *em, struct weir_em_core *core)
 		return;
 	}
 	em->flushing = true;
+	em->nb_flushes++;
 	while (again && em->deferred.first != NULL) {
 		list_append(&list, &em->deferred);
 		em_unlock(em);

@@ -116,6 +116,7 @@ struct em_queue {
 	uint64_t dropped, foreign_sent, foreign_received, foreign_users;
 	/* What the counters were when it was made. */
 	struct weir_em_queue_stats before;
+	uint64_t blocked; /* in which weir_em::nb_flushes an event for it could not be sent */
 } EM_LINE;
 
 enum em_object_phase {
@@ -291,6 +292,8 @@ struct weir_em {
 		retired[WEIR_EM_QUEUE_TYPES]; /* of queues whose numbers are free */
 	struct em_deferred_list deferred;     /* events that wait to be sent */
 	bool flushing;
+	uint64_t nb_flushes;             /* of who is flushing, this and the next */
+	uint64_t blocked;                /* as em_queue::blocked, of all scheduled queues */
 	struct em_poll *polls[EM_POLLS]; /* any: NULL: none */
 
 	weir_em_error_handler_t error_handler; /* under the lock, but when it runs */

@@ -263,6 +263,42 @@ told_when_it_is_done(void **state)
 	et_check_sums();
 }
 
+/* What cannot be told waits for room, and holds up only what is for the same queue. */
+static void
+a_full_ring_holds_up_nobody(void **state)
+{
+	struct weir_em_queue_config config = {.type = WEIR_EM_QUEUE_UNSCHEDULED, .size = 2};
+	struct weir_em_notification done = {.event = weir_em_event_u64(1)};
+	struct rte_event event = weir_em_event_u64(0);
+	weir_em_object objects[3];
+	weir_em_queue ring;
+
+	make((struct weir_em_config){0});
+	et_sink_make(&told, WEIR_EM_QUEUE_ATOMIC, 0, 1);
+	ring = weir_em_queue_create(et_em, &config);
+	while (weir_em_send(et_core, ring, &event, 1) == 1)
+		;
+	for (int i = 0; i < 3; i++) {
+		objects[i] = et_object("o", et_sink_receive, &sink);
+		done.queue = i < 2 ? ring : told.queue;
+		done.event.u64 = (uint64_t)i + 1;
+		assert_int_equal(
+			weir_em_object_start_async(et_em, et_core, objects[i], NULL, &done), 0);
+		et_run();
+	}
+	assert_int_equal(told.nb, 1);
+	assert_int_equal(told.values[0], 3);
+	/* when there is room they come, in their order */
+	for (uint64_t i = 0; i < 4; i++) {
+		assert_int_equal(weir_em_queue_dequeue(et_em, ring, &event, 1), 1);
+		assert_int_equal(event.u64, i < 2 ? 0 : i - 1);
+		et_run();
+	}
+	assert_int_equal(weir_em_queue_dequeue(et_em, ring, &event, 1), 0);
+	assert_int_equal(told.nb, 1);
+	et_check_sums();
+}
+
 static void
 nobody_is_there(void **state)
 {
@@ -477,6 +513,7 @@ main(void)
 		ET_TEST(more_events_than_room),
 		ET_TEST(start_functions_fail),
 		ET_TEST(told_when_it_is_done),
+		ET_TEST(a_full_ring_holds_up_nobody),
 		ET_TEST(nobody_is_there),
 		ET_TEST(cores_come_and_go),
 		ET_TEST(receive_functions_wait),
