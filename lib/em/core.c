@@ -145,7 +145,7 @@ static void
 leave(struct weir_em_core *core)
 {
 	struct weir_em *em = core->em;
-	bool gone;
+	bool gone = false;
 
 	em_lock(em);
 	__atomic_fetch_and(&em->attached, ~((uint64_t)1 << core->id), __ATOMIC_RELAXED);
@@ -159,7 +159,11 @@ leave(struct weir_em_core *core)
 	em_stop_core(core);
 	do {
 		em_attend(core);
-		pthread_mutex_lock(&em->control_lock); /* its port is anybody's from now on */
+		/* its port is anybody's from now on; who has the lock may be waiting for this core */
+		if (pthread_mutex_trylock(&em->control_lock) != 0) {
+			sched_yield();
+			continue;
+		}
 		em_lock(em);
 		gone = core->calls == NULL;
 		if (gone)

@@ -482,6 +482,53 @@ who_waits_in_receive_is_not_stopped_there(void **state)
 	assert_int_equal(nb_stopped_early, 0);
 }
 
+/* A start function in a thread that is no core starts another object, when a core is about to leave. */
+static int
+start_late(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
+{
+	__atomic_store_n(&in_receive, 1, __ATOMIC_RELEASE);
+	usleep(50000); /* in which the core comes to the end of what it has to do */
+	return weir_em_object_start(et_em, core, late, NULL);
+}
+
+static void *
+leave_meanwhile(void *arg)
+{
+	bool registered = rte_thread_register() == 0; /* a device's scheduler may want it */
+	struct weir_em_core *core = weir_em_core_attach(et_em, 1);
+
+	CHECK(core != NULL);
+	__atomic_store_n((uint32_t *)arg, 1, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&in_receive, __ATOMIC_ACQUIRE) == 0)
+		weir_em_dispatch(core, &(struct weir_em_dispatch_options){.nb_rounds = 1});
+	CHECK(weir_em_core_detach(core) == 0);
+	if (registered)
+		rte_thread_unregister();
+	return NULL;
+}
+
+static void
+who_leaves_is_not_waited_for(void **state)
+{
+	weir_em_object object;
+	pthread_t thread;
+	uint32_t there = 0;
+
+	make((struct weir_em_config){.nb_cores = 2});
+	in_receive = 0;
+	assert_int_equal(weir_em_core_detach(et_core), 0);
+	et_core = NULL;
+	late = et_object("late", et_sink_receive, &sink);
+	object = weir_em_object_create(et_em,
+		&(struct weir_em_object_config){.receive = et_sink_receive, .start = start_late});
+	assert_int_equal(pthread_create(&thread, NULL, leave_meanwhile, &there), 0);
+	while (__atomic_load_n(&there, __ATOMIC_ACQUIRE) == 0)
+		sched_yield();
+	assert_int_equal(weir_em_object_start(et_em, NULL, object, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(state_of(late), WEIR_EM_OBJECT_RUNNING);
+}
+
 static void
 who_is_waited_for_is_told(void **state)
 {
@@ -519,6 +566,7 @@ main(void)
 		ET_TEST(receive_functions_wait),
 		ET_TEST(an_object_stops_itself),
 		ET_TEST(who_waits_in_receive_is_not_stopped_there),
+		ET_TEST(who_leaves_is_not_waited_for),
 		ET_TEST(who_is_waited_for_is_told),
 	};
 
