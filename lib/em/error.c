@@ -48,6 +48,9 @@ struct lookup {
 	uint64_t nb_unlogged;
 };
 
+/* A handler runs in this thread. */
+static __thread bool telling;
+
 /* Without handlers errors are logged, now and then. Under the lock. */
 static void
 plan_log(struct weir_em *em, struct lookup *lookup)
@@ -66,6 +69,7 @@ plan_log(struct weir_em *em, struct lookup *lookup)
 	em->error_logged_ns = now;
 }
 
+/* No handlers while one runs: what it does wrong itself would not end. */
 static void
 look_up(struct weir_em *em, const struct weir_em_error *error, struct lookup *lookup)
 {
@@ -78,12 +82,12 @@ look_up(struct weir_em *em, const struct weir_em_error *error, struct lookup *lo
 	object = em_object_of(em, error->object, &none);
 	if (object != NULL) {
 		strcpy(lookup->object_name, object->name);
-		lookup->handlers[0] = object->error_handler;
+		lookup->handlers[0] = telling ? NULL : object->error_handler;
 		lookup->args[0] = object->error_arg;
 	}
 	if (error->queue != WEIR_EM_NONE && queue != NULL && queue->last_handle == error->queue)
 		strcpy(lookup->queue_name, queue->name);
-	lookup->handlers[1] = em->error_handler;
+	lookup->handlers[1] = telling ? NULL : em->error_handler;
 	lookup->args[1] = em->error_arg;
 	plan_log(em, lookup);
 	em_unlock(em);
@@ -115,7 +119,9 @@ em_error(struct weir_em *em, struct weir_em_core *core, const struct weir_em_err
 	for (int i = 0; i < 2; i++) {
 		if (lookup.handlers[i] == NULL)
 			continue;
+		telling = true;
 		error.code = lookup.handlers[i](em, core, &error, lookup.args[i]);
+		telling = false;
 		if (error.code == 0 || error.code == WEIR_EM_TAKEN)
 			break;
 	}

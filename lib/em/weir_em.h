@@ -127,6 +127,9 @@ struct weir_em_error {
  * An object's own is asked first: what it returns goes to the instance's as error->code; unless it returned 0 (nothing is wrong) or
  * WEIR_EM_TAKEN, which end it. The function that met the error returns what came of it.
  *
+ * Errors that a handler makes itself are counted, and logged (at most once a second): no handler is asked about them. In a
+ * coroutine it must not yield.
+ *
  * @param core  where; NULL: in a thread that is none
  * @return error->code, another one, 0, or WEIR_EM_TAKEN
  */

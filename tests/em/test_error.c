@@ -257,6 +257,80 @@ handlers_take_over(void **state)
 	assert_int_equal(weir_em_pool_delete(et_em, pool), 0);
 }
 
+/* A handler that makes errors itself: of these none is told, but they count, and are logged. */
+static weir_em_queue gone_queue;
+static unsigned int nb_nested;
+
+static int
+err_again(
+	struct weir_em *em, struct weir_em_core *core, const struct weir_em_error *error, void *arg)
+{
+	struct rte_event event = weir_em_event_u64(1);
+
+	if (++nb_nested > 10)
+		return 0; /* it would not end */
+	assert_int_equal(weir_em_error_raise(core, -55, "handler"), core != NULL ? -55 : -EINVAL);
+	if (core != NULL)
+		assert_int_equal(weir_em_send(core, gone_queue, &event, 1), 0);
+	assert_int_equal(
+		weir_em_dispatch(et_core, &(struct weir_em_dispatch_options){.burst = 1000}), 0);
+	return *(int *)arg;
+}
+
+static void
+handlers_err(void **state)
+{
+	struct rte_event event = weir_em_event_u64(1);
+	weir_em_queue queue, ring;
+
+	et_make_small();
+	queue = et_serve("raiser", WEIR_EM_QUEUE_ATOMIC, raise_error, NULL);
+	ring = et_queue("ring", WEIR_EM_QUEUE_UNSCHEDULED, 0);
+	gone_queue = et_queue("gone", WEIR_EM_QUEUE_ATOMIC, 0);
+	assert_int_equal(weir_em_queue_delete(et_em, gone_queue), 0);
+	answers[0] = -7;
+	answers[1] = -5;
+	nb_nested = 0;
+	st_log_clear();
+	weir_em_error_handler_set(et_em, err_again, &answers[1]);
+	assert_int_equal(weir_em_object_error_handler_set(et_em,
+				 weir_em_object_find(et_em, "raiser"), err_again, &answers[0]),
+		0);
+	et_send(queue, 0);
+	et_run();
+	assert_int_equal(raised, -5);
+	assert_int_equal(nb_nested, 2);
+	assert_int_equal(et_stats().nb_errors, 1 + 2 * 3);
+	assert_true(st_log_count() >= 1);
+	/* without a core */
+	assert_int_equal(weir_em_send(et_core, ring, &event, 1), 1);
+	nb_nested = 0;
+	assert_int_equal(weir_em_queue_delete(et_em, ring), 0);
+	assert_int_equal(nb_nested, 1);
+	/* the next one is told again */
+	et_send(queue, 0);
+	et_run();
+	assert_int_equal(nb_nested, 3);
+}
+
+/* What a handler leaves in rte_errno is not what the caller reads. */
+static int
+spoil(struct weir_em *em, struct weir_em_core *core, const struct weir_em_error *error, void *arg)
+{
+	rte_errno = ENOSPC;
+	return error->code;
+}
+
+static void
+rte_errno_after_handlers(void **state)
+{
+	et_make_small();
+	weir_em_error_handler_set(et_em, spoil, NULL);
+	assert_int_equal(
+		weir_em_dispatch(et_core, &(struct weir_em_dispatch_options){.burst = 1000}), 0);
+	assert_int_equal(rte_errno, EINVAL);
+}
+
 int
 main(void)
 {
@@ -269,6 +343,8 @@ main(void)
 		ET_TEST(logged),
 		ET_TEST(errors_escalate),
 		ET_TEST(handlers_take_over),
+		ET_TEST(handlers_err),
+		ET_TEST(rte_errno_after_handlers),
 	};
 
 	return ST_RUN("em-error", tests);
