@@ -117,6 +117,36 @@ launch(struct weir_em *em, struct weir_em_core *core, struct timeout *timeout, u
 		weir_base_cycles() >> timer->shift, overruns);
 }
 
+/*
+ * It is the caller's to launch, if it is in @state: with a credit, and with the event. What may fail and ask error handlers is done before,
+ * as others wait for who has it.
+ */
+static int
+claim_with_event(struct weir_em *em, struct weir_em_core *core, struct timeout *timeout,
+	weir_em_timeout handle, enum timeout_state state, enum timeout_state *had,
+	const struct rte_event *event, const char *where)
+{
+	uint64_t generation = timeout_generation(handle), word = timeout_load(timeout);
+	int rc;
+
+	*had = timeout_state(word);
+	if (timeout_is_stale(word, generation))
+		return -ESTALE;
+	if (*had != state)
+		return -EBUSY;
+	if (weir_sched_reserve(em->sched, 1) == 0)
+		return -ENOSPC;
+	rc = em_keep(em, core, em_read(&timeout->queue), event, where);
+	if (rc == 0) {
+		rc = timeout_claim(timeout, generation, 1u << state, had);
+		if (rc < 0)
+			em_check_own_events(em, event, 1);
+	}
+	if (rc < 0)
+		weir_sched_unreserve(em->sched, 1);
+	return rc;
+}
+
 static int
 arm(struct weir_em *em, struct weir_em_core *core, weir_em_timeout handle, uint64_t due_ns,
 	uint64_t period_ns, const struct rte_event *event)
@@ -132,24 +162,10 @@ arm(struct weir_em *em, struct weir_em_core *core, weir_em_timeout handle, uint6
 	if (event == NULL || (core != NULL && core->em != em) ||
 		(due_ns > now && due_ns - now > WEIR_EM_TIMEOUT_NS_MAX))
 		return -EINVAL;
-	rc = weir_sched_reserve(em->sched, 1) == 1 ? 0 : -ENOSPC;
-	if (rc == 0) {
-		rc = timeout_claim(timeout, timeout_generation(handle), TIMEOUT_BIT(IDLE), &had);
-		if (rc < 0)
-			weir_sched_unreserve(em->sched, 1);
-	} else {
-		/* a wrong handle is told first */
-		if (timeout_is_stale(timeout_load(timeout), timeout_generation(handle)))
-			rc = -ESTALE;
-	}
+	rc = claim_with_event(
+		em, core, timeout, handle, TIMEOUT_IDLE, &had, event, "weir_em_timeout_arm");
 	if (rc < 0)
 		return rc;
-	rc = em_keep(em, core, timeout->queue, event, "weir_em_timeout_arm");
-	if (rc < 0) {
-		timeout_store(timeout, timeout_generation(handle), TIMEOUT_IDLE);
-		weir_sched_unreserve(em->sched, 1);
-		return rc;
-	}
 	set(&timeout->period_ns, period_ns);
 	launch(em, core, timeout, due_ns, event, 0);
 	return 0;
@@ -196,19 +212,10 @@ weir_em_timeout_ack(struct weir_em *em, struct weir_em_core *core, weir_em_timeo
 		return rc;
 	if (event == NULL || (core != NULL && core->em != em))
 		return -EINVAL;
-	rc = timeout_claim(timeout, timeout_generation(handle), TIMEOUT_BIT(ACK), &had);
+	rc = claim_with_event(
+		em, core, timeout, handle, TIMEOUT_ACK, &had, event, "weir_em_timeout_ack");
 	if (rc < 0)
 		return rc == -EBUSY && had == TIMEOUT_IDLE ? -ECANCELED : rc;
-	rc = weir_sched_reserve(em->sched, 1) == 1 ? 0 : -ENOSPC;
-	if (rc == 0) {
-		rc = em_keep(em, core, timeout->queue, event, "weir_em_timeout_ack");
-		if (rc < 0)
-			weir_sched_unreserve(em->sched, 1);
-	}
-	if (rc < 0) {
-		timeout_store(timeout, timeout_generation(handle), TIMEOUT_ACK);
-		return rc;
-	}
 	now = weir_em_timer_now_ns();
 	next = timeout->due_ns + timeout->period_ns;
 	if (next <= now) {

@@ -163,8 +163,8 @@ int weir_em_timeout_ack(struct weir_em *em, struct weir_em_core *core, weir_em_t
  *
  * @param event  where its event is put; NULL: its buffer is freed, other payload is forgotten
  * @return 0: it will not fire, the event is the caller's; -EALREADY: it fired before, or is not armed: its event, if any, was sent or is about
- *   to be, and there will be no more: weir_em_timeout_ack() will return -ECANCELED; -EBUSY: another thread is just arming
- *   it; -ESTALE, -EINVAL
+ *   to be, and there will be no more: weir_em_timeout_ack() will return -ECANCELED; -ESTALE, -EINVAL. Another thread that is just
+ *   arming it is waited for
  */
 int weir_em_timeout_cancel(struct weir_em *em, weir_em_timeout timeout, struct rte_event *event);
 

@@ -335,6 +335,39 @@ kept_buffers_are_checked(void **state)
 	assert_int_equal(weir_em_pool_delete(et_em, pool), 0);
 }
 
+/* The handler is asked about what is to be armed, and cancels that. */
+static int
+cancel_it(
+	struct weir_em *em, struct weir_em_core *core, const struct weir_em_error *error, void *arg)
+{
+	assert_int_equal(weir_em_timeout_cancel(em, *(weir_em_timeout *)arg, NULL), -EALREADY);
+	nb_errors++;
+	return error->code;
+}
+
+static void
+handlers_cancel(void **state)
+{
+	struct rte_event event, sent;
+	weir_em_timeout timeout;
+	weir_em_queue ring;
+
+	make();
+	nb_errors = 0;
+	ring = et_queue("ring", WEIR_EM_QUEUE_UNSCHEDULED, 0);
+	timeout = weir_em_timeout_create(et_em,
+		weir_em_timer_create(et_em, &(struct weir_em_timer_config){.name = "timer"}),
+		et_queue("later", WEIR_EM_QUEUE_ATOMIC, 0));
+	weir_em_error_handler_set(et_em, cancel_it, &timeout);
+	sent = weir_em_event_buffer(weir_em_alloc(et_core, pool, 8));
+	event = sent;
+	assert_int_equal(weir_em_send(et_core, ring, &sent, 1), 1);
+	assert_int_equal(weir_em_timeout_arm_in(et_em, et_core, timeout, 1000, &event), -EFAULT);
+	assert_int_equal(nb_errors, 1);
+	assert_int_equal(weir_em_queue_dequeue(et_em, ring, &sent, 1), 1);
+	weir_em_free(et_em, et_core, sent.mbuf);
+}
+
 static int
 refuse_to_start(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
 {
@@ -397,6 +430,7 @@ main(void)
 #endif
 		ET_TEST(bursts_end_at_misuse),
 		ET_TEST(kept_buffers_are_checked),
+		ET_TEST(handlers_cancel),
 		ET_TEST(buffers_of_done_are_checked),
 #endif
 	};
