@@ -455,6 +455,18 @@ weir_em_queue_dequeue(
 
 /* ---- callbacks ---- */
 
+/* Under the lock: the same list, if there is one; or NULL. */
+static struct em_callbacks *
+made_before(const struct weir_em *em, const struct em_callbacks *wanted)
+{
+	struct em_callbacks *list = em->callback_lists;
+
+	while (list != NULL && (list->nb != wanted->nb ||
+				       memcmp(list->list, wanted->list, sizeof(list->list)) != 0))
+		list = list->older;
+	return list;
+}
+
 static int
 replace(struct weir_em *em, int which, weir_em_dispatch_callback_t callback, void *arg, bool add)
 {
@@ -484,11 +496,15 @@ replace(struct weir_em *em, int which, weir_em_dispatch_callback_t callback, voi
 			now->list[now->nb].function = callback;
 			now->list[now->nb++].arg = arg;
 		}
-		now->older = old;
-		__atomic_store_n(&em->callbacks[which], now, __ATOMIC_RELEASE);
+		old = made_before(em, now);
+		if (old == NULL) {
+			now->older = em->callback_lists;
+			em->callback_lists = now;
+		}
+		__atomic_store_n(&em->callbacks[which], old != NULL ? old : now, __ATOMIC_RELEASE);
 	}
 	em_unlock(em);
-	if (rc < 0)
+	if (rc < 0 || old != NULL)
 		free(now);
 	return rc;
 }

@@ -339,13 +339,12 @@ free_all(struct weir_em *em)
 	em_numbers_fini(&em->group_numbers);
 	em_numbers_fini(&em->pool_numbers);
 	weir_sched_destroy(em->sched);
-	for (int i = 0; i < 2; i++)
-		while (em->callbacks[i] != NULL) {
-			struct em_callbacks *older = em->callbacks[i]->older;
+	while (em->callback_lists != NULL) {
+		struct em_callbacks *older = em->callback_lists->older;
 
-			free(em->callbacks[i]);
-			em->callbacks[i] = older;
-		}
+		free(em->callback_lists);
+		em->callback_lists = older;
+	}
 	for (int i = 0; i < EM_POLLS; i++)
 		free(em->polls[i]);
 	free(em->aliases);

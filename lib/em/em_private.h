@@ -238,7 +238,10 @@ struct em_deferred_list {
 #define EM_CALLBACKS 8
 #define EM_POLLS     4
 
-/* Never changed, but replaced: cores may be calling those of an older list. They are freed when the instance ends. */
+/*
+ * Never changed, but replaced: cores may be calling those of an older list. They are freed when the instance ends; until then
+ * one that is wanted again is taken again.
+ */
 struct em_callbacks {
 	struct em_callbacks *older;
 	unsigned int nb;
@@ -264,6 +267,7 @@ struct weir_em {
 	uint32_t stop;                     /* any */
 	unsigned int nb_polls;             /* any: there is none from here on */
 	struct em_callbacks *callbacks[2]; /* any: before and after receive functions; NULL: none */
+	struct em_callbacks *callback_lists; /* all that were made, under the lock */
 	uint32_t (*aliases)
 		[256]; /* [sched queue][priority]: event_dsw changes flows of parallel events */
 	/* Event groups: nb events of a group have been processed, or dropped. Set once, before uses_groups. */

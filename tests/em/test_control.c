@@ -307,10 +307,23 @@ leave(struct weir_em_core *core, weir_em_object object, weir_em_queue queue,
 	strcat(trace, arg);
 }
 
+/* Of callbacks, that are kept until the instance ends. */
+static unsigned int
+count_lists(void)
+{
+	unsigned int nb = 0;
+
+	for (const struct em_callbacks *list = et_em->callback_lists; list != NULL;
+		list = list->older)
+		nb++;
+	return nb;
+}
+
 static void
 callbacks(void **state)
 {
 	static char names[9][2] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+	unsigned int nb;
 
 	et_make_small();
 	et_sink_make(&sink, WEIR_EM_QUEUE_ATOMIC, 0, 1);
@@ -330,6 +343,13 @@ callbacks(void **state)
 	assert_string_equal(trace, "abh");
 	assert_int_equal(sink.values[0], 12);
 	assert_int_equal(weir_em_dispatch_exit_remove(et_em, leave, names[7]), 0);
+	/* who comes and goes all the time takes no more memory for it */
+	nb = count_lists();
+	for (int i = 0; i < 1000; i++) {
+		assert_int_equal(weir_em_dispatch_exit_add(et_em, leave, names[6]), 0);
+		assert_int_equal(weir_em_dispatch_exit_remove(et_em, leave, names[6]), 0);
+	}
+	assert_in_range(count_lists(), nb, nb + 2);
 }
 
 /* ---- dispatch ---- */
