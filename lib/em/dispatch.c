@@ -396,9 +396,9 @@ weir_em_dispatch(struct weir_em_core *core, const struct weir_em_dispatch_option
 		burst = options->burst;
 	if (core->producer || !core->attached || core->dispatching || core->nb_holds > 0 ||
 		burst > WEIR_EM_BURST_MAX || (unsigned int)options->idle > WEIR_EM_IDLE_SLEEP) {
-		rte_errno = EINVAL;
 		em_error_argument(core->em, core->attached ? core : NULL, -EINVAL, WEIR_EM_NONE,
 			NULL, "weir_em_dispatch");
+		rte_errno = EINVAL;
 		return 0;
 	}
 	__atomic_store_n(&core->dispatching, true, __ATOMIC_RELAXED);

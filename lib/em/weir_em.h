@@ -66,7 +66,7 @@ typedef uint64_t weir_em_pool;        /**< pool of events */
 /** Characters of a name, its end included; longer ones are refused. */
 #define WEIR_EM_NAME_SIZE 32
 
-/** Most events that a dispatch round takes, and a receive function gets at once. */
+/** Most events that a dispatch round takes of local queues, or from the scheduler, and that a receive function gets at once. */
 #define WEIR_EM_BURST_MAX 128
 
 /** What a queue does with events. */
@@ -254,10 +254,11 @@ enum weir_em_idle {
 
 /** How long to dispatch. What is 0 does not limit; all 0: until it is told to stop. */
 struct weir_em_dispatch_options {
-	uint64_t duration_ns;   /**< at least so long */
-	uint64_t nb_rounds;     /**< so many looks for events */
-	uint64_t nb_events;     /**< until so many were dispatched; it may be up to a burst more */
-	uint16_t burst;         /**< most events of a round, up to WEIR_EM_BURST_MAX: 32 */
+	uint64_t duration_ns; /**< at least so long */
+	uint64_t nb_rounds;   /**< so many looks for events */
+	uint64_t nb_events;   /**< until so many were dispatched; the last round may bring more */
+	uint16_t
+		burst; /**< most events of a round: of local queues, and as many from the scheduler; up to WEIR_EM_BURST_MAX: 32 */
 	enum weir_em_idle idle; /**< what to do without work */
 	uint32_t sleep_us;      /**< WEIR_EM_IDLE_SLEEP: 50 */
 };
