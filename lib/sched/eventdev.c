@@ -317,6 +317,16 @@ setup_port(struct weir_sched *sched, struct eventdev_port *port)
 		     (weir_sched_queue_ports(sched, sched->config.nb_queues - 1) >> port->id & 1);
 }
 
+/* Drivers that are only an example have none (event_skeleton). */
+static bool
+has_functions(uint8_t device)
+{
+	const struct rte_event_fp_ops *ops = &rte_event_fp_ops[device];
+
+	return ops->enqueue_burst != NULL && ops->enqueue_new_burst != NULL &&
+	       ops->enqueue_forward_burst != NULL && ops->dequeue_burst != NULL;
+}
+
 static int
 start(struct weir_sched *sched)
 {
@@ -340,6 +350,14 @@ start(struct weir_sched *sched)
 	rc = rte_event_dev_start(ed->device);
 	if (rc < 0)
 		return eventdev_fail(sched, "to start as device", ed->device, rc);
+	if (!has_functions(ed->device)) {
+		SCHED_LOG(ERROR,
+			"%s: the event device has no functions to enqueue and dequeue, as DPDK's "
+			"event_skeleton; expected another one",
+			sched->name);
+		rte_event_dev_stop(ed->device);
+		return -ENOTSUP;
+	}
 	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
 		if (weir_sched_queue_ports(sched, queue) == 0)
 			eventdev_link_queue(sched, queue);

@@ -344,6 +344,7 @@ def test_nonsense_is_refused_where_it_is(tmp_path, old, key):
     ("eventdev:event_none0", "event device 'event_none0' could not be made"),
     ("eventdev:event_dsw0", "ordered"),
     ("eventdev:event_opdl0", "event machine cannot be had on event_opdl"),
+    ("eventdev:event_skeleton0", "no functions to enqueue"),
 ])
 def test_what_a_device_cannot_do(tmp_path, backend, expected):
     what = description(ORDERED, READER_AND_TWO, backend=backend)
