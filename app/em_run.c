@@ -82,6 +82,51 @@ add_jobs(const struct config *config, struct weir_em_config *param)
 				(uint8_t)(1u << config->links.processes[i].jobs.priority);
 }
 
+static bool
+tell_lack(struct config *config, const struct weir_base_doc_value *value, const char *key,
+	const char *what)
+{
+	const char *device = strchr(config->em.backend, ':') + 1;
+
+	weir_base_doc_error_add(config->doc,
+		weir_base_doc_given(value, key) ? weir_base_doc_get(value, key) : value,
+		"%.*s has no %s, or another 'backend' of platform.scheduler",
+		(int)strcspn(device, "0123456789"), device, what);
+	return true;
+}
+
+/* What an event device cannot, is told where it is wanted: one that does with what it has, says what that is. False: it is something else. */
+static bool
+tell_lacks(struct config *config, struct weir_em_config param)
+{
+	static const char no_priorities[] = "priorities; expected 0";
+	const struct config_em *em = &config->em;
+	struct weir_em_config has;
+	struct weir_em *machine;
+	bool told = false;
+	unsigned int i;
+
+	param.types = param.priorities = 0;
+	machine = weir_em_create(config->name, &param);
+	if (weir_em_config_get(machine, &has) < 0)
+		return false;
+	weir_em_destroy(machine, NULL, NULL);
+	for (i = 0; i < em->nb_queues; i++) {
+		const struct config_queue *queue = &em->queues[i];
+
+		if ((has.types >> types[queue->type] & 1) == 0)
+			told = tell_lack(config, queue->value, "type",
+				"ordered queues; expected atomic, parallel");
+		if ((has.priorities >> queue->priority & 1) == 0)
+			told = tell_lack(config, queue->value, "priority", no_priorities);
+	}
+	for (i = 0; i < em->nb_nodes; i++)
+		if (em->nodes[i].is_job && config_job_has_priority(config, &em->nodes[i].job) &&
+			(has.priorities >> em->nodes[i].job.priority & 1) == 0)
+			told = tell_lack(config, em->nodes[i].value, "priority", no_priorities);
+	return told;
+}
+
 static int
 make_machine(struct em_run *run, struct config *config, bool stand_ins)
 {
@@ -100,7 +145,9 @@ make_machine(struct em_run *run, struct config *config, bool stand_ins)
 		.idle_sleep_us = em->idle_sleep_us,
 		.socket_id = -1,
 	};
+	const char *why;
 	unsigned int i;
+	bool told;
 	int error;
 
 	for (i = 0; i < config->nb_workers; i++)
@@ -121,13 +168,14 @@ make_machine(struct em_run *run, struct config *config, bool stand_ins)
 	reason_log_begin();
 	run->em = weir_em_create(config->name, &param);
 	error = rte_errno;
-	if (run->em == NULL) {
+	told = run->em == NULL && error == ENOTSUP && tell_lacks(config, param);
+	why = reason_log_end(rte_strerror(error));
+	if (run->em != NULL)
+		return 0;
+	if (!told)
 		weir_base_doc_error_add(config->doc, scheduler_value(config),
-			"the scheduler could not be made: %s", reason_log_end(rte_strerror(error)));
-		return -error;
-	}
-	reason_log_end("");
-	return 0;
+			"the scheduler could not be made: %s", why);
+	return -error;
 }
 
 /* Workers to cores. */

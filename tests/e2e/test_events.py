@@ -352,6 +352,18 @@ def test_what_a_device_cannot_do(tmp_path, backend, expected):
     assert done.code == USAGE and re.search(r"bad\.yaml:\d+:\d+: .*" + expected, done.stderr), done.text
 
 
+def test_what_a_device_cannot_do_is_told_where_it_is_wanted(tmp_path):
+    (tmp_path / "d.yaml").write_text(GOOD.replace("{events: 1024}", "{backend: 'eventdev:event_dsw0'}").replace("{type: ordered}", "{type: ordered, priority: 3}"))
+    shutil.copy(ISP, tmp_path / "in.pcap")
+    done = weir("run", tmp_path / "d.yaml", cwd=tmp_path)
+    lines = (tmp_path / "d.yaml").read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if "ordered" in text)
+    for what, value in (("ordered queues; expected atomic", "ordered"), ("priorities; expected 0", "3")):
+        where = f"d.yaml:{line}:{lines[line - 1].index(': ' + value) + 3}: event_dsw has no {what}"
+        assert done.code == USAGE and where in done.stderr, where + done.text
+    assert "could not be made" not in done.stderr, done.text
+
+
 @pytest.fixture
 def running(tmp_path):
     """A run that goes on until it is stopped."""
