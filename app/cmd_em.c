@@ -37,10 +37,10 @@ print_queues(const json_t *answer)
 	const json_t *item;
 	size_t index;
 
-	printf("%-31s %-9s %4s %-16s %-20s %14s %14s %10s %8s\n", "queue", "type", "prio", "group",
+	printf("%-31s %-9s %4s %-23s %-23s %14s %14s %10s %8s\n", "queue", "type", "prio", "group",
 		"object", "sent", "received", "dropped", "inside");
 	json_array_foreach (json_object_get(answer, "queues"), index, item) {
-		printf("%-31s %-9s %4" JSON_INTEGER_FORMAT " %-16s %-20s %14" JSON_INTEGER_FORMAT
+		printf("%-31s %-9s %4" JSON_INTEGER_FORMAT " %-23s %-23s %14" JSON_INTEGER_FORMAT
 		       " %14" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT
 		       " %8" JSON_INTEGER_FORMAT "\n",
 			answer_text(item, "name"), answer_text(item, "type"),

@@ -90,14 +90,13 @@ remote_parse_number(const char *text, json_int_t *number)
 	return *end == '\0';
 }
 
-/* The verb that the arguments name, with as many behind it as it takes; NULL: none. */
+/* The verb that the arguments name; NULL: none. */
 static const struct remote_verb *
 find_verb(const struct remote_verb *verbs, int argc, char **argv)
 {
 	for (; verbs->name != NULL; verbs++)
 		if (strcmp(verbs->name, argv[1]) == 0)
-			return argc - 2 >= verbs->min_args && argc - 2 <= verbs->max_args ? verbs
-											  : NULL;
+			return verbs;
 	return NULL;
 }
 
@@ -128,7 +127,14 @@ remote_run_verb(const struct app_command *command, const struct remote_verb *ver
 		return code;
 	verb = find_verb(verbs, argc, argv);
 	if (verb == NULL)
-		return app_usage_error(command, "expected %s", expected);
+		return app_usage_error(
+			command, "'%s' is not known; expected %s", argv[1], expected);
+	if (argc - 2 < verb->min_args)
+		return app_usage_error(command, "something is missing behind '%s'; expected %s",
+			argv[1], expected);
+	if (argc - 2 > verb->max_args)
+		return app_usage_error(
+			command, "'%s' is too much behind '%s'", argv[2 + verb->max_args], argv[1]);
 	/* What is wrong with the arguments is told whether or not an instance runs. */
 	code = verb->arguments != NULL ? verb->arguments(argc, argv, &args) : APP_OK;
 	if (code != APP_OK)

@@ -436,7 +436,12 @@ def test_weir_em_event_groups_and_timers(tmp_path, plugin, running):
 
 def test_weir_em_usage():
     assert weir("em").code == USAGE
-    assert weir("em", "nonsense").code == USAGE
+    for wrong, told in ((["nonsense"], "'nonsense' is not known; expected 'objects'"), (["groups", "all"], "'all' is too much behind 'groups'"),
+                        (["queues", "a", "b"], "'b' is too much")):
+        done = weir("em", *wrong)
+        assert done.code == USAGE and told in done.stderr, done.text
+    done = weir("jobs", "cancel")
+    assert done.code == USAGE and "something is missing behind 'cancel'; expected 'list" in done.stderr, done.text
     done = weir("em", "--help")
     assert done.code == OK and all(word in done.stdout for word in ("objects", "queues", "groups", "cores", "pools", "event-groups", "timers"))
     assert weir("em", "objects", "--instance", "nobody-at-all").code == FAILED
