@@ -302,6 +302,12 @@ count_lost(void *arg, weir_em_queue queue, struct rte_event *event)
 	example_failed("an event is left in queue %" PRIx64, queue);
 }
 
+bool
+example_held(void)
+{
+	return __atomic_load_n(&nb_failed, __ATOMIC_RELAXED) == 0;
+}
+
 int
 example_end(struct example *ex)
 {

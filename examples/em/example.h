@@ -65,4 +65,7 @@ void example_must(bool ok, const char *what);
 	} while (0)
 void example_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Has all been so up to now? */
+bool example_held(void);
+
 #endif
