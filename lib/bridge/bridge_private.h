@@ -96,6 +96,9 @@ void bridge_make_room(const struct bridge_graph *bound, uint32_t *spins);
 /* flow.c: of all 32 bits, the upper ones first. */
 uint32_t bridge_flow_hash(const struct rte_mbuf *m, enum weir_bridge_flow flow);
 
+/* needed.c: does a shared object want a library whose name begins so, or is it one? False, too, where it cannot be read. */
+bool bridge_file_needs(const char *path, const char *begin);
+
 /* sched_rx.c, sched_tx.c, job_process.c */
 uint16_t bridge_rx_process(
 	struct weir_graph *graph, struct weir_graph_node *node, void **objs, uint16_t nb_objs);

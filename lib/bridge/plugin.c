@@ -10,6 +10,10 @@
 #include "weir_bridge_object.h"
 #include "weir_bridge_process.h"
 
+#define LIBRARY "libweir.so"
+
+static const char no_path[] = "no path, or no symbol";
+
 static const void *
 fail(int error)
 {
@@ -80,6 +84,19 @@ check_process(const void *constant, const char *symbol, char *text, size_t size)
 	return false;
 }
 
+/* Is this code in libweir.so? Then what plug-ins were linked with is this one. */
+static bool
+is_in_library(void)
+{
+	Dl_info info;
+	const char *slash;
+
+	if (dladdr(no_path, &info) == 0 || info.dli_fname == NULL)
+		return false;
+	slash = strrchr(info.dli_fname, '/');
+	return strncmp(slash != NULL ? slash + 1 : info.dli_fname, LIBRARY, strlen(LIBRARY)) == 0;
+}
+
 static const void *
 load(const char *path, const char *symbol,
 	bool (*check)(const void *constant, const char *symbol, char *text, size_t size),
@@ -91,7 +108,14 @@ load(const char *path, const char *symbol,
 
 	*why = text;
 	if (path == NULL || symbol == NULL) {
-		snprintf(text, sizeof(text), "no path, or no symbol");
+		snprintf(text, sizeof(text), "%s", no_path);
+		return fail(EINVAL);
+	}
+	/* A second one would not even begin. */
+	if (!is_in_library() && bridge_file_needs(path, LIBRARY)) {
+		snprintf(text, sizeof(text),
+			"it was linked with libweir, which the program has itself; expected it "
+			"without");
 		return fail(EINVAL);
 	}
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -146,7 +146,7 @@ int weir_bridge_job_stats(uint32_t node, struct weir_bridge_job_stats *stats);
  * @param path    of the shared object
  * @param symbol  of the constant
  * @param[out] why  what is wrong, for people, when NULL is returned; valid until the next call of this thread
- * @return NULL with rte_errno: ENOENT (no such file or symbol, or it cannot be loaded), EINVAL (another ABI, no process function)
+ * @return NULL with rte_errno: ENOENT (no such file or symbol, or it cannot be loaded), EINVAL (another ABI, no process function, linked with libweir)
  */
 const struct weir_bridge_job_type *weir_bridge_job_load(
 	const char *path, const char *symbol, const char **why);

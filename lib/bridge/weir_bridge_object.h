@@ -114,7 +114,7 @@ struct weir_bridge_object_stats {
  * @param path    of the shared object
  * @param symbol  of the constant
  * @param[out] why  what is wrong, for people, when NULL is returned; valid until the next call of this thread
- * @return NULL with rte_errno: ENOENT (no such file or symbol, or it cannot be loaded), EINVAL (another ABI, no receive function)
+ * @return NULL with rte_errno: ENOENT (no such file or symbol, or it cannot be loaded), EINVAL (another ABI, no receive function, linked with libweir)
  */
 const struct weir_bridge_object_type *weir_bridge_object_load(
 	const char *path, const char *symbol, const char **why);

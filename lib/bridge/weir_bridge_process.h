@@ -79,7 +79,7 @@ struct weir_bridge_process_type {
  * @param path    of the shared object
  * @param symbol  of the constant
  * @param[out] why  what is wrong, for people, when NULL is returned; valid until the next call of this thread
- * @return NULL with rte_errno: ENOENT (no such file or symbol, or it cannot be loaded), EINVAL (another ABI, no run function)
+ * @return NULL with rte_errno: ENOENT (no such file or symbol, or it cannot be loaded), EINVAL (another ABI, no run function, linked with libweir)
  */
 const struct weir_bridge_process_type *weir_bridge_process_load(
 	const char *path, const char *symbol, const char **why);

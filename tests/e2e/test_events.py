@@ -11,7 +11,7 @@ import pytest
 import pcapfile
 from network import assert_report_adds_up
 from networks import CAPTURES
-from program import FAILED, OK, ROOT, USAGE, weir, write_description
+from program import FAILED, OK, ROOT, USAGE, WEIR, weir, write_description
 from running import FOREVER, stats, without_end
 
 ISP, V6 = CAPTURES["isp-mix-vlan"], CAPTURES["ipv6-mix"]
@@ -228,6 +228,19 @@ def test_no_plugin(tmp_path):
     path.write_text("no shared object\n")
     done = weir("run", write_description(tmp_path / "bad.yaml", description(with_plugin("junk.so:x"), READER_AND_TWO)), cwd=tmp_path)
     assert done.code == USAGE and re.search(r"bad\.yaml:\d+:\d+: plug-in '.*junk\.so' cannot be used", done.stderr), done.text
+
+
+def test_a_plugin_that_has_the_library_too(tmp_path):
+    """One that was linked with it would end the program, before anything of its own."""
+    library = WEIR.resolve().parents[1] / "libweir.so"
+    if not library.exists():
+        pytest.skip("there is no shared library")
+    (tmp_path / "empty.c").write_text("")
+    subprocess.run([shutil.which("cc"), "-shared", "-o", tmp_path / "linked.so", tmp_path / "empty.c", "-Wl,--no-as-needed", library], check=True)
+    for name in ("linked.so", library):
+        done = weir("run", write_description(tmp_path / "bad.yaml", description(with_plugin(f"{name}:x"), READER_AND_TWO)), cwd=tmp_path)
+        assert done.code == USAGE, done.text
+        assert re.search(r"bad\.yaml:\d+:\d+: plug-in .* linked with libweir, .*; expected it without", done.stderr), done.text
 
 
 # A description that is good; and what makes it bad, with where and what is said.
