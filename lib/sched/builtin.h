@@ -30,8 +30,10 @@
  *
  * Locks never nest.
  *
- *      builtin.c  made, started, stopped      shard.c, shard.h  lanes, ready lists, places      port.c, plain.h, held.h, give_up.h, foreign.c  enqueue, dequeue
- *      look.c     when to look where          owner.c  who serves which shard          credit.c, switch.c, builtin_stats.c
+ *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists, places
+ *      enqueue.c   with plain.h, foreign.c     dequeue.c         with take.c, look.c (when to look where)
+ *      owner.c     who serves which shard      held.h, give_up.h what ports hold
+ *      credit.c, switch.c, sleep.c, builtin_stats.c
  */
 
 #include "ring.h"
@@ -362,8 +364,11 @@ tells_priorities(const struct builtin *builtin)
 	return has_several_priorities(builtin) && builtin->slack == 0;
 }
 
-/* port.c */
+/* dequeue.c */
 extern const struct weir_sched_port_ops builtin_ops;
+
+/* enqueue.c, switch.c */
+uint16_t builtin_enqueue(struct weir_sched_port *base, const struct rte_event *events, uint16_t nb);
 int builtin_switch(
 	struct weir_sched_port *base, struct rte_event *event, uint32_t flow, uint8_t type);
 

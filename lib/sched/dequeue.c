@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What a port of the builtin scheduler's thread gets: dequeue. */
+
+#include "give_up.h"
+
+/* All that is held is given up. @return the shard that is locked, or NULL */
+static struct shard *
+release_all(struct builtin_port *port)
+{
+	struct shard *locked = NULL;
+
+	count(&port->counts.nb_released, port->nb_held);
+	for (uint8_t i = port->first_handed_out; port->nb_held > 0; i++) {
+		const uint8_t number = port->handed_out[i];
+
+		if (port->held[number].kind != HELD_NOT)
+			locked = give_up(port, number, locked);
+	}
+	return locked;
+}
+
+/*
+ * Under the lock of its own shard, which was looked at: a burst has nothing of lower priority than what others have, or what has been announced since;
+ * unless that could not be had.
+ */
+static inline uint32_t
+not_below_others(const struct builtin_port *port)
+{
+	uint32_t arrived = __atomic_load_n(&port->own->arrived, __ATOMIC_RELAXED);
+	uint32_t highest = port->elsewhere_highest;
+
+	if (highest < port->own_highest || port->builtin->sched->config.starvation_bound != 0)
+		return UINT32_MAX;
+	if (arrived != 0)
+		highest = RTE_MIN(highest, arrived & -arrived);
+	return 2 * highest - 1;
+}
+
+/* What came first first. */
+static __rte_always_inline uint16_t
+take_ready(struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
+{
+	uint32_t priorities = not_below_others(port);
+	uint16_t got = 0;
+
+	if (shard->next_of_owner != NONE)
+		got = take_next_of_owner(shard, port, events, nb);
+	if (got < nb && shard->nb_ready > 0)
+		got += shard_take(shard, port, &events[got], (uint16_t)(nb - got), priorities);
+	if (shard->nb_in_rings > 0 && got < nb) {
+		if (!has_several_priorities(port->builtin)) {
+			got += take_from_rings(shard, port, &events[got], (uint16_t)(nb - got));
+		} else {
+			shard_drain(shard, UINT32_MAX);
+			got += shard_take(
+				shard, port, &events[got], (uint16_t)(nb - got), priorities);
+		}
+	}
+	shard->nb_since_look += got;
+	return got;
+}
+
+/* All that is ready is for others, or not urgent enough. */
+static __rte_noinline uint16_t
+take_after_look(
+	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
+{
+	look_at_rings(shard, UINT16_MAX);
+	return take_ready(shard, port, events, nb);
+}
+
+/* Of its own shard, which may be locked. */
+static uint16_t
+take_own(struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
+{
+	struct shard *shard = lock_instead(locked, port->own);
+	uint16_t got;
+
+	shard_take_back(shard, true);
+	look_at_rings(shard, nb);
+	if (port->nb_elsewhere > 0)
+		shard_passed(shard, port->nb_elsewhere);
+	port->nb_elsewhere = 0;
+	got = take_ready(shard, port, events, nb);
+	if (unlikely(got == 0 && shard->nb_ready > 0))
+		got = take_after_look(shard, port, events, nb);
+	shard_polled(shard);
+	__atomic_store_n(&shard->nb_taken, shard->nb_taken + got, __ATOMIC_RELAXED);
+	shard_unlock(shard);
+	return got;
+}
+
+static void
+idle(struct builtin_port *port)
+{
+	if (shard_is_busy(port->own) || ++port->nb_idle % WEIR_BASE_SCHED_IDLE_CALLS != 0)
+		return;
+	credit_flush(port);
+	if (port->builtin->may_sleep)
+		port_may_sleep(port);
+}
+
+/* There is nothing in the one whose turn it was: the others that it serves. */
+static __rte_noinline uint16_t
+take_others_of_own(struct builtin_port *port, struct rte_event *events, uint16_t nb)
+{
+	unsigned int nb_turns = 0;
+	uint16_t got = 0;
+
+	while (got == 0 && owner_turn_to_next(port, &nb_turns))
+		if (!look_is_vain(port))
+			got = take_own(port, NULL, events, nb);
+	return got;
+}
+
+/* Before its own events: what is of higher priority elsewhere; and now and then, what nobody comes to. @locked: as look_for_higher() */
+static uint16_t
+look_around(struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
+{
+	uint16_t got = 0;
+
+	port->elsewhere_highest = 1u << WEIR_SCHED_PRIORITIES;
+	if (has_several_priorities(port->builtin))
+		got = look_for_higher(port, locked, events, nb);
+	if (got > 0 || !look_is_due(port))
+		return got;
+	if (*locked != NULL)
+		shard_unlock(*locked);
+	*locked = NULL;
+	return look_elsewhere(port, events, nb, false);
+}
+
+/* Most bursts are of one queue. */
+static inline void
+count_dequeued(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
+{
+	uint64_t differ = 0;
+
+	count(&port->counts.nb_dequeued, nb);
+	for (uint16_t i = 1; i < nb; i++)
+		differ |= events[i].event ^ events[0].event;
+	if (likely(word_queue(differ) == 0))
+		count(&port->nb_dequeued[events[0].queue_id], nb);
+	else
+		for (uint16_t i = 0; i < nb; i++)
+			count(&port->nb_dequeued[events[i].queue_id], 1);
+}
+
+/* @locked: its own shard, if it is locked. */
+static __rte_noinline uint16_t
+dequeue_anywhere(
+	struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
+{
+	uint16_t got = 0;
+	bool serves = true;
+
+	if (port->own != NULL) {
+		if (unlikely(owner_has_changed(port)))
+			serves = owner_turn(port);
+		look_soon(port->own);
+	}
+	if (port->implicit && port->nb_held > 0)
+		locked = release_all(port);
+	port->first_handed_out = port->next_free;
+	nb = RTE_MIN(nb, (uint16_t)(port->nb_max - port->nb_held));
+	if (port->own == NULL || nb == 0) {
+		if (locked != NULL)
+			shard_unlock(locked);
+		return 0;
+	}
+	if (unlikely(!serves && locked != NULL)) {
+		shard_unlock(locked);
+		locked = NULL;
+	}
+	got = look_around(port, &locked, events, nb);
+	if (got == 0 && (locked != NULL || (serves && !look_is_vain(port))))
+		got = take_own(port, locked, events, nb);
+	if (unlikely(got == 0 && port->served != port->home_bit))
+		got = take_others_of_own(port, events, nb);
+	/* What was announced to it was for others, and nothing else was taken as others seemed to have more urgent things. */
+	if (got == 0 && port->elsewhere_highest < 1u << WEIR_SCHED_PRIORITIES) {
+		locked = NULL;
+		got = look_for_higher(port, &locked, events, nb);
+		if (got == 0)
+			got = take_own(port, NULL, events, nb);
+	}
+	/* While its rings give something, if seldom, it has enough to do. What is announced was looked for already, in its order. */
+	if (got == 0 && !shard_is_busy(port->own) && !tells_priorities(port->builtin))
+		got = look_elsewhere(port, events, nb, true);
+	if (got == 0) {
+		idle(port);
+		return 0;
+	}
+	port->nb_idle = 0;
+	if (port->builtin->may_sleep)
+		__atomic_store_n(&port->idle_at, 0, __ATOMIC_RELAXED);
+	count_dequeued(port, events, got);
+	return got;
+}
+
+static uint16_t
+builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t nb)
+{
+	struct builtin_port *port = (struct builtin_port *)base;
+	struct shard *locked = NULL;
+	uint16_t got = 0;
+
+	if (port->own != NULL && likely(!owner_has_changed(port)))
+		got = take_of_ring(port, &locked, events, RTE_MIN(nb, port->nb_max));
+	if (got == 0)
+		return dequeue_anywhere(port, locked, events, nb);
+	port->nb_idle = 0;
+	count_dequeued(port, events, got);
+	return got;
+}
+
+const struct weir_sched_port_ops builtin_ops = {
+	.enqueue = builtin_enqueue,
+	.dequeue = builtin_dequeue,
+	.tag_switch = builtin_switch,
+};
