@@ -170,7 +170,7 @@ struct builtin_port {
 	struct weir_sched_port base;
 	struct builtin *builtin;
 	struct shard *own; /* whose turn it is; NULL: a producer */
-	unsigned int own_id;
+	uint8_t own_id;
 	uint32_t nb_of_turn; /* dequeues */
 	struct shard *home;  /* its own while it comes, */
 	uint64_t home_bit;   /* as a bit */
@@ -306,15 +306,39 @@ flow_class(const struct builtin *builtin, uint32_t flow)
 	return (flow ^ flow >> builtin->class_bits) & builtin->class_mask;
 }
 
+/* A queue's lanes of a type: where that of a flow is. */
+struct lanes {
+	struct lane *first;
+	uint32_t flow_mask, class_bits, class_mask, in_class_bits;
+};
+
+static inline struct lanes
+queue_lanes(const struct builtin *builtin, const struct queue_info *queue, uint8_t type)
+{
+	return (struct lanes){
+		.first = queue->lanes +
+			 (type == RTE_SCHED_TYPE_ORDERED ? builtin->flow_mask + 1 : 0),
+		.flow_mask = builtin->flow_mask,
+		.class_bits = builtin->class_bits,
+		.class_mask = builtin->class_mask,
+		.in_class_bits = builtin->in_class_bits,
+	};
+}
+
+static inline struct lane *
+lane_of(const struct lanes *lanes, uint64_t word)
+{
+	const uint32_t flow = word_flow(word) & lanes->flow_mask, rest = flow >> lanes->class_bits;
+
+	return &lanes->first[((flow ^ rest) & lanes->class_mask) << lanes->in_class_bits | rest];
+}
+
 static inline struct lane *
 event_lane(const struct builtin *builtin, uint64_t word, uint8_t type)
 {
-	uint32_t flow = word_flow(word) & builtin->flow_mask;
-	uint32_t set = type == RTE_SCHED_TYPE_ORDERED ? builtin->flow_mask + 1 : 0;
+	const struct lanes lanes = queue_lanes(builtin, &builtin->queues[word_queue(word)], type);
 
-	return &builtin->queues[word_queue(word)]
-			.lanes[set + ((flow_class(builtin, flow) << builtin->in_class_bits) |
-					     flow >> builtin->class_bits)];
+	return lane_of(&lanes, word);
 }
 
 /* The number of its flow's shard. */
@@ -411,6 +435,19 @@ credit_put(struct builtin_port *port, bool reserved)
 		port_set_credits(port, port->credits + 1);
 	else
 		credit_put_back(port, reserved);
+}
+
+/* Of so many that have left. */
+static inline void
+credits_put(struct builtin_port *port, int32_t nb)
+{
+	const int32_t quantum = port->builtin->quantum;
+
+	if (likely(quantum > 1 && port->credits + nb < 2 * quantum))
+		port_set_credits(port, port->credits + nb);
+	else
+		for (; nb > 0; nb--)
+			credit_put_back(port, false);
 }
 
 /* builtin_stats.c */

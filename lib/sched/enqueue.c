@@ -36,14 +36,29 @@ end_later(struct builtin_port *port, uint8_t number)
 	port->ending[port->nb_ending++] = number;
 }
 
+/* Their numbers are free again in the order in which they are given up. */
 static void
 give_up_ending(struct builtin_port *port)
 {
-	const unsigned int nb = port->nb_ending;
+	const unsigned int nb = port->nb_ending, nb_held = port->nb_held;
+	const uint8_t first_free = (uint8_t)(port->next_free - nb_held);
 	struct shard *locked = NULL;
+	int32_t nb_credits = 0;
 
-	for (unsigned int i = 0; i < nb; i++)
-		locked = give_up(port, port->ending[i], locked);
+	for (unsigned int i = 0; i < nb; i++) {
+		const uint8_t number = port->ending[i];
+		struct held *held = &port->held[number];
+
+		locked = give_up_context(port, held, locked);
+		if ((held->flags & (HELD_FORWARDED | HELD_RESERVED)) == 0)
+			nb_credits++;
+		else if ((held->flags & HELD_FORWARDED) == 0)
+			credit_put_back(port, true);
+		held->kind = HELD_NOT;
+		port->free[(uint8_t)(first_free + i)] = number;
+	}
+	port_set_held(port, nb_held - nb);
+	credits_put(port, nb_credits);
 	port->nb_ending = 0;
 	if (locked != NULL)
 		shard_unlock(locked);
@@ -54,69 +69,99 @@ struct tally {
 	uint16_t nb_new, nb_forwarded, nb_released;
 };
 
-/* Plain events of one queue in a burst: what is the same for all of them is asked once, and noted when it ends. */
-struct run {
-	const struct queue_info *queue;
-	uint64_t touched; /* shards */
-	int32_t nb_new, nb_forwarded;
-	uint8_t id; /* of the queue */
-	bool is_plain;
-};
-
-static __rte_always_inline void
-run_begin(struct builtin_port *port, struct run *run, uint8_t queue, uint32_t priorities)
+/* Shards' rings got some of this priority, to be published. */
+static inline void
+touch(struct builtin_port *port, uint64_t shards, uint8_t priority)
 {
-	*run = (struct run){.queue = &port->builtin->queues[queue], .id = queue};
-	run->is_plain = is_plain(run->queue, priorities);
-}
-
-static __rte_always_inline void
-run_end(struct builtin_port *port, struct run *run, struct tally *tally)
-{
-	port->touched |= run->touched;
-	for (uint64_t left = run->touched; left != 0; left &= left - 1)
-		port->sent_priorities[__builtin_ctzll(left)] |=
-			(uint8_t)(1u << run->queue->priority);
-	if (run->nb_new > 0)
-		port_set_credits(port, port->credits - run->nb_new);
-	if (run->nb_new + run->nb_forwarded > 0)
-		count(&port->nb_enqueued[run->id], (uint64_t)(run->nb_new + run->nb_forwarded));
-	tally->nb_new += (uint16_t)run->nb_new;
-	tally->nb_forwarded += (uint16_t)run->nb_forwarded;
-	run->touched = 0;
-	run->nb_new = run->nb_forwarded = 0;
+	port->touched |= shards;
+	for (; shards != 0; shards &= shards - 1)
+		port->sent_priorities[__builtin_ctzll(shards)] |= (uint8_t)(1u << priority);
 }
 
 /*
- * What producers and workers do most. Of this run's queue.
+ * What producers and workers do most: events of a burst, one after the other, that are of one operation, and of one plain queue. All that is
+ * the same for them is read first: bytes that are written might be any of it, as far as the compiler knows.
  *
- * @return false: it is something else
+ * @return how many of these come first
  */
-static __rte_always_inline bool
-run_put(struct builtin_port *port, struct run *run, struct rte_event event)
+static __rte_noinline uint16_t
+put_new(struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint32_t priorities)
 {
-	const uint8_t number = word_opaque(event.event);
-	struct held *held = &port->held[number];
-	const bool is_new = word_op(event.event) == RTE_EVENT_OP_NEW;
+	const uint8_t id = events->queue_id;
+	const struct queue_info *queue = &port->builtin->queues[id];
+	const struct way way = way_of(port, queue);
+	uint64_t touched = 0;
+	struct rte_event event;
+	uint16_t i;
 
-	if (!run->is_plain ||
-		(is_new ? port->credits <= run->nb_new : !can_forward_plain(port, held, event)))
-		return false;
-	run->touched |= (uint64_t)1 << put_plain(port, run->queue,
-				(struct rte_event){
-					.event = word_mark(event.event, false), .u64 = event.u64});
-	if (is_new) {
-		run->nb_new++;
-		return true;
+	if (!is_plain(queue, priorities) || port->credits <= 0)
+		return 0;
+	nb = (uint16_t)RTE_MIN((int32_t)nb, port->credits);
+	for (i = 0; i < nb && event_read_new(&events[i], id, &event); i++) {
+		const unsigned int shard = way_to(&way, event.event);
+
+		ring_put(port->rings[shard], event);
+		touched |= (uint64_t)1 << shard;
 	}
-	run->nb_forwarded++;
-	if (held->kind == HELD_PARALLEL) {
-		port_forget(port, number);
-	} else {
+	touch(port, touched, queue->priority);
+	port_set_credits(port, port->credits - i);
+	count(&port->nb_enqueued[id], i);
+	return i;
+}
+
+/* Likewise. */
+static __rte_noinline uint16_t
+put_forwarded(
+	struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint32_t priorities)
+{
+	const uint8_t id = events->queue_id;
+	const struct queue_info *queue = &port->builtin->queues[id];
+	const struct way way = way_of(port, queue);
+	uint64_t touched = 0;
+	uint16_t i;
+
+	if (!is_plain(queue, priorities))
+		return 0;
+	for (i = 0; i < nb; i++) {
+		struct rte_event event = event_read(&events[i]);
+		const uint8_t number = word_opaque(event.event);
+		struct held *held = &port->held[number];
+		const unsigned int shard = way_to(&way, event.event);
+
+		if (word_queue(event.event) != id || !can_forward_plain(port, held, event))
+			break;
+		event.event = word_mark(event.event, false);
+		ring_put(port->rings[shard], event);
+		touched |= (uint64_t)1 << shard;
+		if (held->kind == HELD_PARALLEL) {
+			port_forget(port, number);
+			continue;
+		}
 		held->flags = HELD_FORWARDED | HELD_ENDING;
 		port->ending[port->nb_ending++] = number;
 	}
-	return true;
+	touch(port, touched, queue->priority);
+	count(&port->nb_enqueued[id], i);
+	return i;
+}
+
+/* Likewise, of any queue: nothing else of an event that is released matters. */
+static __rte_noinline uint16_t
+release(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
+{
+	uint8_t *ending = &port->ending[port->nb_ending];
+	uint16_t i;
+
+	for (i = 0; i < nb; i++) {
+		const uint64_t word = event_read_claim(&events[i]);
+
+		if (word_op(word) != RTE_EVENT_OP_RELEASE || !port_holds(port, word))
+			break;
+		port->held[word_opaque(word)].flags |= HELD_ENDING;
+		ending[i] = word_opaque(word);
+	}
+	port->nb_ending = (uint16_t)(port->nb_ending + i);
+	return i;
 }
 
 static void
@@ -215,33 +260,53 @@ count_error(struct builtin_port *port, int error, uint16_t nb_left)
 	rte_errno = error;
 }
 
+/* @return how many events come first that can be put in as most are */
+static uint16_t
+put_run(struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint32_t priorities,
+	struct tally *tally)
+{
+	uint16_t taken = 0;
+
+	switch (events->op) {
+	case RTE_EVENT_OP_NEW:
+		taken = put_new(port, events, nb, priorities);
+		tally->nb_new += taken;
+		break;
+	case RTE_EVENT_OP_FORWARD:
+		taken = put_forwarded(port, events, nb, priorities);
+		tally->nb_forwarded += taken;
+		break;
+	case RTE_EVENT_OP_RELEASE:
+		taken = release(port, events, nb);
+		tally->nb_released += taken;
+		break;
+	default:
+		break;
+	}
+	return taken;
+}
+
 static __rte_noinline uint16_t
 enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
 	uint32_t priorities = __atomic_load_n(&port->builtin->priorities_used, __ATOMIC_RELAXED);
 	struct tally tally = {0};
-	struct run run;
-	uint16_t i;
+	uint16_t i = 0;
 
-	run_begin(port, &run, nb > 0 ? events->queue_id : 0, priorities);
-	for (i = 0; i < nb; i++) {
-		struct rte_event event = event_read(&events[i]);
-		int error;
+	while (i < nb) {
+		uint16_t taken = put_run(port, &events[i], (uint16_t)(nb - i), priorities, &tally);
+		int error = 0;
 
-		if (word_queue(event.event) != run.id) {
-			run_end(port, &run, &tally);
-			run_begin(port, &run, word_queue(event.event), priorities);
+		if (taken == 0) {
+			error = enqueue_one(port, event_read(&events[i]), &tally);
+			taken = 1;
 		}
-		if (likely(run_put(port, &run, event)))
-			continue;
-		run_end(port, &run, &tally);
-		error = enqueue_one(port, event, &tally);
 		if (unlikely(error != 0)) {
 			count_error(port, error, (uint16_t)(nb - i));
 			break;
 		}
+		i += taken;
 	}
-	run_end(port, &run, &tally);
 	if (unlikely(port->nb_foreign > 0))
 		foreign_insert(port);
 	publish(port);
@@ -273,7 +338,7 @@ give_back(struct builtin_port *port, const struct held *held)
 }
 
 /*
- * What producers and workers do most: a single event that is new, or goes on, as run_put() has it, and needs none
+ * What producers and workers do most: a single event that is new, or goes on, as put_new() and put_forwarded() have it, and needs none
  * of a burst's bookkeeping.
  */
 uint16_t

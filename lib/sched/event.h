@@ -100,6 +100,30 @@ event_read(const struct rte_event *event)
 	return read;
 }
 
+/* The same, if it is a new one for this queue: without what is written into it when it is handed out. */
+static inline bool
+event_read_new(const struct rte_event *event, uint8_t queue, struct rte_event *read)
+{
+	const volatile uint8_t *bytes = (const volatile uint8_t *)event;
+	const uint8_t kind = bytes[4];
+
+	if ((kind & 3) != RTE_EVENT_OP_NEW || bytes[5] != queue)
+		return false;
+	read->event = *(const volatile uint32_t *)event | (uint64_t)(kind & 0xc0) << 32 |
+		      (uint64_t)queue << 40 | (uint64_t)bytes[6] << 48;
+	read->u64 = event->u64;
+	return true;
+}
+
+/* The same of one that is held: only its operation, and by what it is known. */
+static inline uint64_t
+event_read_claim(const struct rte_event *event)
+{
+	const volatile uint8_t *bytes = (const volatile uint8_t *)event;
+
+	return (uint64_t)bytes[4] << 32 | (uint64_t)bytes[7] << 56;
+}
+
 /* Two words, not a wider one, for the same reason. */
 static inline void
 event_write(struct rte_event *to, struct rte_event event)

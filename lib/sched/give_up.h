@@ -25,10 +25,8 @@ lock_instead(struct shard *locked, struct shard *shard)
  * @return the shard that is locked now, or NULL
  */
 static inline struct shard *
-give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
+give_up_context(struct builtin_port *port, const struct held *held, struct shard *locked)
 {
-	const struct held *held = &port->held[number];
-
 	if (held->kind == HELD_ATOMIC) {
 		locked = lock_instead(locked, &port->builtin->shards[held->shard]);
 		owner_release(port, locked, held);
@@ -36,6 +34,16 @@ give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
 		locked = lock_instead(locked, &port->builtin->shards[held->shard]);
 		shard_complete(locked, held);
 	}
+	return locked;
+}
+
+/* Likewise, with its credit and its number. */
+static inline struct shard *
+give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
+{
+	const struct held *held = &port->held[number];
+
+	locked = give_up_context(port, held, locked);
 	if ((held->flags & HELD_FORWARDED) == 0)
 		credit_put(port, held->flags & HELD_RESERVED);
 	port_forget(port, number);

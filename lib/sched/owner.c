@@ -159,7 +159,7 @@ turn(struct builtin_port *port)
 		unsigned int i = (unsigned int)__builtin_ctzll(later != 0 ? later : left);
 
 		left &= ~((uint64_t)1 << i);
-		port->own_id = i;
+		port->own_id = (uint8_t)i;
 		port->own = &builtin->shards[i];
 		if (shard_owner(port->own) == port->base.id)
 			return;

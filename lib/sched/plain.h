@@ -62,6 +62,34 @@ put_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_
 	return shard;
 }
 
+/* Where a plain queue's events go, as put_plain() has it. */
+struct way {
+	const uint8_t *shard_of; /* by class */
+	uint32_t flow_mask, class_bits, class_mask;
+};
+
+static __rte_always_inline struct way
+way_of(const struct builtin_port *port, const struct queue_info *queue)
+{
+	const struct builtin *builtin = port->builtin;
+	const bool stays = port->own != NULL && queue->type == RTE_SCHED_TYPE_PARALLEL;
+
+	return (struct way){
+		.shard_of = stays ? &port->own_id : queue->shard_of,
+		.flow_mask = builtin->flow_mask,
+		.class_bits = builtin->class_bits,
+		.class_mask = stays ? 0 : builtin->class_mask,
+	};
+}
+
+static __rte_always_inline unsigned int
+way_to(const struct way *way, uint64_t word)
+{
+	const uint32_t flow = word_flow(word) & way->flow_mask;
+
+	return way->shard_of[(flow ^ flow >> way->class_bits) & way->class_mask];
+}
+
 /* An event that is parallel, or atomic and of this port's own shard, goes on? To a plain queue. */
 static __rte_always_inline bool
 can_forward_plain(const struct builtin_port *port, const struct held *held, struct rte_event event)

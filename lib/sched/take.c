@@ -52,6 +52,14 @@ place_get(struct shard *shard, struct lane *lane)
 	return number;
 }
 
+static inline void
+hold_lane(struct lane *lane, const struct builtin_port *port)
+{
+	lane->state = LANE_HELD;
+	lane->port = (uint16_t)port->base.id;
+	lane->nb_held++;
+}
+
 /* It goes to a port, with its context. */
 static inline void
 hand_out(struct shard *shard, struct builtin_port *port, struct lane *lane, uint8_t type,
@@ -66,9 +74,7 @@ hand_out(struct shard *shard, struct builtin_port *port, struct lane *lane, uint
 	if (type == RTE_SCHED_TYPE_ATOMIC) {
 		held->flags |= shard->sender != port->base.id ? HELD_FOREIGN : 0;
 		held->kind = HELD_ATOMIC;
-		lane->state = LANE_HELD;
-		lane->port = (uint16_t)port->base.id;
-		lane->nb_held++;
+		hold_lane(lane, port);
 	} else if (type == RTE_SCHED_TYPE_ORDERED) {
 		held->kind = HELD_ORDERED;
 		held->place = place_get(shard, lane);
@@ -232,6 +238,51 @@ can_have_flow(const struct lane *lane, const struct builtin_port *port)
 	       (lane->state == LANE_HELD && lane->port == port->base.id && lane->first == NONE);
 }
 
+/*
+ * What most rings are full of: events, one after the other, of one queue whose events are all of one type. As hand_out(); all that is the same
+ * for them is read first: bytes that are written might be any of it, as far as the compiler knows.
+ *
+ * @return how many of those from @from on, before @to
+ */
+static uint16_t
+hand_out_run(struct shard *shard, struct builtin_port *port, const struct ring *ring, uint32_t from,
+	uint32_t to, uint64_t groups, struct rte_event *events)
+{
+	const uint8_t id = word_queue(ring_peek(ring, from)->event);
+	const struct queue_info *queue = &shard->builtin->queues[id];
+	const uint8_t type = queue->type, holder = port->holder, first = port->next_free;
+	const struct lanes lanes = queue_lanes(shard->builtin, queue, type);
+	const bool is_atomic = type == RTE_SCHED_TYPE_ATOMIC;
+	const uint8_t flags = is_atomic && shard->sender != port->base.id ? HELD_FOREIGN : 0;
+	struct held held = {
+		.shard = (uint8_t)shard->id, .kind = is_atomic ? HELD_ATOMIC : HELD_PARALLEL};
+	uint16_t got;
+
+	if (!queue->is_fixed || type == RTE_SCHED_TYPE_ORDERED || (groups >> queue->group & 1) == 0)
+		return 0;
+	for (got = 0; from + got < to; got++) {
+		struct rte_event event = event_load(ring_peek(ring, from + got));
+		const uint8_t i = (uint8_t)(first + got), number = port->free[i];
+
+		if (word_queue(event.event) != id)
+			break;
+		if (is_atomic) {
+			held.lane = lane_of(&lanes, event.event);
+			if (!can_have_flow(held.lane, port))
+				break;
+			hold_lane(held.lane, port);
+		}
+		held.flags = flags | ((event.event & WORD_RESERVED) != 0 ? HELD_RESERVED : 0);
+		port->held[number] = held;
+		port->handed_out[i] = number;
+		event.event = word_hand_out(event.event, type, number, holder);
+		event_write(&events[got], event);
+	}
+	port->next_free = (uint8_t)(first + got);
+	port_set_held(port, port->nb_held + got);
+	return got;
+}
+
 /* Events left in rings that go to the lists at once. */
 #define FEW 8
 
@@ -256,6 +307,25 @@ drain_few(struct shard *shard)
 		shard_drain(shard, UINT32_MAX);
 }
 
+/* @return 0: the port cannot have it, it went to the lists */
+static uint16_t
+hand_out_or_list(struct shard *shard, struct builtin_port *port, const struct rte_event *slot,
+	uint64_t groups, struct rte_event *to)
+{
+	const struct builtin *builtin = shard->builtin;
+	const struct rte_event event = event_load(slot);
+	const uint8_t type = event_type(builtin, event.event);
+	struct lane *lane = event_lane(builtin, event.event, type);
+
+	if ((groups >> builtin->queues[word_queue(event.event)].group & 1) == 0 ||
+		(type == RTE_SCHED_TYPE_ATOMIC && !can_have_flow(lane, port))) {
+		shard_arrive(shard, slot);
+		return 0;
+	}
+	hand_out(shard, port, lane, type, event, to);
+	return 1;
+}
+
 /*
  * Straight from the rings: what the port cannot have goes to the lists. Only when nothing is ready for it there, which came before, and
  * where all is of one priority.
@@ -274,18 +344,16 @@ take_from_rings(
 		struct ring *ring = &shard->rings[shard->ring];
 		uint32_t count = shard_turn(shard, ring), i;
 
-		for (i = 0; i < count && got < nb; i++) {
-			const struct rte_event *slot = ring_peek(ring, i);
-			struct rte_event event = event_load(slot);
-			uint8_t type = event_type(builtin, event.event);
-			struct lane *lane = event_lane(builtin, event.event, type);
-			uint8_t group = builtin->queues[word_queue(event.event)].group;
+		for (i = 0; i < count && got < nb;) {
+			const uint32_t to = RTE_MIN(count, i + nb - got);
+			const uint16_t run =
+				hand_out_run(shard, port, ring, i, to, groups, &events[got]);
 
-			if ((groups >> group & 1) != 0 &&
-				(type != RTE_SCHED_TYPE_ATOMIC || can_have_flow(lane, port)))
-				hand_out(shard, port, lane, type, event, &events[got++]);
-			else
-				shard_arrive(shard, slot);
+			got += run;
+			i += run;
+			if (i < to)
+				got += hand_out_or_list(
+					shard, port, ring_peek(ring, i++), groups, &events[got]);
 		}
 		shard_took(shard, ring, i);
 	}
