@@ -4,17 +4,18 @@
 
 #include "builtin.h"
 
-/* For a NEW event, by a port that has none left. */
+/* For a NEW event, by a port that has none left. To a producer none come back: it takes at a time what others keep at most. */
 bool
 credit_take(struct builtin_port *port)
 {
 	struct builtin *builtin = port->builtin;
+	const int32_t most = port->own == NULL ? 2 * builtin->quantum : builtin->quantum;
 	int32_t limit = (int32_t)builtin->sched->config.new_threshold;
 	int32_t inside, want;
 
 	inside = __atomic_load_n(&builtin->inside, __ATOMIC_RELAXED);
 	do {
-		want = RTE_MIN(limit - inside, builtin->quantum);
+		want = RTE_MIN(limit - inside, most);
 		if (want <= 0)
 			return false;
 	} while (!__atomic_compare_exchange_n(&builtin->inside, &inside, inside + want, true,

@@ -341,38 +341,53 @@ give_back(struct builtin_port *port, const struct held *held)
  * What producers and workers do most: a single event that is new, or goes on, as put_new() and put_forwarded() have it, and needs none
  * of a burst's bookkeeping.
  */
+static __rte_noinline uint16_t
+enqueue_new(struct builtin_port *port, const struct rte_event *events)
+{
+	const struct queue_info *queue = &port->builtin->queues[events->queue_id];
+	const uint32_t priorities =
+		__atomic_load_n(&port->builtin->priorities_used, __ATOMIC_RELAXED);
+	struct rte_event event;
+
+	if (port->credits <= 0 || !is_plain(queue, priorities) ||
+		!event_read_new(events, events->queue_id, &event))
+		return enqueue_burst(port, events, 1);
+	publish_one(port, put_plain(port, queue, event), 1u << queue->priority);
+	count_into_queue(port, event);
+	port_set_credits(port, port->credits - 1);
+	count(&port->counts.nb_new, 1);
+	return 1;
+}
+
+static __rte_noinline uint16_t
+enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
+{
+	const uint32_t priorities =
+		__atomic_load_n(&port->builtin->priorities_used, __ATOMIC_RELAXED);
+	struct rte_event event = event_read(events);
+	const struct queue_info *queue = &port->builtin->queues[word_queue(event.event)];
+	const uint8_t number = word_opaque(event.event);
+	struct held *held = &port->held[number];
+
+	if (!can_forward_plain(port, held, event) || !is_plain(queue, priorities))
+		return enqueue_burst(port, events, 1);
+	event.event = word_mark(event.event, false);
+	publish_one(port, put_plain(port, queue, event), 1u << queue->priority);
+	count_into_queue(port, event);
+	if (held->kind == HELD_ATOMIC)
+		give_back(port, held);
+	port_forget(port, number);
+	count(&port->counts.nb_forwarded, 1);
+	return 1;
+}
+
 uint16_t
 builtin_enqueue(struct weir_sched_port *base, const struct rte_event *events, uint16_t nb)
 {
 	struct builtin_port *port = (struct builtin_port *)base;
-	struct builtin *builtin = port->builtin;
-	uint32_t priorities = __atomic_load_n(&builtin->priorities_used, __ATOMIC_RELAXED);
-	const struct queue_info *queue;
-	struct rte_event event;
-	struct held *held;
-	unsigned int shard;
 
 	if (nb != 1)
 		return enqueue_burst(port, events, nb);
-	event = event_read(events);
-	queue = &builtin->queues[word_queue(event.event)];
-	held = &port->held[word_opaque(event.event)];
-	if (word_op(event.event) == RTE_EVENT_OP_NEW
-			? port->credits <= 0 || !is_plain(queue, priorities)
-			: !can_forward_plain(port, held, event) || !is_plain(queue, priorities))
-		return enqueue_burst(port, events, nb);
-	shard = put_plain(port, queue,
-		(struct rte_event){.event = word_mark(event.event, false), .u64 = event.u64});
-	publish_one(port, shard, 1u << queue->priority);
-	count_into_queue(port, event);
-	if (word_op(event.event) == RTE_EVENT_OP_NEW) {
-		port_set_credits(port, port->credits - 1);
-		count(&port->counts.nb_new, 1);
-		return 1;
-	}
-	if (held->kind == HELD_ATOMIC)
-		give_back(port, held);
-	port_forget(port, word_opaque(event.event));
-	count(&port->counts.nb_forwarded, 1);
-	return 1;
+	return events->op == RTE_EVENT_OP_NEW ? enqueue_new(port, events)
+					      : enqueue_forwarded(port, events);
 }
