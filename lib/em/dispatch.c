@@ -379,6 +379,13 @@ loop(struct weir_em_core *core, const struct weir_em_dispatch_options *options, 
 	return total;
 }
 
+/* In dispatch, or in a start or stop function. */
+static bool
+is_busy(const struct weir_em_core *core)
+{
+	return core->dispatching || core->object != NULL || core->op != NULL;
+}
+
 uint64_t
 weir_em_dispatch(struct weir_em_core *core, const struct weir_em_dispatch_options *options)
 {
@@ -394,7 +401,7 @@ weir_em_dispatch(struct weir_em_core *core, const struct weir_em_dispatch_option
 		options = &for_ever;
 	if (options->burst != 0)
 		burst = options->burst;
-	if (core->producer || !core->attached || core->dispatching || core->nb_holds > 0 ||
+	if (core->producer || !core->attached || is_busy(core) || core->nb_holds > 0 ||
 		burst > WEIR_EM_BURST_MAX || (unsigned int)options->idle > WEIR_EM_IDLE_SLEEP) {
 		em_error_argument(core->em, core->attached ? core : NULL, -EINVAL, WEIR_EM_NONE,
 			NULL, "weir_em_dispatch");

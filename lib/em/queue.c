@@ -443,7 +443,10 @@ set_enabled(struct weir_em *em, weir_em_queue handle, bool enabled)
 
 	em_lock(em);
 	queue = em_queue_of(em, handle, &rc);
-	if (queue != NULL) {
+	if (queue != NULL &&
+		(queue->type == WEIR_EM_QUEUE_UNSCHEDULED || queue->type == WEIR_EM_QUEUE_OUTPUT)) {
+		rc = -ENOTSUP;
+	} else if (queue != NULL) {
 		queue->enabled = enabled;
 		em_queue_retarget(queue);
 	}

@@ -429,10 +429,10 @@ int weir_em_object_add_queue(struct weir_em *em, weir_em_object object, weir_em_
  */
 int weir_em_object_remove_queue(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue);
 
-/** Deliver a queue's events again. Queues are enabled when made. @return 0, -ESTALE, -EINVAL */
+/** Deliver a queue's events again. Queues are enabled when made. @return 0, -ENOTSUP: unscheduled or output; -ESTALE, -EINVAL */
 int weir_em_queue_enable(struct weir_em *em, weir_em_queue queue);
 
-/** Deliver no more of a queue's events: they are dropped, and counted. Waits as weir_em_object_remove_queue() does. */
+/** Deliver no more of a queue's events: they are dropped, and counted. Waits as weir_em_object_remove_queue() does. @return as weir_em_queue_enable() */
 int weir_em_queue_disable(struct weir_em *em, struct weir_em_core *core, weir_em_queue queue);
 
 /** Change a queue's context, from some call of the receive function on. @return 0, -ESTALE, -EINVAL */

@@ -101,7 +101,7 @@ void weir_em_order_end(struct weir_em_core *core);
  * Run receive functions.
  *
  * @param options  NULL: all zero
- * @return how many events were dispatched; 0, with rte_errno EINVAL, which the error handler is told, too: from within dispatch, while it
+ * @return how many events were dispatched; 0, with rte_errno EINVAL, which the error handler is told, too: from within dispatch, in start and stop functions, while it
  *   is held (weir_em_core_holds()), wrong options, a core that is not attached, a producer. Likewise no core, of which it is not told.
  */
 uint64_t weir_em_dispatch(

@@ -480,6 +480,21 @@ deleted_unscheduled(void **state)
 }
 
 static void
+enabled_for_ever(void **state)
+{
+	weir_em_queue ring, out;
+
+	et_make_small();
+	ring = et_queue("ring", WEIR_EM_QUEUE_UNSCHEDULED, 0);
+	out = weir_em_queue_create(et_em,
+		&(struct weir_em_queue_config){.type = WEIR_EM_QUEUE_OUTPUT, .output = take});
+	assert_int_equal(weir_em_queue_disable(et_em, et_core, ring), -ENOTSUP);
+	assert_int_equal(weir_em_queue_disable(et_em, et_core, out), -ENOTSUP);
+	assert_int_equal(weir_em_queue_enable(et_em, ring), -ENOTSUP);
+	assert_int_equal(weir_em_queue_enable(et_em, out), -ENOTSUP);
+}
+
+static void
 disabled_and_detached(void **state)
 {
 	et_make_small();
@@ -536,6 +551,7 @@ main(void)
 		ET_TEST(deleted_ordered),
 		ET_TEST(deleted_local),
 		ET_TEST(deleted_unscheduled),
+		ET_TEST(enabled_for_ever),
 		ET_TEST(disabled_and_detached),
 	};
 

@@ -18,12 +18,25 @@ static void *last_arg;
 static int fail_start, fail_core_start, fail_stop;
 static weir_em_queue send_to;
 
+static bool dispatches;
+
+/* Nobody does in a start or stop function. */
+static void
+try_dispatch(struct weir_em_core *core)
+{
+	if (!dispatches)
+		return;
+	CHECK(weir_em_dispatch(core, &(struct weir_em_dispatch_options){.nb_rounds = 1}) == 0);
+	CHECK(rte_errno == EINVAL);
+}
+
 static int
 start(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
 {
 	struct rte_event event = weir_em_event_u64(1);
 
 	CHECK(nb_core_start == 0 && context == &sink);
+	try_dispatch(core);
 	last_arg = arg;
 	nb_start++;
 	if (send_to != WEIR_EM_NONE)
@@ -57,6 +70,7 @@ static int
 stop(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
 {
 	CHECK(core != NULL);
+	try_dispatch(core);
 	last_arg = arg;
 	nb_stop++;
 	return fail_stop;
@@ -68,6 +82,7 @@ make(struct weir_em_config config)
 	nb_start = nb_stop = nb_core_start = nb_core_stop = 0;
 	memset(on_core, 0, sizeof(on_core));
 	fail_start = fail_core_start = fail_stop = 0;
+	dispatches = false;
 	send_to = WEIR_EM_NONE;
 	memset(&sink, 0, sizeof(sink));
 	et_make(config);
@@ -103,6 +118,7 @@ starts_and_stops(bool is_core)
 		et_core = NULL;
 	}
 	for (int i = 0; i < 20; i++) {
+		dispatches = i == 10;
 		nb_start = nb_stop = nb_core_start = nb_core_stop = 0;
 		assert_int_equal(weir_em_object_stop(et_em, et_core, sink.object, NULL), -EBUSY);
 		assert_int_equal(weir_em_object_start(et_em, et_core, sink.object, &sink), 0);
