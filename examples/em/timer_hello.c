@@ -127,7 +127,8 @@ main(int argc, char **argv)
 	example_stop(&ex);
 
 	weir_em_timer_stats(ex.em, timer, &stats);
-	printf("%" PRIu64 " ticks, %" PRIu64 " missed, in %" PRIu64 " periods; latest %.3f ms\n",
+	printf("%" PRIu64 " ticks, %" PRIu64 " missed, in %" PRIu64
+	       " periods; fired %.3f ms late at most\n",
 		nb[TICK], nb_missed, nb_periods, (double)stats.late_ns.max / 1e6);
 	example_expect(nb[TICK] > 0 && nb[TICK] + nb_missed <=
 					       (weir_em_timer_now_ns() - start_ns) / PERIOD_NS,
