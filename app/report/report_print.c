@@ -112,6 +112,13 @@ print_jobs(const json_t *jobs, FILE *out)
 	}
 }
 
+/* What plug-ins do with what they got is not known. */
+static const char *
+if_known(const json_t *item, const char *key)
+{
+	return json_object_get(item, key) != NULL ? report_grouped(report_int(item, key)) : "-";
+}
+
 static void
 print_queues(const json_t *report, FILE *out)
 {
@@ -135,8 +142,7 @@ print_queues(const json_t *report, FILE *out)
 	json_array_foreach (objects, index, item) {
 		fprintf(out, "  %-30s %-9s %12s %14s %14s\n", report_text(item, "name"),
 			report_text(item, "receive"), report_grouped(report_int(item, "packets")),
-			report_grouped(report_int(item, "forwarded")),
-			report_grouped(report_int(item, "bytes")));
+			if_known(item, "forwarded"), if_known(item, "bytes"));
 	}
 	print_jobs(json_object_get(report, "jobs"), out);
 	if (json_array_size(cores) > 0)

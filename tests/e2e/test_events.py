@@ -210,6 +210,8 @@ def test_plugin(tmp_path, plugin):
     packets = report["packets"]
     assert report["objects"][0]["packets"] == packets["in"]
     assert packets["taken"] == packets["in"] // 3
+    text = weir("run", tmp_path / "events.yaml", cwd=tmp_path).stdout
+    assert re.search(rf"^  thinner +thin_out +{packets['in']:,} +- +-$", text, re.M), text  # what it did with them is not known
     assert packets["out"] + packets["dropped"] + packets["punted"] == packets["in"] - packets["in"] // 3
 
 
