@@ -207,7 +207,9 @@ weir_coro_init(size_t stack_size, size_t max_in_param_size, size_t max_out_param
 
 	if (coro_nb_classes > 0)
 		return -EALREADY;
-	rc = coro_caches_init();
+	rc = coro_threads_init();
+	if (rc == 0)
+		rc = coro_caches_init();
 	if (rc < 0)
 		return rc;
 	coro_misuse_reset();

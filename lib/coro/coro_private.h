@@ -260,6 +260,9 @@ extern pthread_mutex_t coro_threads_lock;
 extern struct coro_thread
 	*coro_threads; /* under the lock; whoever is listed does not end meanwhile */
 
+/* Before any thread takes a lock: from here on, who forks takes all of them. 0 or negative errno */
+int coro_threads_init(void);
+
 /* A thread of the library's own, which handles no signals: these are for others. @cpu: where, or -1. 0 or negative errno */
 int coro_thread_start(pthread_t *thread, const char *name, void *(*run)(void *arg), int cpu);
 

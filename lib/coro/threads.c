@@ -18,6 +18,7 @@ struct coro_thread *coro_threads;
 static __thread struct coro_thread self;
 
 static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int key_rc;
 
 static void
@@ -81,17 +82,24 @@ make_key(void)
 }
 
 int
+coro_threads_init(void)
+{
+	pthread_once(&once, make_key);
+	return -key_rc;
+}
+
+int
 weir_coro_attach(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int rc;
 
 	if (self.listed || self.ends)
 		return 0;
-	pthread_once(&once, make_key);
-	rc = key_rc != 0 ? key_rc : pthread_setspecific(key, &self);
-	if (rc != 0)
-		return -rc;
+	rc = coro_threads_init();
+	if (rc == 0)
+		rc = -pthread_setspecific(key, &self);
+	if (rc < 0)
+		return rc;
 	self.fast = weir_coro_thread_now();
 	self.pthread = pthread_self();
 	self.watched = coro_watched_self();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Classes of coroutines: how many there are, what threads keep of them, what is told of them. */
 #include "coro_test.h"
+#include "weir_base_hist.h"
 
 #include <unistd.h>
 
@@ -348,11 +349,55 @@ creates_for_ever(void *arg)
 	return NULL;
 }
 
+/* A child that comes to its end by itself: one that waits for a lock that nobody gives back is killed. */
+static void
+child_creates(int nb)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		alarm(60);
+		while (nb-- > 0)
+			run_to_end(made(comes_and_goes));
+		_exit(0);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void *
+looks_for_ever(void *arg)
+{
+	static struct weir_base_hist slices;
+
+	while (__atomic_load_n(&forking, __ATOMIC_RELAXED))
+		CHECK(weir_coro_class_slices(0, &slices) == 0);
+	return NULL;
+}
+
+/* Before any thread has created one, too: locks are taken by others as well. To be the first test. */
+static void
+children_create_first(void **state)
+{
+	pthread_t thread;
+
+#if defined(WITH_VALGRIND)
+	skip(); /* as below */
+#endif
+	start(10, 0, 4);
+	__atomic_store_n(&forking, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_create(&thread, NULL, looks_for_ever, NULL), 0);
+	for (int i = 0; i < 50; i++)
+		child_creates(1);
+	__atomic_store_n(&forking, false, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+}
+
 static void
 children_create(void **state)
 {
 	pthread_t threads[2];
-	int status;
 
 #if defined(WITH_VALGRIND)
 	skip(); /* each child would end with a search for leaks, in 1000 stacks with guards */
@@ -364,19 +409,8 @@ children_create(void **state)
 	__atomic_store_n(&forking, true, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < LENGTH(threads); i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, creates_for_ever, NULL), 0);
-	for (int i = 0; i < 100; i++) {
-		pid_t child = fork();
-
-		if (child == 0) {
-			alarm(60);
-			for (int nb = 0; nb < 100; nb++)
-				run_to_end(made(comes_and_goes));
-			_exit(0);
-		}
-		assert_true(child > 0);
-		assert_int_equal(waitpid(child, &status, 0), child);
-		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	}
+	for (int i = 0; i < 100; i++)
+		child_creates(100);
 	__atomic_store_n(&forking, false, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < LENGTH(threads); i++)
 		pthread_join(threads[i], NULL);
@@ -386,6 +420,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(children_create_first, finish),
 		cmocka_unit_test_teardown(children_create, finish),
 		cmocka_unit_test_teardown(an_empty_pool_is_an_error, finish),
 		cmocka_unit_test_teardown(threads_leave_all_behind, finish),
