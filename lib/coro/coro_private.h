@@ -282,10 +282,14 @@ coro_slice_mark(uint64_t resumes)
 	return (uint32_t)resumes << 1 | 1;
 }
 
+/* And what it is when somebody gave it another slice: no mark is even. */
+#define CORO_SLICE_CHANGED 2
+
 /* slice.c */
 void coro_slice_init(void);
-void coro_slice_reset(struct weir_coro_block *block, uint64_t slice);  /* a new coroutine's */
-void coro_slice_change(struct weir_coro_block *block, uint64_t slice); /* from its next one on */
+void coro_slice_reset(struct weir_coro_block *block, uint64_t slice); /* a new coroutine's */
+void coro_slice_change(
+	struct weir_coro_block *block, uint64_t slice); /* at once, or at its next check */
 
 /* Others may change it. */
 static inline uint64_t

@@ -102,13 +102,37 @@ weir_coro_resume_count(struct weir_coro *coro)
 	return block != NULL ? __atomic_load_n(&block->resumes, __ATOMIC_RELAXED) : 0;
 }
 
-/* Checks are counted down: what was given less what is left are those since the last look at the clock. */
+#define LOOKS_MAX 16 /* at what another thread is counting */
+
+/*
+ * Checks are counted down: what was given less what is left are those since the last look at the clock. Where it runs on another
+ * thread that may be giving just now: then nothing of it fits.
+ */
+LOOK_ANYWAY static uint64_t
+checks_of(const volatile struct weir_coro_block *block)
+{
+	uint64_t checks = 0;
+
+	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
+		uint32_t given, since;
+
+		checks = block->checks;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		given = block->checks_given;
+		since = given - block->checks_left;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (since <= INT32_MAX && block->checks_given == given && block->checks == checks)
+			return checks + since;
+	}
+	return checks;
+}
+
 uint64_t
 weir_coro_maybe_yield_count(struct weir_coro *coro)
 {
 	const struct weir_coro_block *block = coro_block_checked(coro);
 
-	return block != NULL ? block->checks + (block->checks_given - block->checks_left) : 0;
+	return block != NULL ? checks_of(block) : 0;
 }
 
 void

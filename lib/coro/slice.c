@@ -76,15 +76,18 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 	give(block, known ? WEIR_CORO_LOOK : 1);
 }
 
-/* What was given was for the old one. If it runs on another thread, that one learns of it at its next look. */
+/*
+ * What was given was for the old one. What is its own while it runs others do not touch: any of them may be resuming it just now. It
+ * finds out at its next check.
+ */
 void
 coro_slice_change(struct weir_coro_block *block, uint64_t slice)
 {
-	uint32_t word = __atomic_load_n(&block->word, __ATOMIC_ACQUIRE);
-
 	set_slice(block, slice);
-	if ((word & 0xffff) == WEIR_CORO_STATE_RUNNING && block != weir_coro_thread_now()->current)
+	if (block != weir_coro_thread_now()->current) {
+		__atomic_store_n(&block->attention, CORO_SLICE_CHANGED, __ATOMIC_RELEASE);
 		return;
+	}
 	block->checks += block->checks_given - block->checks_left;
 	block->blind = 0;
 	block->looked_in = 0;
@@ -160,7 +163,8 @@ count_slice(const struct weir_coro_block *block, uint64_t cycles)
 {
 	struct coro_cache *cache = coro_cache_of(&coro_classes[block->class_id]);
 
-	if (cache != NULL)
+	/* Less than nothing: somebody gave it another slice since its end was decided. */
+	if (cache != NULL && (int64_t)cycles >= 0)
 		coro_counts_slice(&cache->counts, cycles, coro_slice_of(block));
 }
 
@@ -300,25 +304,25 @@ end_ticked(struct weir_coro_block *block, uint32_t nb)
 	return true;
 }
 
-/* Somebody asked for attention: was it the ticker, for this slice? */
-static bool
-is_ticked(struct weir_coro_block *block)
+/* Somebody asked for attention. @return for what: the ticker, for this slice, if it is coro_slice_mark() */
+static uint32_t
+take_attention(struct weir_coro_block *block)
 {
-	if (__atomic_load_n(&block->attention, __ATOMIC_RELAXED) ==
-		coro_slice_mark(block->resumes)) {
+	const uint32_t mark = coro_slice_mark(block->resumes);
+
+	if (__atomic_load_n(&block->attention, __ATOMIC_RELAXED) == mark) {
 		/* It yields: should somebody else ask just now, that is seen when it is resumed. */
 		__atomic_store_n(&block->attention, 0, __ATOMIC_RELAXED);
-		return true;
+		return mark;
 	}
-	(void)__atomic_exchange_n(&block->attention, 0, __ATOMIC_SEQ_CST);
-	return false;
+	return __atomic_exchange_n(&block->attention, 0, __ATOMIC_SEQ_CST);
 }
 
 static bool
 is_over(struct weir_coro_block *block)
 {
 	/* since it was resumed, or looked */
-	uint32_t nb = block->checks_begin - block->checks_left;
+	uint32_t nb = block->checks_begin - block->checks_left, asked;
 
 	block->checks += block->checks_given - block->checks_left;
 	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || coro_slice_of(block) == 0 ||
@@ -327,13 +331,18 @@ is_over(struct weir_coro_block *block)
 		return true;
 	}
 	if (__atomic_load_n(&block->attention, __ATOMIC_RELAXED)) {
-		if (is_ticked(block))
+		asked = take_attention(block);
+		if (asked == coro_slice_mark(block->resumes))
 			return end_ticked(block, nb);
 		/* Cancelled since the question above: the notice of that is taken now. */
 		if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED)) {
 			block->blind = 0; /* it is not asked where slices end by count */
 			give(block, 1);
 			return true;
+		}
+		if (asked == CORO_SLICE_CHANGED) { /* which begins with this check */
+			coro_pace_draw(block);
+			return look_first(block, 1);
 		}
 		if (block->checks_left > 0) { /* for a slice that was over already */
 			block->checks_given = block->checks_left;

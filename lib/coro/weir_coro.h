@@ -124,15 +124,18 @@ void *weir_coro_in_param(struct weir_coro *coro, size_t size);
 void *weir_coro_out_param(struct weir_coro *coro, size_t size);
 
 /**
- * Give it another time slice, in cycles: from its next resumption on, or its next look at the clock where it runs on another thread.
- * INT64_MAX / 2 and more is as good as none.
+ * Give it another time slice, in cycles: from its next resumption on. One that runs just now has one that begins with its next
+ * weir_coro_maybe_yield(). INT64_MAX / 2 and more is as good as none. Any thread.
  */
 void weir_coro_set_time_slice(struct weir_coro *coro, uint64_t time_slice);
 
 /** How often it was resumed. */
 uint64_t weir_coro_resume_count(struct weir_coro *coro);
 
-/** How often it called weir_coro_maybe_yield(). */
+/**
+ * How often it called weir_coro_maybe_yield(). Where it runs on another thread just now, about so often: those since it last looked
+ * at the clock may be counted twice, or not yet.
+ */
 uint64_t weir_coro_maybe_yield_count(struct weir_coro *coro);
 
 /** End the calling coroutine. Its clean-ups run, last registered first. Outside of a coroutine it ends the process. */
