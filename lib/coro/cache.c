@@ -152,28 +152,33 @@ cache_flush(struct coro_class *class, struct coro_cache *cache, unsigned int nb)
 	pthread_mutex_unlock(&class->lock);
 }
 
-/* A thread ends: what it kept is for others, what it counted stays in the totals. */
+/* What it kept is for others, what it counted stays in the totals. */
+static void
+cache_give_up(struct coro_class *class, struct coro_cache *cache)
+{
+	struct coro_cache **link;
+
+	cache_flush(class, cache, UINT32_MAX);
+	pthread_mutex_lock(&class->lock);
+	coro_counts_add(&class->ended, &cache->counts);
+	for (link = &class->caches; *link != cache; link = &(*link)->next)
+		;
+	*link = cache->next;
+	pthread_mutex_unlock(&class->lock);
+	free(cache);
+}
+
+/* A thread ends, perhaps just while another one cleans up: it cannot know when it has ended for good. */
 static void
 thread_ends(void *arg)
 {
-	if (thread_epoch != epoch)
-		return;
-	for (unsigned int c = 0; c < CORO_CLASSES_MAX; c++) {
-		struct coro_class *class = &coro_classes[c];
-		struct coro_cache *cache = caches[c], **link;
-
-		if (cache == NULL)
-			continue;
-		cache_flush(class, cache, UINT32_MAX);
-		pthread_mutex_lock(&class->lock);
-		coro_counts_add(&class->ended, &cache->counts);
-		for (link = &class->caches; *link != cache; link = &(*link)->next)
-			;
-		*link = cache->next;
-		pthread_mutex_unlock(&class->lock);
-		free(cache);
+	coro_classes_lock();
+	for (unsigned int c = 0; thread_epoch == epoch && c < CORO_CLASSES_MAX; c++) {
+		if (caches[c] != NULL)
+			cache_give_up(&coro_classes[c], caches[c]);
 		caches[c] = NULL;
 	}
+	coro_classes_unlock();
 }
 
 struct coro_cache *
@@ -228,6 +233,9 @@ get_slowly(struct coro_class *class, struct coro_cache *cache)
 	block = pop(&cache->free);
 	out = class->nb_fresh - class->free.nb - class->trimmed.nb;
 	class->most_out = out > class->most_out ? out : class->most_out;
+	/* Some were never used: they have no guard, for want of memory or mappings. */
+	if (block == NULL)
+		errno = class->nb_fresh < class->memory.nb ? ENOMEM : EAGAIN;
 	pthread_mutex_unlock(&class->lock);
 	return block;
 }
@@ -248,10 +256,8 @@ coro_block_get(struct coro_class *class)
 	}
 	if (__builtin_expect(block == NULL, 0))
 		block = get_slowly(class, cache);
-	if (block == NULL) {
-		errno = EAGAIN;
+	if (block == NULL)
 		return NULL;
-	}
 	coro_counts_created(&cache->counts);
 	return block;
 }
@@ -301,7 +307,9 @@ coro_caches_init(void)
 	if (epoch == 0 && pthread_key_create(&thread_key, thread_ends) != 0)
 		return -ENOMEM;
 	barriers = barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+	coro_classes_lock(); /* threads that used an earlier one may be ending */
 	epoch++;
+	coro_classes_unlock();
 	return 0;
 }
 

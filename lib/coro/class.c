@@ -92,8 +92,12 @@ coro_block_fresh(struct coro_class *class)
 		return NULL;
 	rc = coro_memory_prepare(&class->memory, index);
 	if (rc < 0) {
-		CORO_LOG(ERROR, "class %u: no guard below stack %zu: %s", class->id, index,
-			strerror(-rc));
+		if (!class->told)
+			CORO_LOG(ERROR,
+				"class %u: no guard below stack %zu: %s; it is told once that no "
+				"coroutines can be created for that",
+				class->id, index, strerror(-rc));
+		class->told = true;
 		return NULL;
 	}
 	class->nb_fresh++;
@@ -157,6 +161,8 @@ class_make(const struct weir_coro_class_param *param)
 	class->blocks = mmap(NULL, class->memory.nb * sizeof(*class->blocks),
 		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (class->blocks == MAP_FAILED) {
+		CORO_LOG(ERROR, "%zu bytes of address space for what is kept of coroutines: %s",
+			class->memory.nb * sizeof(*class->blocks), strerror(errno));
 		coro_memory_fini(&class->memory);
 		return -ENOMEM;
 	}
@@ -184,8 +190,11 @@ weir_coro_class_add(const struct weir_coro_class_param *param)
 		CORO_LOG(ERROR, "a class before weir_coro_init()");
 		return -EINVAL;
 	}
-	if (coro_nb_classes == CORO_CLASSES_MAX)
+	if (coro_nb_classes == CORO_CLASSES_MAX) {
+		CORO_LOG(ERROR, "there are %d classes already, which is all that there can be",
+			CORO_CLASSES_MAX);
 		return -ENOSPC;
+	}
 	return class_add(param);
 }
 
@@ -205,8 +214,10 @@ weir_coro_init(size_t stack_size, size_t max_in_param_size, size_t max_out_param
 	};
 	int rc;
 
-	if (coro_nb_classes > 0)
+	if (coro_nb_classes > 0) {
+		CORO_LOG(ERROR, "weir_coro_init() twice, without weir_coro_cleanup() between");
 		return -EALREADY;
+	}
 	rc = coro_threads_init();
 	if (rc == 0)
 		rc = coro_caches_init();

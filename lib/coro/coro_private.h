@@ -182,6 +182,7 @@ struct coro_class {
 
 	pthread_mutex_t lock;      /* of what follows */
 	size_t nb_fresh;           /* blocks that were ever used */
+	bool told;                 /* that the next one got no guard */
 	struct coro_list free;     /* others were used since, as a rule: their pages are there */
 	struct coro_list trimmed;  /* not used since their stacks were given back */
 	struct coro_cache *caches; /* of all threads */

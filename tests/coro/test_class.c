@@ -21,6 +21,15 @@ nothing(void)
 {
 }
 
+static char logged[2048];
+
+static void
+keep_log(void *arg, enum weir_base_log_level level, const char *module, const char *message)
+{
+	snprintf(logged + strlen(logged), sizeof(logged) - strlen(logged), "%s: %s\n", module,
+		message);
+}
+
 #define NB 100
 
 static void
@@ -117,7 +126,11 @@ begins_anew(void **state)
 
 	for (int round = 0; round < 3; round++) {
 		start(NB, 0, NB);
+		logged[0] = '\0';
+		weir_base_log_set_sink(keep_log, NULL);
 		assert_int_equal(weir_coro_init(STACK, 0, 0, 1, 0, 0, -1), -EALREADY);
+		weir_base_log_set_sink(NULL, NULL);
+		assert_non_null(strstr(logged, "twice"));
 		weir_coro_resume(NULL);
 		assert_int_equal(weir_coro_misuse(WEIR_CORO_MISUSE_STALE), 1);
 		use_them_all(NULL);
@@ -178,13 +191,33 @@ threads_may_end_later(void **state)
 	use_them_all(NULL);
 }
 
-static char logged[2048];
-
-static void
-keep_log(void *arg, enum weir_base_log_level level, const char *module, const char *message)
+static void *
+uses_and_ends(void *arg)
 {
-	snprintf(logged + strlen(logged), sizeof(logged) - strlen(logged), "%s: %s\n", module,
-		message);
+	use_them_all(NULL);
+	__atomic_fetch_add((int *)arg, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Nor does it matter when just they do. */
+static void
+threads_may_end_meanwhile(void **state)
+{
+	pthread_t threads[4];
+
+	for (int round = 0; round < 200; round++) {
+		int nb_used = 0;
+
+		assert_int_equal(weir_coro_init(STACK, 0, 0, LENGTH(threads) * NB, 0, NB, -1), 0);
+		for (size_t i = 0; i < LENGTH(threads); i++)
+			CHECK(pthread_create(&threads[i], NULL, uses_and_ends, &nb_used) == 0);
+		while (__atomic_load_n(&nb_used, __ATOMIC_ACQUIRE) < (int)LENGTH(threads))
+			sched_yield();
+		weir_coro_cleanup();
+		for (size_t i = 0; i < LENGTH(threads); i++)
+			pthread_join(threads[i], NULL);
+	}
+	start(1, 0, 0); /* for the teardown */
 }
 
 static void
@@ -233,7 +266,9 @@ bad_classes_are_refused(void **state)
 		assert_true(weir_coro_class_add(&bad[i]) < 0);
 	for (int i = 1; i < 16; i++)
 		assert_int_equal(weir_coro_class_add(&good), i);
+	logged[0] = '\0';
 	assert_int_equal(weir_coro_class_add(&good), -ENOSPC);
+	assert_non_null(strstr(logged, "16 classes"));
 	weir_base_log_set_sink(NULL, NULL);
 	errno = 0;
 	assert_null(weir_coro_create_in(16, nothing));
@@ -245,6 +280,65 @@ bad_classes_are_refused(void **state)
 	assert_int_equal(weir_coro_class_look(UINT32_MAX, &stats), -EINVAL);
 	assert_int_equal(weir_coro_trim(16), 0);
 	assert_int_equal(run_to_end(weir_coro_create_in(15, nothing)), 1);
+}
+
+/* As many mappings as the process may have. To be given to munmap(). */
+static char *
+use_up_mappings(size_t bytes)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *all =
+		mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	assert_true(all != MAP_FAILED);
+	for (size_t at = page; at < bytes; at += 2 * page)
+		if (mprotect(all + at, page, PROT_NONE) < 0)
+			return all;
+	munmap(all, bytes);
+	return NULL;
+}
+
+/* Which is not the same as a pool that is empty; and is told, but not in each turn of somebody's loop. */
+static void
+no_guard_is_an_error(void **state)
+{
+	const struct weir_coro_class_param guarded = {.stack_size = STACK,
+		.max_coroutines = 10,
+		.socket_id = -1,
+		.guard = WEIR_CORO_GUARD_PAGE};
+	const size_t bytes = (size_t)1 << 34;
+	struct weir_coro *coros[10];
+	char *all, *first;
+	int errors = 0;
+
+#if defined(WITH_VALGRIND)
+	skip();
+#endif
+	if (WITH_SANITIZER || emulated()) /* they need mappings of their own */
+		skip();
+	start(1, 0, 0);
+	assert_int_equal(weir_coro_class_add(&guarded), 1);
+	all = use_up_mappings(bytes);
+	if (all == NULL)
+		skip(); /* vm.max_map_count is more than that */
+	logged[0] = '\0';
+	weir_base_log_set_sink(keep_log, NULL);
+	for (size_t i = 0; i < LENGTH(coros); i++) {
+		errno = 0;
+		coros[i] = weir_coro_create_in(1, nothing);
+		errors += coros[i] == NULL && errno == ENOMEM;
+	}
+	weir_base_log_set_sink(NULL, NULL);
+	munmap(all, bytes);
+	assert_int_equal(errors, LENGTH(coros));
+	first = strstr(logged, "no guard below stack");
+	assert_non_null(first);
+	assert_null(strstr(first + 1, "no guard below stack"));
+	for (size_t i = 0; i < LENGTH(coros); i++)
+		assert_non_null(weir_coro_create_in(1, nothing));
+	errno = 0;
+	assert_null(weir_coro_create_in(1, nothing));
+	assert_int_equal(errno, EAGAIN);
 }
 
 static void
@@ -427,8 +521,10 @@ main(void)
 		cmocka_unit_test_teardown(begins_anew, finish),
 		cmocka_unit_test_teardown(handles_do_not_come_back, finish),
 		cmocka_unit_test_teardown(threads_may_end_later, finish),
+		cmocka_unit_test_teardown(threads_may_end_meanwhile, finish),
 		cmocka_unit_test_teardown(cleanup_tells_who_is_left, finish),
 		cmocka_unit_test_teardown(bad_classes_are_refused, finish),
+		cmocka_unit_test_teardown(no_guard_is_an_error, finish),
 		cmocka_unit_test_teardown(classes_are_apart, finish),
 		cmocka_unit_test_teardown(high_water_is_seen, finish),
 	};
