@@ -10,11 +10,12 @@
 static uint64_t counts[WEIR_CORO_MISUSE_COUNT];
 
 static const char *const texts[WEIR_CORO_MISUSE_COUNT] = {
-	[WEIR_CORO_MISUSE_STALE] = "it was destroyed, or never created",
-	[WEIR_CORO_MISUSE_RUNNING] = "it runs already, or waits for one that it resumed",
-	[WEIR_CORO_MISUSE_EXITED] = "resumed, but it has exited",
+	[WEIR_CORO_MISUSE_STALE] = "what it stood for was destroyed, or never created",
+	[WEIR_CORO_MISUSE_RUNNING] = "refused: it runs already, or waits for one that it resumed",
+	[WEIR_CORO_MISUSE_EXITED] = "not resumed: it has exited",
 	[WEIR_CORO_MISUSE_OUTSIDE] = "yield outside of a coroutine",
-	[WEIR_CORO_MISUSE_HOLDING] = "yield while it holds a lock, or is in a read section",
+	[WEIR_CORO_MISUSE_HOLDING] =
+		"it yields, or ends, while it holds a lock or is in a read section",
 	[WEIR_CORO_MISUSE_FP] = "left with other FP control words; its class is without fp_control",
 	[WEIR_CORO_MISUSE_OVERFLOW] = "its stack has overflowed: what lies below may be damaged",
 };
@@ -27,7 +28,11 @@ weir_coro_refuse(enum weir_coro_misuse what, const void *handle)
 	if (before >= TOLD_MAX)
 		return;
 	if (handle == NULL)
-		CORO_LOG(ERROR, "refused: %s", texts[what]);
+		CORO_LOG(ERROR, "refused: %s",
+			what == WEIR_CORO_MISUSE_STALE ? "NULL in place of a coroutine"
+						       : texts[what]);
+	else if (weir_coro_id(handle) == UINT32_MAX)
+		CORO_LOG(ERROR, "handle %p: %s", handle, texts[what]);
 	else
 		CORO_LOG(ERROR, "coroutine %u (handle %p): %s", weir_coro_id(handle), handle,
 			texts[what]);

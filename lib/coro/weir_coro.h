@@ -215,7 +215,8 @@ int weir_coro_class_add(const struct weir_coro_class_param *param);
 struct weir_coro *weir_coro_create_in(unsigned int class_id, weir_coro_run_t run);
 
 /**
- * How a class is. Counters of threads are summed, all of its stacks are looked at, which takes longer the more they are. Any thread.
+ * How a class is. Counters of threads are summed, all of its stacks are looked at, which takes longer the more, and the larger, they are. Any
+ * thread.
  *
  * @return 0, -EINVAL, -ENOMEM
  */
@@ -264,7 +265,7 @@ int weir_coro_cancel(struct weir_coro *coro);
 /** Was the calling coroutine cancelled? */
 bool weir_coro_self_cancelled(void);
 
-/** A clean-up, in memory of the caller, on the coroutine's stack as a rule. */
+/** A clean-up, in memory of the caller, on the coroutine's stack as a rule: one for each weir_coro_cleanup_push() not taken back. */
 struct weir_coro_cleanup_entry {
 	void (*run)(void *arg);               /**< what to call when the coroutine ends */
 	void *arg;                            /**< with what */
@@ -312,7 +313,7 @@ enum weir_coro_misuse {
 	WEIR_CORO_MISUSE_RUNNING, /**< resume or destroy of one that runs, or waits for one that it resumed */
 	WEIR_CORO_MISUSE_EXITED,  /**< resume of one that has exited */
 	WEIR_CORO_MISUSE_OUTSIDE, /**< yield outside of a coroutine */
-	WEIR_CORO_MISUSE_HOLDING, /**< yield while holding a lock or in a read section, see weir_coro_hold() */
+	WEIR_CORO_MISUSE_HOLDING, /**< yield, or end, while holding a lock or in a read section, see weir_coro_hold() */
 	WEIR_CORO_MISUSE_FP, /**< another FP control word when it left, of a class without fp_control (found by the checks build) */
 	WEIR_CORO_MISUSE_OVERFLOW, /**< a canary guard was overwritten (found by the checks build, and at the end of each) */
 	WEIR_CORO_MISUSE_COUNT

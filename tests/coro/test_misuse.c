@@ -91,6 +91,35 @@ resume_of_an_exited_one(void **state)
 }
 
 static void
+ends_with_a_lock(void)
+{
+	weir_coro_hold();
+}
+
+/* Of what was done, and to whom: what is no more has no number. */
+static void
+messages_are_true(void **state)
+{
+	struct weir_coro *coro;
+
+	begin(1);
+	coro = made(ends_with_a_lock);
+	weir_coro_resume(coro);
+	assert_non_null(strstr(last, "coroutine 0 "));
+	assert_non_null(strstr(last, "or ends, while it holds a lock"));
+	weir_coro_resume(coro);
+	assert_non_null(strstr(last, "coroutine 0 "));
+	assert_non_null(strstr(last, "not resumed: it has exited"));
+	assert_int_equal(weir_coro_destroy(coro), 0);
+	weir_coro_resume(coro);
+	assert_null(strstr(last, "coroutine "));
+	assert_non_null(strstr(last, "was destroyed"));
+	assert_int_equal(weir_coro_destroy(NULL), -EINVAL);
+	assert_non_null(strstr(last, "NULL"));
+	all_is_well();
+}
+
+static void
 use_of_a_destroyed_one(void **state)
 {
 	struct weir_coro *coro, *next;
@@ -545,6 +574,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(destroyed_once, finish_misuse),
 		cmocka_unit_test_teardown(resume_of_an_exited_one, finish_misuse),
+		cmocka_unit_test_teardown(messages_are_true, finish_misuse),
 		cmocka_unit_test_teardown(use_of_a_destroyed_one, finish_misuse),
 		cmocka_unit_test_teardown(use_of_none, finish_misuse),
 		cmocka_unit_test_teardown(resume_of_a_running_one, finish_misuse),
