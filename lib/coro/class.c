@@ -50,7 +50,10 @@ coro_classes_after_fork(void)
 struct weir_coro *
 coro_handle(const struct weir_coro_block *block)
 {
-	return (struct weir_coro *)((uintptr_t)block | (uintptr_t)(block->word >> 16) << 48);
+	/* Whoever resumes it by mistake looks at the word, too. */
+	uint32_t word = __atomic_load_n(&block->word, __ATOMIC_RELAXED);
+
+	return (struct weir_coro *)((uintptr_t)block | (uintptr_t)(word >> 16) << 48);
 }
 
 /* Is it one of ours? Whatever a handle holds is not to be followed blindly. */

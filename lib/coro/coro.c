@@ -47,9 +47,9 @@ weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
 	block->run = run;
 	block->outer = NULL;
 	block->cleanups = NULL;
-	block->cancelled = false;
-	__atomic_store_n(
-		&block->attention, 0, __ATOMIC_RELAXED); /* a ticker may have meant its last user */
+	/* Who meant its last user, as a ticker may, is late. */
+	__atomic_store_n(&block->cancelled, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&block->attention, 0, __ATOMIC_RELAXED);
 	block->held = 0;
 	__atomic_store_n(&block->resumes, 0, __ATOMIC_RELAXED);
 	coro_slice_reset(block, class->param.time_slice);
@@ -67,7 +67,8 @@ weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
 		errno = ENOMEM;
 		return NULL;
 	}
-	block->word_after = (block->word & ~0xffffu) | WEIR_CORO_STATE_SUSPENDED;
+	block->word_after = (__atomic_load_n(&block->word, __ATOMIC_RELAXED) & ~0xffffu) |
+			    WEIR_CORO_STATE_SUSPENDED;
 	__atomic_store_n(&block->word, block->word_after, __ATOMIC_RELEASE);
 	return coro_handle(block);
 }

@@ -27,7 +27,9 @@
  * Threads: a coroutine belongs to nobody; any thread may resume one that is suspended, also another thread than the last
  * time, but only one at a time. weir_coro_init(), _cleanup() and weir_coro_class_add() are called by one
  * thread while no other one uses the library; questions over the control socket (weir_coro_ctl.h) may be
- * asked even then, and threads that used it may end. All else may be called by any thread, EAL's or not, in or outside of a coroutine.
+ * asked even then, and threads that used it may end. All else may be called by any thread, EAL's or not, in or outside
+ * of a coroutine. Who destroys one sees to it that nobody else uses its handle in that moment: what is meant for it then may reach
+ * the next one in its place.
  *
  * Machines: x86-64 and AArch64 have a switch of their own. On others (PPC64LE and RISC-V are compiled, PPC64LE is tested in an emulator)
  * Boost.Context switches, and so it does where the library was built with -Dcoro_switch=fcontext, which weir.pc tells the

@@ -23,6 +23,7 @@ checks_until_told(void)
 {
 	for (nb_checks = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); nb_checks++) {
 		work_for(nb_checks * 7919 % 200);
+		CHECK(weir_coro_self() == coro);
 		weir_coro_maybe_yield();
 	}
 }
@@ -138,6 +139,24 @@ its_checks_can_be_asked(void **state)
 	assert_in_range(most, 1, 2 * nb_checks);
 }
 
+/* By mistake, again and again. It does not yield meanwhile: so all of them are refused, without a build with checks. */
+static void
+it_is_not_resumed_or_destroyed(void **state)
+{
+	begin_on_another_thread(UINT64_MAX);
+	while (weir_coro_resume_count(coro) == 0)
+		nap();
+
+	for (int i = 1; i <= 1000; i++) {
+		weir_coro_resume(coro);
+		assert_int_equal(weir_coro_destroy(coro), -EBUSY);
+		assert_int_equal(weir_coro_misuse(WEIR_CORO_MISUSE_RUNNING), 2 * i);
+	}
+	assert_int_equal(weir_coro_cancel(coro), 0); /* which this one ignores */
+	CHECK(begins_to_yield());
+	end_there();
+}
+
 int
 main(void)
 {
@@ -145,6 +164,7 @@ main(void)
 		cmocka_unit_test_teardown(its_slice_can_be_changed, finish),
 		cmocka_unit_test_teardown(its_slice_can_be_changed_often, finish),
 		cmocka_unit_test_teardown(its_checks_can_be_asked, finish),
+		cmocka_unit_test_teardown(it_is_not_resumed_or_destroyed, finish),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
