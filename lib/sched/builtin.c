@@ -309,6 +309,7 @@ reset_ports(struct builtin *builtin)
 		builtin->nb_served[i] = 1;
 		if (port->own != NULL) {
 			port->own->home = port->own->owner = port->own->sender = i;
+			shard_set_turn(port->own, &port->own->rings[0]);
 			builtin->senders |= (uint64_t)1 << i;
 			shard++;
 		}

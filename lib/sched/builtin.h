@@ -100,8 +100,9 @@ struct shard {
 	uint32_t free, nb_used; /* nodes given back; ever taken */
 	uint32_t nb_ready;
 	uint32_t nb_in_rings; /* when they were looked at last */
-	unsigned int ring;    /* that is taken from, */
-	uint32_t nb_of_turn;  /* so many until now, before others have their turn */
+	struct ring *turn;    /* that is taken from, */
+	uint32_t turn_left;   /* so many more, before others have their turn */
+	bool turn_is_own;     /* its owner sent it to itself, or the shard did */
 	uint32_t ready_priorities;
 	uint32_t
 		next_of_owner; /* event of the flow that the owner had last, whose lines are in its cache */

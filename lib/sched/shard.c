@@ -60,12 +60,14 @@ differs_much(uint32_t was, uint32_t is)
 void
 shard_unlock(struct shard *shard)
 {
+	uint32_t waiting;
 	bool left;
 
 	if (shard->sent_to != 0)
 		publish_sent(shard);
-	if (differs_much(shard->nb_hint, shard_waiting(shard))) {
-		__atomic_store_n(&shard->nb_hint, shard_waiting(shard), __ATOMIC_RELAXED);
+	waiting = shard_waiting(shard);
+	if (differs_much(shard->nb_hint, waiting)) {
+		__atomic_store_n(&shard->nb_hint, waiting, __ATOMIC_RELAXED);
 		tell_waiting(shard->builtin, shard->id);
 	}
 	if (shard->next_hint != (shard->next_of_owner != NONE))
@@ -73,7 +75,7 @@ shard_unlock(struct shard *shard)
 	if (shard->priorities_hint != shard->ready_priorities)
 		__atomic_store_n(
 			&shard->priorities_hint, shard->ready_priorities, __ATOMIC_RELAXED);
-	left = shard->builtin->may_sleep && shard_waiting(shard) > 0;
+	left = shard->builtin->may_sleep && waiting > 0;
 	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 	if (unlikely(left))
 		shard_wake_helper(shard);
@@ -198,15 +200,24 @@ shard_drain(struct shard *shard, uint32_t most)
 }
 
 void
+shard_next_turn(struct shard *shard)
+{
+	unsigned int next = shard_ring_from(shard, (unsigned int)(shard->turn - shard->rings) + 1);
+
+	if (next == RINGS_MAX)
+		next = shard_ring_from(shard, 0);
+	shard_set_turn(shard, &shard->rings[next]);
+}
+
+void
 shard_drain_some(struct shard *shard, uint32_t most)
 {
 	while (most > 0 && shard->nb_in_rings > 0) {
-		struct ring *ring = &shard->rings[shard->ring];
-		uint32_t nb = RTE_MIN(shard_turn(shard, ring), most);
+		const uint32_t nb = RTE_MIN(shard_turn(shard), most);
 
 		for (uint32_t e = 0; e < nb; e++)
-			shard_arrive(shard, ring_peek(ring, e));
-		shard_took(shard, ring, nb);
+			shard_arrive(shard, ring_peek(shard->turn, e));
+		shard_took(shard, nb);
 		most -= nb;
 	}
 }
@@ -390,9 +401,8 @@ shard_reset(struct shard *shard)
 	ring_init(&shard->returned, shard->returned.slots, RETURNED_MAX);
 	shard->known = shard->used[0] = shard->used[1] = 0;
 	shard->groups = 0;
-	shard->ring = 0;
 	shard->look_at = shard->found_at = shard->now = 0;
 	shard->is_busy = false;
 	shard->gave = 0;
-	shard->nb_since_look = shard->nb_of_turn = 0;
+	shard->nb_since_look = 0;
 }

@@ -107,23 +107,27 @@ shard_look_at_own(struct shard *shard)
  */
 #define EVENTS_PER_OWN_TURN 64
 
-/* A ring's turn is over after so many. */
-static inline uint32_t
-shard_turn_max(const struct shard *shard, const struct ring *ring)
+/* What its owner sent to itself, or the shard did? */
+static inline bool
+shard_is_own_ring(const struct shard *shard, const struct ring *ring)
 {
-	return ring == &shard->rings[shard_owner(shard)] || ring == shard->rings_out[shard->id]
-		       ? EVENTS_PER_OWN_TURN
-		       : EVENTS_PER_TURN;
+	return ring == &shard->rings[shard_owner(shard)] || ring == shard->rings_out[shard->id];
+}
+
+/* It is the turn of this ring. */
+static inline void
+shard_set_turn(struct shard *shard, struct ring *ring)
+{
+	shard->turn = ring;
+	shard->turn_is_own = shard_is_own_ring(shard, ring);
+	shard->turn_left = shard->turn_is_own ? EVENTS_PER_OWN_TURN : EVENTS_PER_TURN;
 }
 
 /* So many can be taken from the ring whose turn it is. */
 static inline uint32_t
-shard_turn(const struct shard *shard, const struct ring *ring)
+shard_turn(const struct shard *shard)
 {
-	const uint32_t most = shard_turn_max(shard, ring), nb = ring_count(ring);
-	const uint32_t left = most - RTE_MIN(shard->nb_of_turn, most);
-
-	return RTE_MIN(nb, left);
+	return RTE_MIN(ring_count(shard->turn), shard->turn_left);
 }
 
 /* Rings are looked at after so many events at the latest. */
@@ -148,21 +152,20 @@ shard_ring_from(const struct shard *shard, unsigned int from)
 	return RINGS_MAX;
 }
 
-/* So many were taken from it: the next one, if that was all that it may give now. */
+/* shard.c: the next ring that was ever used has its turn */
+void shard_next_turn(struct shard *shard);
+
+/* So many were taken from the ring whose turn it is: the next one, if that was all that it may give now. */
 static inline void
-shard_took(struct shard *shard, struct ring *ring, uint32_t nb)
+shard_took(struct shard *shard, uint32_t nb)
 {
-	shard->nb_of_turn += nb;
 	if (nb > 0) {
-		ring_take(ring, nb);
+		shard->turn_left -= nb;
+		ring_take(shard->turn, nb);
 		shard->nb_in_rings -= nb;
 	}
-	if (shard->nb_of_turn >= shard_turn_max(shard, ring) || ring_count(ring) == 0) {
-		shard->ring = shard_ring_from(shard, shard->ring + 1);
-		if (shard->ring == RINGS_MAX)
-			shard->ring = shard_ring_from(shard, 0);
-		shard->nb_of_turn = 0;
-	}
+	if (shard->turn_left == 0 || ring_count(shard->turn) == 0)
+		shard_next_turn(shard);
 }
 
 static inline void

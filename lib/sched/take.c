@@ -341,8 +341,9 @@ take_from_rings(
 	uint16_t got = 0;
 
 	while (got < nb && shard->nb_in_rings > 0) {
-		struct ring *ring = &shard->rings[shard->ring];
-		uint32_t count = shard_turn(shard, ring), i;
+		const struct ring *ring = shard->turn;
+		const uint32_t count = shard_turn(shard);
+		uint32_t i;
 
 		for (i = 0; i < count && got < nb;) {
 			const uint32_t to = RTE_MIN(count, i + nb - got);
@@ -355,40 +356,25 @@ take_from_rings(
 				got += hand_out_or_list(
 					shard, port, ring_peek(ring, i++), groups, &events[got]);
 		}
-		shard_took(shard, ring, i);
+		shard_took(shard, i);
 	}
 	drain_few(shard);
 	return got;
 }
 
-/* Is it the port's own one or the shard's, in which there is nothing to look for? */
-static inline bool
-is_own_ring(const struct shard *shard, const struct builtin_port *port, const struct ring *ring)
-{
-	return ring == &shard->rings[port->base.id] || ring == shard->rings_out[shard->id];
-}
-
 /*
- * The ring whose turn it is, if it is its own one, or has what is wanted, if that is little. If it has nothing, the turn goes to the next one of all
- * rings: those between two of its own would have none otherwise.
- *
- * @return NULL: the long way
+ * Can be taken from the ring whose turn it is the short way? If it is an own one, or has what is wanted, if that is little. If it has nothing, the
+ * turn goes to the next one of all rings: those between two own ones would have none otherwise.
  */
-static inline struct ring *
-ring_of_turn(struct shard *shard, const struct builtin_port *port, uint16_t wanted)
+static inline bool
+ring_of_turn_is_enough(struct shard *shard, uint16_t wanted)
 {
-	struct ring *ring = &shard->rings[shard->ring];
-
 	/* It may be that no ring was ever used: none has a turn. */
 	if (shard->nb_in_rings == 0)
-		return NULL;
-	if (ring_count(ring) == 0 && is_own_ring(shard, port, ring)) {
-		shard_took(shard, ring, 0);
-		ring = &shard->rings[shard->ring];
-	}
-	if (is_own_ring(shard, port, ring))
-		return ring;
-	return wanted <= LITTLE && ring_count(ring) >= wanted ? ring : NULL;
+		return false;
+	if (shard->turn_is_own && ring_count(shard->turn) == 0)
+		shard_took(shard, 0);
+	return shard->turn_is_own || (wanted <= LITTLE && ring_count(shard->turn) >= wanted);
 }
 
 /* The number of the event that it was handed last. */
@@ -400,25 +386,23 @@ handed_last(const struct builtin_port *port)
 
 /* It gives up all that it holds with this dequeue, which is one event, and of its own shard. */
 static inline bool
-gives_up_one(const struct builtin_port *port)
+gives_up_one(const struct builtin_port *port, const struct held *held)
 {
-	const struct held *held = &port->held[handed_last(port)];
-
 	return port->nb_held == 1 && port->implicit && held->kind != HELD_NOT &&
 	       held->shard == port->own_id;
 }
 
 /* Of the ring whose turn it is, what can be handed out at once. */
 static inline uint16_t
-take_first_of_ring(struct shard *shard, struct builtin_port *port, struct ring *ring,
-	struct rte_event *events, uint32_t most)
+take_first_of_ring(
+	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint32_t most)
 {
 	const struct builtin *builtin = shard->builtin;
 	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 	uint16_t got = 0;
 
 	for (; got < most; got++) {
-		struct rte_event event = event_load(ring_peek(ring, got));
+		struct rte_event event = event_load(ring_peek(shard->turn, got));
 		uint8_t type = event_type(builtin, event.event);
 		struct lane *lane = event_lane(builtin, event.event, type);
 		uint8_t group = builtin->queues[word_queue(event.event)].group;
@@ -443,13 +427,14 @@ take_of_ring(
 	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
 {
 	struct shard *shard = port->own;
-	struct ring *ring = NULL;
+	const uint8_t last = handed_last(port);
 	uint16_t got = 0;
+	bool was_own;
 
 	if (port->nb_calls + 1 >= port->nb_calls_max || has_several_priorities(shard->builtin) ||
 		shard->builtin->may_sleep)
 		return 0;
-	if (port->nb_held > 0 ? !gives_up_one(port)
+	if (port->nb_held > 0 ? !gives_up_one(port, &port->held[last])
 			      : ring_seems_empty(&shard->rings[port->base.id]) &&
 					ring_seems_empty(shard->rings_out[shard->id]))
 		return 0;
@@ -458,21 +443,19 @@ take_of_ring(
 	*locked = shard;
 	if (port->nb_held > 0) {
 		count(&port->counts.nb_released, 1);
-		give_up(port, handed_last(port), shard);
+		give_up(port, last, shard);
 	}
 	port->first_handed_out = port->next_free;
 	shard_take_back(shard, true);
 	shard_look_at_own(shard);
 	if (shard->nb_ready == 0 && shard->next_of_owner == NONE &&
-		shard->nb_since_look < EVENTS_PER_LOOK)
-		ring = ring_of_turn(shard, port, nb);
-	if (ring != NULL)
-		got = take_first_of_ring(
-			shard, port, ring, events, RTE_MIN(shard_turn(shard, ring), nb));
+		shard->nb_since_look < EVENTS_PER_LOOK && ring_of_turn_is_enough(shard, nb))
+		got = take_first_of_ring(shard, port, events, RTE_MIN(shard_turn(shard), nb));
 	if (got == 0)
 		return 0;
-	shard_took(shard, ring, got);
-	if (!is_own_ring(shard, port, ring))
+	was_own = shard->turn_is_own;
+	shard_took(shard, got);
+	if (!was_own)
 		drain_few(shard);
 	shard->nb_since_look += got;
 	port->nb_calls++;
