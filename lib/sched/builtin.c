@@ -359,7 +359,6 @@ builtin_start(struct weir_sched *sched)
 		rc = shards_init(builtin);
 		if (rc < 0)
 			return rc;
-		reset_ports(builtin);
 	}
 	reset_ports(builtin);
 	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++) {
@@ -422,6 +421,7 @@ builtin_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte
 	empty_lanes(builtin, RTE_SCHED_TYPE_ORDERED, shard_empty_places, drain, arg);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		shard_reset(&builtin->shards[i]);
+	reset_ports(builtin); /* what is told until the next start is so */
 }
 
 static int

@@ -70,22 +70,34 @@ switch_in_place(
 	return true;
 }
 
+/* Which queue it came from, whatever its user wrote into it. */
+static uint8_t
+queue_of(const struct builtin *builtin, const struct held *held)
+{
+	const size_t lanes_per_queue = 2 * ((size_t)builtin->flow_mask + 1);
+
+	return (uint8_t)((size_t)(held->lane - builtin->lanes) / lanes_per_queue);
+}
+
 int
 builtin_switch(struct weir_sched_port *base, struct rte_event *event, uint32_t flow, uint8_t type)
 {
 	struct builtin_port *port = (struct builtin_port *)base;
+	struct held *held = &port->held[event->impl_opaque];
+	const bool is_held = port_holds(port, event->event);
 	struct rte_event changed = *event;
 
 	changed.flow_id = flow & 0xfffff;
 	changed.sched_type = type;
 	changed.op = RTE_EVENT_OP_FORWARD;
-	if (!port_holds(port, event->event) || type > RTE_SCHED_TYPE_PARALLEL ||
-		!is_valid(port->builtin, changed.event) ||
+	if (is_held)
+		changed.queue_id = queue_of(port->builtin, held);
+	if (!is_held || type > RTE_SCHED_TYPE_PARALLEL ||
 		event_type(port->builtin, changed.event) != type) {
 		count(&port->counts.nb_invalid, 1);
 		return -EINVAL;
 	}
-	if (switch_in_place(port, &port->held[event->impl_opaque], &changed, type)) {
+	if (switch_in_place(port, held, &changed, type)) {
 		changed.op = event->op;
 		*event = changed;
 		return 0;

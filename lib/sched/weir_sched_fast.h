@@ -70,8 +70,8 @@ weir_sched_dequeue(struct weir_sched_port *port, struct rte_event *events, uint1
 }
 
 /**
- * Change a held event's flow and type, staying in its queue, as an SSO's tag switch. What comes later in the new flow waits for it as if
- * it had been enqueued now.
+ * Change a held event's flow and type, as an SSO's tag switch. It stays in the queue that it was dequeued from: queue_id is not read. What
+ * comes later in the new flow waits for it as if it had been enqueued now.
  *
  * @return 0: it is held in the new flow; -EINPROGRESS: others are before it: it was forwarded, and will be dequeued again;
  *   -EINVAL: not held, or no such type

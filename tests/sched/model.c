@@ -352,6 +352,8 @@ model_switch(struct weir_sched_port *base, struct rte_event *event, uint32_t flo
 	changed.sched_type = type;
 	changed.op = RTE_EVENT_OP_FORWARD;
 	pthread_mutex_lock(&model->lock);
+	if (item_of(port, event) != NULL)
+		changed.queue_id = held->item->event.queue_id;
 	if (item_of(port, event) == NULL || type > RTE_SCHED_TYPE_PARALLEL ||
 		!model_is_valid(sched, &changed) || type_of(sched, &changed) != type) {
 		model->stats.nb_invalid++;

@@ -279,6 +279,37 @@ dump(void **state)
 	free(text);
 }
 
+/* Ports hold nothing any more, and no credit is used: what was held went with the stop. */
+static void
+nothing_after_stop(void **state)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 1});
+	if (weir_sched_xstats(st_sched, WEIR_SCHED_PART_PORT, 0, NULL, 0) == 0)
+		st_skip("the backend counts nothing by port");
+	st_producer_on_device(1);
+	st_start();
+	for (unsigned int i = 0; i < 10; i++)
+		st_new(1, 0, i, i);
+	st_get_one(0);
+	assert_true(st_xstat(WEIR_SCHED_PART_ALL, 0, "credits_used") >= 10);
+	assert_int_equal(weir_sched_stop(st_sched, NULL, NULL), 0);
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_ALL, 0, "credits_used"), 0);
+	assert_int_equal(st_stats().nb_new, st_stats().nb_released + st_stats().nb_drained);
+	if (!st_is_builtin())
+		return;
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_PORT, 0, "held"), 0);
+	file = open_memstream(&text, &size);
+	weir_sched_dump(st_sched, file);
+	fclose(file);
+	assert_non_null(strstr(text, "credits: 0 of 4096 taken"));
+	assert_non_null(strstr(text, "port 0: holds 0, 0 credits\n"));
+	free(text);
+}
+
 int
 main(void)
 {
@@ -293,6 +324,7 @@ main(void)
 		TEST(queue_xstats_of_bursts),
 		TEST(xstats_room),
 		TEST(dump),
+		TEST(nothing_after_stop),
 	};
 
 	return ST_RUN("sched-inspect", tests);

@@ -189,6 +189,35 @@ switch_from_ordered(void **state)
 	}
 }
 
+/* What was written into the event does not take it to another queue: there may be ports that it is not for. */
+static void
+switch_stays(void **state)
+{
+	struct rte_event held;
+
+	if (st_is_driver("event_opdl"))
+		st_skip("event_opdl: one way only through its queues");
+	st_make(st_config(1, 2));
+	st_keep_if_possible();
+	st_start();
+	for (unsigned int queue = 1; queue < 3; queue++) {
+		int rc;
+
+		st_new(0, 0, 3, 1);
+		held = st_get_one(0);
+		held.queue_id = (uint8_t)queue;
+		rc = weir_sched_switch(st_port(0), &held, 4, ATOMIC);
+		assert_true(rc == 0 || rc == -EINPROGRESS);
+		if (rc == -EINPROGRESS)
+			held = st_get_one(0);
+		assert_int_equal(held.queue_id, 0);
+		assert_int_equal(held.flow_id, 4);
+		st_release(0, held);
+	}
+	assert_int_equal(st_xstat(WEIR_SCHED_PART_QUEUE, 1, "enqueued"), 0);
+	assert_int_equal(st_stats().nb_invalid, 0);
+}
+
 static void
 switch_arguments(void **state)
 {
@@ -224,6 +253,7 @@ main(void)
 		TEST(switch_to_same),
 		TEST(switch_to_parallel),
 		TEST(switch_from_ordered),
+		TEST(switch_stays),
 		TEST(switch_arguments),
 	};
 
