@@ -13,6 +13,7 @@
 #define NB_FLOWS  1024
 #define NB_EVENTS 4096
 #define NB_HELD   128
+#define HELD_MOST 255 /* rte_event::impl_opaque has 8 bits */
 
 static const struct sched_backend *const backends[] = {&sched_builtin, &sched_eventdev};
 
@@ -154,6 +155,62 @@ weir_sched_destroy(struct weir_sched *sched)
 	free(sched);
 }
 
+static int
+wrong_call(const char *function)
+{
+	SCHED_LOG(ERROR, "%s() without a scheduler, or what it is to be", function);
+	return -EINVAL;
+}
+
+static int
+check_number(
+	const struct weir_sched *sched, const char *what, unsigned int number, unsigned int nb)
+{
+	if (number < nb)
+		return 0;
+	SCHED_LOG(ERROR, "%s: there is no %s %u; it has %u, numbered from 0", sched->name, what,
+		number, nb);
+	return -EINVAL;
+}
+
+/* Queues and ports are configured before the first start. */
+static int
+check_not_started(const struct weir_sched *sched, const char *what, unsigned int number)
+{
+	if (!sched->started)
+		return 0;
+	SCHED_LOG(ERROR, "%s: %s %u is configured too late: the scheduler was started already",
+		sched->name, what, number);
+	return -EBUSY;
+}
+
+static int
+check_queue(const struct weir_sched *sched, unsigned int queue,
+	const struct weir_sched_queue_config *config)
+{
+	if (config->type > RTE_SCHED_TYPE_PARALLEL && config->type != WEIR_SCHED_TYPE_BY_EVENT) {
+		SCHED_LOG(ERROR,
+			"%s: queue %u: type %u; RTE_SCHED_TYPE_ATOMIC, _ORDERED, _PARALLEL or "
+			"WEIR_SCHED_TYPE_BY_EVENT is expected",
+			sched->name, queue, config->type);
+		return -EINVAL;
+	}
+	if (config->priority >= WEIR_SCHED_PRIORITIES &&
+		config->priority != WEIR_SCHED_PRIORITY_BY_EVENT) {
+		SCHED_LOG(ERROR,
+			"%s: queue %u: priority %u; 0 to %u or WEIR_SCHED_PRIORITY_BY_EVENT is "
+			"expected",
+			sched->name, queue, config->priority, WEIR_SCHED_PRIORITIES - 1);
+		return -EINVAL;
+	}
+	if (config->group >= WEIR_SCHED_GROUPS_MAX) {
+		SCHED_LOG(ERROR, "%s: queue %u: group %u; 0 to %u is expected", sched->name, queue,
+			config->group, WEIR_SCHED_GROUPS_MAX - 1);
+		return -EINVAL;
+	}
+	return check_not_started(sched, "queue", queue);
+}
+
 int
 weir_sched_queue_setup(
 	struct weir_sched *sched, unsigned int queue, const struct weir_sched_queue_config *config)
@@ -161,21 +218,31 @@ weir_sched_queue_setup(
 	struct weir_sched_queue_config before;
 	int rc;
 
-	if (sched == NULL || config == NULL || queue >= sched->config.nb_queues ||
-		(config->type > RTE_SCHED_TYPE_PARALLEL &&
-			config->type != WEIR_SCHED_TYPE_BY_EVENT) ||
-		(config->priority >= WEIR_SCHED_PRIORITIES &&
-			config->priority != WEIR_SCHED_PRIORITY_BY_EVENT) ||
-		config->group >= WEIR_SCHED_GROUPS_MAX)
-		return -EINVAL;
-	if (sched->started)
-		return -EBUSY;
+	if (sched == NULL || config == NULL)
+		return wrong_call(__func__);
+	rc = check_number(sched, "queue", queue, sched->config.nb_queues);
+	if (rc == 0)
+		rc = check_queue(sched, queue, config);
+	if (rc < 0)
+		return rc;
 	before = sched->queues[queue];
 	sched->queues[queue] = *config;
 	rc = sched->backend->queue_setup(sched, queue);
 	if (rc < 0)
 		sched->queues[queue] = before;
 	return rc;
+}
+
+static int
+check_port(const struct weir_sched *sched, unsigned int port,
+	const struct weir_sched_port_config *config)
+{
+	if (config->nb_held > HELD_MOST) {
+		SCHED_LOG(ERROR, "%s: port %u: is to hold %u events; up to %u is possible",
+			sched->name, port, config->nb_held, HELD_MOST);
+		return -EINVAL;
+	}
+	return check_not_started(sched, "port", port);
 }
 
 int
@@ -185,11 +252,13 @@ weir_sched_port_setup(
 	struct weir_sched_port_config before;
 	int rc;
 
-	if (sched == NULL || config == NULL || port >= sched->config.nb_ports ||
-		config->nb_held > 255)
-		return -EINVAL;
-	if (sched->started)
-		return -EBUSY;
+	if (sched == NULL || config == NULL)
+		return wrong_call(__func__);
+	rc = check_number(sched, "port", port, sched->config.nb_ports);
+	if (rc == 0)
+		rc = check_port(sched, port, config);
+	if (rc < 0)
+		return rc;
 	before = sched->ports_config[port];
 	sched->ports_config[port] = *config;
 	if (config->nb_held == 0)
@@ -206,15 +275,33 @@ weir_sched_port(struct weir_sched *sched, unsigned int port)
 	return sched != NULL && port < sched->config.nb_ports ? sched->ports[port] : NULL;
 }
 
+static int
+check_group(const struct weir_sched *sched, unsigned int group, uint64_t ports)
+{
+	if (group < 1 || group >= WEIR_SCHED_GROUPS_MAX) {
+		SCHED_LOG(ERROR, "%s: group %u: 1 to %u can be set; group 0 is all ports",
+			sched->name, group, WEIR_SCHED_GROUPS_MAX - 1);
+		return -EINVAL;
+	}
+	if ((ports & ~sched->groups[0]) != 0) {
+		SCHED_LOG(ERROR, "%s: group %u: ports %#" PRIx64 "; there are %#" PRIx64,
+			sched->name, group, ports, sched->groups[0]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int
 weir_sched_group_set(struct weir_sched *sched, unsigned int group, uint64_t ports)
 {
 	uint64_t before;
 	int rc;
 
-	if (sched == NULL || group < 1 || group >= WEIR_SCHED_GROUPS_MAX ||
-		(ports & ~sched->groups[0]) != 0)
-		return -EINVAL;
+	if (sched == NULL)
+		return wrong_call(__func__);
+	rc = check_group(sched, group, ports);
+	if (rc < 0)
+		return rc;
 	before = sched->groups[group];
 	__atomic_store_n(&sched->groups[group], ports, __ATOMIC_RELAXED);
 	rc = sched->backend->group_set(sched, group);

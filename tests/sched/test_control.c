@@ -55,6 +55,48 @@ make_good(void)
 	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 2});
 }
 
+/* A control function that failed so has said why: one error, in which these words are. */
+static void
+told(int rc, int expected, const char *words)
+{
+	assert_int_equal(rc, expected);
+	assert_int_equal(st_log_count(), 1);
+	if (strstr(st_log_last(), words) == NULL)
+		fail_msg("'%s' is not in '%s'", words, st_log_last());
+	st_log_clear();
+}
+
+/* What is wrong, and what is expected. */
+static void
+errors_are_told(void **state)
+{
+	const struct weir_sched_queue_config type = {.type = 3}, priority = {.priority = 8},
+					     group = {.group = 64}, queue = {0};
+	const struct weir_sched_port_config held = {.nb_held = 256}, port = {0};
+
+	make_good();
+	st_log_clear();
+	told(weir_sched_queue_setup(NULL, 0, &queue), -EINVAL, "weir_sched_queue_setup()");
+	told(weir_sched_queue_setup(st_sched, 0, NULL), -EINVAL, "weir_sched_queue_setup()");
+	told(weir_sched_queue_setup(st_sched, 2, &queue), -EINVAL,
+		"no queue 2; it has 2, numbered from 0");
+	told(weir_sched_queue_setup(st_sched, 0, &type), -EINVAL, "queue 0: type 3; ");
+	told(weir_sched_queue_setup(st_sched, 1, &priority), -EINVAL,
+		"queue 1: priority 8; 0 to 7 ");
+	told(weir_sched_queue_setup(st_sched, 0, &group), -EINVAL, "group 64; 0 to 63 ");
+	told(weir_sched_port_setup(NULL, 0, &port), -EINVAL, "weir_sched_port_setup()");
+	told(weir_sched_port_setup(st_sched, 7, &port), -EINVAL, "no port 7; it has 2");
+	told(weir_sched_port_setup(st_sched, 1, &held), -EINVAL, "256 events; up to 255");
+	told(weir_sched_group_set(NULL, 1, 1), -EINVAL, "weir_sched_group_set()");
+	told(weir_sched_group_set(st_sched, 0, 1), -EINVAL, "group 0 is all ports");
+	told(weir_sched_group_set(st_sched, 64, 1), -EINVAL, "1 to 63");
+	told(weir_sched_group_set(st_sched, 1, 4), -EINVAL, "ports 0x4; there are 0x3");
+	st_start();
+	st_log_clear();
+	told(weir_sched_queue_setup(st_sched, 0, &queue), -EBUSY, "queue 0 is configured too late");
+	told(weir_sched_port_setup(st_sched, 1, &port), -EBUSY, "port 1 is configured too late");
+}
+
 static void
 queue_arguments(void **state)
 {
@@ -307,6 +349,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(names_are_copied),
+		TEST(errors_are_told),
 		TEST(queue_arguments),
 		TEST(queue_extremes),
 		TEST(port_arguments),
