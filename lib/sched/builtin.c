@@ -19,14 +19,23 @@
 /* Beside events that take so long it costs little when another port takes over what is ready behind them. */
 #define SLOW_NS 500
 
-/* Memory that is there when it is touched, zeroed. */
+/* Memory that is there when it is touched, zeroed. Its node is preferred, not bound: memory on another one is slower, none is the end. */
 static void *
-reserve_memory(size_t bytes)
+reserve_memory(struct builtin *builtin, size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int rc;
 
-	return memory != MAP_FAILED ? memory : NULL;
+	if (memory == MAP_FAILED)
+		return NULL;
+	rc = weir_base_prefer_node(memory, bytes, builtin->socket_id);
+	if (rc < 0) {
+		SCHED_LOG(WARNING, "%s: memory on NUMA node %d: %s; it comes from any node",
+			builtin->sched->name, builtin->socket_id, strerror(-rc));
+		builtin->socket_id = -1; /* told once */
+	}
+	return memory;
 }
 
 static void
@@ -81,7 +90,7 @@ rings_init(struct shard *shard)
 		struct ring *ring = &shard->rings[i];
 
 		struct rte_event *slots =
-			reserve_memory(events_of(shard->builtin) * sizeof(*slots));
+			reserve_memory(shard->builtin, events_of(shard->builtin) * sizeof(*slots));
 
 		if (slots == NULL)
 			return -ENOMEM;
@@ -100,9 +109,9 @@ shard_init(struct shard *shard)
 	ring_init(&shard->returned, returned, RETURNED_MAX);
 	if (returned == NULL || rings_init(shard) < 0)
 		return -ENOMEM;
-	shard->events = reserve_memory(nb * sizeof(*shard->events));
-	shard->next = reserve_memory(nb * sizeof(*shard->next));
-	shard->places = reserve_memory(nb * sizeof(*shard->places));
+	shard->events = reserve_memory(shard->builtin, nb * sizeof(*shard->events));
+	shard->next = reserve_memory(shard->builtin, nb * sizeof(*shard->next));
+	shard->places = reserve_memory(shard->builtin, nb * sizeof(*shard->places));
 	return shard->events != NULL && shard->next != NULL && shard->places != NULL ? 0 : -ENOMEM;
 }
 
@@ -242,7 +251,8 @@ builtin_create(struct weir_sched *sched, const char *device)
 	sched->own = builtin;
 	builtin->sched = sched;
 	divide_into_classes(builtin);
-	builtin->lanes = reserve_memory(lanes_of(builtin) * sizeof(*builtin->lanes));
+	builtin->socket_id = sched->config.socket_id;
+	builtin->lanes = reserve_memory(builtin, lanes_of(builtin) * sizeof(*builtin->lanes));
 	builtin->shard_of = calloc(sched->config.nb_queues, sizeof(*builtin->shard_of));
 	builtin->port_groups = calloc(sched->config.nb_ports, sizeof(*builtin->port_groups));
 	builtin->ports = allocate(sched->config.nb_ports * sizeof(*builtin->ports));

@@ -261,6 +261,7 @@ struct builtin {
 		slack; /* cycles that a shard's owner has for what is of higher priority than others' */
 	uint64_t senders;         /* ports that may be a shard's */
 	uint32_t priorities_used; /* ever, since it was started */
+	int socket_id;            /* of its memory; -1: any */
 	struct queue_info queues[256];
 	int32_t inside __attribute__((aligned(64)));   /* credits taken, ports' own included */
 	int32_t reserved __attribute__((aligned(64))); /* reserved credits that are left */

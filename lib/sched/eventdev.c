@@ -510,6 +510,14 @@ unconfigure(struct weir_sched *sched)
 		replug(sched);
 }
 
+/* What draining counted. Others may read it meanwhile. */
+static void
+put_back(struct weir_sched_stats *stats, const struct weir_sched_stats *before)
+{
+	__atomic_store_n(&stats->nb_dequeued, before->nb_dequeued, __ATOMIC_RELAXED);
+	__atomic_store_n(&stats->nb_released, before->nb_released, __ATOMIC_RELAXED);
+}
+
 static void
 stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte_event *event), void *arg)
 {
@@ -531,7 +539,7 @@ stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte_event *
 		rte_service_runstate_set(ed->service, 0);
 	for (unsigned int i = 0; i < sched->config.nb_ports; i++) {
 		empty_port(sched, ed->ports[i]);
-		ed->ports[i]->stats = stats[i]; /* draining is no work */
+		put_back(&ed->ports[i]->stats, &stats[i]); /* draining is no work */
 	}
 	for (; ed->reserved.tail != ed->reserved.head; ed->reserved.tail++)
 		drain(arg, &ed->reserved.ring[ed->reserved.tail & ed->reserved.mask]);

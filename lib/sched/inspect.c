@@ -63,7 +63,7 @@ weir_sched_queue_ports(const struct weir_sched *sched, unsigned int queue)
 bool
 weir_sched_running(const struct weir_sched *sched)
 {
-	return sched != NULL && __atomic_load_n(&sched->running, __ATOMIC_RELAXED);
+	return sched != NULL && sched_is_running(sched);
 }
 
 void
@@ -75,7 +75,7 @@ weir_sched_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)
 	if (sched == NULL)
 		return;
 	sched->backend->stats(sched, stats);
-	stats->nb_drained = sched->nb_drained;
+	stats->nb_drained = __atomic_load_n(&sched->nb_drained, __ATOMIC_RELAXED);
 	stats->nb_invalid += __atomic_load_n(&sched->nb_resting, __ATOMIC_RELAXED);
 }
 
@@ -117,7 +117,7 @@ look_at_queue(const struct weir_sched *sched, unsigned int queue, struct passed 
 	sched->backend->queue_counts(sched, queue, &counts);
 	*passed = (struct passed){.nb_enqueued = counts.nb_enqueued,
 		.nb_dequeued = counts.nb_dequeued,
-		.nb_drained = sched->nb_drained_of[queue]};
+		.nb_drained = __atomic_load_n(&sched->nb_drained_of[queue], __ATOMIC_RELAXED)};
 	/* Who dequeues may have counted an event before who enqueued it has. */
 	if (passed->nb_enqueued > passed->nb_dequeued + passed->nb_drained)
 		passed->nb_waiting = passed->nb_enqueued - passed->nb_dequeued - passed->nb_drained;

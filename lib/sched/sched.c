@@ -163,8 +163,7 @@ wrong_call(const char *function)
 }
 
 static int
-check_number(
-	const struct weir_sched *sched, const char *what, unsigned int number, unsigned int nb)
+check_number(const struct weir_sched *sched, const char *what, unsigned int number, unsigned int nb)
 {
 	if (number < nb)
 		return 0;
@@ -332,7 +331,8 @@ weir_sched_start(struct weir_sched *sched)
 	if (rc < 0)
 		return rc;
 	set_port_ops(sched, sched->backend->port_ops);
-	sched->running = sched->started = true;
+	__atomic_store_n(&sched->started, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&sched->running, true, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -348,9 +348,9 @@ count_drained(void *arg, const struct rte_event *event)
 {
 	struct drained *drained = arg;
 
-	drained->sched->nb_drained++;
+	count(&drained->sched->nb_drained, 1);
 	if (event->queue_id < drained->sched->config.nb_queues)
-		drained->sched->nb_drained_of[event->queue_id]++;
+		count(&drained->sched->nb_drained_of[event->queue_id], 1);
 	if (drained->drain != NULL)
 		drained->drain(drained->arg, event);
 }
@@ -369,7 +369,7 @@ weir_sched_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct 
 	before = sched->nb_drained;
 	set_port_ops(sched, &sched_resting_ops);
 	sched->backend->stop(sched, count_drained, &drained);
-	sched->running = false;
+	__atomic_store_n(&sched->running, false, __ATOMIC_RELEASE);
 	if (drain == NULL && sched->nb_drained > before)
 		SCHED_LOG(WARNING,
 			"%s: %" PRIu64 " events were inside when it was stopped, and are gone",
@@ -380,20 +380,20 @@ weir_sched_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct 
 uint32_t
 weir_sched_reserve(struct weir_sched *sched, uint32_t nb)
 {
-	return sched != NULL && sched->running ? sched->backend->reserve(sched, nb) : 0;
+	return sched != NULL && sched_is_running(sched) ? sched->backend->reserve(sched, nb) : 0;
 }
 
 void
 weir_sched_unreserve(struct weir_sched *sched, uint32_t nb)
 {
-	if (sched != NULL && sched->started)
+	if (sched != NULL && __atomic_load_n(&sched->started, __ATOMIC_ACQUIRE))
 		sched->backend->unreserve(sched, nb);
 }
 
 int
 weir_sched_enqueue_reserved(struct weir_sched *sched, const struct rte_event *event)
 {
-	if (sched == NULL || event == NULL || !sched->running)
+	if (sched == NULL || event == NULL || !sched_is_running(sched))
 		return -EINVAL;
 	return sched->backend->enqueue_reserved(sched, event);
 }

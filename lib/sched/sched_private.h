@@ -87,6 +87,13 @@ struct weir_sched {
 		*ports[WEIR_SCHED_PORTS_MAX]; /* the backend makes them in create() */
 };
 
+/* Also by threads that do not start and stop it: what was made ready before that can be seen. */
+static inline bool
+sched_is_running(const struct weir_sched *sched)
+{
+	return __atomic_load_n(&sched->running, __ATOMIC_ACQUIRE);
+}
+
 /* resting.c: ports have this while the scheduler does not run, and their backend's from start to stop. */
 extern const struct weir_sched_port_ops sched_resting_ops;
 

@@ -89,7 +89,7 @@ struct weir_sched_config {
 	unsigned int priority_slack_ns;
 	/** A port that found nothing for a while sleeps in dequeue until it is woken, up to so long; 0: never. builtin only */
 	unsigned int idle_sleep_us;
-	int socket_id; /**< NUMA node of the memory; -1: any */
+	int socket_id; /**< NUMA node of the memory; -1: any. builtin: where that has no room, or there is no such node (a warning), any */
 };
 
 /** What a queue is to be. All zero: ordered by eventdev's numbers, priority 0, for all ports. */
@@ -153,12 +153,14 @@ struct weir_sched_port *weir_sched_port(struct weir_sched *sched, unsigned int p
  */
 int weir_sched_group_set(struct weir_sched *sched, unsigned int group, uint64_t ports);
 
-/** From now on ports may be used. @return 0, -EALREADY, or what the device said */
+/** From now on ports may be used. @return 0; -EALREADY; -EINVAL: all ports are producers; -ENOMEM; or what the device said */
 int weir_sched_start(struct weir_sched *sched);
 
 /**
  * No thread uses a port any more. Every event that is inside, but for those that ports hold, is handed to @p drain (NULL: dropped,
  * and told in the log), in the order of each flow; all contexts are gone then. Until the next start ports take nothing and give nothing.
+ *
+ * @return 0; -EALREADY: it does not run; -EINVAL: no scheduler
  */
 int weir_sched_stop(struct weir_sched *sched,
 	void (*drain)(void *arg, const struct rte_event *event), void *arg);
@@ -181,7 +183,7 @@ void weir_sched_unreserve(struct weir_sched *sched, uint32_t nb);
  */
 int weir_sched_enqueue_reserved(struct weir_sched *sched, const struct rte_event *event);
 
-/** Sum over all ports, at about one moment. Any thread. */
+/** Sum over all ports, at about one moment. Any thread; while an event device is stopped, what is drained may seem to be dequeued and released. */
 void weir_sched_stats(const struct weir_sched *sched, struct weir_sched_stats *stats);
 
 /** What xstats are of. */

@@ -218,6 +218,53 @@ two_of_a_name(void **state)
 	weir_sched_destroy(other);
 }
 
+/* Mappings of this process that prefer a node. */
+static unsigned int
+nb_preferring(void)
+{
+	FILE *maps = fopen("/proc/self/numa_maps", "r");
+	char line[4096];
+	unsigned int nb = 0;
+
+	if (maps == NULL)
+		st_skip("no /proc/self/numa_maps");
+	while (fgets(line, sizeof(line), maps) != NULL)
+		nb += strstr(line, " prefer") != NULL;
+	fclose(maps);
+	return nb;
+}
+
+/* The node that is asked for is preferred; one that is not there is told, and any is taken. */
+static void
+create_on_node(void **state)
+{
+	struct weir_sched_config config = GOOD;
+	unsigned int before;
+
+	st_builtin_only();
+	before = nb_preferring();
+	st_log_clear();
+	config.socket_id = 0;
+	st_sched = weir_sched_create("test", &config);
+	assert_non_null(st_sched);
+	if (weir_sched_xstats(st_sched, WEIR_SCHED_PART_PORT, 0, NULL, 0) == 0)
+		st_skip("the model has no memory of its own");
+	if (st_log_count() > 0)
+		st_skip("%s", st_log_last());
+	st_start();
+	assert_true(nb_preferring() > before);
+	st_teardown(NULL);
+	st_log_clear();
+	config.socket_id = 1000;
+	st_sched = weir_sched_create("test", &config);
+	assert_non_null(st_sched);
+	st_start();
+	assert_int_equal(st_log_count(), 1);
+	assert_non_null(strstr(st_log_last(), "NUMA node 1000"));
+	st_new(0, 0, 1, 2);
+	st_release(0, st_get_one(0));
+}
+
 int
 main(void)
 {
@@ -231,6 +278,7 @@ main(void)
 		TEST(create_least),
 		TEST(create_most),
 		TEST(two_of_a_name),
+		TEST(create_on_node),
 	};
 
 	return ST_RUN("sched-create", tests);

@@ -2,6 +2,8 @@
 
 /* What is told of a scheduler: its configuration as it is in force, links, xstats, dump. */
 
+#include <pthread.h>
+
 #include "sched_test.h"
 
 static void
@@ -93,6 +95,52 @@ running(void **state)
 	assert_true(weir_sched_running(st_sched));
 	assert_int_equal(weir_sched_stop(st_sched, NULL, NULL), 0);
 	assert_false(weir_sched_running(st_sched));
+}
+
+/* Whoever asks, while it is started and stopped: no counter goes back. */
+static void *
+ask(void *arg)
+{
+	const bool *ended = arg;
+	struct weir_sched_stats before = {0}, stats;
+
+	while (!__atomic_load_n(ended, __ATOMIC_ACQUIRE)) {
+		weir_sched_running(st_sched);
+		weir_sched_stats(st_sched, &stats);
+		CHECK(stats.nb_new >= before.nb_new);
+		CHECK(stats.nb_drained >= before.nb_drained);
+		CHECK(stats.nb_drained <= stats.nb_new);
+		if (st_is_builtin())
+			CHECK(stats.nb_dequeued == before.nb_dequeued);
+		before = stats;
+	}
+	return NULL;
+}
+
+static void
+asked_beside_stop(void **state)
+{
+	const unsigned int nb_rounds = st_is_builtin() ? 200 : 5;
+	bool ended = false;
+	pthread_t asker;
+
+	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 1});
+	st_producer_on_device(1);
+	st_log_clear();
+	assert_int_equal(pthread_create(&asker, NULL, ask, &ended), 0);
+	for (unsigned int round = 1; round <= nb_rounds; round++) {
+		struct rte_event events[16];
+		struct st_drained drained = {.max = 16, .events = events};
+
+		st_start();
+		for (unsigned int i = 0; i < 10; i++)
+			st_new(1, 0, i, i);
+		assert_int_equal(weir_sched_stop(st_sched, st_drain, &drained), 0);
+		assert_int_equal(drained.nb, 10);
+		assert_int_equal(st_stats().nb_drained, 10 * round);
+	}
+	__atomic_store_n(&ended, true, __ATOMIC_RELEASE);
+	pthread_join(asker, NULL);
 }
 
 static void
@@ -318,6 +366,7 @@ main(void)
 		TEST(queues_and_ports),
 		TEST(links),
 		TEST(running),
+		TEST(asked_beside_stop),
 		TEST(arguments),
 		TEST(xstats),
 		TEST(queue_xstats),
