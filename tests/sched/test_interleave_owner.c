@@ -92,6 +92,13 @@ first(void)
 		send_on(ports[FIRST], event);
 }
 
+/* Another one takes over before. */
+static void
+middle(void)
+{
+	take_over(ports[1], shard, FIRST);
+}
+
 static void
 last(void)
 {
@@ -173,6 +180,29 @@ run_with(void (*second)(void), unsigned int to, bool interrupted)
 	is_interrupted = interrupted;
 	to_shard = to;
 	interleave_all(&interleave);
+}
+
+/* Two take over, one from the other, who may not be through with that: what the first one sent lies in its ring. */
+static void
+init_sent(void)
+{
+	init();
+	send_on(ports[FIRST], held);
+}
+
+static void
+one_after_another(void **state)
+{
+	const struct interleave interleave = {.init = init_sent,
+		.nb_actors = 2,
+		.actors = {middle, last},
+		.check = check,
+		.most_interruptions = 3,
+		.least = 50};
+
+	is_interrupted = false;
+	for (to_shard = 0; to_shard < NB_PORTS; to_shard++)
+		interleave_all(&interleave);
 }
 
 static void
@@ -292,8 +322,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(to_another),
 		cmocka_unit_test(to_itself), cmocka_unit_test(after_another),
-		cmocka_unit_test(stolen_to_another), cmocka_unit_test(stolen_to_itself),
-		cmocka_unit_test(in_one_burst), cmocka_unit_test(stopped_before_it_is_taken_back)};
+		cmocka_unit_test(one_after_another), cmocka_unit_test(stolen_to_another),
+		cmocka_unit_test(stolen_to_itself), cmocka_unit_test(in_one_burst),
+		cmocka_unit_test(stopped_before_it_is_taken_back)};
 
 	return cmocka_run_group_tests_name("sched-interleave-owner", tests, setup, stand_teardown);
 }

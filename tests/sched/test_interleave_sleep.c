@@ -127,6 +127,40 @@ run(unsigned int port, unsigned int nb)
 	interleave_all(&interleave);
 }
 
+/* By who had the lock: in the lists of shard 0, for anybody. */
+static void
+leaves(void)
+{
+	for (unsigned int i = 0; i < nb_events; i++) {
+		__atomic_store_n(&shards[0].priorities_hint, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&shards[0].nb_hint, ++nb_sent, __ATOMIC_RELAXED);
+		shard_wake_helper(&shards[0]);
+	}
+}
+
+static void
+sleeps_until_left(void)
+{
+	while (__atomic_load_n(&shards[0].nb_hint, __ATOMIC_RELAXED) < nb_events)
+		port_sleep(&ports[sleeper]);
+	nb_got = nb_events;
+}
+
+static void
+something_is_left(void **state)
+{
+	const struct interleave interleave = {.init = init,
+		.nb_actors = 2,
+		.actors = {sleeps_until_left, leaves},
+		.check = check,
+		.most_interruptions = 5,
+		.least = 50};
+
+	nb_events = 1;
+	for (sleeper = 0; sleeper < NB_PORTS; sleeper++)
+		interleave_all(&interleave);
+}
+
 static void
 its_owner_sleeps(void **state)
 {
@@ -144,8 +178,8 @@ another_one_sleeps(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(its_owner_sleeps), cmocka_unit_test(another_one_sleeps)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(its_owner_sleeps),
+		cmocka_unit_test(another_one_sleeps), cmocka_unit_test(something_is_left)};
 
 	return cmocka_run_group_tests_name("sched-interleave-sleep", tests, NULL, NULL);
 }
