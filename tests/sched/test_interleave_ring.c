@@ -160,8 +160,9 @@ three_seen_writing(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(two), cmocka_unit_test(three),
-		cmocka_unit_test(two_seen_writing), cmocka_unit_test(three_seen_writing)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(two_seen_writing),
+		cmocka_unit_test(three_seen_writing), cmocka_unit_test(two),
+		cmocka_unit_test(three)};
 
 	return cmocka_run_group_tests_name("sched-interleave-ring", tests, NULL, NULL);
 }
