@@ -69,13 +69,17 @@ weir_sched_running(const struct weir_sched *sched)
 void
 weir_sched_stats(const struct weir_sched *sched, struct weir_sched_stats *stats)
 {
+	uint64_t nb_drained;
+
 	if (stats == NULL)
 		return;
 	memset(stats, 0, sizeof(*stats));
 	if (sched == NULL)
 		return;
+	/* Before the others: what was drained came in before that. */
+	nb_drained = __atomic_load_n(&sched->nb_drained, __ATOMIC_ACQUIRE);
 	sched->backend->stats(sched, stats);
-	stats->nb_drained = __atomic_load_n(&sched->nb_drained, __ATOMIC_RELAXED);
+	stats->nb_drained = nb_drained;
 	stats->nb_invalid += __atomic_load_n(&sched->nb_resting, __ATOMIC_RELAXED);
 }
 

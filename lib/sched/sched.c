@@ -348,7 +348,8 @@ count_drained(void *arg, const struct rte_event *event)
 {
 	struct drained *drained = arg;
 
-	count(&drained->sched->nb_drained, 1);
+	__atomic_store_n(
+		&drained->sched->nb_drained, drained->sched->nb_drained + 1, __ATOMIC_RELEASE);
 	if (event->queue_id < drained->sched->config.nb_queues)
 		count(&drained->sched->nb_drained_of[event->queue_id], 1);
 	if (drained->drain != NULL)

@@ -125,8 +125,9 @@ asked_beside_stop(void **state)
 	pthread_t asker;
 
 	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 1});
+	if (weir_sched_xstats(st_sched, WEIR_SCHED_PART_PORT, 0, NULL, 0) == 0)
+		st_skip("the model is not asked while it stops");
 	st_producer_on_device(1);
-	st_log_clear();
 	assert_int_equal(pthread_create(&asker, NULL, ask, &ended), 0);
 	for (unsigned int round = 1; round <= nb_rounds; round++) {
 		struct rte_event events[16];
