@@ -211,6 +211,50 @@ given_up_long_ago(void **state)
 	st_empty(1);
 }
 
+/* So many others come before the number of one that was given up is used again as the port has beside those that it holds. */
+static void
+number_used_again(unsigned int nb_held)
+{
+	const struct weir_sched_port_config config = {
+		.no_implicit_release = true, .nb_held = (uint16_t)(nb_held + 1)};
+	static struct rte_event events[256];
+	unsigned int nb_others = 0;
+	struct rte_event stale;
+
+	st_builtin_only();
+	st_make((struct weir_sched_config){.nb_ports = 1, .nb_queues = 1, .nb_events = 512});
+	st_queue(0, PARALLEL, 0, 0);
+	assert_int_equal(weir_sched_port_setup(st_sched, 0, &config), 0);
+	st_start();
+	for (unsigned int i = 0; i < nb_held; i++)
+		st_new(0, 0, i, i);
+	assert_int_equal(st_get(0, events, nb_held), nb_held);
+	st_new(0, 0, 0, 0);
+	stale = st_get_one(0);
+	st_release(0, stale);
+	for (;; nb_others++) {
+		struct rte_event other;
+
+		st_new(0, 0, 0, 0);
+		other = st_get_one(0);
+		if (other.impl_opaque == stale.impl_opaque)
+			break;
+		st_release(0, other);
+	}
+	assert_true(nb_others + 1 >= 256 - nb_held - 1);
+	st_teardown(NULL);
+}
+
+static void
+numbers_used_again(void **state)
+{
+	number_used_again(1);
+	number_used_again(100);
+	number_used_again(127);
+	number_used_again(200);
+	number_used_again(254);
+}
+
 /* What the next dequeue released cannot be forwarded, but what that got can. */
 static void
 released_implicitly(void **state)
@@ -309,6 +353,7 @@ main(void)
 		TEST(invalid_events),
 		TEST(another_ports),
 		TEST(given_up_long_ago),
+		TEST(numbers_used_again),
 		TEST(released_implicitly),
 		TEST(not_running),
 		TEST(reserved_operations),
