@@ -124,7 +124,7 @@ struct weir_sched_stats {
  * Make a scheduler. Its queues are atomic, of priority 0, for all ports until they are configured.
  *
  * @param name  for logs and statistics; copied
- * @return NULL with rte_errno: EINVAL, ENOTSUP, ENODEV (no such device), ENOMEM; the log says why
+ * @return NULL with rte_errno: EINVAL, ENOTSUP, ENODEV (no such device), EBUSY (another scheduler has it), ENOMEM; the log says why
  */
 struct weir_sched *weir_sched_create(const char *name, const struct weir_sched_config *config);
 
