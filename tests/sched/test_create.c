@@ -218,6 +218,23 @@ two_of_a_name(void **state)
 	weir_sched_destroy(other);
 }
 
+/* A device has one scheduler at a time. */
+static void
+device_of_another(void **state)
+{
+	struct weir_sched_config config = GOOD;
+
+	if (st_is_builtin())
+		st_skip("builtin is no device");
+	st_sched = weir_sched_create("test", &config);
+	assert_non_null(st_sched);
+	refused("other", &config, EBUSY);
+	assert_non_null(strstr(st_log_last(), "another scheduler has"));
+	st_teardown(NULL);
+	st_sched = weir_sched_create("test", &config);
+	assert_non_null(st_sched);
+}
+
 /* Mappings of this process that prefer a node. */
 static unsigned int
 nb_preferring(void)
@@ -278,6 +295,7 @@ main(void)
 		TEST(create_least),
 		TEST(create_most),
 		TEST(two_of_a_name),
+		TEST(device_of_another),
 		TEST(create_on_node),
 	};
 
