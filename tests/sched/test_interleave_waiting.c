@@ -14,7 +14,8 @@
 
 #include "../../lib/sched/owner.c"
 #include "../../lib/sched/foreign.c"
-#include "../../lib/sched/port.c"
+#include "../../lib/sched/dequeue.c"
+#include "../../lib/sched/enqueue.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"
