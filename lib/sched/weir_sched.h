@@ -17,7 +17,7 @@
  *
  * Of a queue's type, or the event's own where the queue has all types:
  *
- *     atomic    one port at a time has events of a flow; their order is kept
+ *     atomic    one port at a time has events of a flow; their order is kept: of NEW events of several ports, that of each port
  *     ordered   any port may have them; those that are forwarded go on in the order in which they were dequeued. RELEASE
  *               gives a place up, NEW is outside of all order
  *     parallel  any port, no order
