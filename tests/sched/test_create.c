@@ -243,8 +243,10 @@ nb_preferring(void)
 	char line[4096];
 	unsigned int nb = 0;
 
-	if (maps == NULL)
+	if (maps == NULL) {
 		st_skip("no /proc/self/numa_maps");
+		return 0;
+	}
 	while (fgets(line, sizeof(line), maps) != NULL)
 		nb += strstr(line, " prefer") != NULL;
 	fclose(maps);
