@@ -69,6 +69,7 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 	set_slice(block, slice);
 	known = coro_pace_recall(block);
 	block->lessons = LESSONS;
+	block->guessed = false;
 	block->checks = 0;
 	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
@@ -168,6 +169,15 @@ count_slice(const struct weir_coro_block *block, uint64_t cycles)
 		coro_counts_slice(&cache->counts, cycles, coro_slice_of(block));
 }
 
+/* A guess ended the slice before. Who yields by itself might never come to another look, and guess on: the first check tells. */
+static void
+learn_next(struct weir_coro_block *block)
+{
+	block->guessed = false;
+	block->lessons += block->lessons == 0;
+	give(block, 1);
+}
+
 void
 weir_coro_slice_begin(struct weir_coro_block *block)
 {
@@ -183,6 +193,8 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 	note_look(block, now, LOOKS_ONE);
 	if (is_ticking() || coro_pace_is_regular(block)) {
 		plan(block, (float)coro_slice_of(block), UINT32_MAX);
+	} else if (block->guessed) {
+		learn_next(block);
 	} else if (block->resumes % (block->lessons > LESSON ? LESSON : SURVEY) == 0) {
 		block->looks = LOOKS_ALL;
 		give(block, 1);
@@ -224,7 +236,8 @@ look_first(struct weir_coro_block *block, uint32_t nb)
 		block->deadline -= (uint64_t)((float)nb * block->spacing);
 	note_look(block, now, LOOKS_ONE);
 	/* Who yields by itself may never come to the second look, which learns: soon, and not at the same check each time. */
-	return decide(block, now, (nb + 1) / 2);
+	block->guessed = decide(block, now, (nb + 1) / 2);
+	return block->guessed;
 }
 
 /*
