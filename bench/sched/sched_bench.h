@@ -13,6 +13,7 @@
  *     sched_device.c     schedulers: ours, and DPDK's event devices as they are
  *     sched_threads.c    workers on CPUs of their own, slices
  *     sched_loop.c       what producer and workers do in a slice
+ *     sched_arrivals.c   what comes when
  *
  * An event's 64 bits say what it is:
  *
@@ -52,6 +53,25 @@
 
 #define SCHED_STAMP_BITS 40
 #define SCHED_STAMP_MASK ((UINT64_C(1) << SCHED_STAMP_BITS) - 1)
+
+static inline uint32_t
+sched_flow_of(uint64_t what)
+{
+	return (uint32_t)(what >> SCHED_STAMP_BITS) & 0xffff;
+}
+
+static inline unsigned int
+sched_class_of(uint64_t what)
+{
+	return (unsigned int)(what >> (SCHED_STAMP_BITS + 16));
+}
+
+static inline uint64_t
+sched_describe(uint64_t stamp, uint32_t flow, unsigned int class)
+{
+	return (stamp & SCHED_STAMP_MASK) | (uint64_t)flow << SCHED_STAMP_BITS |
+	       (uint64_t) class << (SCHED_STAMP_BITS + 16);
+}
 
 enum sched_kind {
 	SCHED_OURS,
@@ -176,6 +196,20 @@ bool sched_slice_run(
 
 /* How long so many steps of work take on this thread, the least of many times. */
 double sched_work_ns(uint32_t steps);
+
+/* Events of SCHED_OPEN, one after the other. */
+struct sched_arrivals {
+	const struct sched_shape *shape;
+	uint64_t *random;
+	uint64_t due;  /* cycles: when the next one comes */
+	uint64_t mean; /* cycles between two, in 1/1024 */
+	uint64_t fraction, last;
+	unsigned int gap;
+};
+
+void sched_arrivals_begin(struct sched_arrivals *arrivals, const struct sched_shape *shape,
+	uint64_t *random, uint64_t due);
+uint64_t sched_arrivals_next(struct sched_arrivals *arrivals);
 
 /* What a thread runs in a slice. */
 void sched_worker_run(struct sched_worker *worker);

@@ -8,7 +8,6 @@
 
 #define ALLOW_EXPERIMENTAL_API /* rte_event_maintain() */
 
-#include <math.h>
 #include <sched.h>
 
 #include <rte_pause.h>
@@ -18,33 +17,12 @@
 
 bool sched_crowded;
 
-#define GAPS 4096
-
 /* Who talks to whom. */
 enum api {
 	API_OURS,
 	API_DEVICE,
 	API_PIPELINE, /* event_opdl: a port for each queue, and one by which all leaves, of one worker */
 };
-
-static inline uint32_t
-flow_of(uint64_t what)
-{
-	return (uint32_t)(what >> SCHED_STAMP_BITS) & 0xffff;
-}
-
-static inline unsigned int
-class_of(uint64_t what)
-{
-	return (unsigned int)(what >> (SCHED_STAMP_BITS + 16));
-}
-
-static inline uint64_t
-describe(uint64_t stamp, uint32_t flow, unsigned int class)
-{
-	return (stamp & SCHED_STAMP_MASK) | (uint64_t)flow << SCHED_STAMP_BITS |
-	       (uint64_t) class << (SCHED_STAMP_BITS + 16);
-}
 
 static __rte_always_inline enum sched_phase
 phase_of(const struct sched_side *side)
@@ -106,7 +84,7 @@ enqueue_all(struct sched_worker *worker, enum api api, unsigned int port,
 static inline struct sched_flow *
 sample_of(const struct sched_worker *worker, uint64_t what)
 {
-	uint32_t flow = flow_of(what);
+	uint32_t flow = sched_flow_of(what);
 
 	return flow % SCHED_FLOW_SAMPLE == 0 ? &worker->side->flows[flow / SCHED_FLOW_SAMPLE]
 					     : NULL;
@@ -148,7 +126,7 @@ static inline struct rte_event
 new_event(uint64_t what, uint8_t queue, uint8_t type)
 {
 	struct rte_event event = {
-		.flow_id = flow_of(what),
+		.flow_id = sched_flow_of(what),
 		.op = RTE_EVENT_OP_NEW,
 		.sched_type = type,
 		.event_type = RTE_EVENT_TYPE_CPU,
@@ -172,7 +150,7 @@ make_own(struct sched_worker *worker, enum api api, uint16_t nb)
 		uint32_t flow = worker->flow;
 
 		events[i] = new_event(
-			describe(++worker->numbers[flow], flow, 0), 0, side->shape.types[0]);
+			sched_describe(++worker->numbers[flow], flow, 0), 0, side->shape.types[0]);
 		worker->flow = flow + stride < SCHED_FLOWS ? flow + stride : worker->id;
 	}
 	/* before they are in: who finds as many out as in knows that there are no others */
@@ -213,10 +191,10 @@ static inline void
 work(struct sched_worker *worker, uint64_t what)
 {
 	uint64_t now = weir_base_cycles();
-	uint64_t end = now + worker->service_cycles[class_of(what)];
+	uint64_t end = now + worker->service_cycles[sched_class_of(what)];
 	uint64_t sent = what & SCHED_STAMP_MASK, at = now - worker->side->base;
 
-	weir_base_hist_add(&worker->waits[class_of(what)], at > sent ? at - sent : 0);
+	weir_base_hist_add(&worker->waits[sched_class_of(what)], at > sent ? at - sent : 0);
 	while (weir_base_cycles() < end)
 		;
 }
@@ -249,7 +227,7 @@ handle(struct sched_worker *worker, enum sched_mode mode, enum sched_phase phase
 		return true;
 	}
 	event->sched_type = side->shape.types[event->queue_id];
-	event->flow_id = flow_of(event->u64); /* a parallel queue may have lost it */
+	event->flow_id = sched_flow_of(event->u64); /* a parallel queue may have lost it */
 	return mode == SCHED_INSIDE && phase != SCHED_RUN;
 }
 
@@ -401,7 +379,8 @@ produce(struct sched_side *side, enum api api, uint64_t end)
 				uint32_t flow = producer->flow;
 
 				events[i] = new_event(
-					describe(++producer->numbers[flow], flow, 0), 0, type);
+					sched_describe(++producer->numbers[flow], flow, 0), 0,
+					type);
 				producer->flow = (flow + 1) % SCHED_FLOWS;
 			}
 			enqueue_all(producer, api, 0, events, burst);
@@ -430,67 +409,23 @@ sched_producer_flush(struct sched_side *side)
 	flush(&side->producer, side->kind <= SCHED_LAYER ? API_OURS : API_DEVICE);
 }
 
-static uint64_t gaps[GAPS]; /* between arrivals, exponential, in 1/1024 of their mean */
-
-static void
-make_gaps(void)
-{
-	uint64_t seed = 7, sum = 0;
-
-	if (gaps[0] != 0)
-		return;
-	for (unsigned int i = 0; i < GAPS; i++) {
-		double u = ((double)(bench_random(&seed) >> 11) + 1) / 9007199254740993.0;
-
-		gaps[i] = (uint64_t)(-log(u) * 1024) + 1;
-		sum += gaps[i];
-	}
-	for (unsigned int i = 0; i < GAPS; i++) /* their mean is exact */
-		gaps[i] = gaps[i] * 1024 * GAPS / sum + 1;
-}
-
-/* What comes next: its flow, its class. */
-static uint64_t
-draw(struct sched_side *side, uint64_t stamp)
-{
-	const struct sched_shape *shape = &side->shape;
-	uint64_t bits = bench_random(&side->random);
-	double share = (double)(bits >> 32 & 0xffff) / 65536;
-	uint32_t flow = (double)(bits & 0xffff) / 65536 < shape->hot_share
-				? 0
-				: (uint32_t)(bits >> 16) % SCHED_FLOWS;
-	unsigned int class = 0;
-
-	while (class < SCHED_CLASSES - 1 && share >= shape->class_share[class])
-		share -= shape->class_share[class ++];
-	if (shape->class_queues)
-		flow = flow / SCHED_CLASSES * SCHED_CLASSES + class;
-	return describe(stamp, flow, class);
-}
-
 /* Each at its time, or as soon as possible after it: its stamp is the time when it should have gone. */
 static __rte_always_inline uint64_t
 produce_timed(struct sched_side *side, enum api api, uint64_t end)
 {
-	const uint64_t mean = (uint64_t)((double)weir_base_cycles_hz() / side->shape.events_per_s *
-					 1024); /* in 1/1024 */
 	struct sched_worker *producer = &side->producer;
-	uint64_t now = weir_base_cycles(), due = now - side->base, fraction = 0, last = 0;
+	struct sched_arrivals arrivals;
 	struct rte_event events[SCHED_BURST];
-	unsigned int gap = (unsigned int)bench_random(&side->random) % GAPS;
+	uint64_t now = weir_base_cycles();
 	uint16_t nb;
 
+	sched_arrivals_begin(&arrivals, &side->shape, &side->random, now - side->base);
 	while ((now = weir_base_cycles()) < end) {
-		for (nb = 0; nb < SCHED_BURST && due <= now - side->base; nb++) {
-			uint64_t what = draw(side, due > last ? due : last + 1);
-			uint8_t queue = side->shape.class_queues ? class_of(what) : 0;
+		for (nb = 0; nb < SCHED_BURST && arrivals.due <= now - side->base; nb++) {
+			uint64_t what = sched_arrivals_next(&arrivals);
+			uint8_t queue = side->shape.class_queues ? sched_class_of(what) : 0;
 
-			last = what & SCHED_STAMP_MASK;
 			events[nb] = new_event(what, queue, side->shape.types[queue]);
-			fraction += mean * gaps[gap] / 1024;
-			gap = (gap + 1) % GAPS;
-			due += fraction / 1024;
-			fraction %= 1024;
 		}
 		if (nb > 0) {
 			enqueue_all(producer, api, 0, events, nb);
@@ -500,7 +435,7 @@ produce_timed(struct sched_side *side, enum api api, uint64_t end)
 			rest(producer);
 		}
 	}
-	return now - side->base > due ? now - side->base - due : 0;
+	return now - side->base > arrivals.due ? now - side->base - arrivals.due : 0;
 }
 
 uint64_t
@@ -508,11 +443,9 @@ sched_producer_run(struct sched_side *side, uint64_t end)
 {
 	bool ours = side->producer.port != NULL;
 
-	if (side->shape.mode == SCHED_OPEN) {
-		make_gaps();
+	if (side->shape.mode == SCHED_OPEN)
 		return ours ? produce_timed(side, API_OURS, end)
 			    : produce_timed(side, API_DEVICE, end);
-	}
 	if (ours)
 		produce(side, API_OURS, end);
 	else
@@ -528,7 +461,8 @@ sched_producer_fill(struct sched_side *side)
 
 	for (unsigned int i = 0; i < SCHED_POPULATION; i++) {
 		uint32_t flow = i % SCHED_FLOWS;
-		struct rte_event event = new_event(describe(0, flow, 0), 0, side->shape.types[0]);
+		struct rte_event event =
+			new_event(sched_describe(0, flow, 0), 0, side->shape.types[0]);
 
 		/* where each worker has its own one, nobody else is at its port yet */
 		enqueue_all(side->kind == SCHED_APART
