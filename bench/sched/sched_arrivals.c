@@ -63,8 +63,7 @@ draw(const struct sched_shape *shape, uint64_t *random, uint64_t stamp)
 uint64_t
 sched_arrivals_next(struct sched_arrivals *arrivals)
 {
-	const uint64_t stamp =
-		arrivals->due > arrivals->last ? arrivals->due : arrivals->last + 1;
+	const uint64_t stamp = arrivals->due > arrivals->last ? arrivals->due : arrivals->last + 1;
 
 	arrivals->last = stamp & SCHED_STAMP_MASK;
 	arrivals->fraction += arrivals->mean * gaps[arrivals->gap] / 1024;

@@ -11,6 +11,7 @@
  *     sched_idle.c       those with ports that nobody calls
  *     sched_turns.c      sides in turns
  *     sched_device.c     schedulers: ours, and DPDK's event devices as they are
+ *     sched_free.c       a scheduler that costs nothing, in thought
  *     sched_threads.c    workers on CPUs of their own, slices
  *     sched_loop.c       what producer and workers do in a slice
  *     sched_arrivals.c   what comes when
@@ -81,6 +82,7 @@ enum sched_kind {
 	SCHED_DSW,    /* the rest: devices as they are */
 	SCHED_SW,
 	SCHED_OPDL,
+	SCHED_FREE, /* none: what waits would be if scheduling cost nothing */
 };
 
 enum sched_mode {
@@ -193,6 +195,11 @@ const char *sched_kind_name(enum sched_kind kind);
 /* A slice of so many nanoseconds, in which something of each class comes out. False: events were lost, doubled or out of order, which why says. */
 bool sched_slice_run(
 	struct sched_side *side, uint64_t ns, struct sched_slice *slice, char *why, size_t size);
+
+/* The same of SCHED_FREE, without a thread: rate and waits of SCHED_OPEN, with one atomic queue or one for each class. 0 or -ENOMEM. */
+int sched_free_run(struct sched_side *side, uint64_t ns, struct sched_slice *slice);
+/* From what the workers have noted. False: of some class nothing came out, and its waits would be 0. */
+bool sched_slice_waits(const struct sched_side *side, struct sched_slice *slice);
 
 /* How long so many steps of work take on this thread, the least of many times. */
 double sched_work_ns(uint32_t steps);

@@ -27,6 +27,7 @@ static const struct {
 	[SCHED_DSW] = {"event_dsw", "event_dsw"},
 	[SCHED_SW] = {"event_sw", "event_sw"},
 	[SCHED_OPDL] = {"event_opdl", "event_opdl"},
+	[SCHED_FREE] = {"at no cost", NULL},
 };
 
 static unsigned int nb_made; /* devices, for their names */
@@ -331,6 +332,8 @@ sched_side_create(struct sched_side *side, enum sched_kind kind, const struct sc
 			side->workers[i].service_cycles[c] =
 				weir_base_ns_to_cycles((uint64_t)shape->class_ns[c]);
 	}
+	if (kind == SCHED_FREE)
+		return 0;
 	rc = kind <= SCHED_LAYER ? create_ours(side) : create_theirs(side);
 	if (rc < 0)
 		sched_side_destroy(side);

@@ -215,9 +215,8 @@ drain(struct sched_side *side)
 	return counts.in == counts.out;
 }
 
-/* @return false: of some class nothing came out, and its waits would be 0 */
-static bool
-percentiles(const struct sched_side *side, struct sched_slice *slice)
+bool
+sched_slice_waits(const struct sched_side *side, struct sched_slice *slice)
 {
 	static struct weir_base_hist all, one;
 	bool seen = true;
@@ -283,7 +282,7 @@ run_once(struct sched_side *side, uint64_t ns, struct sched_slice *slice, bool *
 		.refused = (double)end.refused / (double)end.in,
 		.behind_ns = (double)weir_base_cycles_to_ns(behind),
 	};
-	*seen = side->shape.mode != SCHED_OPEN || percentiles(side, slice);
+	*seen = side->shape.mode != SCHED_OPEN || sched_slice_waits(side, slice);
 	if (!ok)
 		snprintf(why, size, "%s: %" PRIu64 " events went in, %" PRIu64 " came out",
 			side->name, end.in, end.out);
@@ -302,6 +301,12 @@ sched_slice_run(
 	const uint64_t end = weir_base_cycles() + weir_base_ns_to_cycles(PATIENCE_NS);
 	bool ok, seen;
 
+	if (side->kind == SCHED_FREE) {
+		if (sched_free_run(side, ns, slice) == 0)
+			return true;
+		snprintf(why, size, "%s: no memory", side->name);
+		return false;
+	}
 	/* Again, where others had the CPUs for nearly all of it. */
 	do
 		ok = run_once(side, ns, slice, &seen, why, size);

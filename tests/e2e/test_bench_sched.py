@@ -72,6 +72,19 @@ def test_latency():
         for wait in [*side["classes"], side["all"]]:
             assert 0 < wait["p50_ns"] <= wait["p99_ns"] <= wait["p999_ns"]
         assert side["ns_per_p99"] == pytest.approx(side["classes"][0]["p99_ns"], rel=1e-3)
+    # What takes 1 us waits for one of three workers, and only for what is not of lower priority.
+    free = rows[0]["at_no_cost"]
+    assert free["mev_per_s"] == pytest.approx(2.4, rel=0.05)
+    p99 = [wait["p99_ns"] for wait in free["classes"]]
+    assert 0 < p99[0] < 1100 and p99 == sorted(p99)
+    assert all(p99[0] < side["classes"][0]["p99_ns"] for side in [rows[0]["ours"], *(row["peer"] for row in rows)])
+
+
+def test_at_no_cost():
+    """The hot flow is a queue of its own with one server (M/D/1 at 80 %): 1 of 50 of its events waits longer than some 8 services of 2 us."""
+    [row] = bench("hot-flow", "--ours", "--json").json()["latency"]
+    assert row["at_no_cost"]["all"]["p99_ns"] == pytest.approx(17000, rel=0.2)
+    assert row["ours"]["all"]["p99_ns"] > row["at_no_cost"]["all"]["p99_ns"]
 
 
 @pytest.mark.parametrize("case", SCALING)
