@@ -269,6 +269,7 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 	sched_scaling_run(options, &report);
 	sched_idle_run(options, &report);
 	sched_threads_stop();
+	sched_lines_report(&report);
 	return bench_report_end(&report);
 }
 

@@ -13,6 +13,7 @@
  *     sched_device.c     schedulers: ours, and DPDK's event devices as they are
  *     sched_free.c       a scheduler that costs nothing, in thought
  *     sched_threads.c    workers on CPUs of their own, slices
+ *     sched_lines.c      how long lines take between their CPUs
  *     sched_loop.c       what producer and workers do in a slice
  *     sched_arrivals.c   what comes when
  *
@@ -183,6 +184,10 @@ struct sched_slice {
 int sched_threads_start(const cpu_set_t *allowed);
 void sched_threads_stop(void);
 
+/* Each of them runs this, with its number; main does what it likes, and waits for them. */
+void sched_threads_begin(void (*run)(unsigned int id));
+void sched_threads_join(void);
+
 /* CPUs that no thread has yet. */
 unsigned int sched_threads_spare(void);
 
@@ -200,6 +205,10 @@ bool sched_slice_run(
 int sched_free_run(struct sched_side *side, uint64_t ns, struct sched_slice *slice);
 /* From what the workers have noted. False: of some class nothing came out, and its waits would be 0. */
 bool sched_slice_waits(const struct sched_side *side, struct sched_slice *slice);
+
+/* How long a cache line takes between the CPUs of producer and workers, once more; and what was seen. */
+void sched_lines_look(void);
+void sched_lines_report(struct bench_report *report);
 
 /* How long so many steps of work take on this thread, the least of many times. */
 double sched_work_ns(uint32_t steps);

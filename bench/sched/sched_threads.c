@@ -20,7 +20,8 @@
 static struct {
 	pthread_t threads[SCHED_THREADS];
 	unsigned int nb, nb_spare;
-	struct sched_side *side; /* NULL: end */
+	struct sched_side *side;
+	void (*run)(unsigned int id); /* NULL: end */
 	unsigned int turn __attribute__((aligned(64)));
 	unsigned int nb_done __attribute__((aligned(64)));
 } pool;
@@ -45,9 +46,9 @@ thread_main(void *arg)
 		while (__atomic_load_n(&pool.turn, __ATOMIC_ACQUIRE) == turn)
 			relax();
 		turn++;
-		if (pool.side == NULL)
+		if (pool.run == NULL)
 			break;
-		sched_worker_run(&pool.side->workers[id]);
+		pool.run(id);
 		__atomic_fetch_add(&pool.nb_done, 1, __ATOMIC_RELEASE);
 	}
 	rte_thread_unregister();
@@ -99,18 +100,31 @@ sched_threads_spare(void)
 	return pool.nb_spare;
 }
 
-static void
-start_turn(struct sched_side *side)
+void
+sched_threads_begin(void (*run)(unsigned int id))
 {
-	pool.side = side;
+	pool.run = run;
 	__atomic_store_n(&pool.nb_done, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&pool.turn, 1, __ATOMIC_RELEASE);
 }
 
 void
+sched_threads_join(void)
+{
+	while (__atomic_load_n(&pool.nb_done, __ATOMIC_ACQUIRE) < pool.nb)
+		relax();
+}
+
+static void
+run_side(unsigned int id)
+{
+	sched_worker_run(&pool.side->workers[id]);
+}
+
+void
 sched_threads_stop(void)
 {
-	start_turn(NULL);
+	sched_threads_begin(NULL);
 	for (unsigned int i = 0; i < pool.nb; i++)
 		pthread_join(pool.threads[i], NULL);
 	pool.nb = 0;
@@ -209,8 +223,7 @@ drain(struct sched_side *side)
 	/* once more: what was seen out last is given up by the next dequeue, and nothing may come twice */
 	usleep(50);
 	__atomic_store_n(&side->phase, SCHED_STOP, __ATOMIC_RELAXED);
-	while (__atomic_load_n(&pool.nb_done, __ATOMIC_ACQUIRE) < pool.nb)
-		relax();
+	sched_threads_join();
 	counts = count(side);
 	return counts.in == counts.out;
 }
@@ -260,7 +273,8 @@ run_once(struct sched_side *side, uint64_t ns, struct sched_slice *slice, bool *
 	/* before anybody works: those that go round must not meet those that come in */
 	if (side->shape.mode == SCHED_INSIDE)
 		sched_producer_fill(side);
-	start_turn(side);
+	pool.side = side;
+	sched_threads_begin(run_side);
 	if (side->shape.mode == SCHED_OWN)
 		wait_for_all(side);
 	if (side->shape.mode != SCHED_OPEN)

@@ -85,6 +85,7 @@ sched_turns_run(struct sched_turns *turns, uint64_t slice_ns, unsigned int round
 		if (options->rounds == 0 && at >= rounds_min &&
 			weir_base_time_ns() - start_ns >= limit_ns)
 			break;
+		sched_lines_look();
 		for (unsigned int i = 0; i < turns->nb_sides; i++) {
 			unsigned int s = r % 2 == 0 ? i : turns->nb_sides - 1 - i;
 

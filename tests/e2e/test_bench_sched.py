@@ -60,6 +60,15 @@ def test_ours_alone():
     assert row["ours"]["cycles_per_event"] > 0 and "peer" not in row
 
 
+def test_lines():
+    """Each two of the four CPUs; where there are fewer, a line would wait for its thread's turn."""
+    report = bench("stages-4", "--ours", "--json").json()
+    lines = report.get("line_ns", [])
+    assert len(lines) == (0 if report["crowded"] else 6)
+    assert {line.get("producer_and_worker") for line in lines} <= {None, 0, 1, 2}
+    assert all(0 < line["p10"] <= line["median"] <= line["p90"] for line in lines)
+
+
 def test_latency():
     report = bench("latency-high", "--json").json()
     rows = [*report["latency"], *report.get("other_latency", [])]
