@@ -201,7 +201,7 @@ const char *sched_kind_name(enum sched_kind kind);
 bool sched_slice_run(
 	struct sched_side *side, uint64_t ns, struct sched_slice *slice, char *why, size_t size);
 
-/* The same of SCHED_FREE, without a thread: rate and waits of SCHED_OPEN, with one atomic queue or one for each class. 0 or -ENOMEM. */
+/* The same of SCHED_FREE, without a thread: rate and waits of SCHED_OPEN, with one atomic queue or one for each class. 0, -ENOMEM, or -ENODATA: of some class nothing came. */
 int sched_free_run(struct sched_side *side, uint64_t ns, struct sched_slice *slice);
 /* From what the workers have noted. False: of some class nothing came out, and its waits would be 0. */
 bool sched_slice_waits(const struct sched_side *side, struct sched_slice *slice);

@@ -14,9 +14,10 @@
 
 #define NONE  UINT32_MAX
 #define NEVER UINT64_MAX
-#define BARELY                                                                                     \
-	1.3 /* more events come in a slice than on average: no more than so many times as many */
-#define AT_LEAST 1000
+
+/* Room for what comes in a slice: so many times what comes on average, and so many more. */
+#define ROOM      1.3
+#define ROOM_MORE 1000
 
 /* An event, by its number in the order in which they come. */
 struct coming {
@@ -37,8 +38,8 @@ struct server {
 struct free_run {
 	struct sched_side *side;
 	struct coming *events;
-	uint32_t *heap; /* that may be had */
-	uint32_t nb_heap, nb_events, nb_max;
+	uint32_t *ready; /* those that may be had, in no order: at such a load they are few */
+	uint32_t nb_ready, nb_max;
 	struct flow flows[SCHED_FLOWS];
 	struct server servers[SCHED_WORKERS];
 };
@@ -54,33 +55,17 @@ goes_before(const struct free_run *run, uint32_t a, uint32_t b)
 	return a < b;
 }
 
-static void
-heap_push(struct free_run *run, uint32_t event)
-{
-	uint32_t at = run->nb_heap++;
-
-	for (; at > 0 && goes_before(run, event, run->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		run->heap[at] = run->heap[(at - 1) / 2];
-	run->heap[at] = event;
-}
-
 static uint32_t
-heap_pop(struct free_run *run)
+take_first(struct free_run *run)
 {
-	const uint32_t first = run->heap[0], last = run->heap[--run->nb_heap];
-	uint32_t at = 0, below;
+	uint32_t first = 0, event;
 
-	while ((below = 2 * at + 1) < run->nb_heap) {
-		if (below + 1 < run->nb_heap &&
-			goes_before(run, run->heap[below + 1], run->heap[below]))
-			below++;
-		if (!goes_before(run, run->heap[below], last))
-			break;
-		run->heap[at] = run->heap[below];
-		at = below;
-	}
-	run->heap[at] = last;
-	return first;
+	for (uint32_t i = 1; i < run->nb_ready; i++)
+		if (goes_before(run, run->ready[i], run->ready[first]))
+			first = i;
+	event = run->ready[first];
+	run->ready[first] = run->ready[--run->nb_ready];
+	return event;
 }
 
 /* Whoever has nothing to do begins. */
@@ -89,13 +74,13 @@ begin(struct free_run *run, uint64_t now)
 {
 	struct sched_worker *noted = &run->side->workers[0];
 
-	for (unsigned int i = 0; i < run->side->shape.nb_workers && run->nb_heap > 0; i++) {
+	for (unsigned int i = 0; i < run->side->shape.nb_workers && run->nb_ready > 0; i++) {
 		struct server *server = &run->servers[i];
 		uint64_t what;
 
 		if (server->until != NEVER)
 			continue;
-		what = run->events[heap_pop(run)].what;
+		what = run->events[take_first(run)].what;
 		server->flow = sched_flow_of(what);
 		server->until = now + noted->service_cycles[sched_class_of(what)];
 		weir_base_hist_add(
@@ -110,7 +95,7 @@ arrive(struct free_run *run, uint32_t event)
 
 	if (!flow->busy) {
 		flow->busy = true;
-		heap_push(run, event);
+		run->ready[run->nb_ready++] = event;
 		return;
 	}
 	if (flow->first == NONE)
@@ -132,7 +117,7 @@ end(struct free_run *run, struct server *server)
 		return;
 	}
 	flow->first = run->events[next].next;
-	heap_push(run, next);
+	run->ready[run->nb_ready++] = next;
 }
 
 static struct server *
@@ -164,33 +149,34 @@ static bool
 make_run(struct free_run *run, struct sched_side *side, uint64_t ns)
 {
 	*run = (struct free_run){.side = side};
-	run->nb_max = (uint32_t)(side->shape.events_per_s * (double)ns * 1e-9 * BARELY) + AT_LEAST;
+	run->nb_max = (uint32_t)(side->shape.events_per_s * (double)ns * 1e-9 * ROOM) + ROOM_MORE;
 	run->events = calloc(run->nb_max, sizeof(*run->events));
-	run->heap = calloc(run->nb_max, sizeof(*run->heap));
+	run->ready = calloc(run->nb_max, sizeof(*run->ready));
 	for (unsigned int i = 0; i < SCHED_FLOWS; i++)
 		run->flows[i].first = NONE;
 	for (unsigned int i = 0; i < SCHED_WORKERS; i++)
 		run->servers[i].until = NEVER;
-	return run->events != NULL && run->heap != NULL;
+	return run->events != NULL && run->ready != NULL;
 }
 
-/* As for a slice of a scheduler, nothing is inside when it begins, and all comes out. */
-static void
+/* As for a slice of a scheduler, nothing is inside when it begins, and all comes out. @return how many came */
+static uint32_t
 run_slice(struct free_run *run, uint64_t cycles)
 {
 	struct sched_arrivals arrivals;
+	uint32_t i;
 
 	sched_arrivals_begin(&arrivals, &run->side->shape, &run->side->random, 1);
-	for (uint32_t i = 0; i < run->nb_max && arrivals.due < cycles; i++) {
+	for (i = 0; i < run->nb_max && arrivals.due < cycles; i++) {
 		const uint64_t what = sched_arrivals_next(&arrivals);
 
 		run->events[i] = (struct coming){what, NONE};
 		work_until(run, what & SCHED_STAMP_MASK);
 		arrive(run, i);
 		begin(run, what & SCHED_STAMP_MASK);
-		run->nb_events++;
 	}
 	work_until(run, NEVER);
+	return i;
 }
 
 int
@@ -200,14 +186,13 @@ sched_free_run(struct sched_side *side, uint64_t ns, struct sched_slice *slice)
 	int rc = -ENOMEM;
 
 	if (make_run(&run, side, ns)) {
-		for (unsigned int i = 0; i < SCHED_WORKERS; i++)
-			memset(side->workers[i].waits, 0, sizeof(side->workers[i].waits));
-		run_slice(&run, weir_base_ns_to_cycles(ns));
-		*slice = (struct sched_slice){.rate = run.nb_events * 1e9 / (double)ns};
-		sched_slice_waits(side, slice);
-		rc = 0;
+		/* begin() notes them all with the first worker. */
+		memset(side->workers[0].waits, 0, sizeof(side->workers[0].waits));
+		*slice = (struct sched_slice){
+			.rate = run_slice(&run, weir_base_ns_to_cycles(ns)) * 1e9 / (double)ns};
+		rc = sched_slice_waits(side, slice) ? 0 : -ENODATA;
 	}
 	free(run.events);
-	free(run.heap);
+	free(run.ready);
 	return rc;
 }

@@ -314,12 +314,13 @@ sched_slice_run(
 {
 	const uint64_t end = weir_base_cycles() + weir_base_ns_to_cycles(PATIENCE_NS);
 	bool ok, seen;
+	int rc;
 
 	if (side->kind == SCHED_FREE) {
-		if (sched_free_run(side, ns, slice) == 0)
-			return true;
-		snprintf(why, size, "%s: no memory", side->name);
-		return false;
+		rc = sched_free_run(side, ns, slice);
+		if (rc < 0)
+			snprintf(why, size, "%s: %s", side->name, strerror(-rc));
+		return rc == 0;
 	}
 	/* Again, where others had the CPUs for nearly all of it. */
 	do
