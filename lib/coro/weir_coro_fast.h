@@ -75,7 +75,7 @@ struct weir_coro_block {
 	float skip_rate;  /**< and more of them, per cycle that is left */
 	uint8_t lessons;  /**< slices in a row to learn from */
 	bool sparse;      /**< each check is to look at the clock: that costs less than to count */
-	bool guessed;     /**< the last slice was over by what was known of spacings only */
+	bool guessed;     /**< a slice was over by a guess: one that is looked at has to tell */
 	bool surprised;   /**< the last look did not fit: the next one tells if that is to last */
 	char *stack;      /**< lowest usable byte */
 	char *top;        /**< first byte above its stack */
