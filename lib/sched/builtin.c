@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "move.h"
 #include "owner.h"
 
 /* Credits that a port takes at a time, at most. */
@@ -18,6 +19,10 @@
 
 /* Beside events that take so long it costs little when another port takes over what is ready behind them. */
 #define SLOW_NS 500
+
+/* How long a move of flows may take before it is given up, and how long it is looked whether one is worth its while. */
+#define MOVE_PATIENCE_NS 1000000
+#define MOVE_PERIOD_NS   250000
 
 /* Memory that is there when it is touched, zeroed. Its node is preferred, not bound: memory on another one is slower, none is the end. */
 static void *
@@ -348,6 +353,7 @@ reset_ports(struct builtin *builtin)
 	/* What was granted is for later. */
 	builtin->reserved = (int32_t)sched->config.nb_reserved - builtin->granted;
 	builtin->priorities_used = 0;
+	move_reset(builtin);
 }
 
 static int
@@ -365,6 +371,8 @@ builtin_start(struct weir_sched *sched)
 	builtin->slow = (uint32_t)weir_base_ns_to_cycles(SLOW_NS);
 	builtin->away = (uint32_t)weir_base_ns_to_cycles(WEIR_BASE_SCHED_AWAY_NS);
 	builtin->patience = owner_patience();
+	builtin->move_period = weir_base_ns_to_cycles(MOVE_PERIOD_NS);
+	builtin->move_patience = weir_base_ns_to_cycles(MOVE_PATIENCE_NS);
 	if (builtin->shards == NULL) {
 		rc = shards_init(builtin);
 		if (rc < 0)
@@ -387,6 +395,7 @@ builtin_start(struct weir_sched *sched)
 	}
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		builtin->shards[i].all_groups = all_groups;
+	builtin->may_move = move_may(builtin);
 	return 0;
 }
 

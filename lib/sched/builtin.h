@@ -9,8 +9,9 @@
  *      port 1 --ring---> shard 0 -----+---> lane                  +--> ready, by priority and group --> port 0
  *      shard 1 -ring--/   lock         \--> lane                 /                                      (or a thief)
  *
- * Flows are divided among shards for good; each port that dequeues owns one, and those of ports that do not come (owner.c). Who has a
- * shard's lock is its scheduler: its owner as a rule, idle ports when it is busy. Events come to a shard by rings, one for each port and for each shard: nobody waits to
+ * Flows are divided among shards; they change to another one only where a shard's owner does not get through what it has (move.c).
+ * Each port that dequeues owns a shard, and those of ports that do not come (owner.c). Who has a shard's lock is its scheduler: its
+ * owner as a rule, idle ports when it is busy. Events come to a shard by rings, one for each port and for each shard: nobody waits to
  * enqueue. Each ring has room for as many events as may be inside: it is never full.
  *
  * A line that two cores use costs 100 ns and more each time it changes hands. So rings are looked at seldom while they are busy
@@ -33,6 +34,7 @@
  *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists, places
  *      enqueue.c   with plain.h, foreign.c     dequeue.c         with take.c, look.c (when to look where)
  *      owner.c     who serves which shard      held.h, give_up.h what ports hold
+ *      move.c      flows that change shards    move_when.c       and when
  *      credit.c, switch.c, sleep.c, builtin_stats.c
  */
 
@@ -151,6 +153,12 @@ struct held {
 /* Events that a port puts in under a lock, at a time. */
 #define FOREIGN_MAX 32
 
+/* What a shard's owner did by some time. */
+struct pace {
+	uint64_t at; /* cycles */
+	uint32_t nb_polls, nb_taken;
+};
+
 /* What a port saw of another one's shard. */
 struct seen {
 	uint64_t at; /* cycles: since when it has not been polled */
@@ -162,6 +170,22 @@ struct seen {
 	bool is_overdue;          /* and had not changed since the last such look */
 	uint64_t look_at;         /* cycles: not before */
 	bool is_slow;             /* its events took long when it was seen to come last */
+	struct pace its,
+		own; /* its owner's, and the port's, when it was looked last whether it needs help all the time; */
+	uint32_t nb_helped; /* events taken over from there since then */
+};
+
+/* What a port knows of moves, the one that it makes, and what it remembers of events that it took over. */
+struct port_move {
+	uint32_t open; /* builtin->move when it said last that nothing is to be moved */
+	uint32_t
+		answered; /* as far as it does what that says; 0: it was never asked. The mover reads it */
+	uint32_t own;     /* as it was when this port asked; 0: it did not */
+	uint16_t by_lock; /* a class, and 1: its events are put in under the lock; 0: none */
+	uint8_t from;     /* shard */
+	uint8_t nb_tries;
+	uint8_t nb_taken;  /* of the next ones */
+	uint8_t taken[32]; /* classes of events that it took over, the last ones */
 };
 
 /* Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. */
@@ -200,9 +224,10 @@ struct builtin_port {
 	uint64_t known;              /* shards that know of its rings there */
 	uint64_t touched;            /* shards whose rings got events that are not published yet */
 	uint64_t groups;             /* that it served when it looked for what was ready */
+	struct port_move move;       /* classes of flows that go to other shards */
 	struct weir_sched_stats counts __attribute__((aligned(64))); /* its thread writes */
 	uint64_t nb_enqueued[WEIR_SCHED_QUEUES_MAX], nb_dequeued[WEIR_SCHED_QUEUES_MAX];
-	uint64_t nb_looks, nb_sleeps, nb_taken_over;
+	uint64_t nb_looks, nb_sleeps, nb_taken_over, nb_moved;
 	uint64_t idle_since;                          /* cycles: it found nothing since */
 	uint32_t asleep __attribute__((aligned(64))); /* others wake it */
 	uint64_t
@@ -261,7 +286,13 @@ struct builtin {
 		slack; /* cycles that a shard's owner has for what is of higher priority than others' */
 	uint64_t senders;         /* ports that may be a shard's */
 	uint32_t priorities_used; /* ever, since it was started */
-	int socket_id;            /* of its memory; -1: any */
+	uint32_t move;            /* which class of flows is to go to another shard: move.c */
+	bool may_move;
+	uint64_t askable;       /* ports that have to answer */
+	uint64_t move_asked_at; /* cycles */
+	uint64_t move_patience; /* cycles */
+	uint64_t move_period;   /* cycles: so long it is looked whether a move is worth its while */
+	int socket_id;          /* of its memory; -1: any */
 	struct queue_info queues[256];
 	int32_t inside __attribute__((aligned(64)));   /* credits taken, ports' own included */
 	int32_t reserved __attribute__((aligned(64))); /* reserved credits that are left */
@@ -343,12 +374,14 @@ event_lane(const struct builtin *builtin, uint64_t word, uint8_t type)
 	return lane_of(&lanes, word);
 }
 
-/* The number of its flow's shard. */
+/* The number of its flow's shard; it stays so while that is locked, or the flow held. */
 static inline unsigned int
 event_shard(const struct builtin *builtin, uint64_t word)
 {
-	return builtin->queues[word_queue(word)]
-		.shard_of[flow_class(builtin, word_flow(word) & builtin->flow_mask)];
+	const uint8_t *shard_of = builtin->queues[word_queue(word)].shard_of;
+
+	return __atomic_load_n(&shard_of[flow_class(builtin, word_flow(word) & builtin->flow_mask)],
+		__ATOMIC_ACQUIRE);
 }
 
 /* builtin.c: from now on it is used. @return false: there is no such queue */

@@ -3,6 +3,7 @@
 /* What a port of the builtin scheduler's thread gets: dequeue. */
 
 #include "give_up.h"
+#include "move.h"
 
 /* All that is held is given up. @return the shard that is locked, or NULL */
 static struct shard *
@@ -155,6 +156,10 @@ dequeue_anywhere(
 	uint16_t got = 0;
 	bool serves = true;
 
+	if (unlikely(port->move.answered != 0 && move_is_news(port)))
+		move_answer(port);
+	if (unlikely(port->move.own != 0 && locked == NULL))
+		move_go_on(port);
 	if (port->own != NULL) {
 		if (unlikely(owner_has_changed(port)))
 			serves = owner_turn(port);

@@ -5,6 +5,7 @@
 #include <rte_errno.h>
 
 #include "give_up.h"
+#include "move.h"
 #include "plain.h"
 
 /* Into the ring to its shard, to be published. @return the shard */
@@ -26,6 +27,18 @@ put_into_burst(struct builtin_port *port, struct rte_event event)
 
 	port->touched |= (uint64_t)1 << shard;
 	port->sent_priorities[shard] |= (uint8_t)(1u << event_priority(port->builtin, event.event));
+}
+
+/* Into the ring to its shard; or into that itself, while its flow goes from one to another. */
+static inline void
+put_or_insert(struct builtin_port *port, struct rte_event event)
+{
+	if (!move_concerns(port, event.event)) {
+		put_into_burst(port, event);
+		return;
+	}
+	note_priority(port->builtin, event_priority(port->builtin, event.event));
+	builtin_insert(port->builtin, &event);
 }
 
 /* To the end of this call, when what it became can be seen. */
@@ -179,11 +192,11 @@ forward(struct builtin_port *port, struct rte_event event)
 		end_later(port, number);
 		return;
 	}
-	if (held->flags & HELD_FOREIGN) {
+	if ((held->flags & HELD_FOREIGN) != 0 && !move_concerns(port, event.event)) {
 		note_priority(port->builtin, event_priority(port->builtin, event.event));
 		foreign_forward(port, event);
 	} else {
-		put_into_burst(port, event);
+		put_or_insert(port, event);
 	}
 	if (held->kind == HELD_PARALLEL)
 		port_forget(port, number);
@@ -219,7 +232,7 @@ enqueue_one(struct builtin_port *port, struct rte_event event, struct tally *tal
 		if (!credit_get(port))
 			return ENOSPC;
 		event.event = word_mark(event.event, false);
-		put_into_burst(port, event);
+		put_or_insert(port, event);
 		count_into_queue(port, event);
 		tally->nb_new++;
 		return 0;
@@ -289,7 +302,11 @@ put_run(struct builtin_port *port, const struct rte_event *events, uint16_t nb, 
 static __rte_noinline uint16_t
 enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
-	uint32_t priorities = __atomic_load_n(&port->builtin->priorities_used, __ATOMIC_RELAXED);
+	/* While flows go from one shard to another each event is looked at. */
+	uint32_t priorities =
+		port->move.by_lock != 0
+			? 0
+			: __atomic_load_n(&port->builtin->priorities_used, __ATOMIC_RELAXED);
 	struct tally tally = {0};
 	uint16_t i = 0;
 
@@ -386,7 +403,9 @@ builtin_enqueue(struct weir_sched_port *base, const struct rte_event *events, ui
 {
 	struct builtin_port *port = (struct builtin_port *)base;
 
-	if (nb != 1)
+	if (unlikely(move_is_news(port)))
+		move_answer(port);
+	if (nb != 1 || unlikely(port->move.by_lock != 0))
 		return enqueue_burst(port, events, nb);
 	return events->op == RTE_EVENT_OP_NEW ? enqueue_new(port, events)
 					      : enqueue_forwarded(port, events);

@@ -9,10 +9,8 @@
 void
 builtin_insert(struct builtin *builtin, const struct rte_event *event)
 {
-	struct shard *shard = &builtin->shards[event_shard(builtin, event->event)];
+	struct shard *shard = shard_lock_drained(builtin, event->event);
 
-	shard_lock(shard);
-	shard_drain_all(shard);
 	shard_arrive(shard, event);
 	shard_unlock(shard);
 	announce(builtin, shard->id, 0);

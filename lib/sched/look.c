@@ -15,6 +15,7 @@
 
 #include <rte_pause.h>
 
+#include "move.h"
 #include "owner.h"
 
 /* So many times the time after which it is away, and a port may not be there at all. */
@@ -465,6 +466,7 @@ look_at_shard(struct builtin_port *port, struct shard *shard, uint64_t now, bool
 
 	enum help help;
 	uint32_t lowest;
+	uint16_t got;
 
 	note_quiet(port->builtin, shard, &port->seen[shard->id]);
 	help = wants_help(port, shard, now, idle);
@@ -477,7 +479,10 @@ look_at_shard(struct builtin_port *port, struct shard *shard, uint64_t now, bool
 		return 0;
 	/* Nothing of lower priority than its own, or than what was seen of others. */
 	lowest = RTE_MIN(highest(port->own, groups), port->elsewhere_highest);
-	return steal(port, shard, events, nb, 2 * lowest - 1, help);
+	got = steal(port, shard, events, nb, 2 * lowest - 1, help);
+	if (got > 0 && help == HELP_SOME)
+		move_if_worth(port, shard, events[0].event, now);
+	return got;
 }
 
 /* Nobody has come to it for long: its owner may not be there at all. */

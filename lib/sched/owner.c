@@ -39,7 +39,9 @@ owner_note_queue(struct builtin *builtin, uint8_t queue)
 	const uint64_t bit = (uint64_t)1 << builtin->queues[queue].group;
 
 	for (unsigned int class = 0; class < NB_CLASSES; class ++) {
-		uint64_t *groups = &builtin->shards[builtin->shard_of[queue][class]].groups;
+		const uint8_t shard =
+			__atomic_load_n(&builtin->shard_of[queue][class], __ATOMIC_RELAXED);
+		uint64_t *groups = &builtin->shards[shard].groups;
 
 		if ((__atomic_load_n(groups, __ATOMIC_RELAXED) & bit) == 0)
 			__atomic_fetch_or(groups, bit, __ATOMIC_RELAXED);

@@ -259,6 +259,21 @@ can_go_on(struct shard *shard)
 	       ++shard->nb_next % NEXT_MAX != 0;
 }
 
+/* While somebody waits for the lock, or leaves it to take back, the flow may become another one's: move.c. */
+struct shard *
+shard_lock_drained(struct builtin *builtin, uint64_t word)
+{
+	for (;;) {
+		struct shard *shard = &builtin->shards[event_shard(builtin, word)];
+
+		shard_lock(shard);
+		shard_drain_all(shard);
+		if (likely(event_shard(builtin, word) == shard->id))
+			return shard;
+		shard_unlock(shard);
+	}
+}
+
 /* Nobody holds it any more, and something waits in it. */
 void
 shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner)

@@ -16,6 +16,8 @@ shard_trylock(struct shard *shard)
 /* shard.c, all but the first one under the lock */
 void shard_wait(struct shard *shard); /* until it has the lock, which another one has */
 void shard_unlock(struct shard *shard);
+/* No lock is held. The shard of this event's flow: locked, and what is in its rings goes to the lists. */
+struct shard *shard_lock_drained(struct builtin *builtin, uint64_t word);
 void shard_take_back_some(struct shard *shard, bool by_owner);
 void shard_arrive(struct shard *shard, const struct rte_event *event);
 uint32_t shard_look(struct shard *shard); /* at all rings: how many more there are */

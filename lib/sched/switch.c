@@ -5,15 +5,13 @@
 #include "held.h"
 #include "owner.h"
 
-/* The lane of the new flow, if nobody has it and nothing waits for it. */
-static bool
-take_lane(const struct builtin_port *port, struct shard *shard, struct lane *lane, bool *is_foreign)
+/* The lane of the new flow, if nobody has it and nothing waits for it. @return its shard, or NULL */
+static struct shard *
+take_lane(const struct builtin_port *port, uint64_t word, struct lane *lane, bool *is_foreign)
 {
-	bool idle;
+	struct shard *shard = shard_lock_drained(port->builtin, word);
+	const bool idle = lane->state == LANE_IDLE;
 
-	shard_lock(shard);
-	shard_drain_all(shard);
-	idle = lane->state == LANE_IDLE;
 	if (idle) {
 		lane->state = LANE_HELD;
 		lane->port = (uint16_t)port->base.id;
@@ -21,7 +19,7 @@ take_lane(const struct builtin_port *port, struct shard *shard, struct lane *lan
 		*is_foreign = shard->sender != port->base.id;
 	}
 	shard_unlock(shard);
-	return idle;
+	return idle ? shard : NULL;
 }
 
 static void
@@ -51,12 +49,13 @@ switch_in_place(
 		held->flags &= (uint8_t)~HELD_FOREIGN;
 	} else if (type == RTE_SCHED_TYPE_ATOMIC) {
 		struct lane *lane = event_lane(builtin, changed->event, type);
-		struct shard *shard = &builtin->shards[event_shard(builtin, changed->event)];
+		struct shard *shard;
 		bool is_foreign;
 
 		if (before.kind == HELD_ATOMIC && before.lane == lane)
 			return true;
-		if (!take_lane(port, shard, lane, &is_foreign))
+		shard = take_lane(port, changed->event, lane, &is_foreign);
+		if (shard == NULL)
 			return false;
 		held->kind = HELD_ATOMIC;
 		held->shard = (uint8_t)shard->id;

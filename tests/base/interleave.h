@@ -31,7 +31,7 @@
 #include "weir_coro.h"
 
 #define INTERLEAVE_ACTORS_MAX 4
-#define INTERLEAVE_DEPTH_MAX  1024
+#define INTERLEAVE_DEPTH_MAX  4096
 
 /*
  * How many interruptions at most, also where a test allows more; 0: as it says. The thread sanitizer takes a hundred times as long, and sees

@@ -25,6 +25,8 @@
 #define ATTACK_PORTS_MAX  12
 #define ATTACK_SENDERS    2
 
+struct attack_worker;
+
 struct attack_stage {
 	uint8_t type; /* WEIR_SCHED_TYPE_BY_EVENT: each flow has one */
 	uint8_t priority;
@@ -48,6 +50,7 @@ struct attack {
 	bool stalls;   /* worker 0 sleeps with what it holds */
 	bool reserved; /* threads without a port send, too */
 	bool switches; /* every other flow's events are switched to a flow beside it, at each stage */
+	void (*interfere)(struct attack_worker *worker); /* by who works, now and then; NULL */
 };
 
 enum attack_order { ATTACK_RUN, ATTACK_PAUSE, ATTACK_QUIT };

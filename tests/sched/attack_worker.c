@@ -281,6 +281,8 @@ attack_work(void *arg)
 		}
 		if (worker->produces && (!worker->works || attack_roll(worker, 3) == 0))
 			produce(worker);
+		if (worker->works && attack.interfere != NULL && attack_roll(worker, 8) == 0)
+			attack.interfere(worker);
 		if (worker->works)
 			work(worker);
 		else

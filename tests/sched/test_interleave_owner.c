@@ -20,37 +20,16 @@
 
 #include "interleave_stand.h"
 
+#include "interleave_follow.h"
+
 #define NB_EVENTS 4
 #define NB_PORTS  STAND_PORTS
 #define FIRST     2 /* port that has the shard at first */
 
 static struct shard *shard;
 static unsigned int to_shard; /* where what follows is for */
-static uint32_t to_flow;
 static bool is_interrupted;
 static struct rte_event held; /* by the first port */
-
-static bool
-take_from(struct shard *from, struct builtin_port *port, struct rte_event *event)
-{
-	uint16_t got = 0;
-
-	shard_lock(from);
-	shard_share_next(from);
-	if (from->nb_ready > 0)
-		got = shard_take(from, port, event, 1, UINT32_MAX);
-	shard_unlock(from);
-	return got == 1;
-}
-
-static void
-send_on(struct builtin_port *port, struct rte_event event)
-{
-	event.op = RTE_EVENT_OP_FORWARD;
-	event.queue_id = 1;
-	event.flow_id = to_flow & 0xfffff;
-	CHECK(weir_sched_enqueue(&port->base, &event, 1) == 1);
-}
 
 /* The first port holds the first event of a flow, the others wait in it. */
 static void
@@ -129,27 +108,6 @@ thief(void)
 	}
 	if (nb > 0)
 		CHECK(weir_sched_enqueue(&ports[0]->base, events, nb) == nb);
-}
-
-/* One event that is ready goes on, or out. @return how many came out before it, or with it */
-static unsigned int
-go_on(struct shard *from, unsigned int nb_out)
-{
-	struct rte_event event;
-
-	shard_lock(from);
-	shard_drain_all(from);
-	shard_unlock(from);
-	if (!take_from(from, ports[0], &event))
-		return nb_out;
-	if (event.queue_id == 0) {
-		send_on(ports[0], event);
-		return nb_out;
-	}
-	CHECK(event.u64 == nb_out);
-	event.op = RTE_EVENT_OP_RELEASE;
-	CHECK(weir_sched_enqueue(&ports[0]->base, &event, 1) == 1);
-	return nb_out + 1;
 }
 
 /* What is left goes the same way. */

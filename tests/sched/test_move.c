@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Classes of flows go from one port's shard to another's: when, whom that waits for, and while everything else happens, too. */
+
+#include "attack.h"
+
+#include "../../lib/sched/move.h"
+
+#define PRODUCER 2
+#define FLOW     5
+#define TRIES    100 /* more than a move takes, or is tried */
+
+static struct builtin *builtin;
+static struct builtin_port *ports[3];
+
+/* Two workers and a producer; a flow of the first one's. */
+static uint32_t
+make(uint8_t type)
+{
+	const struct weir_sched_port_config producer = {.producer = true};
+	struct rte_event event = {.flow_id = FLOW};
+
+	st_make(st_config(3, 2));
+	st_queue(0, ATOMIC, 0, 0);
+	st_queue(1, type, 0, 0);
+	assert_int_equal(weir_sched_port_setup(st_sched, PRODUCER, &producer), 0);
+	st_start();
+	builtin = st_sched->own;
+	for (unsigned int i = 0; i < RTE_DIM(ports); i++)
+		ports[i] = &builtin->ports[i];
+	while (event_shard(builtin, event.event) != ports[0]->home->id)
+		event.flow_id++;
+	return event.flow_id;
+}
+
+static unsigned int
+shard_of(uint32_t flow)
+{
+	struct rte_event event = {.flow_id = flow & 0xfffff};
+
+	return event_shard(builtin, event.event);
+}
+
+/* The second port asks for a flow of the first one's. */
+static bool
+ask(uint32_t flow)
+{
+	return move_ask(ports[1], ports[0]->home, flow_class(builtin, flow & builtin->flow_mask));
+}
+
+/* It goes on with that, whatever it finds. */
+static void
+go_on(void)
+{
+	for (unsigned int i = 0; i < TRIES && ports[1]->move.own != 0; i++)
+		move_go_on(ports[1]);
+}
+
+static uint64_t
+nb_moved(void)
+{
+	return st_xstat(WEIR_SCHED_PART_PORT, 1, "classes_moved");
+}
+
+/* Events of a flow, by their numbers, come at the second port only, which does not wait for who is away. */
+static void
+come_there(uint32_t first, uint32_t nb)
+{
+	for (uint32_t i = 0; i < nb; i++) {
+		struct rte_event event;
+
+		assert_int_equal(weir_sched_dequeue(st_port(1), &event, 1), 1);
+		assert_int_equal(event.u64, first + i);
+		st_release(1, event);
+	}
+}
+
+static void
+waits_for_who_enqueued(void **state)
+{
+	const uint32_t flow = make(ATOMIC);
+
+	st_new(PRODUCER, 0, flow, 0);
+	st_release(0, st_get_one(0));
+	assert_true(ask(flow));
+	assert_false(ask(flow)); /* one at a time */
+	go_on();
+	assert_int_equal(nb_moved(), 0);
+	assert_int_equal(shard_of(flow), ports[0]->home->id);
+	/* It knows with this one, which goes in under the lock, and so do the workers, who enqueued, too. */
+	st_new(PRODUCER, 0, flow, 1);
+	st_release(0, st_get_one(0));
+	st_idle(0);
+	go_on();
+	assert_int_equal(nb_moved(), 1);
+	assert_int_equal(shard_of(flow), ports[1]->home->id);
+	for (uint32_t i = 2; i < 40; i++)
+		st_new(PRODUCER, 0, flow, i);
+	come_there(2, 38);
+}
+
+static void
+waits_for_what_is_there(void **state)
+{
+	const uint32_t flow = make(ATOMIC);
+	struct rte_event held;
+
+	st_new(PRODUCER, 0, flow, 0);
+	held = st_get_one(0);
+	assert_true(ask(flow));
+	st_new(PRODUCER, 0, flow, 1);
+	go_on();
+	assert_int_equal(ports[1]->move.own, 0); /* given up */
+	assert_int_equal(nb_moved(), 0);
+	st_release(0, held);
+	held = st_get_one(0);
+	assert_int_equal(held.u64, 1);
+	st_release(0, held);
+}
+
+static void
+is_given_up(void **state)
+{
+	const uint32_t flow = make(ATOMIC);
+
+	st_new(PRODUCER, 0, flow, 0);
+	st_release(0, st_get_one(0));
+	/* By who asked: somebody does not answer. */
+	builtin->move_patience = 0;
+	assert_true(ask(flow));
+	go_on();
+	assert_int_equal(ports[1]->move.own, 0);
+	/* By others: who asked does not come any more. */
+	assert_true(ask(flow));
+	st_new(PRODUCER, 0, flow, 1);
+	st_new(PRODUCER, 0, flow, 2);
+	assert_false(move_is_news(ports[PRODUCER]));
+	go_on();
+	assert_int_equal(ports[1]->move.own, 0);
+	assert_int_equal(nb_moved(), 0);
+	for (uint32_t i = 1; i <= 2; i++) {
+		struct rte_event event = st_get_one(0);
+
+		assert_int_equal(event.u64, i);
+		st_release(0, event);
+	}
+}
+
+static void
+not_beside_ordered_queues(void **state)
+{
+	assert_false(ask(make(ORDERED)));
+}
+
+/* What an owner and who helps it did between two events that were taken over, and how much of a period that took. */
+struct between {
+	uint32_t nb_taken, nb_idle, nb_own_idle;
+	uint64_t part;
+};
+
+/* Of so many flows, one after the other, an event each is taken over. @return is one of their classes to be moved? */
+static bool
+is_worth(uint32_t first_flow, unsigned int nb, const struct between *between)
+{
+	static uint64_t now;
+	struct rte_event event = {.sched_type = ATOMIC};
+
+	for (unsigned int i = 0; i < nb; i++) {
+		event.flow_id = (first_flow + i) & 0xfffff;
+		ports[0]->home->nb_taken += between->nb_taken;
+		ports[0]->home->nb_polls += between->nb_taken + between->nb_idle;
+		ports[1]->home->nb_polls += between->nb_own_idle;
+		now += builtin->move_period / between->part;
+		move_if_worth(ports[1], ports[0]->home, event.event, now);
+	}
+	return ports[1]->move.own != 0;
+}
+
+static void
+worth_if_it_is_overloaded(void **state)
+{
+	static const struct {
+		struct between between;
+		bool is;
+	} cases[] = {
+		{{.nb_taken = 4, .nb_own_idle = 100, .part = 8}, true},
+		{{.nb_taken = 4, .nb_idle = 10, .nb_own_idle = 100, .part = 8}, true},
+		{{.nb_taken = 4, .nb_idle = 30, .nb_own_idle = 100, .part = 8}, false},
+		{{.nb_taken = 4, .nb_own_idle = 0, .part = 8}, false},
+		/* its events are short; it is helped seldom */
+		{{.nb_taken = 100, .nb_own_idle = 100, .part = 8}, false},
+		{{.nb_taken = 4, .nb_own_idle = 100, .part = 3}, false},
+	};
+	struct weir_sched_config config = st_config(3, 1);
+
+	config.nb_flows = 1024;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		st_make(config);
+		st_start();
+		builtin = st_sched->own;
+		for (unsigned int n = 0; n < RTE_DIM(ports); n++)
+			ports[n] = &builtin->ports[n];
+		if (is_worth(1, 40, &cases[i].between) != cases[i].is)
+			fail_msg("case %u", i);
+		st_teardown(NULL);
+	}
+}
+
+/* It would be as much elsewhere. */
+static void
+not_worth_for_one_flow(void **state)
+{
+	const struct between between = {.nb_taken = 4, .nb_own_idle = 100, .part = 8};
+
+	make(ATOMIC);
+	for (unsigned int i = 0; i < 100; i++)
+		assert_false(is_worth(FLOW, 1, &between));
+}
+
+static bool has_moved;
+
+/* Any class of any shard's. */
+static void
+ask_for_any(struct attack_worker *worker)
+{
+	struct builtin *any = st_sched->own;
+	struct builtin_port *port = &any->ports[worker->port];
+
+	if (port->nb_moved > 0)
+		__atomic_store_n(&has_moved, true, __ATOMIC_RELAXED);
+	move_ask(port, &any->shards[attack_roll(worker, any->nb_shards)],
+		attack_roll(worker, any->class_mask + 1));
+}
+
+#define A(...)                                                                                     \
+	{                                                                                          \
+		ATOMIC, __VA_ARGS__                                                                \
+	}
+
+static const struct attack attacks[] = {
+	{.name = "all-the-time",
+		.nb_workers = 3,
+		.nb_producers = 2,
+		.nb_flows = 60,
+		.flows_configured = 64,
+		.nb_stages = 4,
+		.stages = {A(0, 0), A(0, 0), {PARALLEL, 0, 0}, A(0, 0)},
+		.nb_events = 512,
+		.burst = 16,
+		.workers_produce = true,
+		.drops = true},
+	{.name = "one-by-one",
+		.nb_workers = 3,
+		.nb_producers = 1,
+		.nb_flows = 20,
+		.flows_configured = 16,
+		.nb_stages = 2,
+		.stages = {A(0, 0), A(0, 0)},
+		.nb_events = 64,
+		.burst = 1,
+		.reserved = true},
+	{.name = "while-all-changes",
+		.nb_workers = 4,
+		.nb_producers = 1,
+		.nb_flows = 60,
+		.flows_configured = 256,
+		.nb_stages = 4,
+		.stages = {A(0, 1), A(0, 2), A(0, 0), A(0, 1)},
+		.nb_events = 256,
+		.burst = 16,
+		.workers_produce = true,
+		.keep = true,
+		.group_changes = true,
+		.restarts = true,
+		.stalls = true,
+		.reserved = true,
+		.switches = true},
+	{.name = "priorities",
+		.nb_workers = 3,
+		.nb_producers = 1,
+		.nb_flows = 60,
+		.flows_configured = 64,
+		.nb_stages = 3,
+		.stages = {A(2, 0), A(0, 0), A(5, 0)},
+		.nb_events = 256,
+		.burst = 8,
+		.bound = 10,
+		.stalls = true},
+	{.name = "many-flows",
+		.nb_workers = 3,
+		.nb_producers = 1,
+		.nb_flows = 60000,
+		.flows_configured = 65536,
+		.nb_stages = 2,
+		.stages = {A(0, 0), A(0, 0)},
+		.nb_events = 1024,
+		.burst = 32,
+		.drops = true},
+};
+
+static void
+attack_moving(void **state)
+{
+	struct attack with = *(const struct attack *)*state;
+	void *ours = &with;
+
+	with.interfere = ask_for_any;
+	has_moved = false;
+	attack_case(&ours);
+	assert_true(has_moved);
+}
+
+int
+main(void)
+{
+	struct CMUnitTest tests[6 + RTE_DIM(attacks)] = {
+		cmocka_unit_test_teardown(waits_for_who_enqueued, st_teardown),
+		cmocka_unit_test_teardown(waits_for_what_is_there, st_teardown),
+		cmocka_unit_test_teardown(is_given_up, st_teardown),
+		cmocka_unit_test_teardown(not_beside_ordered_queues, st_teardown),
+		cmocka_unit_test_teardown(not_worth_for_one_flow, st_teardown),
+		cmocka_unit_test(worth_if_it_is_overloaded),
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
+		tests[6 + i] = (struct CMUnitTest){.name = attacks[i].name,
+			.test_func = attack_moving,
+			.teardown_func = st_teardown,
+			.initial_state = (void *)(uintptr_t)&attacks[i]};
+	return ST_RUN("sched-move", tests);
+}
