@@ -254,8 +254,9 @@ hand_out_run(struct shard *shard, struct builtin_port *port, const struct ring *
 	const struct lanes lanes = queue_lanes(shard->builtin, queue, type);
 	const bool is_atomic = type == RTE_SCHED_TYPE_ATOMIC;
 	const uint8_t flags = is_atomic && shard->sender != port->base.id ? HELD_FOREIGN : 0;
-	struct held held = {
-		.shard = (uint8_t)shard->id, .kind = is_atomic ? HELD_ATOMIC : HELD_PARALLEL};
+	struct held held = {.lane = queue->lanes,
+		.shard = (uint8_t)shard->id,
+		.kind = is_atomic ? HELD_ATOMIC : HELD_PARALLEL};
 	uint16_t got;
 
 	if (!queue->is_fixed || type == RTE_SCHED_TYPE_ORDERED || (groups >> queue->group & 1) == 0)

@@ -129,6 +129,31 @@ switch_to_same(void **state)
 	st_release(1, event);
 }
 
+/* Which queue it came from is known, whatever is written into it: also of those that came straight, as no others were there. */
+static void
+switch_parallel(void **state)
+{
+	const struct weir_sched_port_config producer = {.producer = true};
+	struct rte_event events[8];
+
+	st_builtin_only();
+	st_make(st_config(2, 3));
+	st_queue(2, PARALLEL, 0, 0);
+	assert_int_equal(weir_sched_port_setup(st_sched, 1, &producer), 0);
+	st_start();
+	st_new(1, 2, 3, 0);
+	st_release(0, st_get_one(0)); /* the port's groups are known then */
+	for (unsigned int i = 0; i < RTE_DIM(events); i++)
+		st_new(1, 2, 3, i);
+	assert_int_equal(weir_sched_dequeue(st_port(0), events, RTE_DIM(events)), RTE_DIM(events));
+	for (unsigned int i = 0; i < RTE_DIM(events); i++) {
+		events[i].queue_id = 1;
+		assert_int_equal(weir_sched_switch(st_port(0), &events[i], 4, PARALLEL), 0);
+		assert_int_equal(events[i].queue_id, 2);
+		assert_int_equal(events[i].flow_id, 4);
+	}
+}
+
 /* To parallel: nobody can be before it. The flow is free. */
 static void
 switch_to_parallel(void **state)
@@ -251,6 +276,7 @@ main(void)
 		TEST(switch_waits),
 		TEST(switch_behind_waiting),
 		TEST(switch_to_same),
+		TEST(switch_parallel),
 		TEST(switch_to_parallel),
 		TEST(switch_from_ordered),
 		TEST(switch_stays),
