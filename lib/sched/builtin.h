@@ -288,11 +288,13 @@ struct builtin {
 	uint32_t priorities_used; /* ever, since it was started */
 	uint32_t move;            /* which class of flows is to go to another shard: move.c */
 	bool may_move;
-	uint64_t askable;       /* ports that have to answer */
-	uint64_t move_asked_at; /* cycles */
-	uint64_t move_patience; /* cycles */
-	uint64_t move_period;   /* cycles: so long it is looked whether a move is worth its while */
-	int socket_id;          /* of its memory; -1: any */
+	uint64_t askable;         /* ports that have to answer */
+	uint64_t move_asked_at;   /* cycles */
+	uint64_t move_patience;   /* cycles */
+	uint64_t move_pause;      /* cycles, since nobody answered last, */
+	uint64_t move_not_before; /* cycles: until then */
+	uint64_t move_period; /* cycles: so long it is looked whether a move is worth its while */
+	int socket_id;        /* of its memory; -1: any */
 	struct queue_info queues[256];
 	int32_t inside __attribute__((aligned(64)));   /* credits taken, ports' own included */
 	int32_t reserved __attribute__((aligned(64))); /* reserved credits that are left */

@@ -158,8 +158,6 @@ dequeue_anywhere(
 
 	if (unlikely(port->move.answered != 0 && move_is_news(port)))
 		move_answer(port);
-	if (unlikely(port->move.own != 0 && locked == NULL))
-		move_go_on(port);
 	if (port->own != NULL) {
 		if (unlikely(owner_has_changed(port)))
 			serves = owner_turn(port);
@@ -174,10 +172,12 @@ dequeue_anywhere(
 			shard_unlock(locked);
 		return 0;
 	}
-	if (unlikely(!serves && locked != NULL)) {
+	if (unlikely((!serves || port->move.own != 0) && locked != NULL)) {
 		shard_unlock(locked);
 		locked = NULL;
 	}
+	if (unlikely(port->move.own != 0))
+		move_go_on(port);
 	got = look_around(port, &locked, events, nb);
 	if (got == 0 && (locked != NULL || (serves && !look_is_vain(port))))
 		got = take_own(port, locked, events, nb);

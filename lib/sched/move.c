@@ -18,6 +18,7 @@
  *
  * Who has not enqueued since the start need not answer: its first call makes itself known, and then reads the word, while who moves writes
  * the word, and then reads who is known. When somebody does not answer for long, the move is given up. Should who asked not come back, others do that.
+ * Should it lose its CPU in the middle of the move itself, which takes microseconds, what comes for these flows waits for it.
  *
  * With ordered queues nothing is moved: what shards send by their own rings waits for no answer.
  */
@@ -30,6 +31,10 @@
 #define MOVE_ASKED 0x100u
 #define MOVE_FINAL 0x200u /* nobody gives up any more */
 #define MOVE_STEP  0x400u
+#define MOVE_NEVER MOVE_FINAL /* it never says that */
+
+/* When somebody does not answer it is asked again after so many times the patience at most. */
+#define PAUSES_MAX 1000
 
 /* It is given up when flows of the class had events each time. */
 #define MOVE_TRIES 16
@@ -66,9 +71,9 @@ move_reset(struct builtin *builtin)
 {
 	builtin->move = (builtin->move | (MOVE_STEP - 1)) + 1 + MOVE_STEP;
 	builtin->askable = 0;
-	builtin->move_asked_at = 0;
+	builtin->move_asked_at = builtin->move_not_before = builtin->move_pause = 0;
 	for (unsigned int i = 0; i < builtin->sched->config.nb_ports; i++)
-		builtin->ports[i].move = (struct port_move){0};
+		builtin->ports[i].move = (struct port_move){.open = MOVE_NEVER};
 }
 
 /* What it says changes. @return false: somebody else has changed it */
@@ -94,12 +99,18 @@ is_old(const struct builtin *builtin, uint64_t times)
 	return (int64_t)(weir_base_cycles() - asked_at) > (int64_t)(times * builtin->move_patience);
 }
 
-/* By others than who asked, which may not come any more. */
+/* Somebody does not answer, and will not do so soon: others ask again after a while, which is twice as long each time. */
 static void
-give_up_if_old(struct builtin *builtin, uint32_t word)
+stop_asking(struct builtin *builtin, uint32_t word)
 {
-	if ((word & MOVE_FINAL) == 0 && is_old(builtin, 2))
-		say(builtin, word, word_after(word, 0));
+	uint64_t pause = 2 * __atomic_load_n(&builtin->move_pause, __ATOMIC_RELAXED);
+
+	if (!say(builtin, word, word_after(word, 0)))
+		return;
+	pause = RTE_MAX(pause, builtin->move_patience);
+	pause = RTE_MIN(pause, PAUSES_MAX * builtin->move_patience);
+	__atomic_store_n(&builtin->move_pause, pause, __ATOMIC_RELAXED);
+	__atomic_store_n(&builtin->move_not_before, weir_base_cycles() + pause, __ATOMIC_RELAXED);
 }
 
 void
@@ -114,7 +125,9 @@ move_answer(struct builtin_port *port)
 	word = __atomic_load_n(&builtin->move, __ATOMIC_SEQ_CST);
 	if ((word & MOVE_ASKED) != 0) {
 		port->move.by_lock = (uint16_t)((word & MOVE_CLASS) + 1);
-		give_up_if_old(builtin, word);
+		/* Who asked may not come any more. */
+		if ((word & MOVE_FINAL) == 0 && is_old(builtin, 2))
+			stop_asking(builtin, word);
 	} else {
 		port->move.by_lock = 0;
 		port->move.open = word;
@@ -227,6 +240,7 @@ try_to_move(struct builtin_port *port, struct shard *from, uint32_t class)
 		return false;
 	owner_empty_rings(builtin, NO_SENDER);
 	let_go(builtin, port->home, class);
+	__atomic_store_n(&builtin->move_pause, 0, __ATOMIC_RELAXED);
 	count(&port->nb_moved, 1);
 	return true;
 }
@@ -238,17 +252,14 @@ move_go_on(struct builtin_port *port)
 	const uint32_t word = port->move.own, final = word | MOVE_FINAL;
 	bool is_done;
 
-	if (!all_have_answered(builtin, word)) {
-		if (is_old(builtin, 1)) {
-			say(builtin, word, word_after(word, 0));
-			port->move.own = 0;
-		}
+	if (!all_have_answered(builtin, word) && is_old(builtin, 1))
+		stop_asking(builtin, word);
+	if (__atomic_load_n(&builtin->move, __ATOMIC_RELAXED) != word) {
+		port->move.own = 0; /* others may have given it up, too */
 		return;
 	}
-	if (!say(builtin, word, final)) {
-		port->move.own = 0; /* others gave it up */
+	if (!all_have_answered(builtin, word) || !say(builtin, word, final))
 		return;
-	}
 	is_done = try_to_move(port, &builtin->shards[port->move.from], word & MOVE_CLASS);
 	if (is_done || ++port->move.nb_tries >= MOVE_TRIES) {
 		port->move.own = 0;
@@ -258,17 +269,30 @@ move_go_on(struct builtin_port *port)
 	}
 }
 
+/* Is any flow of the class there? */
+static bool
+has_class(const struct builtin *builtin, const struct shard *from, uint32_t class)
+{
+	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++)
+		if (goes_along(&builtin->queues[q], class, from))
+			return true;
+	return false;
+}
+
 bool
 move_ask(struct builtin_port *port, const struct shard *from, uint32_t class)
 {
 	struct builtin *builtin = port->builtin;
-	const uint32_t word = __atomic_load_n(&builtin->move, __ATOMIC_RELAXED);
+	const uint32_t word = __atomic_load_n(&builtin->move, __ATOMIC_ACQUIRE);
 	const uint32_t asked = word_after(word, MOVE_ASKED | class);
+	const uint64_t now = weir_base_cycles();
 
 	if (!builtin->may_move || (word & MOVE_ASKED) != 0 || port->move.own != 0 ||
-		from == port->home || shard_owner(port->home) != port->base.id)
+		from == port->home || shard_owner(port->home) != port->base.id ||
+		!has_class(builtin, from, class) ||
+		now < __atomic_load_n(&builtin->move_not_before, __ATOMIC_RELAXED))
 		return false;
-	__atomic_store_n(&builtin->move_asked_at, weir_base_cycles(), __ATOMIC_RELAXED);
+	__atomic_store_n(&builtin->move_asked_at, now, __ATOMIC_RELAXED);
 	if (!say(builtin, word, asked))
 		return false;
 	port->move.own = asked;

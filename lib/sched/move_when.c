@@ -18,16 +18,19 @@
 /* and it was idle so many times less often than who helped. */
 #define IDLE_TIMES 4
 
-/* Has it been taken over of late? From now on it has. */
+/* So many of the last ones that were taken over are often. */
+#define OFTEN 3
+
+/* Has it been taken over often of late? Now it has been once more. */
 static bool
 comes_often(struct port_move *move, uint8_t class)
 {
-	bool found = false;
+	unsigned int nb = 0;
 
 	for (unsigned int i = 0; i < RTE_DIM(move->taken); i++)
-		found |= move->taken[i] == class;
+		nb += move->taken[i] == class;
 	move->taken[move->nb_taken++ % RTE_DIM(move->taken)] = class;
-	return found;
+	return nb >= OFTEN;
 }
 
 /* What a shard's owner did by now. */

@@ -47,6 +47,7 @@ init(void)
 	builtin->move_patience = INT64_MAX / 4;
 	flow = stand_flow_in(0, ports[OWNER]->home->id);
 	to_flow = stand_flow_in(1, ports[SENDER]->home->id);
+	CHECK(queue_use(builtin, 0));
 	nb_sent = 0;
 	for (unsigned int i = 0; i < nb_first; i++)
 		send_new();

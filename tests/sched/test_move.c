@@ -126,10 +126,16 @@ is_given_up(void **state)
 	st_new(PRODUCER, 0, flow, 0);
 	st_release(0, st_get_one(0));
 	/* By who asked: somebody does not answer. */
-	builtin->move_patience = 0;
+	builtin->move_patience = 1;
 	assert_true(ask(flow));
 	go_on();
 	assert_int_equal(ports[1]->move.own, 0);
+	/* Not again for a while, which would be longer the next time. */
+	assert_int_equal(builtin->move_pause, 1);
+	assert_true(builtin->move_not_before > 0);
+	builtin->move_not_before = UINT64_MAX;
+	assert_false(ask(flow));
+	builtin->move_not_before = 0;
 	/* By others: who asked does not come any more. */
 	assert_true(ask(flow));
 	st_new(PRODUCER, 0, flow, 1);
@@ -137,6 +143,7 @@ is_given_up(void **state)
 	assert_false(move_is_news(ports[PRODUCER]));
 	go_on();
 	assert_int_equal(ports[1]->move.own, 0);
+	assert_int_equal(builtin->move_pause, 2);
 	assert_int_equal(nb_moved(), 0);
 	for (uint32_t i = 1; i <= 2; i++) {
 		struct rte_event event = st_get_one(0);
@@ -152,21 +159,40 @@ not_beside_ordered_queues(void **state)
 	assert_false(ask(make(ORDERED)));
 }
 
+/* A queue in use, with as many classes as there can be. */
+static void
+make_many(void)
+{
+	struct weir_sched_config config = st_config(3, 1);
+
+	config.nb_flows = 1024;
+	st_make(config);
+	st_start();
+	builtin = st_sched->own;
+	for (unsigned int i = 0; i < RTE_DIM(ports); i++)
+		ports[i] = &builtin->ports[i];
+	assert_true(queue_use(builtin, 0));
+}
+
 /* What an owner and who helps it did between two events that were taken over, and how much of a period that took. */
 struct between {
 	uint32_t nb_taken, nb_idle, nb_own_idle;
 	uint64_t part;
 };
 
-/* Of so many flows, one after the other, an event each is taken over. @return is one of their classes to be moved? */
+/* Events are taken over, of so many flows of the owner's, as often. @return is one of their classes to be moved? */
 static bool
-is_worth(uint32_t first_flow, unsigned int nb, const struct between *between)
+is_worth(unsigned int nb_flows, const struct between *between)
 {
 	static uint64_t now;
 	struct rte_event event = {.sched_type = ATOMIC};
 
-	for (unsigned int i = 0; i < nb; i++) {
-		event.flow_id = (first_flow + i) & 0xfffff;
+	for (unsigned int i = 0; i < 40; i++) {
+		if (i % nb_flows == 0)
+			event.flow_id = FLOW;
+		do
+			event.flow_id++;
+		while (shard_of(event.flow_id) != ports[0]->home->id);
 		ports[0]->home->nb_taken += between->nb_taken;
 		ports[0]->home->nb_polls += between->nb_taken + between->nb_idle;
 		ports[1]->home->nb_polls += between->nb_own_idle;
@@ -191,16 +217,9 @@ worth_if_it_is_overloaded(void **state)
 		{{.nb_taken = 100, .nb_own_idle = 100, .part = 8}, false},
 		{{.nb_taken = 4, .nb_own_idle = 100, .part = 3}, false},
 	};
-	struct weir_sched_config config = st_config(3, 1);
-
-	config.nb_flows = 1024;
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
-		st_make(config);
-		st_start();
-		builtin = st_sched->own;
-		for (unsigned int n = 0; n < RTE_DIM(ports); n++)
-			ports[n] = &builtin->ports[n];
-		if (is_worth(1, 40, &cases[i].between) != cases[i].is)
+		make_many();
+		if (is_worth(40, &cases[i].between) != cases[i].is)
 			fail_msg("case %u", i);
 		st_teardown(NULL);
 	}
@@ -212,9 +231,9 @@ not_worth_for_one_flow(void **state)
 {
 	const struct between between = {.nb_taken = 4, .nb_own_idle = 100, .part = 8};
 
-	make(ATOMIC);
-	for (unsigned int i = 0; i < 100; i++)
-		assert_false(is_worth(FLOW, 1, &between));
+	make_many();
+	assert_false(is_worth(1, &between));
+	assert_true(is_worth(40, &between));
 }
 
 static bool has_moved;
@@ -225,11 +244,15 @@ ask_for_any(struct attack_worker *worker)
 {
 	struct builtin *any = st_sched->own;
 	struct builtin_port *port = &any->ports[worker->port];
+	uint32_t class;
+	uint8_t shard;
 
 	if (port->nb_moved > 0)
 		__atomic_store_n(&has_moved, true, __ATOMIC_RELAXED);
-	move_ask(port, &any->shards[attack_roll(worker, any->nb_shards)],
-		attack_roll(worker, any->class_mask + 1));
+	class = attack_roll(worker, any->class_mask + 1);
+	shard = __atomic_load_n(
+		&any->shard_of[attack_roll(worker, attack.nb_stages)][class], __ATOMIC_RELAXED);
+	move_ask(port, &any->shards[shard], class);
 }
 
 #define A(...)                                                                                     \
