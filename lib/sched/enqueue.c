@@ -403,9 +403,12 @@ builtin_enqueue(struct weir_sched_port *base, const struct rte_event *events, ui
 {
 	struct builtin_port *port = (struct builtin_port *)base;
 
-	if (unlikely(move_is_news(port)))
+	if (unlikely(move_is_news(port))) {
 		move_answer(port);
-	if (nb != 1 || unlikely(port->move.by_lock != 0))
+		if (port->move.by_lock != 0)
+			return enqueue_burst(port, events, nb);
+	}
+	if (nb != 1)
 		return enqueue_burst(port, events, nb);
 	return events->op == RTE_EVENT_OP_NEW ? enqueue_new(port, events)
 					      : enqueue_forwarded(port, events);
