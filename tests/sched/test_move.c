@@ -247,14 +247,17 @@ ask_for_any(struct attack_worker *worker)
 {
 	struct builtin *any = st_sched->own;
 	struct builtin_port *port = &any->ports[worker->port];
+	const struct queue_info *queue;
 	uint32_t class;
 	uint8_t shard;
 
 	if (port->nb_moved > 0)
 		__atomic_store_n(&has_moved, true, __ATOMIC_RELAXED);
+	queue = &any->queues[attack_roll(worker, attack.nb_stages)];
+	if (__atomic_load_n(&queue->state, __ATOMIC_ACQUIRE) != QUEUE_USED)
+		return; /* its flows may be divided just now */
 	class = attack_roll(worker, any->class_mask + 1);
-	shard = __atomic_load_n(
-		&any->shard_of[attack_roll(worker, attack.nb_stages)][class], __ATOMIC_RELAXED);
+	shard = __atomic_load_n(&queue->shard_of[class], __ATOMIC_RELAXED);
 	move_ask(port, &any->shards[shard], class);
 }
 
