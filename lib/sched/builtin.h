@@ -169,6 +169,7 @@ struct seen {
 		polls_for_higher; /* nb_polls when it was looked at for what is of higher priority, */
 	bool is_overdue;          /* and had not changed since the last such look */
 	uint64_t look_at;         /* cycles: not before */
+	uint64_t pause;           /* cycles: after what was taken over there last */
 	bool is_slow;             /* its events took long when it was seen to come last */
 	struct pace its,
 		own; /* its owner's, and the port's, when it was looked last whether it needs help all the time; */

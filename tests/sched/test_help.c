@@ -215,6 +215,62 @@ test_half_is_left_to_the_owner(void **state)
 	assert_int_equal(shard->nb_ready, 1);
 }
 
+/* Events of some flows are there, of which the owner got through many in this time, as the helper sees it at some other. @return taken over */
+static uint16_t
+help_with(uint8_t type, uint32_t nb_taken, uint64_t cycles)
+{
+	struct rte_event event;
+
+	builtin->queues[0].type = type;
+	for (uint32_t i = 1; i <= 15; i++)
+		send(2 * i, 1);
+	set_ready(64);
+	seen->nb_polls = shard->nb_polls - 1;
+	seen->nb_taken = shard->nb_taken - nb_taken;
+	seen->at = LONG;
+	return look_at_shard(helper, shard, LONG + cycles, true, &event, 1);
+}
+
+/* Who takes over some of a flow makes its owner fetch all that waits. What takes long is worth that, and what is of no flow costs nothing. */
+static void
+test_pause_after_short_events_of_flows(void **state)
+{
+	assert_int_equal(help_with(RTE_SCHED_TYPE_ATOMIC, 16, builtin->away), 1);
+	assert_int_equal(seen->pause, (uint64_t)shard->nb_hint * builtin->gap / 8);
+	assert_true(seen->pause > 0);
+	assert_int_equal(help_with(RTE_SCHED_TYPE_ATOMIC, 1, builtin->away), 1);
+	assert_int_equal(seen->pause, 0);
+	assert_int_equal(help_with(RTE_SCHED_TYPE_PARALLEL, 16, builtin->away), 1);
+	assert_int_equal(seen->pause, 0);
+}
+
+/* The pause is what it says. */
+static void
+test_pause_is_kept(void **state)
+{
+	struct rte_event event;
+	uint64_t before = 0;
+	uint16_t got = 0;
+
+	builtin->queues[0].type = RTE_SCHED_TYPE_ATOMIC;
+	for (uint32_t i = 1; i <= 15; i++)
+		send(2 * i, 1);
+	/* So many that it is late, with events that are short, however busy the machine is; but when this thread was away for long meanwhile. */
+	for (unsigned int tries = 0; tries < 1000 && got == 0; tries++) {
+		set_ready(1 << 20);
+		builtin->waiting = (uint64_t)1 << shard->id;
+		shard->nb_polls++;
+		shard->nb_taken += 100000;
+		before = weir_base_cycles();
+		seen->at = before - 2 * (uint64_t)builtin->away;
+		seen->look_at = 0;
+		got = look_elsewhere(helper, &event, 1, true);
+	}
+	assert_int_equal(got, 1);
+	assert_true(seen->pause > 0);
+	assert_true(seen->look_at >= before + seen->pause);
+}
+
 int
 main(void)
 {
@@ -232,6 +288,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			test_rings_are_emptied_for_what_is_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_half_is_left_to_the_owner, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_pause_after_short_events_of_flows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pause_is_kept, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
