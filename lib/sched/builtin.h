@@ -169,7 +169,7 @@ struct seen {
 		polls_for_higher; /* nb_polls when it was looked at for what is of higher priority, */
 	bool is_overdue;          /* and had not changed since the last such look */
 	uint64_t look_at;         /* cycles: not before */
-	uint64_t pause;           /* cycles: after what was taken over there last */
+	uint64_t help_at;         /* cycles: not before, unless its owner is away */
 	bool is_slow;             /* its events took long when it was seen to come last */
 	struct pace its,
 		own; /* its owner's, and the port's, when it was looked last whether it needs help all the time; */

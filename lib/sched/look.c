@@ -487,13 +487,12 @@ look_at_shard(struct builtin_port *port, struct shard *shard, uint64_t now, bool
 	uint32_t lowest;
 	uint16_t got;
 
-	seen->pause = 0;
 	note_quiet(port->builtin, shard, seen);
 	help = wants_help(port, shard, now, idle);
 	count(&port->nb_looks, 1);
 	if (owner_adopt(port, shard, now))
 		help = HELP_ALL;
-	if (help == HELP_NOT)
+	if (help == HELP_NOT || (help == HELP_SOME && now < seen->help_at && !seen->is_slow))
 		return 0;
 	if (__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) == 0 && rings_seem_empty(shard))
 		return 0;
@@ -502,7 +501,7 @@ look_at_shard(struct builtin_port *port, struct shard *shard, uint64_t now, bool
 	got = steal(port, shard, events, nb, 2 * lowest - 1, help);
 	if (got > 0 && help == HELP_SOME) {
 		move_if_worth(port, shard, events[0].event, now);
-		seen->pause = pause_after_help(port->builtin, shard, seen, events[0].event);
+		seen->help_at = now + pause_after_help(port->builtin, shard, seen, events[0].event);
 	}
 	return got;
 }
@@ -580,7 +579,7 @@ look_elsewhere(struct builtin_port *port, struct rte_event *events, uint16_t nb,
 			port, &builtin->shards[i], now, idle, &events[got], (uint16_t)(nb - got));
 		/* Where there was something there may be more. However many were told of, all looks together are a gap apart: a
 		 * short one to those whose events are long, who are disturbed the less. */
-		seen->look_at = taken > 0 ? now + seen->pause
+		seen->look_at = taken > 0 ? 0
 					  : now + nb_told * (idle && seen->is_slow ? builtin->slow
 										   : builtin->gap);
 		port->last_shard = i;

@@ -215,60 +215,70 @@ test_half_is_left_to_the_owner(void **state)
 	assert_int_equal(shard->nb_ready, 1);
 }
 
-/* Events of some flows are there, of which the owner got through many in this time, as the helper sees it at some other. @return taken over */
+/* Events of some flows are there, of which the owner got through many while it was not looked at. @return taken over */
 static uint16_t
-help_with(uint8_t type, uint32_t nb_taken, uint64_t cycles)
+help_at(uint64_t now, uint8_t type, uint32_t nb_taken)
 {
 	struct rte_event event;
 
 	builtin->queues[0].type = type;
-	for (uint32_t i = 1; i <= 15; i++)
-		send(2 * i, 1);
 	set_ready(64);
-	seen->nb_polls = shard->nb_polls - 1;
-	seen->nb_taken = shard->nb_taken - nb_taken;
-	seen->at = LONG;
-	return look_at_shard(helper, shard, LONG + cycles, true, &event, 1);
+	shard->nb_polls++;
+	shard->nb_taken += nb_taken;
+	seen->at = now - builtin->away;
+	return look_at_shard(helper, shard, now, true, &event, 1);
 }
 
-/* Who takes over some of a flow makes its owner fetch all that waits. What takes long is worth that, and what is of no flow costs nothing. */
 static void
-test_pause_after_short_events_of_flows(void **state)
+send_some(void)
 {
-	assert_int_equal(help_with(RTE_SCHED_TYPE_ATOMIC, 16, builtin->away), 1);
-	assert_int_equal(seen->pause, (uint64_t)shard->nb_hint * builtin->gap / 8);
-	assert_true(seen->pause > 0);
-	assert_int_equal(help_with(RTE_SCHED_TYPE_ATOMIC, 1, builtin->away), 1);
-	assert_int_equal(seen->pause, 0);
-	assert_int_equal(help_with(RTE_SCHED_TYPE_PARALLEL, 16, builtin->away), 1);
-	assert_int_equal(seen->pause, 0);
+	for (uint32_t i = 1; i <= 31; i++)
+		send(2 * i, 1);
 }
 
-/* The pause is what it says. */
+/* Who takes over some of a flow makes its owner fetch all that waits: that is seldom, the more so the more waits. */
 static void
-test_pause_is_kept(void **state)
+test_short_events_of_flows_have_help_seldom(void **state)
+{
+	const uint64_t pause = (uint64_t)64 * builtin->gap / 8;
+
+	send_some();
+	assert_int_equal(help_at(LONG, RTE_SCHED_TYPE_ATOMIC, 16), 1);
+	assert_int_equal(seen->help_at - LONG, (uint64_t)shard->nb_hint * builtin->gap / 8);
+	seen->help_at = LONG + pause;
+	assert_int_equal(help_at(LONG + pause - 1, RTE_SCHED_TYPE_ATOMIC, 16), 0);
+	assert_int_equal(help_at(LONG + pause, RTE_SCHED_TYPE_ATOMIC, 16), 1);
+}
+
+/* What takes long is worth that, and what is of no flow costs nothing. */
+static void
+test_others_have_help_at_once(void **state)
+{
+	send_some();
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(help_at(LONG + i, RTE_SCHED_TYPE_ATOMIC, 1), 1);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(help_at(LONG + 4 + i, RTE_SCHED_TYPE_PARALLEL, 16), 1);
+}
+
+/* Nobody waits for who is away, or behind events that have become long. */
+static void
+test_help_at_once_where_it_is_needed(void **state)
 {
 	struct rte_event event;
-	uint64_t before = 0;
-	uint16_t got = 0;
+	uint64_t away;
 
-	builtin->queues[0].type = RTE_SCHED_TYPE_ATOMIC;
-	for (uint32_t i = 1; i <= 15; i++)
-		send(2 * i, 1);
-	/* So many that it is late, with events that are short, however busy the machine is; but when this thread was away for long meanwhile. */
-	for (unsigned int tries = 0; tries < 1000 && got == 0; tries++) {
-		set_ready(1 << 20);
-		builtin->waiting = (uint64_t)1 << shard->id;
-		shard->nb_polls++;
-		shard->nb_taken += 100000;
-		before = weir_base_cycles();
-		seen->at = before - 2 * (uint64_t)builtin->away;
-		seen->look_at = 0;
-		got = look_elsewhere(helper, &event, 1, true);
+	send_some();
+	seen->help_at = UINT64_MAX;
+	assert_int_equal(help_at(LONG, RTE_SCHED_TYPE_ATOMIC, 16), 0);
+	away = seen->at + builtin->away + 1;
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(look_at_shard(helper, shard, away, true, &event, 1), 1);
+	seen->help_at = UINT64_MAX;
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(help_at(LONG, RTE_SCHED_TYPE_ATOMIC, 1), 1);
+		seen->help_at = UINT64_MAX;
 	}
-	assert_int_equal(got, 1);
-	assert_true(seen->pause > 0);
-	assert_true(seen->look_at >= before + seen->pause);
 }
 
 int
@@ -289,8 +299,10 @@ main(void)
 			test_rings_are_emptied_for_what_is_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_half_is_left_to_the_owner, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			test_pause_after_short_events_of_flows, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_pause_is_kept, setup, teardown),
+			test_short_events_of_flows_have_help_seldom, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_others_have_help_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_help_at_once_where_it_is_needed, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
