@@ -36,8 +36,8 @@
 
 /*
  * Who helped with short events of flows leaves the rest alone for a gap for so many events that wait there. What becomes of those goes
- * back under the lock, after all that is in the owner's rings, which goes to the lists: lines that the owner has to fetch then, 40 ns and more
- * for each event. That is to be a sixth of the time at most.
+ * back under the lock, after all that is in the owner's rings, which goes to the lists: lines that the owner has to fetch then, for each event
+ * that waits. With two thousand of them two workers did less than one alone.
  */
 #define WAITING_PER_GAP 8
 
@@ -403,6 +403,17 @@ is_late(const struct builtin *builtin, uint64_t since, uint32_t taken, uint32_t 
 	return since > builtin->slow * nb || nb_ready * since > builtin->away * nb;
 }
 
+/*
+ * May who has nothing to do take what is ready there? A single one is left to its owner where it may be of the lowest priority; and for a while
+ * after help, if its events are short.
+ */
+static bool
+may_help(const struct builtin *builtin, const struct seen *seen, uint64_t now, uint32_t nb_ready)
+{
+	return nb_ready > (has_several_priorities(builtin) ? 1 : 0) &&
+	       (seen->is_slow || now >= seen->help_at);
+}
+
 /* Is something in a shard that its owner does not come to; or, for who has nothing to do, not soon? */
 static enum help
 wants_help(struct builtin_port *port, struct shard *shard, uint64_t now, bool idle)
@@ -416,25 +427,25 @@ wants_help(struct builtin_port *port, struct shard *shard, uint64_t now, bool id
 		__atomic_load_n(&builtin->port_groups[shard_owner(shard)], __ATOMIC_RELAXED);
 	uint64_t since = now - seen->at;
 	uint32_t taken = nb_taken - seen->nb_taken;
-	bool may_take;
 
 	if (nb_ready > 0 && seem_ready(shard, ~owners) != 0)
 		return HELP_ALL;
-	/* A single one is left to its owner where it may be of the lowest priority. */
-	may_take = idle && nb_ready > (has_several_priorities(builtin) ? 1 : 0);
 	if (nb_polls == seen->nb_polls) {
 		seen->nb_absent++;
 		if (since > builtin->away && (nb_ready > 0 || since > 2 * builtin->away))
 			return HELP_ALL;
 		/* Not yet what it will go on with: a hot flow would be handed to and fro. */
-		return may_take && since > builtin->slow ? HELP_SOME : HELP_NOT;
+		return idle && since > builtin->slow && may_help(builtin, seen, now, nb_ready)
+			       ? HELP_SOME
+			       : HELP_NOT;
 	}
 	seen->at = now;
 	seen->nb_absent = 0;
 	seen->nb_polls = nb_polls;
 	seen->nb_taken = nb_taken;
 	seen->is_slow = taken > 0 && since > (uint64_t)builtin->slow * taken;
-	return may_take && since < 64 * builtin->away && is_late(builtin, since, taken, nb_ready)
+	return idle && since < 64 * builtin->away && is_late(builtin, since, taken, nb_ready) &&
+			       may_help(builtin, seen, now, nb_ready)
 		       ? HELP_SOME
 		       : HELP_NOT;
 }
@@ -492,7 +503,7 @@ look_at_shard(struct builtin_port *port, struct shard *shard, uint64_t now, bool
 	count(&port->nb_looks, 1);
 	if (owner_adopt(port, shard, now))
 		help = HELP_ALL;
-	if (help == HELP_NOT || (help == HELP_SOME && now < seen->help_at && !seen->is_slow))
+	if (help == HELP_NOT)
 		return 0;
 	if (__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) == 0 && rings_seem_empty(shard))
 		return 0;
