@@ -25,6 +25,8 @@ from program import OK, SLOW, WEIR, Instance, weir, write_description
 SECONDS = float(os.environ.get("WEIR_TEST_SOAK_S", "60"))
 GROWTH_MAX_KB = 8 * 1024
 PATIENCE_S = 30 * SLOW  # for a thread that has lost its CPU to others
+# One after the other: each has more busy threads than small machines have CPUs, and what is stopped has a second for what is in jobs.
+pytestmark = pytest.mark.xdist_group("soak")
 DATA = ROOT / "examples/data"
 NAME = f"soak-{os.getpid()}"
 # What the address sanitizer keeps of freed memory would look like growth.
