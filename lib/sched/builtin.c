@@ -287,6 +287,8 @@ builtin_group_set(struct weir_sched *sched, unsigned int group)
 	struct builtin *builtin = sched->own;
 	uint64_t ports = sched->groups[group];
 
+	/* What was enqueued before is before what those that have it from now on make of it. */
+	owner_empty_rings(builtin, NO_SENDER);
 	for (unsigned int i = 0; i < sched->config.nb_ports; i++) {
 		if (ports >> i & 1)
 			__atomic_fetch_or(

@@ -2,7 +2,8 @@
 
 /*
  * A port is taken out of a group while it takes: in every order of steps, it gets nothing of the group once weir_sched_group_set() has
- * returned, from the lists and from the rings, and nothing is lost.
+ * returned, from the lists and from the rings, and nothing is lost. A group gets ports while one of them looks at a part of what waits: what it
+ * sends on comes behind all that was enqueued before weir_sched_group_set() was called.
  */
 
 #include "sched_test.h"
@@ -113,6 +114,79 @@ from_rings(void **state)
 	run();
 }
 
+/* Like a dequeue and an enqueue: what it gets first it sends on, to come as the last one. @return was there one? */
+static bool
+take_and_send_on(struct builtin_port *port)
+{
+	struct rte_event event;
+	uint16_t got = 0;
+
+	shard_lock(shard);
+	shard_take_back(shard, false);
+	shard_look(shard);
+	if (shard->nb_ready == 0)
+		shard_drain(shard, UINT32_MAX);
+	if (shard->nb_ready > 0)
+		got = shard_take(shard, port, &event, 1, UINT32_MAX);
+	shard_unlock(shard);
+	if (got == 0)
+		return false;
+	CHECK(event.u64 == nb_seen);
+	event.op = nb_seen == 0 ? RTE_EVENT_OP_FORWARD : RTE_EVENT_OP_RELEASE;
+	event.u64 = NB_EVENTS;
+	nb_seen++;
+	CHECK(weir_sched_enqueue(&port->base, &event, 1) == 1);
+	return true;
+}
+
+static struct rte_event next_new;
+
+static void
+init_empty(void)
+{
+	nb_seen = 0;
+	stand_start(0);
+	shard = ports[LEAVES]->own;
+	next_new = (struct rte_event){
+		.op = RTE_EVENT_OP_NEW, .flow_id = stand_flow_in(0, shard->id) & 0xfffff};
+	for (; next_new.u64 + 1 < NB_EVENTS; next_new.u64++)
+		CHECK(weir_sched_enqueue(&ports[STAYS]->base, &next_new, 1) == 1);
+}
+
+static void
+sends_on(void)
+{
+	take_and_send_on(ports[LEAVES]);
+}
+
+static void
+gets_ports(void)
+{
+	CHECK(weir_sched_enqueue(&ports[STAYS]->base, &next_new, 1) == 1);
+	CHECK(weir_sched_group_set(sched, 1, 1u << LEAVES | 1u << STAYS) == 0);
+}
+
+static void
+check_order(void)
+{
+	while (nb_seen < NB_EVENTS + 1)
+		CHECK(take_and_send_on(ports[LEAVES]));
+	CHECK(!take_and_send_on(ports[LEAVES]));
+}
+
+static void
+gets_ports_while_one_looks(void **state)
+{
+	const struct interleave interleave = {.init = init_empty,
+		.nb_actors = 2,
+		.actors = {sends_on, gets_ports},
+		.check = check_order,
+		.most_interruptions = 3,
+		.least = 50};
+
+	interleave_all(&interleave);
+}
+
 static int
 setup(void **state)
 {
@@ -123,8 +197,8 @@ setup(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(from_lists), cmocka_unit_test(from_rings)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(from_lists),
+		cmocka_unit_test(from_rings), cmocka_unit_test(gets_ports_while_one_looks)};
 
 	return cmocka_run_group_tests_name("sched-interleave-group", tests, setup, stand_teardown);
 }
