@@ -57,38 +57,95 @@ join_groups(struct weir_em *em, unsigned int id)
 	return rc;
 }
 
-struct weir_em_core *
-weir_em_core_attach(struct weir_em *em, unsigned int id)
+/* From now on calls are for it, too. */
+static int
+claim(struct weir_em_core *core)
 {
-	struct weir_em_core *core;
+	struct weir_em *em = core->em;
 	int rc = 0;
 
-	if (em == NULL || id >= em->nb_cores) {
-		rte_errno = EINVAL;
-		return NULL;
-	}
-	core = &em->cores[id];
 	pthread_mutex_lock(&em->control_lock);
 	em_lock(em);
-	if (core->attached)
+	if (core->attached) {
 		rc = -EBUSY;
-	else
-		rc = join_groups(em, id);
-	if (rc == 0) {
+	} else {
 		core->attached = true;
 		__atomic_store_n(&core->stop, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&core->attention, 1, __ATOMIC_RELAXED);
 	}
 	em_unlock(em);
 	pthread_mutex_unlock(&em->control_lock);
-	if (rc < 0) {
-		EM_LOG(ERROR, "%s: core %u: %s", em->name, id,
-			rc == -EBUSY ? "it is attached already" : strerror(-rc));
-		rte_errno = -rc;
+	return rc;
+}
+
+/* Nothing comes to it any more. What it started it stops, what it was called for it does. */
+static void
+end(struct weir_em_core *core)
+{
+	struct weir_em *em = core->em;
+	bool gone = false;
+
+	/* What starts from now on, does not start here. */
+	em_lock(em);
+	core->leaving = true;
+	em_unlock(em);
+	em_stop_core(core);
+	do {
+		em_attend(core);
+		/* its port is anybody's from now on; who has the lock may be waiting for this core */
+		if (pthread_mutex_trylock(&em->control_lock) != 0) {
+			sched_yield();
+			continue;
+		}
+		em_lock(em);
+		gone = core->calls == NULL;
+		if (gone)
+			core->attached = core->leaving = false;
+		em_unlock(em);
+		pthread_mutex_unlock(&em->control_lock);
+	} while (!gone);
+	em_attention(em); /* what waits for others */
+}
+
+/* Objects that run are started before anything comes to it. */
+static int
+begin(struct weir_em_core *core)
+{
+	struct weir_em *em = core->em;
+	int rc = em_start_core(core);
+
+	if (rc == 0) {
+		pthread_mutex_lock(&em->control_lock);
+		em_lock(em);
+		rc = join_groups(em, core->id);
+		em_unlock(em);
+		pthread_mutex_unlock(&em->control_lock);
+	}
+	if (rc < 0)
+		end(core);
+	return rc;
+}
+
+struct weir_em_core *
+weir_em_core_attach(struct weir_em *em, unsigned int id)
+{
+	struct weir_em_core *core;
+	int rc;
+
+	if (em == NULL || id >= em->nb_cores) {
+		rte_errno = EINVAL;
 		return NULL;
 	}
-	em_start_core(core);
-	return core;
+	core = &em->cores[id];
+	rc = claim(core);
+	if (rc < 0)
+		EM_LOG(ERROR, "%s: core %u: it is attached already", em->name, id);
+	else if ((rc = begin(core)) < 0)
+		EM_LOG(ERROR, "%s: core %u is not attached: %s", em->name, id, strerror(-rc));
+	if (rc == 0)
+		return core;
+	rte_errno = -rc;
+	return NULL;
 }
 
 struct weir_em_core *
@@ -145,32 +202,13 @@ static void
 leave(struct weir_em_core *core)
 {
 	struct weir_em *em = core->em;
-	bool gone = false;
 
 	em_lock(em);
 	__atomic_fetch_and(&em->attached, ~((uint64_t)1 << core->id), __ATOMIC_RELAXED);
 	em_groups_apply(em);
 	em_unlock(em);
 	empty(core);
-	/* What starts from now on, does not start here. */
-	em_lock(em);
-	core->leaving = true;
-	em_unlock(em);
-	em_stop_core(core);
-	do {
-		em_attend(core);
-		/* its port is anybody's from now on; who has the lock may be waiting for this core */
-		if (pthread_mutex_trylock(&em->control_lock) != 0) {
-			sched_yield();
-			continue;
-		}
-		em_lock(em);
-		gone = core->calls == NULL;
-		if (gone)
-			core->attached = core->leaving = false;
-		em_unlock(em);
-		pthread_mutex_unlock(&em->control_lock);
-	} while (!gone);
+	end(core);
 }
 
 int
@@ -185,7 +223,6 @@ weir_em_core_detach(struct weir_em_core *core)
 	em = core->em;
 	if (!core->producer) {
 		leave(core);
-		em_attention(em); /* what waits for others */
 		return 0;
 	}
 	pthread_mutex_lock(&em->control_lock);

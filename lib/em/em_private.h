@@ -445,7 +445,7 @@ struct em_op {
 uint16_t em_op_send(struct em_op *op, weir_em_queue queue, const struct rte_event *events,
 	uint16_t nb, weir_em_event_group group);
 /* A core comes, or goes: start or stop functions of what runs. */
-void em_start_core(struct weir_em_core *core);
+int em_start_core(struct weir_em_core *core); /* what a core_start that failed returned */
 void em_stop_core(struct weir_em_core *core);
 
 /* core.c: the core for who has none; between these two it is the caller's */

@@ -331,12 +331,18 @@ is_running(struct weir_em_core *core, struct em_object *object)
 }
 
 /* From here on an object that runs can be stopped only with this core, which comes to that later. */
-void
+int
 em_start_core(struct weir_em_core *core)
 {
-	for (unsigned int i = 0; i < core->em->config.nb_objects; i++)
-		if (is_running(core, &core->em->objects[i]))
-			start_here(core, &core->em->objects[i], NULL, NULL);
+	int rc = 0;
+
+	for (unsigned int i = 0; i < core->em->config.nb_objects && rc == 0; i++)
+		if (is_running(core, &core->em->objects[i])) {
+			rc = start_here(core, &core->em->objects[i], NULL, NULL);
+			if (rc < 0)
+				core->started[i] = 0; /* there is nothing to stop */
+		}
+	return rc;
 }
 
 void

@@ -20,11 +20,12 @@ struct weir_em;
 struct weir_em_core;
 
 /**
- * Be one of the cores: the calling thread, until weir_em_core_detach(). Runs core_start of the objects that run. Queue groups with
+ * Be one of the cores: the calling thread, until weir_em_core_detach(). Runs core_start of the objects that run; after that, queue groups with
  * this core in their masks get it.
  *
  * @param id  0 up to nb_cores - 1; bit @p id of core masks
- * @return NULL with rte_errno: EINVAL; EBUSY: it is attached
+ * @return NULL with rte_errno: EINVAL; EBUSY: it is attached; what the first core_start that failed returned: those before it were followed by
+ *   core_stop, and nothing came to the core; what the scheduler says to another core in its groups
  */
 struct weir_em_core *weir_em_core_attach(struct weir_em *em, unsigned int id);
 

@@ -200,6 +200,63 @@ more_events_than_room(void **state)
 	et_check_sums();
 }
 
+/* Of an object that comes after the sink on each core. */
+static int fail_next;
+
+static int
+start_next(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
+{
+	CHECK(fail_next == 0 || weir_em_core_mask(et_em) == 0);
+	return fail_next;
+}
+
+static int
+stop_next(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
+{
+	CHECK(fail_next == 0); /* who did not start does not stop */
+	return 0;
+}
+
+/* A core on which an object cannot be started is none: nothing comes to it, and it can be attached anew. */
+static void
+core_start_fails_later(void **state)
+{
+	struct rte_event event = weir_em_event_u64(7);
+	struct weir_em_core *producer;
+	weir_em_object next;
+
+	make((struct weir_em_config){.nb_cores = 1, .nb_producers = 1});
+	next = weir_em_object_create(
+		et_em, &(struct weir_em_object_config){.receive = et_sink_receive,
+			       .core_start = start_next,
+			       .core_stop = stop_next});
+	assert_int_equal(weir_em_object_start(et_em, et_core, sink.object, NULL), 0);
+	assert_int_equal(weir_em_object_start(et_em, et_core, next, NULL), 0);
+	assert_int_equal(weir_em_core_detach(et_core), 0);
+	producer = weir_em_producer_attach(et_em);
+	assert_int_equal(weir_em_send(producer, sink.queue, &event, 1), 1);
+	for (int i = 0; i < 3; i++) {
+		nb_core_start = nb_core_stop = 0;
+		fail_next = -EIO;
+		rte_errno = 0;
+		assert_null(weir_em_core_attach(et_em, 0));
+		assert_int_equal(rte_errno, EIO);
+		assert_int_equal(weir_em_core_mask(et_em), 0);
+		assert_int_equal(nb_core_start, 1);
+		assert_int_equal(nb_core_stop, 1);
+		assert_int_equal(sink.nb, 0);
+	}
+	fail_next = 0;
+	et_core = weir_em_core_attach(et_em, 0);
+	assert_non_null(et_core);
+	et_run();
+	assert_int_equal(sink.nb, 1);
+	assert_int_equal(weir_em_object_stop(et_em, et_core, sink.object, NULL), 0);
+	assert_int_equal(weir_em_object_stop(et_em, et_core, next, NULL), 0);
+	et_check_sums();
+	assert_int_equal(weir_em_core_detach(producer), 0);
+}
+
 static void
 start_functions_fail(void **state)
 {
@@ -575,6 +632,7 @@ main(void)
 		ET_TEST(events_of_start_functions_wait),
 		ET_TEST(more_events_than_room),
 		ET_TEST(start_functions_fail),
+		ET_TEST(core_start_fails_later),
 		ET_TEST(told_when_it_is_done),
 		ET_TEST(a_full_ring_holds_up_nobody),
 		ET_TEST(nobody_is_there),
