@@ -53,6 +53,7 @@ run(struct weir_em_core *core, struct em_object *object, weir_em_start_t functio
 	struct em_op *op_before = core->op;
 	struct em_object *object_before = core->object;
 	struct em_queue *queue_before = core->queue;
+	const uint64_t group_before = core->event_group;
 	uint16_t nb_before = core->nb_batch;
 	int rc;
 
@@ -61,9 +62,11 @@ run(struct weir_em_core *core, struct em_object *object, weir_em_start_t functio
 	core->op = op;
 	core->object = object;
 	core->queue = NULL;
+	core->event_group = WEIR_EM_NONE;
 	core->nb_batch = 0;
 	rc = function(core, object->context, object->handle, arg);
 	core->nb_batch = nb_before;
+	core->event_group = group_before;
 	core->queue = queue_before;
 	core->object = object_before;
 	core->op = op_before;

@@ -135,6 +135,39 @@ processing_ends_early(void **state)
 	all_quiet();
 }
 
+/* A start function has no events: the group is that of the receive function which starts its object. */
+static int
+start_ends(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
+{
+	assert_int_equal(weir_em_event_group_current(core), WEIR_EM_NONE);
+	weir_em_event_group_processing_end(core);
+	assert_int_equal(weir_em_event_group_increment(core, 1), -ENOENT);
+	return 0;
+}
+
+static void
+starts(struct weir_em_core *core, struct rte_event *events, uint16_t nb)
+{
+	weir_em_object other = weir_em_object_create(et_em,
+		&(struct weir_em_object_config){.receive = et_sink_receive, .start = start_ends});
+
+	assert_int_equal(weir_em_object_start(et_em, core, other, NULL), 0);
+	assert_int_equal(weir_em_event_group_current(core), group);
+	assert_int_equal(joined.nb, 0);
+}
+
+static void
+start_functions_have_no_group(void **state)
+{
+	make(1);
+	apply(1, 8);
+	at_work = starts;
+	send_to(group, 1);
+	et_run();
+	assert_int_equal(joined.nb, 1);
+	all_quiet();
+}
+
 /* Each event makes two more, until there are 63. */
 static void
 forks(struct weir_em_core *core, struct rte_event *events, uint16_t nb)
@@ -426,6 +459,7 @@ main(void)
 		ET_TEST(several_notifications),
 		ET_TEST(assigned_events_count),
 		ET_TEST(processing_ends_early),
+		ET_TEST(start_functions_have_no_group),
 		ET_TEST(increments),
 		ET_TEST(forwards),
 		ET_TEST(aborted_events_count_nothing),
