@@ -25,13 +25,6 @@ print_objects(const json_t *answer)
 }
 
 static void
-print_left(const json_t *answer)
-{
-	if (report_int(answer, "left") > 0)
-		printf("and %" JSON_INTEGER_FORMAT " more\n", report_int(answer, "left"));
-}
-
-static void
 print_queues(const json_t *answer)
 {
 	const json_t *item;
@@ -50,7 +43,6 @@ print_queues(const json_t *answer)
 			report_int(item, "sent") - report_int(item, "received") -
 				report_int(item, "dropped"));
 	}
-	print_left(answer);
 }
 
 static void
@@ -136,7 +128,6 @@ print_event_groups(const json_t *answer)
 			report_int(item, "count"), report_int(item, "notifications"),
 			report_int(item, "cycle"));
 	}
-	print_left(answer);
 	print_counters("all", json_object_get(answer, "totals"));
 }
 
@@ -199,14 +190,15 @@ static int
 em_run(int argc, char **argv)
 {
 	static const struct remote_verb verbs[] = {
-		{"objects", 0, 0, "em/objects", NULL, print_objects, NULL},
-		{"queues", 0, 1, "em/queues", queue_arguments, print_queues, NULL},
-		{"groups", 0, 0, "em/groups", NULL, print_groups, NULL},
-		{"cores", 0, 0, "em/cores", NULL, print_cores, NULL},
-		{"pools", 0, 0, "em/pools", NULL, print_pools, NULL},
-		{"event-groups", 0, 0, "em/event_groups", NULL, print_event_groups, NULL},
-		{"timers", 0, 0, "em/timers", NULL, print_timers, NULL},
-		{"stats", 0, 0, "em/stats", NULL, print_stats, NULL},
+		{"objects", 0, 0, "em/objects", NULL, print_objects, NULL, NULL},
+		{"queues", 0, 1, "em/queues", queue_arguments, print_queues, NULL, "queues"},
+		{"groups", 0, 0, "em/groups", NULL, print_groups, NULL, NULL},
+		{"cores", 0, 0, "em/cores", NULL, print_cores, NULL, NULL},
+		{"pools", 0, 0, "em/pools", NULL, print_pools, NULL, NULL},
+		{"event-groups", 0, 0, "em/event_groups", NULL, print_event_groups, NULL,
+			"event_groups"},
+		{"timers", 0, 0, "em/timers", NULL, print_timers, NULL, NULL},
+		{"stats", 0, 0, "em/stats", NULL, print_stats, NULL, NULL},
 		{.name = NULL},
 	};
 

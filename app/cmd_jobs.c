@@ -186,9 +186,9 @@ static int
 jobs_run(int argc, char **argv)
 {
 	static const struct remote_verb verbs[] = {
-		{"list", 0, 1, "job/list", list_arguments, print_list, NULL},
-		{"cancel", 1, 1, "job/cancel", cancel_arguments, NULL, NULL},
-		{"stats", 0, 0, "job/stats", NULL, print_stats, NULL},
+		{"list", 0, 1, "job/list", list_arguments, print_list, NULL, NULL},
+		{"cancel", 1, 1, "job/cancel", cancel_arguments, NULL, NULL, NULL},
+		{"stats", 0, 0, "job/stats", NULL, print_stats, NULL, NULL},
 		{.name = NULL},
 	};
 

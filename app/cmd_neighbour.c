@@ -68,9 +68,9 @@ static int
 neighbour_run(int argc, char **argv)
 {
 	static const struct remote_verb verbs[] = {
-		{"add", 2, 3, "neighbour/add", add_arguments, NULL, NULL},
-		{"delete", 1, 1, "neighbour/delete", delete_arguments, NULL, NULL},
-		{"list", 0, 0, "neighbour/list", NULL, print_list, NULL},
+		{"add", 2, 3, "neighbour/add", add_arguments, NULL, NULL, NULL},
+		{"delete", 1, 1, "neighbour/delete", delete_arguments, NULL, NULL, NULL},
+		{"list", 0, 0, "neighbour/list", NULL, print_list, NULL, NULL},
 		{.name = NULL},
 	};
 

@@ -91,8 +91,8 @@ static int
 route_run(int argc, char **argv)
 {
 	static const struct remote_verb verbs[] = {
-		{"add", 2, 2, "route/add", add_arguments, NULL, NULL},
-		{"delete", 1, 1, "route/delete", delete_arguments, NULL, NULL},
+		{"add", 2, 2, "route/add", add_arguments, NULL, NULL, NULL},
+		{"delete", 1, 1, "route/delete", delete_arguments, NULL, NULL, NULL},
 		{.name = "list", .max_args = 1, .arguments = list_arguments, .run = list_run},
 		{.name = NULL},
 	};

@@ -111,6 +111,33 @@ most_arguments(const struct remote_verb *verbs)
 	return 1 + most;
 }
 
+/* What comes in parts is put together. */
+static json_t *
+ask_whole(const struct app_command *command, const char *instance, const char *subject,
+	const struct remote_verb *verb, json_t *args)
+{
+	json_t *whole, *part, *wish = args != NULL ? args : json_object();
+	size_t nb_before = 0;
+
+	whole = remote_ask(command, instance, subject, verb->question, json_incref(wish));
+	while (json_integer_value(json_object_get(whole, "left")) > 0 &&
+		json_array_size(json_object_get(whole, verb->list)) > nb_before) {
+		nb_before = json_array_size(json_object_get(whole, verb->list));
+		json_object_set_new(wish, "first", json_integer((json_int_t)nb_before));
+		part = remote_ask(command, instance, subject, verb->question, json_incref(wish));
+		json_array_extend(
+			json_object_get(whole, verb->list), json_object_get(part, verb->list));
+		json_object_set(whole, "left", json_object_get(part, "left"));
+		if (part == NULL) {
+			json_decref(whole);
+			whole = NULL;
+		}
+		json_decref(part);
+	}
+	json_decref(wish);
+	return whole;
+}
+
 int
 remote_run_verb(const struct app_command *command, const struct remote_verb *verbs,
 	const char *expected, int argc, char **argv)
@@ -148,7 +175,8 @@ remote_run_verb(const struct app_command *command, const struct remote_verb *ver
 	}
 	if (verb->run != NULL)
 		return verb->run(instance, args, json);
-	answer = remote_ask(command, instance, argv[2], verb->question, args);
+	answer = verb->list != NULL ? ask_whole(command, instance, argv[2], verb, args)
+				    : remote_ask(command, instance, argv[2], verb->question, args);
 	if (answer == NULL)
 		return APP_FAILED;
 	if (json)

@@ -52,6 +52,8 @@ struct remote_verb {
 	 * @return the exit code
 	 */
 	int (*run)(const char *instance, json_t *args, bool json);
+	/** A list of the answer's, of which it tells a part from "first" on, and how many are "left": all are asked for; NULL: none */
+	const char *list;
 };
 
 /**

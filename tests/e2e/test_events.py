@@ -434,6 +434,21 @@ def test_weir_em(running):
     assert report["packets"]["queued"] == 0 and report["packets"]["taken"] > 0
 
 
+def test_weir_em_many_queues(tmp_path):
+    """More than one answer tells of."""
+    application = copy.deepcopy(ORDERED)
+    application["queues"]["many"] = {"flows": 2048}
+    application["objects"] = {"strangers": {"queues": ["many"], "receive": "count"}}
+    application["nodes"]["to_many"] = {"type": "sched_tx", "queue": "many"}
+    application["edges"].append("ip4_lookup.punt -> to_many")
+    with without_end(tmp_path, description(application, READER_AND_TWO, FOREVER)) as (name, instance):
+        told = em(name, "queues", "--json").json()
+        many = [f"many.{number}" for number in range(2048)]
+        assert [each["name"] for each in told["queues"]] == ["work", "out", *many] and told["left"] == 0
+        assert [line.split()[0] for line in em(name, "queues", "strangers").stdout.splitlines()] == ["queue", *many]
+        assert_report_adds_up(instance.stop().json())
+
+
 def test_weir_em_event_groups_and_timers(tmp_path, plugin, running):
     name, _ = running
     assert em(name, "timers", "--json").json() == {"timers": []}
