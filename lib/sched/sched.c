@@ -3,6 +3,7 @@
 /* Configuration of schedulers: arguments are checked here, once for all backends. */
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,6 +326,8 @@ weir_sched_start(struct weir_sched *sched)
 		return -EINVAL;
 	if (sched->running)
 		return -EALREADY;
+	if (sched->stopping)
+		return -EBUSY;
 	rc = check_consumers(sched);
 	if (rc == 0)
 		rc = sched->backend->start(sched);
@@ -356,6 +359,18 @@ count_drained(void *arg, const struct rte_event *event)
 		drained->drain(drained->arg, event);
 }
 
+/*
+ * Threads of no port may enqueue while it is stopped: who has seen that it runs is waited for. Either such a thread sees that it does not
+ * run any more, or it is seen here.
+ */
+static void
+end_running(struct weir_sched *sched)
+{
+	__atomic_store_n(&sched->running, false, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&sched->nb_without_port, __ATOMIC_SEQ_CST) != 0)
+		sched_yield();
+}
+
 int
 weir_sched_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte_event *event),
 	void *arg)
@@ -368,9 +383,11 @@ weir_sched_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct 
 	if (!sched->running)
 		return -EALREADY;
 	before = sched->nb_drained;
+	sched->stopping = true;
 	set_port_ops(sched, &sched_resting_ops);
+	end_running(sched);
 	sched->backend->stop(sched, count_drained, &drained);
-	__atomic_store_n(&sched->running, false, __ATOMIC_RELEASE);
+	sched->stopping = false;
 	if (drain == NULL && sched->nb_drained > before)
 		SCHED_LOG(WARNING,
 			"%s: %" PRIu64 " events were inside when it was stopped, and are gone",
@@ -378,10 +395,31 @@ weir_sched_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct 
 	return 0;
 }
 
+/* By a thread that is at no port, maybe. @return false: it does not run; leave() all the same */
+static bool
+enter(struct weir_sched *sched)
+{
+	__atomic_fetch_add(&sched->nb_without_port, 1, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&sched->running, __ATOMIC_SEQ_CST);
+}
+
+static void
+leave(struct weir_sched *sched)
+{
+	__atomic_fetch_sub(&sched->nb_without_port, 1, __ATOMIC_RELEASE);
+}
+
 uint32_t
 weir_sched_reserve(struct weir_sched *sched, uint32_t nb)
 {
-	return sched != NULL && sched_is_running(sched) ? sched->backend->reserve(sched, nb) : 0;
+	uint32_t granted = 0;
+
+	if (sched == NULL)
+		return 0;
+	if (enter(sched))
+		granted = sched->backend->reserve(sched, nb);
+	leave(sched);
+	return granted;
 }
 
 void
@@ -394,7 +432,12 @@ weir_sched_unreserve(struct weir_sched *sched, uint32_t nb)
 int
 weir_sched_enqueue_reserved(struct weir_sched *sched, const struct rte_event *event)
 {
-	if (sched == NULL || event == NULL || !sched_is_running(sched))
+	int rc = -EINVAL;
+
+	if (sched == NULL || event == NULL)
 		return -EINVAL;
-	return sched->backend->enqueue_reserved(sched, event);
+	if (enter(sched))
+		rc = sched->backend->enqueue_reserved(sched, event);
+	leave(sched);
+	return rc;
 }

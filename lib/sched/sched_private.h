@@ -77,6 +77,9 @@ struct weir_sched {
 	const struct sched_backend *backend;
 	void *own;             /* the backend's */
 	bool running, started; /* now, ever */
+	bool stopping;         /* what is inside is being drained */
+	uint32_t
+		nb_without_port; /* calls that are under way, of threads that are to be at no port's */
 	uint64_t nb_drained;
 	uint64_t nb_drained_of[WEIR_SCHED_QUEUES_MAX];
 	uint64_t nb_resting; /* events that ports were called with while it did not run */

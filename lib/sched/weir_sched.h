@@ -153,11 +153,11 @@ struct weir_sched_port *weir_sched_port(struct weir_sched *sched, unsigned int p
  */
 int weir_sched_group_set(struct weir_sched *sched, unsigned int group, uint64_t ports);
 
-/** From now on ports may be used. @return 0; -EALREADY; -EINVAL: all ports are producers; -ENOMEM; or what the device said */
+/** From now on ports may be used. @return 0; -EALREADY; -EBUSY: it is being stopped; -EINVAL: all ports are producers; -ENOMEM; or what the device said */
 int weir_sched_start(struct weir_sched *sched);
 
 /**
- * No thread uses a port any more. Every event that is inside, but for those that ports hold, is handed to @p drain (NULL: dropped,
+ * No thread uses a port any more; others may still enqueue what they reserved: that is inside, or refused. Every event that is inside, but for those that ports hold, is handed to @p drain (NULL: dropped,
  * and told in the log), in the order of each flow; all contexts are gone then. Until the next start ports take nothing and give nothing.
  *
  * @return 0; -EALREADY: it does not run; -EINVAL: no scheduler

@@ -201,6 +201,41 @@ adds_up(void **state)
 	assert_int_equal(drained.nb, stats.nb_drained);
 }
 
+/* Who takes what is drained can do nothing to the scheduler. */
+static void
+drain_and_try(void *arg, const struct rte_event *event)
+{
+	const struct rte_event new = st_event(RTE_EVENT_OP_NEW, 0, 1, 1);
+
+	CHECK(!weir_sched_running(st_sched));
+	CHECK(weir_sched_stop(st_sched, st_drain, arg) == -EALREADY);
+	CHECK(weir_sched_start(st_sched) == -EBUSY);
+	CHECK(weir_sched_reserve(st_sched, 1) == 0);
+	CHECK(weir_sched_enqueue_reserved(st_sched, &new) == -EINVAL);
+	CHECK(weir_sched_enqueue(st_port(0), &new, 1) == 0);
+	st_drain(arg, event);
+}
+
+static void
+stop_within_stop(void **state)
+{
+	struct rte_event events[8];
+	struct st_drained drained = {.max = 8, .events = events};
+
+	st_make_credits(st_is_builtin() ? 2 : 1, 1, 512, 4, 0);
+	st_start();
+	assert_int_equal(weir_sched_reserve(st_sched, 2), 2);
+	for (unsigned int i = 0; i < 5; i++)
+		st_new(0, 0, i, i);
+	assert_int_equal(weir_sched_stop(st_sched, drain_and_try, &drained), 0);
+	assert_int_equal(drained.nb, 5);
+	assert_int_equal(st_stats().nb_drained, 5);
+	weir_sched_unreserve(st_sched, 2);
+	assert_int_equal(weir_sched_start(st_sched), 0);
+	assert_int_equal(weir_sched_reserve(st_sched, 8), 4);
+	weir_sched_unreserve(st_sched, 4);
+}
+
 int
 main(void)
 {
@@ -210,6 +245,7 @@ main(void)
 		TEST(stop_groups),
 		TEST(restart),
 		TEST(adds_up),
+		TEST(stop_within_stop),
 	};
 
 	return ST_RUN("sched-stop", tests);
