@@ -17,7 +17,10 @@ __thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("init
 static_assert(offsetof(struct weir_coro_contexts, resumer) == 24 &&
 		      offsetof(struct weir_coro_context, sp) == 0 &&
 		      offsetof(struct weir_coro_context, fp) == 8 &&
-		      offsetof(struct weir_coro_context, pc) == 16,
+		      offsetof(struct weir_coro_context, pc) == 16 &&
+		      offsetof(struct weir_coro_block, contexts) == 0 &&
+		      offsetof(struct weir_coro_block, base_resumer) == 216 &&
+		      offsetof(struct weir_coro_block, base_own) == 248,
 	"offsets of a pair of contexts");
 
 /* The stack pointer is aligned as before a call, which is what coro_entry() begins with. */

@@ -80,10 +80,14 @@ struct weir_coro_block {
 	char *stack;      /**< lowest usable byte */
 	char *top;        /**< first byte above its stack */
 	struct weir_coro_cleanup_entry *cleanups; /**< last registered first */
-	struct weir_coro_block *next_free;        /**< in a list of free ones */
-	struct weir_coro_fp fp_own;               /**< its, while it does not run */
-	struct weir_coro_fp fp_resumer;           /**< the resumer's, while it does */
-	void *tool; /**< of sanitizers: a fiber, a fake stack; or valgrind's id */
+	union {
+		struct weir_coro_block *next_free; /**< in a list of free ones */
+		void *base_resumer; /**< else: the resumer's register, see weir_coro_switch.h */
+	};
+	struct weir_coro_fp fp_own;     /**< its, while it does not run */
+	struct weir_coro_fp fp_resumer; /**< the resumer's, while it does */
+	void *tool;     /**< of sanitizers: a fiber, a fake stack; or valgrind's id */
+	void *base_own; /**< as base_resumer, its own */
 	void *locals[WEIR_CORO_LOCALS] __attribute__((aligned(64))); /**< local storage */
 };
 

@@ -37,6 +37,28 @@ struct weir_coro_contexts {
 };
 
 /*
+ * Where a function has local variables of variable size and others that are aligned more than the stack, clang finds the latter by
+ * a register that it does not take back when it is said to be lost: there the switch keeps it, at offset BASE.
+ */
+#if defined(__clang__) && defined(__x86_64__)
+#define WEIR_CORO_BASE_SAVE(BASE) "mov %%rbx, " BASE "(%0)\n\t"
+#define WEIR_CORO_BASE_LOAD(BASE) "\n\tmov " BASE "(%0), %%rbx"
+#define WEIR_CORO_BASE_LOST       /* it is kept */
+#elif defined(__clang__)
+#define WEIR_CORO_BASE_SAVE(BASE) "str x19, [%0, " BASE "]\n\t"
+#define WEIR_CORO_BASE_LOAD(BASE) "\n\tldr x19, [%0, " BASE "]"
+#define WEIR_CORO_BASE_LOST       /* it is kept */
+#else
+#define WEIR_CORO_BASE_SAVE(BASE)
+#define WEIR_CORO_BASE_LOAD(BASE)
+#if defined(__x86_64__)
+#define WEIR_CORO_BASE_LOST , "rbx"
+#else
+#define WEIR_CORO_BASE_LOST , "x19"
+#endif
+#endif
+
+/*
  * Leave for the context at offset TO of a pair; go on when somebody leaves for the one at FROM. Both
  * are found from one pointer, by offsets that are part of the instructions: where the stack is to be found
  * waits for nothing but that pointer. Nothing is written below the stack pointer, so it may stand in
@@ -54,8 +76,10 @@ void weir_coro_switch_fcontext(struct weir_coro_context *from, struct weir_coro_
 #else
 #define WEIR_CORO_AVX512_REGISTERS
 #endif
-#define WEIR_CORO_SWITCH(contexts, FROM, TO)                                                       \
-	__asm__ volatile("lea 1f(%%rip), %%rax\n\t"                                                \
+/* clang-format off */
+#define WEIR_CORO_SWITCH(contexts, FROM, TO, BASE)                                                 \
+	__asm__ volatile(WEIR_CORO_BASE_SAVE(BASE)                                                 \
+			 "lea 1f(%%rip), %%rax\n\t"                                                \
 			 "mov %%rsp, " FROM "+0(%0)\n\t"                                           \
 			 "mov %%rbp, " FROM "+8(%0)\n\t"                                           \
 			 "mov %%rax, " FROM "+16(%0)\n\t"                                          \
@@ -64,13 +88,16 @@ void weir_coro_switch_fcontext(struct weir_coro_context *from, struct weir_coro_
 			 "jmp *" TO "+16(%0)\n"                                                    \
 			 "1:\n\t"                                                                  \
 			 "endbr64"                                                                 \
+			 WEIR_CORO_BASE_LOAD(BASE)                                                 \
 			 : "+D"(contexts)                                                          \
 			 :                                                                         \
-			 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12",     \
+			 : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12",            \
 			 "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3",      \
 			 "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",         \
 			 "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)",      \
-			 "st(4)", "st(5)", "st(6)", "st(7)" WEIR_CORO_AVX512_REGISTERS)
+			 "st(4)", "st(5)", "st(6)", "st(7)" WEIR_CORO_BASE_LOST                    \
+			 WEIR_CORO_AVX512_REGISTERS)
+/* clang-format on */
 #elif defined(__aarch64__)
 #if defined(__ARM_FEATURE_SVE)
 #define WEIR_CORO_SVE_REGISTERS                                                                    \
@@ -79,9 +106,11 @@ void weir_coro_switch_fcontext(struct weir_coro_context *from, struct weir_coro_
 #else
 #define WEIR_CORO_SVE_REGISTERS
 #endif
-#define WEIR_CORO_SWITCH(contexts, FROM, TO)                                                       \
+/* clang-format off */
+#define WEIR_CORO_SWITCH(contexts, FROM, TO, BASE)                                                 \
 	register struct weir_coro_contexts *x0 __asm__("x0") = contexts;                           \
-	__asm__ volatile("adr x2, 1f\n\t"                                                          \
+	__asm__ volatile(WEIR_CORO_BASE_SAVE(BASE)                                                 \
+			 "adr x2, 1f\n\t"                                                          \
 			 "mov x3, sp\n\t"                                                          \
 			 "stp x3, x29, [%0, " FROM "+0]\n\t"                                       \
 			 "str x2, [%0, " FROM "+16]\n\t"                                           \
@@ -91,23 +120,25 @@ void weir_coro_switch_fcontext(struct weir_coro_context *from, struct weir_coro_
 			 "br x2\n"                                                                 \
 			 "1:\n\t"                                                                  \
 			 "hint 36" /* bti j */                                                     \
+			 WEIR_CORO_BASE_LOAD(BASE)                                                 \
 			 : "+r"(x0)                                                                \
 			 :                                                                         \
 			 : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",     \
-			 "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",     \
+			 "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x20", "x21",            \
 			 "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "memory", "cc",   \
 			 "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", \
 			 "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21",     \
-			 "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30",            \
-			 "v31" WEIR_CORO_SVE_REGISTERS)
+			 "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"      \
+			 WEIR_CORO_BASE_LOST WEIR_CORO_SVE_REGISTERS)
+/* clang-format on */
 #endif
 
-/** Leave for the coroutine; return when it leaves. */
+/** Leave for the coroutine; return when it leaves. The contexts are those of a struct weir_coro_block. */
 static inline __attribute__((always_inline)) void
 weir_coro_switch_in(struct weir_coro_contexts *contexts)
 {
 #if defined(WEIR_CORO_SWITCH)
-	WEIR_CORO_SWITCH(contexts, "24", "0");
+	WEIR_CORO_SWITCH(contexts, "24", "0", "216");
 #else
 	weir_coro_switch_fcontext(&contexts->resumer, &contexts->own);
 #endif
@@ -118,7 +149,7 @@ static inline __attribute__((always_inline)) void
 weir_coro_switch_out(struct weir_coro_contexts *contexts)
 {
 #if defined(WEIR_CORO_SWITCH)
-	WEIR_CORO_SWITCH(contexts, "0", "24");
+	WEIR_CORO_SWITCH(contexts, "0", "24", "248");
 #else
 	weir_coro_switch_fcontext(&contexts->own, &contexts->resumer);
 #endif

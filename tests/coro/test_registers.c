@@ -65,6 +65,20 @@ real_number(void)
 	nb_right += value == (double)number();
 }
 
+/* What is aligned more than the stack, beside what is of variable size, is found by a register of its own. */
+static void
+aligned_numbers(void)
+{
+	const size_t nb = 1 + one;
+	volatile uint64_t aligned[4] __attribute__((aligned(128))) = {number()};
+	volatile uint64_t *variable = __builtin_alloca(nb * sizeof(*variable));
+
+	variable[nb - 1] = number();
+	leave();
+	nb_right += aligned[0] == number() && variable[nb - 1] == number() &&
+		    (uintptr_t)aligned % 128 == 0;
+}
+
 static void
 take_turns(weir_coro_run_t run)
 {
@@ -97,12 +111,40 @@ test_real_number(void **state)
 	take_turns(real_number);
 }
 
+static void
+test_aligned_numbers(void **state)
+{
+	take_turns(aligned_numbers);
+}
+
+/* Likewise in who resumes. */
+static void
+test_aligned_numbers_of_resumer(void **state)
+{
+	const size_t nb = 1 + one;
+	volatile uint64_t aligned[4] __attribute__((aligned(128))) = {1};
+	volatile uint64_t *variable = __builtin_alloca(nb * sizeof(*variable));
+	struct weir_coro *coro;
+
+	assert_int_equal(weir_coro_init(STACK, 0, 0, 1, 0, 0, -1), 0);
+	coro = weir_coro_create(aligned_numbers);
+	variable[nb - 1] = 2;
+	weir_coro_resume(coro);
+	assert_int_equal(aligned[0], 1);
+	assert_int_equal(variable[nb - 1], 2);
+	weir_coro_resume(coro);
+	assert_true(weir_coro_has_exited(coro));
+	weir_coro_cleanup();
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole_number),
 		cmocka_unit_test(test_real_number),
+		cmocka_unit_test(test_aligned_numbers),
+		cmocka_unit_test(test_aligned_numbers_of_resumer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,8 +100,11 @@ all_are_drained(void)
 static void
 what_is_accepted_is_drained(void **state)
 {
-	const struct interleave interleave = {
-		.init = init, .nb_actors = 2, .actors = {enqueues, stops}, .check = all_are_drained, .least = 20};
+	const struct interleave interleave = {.init = init,
+		.nb_actors = 2,
+		.actors = {enqueues, stops},
+		.check = all_are_drained,
+		.least = 20};
 
 	interleave_all(&interleave);
 }
