@@ -84,10 +84,16 @@ coro_pace_recall(struct weir_coro_block *block)
 	return known;
 }
 
+static bool
+never_checked(const struct weir_coro_block *block)
+{
+	return block->checks == 0 && block->checks_left == block->checks_given;
+}
+
 void
 coro_pace_remember(const struct weir_coro_block *block)
 {
-	if (block->spacing > 0)
+	if (block->spacing > 0 || never_checked(block))
 		*pace_of(block->run) = (struct pace){
 			block->run, block->spacing, block->variance, block->longest, block->trust};
 }

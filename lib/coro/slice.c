@@ -73,8 +73,8 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 	block->checks = 0;
 	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
-	/* Who never checks has no use for looks. */
-	give(block, known ? WEIR_CORO_LOOK : 1);
+	/* Who never checks has no use for looks; who is not known may check for the first time when its slice is long over. */
+	give(block, known && block->spacing == 0 ? 1 : WEIR_CORO_LOOK);
 }
 
 /*

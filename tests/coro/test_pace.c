@@ -567,11 +567,41 @@ learned_from_another(void **state)
 	assert_true(block.spacing > 199 && block.spacing < 201);
 	second = run_slices(regular, 3);
 	assert_true(first.looks > 2 * second.looks);
-	/* Never seen: it looks at its first check. */
+	/* Never seen: its slice begins with a look. */
 	begin_block(another_function);
-	assert_true(block.spacing == 0 && block.checks_left == 1);
+	assert_true(block.spacing == 0 && block.checks_left == WEIR_CORO_LOOK);
 	other = run_slices(regular, 3);
 	assert_true(other.looks == first.looks);
+}
+
+/* How many checks end the first slice of a function that nobody has seen, with so many ns before each? */
+static unsigned int
+checks_of_first_slice(uint64_t ns)
+{
+	unsigned int nb = 1;
+
+	begin_block(another_function);
+	resume();
+	for (time_now += ns; !check(); time_now += ns)
+		nb++;
+	return nb;
+}
+
+/* Of what is not known the clock tells when the slice began: it is one spacing too long at most. */
+static void
+first_slices(void **state)
+{
+	memset(paces, 0, sizeof(paces));
+	for (uint64_t ns = SLICE / 4; ns <= 4 * SLICE; ns += SLICE / 8)
+		assert_true(checks_of_first_slice(ns) * ns <= SLICE + ns);
+	/* Who is known never to check has no look. */
+	begin_block(another_function);
+	resume();
+	coro_pace_remember(&block);
+	nb_looks = 0;
+	begin_block(another_function);
+	resume();
+	assert_int_equal(nb_looks, 0);
 }
 
 int
@@ -587,6 +617,7 @@ main(void)
 		cmocka_unit_test_setup(looks_and_does_nothing_else, reset),
 		cmocka_unit_test_setup(long_slices, reset),
 		cmocka_unit_test_setup(learned_from_another, reset),
+		cmocka_unit_test_setup(first_slices, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
