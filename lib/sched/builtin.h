@@ -450,7 +450,7 @@ uint16_t look_elsewhere(
 	struct builtin_port *port, struct rte_event *events, uint16_t nb, bool idle);
 
 /* sleep.c */
-void port_may_sleep(struct builtin_port *port);
+bool port_may_sleep(struct builtin_port *port); /* @return it slept, and was woken */
 void shard_wake(struct shard *shard);
 void shard_wake_helper(struct shard *shard);
 void wake_all(struct builtin *builtin);

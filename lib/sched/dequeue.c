@@ -92,14 +92,14 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 	return got;
 }
 
-static void
+/* @return it slept, and something has come */
+static bool
 idle(struct builtin_port *port)
 {
 	if (shard_is_busy(port->own) || ++port->nb_idle % WEIR_BASE_SCHED_IDLE_CALLS != 0)
-		return;
+		return false;
 	credit_flush(port);
-	if (port->builtin->may_sleep)
-		port_may_sleep(port);
+	return port->builtin->may_sleep && port_may_sleep(port);
 }
 
 /* There is nothing in the one whose turn it was: the others that it serves. */
@@ -193,10 +193,8 @@ dequeue_anywhere(
 	/* While its rings give something, if seldom, it has enough to do. What is announced was looked for already, in its order. */
 	if (got == 0 && !shard_is_busy(port->own) && !tells_priorities(port->builtin))
 		got = look_elsewhere(port, events, nb, true);
-	if (got == 0) {
-		idle(port);
-		return 0;
-	}
+	if (got == 0) /* who was woken may not be called again for long: others were not */
+		return idle(port) ? dequeue_anywhere(port, NULL, events, nb) : 0;
 	port->nb_idle = 0;
 	if (port->builtin->may_sleep)
 		__atomic_store_n(&port->idle_at, 0, __ATOMIC_RELAXED);

@@ -43,7 +43,8 @@ any_has_something(const struct builtin_port *port)
 	return false;
 }
 
-static void
+/* @return it was woken */
+static bool
 port_sleep(struct builtin_port *port)
 {
 	struct builtin *builtin = port->builtin;
@@ -59,12 +60,14 @@ port_sleep(struct builtin_port *port)
 		syscall(SYS_futex, &port->asleep, FUTEX_WAIT_PRIVATE, 1, &timeout, NULL, 0);
 	}
 	__atomic_fetch_and(&builtin->asleep, ~bit, __ATOMIC_RELAXED);
-	if (__atomic_exchange_n(&port->asleep, 0, __ATOMIC_RELAXED) == 0)
-		port->nb_idle = 0;
+	if (__atomic_exchange_n(&port->asleep, 0, __ATOMIC_RELAXED) != 0)
+		return false;
+	port->nb_idle = 0;
+	return true;
 }
 
-/* A port that has found nothing for several times. */
-void
+/* A port that has found nothing for several times. @return it slept, and was woken */
+bool
 port_may_sleep(struct builtin_port *port)
 {
 	uint64_t now = weir_base_cycles();
@@ -73,9 +76,9 @@ port_may_sleep(struct builtin_port *port)
 		port->idle_since = now;
 	__atomic_store_n(&port->idle_at, now, __ATOMIC_RELAXED);
 	if (now - port->idle_since < WEIR_BASE_SCHED_AWAKE * (uint64_t)port->builtin->away)
-		return;
+		return false;
 	__atomic_store_n(&port->idle_at, 0, __ATOMIC_RELAXED);
-	port_sleep(port);
+	return port_sleep(port);
 }
 
 static void

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A port that sleeps within a dequeue: what has woken it is what that returns. It may not be called again for long. */
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "sched_test.h"
+
+#define ROUNDS   20
+#define SLEEPER  1
+#define SLEEP_US 10000000 /* longer than the test may take */
+
+static uint64_t
+nb_sleeps(void)
+{
+	struct weir_sched_xstat xstats[64];
+	int nb = weir_sched_xstats(
+		st_sched, WEIR_SCHED_PART_PORT, SLEEPER, xstats, RTE_DIM(xstats));
+
+	for (int i = 0; i < nb; i++)
+		if (strcmp(xstats[i].name, "sleeps") == 0)
+			return xstats[i].value;
+	CHECK(!"it tells how often it slept");
+	return 0;
+}
+
+/* @return what the first dequeue that slept returned */
+static void *
+sleep_once(void *arg)
+{
+	struct rte_event event;
+	uint64_t before;
+	uint16_t got;
+
+	do {
+		before = nb_sleeps();
+		got = weir_sched_dequeue(st_port(SLEEPER), &event, 1);
+	} while (nb_sleeps() == before);
+	return (void *)(uintptr_t)got;
+}
+
+static void
+who_is_woken_gets_it(void **state)
+{
+	struct weir_sched_config config = st_config(2, 1);
+	pthread_t thread;
+	void *got;
+
+	config.idle_sleep_us = SLEEP_US;
+	st_make(config);
+	assert_int_equal(weir_sched_port_setup(st_sched, 0,
+				 &(struct weir_sched_port_config){.producer = true}),
+		0);
+	st_start();
+	for (uint64_t round = 0; round < ROUNDS; round++) {
+		uint64_t before = nb_sleeps();
+
+		assert_int_equal(pthread_create(&thread, NULL, sleep_once, NULL), 0);
+		while (nb_sleeps() == before)
+			usleep(100);
+		usleep(1000); /* it is counted just before */
+		st_new(0, 0, (uint32_t)round, round);
+		assert_int_equal(pthread_join(thread, &got), 0);
+		assert_int_equal((uintptr_t)got, 1);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_is_woken_gets_it),
+	};
+
+	return ST_RUN("sched-asleep", tests);
+}
