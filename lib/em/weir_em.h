@@ -357,7 +357,8 @@ weir_em_object weir_em_object_create(
 	struct weir_em *em, const struct weir_em_object_config *config);
 
 /**
- * End an object that does not run. Waits until no core is in its receive function, but for the caller's.
+ * End an object that does not run. Waits until no core is in its receive function, but for the caller's, also if such a core waits there itself:
+ * two that stop or delete the objects of each other's receive functions wait for ever (the log tells).
  *
  * @param core   the caller's, or NULL
  * @param flags  WEIR_EM_REMOVE_QUEUES: its queues belong to nobody then; without it there may be none
@@ -401,7 +402,7 @@ int weir_em_object_stop_async(struct weir_em *em, struct weir_em_core *core, wei
 int weir_em_object_info(
 	struct weir_em *em, weir_em_object object, struct weir_em_object_info *info);
 
-/** The object of a name, the oldest; WEIR_EM_NONE: there is none. */
+/** The object of a name, of several the one with the lowest number; WEIR_EM_NONE: there is none. */
 weir_em_object weir_em_object_find(struct weir_em *em, const char *name);
 
 /**
@@ -423,7 +424,8 @@ int weir_em_queue_delete(struct weir_em *em, weir_em_queue queue);
 int weir_em_object_add_queue(struct weir_em *em, weir_em_object object, weir_em_queue queue);
 
 /**
- * Take a queue from its object. Waits until no core but the caller's is in a receive function with its events.
+ * Take a queue from its object. Waits until no core but the caller's is in a receive function with its events; one that waits there
+ * itself, in a function of this machine, is not waited for, as both might wait for ever: it may have some of them yet.
  *
  * @return 0; -ENOENT: it belongs to none; -ESTALE, -EINVAL
  */
@@ -465,7 +467,7 @@ int weir_em_queue_group_delete(struct weir_em *em, weir_em_queue_group group);
 
 /**
  * Change a group's cores. Returns when no core that is out of it is in a receive function with events of its queues, but for
- * the caller's; on event_sw such a core may still receive what the device had for it before. Atomic and ordered queues stay so throughout.
+ * the caller's, and for those that wait as weir_em_object_remove_queue() has it; on event_sw such a core may still receive what the device had for it before. Atomic and ordered queues stay so throughout.
  *
  * @return 0; -ENOTSUP: the device cannot, as event_dsw, and event_sw if there are ordered queues; -ESTALE, -EINVAL
  */
@@ -521,7 +523,10 @@ int weir_em_poll_add(struct weir_em *em, weir_em_poll_t poll, void *arg);
 int weir_em_poll_remove(
 	struct weir_em *em, struct weir_em_core *core, weir_em_poll_t poll, void *arg);
 
-/** Returns when each core has been outside of receive functions and polls since it was called, but for the caller's. @return 0, -EINVAL, -ENOMEM */
+/**
+ * Returns when each core has been outside of receive functions and polls since it was called, but for the caller's, and for those that wait as
+ * weir_em_object_remove_queue() has it. @return 0, -EINVAL, -ENOMEM
+ */
 int weir_em_quiesce(struct weir_em *em, struct weir_em_core *core);
 
 /** All cores' weir_em_dispatch() return soon, also those called later, until weir_em_resume(). */
