@@ -15,8 +15,8 @@ static uint64_t
 nb_sleeps(void)
 {
 	struct weir_sched_xstat xstats[64];
-	int nb = weir_sched_xstats(
-		st_sched, WEIR_SCHED_PART_PORT, SLEEPER, xstats, RTE_DIM(xstats));
+	int nb =
+		weir_sched_xstats(st_sched, WEIR_SCHED_PART_PORT, SLEEPER, xstats, RTE_DIM(xstats));
 
 	for (int i = 0; i < nb; i++)
 		if (strcmp(xstats[i].name, "sleeps") == 0)
@@ -49,8 +49,8 @@ who_is_woken_gets_it(void **state)
 
 	config.idle_sleep_us = SLEEP_US;
 	st_make(config);
-	assert_int_equal(weir_sched_port_setup(st_sched, 0,
-				 &(struct weir_sched_port_config){.producer = true}),
+	assert_int_equal(weir_sched_port_setup(
+				 st_sched, 0, &(struct weir_sched_port_config){.producer = true}),
 		0);
 	st_start();
 	for (uint64_t round = 0; round < ROUNDS; round++) {
