@@ -201,16 +201,16 @@ check_queues(const struct subject *subject)
 
 /* ---- which groups ---- */
 
-/* The group that something is of. */
+/* Is something of the group? NULL: of any. */
 static bool
 is_of(const struct weir_base_doc_value *thing, const char *group)
 {
 	const char *name = weir_base_doc_str(weir_base_doc_get(thing, "group"));
 
-	return strcmp(name != NULL ? name : "default", group) == 0;
+	return group == NULL || strcmp(name != NULL ? name : "default", group) == 0;
 }
 
-/* Are there queues of a group, or jobs? */
+/* Are there queues of a group, or jobs? NULL: of any. */
 static bool
 serves_something(const struct subject *subject, const char *group)
 {
@@ -270,6 +270,19 @@ check_groups(const struct subject *subject, const struct weir_base_doc_value *wo
 	}
 }
 
+/* Beside events each has a port of the scheduler, and so has what belongs to no worker. */
+static void
+check_number(const struct subject *subject, unsigned int nb)
+{
+	const bool has_events = serves_something(subject, NULL);
+	const unsigned int most = has_events ? WORKERS_MAX - 1 : WORKERS_MAX;
+
+	if (nb > most)
+		weir_base_doc_error_add(subject->doc, subject->workers,
+			"%u workers are too many; expected at most %u%s", nb, most,
+			has_events ? " where there are queues or jobs" : "");
+}
+
 void
 weir_base_rules_workers(struct weir_base_doc *doc)
 {
@@ -291,9 +304,7 @@ weir_base_rules_workers(struct weir_base_doc *doc)
 		weir_base_doc_error_add(doc, subject.workers, "out of memory");
 		return;
 	}
-	if (nb_workers > WORKERS_MAX)
-		weir_base_doc_error_add(doc, subject.workers,
-			"%u workers are too many; expected at most %d", nb_workers, WORKERS_MAX);
+	check_number(&subject, nb_workers);
 	check_queues(&subject);
 	for (i = 0; i < nb_workers; i++)
 		check_groups(&subject, weir_base_doc_at(subject.workers, i));

@@ -434,6 +434,13 @@ def test_weir_em(running):
     assert report["packets"]["queued"] == 0 and report["packets"]["taken"] > 0
 
 
+def test_too_many_workers(tmp_path):
+    workers = [{"receive": ["uplink", "uplink6"]}, *[{}] * 63]
+    for verb in "check", "run":
+        done = weir(verb, write_description(tmp_path / "d.yaml", description(ORDERED, workers)), cwd=tmp_path)
+        assert done.code == USAGE and "64 workers are too many; expected at most 63 where there are queues" in done.stderr, done.text
+
+
 def test_weir_em_many_queues(tmp_path):
     """More than one answer tells of."""
     application = copy.deepcopy(ORDERED)
