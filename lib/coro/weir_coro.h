@@ -325,8 +325,8 @@ enum weir_coro_misuse {
 uint64_t weir_coro_misuse(enum weir_coro_misuse what);
 
 /**
- * Debug: every maybe_yield yields, so that every yield point is tested; of coroutines that run already, from their next look on. Also
- * set by WEIR_CORO_ALWAYS_YIELD=1 in the environment.
+ * Debug: every maybe_yield yields, so that every yield point is tested; of coroutines that run already, from their next look on. May
+ * be called before weir_coro_init(), which sets it by WEIR_CORO_ALWAYS_YIELD (1: true) where that is in the environment.
  */
 void weir_coro_always_yield(bool always);
 

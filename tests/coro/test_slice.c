@@ -60,6 +60,22 @@ always_yields(void **state)
 	unsetenv("WEIR_CORO_ALWAYS_YIELD");
 }
 
+/* What the program said counts, before weir_coro_init() and after another one, unless the environment says something. */
+static void
+always_yields_from_before(void **state)
+{
+	weir_coro_always_yield(true);
+	for (int round = 0; round < 2; round++) {
+		start(1, ns(1000000000), 0);
+		assert_int_equal(resumes_of(checks_100_times), 101);
+		weir_coro_cleanup();
+	}
+	setenv("WEIR_CORO_ALWAYS_YIELD", "0", 1);
+	start(1, ns(1000000000), 0);
+	assert_int_equal(resumes_of(checks_100_times), 1);
+	unsetenv("WEIR_CORO_ALWAYS_YIELD");
+}
+
 static uint64_t random_state, longest;
 
 /* Anything up to the longest. */
@@ -462,6 +478,7 @@ slices_go_on_while_others_run(void **state)
 static const struct CMUnitTest all[] = {
 	cmocka_unit_test_teardown(slice_0_yields_always, finish),
 	cmocka_unit_test_teardown(always_yields, finish),
+	cmocka_unit_test_teardown(always_yields_from_before, finish),
 	cmocka_unit_test_teardown(irregular_slices_overshoot_little, finish),
 	cmocka_unit_test_teardown(slices_follow_a_change, finish),
 	cmocka_unit_test_teardown(slices_follow_a_lasting_change, finish),
