@@ -189,7 +189,6 @@ coro_cache_of(struct coro_class *class)
 	if (thread_epoch != epoch) {
 		memset(caches, 0, sizeof(caches));
 		thread_epoch = epoch;
-		pthread_setspecific(thread_key, caches);
 	}
 	cache = caches[class->id];
 	if (cache != NULL)
@@ -202,6 +201,8 @@ coro_cache_of(struct coro_class *class)
 	class->caches = cache;
 	pthread_mutex_unlock(&class->lock);
 	caches[class->id] = cache;
+	/* Each time: destructors that run after thread_ends() may create coroutines, too, and then it has to come again. */
+	pthread_setspecific(thread_key, caches);
 	(void)weir_coro_attach();
 	return cache;
 }

@@ -217,6 +217,41 @@ peak_does_not_add_up(void **state)
 	assert_in_range(look(0).peak, 10, 10 + 12);
 }
 
+static pthread_key_t at_end;
+
+/* A destructor, which comes again until @times is down to 0. */
+static void
+creates_one(void *times)
+{
+	CHECK(weir_coro_destroy(made(nothing)) == 0);
+	pthread_setspecific(at_end, (void *)((uintptr_t)times - 1));
+}
+
+static void *
+creates_at_its_end(void *arg)
+{
+	creates_one((void *)3);
+	return NULL;
+}
+
+/* Destructors come in any order, several times: what the library keeps of the thread is gone after the last one. */
+static void
+threads_leave_nothing(void **state)
+{
+	pthread_t thread;
+
+	start(NB, 0, 8);
+	assert_int_equal(pthread_key_create(&at_end, creates_one), 0);
+	for (uint64_t nb = 1; nb <= 10; nb++) {
+		assert_int_equal(pthread_create(&thread, NULL, creates_at_its_end, NULL), 0);
+		pthread_join(thread, NULL);
+		assert_null(coro_classes[0].caches);
+		assert_int_equal(look(0).created, 3 * nb);
+		assert_int_equal(look(0).live, 0);
+	}
+	pthread_key_delete(at_end);
+}
+
 static bool stop;
 
 /* So that hardly any are alive, and one that is counted on one side only is noticed. */
@@ -439,6 +474,7 @@ main(void)
 		cmocka_unit_test_teardown(threads_take_from_each_other, finish),
 		cmocka_unit_test_teardown(peak_is_what_was_alive, finish),
 		cmocka_unit_test_teardown(peak_does_not_add_up, finish),
+		cmocka_unit_test_teardown(threads_leave_nothing, finish),
 		cmocka_unit_test_teardown(a_look_at_any_time, finish),
 		cmocka_unit_test_teardown(slices_are_summed, finish),
 		cmocka_unit_test_teardown(stacks_are_seen, finish),
