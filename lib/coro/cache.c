@@ -12,7 +12,8 @@
  * is so. Its price is to be paid by who takes, not by each creation. An owner says that it is at its list by a plain store, and
  * looks whether it may; who takes away says so, has the kernel put a barrier into every running thread, and then waits until
  * the owner is not at it. Either the owner sees that somebody comes, or that one sees the owner. Owners that
- * see somebody go by the class' lock, under which all of this happens.
+ * see somebody go by the class' lock, under which all of this happens. Likewise who finds none left while some are being trimmed waits
+ * for those.
  *
  * Kernels without membarrier(2): free ones in caches of other threads stay there.
  */
@@ -222,22 +223,42 @@ cache_refill(struct coro_class *class, struct coro_cache *cache)
 		raid(class, &cache->free, cache, want);
 }
 
+/* Under the class' lock. @trimming: were some being trimmed? */
 static struct weir_coro_block *
-get_slowly(struct coro_class *class, struct coro_cache *cache)
+get_locked(struct coro_class *class, struct coro_cache *cache, bool *trimming)
 {
 	struct weir_coro_block *block;
 	uint64_t out;
 
-	pthread_mutex_lock(&class->lock);
 	if (cache->free.first == NULL)
 		cache_refill(class, cache);
 	block = pop(&cache->free);
-	out = class->nb_fresh - class->free.nb - class->trimmed.nb;
+	out = class->nb_fresh - class->free.nb - class->trimming.nb - class->trimmed.nb;
 	class->most_out = out > class->most_out ? out : class->most_out;
 	/* Some were never used: they have no guard, for want of memory or mappings. */
 	if (block == NULL)
 		errno = class->nb_fresh < class->memory.nb ? ENOMEM : EAGAIN;
+	*trimming = class->trimming.nb > 0;
+	return block;
+}
+
+static struct weir_coro_block *
+get_slowly(struct coro_class *class, struct coro_cache *cache)
+{
+	struct weir_coro_block *block;
+	bool trimming;
+
+	pthread_mutex_lock(&class->lock);
+	block = get_locked(class, cache, &trimming);
 	pthread_mutex_unlock(&class->lock);
+	if (block != NULL || !trimming)
+		return block;
+	/* Now nobody trims. */
+	pthread_mutex_lock(&class->trim_lock);
+	pthread_mutex_lock(&class->lock);
+	block = get_locked(class, cache, &trimming);
+	pthread_mutex_unlock(&class->lock);
+	pthread_mutex_unlock(&class->trim_lock);
 	return block;
 }
 

@@ -35,15 +35,19 @@ void
 coro_classes_before_fork(void)
 {
 	coro_classes_lock();
-	for (unsigned int c = 0; c < coro_nb_classes; c++)
+	for (unsigned int c = 0; c < coro_nb_classes; c++) {
+		pthread_mutex_lock(&coro_classes[c].trim_lock);
 		pthread_mutex_lock(&coro_classes[c].lock);
+	}
 }
 
 void
 coro_classes_after_fork(void)
 {
-	for (unsigned int c = coro_nb_classes; c-- > 0;)
+	for (unsigned int c = coro_nb_classes; c-- > 0;) {
 		pthread_mutex_unlock(&coro_classes[c].lock);
+		pthread_mutex_unlock(&coro_classes[c].trim_lock);
+	}
 	coro_classes_unlock();
 }
 
@@ -169,6 +173,7 @@ class_make(const struct weir_coro_class_param *param)
 		coro_memory_fini(&class->memory);
 		return -ENOMEM;
 	}
+	pthread_mutex_init(&class->trim_lock, NULL);
 	pthread_mutex_init(&class->lock, NULL);
 	return (int)coro_nb_classes++;
 }
@@ -239,6 +244,7 @@ class_free(struct coro_class *class)
 	munmap(class->blocks, class->memory.nb * sizeof(*class->blocks));
 	coro_memory_fini(&class->memory);
 	pthread_mutex_destroy(&class->lock);
+	pthread_mutex_destroy(&class->trim_lock);
 }
 
 void

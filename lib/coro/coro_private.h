@@ -180,10 +180,12 @@ struct coro_class {
 	unsigned int id;
 	uint32_t first_id; /* of its coroutines */
 
+	pthread_mutex_t trim_lock; /* of who trims, to be taken before the other one */
 	pthread_mutex_t lock;      /* of what follows */
 	size_t nb_fresh;           /* blocks that were ever used */
 	bool told;                 /* that the next one got no guard */
 	struct coro_list free;     /* others were used since, as a rule: their pages are there */
+	struct coro_list trimming; /* whose stacks are being given back: none without trim_lock */
 	struct coro_list trimmed;  /* not used since their stacks were given back */
 	struct coro_cache *caches; /* of all threads */
 	struct coro_counts ended;  /* of threads that ended */

@@ -206,7 +206,7 @@ weir_coro_high_water(struct weir_coro *coro)
 	return coro_memory_high_water(&class->memory, (size_t)(block - class->blocks));
 }
 
-/* So few at a time are out of creators' reach. */
+/* So few at a time: who finds nothing else waits for them. */
 #define TRIM_NB 16
 
 static size_t
@@ -220,28 +220,43 @@ trim_listed(struct coro_class *class, const struct coro_list *list)
 	return coro_memory_trim_some(&class->memory, indices, nb);
 }
 
+/* Some free ones, @most at most. @return how many; their bytes are added */
+static unsigned int
+trim_some(struct coro_class *class, unsigned int most, size_t *bytes)
+{
+	unsigned int nb;
+
+	pthread_mutex_lock(&class->trim_lock);
+	pthread_mutex_lock(&class->lock);
+	nb = coro_list_move(&class->trimming, &class->free, most < TRIM_NB ? most : TRIM_NB);
+	pthread_mutex_unlock(&class->lock);
+	*bytes += trim_listed(class, &class->trimming);
+	pthread_mutex_lock(&class->lock);
+	coro_list_move(&class->trimmed, &class->trimming, nb);
+	pthread_mutex_unlock(&class->lock);
+	pthread_mutex_unlock(&class->trim_lock);
+	return nb;
+}
+
 size_t
 weir_coro_trim(unsigned int class_id)
 {
-	struct coro_list some = {0};
 	struct coro_class *class;
-	size_t bytes = 0, left;
+	unsigned int left, nb;
+	size_t bytes = 0;
 
 	if (class_id >= coro_nb_classes)
 		return 0;
 	class = &coro_classes[class_id];
 	coro_caches_empty(class);
 	pthread_mutex_lock(&class->lock);
-	/* No more than there are now: others may put some there all the time. */
-	for (left = class->free.nb; left > 0; left -= some.nb < left ? some.nb : left) {
-		coro_list_move(&class->trimmed, &some, some.nb);
-		if (coro_list_move(&some, &class->free, TRIM_NB) == 0)
-			break;
-		pthread_mutex_unlock(&class->lock);
-		bytes += trim_listed(class, &some);
-		pthread_mutex_lock(&class->lock);
-	}
-	coro_list_move(&class->trimmed, &some, some.nb);
+	left = class->free.nb;
 	pthread_mutex_unlock(&class->lock);
+	/* No more than there were: others may put some there all the time. */
+	for (; left > 0; left -= nb) {
+		nb = trim_some(class, left, &bytes);
+		if (nb == 0)
+			break;
+	}
 	return bytes;
 }

@@ -247,8 +247,8 @@ int weir_coro_class_slices(unsigned int class_id, struct weir_base_hist *cycles)
 size_t weir_coro_high_water(struct weir_coro *coro);
 
 /**
- * Give memory behind idle stacks of a class back to the kernel, also of those that threads keep. 16 at a time, which nobody
- * gets in that moment. Any thread.
+ * Give memory behind idle stacks of a class back to the kernel, also of those that threads keep. 16 at a time: who creates one
+ * when there are no others waits for these, as does fork(). Any thread.
  *
  * @return bytes
  */

@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -466,6 +468,95 @@ trimming_reaches_all_and_remembers(void **state)
 	assert_null(weir_coro_create(nothing));
 }
 
+#define SMALL 12 /* fewer than are trimmed at a time */
+
+static __thread bool stalls;
+static bool trimming, wanted;
+
+/* The library's calls come here too: who trims stalls, with all that it took, until somebody is about to want one, and longer. */
+int
+madvise(void *at, size_t bytes, int advice)
+{
+	if (stalls && advice == MADV_DONTNEED) {
+		stalls = false;
+		__atomic_store_n(&trimming, true, __ATOMIC_RELEASE);
+		while (!__atomic_load_n(&wanted, __ATOMIC_ACQUIRE))
+			sched_yield();
+		usleep(20000);
+	}
+	return (int)syscall(SYS_madvise, at, bytes, advice);
+}
+
+static void *
+trims(void *arg)
+{
+	stalls = true;
+	weir_coro_trim(0);
+	CHECK(!stalls);
+	return NULL;
+}
+
+/* A pool, all of it idle, is being trimmed on return. */
+static void
+begin_to_trim(pthread_t *thread)
+{
+	struct weir_coro *coros[SMALL];
+
+	start(SMALL, 0, 0);
+	for (int i = 0; i < SMALL; i++)
+		coros[i] = made(nothing);
+	for (int i = 0; i < SMALL; i++)
+		assert_int_equal(weir_coro_destroy(coros[i]), 0);
+	trimming = wanted = false;
+	assert_int_equal(pthread_create(thread, NULL, trims, NULL), 0);
+	while (!__atomic_load_n(&trimming, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void
+all_can_be_had(void)
+{
+	for (int i = 0; i < SMALL; i++)
+		made(nothing);
+	errno = 0;
+	CHECK(weir_coro_create(nothing) == NULL && errno == EAGAIN);
+}
+
+static void
+trimming_keeps_none_from_others(void **state)
+{
+	pthread_t thread;
+
+	begin_to_trim(&thread);
+	__atomic_store_n(&wanted, true, __ATOMIC_RELEASE);
+	all_can_be_had();
+	pthread_join(thread, NULL);
+	assert_int_equal(look(0).live, SMALL);
+}
+
+/* It has not the thread that would put them back. */
+static void
+trimming_keeps_none_from_children(void **state)
+{
+	pthread_t thread;
+	pid_t child;
+	int status = -1;
+
+	if (WITH_SANITIZER)
+		skip(); /* of a thread that the child has not TSan says that it leaked, and ASan (gcc 12) may wait for its lock */
+	begin_to_trim(&thread);
+	__atomic_store_n(&wanted, true, __ATOMIC_RELEASE);
+	child = fork();
+	if (child == 0) {
+		alarm(60);
+		all_can_be_had();
+		_exit(0);
+	}
+	assert_true(child > 0 && waitpid(child, &status, 0) == child);
+	pthread_join(thread, NULL);
+	assert_int_equal(status, 0);
+}
+
 int
 main(void)
 {
@@ -479,6 +570,8 @@ main(void)
 		cmocka_unit_test_teardown(slices_are_summed, finish),
 		cmocka_unit_test_teardown(stacks_are_seen, finish),
 		cmocka_unit_test_teardown(trimming_reaches_all_and_remembers, finish),
+		cmocka_unit_test_teardown(trimming_keeps_none_from_children, finish),
+		cmocka_unit_test_teardown(trimming_keeps_none_from_others, finish),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
