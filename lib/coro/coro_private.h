@@ -42,6 +42,10 @@ struct coro_memory {
 	size_t param_bytes; /* in + out, each rounded up to 64 */
 	size_t nb;
 	enum weir_coro_guard guard; /* what it is, never BEST */
+	/* Of memory that was locked later: */
+	enum weir_coro_guard weakest; /* that any slot has */
+	size_t canaries_from; /* this slot and those after it have canaries, whatever the guard is */
+	size_t pages_left; /* protected pages for which there were mappings when that was looked at last */
 	int socket_id;
 	size_t high_water; /* the highest that was seen, of all time */
 };
@@ -66,7 +70,7 @@ int coro_memory_init(struct coro_memory *memory, size_t stack_size, size_t param
 	enum weir_coro_guard guard, int socket_id);
 void coro_memory_fini(struct coro_memory *memory);
 
-/* Before slot @index is used for the first time: put its guard up. Any thread, once per slot. 0 or negative errno */
+/* Before slot @index is used for the first time: put its guard up. One thread at a time, one slot after the other. 0 or negative errno */
 int coro_memory_prepare(struct coro_memory *memory, size_t index);
 
 /* Lowest usable byte of the stack of a slot; one past its last byte, aligned to 64; its parameters. */
@@ -86,7 +90,14 @@ coro_memory_params(const struct coro_memory *memory, size_t index)
 	return coro_memory_top(memory, index);
 }
 
-/* Canary guards: is the pattern at the low end of the stack whole? Always true of other guards. */
+/* Has it a canary only? */
+static inline bool
+coro_memory_has_canary(const struct coro_memory *memory, size_t index)
+{
+	return index >= __atomic_load_n(&memory->canaries_from, __ATOMIC_RELAXED);
+}
+
+/* Canary guards: is the pattern below the stack whole? Always true of other guards. */
 bool coro_memory_intact(const struct coro_memory *memory, size_t index);
 
 /* touched.c */

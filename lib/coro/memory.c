@@ -44,6 +44,9 @@
 /* Largest guard. Larger frames than a guard jump over it, so it grows with the stack; address space is all it costs. */
 #define GUARD_MAX 65536
 
+/* Mappings are looked at once for so many protected pages: the kernel takes its time to tell of many. */
+#define PAGES_AT_ONCE 4096
+
 /* Mappings that are left to the rest of the program. */
 #define SPARE_MAPPINGS    1024
 #define DEFAULT_MAP_COUNT 65530
@@ -92,8 +95,11 @@ mappings_used(void)
 	char *line = NULL;
 
 	for (unsigned int c = 0; c < coro_nb_classes; c++) {
-		if (coro_classes[c].memory.guard == WEIR_CORO_GUARD_PAGE)
-			used += 2 * coro_classes[c].memory.nb;
+		const struct coro_memory *memory = &coro_classes[c].memory;
+
+		used += 2 * __atomic_load_n(&memory->pages_left, __ATOMIC_RELAXED);
+		if (memory->guard == WEIR_CORO_GUARD_PAGE)
+			used += 2 * memory->nb;
 	}
 	if (maps == NULL)
 		return used;
@@ -276,7 +282,8 @@ coro_memory_init(struct coro_memory *memory, size_t stack_size, size_t param_byt
 	rc = choose_guard(&choice, guard, nb);
 	if (rc < 0)
 		return rc;
-	memory->guard = choice.guard;
+	memory->guard = memory->weakest = choice.guard;
+	memory->canaries_from = choice.guard == WEIR_CORO_GUARD_CANARY ? 0 : nb;
 	rc = lay_out(memory, stack_size, param_bytes, nb);
 	if (rc < 0)
 		goto fail;
@@ -313,7 +320,7 @@ coro_memory_fini(struct coro_memory *memory)
 	memset(memory, 0, sizeof(*memory));
 }
 
-/* The canary of a slot: differs from place to place, so that a copied stack is none. */
+/* A word of a canary: differs from place to place, so that a copied stack is none. */
 static uint64_t
 canary_word(const uint64_t *where)
 {
@@ -323,7 +330,7 @@ canary_word(const uint64_t *where)
 static uint64_t *
 canary_of(const struct coro_memory *memory, size_t index)
 {
-	return (uint64_t *)(void *)(memory->slots + index * memory->slot_bytes);
+	return (uint64_t *)(void *)(coro_memory_stack(memory, index) - CANARY_BYTES);
 }
 
 static void
@@ -333,18 +340,64 @@ canary_write(uint64_t *canary)
 		canary[i] = canary_word(&canary[i]);
 }
 
-/* As a page, which also locked memory takes, though it costs a mapping: it was locked after the class was made. */
 static int
-protect(char *guard, size_t bytes, bool instead)
+protect(char *guard, size_t bytes)
 {
-	static uint32_t told;
+	return mprotect(guard, bytes, PROT_NONE) < 0 ? -errno : 0;
+}
 
-	if (mprotect(guard, bytes, PROT_NONE) < 0)
-		return -errno;
-	if (instead && !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED))
-		CORO_LOG(WARNING, "memory was locked since the class was made: stacks that are new "
-				  "get protected pages instead of guard regions");
-	return 0;
+/* Is there a mapping for one more protected page? */
+static bool
+page_fits(struct coro_memory *memory)
+{
+	/* Of all classes: they share the mappings. Who has it has the class' lock, too: nobody forks meanwhile. */
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	size_t used, limit, left;
+
+	pthread_mutex_lock(&lock);
+	left = memory->pages_left;
+	if (left == 0) {
+		used = mappings_used() + SPARE_MAPPINGS;
+		limit = mappings_limit();
+		left = used < limit ? (limit - used) / 2 : 0;
+		left = left < PAGES_AT_ONCE ? left : PAGES_AT_ONCE;
+	}
+	__atomic_store_n(&memory->pages_left, left - (left > 0), __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&lock);
+	return left > 0;
+}
+
+/* What is told when memory was locked after the class was made. */
+static void
+weaken(struct coro_memory *memory, enum weir_coro_guard guard)
+{
+	if (memory->weakest == guard)
+		return;
+	__atomic_store_n(&memory->weakest, guard, __ATOMIC_RELAXED);
+	CORO_LOG(WARNING,
+		"memory was locked since the class was made: instead of guard regions stacks that "
+		"are new get %s%s",
+		guard_name(guard),
+		guard == WEIR_CORO_GUARD_CANARY
+			? " only, which tells of an overflow when its harm is done: "
+			  "vm.max_map_count allows no more protected pages"
+			: "");
+}
+
+/* Locked memory takes protected pages, which cost mappings. When there are no more of those, the rest has canaries. */
+static void
+guard_locked(struct coro_memory *memory, size_t index)
+{
+	char *guard = memory->slots + index * memory->slot_bytes;
+
+	if (page_fits(memory) && protect(guard, memory->guard_bytes) == 0) {
+		weaken(memory, WEIR_CORO_GUARD_PAGE);
+		return;
+	}
+	weaken(memory, WEIR_CORO_GUARD_CANARY);
+	canary_write(canary_of(memory, index));
+	__atomic_store_n(&memory->canaries_from, index, __ATOMIC_RELAXED);
+	__atomic_store_n(&memory->pages_left, 0, __ATOMIC_RELAXED);
 }
 
 int
@@ -354,17 +407,18 @@ coro_memory_prepare(struct coro_memory *memory, size_t index)
 
 	if (index >= memory->nb)
 		return -EINVAL;
-	switch (memory->guard) {
-	case WEIR_CORO_GUARD_REGION:
-		if (madvise(guard, memory->guard_bytes, MADV_GUARD_INSTALL) == 0)
-			return 0;
-		return errno == EINVAL ? protect(guard, memory->guard_bytes, true) : -errno;
-	case WEIR_CORO_GUARD_PAGE:
-		return protect(guard, memory->guard_bytes, false);
-	default:
+	if (coro_memory_has_canary(memory, index)) {
 		canary_write(canary_of(memory, index));
 		return 0;
 	}
+	if (memory->guard == WEIR_CORO_GUARD_PAGE)
+		return protect(guard, memory->guard_bytes);
+	if (madvise(guard, memory->guard_bytes, MADV_GUARD_INSTALL) == 0)
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+	guard_locked(memory, index);
+	return 0;
 }
 
 LOOK_ANYWAY bool
@@ -373,7 +427,7 @@ coro_memory_intact(const struct coro_memory *memory, size_t index)
 	const volatile uint64_t *canary = canary_of(memory, index);
 	uint64_t differs = 0;
 
-	if (memory->guard != WEIR_CORO_GUARD_CANARY)
+	if (!coro_memory_has_canary(memory, index))
 		return true;
 	for (size_t i = 0; i < CANARY_BYTES / sizeof(*canary); i++)
 		differs |= canary[i] ^ canary_word((const uint64_t *)&canary[i]);

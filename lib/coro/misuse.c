@@ -61,8 +61,7 @@ coro_check_canary(const struct weir_coro_block *block)
 	struct coro_class *class = &coro_classes[block->class_id];
 	size_t index = (size_t)(block - class->blocks);
 
-	if (class->memory.guard != WEIR_CORO_GUARD_CANARY ||
-		coro_memory_intact(&class->memory, index))
+	if (coro_memory_intact(&class->memory, index))
 		return;
 	weir_coro_refuse(WEIR_CORO_MISUSE_OVERFLOW, coro_handle(block));
 	/* Once: the next look, or who gets this stack next, finds it whole. */

@@ -52,7 +52,7 @@ weir_coro_overflow_report(const void *address, int fd)
 
 		/* Canaries do not fault: if the page does, it is for something else. */
 		if (slot == SIZE_MAX || class->blocks == NULL ||
-			class->memory.guard == WEIR_CORO_GUARD_CANARY)
+			coro_memory_has_canary(&class->memory, slot))
 			continue;
 		report(class, slot, fd);
 		errno = saved_errno;

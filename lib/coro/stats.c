@@ -137,7 +137,7 @@ coro_class_look(struct coro_class *class, struct weir_coro_class_stats *stats,
 
 	*stats = (struct weir_coro_class_stats){
 		.stack_size = class->memory.stack_bytes,
-		.guard = class->memory.guard,
+		.guard = __atomic_load_n(&class->memory.weakest, __ATOMIC_RELAXED),
 		.max = class->param.max_coroutines,
 	};
 	nb = coro_class_count(class, stats);

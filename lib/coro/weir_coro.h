@@ -160,7 +160,11 @@ void *weir_coro_self_out_param(size_t size);
 /** What guards the end of a stack. */
 enum weir_coro_guard {
 	WEIR_CORO_GUARD_BEST, /**< the first of the following that the kernel has */
-	WEIR_CORO_GUARD_REGION, /**< a guard region (MADV_GUARD_INSTALL, Linux 6.13): costs no mapping of its own */
+	/**
+	 * A guard region (MADV_GUARD_INSTALL, Linux 6.13): costs no mapping of its own. Where memory is locked after the class was made
+	 * stacks that are new get protected pages, and canaries when mappings become few: told in the log.
+	 */
+	WEIR_CORO_GUARD_REGION,
 	WEIR_CORO_GUARD_PAGE, /**< a protected page: costs two of the mappings that a process may have (vm.max_map_count) */
 	WEIR_CORO_GUARD_CANARY, /**< a pattern, looked at when a coroutine yields or ends: tells too late, but tells */
 };
@@ -186,9 +190,10 @@ struct weir_coro_class_param {
 
 /** What a class is like at a moment. */
 struct weir_coro_class_stats {
-	size_t stack_size;          /**< bytes, as rounded */
-	enum weir_coro_guard guard; /**< what it is */
-	uint64_t max;               /**< coroutines that may be alive */
+	size_t stack_size; /**< bytes, as rounded */
+	enum weir_coro_guard
+		guard; /**< what it is; the weakest that a stack has where memory was locked since the class was made */
+	uint64_t max; /**< coroutines that may be alive */
 	/** That are. While others create and destroy an estimate, which is never more than peak. */
 	uint64_t live;
 	/**
