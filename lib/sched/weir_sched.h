@@ -26,7 +26,8 @@
  *
  * There are 8 priorities, 0 the highest.
  *
- * Ports that are not called for a while delay what they hold, nothing else; builtin: neither do they slow others down.
+ * builtin: ports that are not called for a while delay what they hold, nothing else, and slow nobody down. Event devices: as they do; what
+ * event_dsw and event_sw have given to such a port, and flows that are its, wait for it.
  *
  * Two backends: "builtin", and "eventdev:NAME" for a device of DPDK's. What a device cannot do is refused when it is
  * configured, with a message that says so.

@@ -43,7 +43,7 @@ struct weir_sched_port {
  * An event that is forwarded or released must be one that this port holds, with impl_opaque as it was dequeued, and rsvd likewise or 0;
  * everything else of it may have been changed. rsvd is what tells events of another port: up to 15 ports no two share its value. An event that is
  * not held any more is told by impl_opaque: as many others come before its number is used again as the port holds fewer than 256, so
- * with weir_sched_port_config::nb_held as by default 128 or so.
+ * with weir_sched_port_config::nb_held as by default 128 or so. Numbers begin anew with a start: what was held before the stop before that is not told.
  *
  * @param port  NULL: no such port, EINVAL
  * @return how many were taken, from the first on; fewer with rte_errno ENOSPC: NEW at the threshold; EINVAL: no such queue, type or operation,
