@@ -352,8 +352,7 @@ reset_ports(struct builtin *builtin)
 	}
 	builtin->inside = 0;
 	builtin->waiting = 0;
-	/* What was granted is for later. */
-	builtin->reserved = (int32_t)sched->config.nb_reserved - builtin->granted;
+	credit_reset_reserved(builtin);
 	builtin->priorities_used = 0;
 	move_reset(builtin);
 }

@@ -297,9 +297,9 @@ struct builtin {
 	uint64_t move_period; /* cycles: so long it is looked whether a move is worth its while */
 	int socket_id;        /* of its memory; -1: any */
 	struct queue_info queues[256];
-	int32_t inside __attribute__((aligned(64)));   /* credits taken, ports' own included */
-	int32_t reserved __attribute__((aligned(64))); /* reserved credits that are left */
-	int32_t granted; /* reserved credits that were given out, and not used */
+	int32_t inside __attribute__((aligned(64))); /* credits taken, ports' own included */
+	uint64_t reserved __attribute__((aligned(
+		64))); /* reserved credits: left; shifted by CREDITS_GRANTED: given out, and not used */
 	uint64_t nb_invalid __attribute__((aligned(64))); /* by threads without a port */
 	uint64_t nb_new[WEIR_SCHED_QUEUES_MAX];           /* likewise, by queue */
 	uint64_t asleep __attribute__((aligned(64)));     /* ports that are, about so */
@@ -462,6 +462,16 @@ void credit_flush(struct builtin_port *port);
 uint32_t builtin_reserve(struct weir_sched *sched, uint32_t nb);
 void builtin_unreserve(struct weir_sched *sched, uint32_t nb);
 bool credit_use_reserved(struct builtin *builtin);
+/* Nothing is inside any more: what was granted stays so, the others are left. Beside builtin_unreserve(). */
+void credit_reset_reserved(struct builtin *builtin);
+
+#define CREDITS_GRANTED 32
+
+static inline uint32_t
+credits_left(const struct builtin *builtin)
+{
+	return (uint32_t)__atomic_load_n(&builtin->reserved, __ATOMIC_RELAXED);
+}
 
 /* An event has left. Its credit stays with the port, up to some. */
 static inline void

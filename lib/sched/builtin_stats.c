@@ -49,9 +49,9 @@ builtin_dump(struct weir_sched *sched, FILE *file)
 
 	fprintf(file, "%s: builtin, %u ports, %u queues, %u shards\n", sched->name,
 		sched->config.nb_ports, sched->config.nb_queues, builtin->nb_shards);
-	fprintf(file, "  credits: %d of %u taken, %d of %u reserved ones left\n",
+	fprintf(file, "  credits: %d of %u taken, %u of %u reserved ones left\n",
 		__atomic_load_n(&builtin->inside, __ATOMIC_RELAXED), sched->config.new_threshold,
-		__atomic_load_n(&builtin->reserved, __ATOMIC_RELAXED), sched->config.nb_reserved);
+		credits_left(builtin), sched->config.nb_reserved);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
 		const struct shard *shard = &builtin->shards[i];
 		uint32_t in_rings = 0;
@@ -103,8 +103,7 @@ builtin_xstats(const struct weir_sched *sched, enum weir_sched_part part, unsign
 	case WEIR_SCHED_PART_ALL:
 		sched_xstats_put(to, "credits_used",
 			(uint64_t)__atomic_load_n(&builtin->inside, __ATOMIC_RELAXED));
-		sched_xstats_put(to, "reserved_left",
-			(uint64_t)__atomic_load_n(&builtin->reserved, __ATOMIC_RELAXED));
+		sched_xstats_put(to, "reserved_left", credits_left(builtin));
 		sched_xstats_put(to, "shards", builtin->nb_shards);
 		break;
 	case WEIR_SCHED_PART_PORT:

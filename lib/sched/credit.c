@@ -56,44 +56,51 @@ credit_flush(struct builtin_port *port)
 		give_back(port, port->credits);
 }
 
-/* Take up to @nb from a counter that must not go below zero. */
+/* Take up to @nb of the reserved ones that are counted from bit @from on; to bits @to each is added. @return how many */
 static uint32_t
-take_from(int32_t *counter, uint32_t nb)
+take_reserved(struct builtin *builtin, unsigned int from, uint32_t nb, uint64_t to)
 {
-	int32_t left = __atomic_load_n(counter, __ATOMIC_RELAXED), taken;
+	uint64_t before = __atomic_load_n(&builtin->reserved, __ATOMIC_RELAXED), after;
+	uint32_t taken;
 
 	do {
-		taken = (int32_t)RTE_MIN(nb, (uint32_t)RTE_MAX(left, 0));
+		taken = RTE_MIN(nb, (uint32_t)(before >> from));
 		if (taken == 0)
 			return 0;
+		after = before - ((uint64_t)taken << from) + taken * to;
 	} while (!__atomic_compare_exchange_n(
-		counter, &left, left - taken, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
-	return (uint32_t)taken;
+		&builtin->reserved, &before, after, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	return taken;
 }
 
 uint32_t
 builtin_reserve(struct weir_sched *sched, uint32_t nb)
 {
-	struct builtin *builtin = sched->own;
-	uint32_t granted = take_from(&builtin->reserved, nb);
-
-	__atomic_fetch_add(&builtin->granted, (int32_t)granted, __ATOMIC_RELEASE);
-	return granted;
+	return take_reserved(sched->own, 0, nb, (uint64_t)1 << CREDITS_GRANTED);
 }
 
 /* No more than were granted. */
 void
 builtin_unreserve(struct weir_sched *sched, uint32_t nb)
 {
-	struct builtin *builtin = sched->own;
-	uint32_t given = take_from(&builtin->granted, nb);
-
-	__atomic_fetch_add(&builtin->reserved, (int32_t)given, __ATOMIC_RELEASE);
+	take_reserved(sched->own, CREDITS_GRANTED, nb, 1);
 }
 
 /* One that was granted goes in. */
 bool
 credit_use_reserved(struct builtin *builtin)
 {
-	return take_from(&builtin->granted, 1) == 1;
+	return take_reserved(builtin, CREDITS_GRANTED, 1, 0) == 1;
+}
+
+void
+credit_reset_reserved(struct builtin *builtin)
+{
+	uint64_t before = __atomic_load_n(&builtin->reserved, __ATOMIC_RELAXED), granted;
+
+	do
+		granted = before >> CREDITS_GRANTED;
+	while (!__atomic_compare_exchange_n(&builtin->reserved, &before,
+		granted << CREDITS_GRANTED | (builtin->sched->config.nb_reserved - granted), true,
+		__ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
 }

@@ -14,7 +14,8 @@
 #define NB_RESERVED 2
 
 static struct builtin builtin;
-static struct weir_sched sched = {.own = &builtin, .config = {.new_threshold = THRESHOLD}};
+static struct weir_sched sched = {
+	.own = &builtin, .config = {.new_threshold = THRESHOLD, .nb_reserved = NB_RESERVED}};
 static struct builtin_port ports[2];
 static int32_t quantum, nb_inside, nb_granted,
 	nb_reserved_inside; /* of events; granted and not yet used */
@@ -38,7 +39,8 @@ look(void)
 	CHECK(nb_inside <= THRESHOLD);
 	CHECK(builtin.inside <= THRESHOLD && nb_inside <= builtin.inside);
 	CHECK(nb_granted + nb_reserved_inside <= NB_RESERVED);
-	CHECK(builtin.reserved >= 0 && builtin.granted >= 0);
+	CHECK(credits_left(&builtin) <= NB_RESERVED);
+	CHECK(builtin.reserved >> CREDITS_GRANTED <= NB_RESERVED);
 }
 
 /* As enqueue does. */
@@ -117,7 +119,7 @@ check(void)
 {
 	CHECK(nb_inside == 0 && builtin.inside == ports[0].credits + ports[1].credits);
 	CHECK(ports[0].credits < 2 * quantum && ports[1].credits < 2 * quantum);
-	CHECK(builtin.granted == 0 && builtin.reserved == NB_RESERVED);
+	CHECK(builtin.reserved == NB_RESERVED);
 }
 
 static void
@@ -150,11 +152,45 @@ two_reserve(void **state)
 	run(2, reserve, reserve);
 }
 
+/* It was stopped while one was inside; who has others gives them back meanwhile. */
+static void
+init_granted(void)
+{
+	init();
+	builtin.reserved = (uint64_t)(NB_RESERVED - 1) << CREDITS_GRANTED;
+}
+
+static void
+gives_back(void)
+{
+	for (unsigned int i = 0; i < NB_RESERVED - 1; i++)
+		builtin_unreserve(&sched, 1);
+}
+
+static void
+is_stopped(void)
+{
+	credit_reset_reserved(&builtin);
+}
+
+static void
+stop_and_unreserve(void **state)
+{
+	const struct interleave interleave = {.init = init_granted,
+		.nb_actors = 2,
+		.actors = {gives_back, is_stopped},
+		.check = check,
+		.least = 3};
+
+	interleave_all(&interleave);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(two_ports),
-		cmocka_unit_test(port_and_reserve), cmocka_unit_test(two_reserve)};
+		cmocka_unit_test(port_and_reserve), cmocka_unit_test(two_reserve),
+		cmocka_unit_test(stop_and_unreserve)};
 
 	return cmocka_run_group_tests_name("sched-interleave-builtin-credit", tests, NULL, NULL);
 }
