@@ -45,7 +45,8 @@ struct weir_sched_port {
  * not held any more is told by impl_opaque: as many others come before its number is used again as the port holds fewer than 256, so
  * with weir_sched_port_config::nb_held as by default 128 or so. Numbers begin anew with a start: what was held before the stop before that is not told.
  *
- * @param port  NULL: no such port, EINVAL
+ * @param port    NULL: no such port, EINVAL
+ * @param events  @p nb of them; not looked at, and may be NULL, only if @p nb is 0: not checked, as it is not in eventdev
  * @return how many were taken, from the first on; fewer with rte_errno ENOSPC: NEW at the threshold; EINVAL: no such queue, type or operation,
  *   not held by this port, or the scheduler does not run: counted
  */
@@ -62,6 +63,8 @@ weir_sched_enqueue(struct weir_sched_port *port, const struct rte_event *events,
 /**
  * Release what is held (unless configured otherwise), and get up to @p nb events.
  *
+ * @param port    NULL: no such port, 0
+ * @param events  room for @p nb; may be NULL only if that is 0: not checked, as it is not in eventdev
  * @return how many; 0: none now
  */
 static inline uint16_t
@@ -75,13 +78,15 @@ weir_sched_dequeue(struct weir_sched_port *port, struct rte_event *events, uint1
  * comes later in the new flow waits for it as if it had been enqueued now.
  *
  * @return 0: it is held in the new flow; -EINPROGRESS: others are before it: it was forwarded, and will be dequeued again;
- *   -EINVAL: not held, or no such type
+ *   -EINVAL: not held, or no such type: counted; or no such port, or no event
  */
 static inline int
 weir_sched_switch(
 	struct weir_sched_port *port, struct rte_event *event, uint32_t flow, uint8_t type)
 {
-	return likely(port != NULL) ? port->ops->tag_switch(port, event, flow, type) : -EINVAL;
+	return likely(port != NULL && event != NULL)
+		       ? port->ops->tag_switch(port, event, flow, type)
+		       : -EINVAL;
 }
 
 #ifdef __cplusplus

@@ -320,6 +320,30 @@ not_running(void **state)
 	assert_int_equal(weir_sched_switch(st_port(2), &event, 1, ATOMIC), -EINVAL);
 }
 
+/* No event at all: there is nothing to switch. No events are none to enqueue, and no room is none to dequeue to. */
+static void
+no_event(void **state)
+{
+	struct rte_event held;
+
+	st_make_two(1, ATOMIC, ATOMIC);
+	st_new(0, 0, 1, 42);
+	held = st_get_one(0);
+	for (uint8_t type = 0; type < 4; type++)
+		assert_int_equal(weir_sched_switch(st_port(0), NULL, 2, type), -EINVAL);
+	rte_errno = 0;
+	assert_int_equal(weir_sched_enqueue(st_port(0), NULL, 0), 0);
+	assert_int_equal(rte_errno, 0);
+	/* It is held through that. */
+	st_release(0, held);
+	st_new(0, 0, 1, 43);
+	assert_int_equal(weir_sched_dequeue(st_port(0), NULL, 0), 0);
+	assert_int_equal(st_get_one(0).u64, 43);
+	assert_int_equal(weir_sched_stop(st_sched, NULL, NULL), 0);
+	assert_int_equal(weir_sched_switch(st_port(0), NULL, 2, ATOMIC), -EINVAL);
+	st_start();
+}
+
 /* Reserved credit is for NEW; whatever is refused is counted. */
 static void
 reserved_operations(void **state)
@@ -356,6 +380,7 @@ main(void)
 		TEST(numbers_used_again),
 		TEST(released_implicitly),
 		TEST(not_running),
+		TEST(no_event),
 		TEST(reserved_operations),
 		TEST(given_up_twice),
 		TEST(rest_is_held),
