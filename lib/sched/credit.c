@@ -4,12 +4,24 @@
 
 #include "builtin.h"
 
-/* For a NEW event, by a port that has none left. To a producer none come back: it takes at a time what others keep at most. */
+/*
+ * How many at a time. To a producer none come back: it takes what others keep at most; where there are so few that none can lie with a port, what it
+ * uses.
+ */
+static int32_t
+most_to_take(const struct builtin_port *port)
+{
+	const int32_t quantum = port->builtin->quantum;
+
+	return port->own == NULL && quantum > 1 ? 2 * quantum : quantum;
+}
+
+/* For a NEW event, by a port that has none left. */
 bool
 credit_take(struct builtin_port *port)
 {
 	struct builtin *builtin = port->builtin;
-	const int32_t most = port->own == NULL ? 2 * builtin->quantum : builtin->quantum;
+	const int32_t most = most_to_take(port);
 	int32_t limit = (int32_t)builtin->sched->config.new_threshold;
 	int32_t inside, want;
 

@@ -168,6 +168,8 @@ dequeue_anywhere(
 	port->first_handed_out = port->next_free;
 	nb = RTE_MIN(nb, (uint16_t)(port->nb_max - port->nb_held));
 	if (port->own == NULL || nb == 0) {
+		if (port->own == NULL)
+			credit_flush(port);
 		if (locked != NULL)
 			shard_unlock(locked);
 		return 0;

@@ -166,6 +166,55 @@ threshold_exact(void **state)
 	}
 }
 
+/* Each of them sends one; all go out by the last port, which finds nothing more then. */
+static void
+each_sends_one(unsigned int nb_producers)
+{
+	for (unsigned int i = 0; i < nb_producers; i++) {
+		st_new(i, 0, i, i);
+		st_release(nb_producers, st_get_one(nb_producers));
+	}
+	st_get_none(nb_producers);
+}
+
+/* Nothing is inside. What producers keep is little, and none once they ask for events, which they never get. */
+static void
+producers_keep_of(unsigned int nb_producers, uint32_t threshold)
+{
+	struct rte_event event;
+	unsigned int nb;
+
+	st_make_credits(nb_producers + 1, 1, 4096, 0, threshold);
+	for (unsigned int i = 0; i < nb_producers; i++)
+		assert_int_equal(weir_sched_port_setup(st_sched, i,
+					 &(struct weir_sched_port_config){.producer = true}),
+			0);
+	st_start();
+	each_sends_one(nb_producers);
+	nb = st_fill(0, 0, 10000);
+	if (nb < threshold - threshold / 4)
+		fail_msg("%u producers: %u of %u credits can be had", nb_producers, nb, threshold);
+	st_empty(nb_producers + 1);
+	each_sends_one(nb_producers);
+	for (unsigned int i = 0; i < nb_producers; i++)
+		assert_int_equal(weir_sched_dequeue(st_port(i), &event, 1), 0);
+	assert_int_equal(st_fill(nb_producers / 2, 0, 10000), threshold);
+	st_teardown(NULL);
+}
+
+static void
+producers_keep_little(void **state)
+{
+	static const uint32_t thresholds[] = {1, 4, 16, 63, 64, 256, 1023, 1024, 4096};
+
+	st_builtin_only();
+	for (unsigned int i = 0; i < RTE_DIM(thresholds); i++) {
+		producers_keep_of(1, thresholds[i]);
+		producers_keep_of(3, thresholds[i]);
+		producers_keep_of(63, thresholds[i]);
+	}
+}
+
 static void
 reserve_at_threshold(void **state)
 {
@@ -268,6 +317,7 @@ main(void)
 		TEST(forward_at_limit),
 		TEST(small_thresholds),
 		TEST(threshold_exact),
+		TEST(producers_keep_little),
 		TEST(reserve_at_threshold),
 		TEST(reserved_forwarded),
 		TEST(reserved_arguments),
