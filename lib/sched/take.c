@@ -105,18 +105,21 @@ take_rest_of_lane(struct shard *shard, struct builtin_port *port, struct lane *l
 	return got;
 }
 
-/* Of some priorities the highest, but for those of lower priority that too many have passed. */
+/*
+ * Of some priorities the highest, but for those of lower priority that too many have passed. Of these the lowest: the others would pass it, but it does
+ * not pass them, as it is of lower priority.
+ */
 static unsigned int
 choose_priority(const struct shard *shard, uint32_t ready)
 {
-	unsigned int bound = shard->builtin->sched->config.starvation_bound;
-	unsigned int highest = (unsigned int)__builtin_ctz(ready);
+	const unsigned int bound = shard->builtin->sched->config.starvation_bound;
+	const unsigned int highest = (unsigned int)__builtin_ctz(ready);
 
 	if (bound == 0)
 		return highest;
-	for (uint32_t lower = ready & (ready - 1); lower != 0; lower &= lower - 1)
-		if (shard->nb_passed[__builtin_ctz(lower)] >= bound)
-			return (unsigned int)__builtin_ctz(lower);
+	for (unsigned int lower = WEIR_SCHED_PRIORITIES - 1; lower > highest; lower--)
+		if ((ready >> lower & 1) != 0 && shard->nb_passed[lower] >= bound)
+			return lower;
 	return highest;
 }
 

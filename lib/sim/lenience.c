@@ -150,19 +150,20 @@ sim_lenient_turn(struct sim *sim, uint32_t core)
 			lenience->passed[i] = 0;
 }
 
-/* The highest priority, but for those of lower ones that too many have passed. */
+/* The highest priority, but for those of lower ones that too many have passed: of these the lowest. */
 uint32_t
 sim_lenient_lane(struct sim *sim, uint32_t core, uint64_t until_ps)
 {
 	const uint32_t bound = rules_of(sim)->bound;
-	uint32_t lanes[SIM_PRIORITIES], found = find(sim, core, until_ps, lanes), lower;
+	uint32_t lanes[SIM_PRIORITIES], found = find(sim, core, until_ps, lanes), highest, lower;
 
 	if (found == 0)
 		return SIM_NONE;
-	for (lower = found & (found - 1); bound > 0 && lower != 0; lower &= lower - 1)
-		if (sim->leniences[core].passed[__builtin_ctz(lower)] >= bound)
-			return lanes[__builtin_ctz(lower)];
-	return lanes[__builtin_ctz(found)];
+	highest = (uint32_t)__builtin_ctz(found);
+	for (lower = SIM_PRIORITIES - 1; bound > 0 && lower > highest; lower--)
+		if ((found >> lower & 1) != 0 && sim->leniences[core].passed[lower] >= bound)
+			return lanes[lower];
+	return lanes[highest];
 }
 
 void

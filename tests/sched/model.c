@@ -247,8 +247,7 @@ choose(struct weir_sched *sched, const struct model_port *port)
 		items[p] = first_of(sched, port, p);
 		if (items[p] == NULL)
 			continue;
-		if (best == NULL || (model->passed[p] >= bound && model->bug != BUG_NO_BOUND &&
-					    model->passed[best->priority] < bound))
+		if (best == NULL || (model->passed[p] >= bound && model->bug != BUG_NO_BOUND))
 			best = items[p];
 	}
 	if (best == NULL)

@@ -201,6 +201,50 @@ starvation_three(void **state)
 	assert_int_equal(seen, 5);
 }
 
+/* With all of them, and always some of each: so many pass any one, whatever of lower priority is due, too. */
+static void
+bound_of_each(unsigned int bound, uint8_t type, uint16_t burst)
+{
+	unsigned int passed[8] = {0}, nb[8] = {0};
+	struct rte_event events[16];
+
+	make_priorities(1, type, bound);
+	for (unsigned int i = 0; i < 8 * 50; i++)
+		st_new(0, (uint8_t)(i % 8), i, 0);
+	for (unsigned int nb_all = 0; nb_all < 60000;) {
+		uint16_t got = weir_sched_dequeue(st_port(0), events, burst);
+
+		for (uint16_t i = 0; i < got; i++) {
+			const unsigned int priority = events[i].queue_id;
+
+			for (unsigned int p = priority + 1; p < 8; p++)
+				if (++passed[p] > bound)
+					fail_msg("%u events passed one of priority %u, bound %u",
+						passed[p], p, bound);
+			passed[priority] = 0;
+			nb[priority]++;
+			st_forward(0, events[i], events[i].queue_id);
+		}
+		nb_all += got;
+	}
+	for (unsigned int p = 0; p < 8; p++)
+		assert_true(nb[p] > 0);
+	st_teardown(NULL);
+}
+
+static void
+starvation_eight(void **state)
+{
+	static const unsigned int bounds[] = {1, 2, 4, 10, 100};
+
+	st_builtin_only();
+	for (unsigned int i = 0; i < RTE_DIM(bounds); i++)
+		for (uint8_t type = 0; type < 3; type++) {
+			bound_of_each(bounds[i], type, 1);
+			bound_of_each(bounds[i], type, 8);
+		}
+}
+
 /* What is queued, by queue, which is by priority. */
 struct queued {
 	unsigned int nb[8];
@@ -364,6 +408,7 @@ main(void)
 		TEST(priority_of_forward),
 		TEST(starvation_bound),
 		TEST(starvation_three),
+		TEST(starvation_eight),
 		TEST(strict_among_ports),
 		TEST(starvation_among_ports),
 		TEST(first_of_several),
