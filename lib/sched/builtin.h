@@ -215,6 +215,8 @@ struct builtin_port {
 	uint32_t nb_idle;      /* dequeues that got nothing, in a row */
 	uint32_t
 		nb_elsewhere; /* events taken elsewhere, for their priority, since it took of its own */
+	uint32_t
+		own_passed; /* events that had passed what was left waiting of its own then, at most */
 	uint32_t own_highest; /* of its own priorities when it looked, as a bit */
 	uint32_t
 		elsewhere_highest; /* likewise, of all other shards; beyond all: none, or not looked at */

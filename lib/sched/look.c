@@ -350,15 +350,38 @@ highest_elsewhere(struct builtin_port *port, bool locked)
 	return best < port->own_highest ? shard : NULL;
 }
 
+/* So many more may pass what waits of its own: of those that it takes here, and there. */
+static uint32_t
+may_pass(const struct builtin_port *port)
+{
+	const uint32_t bound = port->builtin->sched->config.starvation_bound;
+	const uint32_t passed = port->own_passed + port->nb_elsewhere;
+
+	if (bound == 0)
+		return UINT32_MAX;
+	return bound > passed ? bound - passed : 0;
+}
+
+/* Nothing of its own waits: what comes later was not passed. @locked: as highest_elsewhere() */
+static void
+forget_passed(struct builtin_port *port, bool locked)
+{
+	uint64_t groups =
+		__atomic_load_n(&port->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	uint32_t own = locked ? highest_own(port, groups) : highest(port->own, groups);
+
+	if (own == 1u << WEIR_SCHED_PRIORITIES)
+		port->nb_elsewhere = port->own_passed = 0;
+}
+
 /* Of that one, nothing lower. No lock is held. */
 static uint16_t
 take_higher(struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb)
 {
-	unsigned int bound = port->builtin->sched->config.starvation_bound;
 	uint16_t got;
 
-	if (bound != 0 && port->own_highest < 1u << WEIR_SCHED_PRIORITIES)
-		nb = (uint16_t)RTE_MIN(nb, bound - port->nb_elsewhere);
+	if (port->own_highest < 1u << WEIR_SCHED_PRIORITIES)
+		nb = (uint16_t)RTE_MIN(nb, may_pass(port));
 	got = steal(port, shard, events, nb, 2 * port->elsewhere_highest - 1, HELP_URGENT);
 	port->nb_elsewhere += got;
 	return got;
@@ -373,10 +396,13 @@ look_for_higher(
 	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
 {
 	const struct builtin *builtin = port->builtin;
-	unsigned int bound = builtin->sched->config.starvation_bound;
 	uint16_t got = 0;
 
-	if (is_too_early(port) || (bound != 0 && port->nb_elsewhere >= bound))
+	if (is_too_early(port))
+		return 0;
+	if (may_pass(port) == 0)
+		forget_passed(port, *locked == port->own);
+	if (may_pass(port) == 0)
 		return 0;
 	look_for_overdue(port, locked);
 	for (unsigned int tries = 0; tries < builtin->nb_shards && got == 0; tries++) {

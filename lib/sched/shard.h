@@ -201,6 +201,7 @@ seem_ready(const struct shard *shard, uint64_t groups)
 
 /* take.c, under the lock; of @priorities only */
 void shard_passed(struct shard *shard, uint32_t nb);
+uint32_t shard_most_passed(const struct shard *shard, uint64_t groups);
 uint32_t shard_usable(const struct shard *shard, uint64_t groups); /* priorities for some groups */
 uint16_t shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *events,
 	uint16_t nb, uint32_t priorities);

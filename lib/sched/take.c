@@ -142,6 +142,19 @@ shard_passed(struct shard *shard, uint32_t nb)
 		shard->nb_passed[__builtin_ctz(left)] += nb;
 }
 
+/* How many have passed what waits here for these groups, of whichever priority most did. */
+uint32_t
+shard_most_passed(const struct shard *shard, uint64_t groups)
+{
+	uint32_t most = 0;
+
+	if (shard->builtin->sched->config.starvation_bound == 0)
+		return 0;
+	for (uint32_t left = shard_usable(shard, groups); left != 0; left &= left - 1)
+		most = RTE_MAX(most, shard->nb_passed[__builtin_ctz(left)]);
+	return most;
+}
+
 static unsigned int
 choose_group(struct shard *shard, unsigned int priority, uint64_t groups)
 {

@@ -383,6 +383,79 @@ starvation_among_ports(void **state)
 	bound_among_ports(4, 16);
 }
 
+/* What goes on: low ones where they are, so that each port always has one, others anywhere. */
+static void
+goes_on(unsigned int port, struct rte_event event)
+{
+	if (event.queue_id < 7) {
+		event.queue_id = (uint8_t)(rand() % 2);
+		event.flow_id = (uint32_t)rand() & 63;
+	}
+	st_forward(port, event, event.queue_id);
+}
+
+/* At each port there is always a low one: between two of these, whichever port gets them, each port lets so many pass. */
+static void
+bound_at_each_port(unsigned int nb_ports, unsigned int bound, uint16_t burst, uint8_t type)
+{
+	unsigned int nb_passed = 0, nb_low = 0;
+	struct rte_event events[16];
+
+	srand(nb_ports + bound);
+	make_priorities(nb_ports, type, bound);
+	for (unsigned int i = 0; i < 256; i++)
+		st_new(0, i % 4 == 0 ? i / 4 % 2 : 7, i % 4 == 0 ? i / 4 : i, 0);
+	for (unsigned int step = 0; step < 20000; step++) {
+		const unsigned int port = step % nb_ports;
+		const uint16_t got = weir_sched_dequeue(st_port(port), events, burst);
+
+		for (uint16_t i = 0; i < got; i++) {
+			const bool is_low = events[i].queue_id == 7;
+
+			nb_low += is_low;
+			nb_passed = is_low ? 0 : nb_passed + 1;
+			if (nb_passed > nb_ports * bound)
+				fail_msg("%u events passed the low ones of %u ports, bound %u, "
+					 "burst %u",
+					nb_passed, nb_ports, bound, burst);
+			goes_on(port, events[i]);
+		}
+	}
+	assert_true(nb_low > 0);
+	st_teardown(NULL);
+}
+
+static void
+starvation_at_each_port(void **state)
+{
+	static const unsigned int bounds[] = {1, 2, 7, 16, 100};
+
+	st_builtin_only();
+	for (unsigned int i = 0; i < RTE_DIM(bounds); i++)
+		for (unsigned int nb_ports = 1; nb_ports <= 4; nb_ports++) {
+			bound_at_each_port(nb_ports, bounds[i], 1, ATOMIC);
+			bound_at_each_port(nb_ports, bounds[i], 4, ATOMIC);
+			bound_at_each_port(nb_ports, bounds[i], 16, ORDERED);
+		}
+}
+
+/* A port that has nothing of its own waits for nothing: it gets what another one has, with each call. */
+static void
+bound_of_nothing(void **state)
+{
+	struct rte_event event;
+
+	st_builtin_only();
+	make_priorities(2, PARALLEL, 2);
+	for (unsigned int i = 0; i < 40; i++)
+		st_new(1, i % 2, i, i);
+	for (unsigned int i = 0; i < 40; i++)
+		if (weir_sched_dequeue(st_port(0), &event, 1) == 0)
+			fail_msg("nothing after %u of 40 events", i);
+		else
+			st_release(0, event);
+}
+
 /* The first event that makes it several priorities is of a port that nobody polls. */
 static void
 first_of_several(void **state)
@@ -411,6 +484,8 @@ main(void)
 		TEST(starvation_eight),
 		TEST(strict_among_ports),
 		TEST(starvation_among_ports),
+		TEST(starvation_at_each_port),
+		TEST(bound_of_nothing),
 		TEST(first_of_several),
 	};
 
