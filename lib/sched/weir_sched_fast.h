@@ -46,14 +46,15 @@ struct weir_sched_port {
  * with weir_sched_port_config::nb_held as by default 128 or so. Numbers begin anew with a start: what was held before the stop before that is not told.
  *
  * @param port    NULL: no such port, EINVAL
- * @param events  @p nb of them; not looked at, and may be NULL, only if @p nb is 0: not checked, as it is not in eventdev
+ * @param events  @p nb of them; NULL: none, EINVAL unless @p nb is 0
  * @return how many were taken, from the first on; fewer with rte_errno ENOSPC: NEW at the threshold; EINVAL: no such queue, type or operation,
  *   not held by this port, or the scheduler does not run: counted
  */
 static inline uint16_t
 weir_sched_enqueue(struct weir_sched_port *port, const struct rte_event *events, uint16_t nb)
 {
-	if (unlikely(port == NULL)) {
+	/* Mostly the compiler knows that an array is there. */
+	if (unlikely(port == NULL || (events == NULL && nb > 0))) {
 		rte_errno = EINVAL;
 		return 0;
 	}
@@ -64,13 +65,13 @@ weir_sched_enqueue(struct weir_sched_port *port, const struct rte_event *events,
  * Release what is held (unless configured otherwise), and get up to @p nb events.
  *
  * @param port    NULL: no such port, 0
- * @param events  room for @p nb; may be NULL only if that is 0: not checked, as it is not in eventdev
+ * @param events  room for @p nb; NULL: for none
  * @return how many; 0: none now
  */
 static inline uint16_t
 weir_sched_dequeue(struct weir_sched_port *port, struct rte_event *events, uint16_t nb)
 {
-	return likely(port != NULL) ? port->ops->dequeue(port, events, nb) : 0;
+	return likely(port != NULL) ? port->ops->dequeue(port, events, events != NULL ? nb : 0) : 0;
 }
 
 /**

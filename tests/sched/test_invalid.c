@@ -334,10 +334,13 @@ no_event(void **state)
 	rte_errno = 0;
 	assert_int_equal(weir_sched_enqueue(st_port(0), NULL, 0), 0);
 	assert_int_equal(rte_errno, 0);
+	assert_int_equal(weir_sched_enqueue(st_port(0), NULL, 3), 0);
+	assert_int_equal(rte_errno, EINVAL);
 	/* It is held through that. */
 	st_release(0, held);
 	st_new(0, 0, 1, 43);
 	assert_int_equal(weir_sched_dequeue(st_port(0), NULL, 0), 0);
+	assert_int_equal(weir_sched_dequeue(st_port(0), NULL, 32), 0);
 	assert_int_equal(st_get_one(0).u64, 43);
 	assert_int_equal(weir_sched_stop(st_sched, NULL, NULL), 0);
 	assert_int_equal(weir_sched_switch(st_port(0), NULL, 2, ATOMIC), -EINVAL);
