@@ -74,7 +74,7 @@ typedef void (*weir_coro_run_t)(void);
  * @param max_out_param_size  bytes of output parameters of each, may be 0
  * @param max_coroutines      how many may be alive at a time
  * @param default_time_slice  cycles of the time base; 0: weir_coro_maybe_yield() always yields
- * @param mempool_cache_size  coroutines that each thread keeps for itself at most, so that most creations touch nothing shared.
+ * @param mempool_cache_size  up to max_coroutines: that each thread keeps for itself at most, so that most creations touch nothing shared.
  *   They count as free: who finds none left takes some from there, which costs it some microseconds and a barrier in each
  *   running thread (membarrier(2); where the kernel has none, those of other threads stay out of reach)
  * @param socket_id           NUMA node of the memory, -1: wherever it is first touched
