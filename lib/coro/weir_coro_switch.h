@@ -40,7 +40,9 @@ struct weir_coro_contexts {
  * Where a function has local variables of variable size and others that are aligned more than the stack, clang finds the latter by
  * a register that it does not take back when it is said to be lost: there the switch keeps it, at offset BASE.
  */
-#if defined(__clang__) && defined(__x86_64__)
+#if defined(WEIR_CORO_FCONTEXT)
+/* The other one keeps it. */
+#elif defined(__clang__) && defined(__x86_64__)
 #define WEIR_CORO_BASE_SAVE(BASE) "mov %%rbx, " BASE "(%0)\n\t"
 #define WEIR_CORO_BASE_LOAD(BASE) "\n\tmov " BASE "(%0), %%rbx"
 #define WEIR_CORO_BASE_LOST       /* it is kept */

@@ -19,6 +19,8 @@ TLS_MODEL = "-ftls-model=initial-exec"
 GOOD = ["good_lcore_id", "good_rte_errno", "good_theirs", "good_ours"]
 KEPT = ["kept_errno", "kept_element"]
 ASKED = ["asked_errno", "asked_dpdk", "asked_element"]
+# What a switch takes back of clang's base register is as it was before.
+KEPT_BY_SWITCH = re.compile(r"movq?\s+(216|248)\(%rdi\), %rbx")
 # Functions that return something of the thread that runs.
 ACCESSORS = re.compile(r"(weir_coro_|accessor_)\w+")
 
@@ -69,6 +71,8 @@ def fault_of_look(lines, at):
             return f"from before a call of {called.group(1)}" if wanted != "rax" else f"{called.group(1)} returns it"
         if re.match(r"endbr64|jmp", line):
             return "from before a switch"
+        if KEPT_BY_SWITCH.fullmatch(line):
+            continue
         written = re.match(r"(\w+)\s+(?:(.*),\s*)?%(\w+)$", line)
         if not written or register(written.group(3)) != wanted or re.match(r"cmp|test|push", written.group(1)):
             continue
