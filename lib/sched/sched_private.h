@@ -78,8 +78,6 @@ struct weir_sched {
 	void *own;             /* the backend's */
 	bool running, started; /* now, ever */
 	bool stopping;         /* what is inside is being drained */
-	uint32_t
-		nb_without_port; /* calls that are under way, of threads that are to be at no port's */
 	uint64_t nb_drained;
 	uint64_t nb_drained_of[WEIR_SCHED_QUEUES_MAX];
 	uint64_t nb_resting; /* events that ports were called with while it did not run */
@@ -88,6 +86,8 @@ struct weir_sched {
 	uint64_t groups[WEIR_SCHED_GROUPS_MAX]; /* masks of ports; group 0: all */
 	struct weir_sched_port
 		*ports[WEIR_SCHED_PORTS_MAX]; /* the backend makes them in create() */
+	/* Calls that are under way, of threads that are to be at no port's. All of them write it: far from the configuration, which ports read. */
+	uint32_t nb_without_port;
 };
 
 /* Also by threads that do not start and stop it: what was made ready before that can be seen. */
