@@ -45,14 +45,25 @@
 /* Numbers of list nodes and places begin at 1: memory that was never touched is an empty lane. */
 #define NONE 0
 
-enum lane_state { LANE_IDLE, LANE_READY, LANE_HELD };
+/* What becomes of a lane's next event. LANE_HELD and more: it waits for the port of that number, from LANE_HELD on. */
+enum lane_state {
+	LANE_IDLE,
+	LANE_READY, /* in a list */
+	LANE_MOVED, /* waits until its flow is where it goes */
+	LANE_HELD,
+};
 
 struct lane {
 	uint32_t first, last; /* events that wait; ordered: places */
 	uint32_t nb_held;
-	uint16_t state;
-	uint16_t port; /* that holds it */
+	uint32_t state;
 };
+
+static inline uint32_t
+lane_held_by(unsigned int port)
+{
+	return LANE_HELD + port;
+}
 
 enum place_state { PLACE_OUT, PLACE_FORWARDED };
 
@@ -145,10 +156,28 @@ enum held_flag {
 struct held {
 	struct lane *lane;
 	uint32_t place;
-	uint8_t kind;
-	uint8_t shard;
-	uint8_t flags;
+	union {
+		struct {
+			uint8_t kind;
+			uint8_t shard;
+			uint8_t flags;
+			uint8_t unused;
+		};
+		uint32_t how; /* all of these */
+	};
 };
+
+static inline uint32_t
+held_how(uint8_t kind, unsigned int shard, uint8_t flags)
+{
+	return kind | shard << 8 | (uint32_t)flags << 16;
+}
+
+static inline uint8_t
+how_kind(uint32_t how)
+{
+	return (uint8_t)how;
+}
 
 /* Events that a port puts in under a lock, at a time. */
 #define FOREIGN_MAX 32
@@ -274,7 +303,7 @@ struct builtin {
 	uint8_t (*shard_of)[NB_CLASSES]; /* [queue] */
 	struct lane *lanes;              /* [queue][atomic, ordered][flow] */
 	uint64_t *port_groups;           /* by port: groups that it serves */
-	uint32_t flow_mask;
+	uint32_t flow_mask; /* of an event's first word: no more than rte_event::flow_id has */
 	uint32_t class_mask;
 	uint32_t class_bits;    /* of a flow */
 	uint32_t in_class_bits; /* of a flow: the rest */
@@ -366,7 +395,7 @@ queue_lanes(const struct builtin *builtin, const struct queue_info *queue, uint8
 static inline struct lane *
 lane_of(const struct lanes *lanes, uint64_t word)
 {
-	const uint32_t flow = word_flow(word) & lanes->flow_mask, rest = flow >> lanes->class_bits;
+	const uint32_t flow = (uint32_t)word & lanes->flow_mask, rest = flow >> lanes->class_bits;
 
 	return &lanes->first[((flow ^ rest) & lanes->class_mask) << lanes->in_class_bits | rest];
 }
@@ -475,29 +504,17 @@ credits_left(const struct builtin *builtin)
 	return (uint32_t)__atomic_load_n(&builtin->reserved, __ATOMIC_RELAXED);
 }
 
-/* An event has left. Its credit stays with the port, up to some. */
+/* Events have left. Their credits stay with the port, up to some. */
 static inline void
-credit_put(struct builtin_port *port, bool reserved)
-{
-	int32_t quantum = port->builtin->quantum;
-
-	if (likely(!reserved && quantum > 1 && port->credits + 1 < 2 * quantum))
-		port_set_credits(port, port->credits + 1);
-	else
-		credit_put_back(port, reserved);
-}
-
-/* Of so many that have left. */
-static inline void
-credits_put(struct builtin_port *port, int32_t nb)
+credits_put(struct builtin_port *port, int32_t nb, bool reserved)
 {
 	const int32_t quantum = port->builtin->quantum;
 
-	if (likely(quantum > 1 && port->credits + nb < 2 * quantum))
+	if (likely(!reserved && quantum > 1 && port->credits + nb < 2 * quantum))
 		port_set_credits(port, port->credits + nb);
 	else
 		for (; nb > 0; nb--)
-			credit_put_back(port, false);
+			credit_put_back(port, reserved);
 }
 
 /* builtin_stats.c */

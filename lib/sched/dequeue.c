@@ -134,22 +134,6 @@ look_around(struct builtin_port *port, struct shard **locked, struct rte_event *
 	return look_elsewhere(port, events, nb, false);
 }
 
-/* Most bursts are of one queue. */
-static inline void
-count_dequeued(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
-{
-	uint64_t differ = 0;
-
-	count(&port->counts.nb_dequeued, nb);
-	for (uint16_t i = 1; i < nb; i++)
-		differ |= events[i].event ^ events[0].event;
-	if (likely(word_queue(differ) == 0))
-		count(&port->nb_dequeued[events[0].queue_id], nb);
-	else
-		for (uint16_t i = 0; i < nb; i++)
-			count(&port->nb_dequeued[events[i].queue_id], 1);
-}
-
 /* @locked: its own shard, if it is locked. */
 static __rte_noinline uint16_t
 dequeue_anywhere(
@@ -202,7 +186,7 @@ dequeue_anywhere(
 	port->nb_idle = 0;
 	if (port->builtin->may_sleep)
 		__atomic_store_n(&port->idle_at, 0, __ATOMIC_RELAXED);
-	count_dequeued(port, events, got);
+	count(&port->counts.nb_dequeued, got);
 	return got;
 }
 
@@ -218,7 +202,7 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 	if (got == 0)
 		return dequeue_anywhere(port, locked, events, nb);
 	port->nb_idle = 0;
-	count_dequeued(port, events, got);
+	count(&port->counts.nb_dequeued, got);
 	return got;
 }
 

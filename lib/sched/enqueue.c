@@ -45,33 +45,66 @@ put_or_insert(struct builtin_port *port, struct rte_event event)
 static inline void
 end_later(struct builtin_port *port, uint8_t number)
 {
-	port->held[number].flags |= HELD_ENDING;
+	port->held[number].how |= held_how(0, 0, HELD_ENDING);
 	port->ending[port->nb_ending++] = number;
 }
 
-/* Their numbers are free again in the order in which they are given up. */
-static void
-give_up_ending(struct builtin_port *port)
+/*
+ * Those that are held in one way, of one shard, one after the other, as most of a call are. Contexts go back under the shard's lock. Their
+ * numbers are free again in the order in which they are given up.
+ *
+ * @return how many, from @from on
+ */
+static unsigned int
+give_up_alike(struct builtin_port *port, struct shard *shard, unsigned int from)
 {
-	const unsigned int nb = port->nb_ending, nb_held = port->nb_held;
-	const uint8_t first_free = (uint8_t)(port->next_free - nb_held);
-	struct shard *locked = NULL;
-	int32_t nb_credits = 0;
+	const unsigned int nb = port->nb_ending;
+	const uint8_t first_free = (uint8_t)(port->next_free - port->nb_held);
+	const uint32_t how = port->held[port->ending[from]].how;
+	const uint8_t kind = how_kind(how);
+	const bool by_owner = shard == port->own;
+	unsigned int i;
 
-	for (unsigned int i = 0; i < nb; i++) {
+	for (i = from; i < nb; i++) {
 		const uint8_t number = port->ending[i];
 		struct held *held = &port->held[number];
 
-		locked = give_up_context(port, held, locked);
-		if ((held->flags & (HELD_FORWARDED | HELD_RESERVED)) == 0)
-			nb_credits++;
-		else if ((held->flags & HELD_FORWARDED) == 0)
-			credit_put_back(port, true);
-		held->kind = HELD_NOT;
+		if (held->how != how)
+			break;
+		if (kind == HELD_ATOMIC)
+			shard_release(shard, held->lane, by_owner);
+		else if (kind == HELD_ORDERED)
+			shard_complete(shard, held);
+		held->how = HELD_NOT;
 		port->free[(uint8_t)(first_free + i)] = number;
 	}
-	port_set_held(port, nb_held - nb);
-	credits_put(port, nb_credits);
+	return i - from;
+}
+
+/* What the events became is published. */
+static void
+give_up_ending(struct builtin_port *port)
+{
+	const unsigned int nb = port->nb_ending;
+	struct shard *locked = NULL;
+	int32_t nb_left[2] = {0}; /* whose credits were reserved: the second one */
+	unsigned int alike;
+
+	for (unsigned int i = 0; i < nb; i += alike) {
+		const struct held *held = &port->held[port->ending[i]];
+		const uint8_t flags = held->flags;
+
+		if (held->kind != HELD_PARALLEL)
+			locked = lock_instead(locked, &port->builtin->shards[held->shard]);
+		if (held->kind == HELD_ATOMIC)
+			owner_settle(port, locked, held);
+		alike = give_up_alike(port, locked, i);
+		if ((flags & HELD_FORWARDED) == 0)
+			nb_left[(flags & HELD_RESERVED) != 0] += (int32_t)alike;
+	}
+	port_set_held(port, port->nb_held - nb);
+	credits_put(port, nb_left[0], false);
+	credits_put(port, nb_left[1], true);
 	port->nb_ending = 0;
 	if (locked != NULL)
 		shard_unlock(locked);
@@ -122,6 +155,13 @@ put_new(struct builtin_port *port, const struct rte_event *events, uint16_t nb, 
 	return i;
 }
 
+/* Where it is kept what an ordered event became: its place is this port's until it is completed. */
+static inline struct rte_event *
+place_event(const struct builtin_port *port, const struct held *held)
+{
+	return &port->builtin->shards[held->shard].places[held->place].event;
+}
+
 /* Likewise. */
 static __rte_noinline uint16_t
 put_forwarded(
@@ -130,29 +170,34 @@ put_forwarded(
 	const uint8_t id = events->queue_id;
 	const struct queue_info *queue = &port->builtin->queues[id];
 	const struct way way = way_of(port, queue);
+	const uint8_t holder = port->holder;
+	const struct held first = port->held[events->impl_opaque];
+	const bool waits = first.kind == HELD_ORDERED; /* until its turn, in its place */
+	const uint32_t ended = first.how | held_how(0, 0, HELD_FORWARDED | HELD_ENDING);
+	uint8_t *ending = &port->ending[port->nb_ending], number;
 	uint64_t touched = 0;
+	struct rte_event event;
 	uint16_t i;
 
-	if (!is_plain(queue, priorities))
+	if (!is_plain(queue, priorities) || first.kind == HELD_NOT || first.flags != 0)
 		return 0;
-	for (i = 0; i < nb; i++) {
-		struct rte_event event = event_read(&events[i]);
-		const uint8_t number = word_opaque(event.event);
+	for (i = 0; i < nb && event_read_forwarded(&events[i], id, holder, &event, &number); i++) {
 		struct held *held = &port->held[number];
-		const unsigned int shard = way_to(&way, event.event);
 
-		if (word_queue(event.event) != id || !can_forward_plain(port, held, event))
+		if (held->how != first.how)
 			break;
-		event.event = word_mark(event.event, false);
-		ring_put(port->rings[shard], event);
-		touched |= (uint64_t)1 << shard;
-		if (held->kind == HELD_PARALLEL) {
-			port_forget(port, number);
-			continue;
+		held->how = ended;
+		ending[i] = number;
+		if (waits) {
+			event_write(place_event(port, held), event);
+		} else {
+			const unsigned int shard = way_to(&way, event.event);
+
+			ring_put(port->rings[shard], event);
+			touched |= (uint64_t)1 << shard;
 		}
-		held->flags = HELD_FORWARDED | HELD_ENDING;
-		port->ending[port->nb_ending++] = number;
 	}
+	port->nb_ending = (uint16_t)(port->nb_ending + i);
 	touch(port, touched, queue->priority);
 	count(&port->nb_enqueued[id], i);
 	return i;
@@ -170,7 +215,7 @@ release(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 
 		if (word_op(word) != RTE_EVENT_OP_RELEASE || !port_holds(port, word))
 			break;
-		port->held[word_opaque(word)].flags |= HELD_ENDING;
+		port->held[word_opaque(word)].how |= held_how(0, 0, HELD_ENDING);
 		ending[i] = word_opaque(word);
 	}
 	port->nb_ending = (uint16_t)(port->nb_ending + i);
@@ -186,9 +231,8 @@ forward(struct builtin_port *port, struct rte_event event)
 	event.event = word_mark(event.event, held->flags & HELD_RESERVED);
 	held->flags |= HELD_FORWARDED;
 	if (held->kind == HELD_ORDERED) {
-		/* Its place is this port's until it is completed. */
 		note_priority(port->builtin, event_priority(port->builtin, event.event));
-		event_write(&port->builtin->shards[held->shard].places[held->place].event, event);
+		event_write(place_event(port, held), event);
 		end_later(port, number);
 		return;
 	}

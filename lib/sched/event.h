@@ -78,14 +78,26 @@ word_mark(uint64_t word, bool reserved)
 	return (word & ~WORD_RSVD) | (uint64_t)reserved << 34;
 }
 
-/* As it is handed out. */
+static inline bool
+word_is_reserved(uint64_t word)
+{
+	return (word & WORD_RESERVED) != 0;
+}
+
+/* What is written into all events of a type that a port is handed out, */
 static inline uint64_t
-word_hand_out(uint64_t word, uint8_t type, uint8_t opaque, uint8_t holder)
+word_stamp(uint8_t type, uint8_t holder)
+{
+	return (uint64_t)holder << 34 | (uint64_t)type << 38;
+}
+
+/* and an event as it is handed out. */
+static inline uint64_t
+word_stamped(uint64_t word, uint64_t stamp, uint8_t opaque)
 {
 	const uint64_t others = (UINT64_C(1) << 56) - 1 - WORD_RSVD - (UINT64_C(3) << 38);
 
-	return (word & others) | (uint64_t)holder << 34 | (uint64_t)type << 38 |
-	       (uint64_t)opaque << 56;
+	return (word & others) | stamp | (uint64_t)opaque << 56;
 }
 
 /* As its user left it, who has just written it field by field. */
@@ -110,6 +122,24 @@ event_read_new(const struct rte_event *event, uint8_t queue, struct rte_event *r
 	if ((kind & 3) != RTE_EVENT_OP_NEW || bytes[5] != queue)
 		return false;
 	read->event = *(const volatile uint32_t *)event | (uint64_t)(kind & 0xc0) << 32 |
+		      (uint64_t)queue << 40 | (uint64_t)bytes[6] << 48;
+	read->u64 = event->u64;
+	return true;
+}
+
+/* The same, if it is held by this port and goes on to this queue; by which number is told apart. */
+static inline bool
+event_read_forwarded(const struct rte_event *event, uint8_t queue, uint8_t holder,
+	struct rte_event *read, uint8_t *number)
+{
+	const volatile uint8_t *bytes = (const volatile uint8_t *)event;
+	const uint8_t claimed = RTE_EVENT_OP_FORWARD | holder << 2, kind = bytes[4];
+
+	if (((kind & 0x3f) != claimed && (kind & 0x3f) != RTE_EVENT_OP_FORWARD) ||
+		bytes[5] != queue)
+		return false;
+	*number = bytes[7];
+	read->event = *(const volatile uint32_t *)event | (uint64_t)(kind & 0xc3) << 32 |
 		      (uint64_t)queue << 40 | (uint64_t)bytes[6] << 48;
 	read->u64 = event->u64;
 	return true;

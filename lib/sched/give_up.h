@@ -45,7 +45,7 @@ give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
 
 	locked = give_up_context(port, held, locked);
 	if ((held->flags & HELD_FORWARDED) == 0)
-		credit_put(port, held->flags & HELD_RESERVED);
+		credits_put(port, 1, held->flags & HELD_RESERVED);
 	port_forget(port, number);
 	return locked;
 }

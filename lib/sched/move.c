@@ -42,9 +42,6 @@
 /* Lanes of a class, in all queues, that are looked at under the lock. */
 #define MOVE_LANES_MAX 1024
 
-/* Nobody: of a lane that is held. */
-#define NO_PORT UINT16_MAX
-
 static bool
 is_movable(const struct queue_info *queue)
 {
@@ -197,7 +194,7 @@ hand_over(struct builtin *builtin, const struct shard *from, struct shard *to, u
 		if (!goes_along(queue, class, from))
 			continue;
 		for (uint32_t i = 0; i < 1u << builtin->in_class_bits; i++)
-			lanes[i] = (struct lane){.nb_held = 1, .state = LANE_HELD, .port = NO_PORT};
+			lanes[i] = (struct lane){.nb_held = 1, .state = LANE_MOVED};
 		__atomic_fetch_or(&to->groups, (uint64_t)1 << queue->group, __ATOMIC_RELAXED);
 		__atomic_store_n(&queue->shard_of[class], (uint8_t)to->id, __ATOMIC_RELEASE);
 	}
@@ -215,7 +212,7 @@ let_go(struct builtin *builtin, struct shard *to, uint32_t class)
 		if (!goes_along(queue, class, to))
 			continue;
 		for (uint32_t i = 0; i < 1u << builtin->in_class_bits; i++)
-			if (lanes[i].state == LANE_HELD && lanes[i].port == NO_PORT)
+			if (lanes[i].state == LANE_MOVED)
 				shard_release(to, &lanes[i], false);
 	}
 	shard_unlock(to);

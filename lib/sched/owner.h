@@ -21,17 +21,24 @@ owner_has_changed(const struct builtin_port *port)
 }
 
 /*
- * An atomic context is given back, under the lock, which is left meanwhile if what this port sent has to be where it is for: another
- * one is the sender now.
+ * Under the lock, before atomic contexts are given back: it is left meanwhile if what this port sent has to be where it is for, as another one
+ * is the sender now.
  */
 static inline void
-owner_release(struct builtin_port *port, struct shard *shard, const struct held *held)
+owner_settle(struct builtin_port *port, struct shard *shard, const struct held *held)
 {
 	if (unlikely((held->flags & HELD_FOREIGN) == 0 && shard->sender != port->base.id)) {
 		shard_unlock(shard);
 		owner_empty_rings(port->builtin, port->base.id);
 		shard_lock(shard);
 	}
+}
+
+/* An atomic context is given back. */
+static inline void
+owner_release(struct builtin_port *port, struct shard *shard, const struct held *held)
+{
+	owner_settle(port, shard, held);
 	shard_release(shard, held->lane, shard == port->own);
 }
 

@@ -85,7 +85,7 @@ way_of(const struct builtin_port *port, const struct queue_info *queue)
 static __rte_always_inline unsigned int
 way_to(const struct way *way, uint64_t word)
 {
-	const uint32_t flow = word_flow(word) & way->flow_mask;
+	const uint32_t flow = (uint32_t)word & way->flow_mask;
 
 	return way->shard_of[(flow ^ flow >> way->class_bits) & way->class_mask];
 }

@@ -86,6 +86,13 @@ ring_peek(const struct ring *ring, uint32_t i)
 	return &ring->consumer_slots[(ring->head + i) & ring->consumer_mask];
 }
 
+/* By the consumer: from @i on, how many slots lie one behind the other? */
+static inline uint32_t
+ring_in_row(const struct ring *ring, uint32_t i)
+{
+	return ring->consumer_mask + 1 - ((ring->head + i) & ring->consumer_mask);
+}
+
 /* By the consumer: so many were taken. */
 static inline void
 ring_take(struct ring *ring, uint32_t nb)

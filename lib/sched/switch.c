@@ -13,8 +13,7 @@ take_lane(const struct builtin_port *port, uint64_t word, struct lane *lane, boo
 	const bool idle = lane->state == LANE_IDLE;
 
 	if (idle) {
-		lane->state = LANE_HELD;
-		lane->port = (uint16_t)port->base.id;
+		lane->state = lane_held_by(port->base.id);
 		lane->nb_held = 1;
 		*is_foreign = shard->sender != port->base.id;
 	}

@@ -53,11 +53,27 @@ place_get(struct shard *shard, struct lane *lane)
 }
 
 static inline void
-hold_lane(struct lane *lane, const struct builtin_port *port)
+hold_lane(struct lane *lane, uint32_t held_by)
 {
-	lane->state = LANE_HELD;
-	lane->port = (uint16_t)port->base.id;
+	lane->state = held_by;
 	lane->nb_held++;
+}
+
+/* An event of this type is held, of a shard of whose atomic ones another port may send what follows. */
+static inline uint32_t
+how_of(const struct shard *shard, const struct builtin_port *port, uint8_t type)
+{
+	if (type == RTE_SCHED_TYPE_PARALLEL)
+		return held_how(HELD_PARALLEL, shard->id, 0);
+	if (type == RTE_SCHED_TYPE_ORDERED)
+		return held_how(HELD_ORDERED, shard->id, 0);
+	return held_how(HELD_ATOMIC, shard->id, shard->sender != port->base.id ? HELD_FOREIGN : 0);
+}
+
+static inline uint32_t
+how_reserved(uint64_t word)
+{
+	return held_how(0, 0, word_is_reserved(word) ? HELD_RESERVED : 0);
 }
 
 /* It goes to a port, with its context. */
@@ -69,19 +85,13 @@ hand_out(struct shard *shard, struct builtin_port *port, struct lane *lane, uint
 	struct held *held = &port->held[number];
 
 	held->lane = lane;
-	held->shard = (uint8_t)shard->id;
-	held->flags = (event.event & WORD_RESERVED) != 0 ? HELD_RESERVED : 0;
-	if (type == RTE_SCHED_TYPE_ATOMIC) {
-		held->flags |= shard->sender != port->base.id ? HELD_FOREIGN : 0;
-		held->kind = HELD_ATOMIC;
-		hold_lane(lane, port);
-	} else if (type == RTE_SCHED_TYPE_ORDERED) {
-		held->kind = HELD_ORDERED;
+	held->how = how_of(shard, port, type) | how_reserved(event.event);
+	if (type == RTE_SCHED_TYPE_ATOMIC)
+		hold_lane(lane, lane_held_by(port->base.id));
+	else if (type == RTE_SCHED_TYPE_ORDERED)
 		held->place = place_get(shard, lane);
-	} else {
-		held->kind = HELD_PARALLEL;
-	}
-	event.event = word_hand_out(event.event, type, number, port->holder);
+	count(&port->nb_dequeued[word_queue(event.event)], 1);
+	event.event = word_stamped(event.event, word_stamp(type, port->holder), number);
 	event_write(to, event);
 }
 
@@ -247,16 +257,60 @@ shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *eve
 }
 
 /* Nobody has the flow; or this port has, and nothing waits for it. */
-static bool
-can_have_flow(const struct lane *lane, const struct builtin_port *port)
+static inline bool
+can_have_flow(const struct lane *lane, uint32_t held_by)
 {
-	return lane->state == LANE_IDLE ||
-	       (lane->state == LANE_HELD && lane->port == port->base.id && lane->first == NONE);
+	return lane->state == LANE_IDLE || (lane->state == held_by && lane->first == NONE);
 }
 
 /*
- * What most rings are full of: events, one after the other, of one queue whose events are all of one type. As hand_out(); all that is the same
- * for them is read first: bytes that are written might be any of it, as far as the compiler knows.
+ * As hand_out(), while they are of this queue, and type: all that is the same for them is read first. Bytes that are written might be any of
+ * it, as far as the compiler knows.
+ *
+ * @return how many, of @nb in a row
+ */
+static __rte_always_inline uint16_t
+hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, uint8_t type,
+	const struct rte_event *slots, unsigned int nb, struct rte_event *events)
+{
+	const struct lanes lanes =
+		queue_lanes(shard->builtin, &shard->builtin->queues[queue], type);
+	const uint64_t stamp = word_stamp(type, port->holder);
+	const uint32_t held_by = lane_held_by(port->base.id), how = how_of(shard, port, type);
+	const unsigned int first = port->next_free;
+	unsigned int got;
+
+	for (got = 0; got < nb; got++) {
+		struct rte_event event = event_load(&slots[got]);
+		const uint8_t i = (uint8_t)(first + got), number = port->free[i];
+		struct held *held = &port->held[number];
+		struct lane *lane = lanes.first;
+
+		if (word_queue(event.event) != queue)
+			break;
+		if (type != RTE_SCHED_TYPE_PARALLEL)
+			lane = lane_of(&lanes, event.event);
+		if (type == RTE_SCHED_TYPE_ATOMIC) {
+			if (!can_have_flow(lane, held_by))
+				break;
+			hold_lane(lane, held_by);
+		} else if (type == RTE_SCHED_TYPE_ORDERED) {
+			held->place = place_get(shard, lane);
+		}
+		held->lane = lane;
+		held->how = how | how_reserved(event.event);
+		port->handed_out[i] = number;
+		event.event = word_stamped(event.event, stamp, number);
+		event_write(&events[got], event);
+	}
+	port->next_free = (uint8_t)(first + got);
+	port_set_held(port, port->nb_held + got);
+	count(&port->nb_dequeued[queue], got);
+	return (uint16_t)got;
+}
+
+/*
+ * What most rings are full of: events, one after the other, of one queue whose events are all of one type.
  *
  * @return how many of those from @from on, before @to
  */
@@ -264,40 +318,21 @@ static uint16_t
 hand_out_run(struct shard *shard, struct builtin_port *port, const struct ring *ring, uint32_t from,
 	uint32_t to, uint64_t groups, struct rte_event *events)
 {
-	const uint8_t id = word_queue(ring_peek(ring, from)->event);
+	const struct rte_event *slots = ring_peek(ring, from);
+	const unsigned int nb = RTE_MIN(to - from, ring_in_row(ring, from));
+	const uint8_t id = word_queue(slots->event);
 	const struct queue_info *queue = &shard->builtin->queues[id];
-	const uint8_t type = queue->type, holder = port->holder, first = port->next_free;
-	const struct lanes lanes = queue_lanes(shard->builtin, queue, type);
-	const bool is_atomic = type == RTE_SCHED_TYPE_ATOMIC;
-	const uint8_t flags = is_atomic && shard->sender != port->base.id ? HELD_FOREIGN : 0;
-	struct held held = {.lane = queue->lanes,
-		.shard = (uint8_t)shard->id,
-		.kind = is_atomic ? HELD_ATOMIC : HELD_PARALLEL};
-	uint16_t got;
 
-	if (!queue->is_fixed || type == RTE_SCHED_TYPE_ORDERED || (groups >> queue->group & 1) == 0)
+	if (!queue->is_fixed || (groups >> queue->group & 1) == 0)
 		return 0;
-	for (got = 0; from + got < to; got++) {
-		struct rte_event event = event_load(ring_peek(ring, from + got));
-		const uint8_t i = (uint8_t)(first + got), number = port->free[i];
-
-		if (word_queue(event.event) != id)
-			break;
-		if (is_atomic) {
-			held.lane = lane_of(&lanes, event.event);
-			if (!can_have_flow(held.lane, port))
-				break;
-			hold_lane(held.lane, port);
-		}
-		held.flags = flags | ((event.event & WORD_RESERVED) != 0 ? HELD_RESERVED : 0);
-		port->held[number] = held;
-		port->handed_out[i] = number;
-		event.event = word_hand_out(event.event, type, number, holder);
-		event_write(&events[got], event);
+	switch (queue->type) {
+	case RTE_SCHED_TYPE_ATOMIC:
+		return hand_out_alike(shard, port, id, RTE_SCHED_TYPE_ATOMIC, slots, nb, events);
+	case RTE_SCHED_TYPE_ORDERED:
+		return hand_out_alike(shard, port, id, RTE_SCHED_TYPE_ORDERED, slots, nb, events);
+	default:
+		return hand_out_alike(shard, port, id, RTE_SCHED_TYPE_PARALLEL, slots, nb, events);
 	}
-	port->next_free = (uint8_t)(first + got);
-	port_set_held(port, port->nb_held + got);
-	return got;
 }
 
 /* Events left in rings that go to the lists at once. */
@@ -335,7 +370,8 @@ hand_out_or_list(struct shard *shard, struct builtin_port *port, const struct rt
 	struct lane *lane = event_lane(builtin, event.event, type);
 
 	if ((groups >> builtin->queues[word_queue(event.event)].group & 1) == 0 ||
-		(type == RTE_SCHED_TYPE_ATOMIC && !can_have_flow(lane, port))) {
+		(type == RTE_SCHED_TYPE_ATOMIC &&
+			!can_have_flow(lane, lane_held_by(port->base.id)))) {
 		shard_arrive(shard, slot);
 		return 0;
 	}
@@ -425,7 +461,8 @@ take_first_of_ring(
 		uint8_t group = builtin->queues[word_queue(event.event)].group;
 
 		if ((groups >> group & 1) == 0 ||
-			(type == RTE_SCHED_TYPE_ATOMIC && !can_have_flow(lane, port)))
+			(type == RTE_SCHED_TYPE_ATOMIC &&
+				!can_have_flow(lane, lane_held_by(port->base.id))))
 			break;
 		hand_out(shard, port, lane, type, event, &events[got]);
 	}

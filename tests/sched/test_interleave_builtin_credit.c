@@ -60,7 +60,7 @@ static void
 leave(struct builtin_port *port)
 {
 	nb_inside--;
-	credit_put(port, false);
+	credits_put(port, 1, false);
 	look();
 }
 
@@ -104,7 +104,7 @@ reserve(void)
 		nb_reserved_inside++;
 		look();
 		nb_reserved_inside--;
-		credit_put(&ports[0], true);
+		credits_put(&ports[0], 1, true);
 	}
 	if (nb > 1) {
 		nb_granted--;
