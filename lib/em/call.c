@@ -37,6 +37,7 @@ em_attention(struct weir_em *em)
 {
 	for (unsigned int id = 0; id < em->nb_cores; id++)
 		__atomic_store_n(&em->cores[id].attention, 1, __ATOMIC_RELEASE);
+	weir_sched_wake(em->sched, UINT64_MAX);
 }
 
 void
@@ -58,6 +59,7 @@ em_call_post(struct em_call *call)
 		core->calls_end = &node->next;
 		__atomic_store_n(&core->attention, 1, __ATOMIC_RELEASE);
 	}
+	weir_sched_wake(em->sched, call->left);
 }
 
 /* One less has to do it. */

@@ -191,8 +191,11 @@ empty(struct weir_em_core *core)
 
 	__atomic_store_n(&core->dispatching, true, __ATOMIC_RELAXED);
 	em_light_fence(core->em);
-	for (unsigned int i = 0; i < LEAVE_ROUNDS && quiet < QUIET_ROUNDS; i++)
+	for (unsigned int i = 0; i < LEAVE_ROUNDS && quiet < QUIET_ROUNDS; i++) {
+		weir_sched_wake(
+			core->em->sched, (uint64_t)1 << core->id); /* it does not sleep now */
 		quiet = em_round(core, 32) == 0 ? quiet + 1 : 0;
+	}
 	weir_sched_dequeue(core->port, core->events, 0); /* what it held */
 	em_local_drop(core);
 	__atomic_store_n(&core->dispatching, false, __ATOMIC_RELEASE);
@@ -260,8 +263,10 @@ weir_em_core_mask(const struct weir_em *em)
 void
 weir_em_stop(struct weir_em *em)
 {
-	if (em != NULL)
-		__atomic_store_n(&em->stop, 1, __ATOMIC_RELAXED);
+	if (em == NULL)
+		return;
+	__atomic_store_n(&em->stop, 1, __ATOMIC_RELAXED);
+	weir_sched_wake(em->sched, UINT64_MAX);
 }
 
 void
@@ -274,6 +279,8 @@ weir_em_resume(struct weir_em *em)
 void
 weir_em_core_stop(struct weir_em_core *core)
 {
-	if (core != NULL)
-		__atomic_store_n(&core->stop, 1, __ATOMIC_RELAXED);
+	if (core == NULL)
+		return;
+	__atomic_store_n(&core->stop, 1, __ATOMIC_RELAXED);
+	weir_sched_wake(core->em->sched, (uint64_t)1 << core->id);
 }

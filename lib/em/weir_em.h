@@ -199,7 +199,9 @@ struct weir_em_config {
 		new_threshold; /**< sends are refused from so many inside: nb_events - nb_reserved */
 	unsigned int starvation_bound; /**< of the scheduler: weir_sched_config::starvation_bound */
 	unsigned int priority_slack_ns; /**< likewise: weir_sched_config::priority_slack_ns */
-	unsigned int idle_sleep_us;     /**< likewise: weir_sched_config::idle_sleep_us */
+	/** Likewise: weir_sched_config::idle_sleep_us. Events and control functions wake a core; its timeouts, what it polls, and the end of what
+	 * weir_em_dispatch() was asked to do wait until it wakes */
+	unsigned int idle_sleep_us;
 	uint32_t
 		nb_local_events; /**< of each core's local queues together, per priority, a power of two: 1,024 */
 	int socket_id; /**< NUMA node of the memory, -1: any */

@@ -474,6 +474,7 @@ const struct sched_backend sched_builtin = {
 	.reserve = builtin_reserve,
 	.unreserve = builtin_unreserve,
 	.enqueue_reserved = builtin_enqueue_reserved,
+	.wake = builtin_wake,
 	.stats = builtin_stats,
 	.queue_counts = builtin_queue_counts,
 	.xstats = builtin_xstats,

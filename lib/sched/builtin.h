@@ -261,7 +261,8 @@ struct builtin_port {
 	uint64_t nb_enqueued[WEIR_SCHED_QUEUES_MAX], nb_dequeued[WEIR_SCHED_QUEUES_MAX];
 	uint64_t nb_looks, nb_sleeps, nb_taken_over, nb_moved;
 	uint64_t idle_since;                          /* cycles: it found nothing since */
-	uint32_t asleep __attribute__((aligned(64))); /* others wake it */
+	uint32_t asleep __attribute__((aligned(64))); /* others wake it, */
+	uint32_t is_wanted;                           /* or want it not to sleep next */
 	uint64_t
 		idle_at; /* cycles: found nothing, and goes on looking; 0: it is at work, or asleep */
 	uint8_t free[256] __attribute__((aligned(64)));
@@ -485,6 +486,7 @@ bool port_may_sleep(struct builtin_port *port); /* @return it slept, and was wok
 void shard_wake(struct shard *shard);
 void shard_wake_helper(struct shard *shard);
 void wake_all(struct builtin *builtin);
+void builtin_wake(struct weir_sched *sched, uint64_t ports);
 
 /* credit.c */
 bool credit_take(struct builtin_port *port);

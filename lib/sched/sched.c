@@ -429,6 +429,13 @@ weir_sched_unreserve(struct weir_sched *sched, uint32_t nb)
 		sched->backend->unreserve(sched, nb);
 }
 
+void
+weir_sched_wake(struct weir_sched *sched, uint64_t ports)
+{
+	if (sched != NULL && sched->backend->wake != NULL)
+		sched->backend->wake(sched, ports);
+}
+
 int
 weir_sched_enqueue_reserved(struct weir_sched *sched, const struct rte_event *event)
 {

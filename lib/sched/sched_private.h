@@ -57,6 +57,7 @@ struct sched_backend {
 	uint32_t (*reserve)(struct weir_sched *sched, uint32_t nb);
 	void (*unreserve)(struct weir_sched *sched, uint32_t nb);
 	int (*enqueue_reserved)(struct weir_sched *sched, const struct rte_event *event);
+	void (*wake)(struct weir_sched *sched, uint64_t ports); /* NULL: they never sleep */
 	void (*stats)(const struct weir_sched *sched, struct weir_sched_stats *stats);
 	/* Of a queue that is there, over all ports and those who enqueue without one. */
 	void (*queue_counts)(const struct weir_sched *sched, unsigned int queue,

@@ -43,6 +43,14 @@ any_has_something(const struct builtin_port *port)
 	return false;
 }
 
+/* For something that is no event: since it was asked last. */
+static bool
+was_wanted(struct builtin_port *port)
+{
+	return __atomic_load_n(&port->is_wanted, __ATOMIC_RELAXED) != 0 &&
+	       __atomic_exchange_n(&port->is_wanted, 0, __ATOMIC_ACQUIRE) != 0;
+}
+
 /* @return it was woken */
 static bool
 port_sleep(struct builtin_port *port)
@@ -51,16 +59,19 @@ port_sleep(struct builtin_port *port)
 	uint64_t us = builtin->sched->config.idle_sleep_us, bit = (uint64_t)1 << port->base.id;
 	struct timespec timeout = {
 		.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000};
+	bool wanted;
 
 	__atomic_store_n(&port->asleep, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&builtin->asleep, bit, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!any_has_something(port)) {
+	wanted = was_wanted(port);
+	if (!wanted && !any_has_something(port)) {
 		count(&port->nb_sleeps, 1);
 		syscall(SYS_futex, &port->asleep, FUTEX_WAIT_PRIVATE, 1, &timeout, NULL, 0);
+		wanted = was_wanted(port);
 	}
 	__atomic_fetch_and(&builtin->asleep, ~bit, __ATOMIC_RELAXED);
-	if (__atomic_exchange_n(&port->asleep, 0, __ATOMIC_RELAXED) != 0)
+	if (__atomic_exchange_n(&port->asleep, 0, __ATOMIC_RELAXED) != 0 && !wanted)
 		return false;
 	port->nb_idle = 0;
 	return true;
@@ -97,6 +108,23 @@ wake_all(struct builtin *builtin)
 	asleep = __atomic_load_n(&builtin->asleep, __ATOMIC_RELAXED);
 	for (; asleep != 0; asleep &= asleep - 1)
 		wake(&builtin->ports[__builtin_ctzll(asleep)]);
+}
+
+/* Any thread. As above: who goes to sleep sees that it is wanted, or is seen to sleep. */
+void
+builtin_wake(struct weir_sched *sched, uint64_t ports)
+{
+	struct builtin *builtin = sched->own;
+
+	if (!builtin->may_sleep)
+		return;
+	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
+		if (ports >> i & 1)
+			__atomic_store_n(&builtin->ports[i].is_wanted, 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	ports &= __atomic_load_n(&builtin->asleep, __ATOMIC_RELAXED);
+	for (; ports != 0; ports &= ports - 1)
+		wake(&builtin->ports[__builtin_ctzll(ports)]);
 }
 
 /* It will see what is in its shard by itself. */

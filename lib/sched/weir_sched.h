@@ -89,7 +89,8 @@ struct weir_sched_config {
 	 * have: once that port was not called for so long, which they look for as often. 0: not at all, priorities are strict among all ports.
 	 * builtin only */
 	unsigned int priority_slack_ns;
-	/** A port that found nothing for a while sleeps in dequeue until it is woken, up to so long; 0: never. builtin only */
+	/** A port that found nothing for a while sleeps in dequeue until it is woken, by an event or weir_sched_wake(), up to so long; 0: never.
+	 * builtin only */
 	unsigned int idle_sleep_us;
 	int socket_id; /**< NUMA node of the memory; -1: any. builtin: where that has no room, or there is no such node (a warning), any */
 };
@@ -184,6 +185,14 @@ void weir_sched_unreserve(struct weir_sched *sched, uint32_t nb);
  * @return 0; -EINVAL: nothing is reserved, no such queue or type, another operation than NEW, it does not run: counted, but for the last
  */
 int weir_sched_enqueue_reserved(struct weir_sched *sched, const struct rte_event *event);
+
+/**
+ * Have ports that sleep (weir_sched_config::idle_sleep_us) come back from weir_sched_dequeue(), maybe with nothing; one that does not, will
+ * not when it would next. For what is not an event, and is to be seen at once. Any thread; wakes by a call of the kernel.
+ *
+ * @param ports  a bit each; others than there are do not matter
+ */
+void weir_sched_wake(struct weir_sched *sched, uint64_t ports);
 
 /** Sum over all ports, at about one moment. Any thread; while an event device is stopped, what is drained may seem to be dequeued and released. */
 void weir_sched_stats(const struct weir_sched *sched, struct weir_sched_stats *stats);

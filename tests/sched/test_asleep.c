@@ -66,11 +66,60 @@ who_is_woken_gets_it(void **state)
 	}
 }
 
+/* It has to sleep first: it comes back with nothing, long before the sleep would be over. */
+static void
+who_is_wanted_comes_back(void **state)
+{
+	struct weir_sched_config config = st_config(2, 1);
+	pthread_t thread;
+	void *got;
+
+	config.idle_sleep_us = SLEEP_US;
+	st_make(config);
+	st_start();
+	for (uint64_t round = 0; round < ROUNDS; round++) {
+		uint64_t before = nb_sleeps();
+
+		assert_int_equal(pthread_create(&thread, NULL, sleep_once, NULL), 0);
+		while (nb_sleeps() == before)
+			usleep(100);
+		usleep(round % 2 * 1000); /* it is counted just before */
+		weir_sched_wake(st_sched, (uint64_t)1 << SLEEPER);
+		assert_int_equal(pthread_join(thread, &got), 0);
+		assert_int_equal((uintptr_t)got, 0);
+	}
+}
+
+/* It was not asleep then: it does not sleep when it would next; after that it does. */
+static void
+who_was_wanted_does_not_sleep(void **state)
+{
+	struct weir_sched_config config = st_config(2, 1);
+	struct rte_event event;
+	uint64_t end, before;
+
+	config.idle_sleep_us = 1000;
+	st_make(config);
+	st_start();
+	before = nb_sleeps();
+	end = weir_base_time_ns() + 20000000;
+	while (weir_base_time_ns() < end) {
+		weir_sched_wake(st_sched, UINT64_MAX);
+		assert_int_equal(weir_sched_dequeue(st_port(SLEEPER), &event, 1), 0);
+	}
+	assert_int_equal(nb_sleeps(), before);
+	while (nb_sleeps() == before)
+		assert_int_equal(weir_sched_dequeue(st_port(SLEEPER), &event, 1), 0);
+	weir_sched_wake(NULL, UINT64_MAX);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(who_is_woken_gets_it),
+		TEST(who_is_wanted_comes_back),
+		TEST(who_was_wanted_does_not_sleep),
 	};
 
 	return ST_RUN("sched-asleep", tests);

@@ -146,6 +146,48 @@ sleeps_until_left(void)
 	nb_got = nb_events;
 }
 
+/* By who wants it for something that is no event. */
+static uint64_t nb_wanted;
+
+static void
+wants(void)
+{
+	for (unsigned int i = 0; i < nb_events; i++) {
+		__atomic_store_n(&nb_wanted, nb_wanted + 1, __ATOMIC_RELAXED);
+		builtin_wake(&sched, (uint64_t)1 << sleeper);
+	}
+}
+
+static void
+sleeps_until_wanted(void)
+{
+	while (__atomic_load_n(&nb_wanted, __ATOMIC_RELAXED) < nb_events)
+		port_sleep(&ports[sleeper]);
+	nb_got = nb_events;
+}
+
+static void
+init_wanted(void)
+{
+	init();
+	nb_wanted = 0;
+}
+
+static void
+it_is_wanted(void **state)
+{
+	const struct interleave interleave = {.init = init_wanted,
+		.nb_actors = 2,
+		.actors = {sleeps_until_wanted, wants},
+		.check = check,
+		.most_interruptions = 5,
+		.least = 50};
+
+	sleeper = 1;
+	for (nb_events = 1; nb_events <= 2; nb_events++)
+		interleave_all(&interleave);
+}
+
 static void
 something_is_left(void **state)
 {
@@ -179,7 +221,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(its_owner_sleeps),
-		cmocka_unit_test(another_one_sleeps), cmocka_unit_test(something_is_left)};
+		cmocka_unit_test(another_one_sleeps), cmocka_unit_test(something_is_left),
+		cmocka_unit_test(it_is_wanted)};
 
 	return cmocka_run_group_tests_name("sched-interleave-sleep", tests, NULL, NULL);
 }
