@@ -21,7 +21,7 @@ static inline void
 begin(struct weir_em_core *core, struct em_queue *queue, struct em_object *object,
 	struct rte_event *events, uint16_t nb, const uint8_t *slots)
 {
-	if (unlikely(++core->serial == 0)) {
+	if (unlikely(++core->serial == EM_GONE)) {
 		memset(core->held, 0, sizeof(core->held));
 		core->serial = 1;
 	}

@@ -184,6 +184,12 @@ struct em_local {
 _Static_assert(
 	WEIR_BASE_ROUND_MAX == WEIR_EM_BURST_MAX, "the simulator's rounds have another length");
 
+/*
+ * An event that was forwarded to where the scheduler has nothing to do with it: the call does not hold it any more, its credit and
+ * context are the call's still.
+ */
+#define EM_GONE (UINT32_C(1) << 31)
+
 struct weir_em_core {
 	struct weir_em *em;
 	struct weir_sched_port *port;
@@ -204,7 +210,7 @@ struct weir_em_core {
 	uint16_t nb_batch;
 	bool has_context; /* they came from the scheduler */
 	bool ended;       /* released early */
-	uint32_t serial;  /* of the call */
+	uint32_t serial;  /* of the call, below EM_GONE */
 	struct em_op *op; /* a start function runs: events that it sends are kept */
 
 	struct em_count *queues, *objects, *pools;
@@ -213,7 +219,7 @@ struct weir_em_core {
 	uint64_t *started; /* by object: which of its starts was done here */
 	struct weir_em_stats stats;
 
-	uint32_t held[256]; /* by impl_opaque: serial of the call that holds it */
+	uint32_t held[256]; /* by impl_opaque: serial of the call that holds it; or EM_GONE, too */
 	struct em_local local[WEIR_EM_PRIORITIES];
 	struct rte_event events[WEIR_EM_BURST_MAX];
 	uint8_t event_slots[WEIR_EM_BURST_MAX];

@@ -283,7 +283,10 @@ goes_on(const struct weir_em_core *core, const struct em_queue *queue)
 	       (queue->type == WEIR_EM_QUEUE_OUTPUT && core->queue->type == WEIR_EM_QUEUE_ORDERED);
 }
 
-/* The scheduler releases what holds their places at the next round. */
+/*
+ * What holds their places is released by weir_em_atomic_end() or weir_em_order_end(), which an output function may call already, or by the
+ * scheduler at the next round: most receive functions are over soon, and one release for all that a round brought costs less.
+ */
 static __rte_noinline uint16_t
 forward_as_new(struct weir_em_core *core, struct em_queue *queue, weir_em_queue handle,
 	struct rte_event *events, uint16_t nb)
@@ -291,8 +294,11 @@ forward_as_new(struct weir_em_core *core, struct em_queue *queue, weir_em_queue 
 	uint8_t slots[WEIR_EM_BURST_MAX];
 	uint16_t n;
 
-	for (uint16_t i = 0; i < nb; i++)
+	for (uint16_t i = 0; i < nb; i++) {
 		slots[i] = events[i].impl_opaque;
+		if (core->has_context)
+			core->held[slots[i]] = core->serial | EM_GONE;
+	}
 	n = give(core, queue, handle, events, nb);
 	for (uint16_t i = 0; i < nb; i++) /* of those that did not go it matters */
 		events[i].impl_opaque = slots[i];
@@ -388,7 +394,7 @@ end_early(struct weir_em_core *core, uint8_t type)
 	if (core->nb_batch == 0 || !core->has_context || core->ended || core->queue->type != type)
 		return;
 	for (uint16_t i = 0; i < core->nb_batch; i++) {
-		if (core->held[core->slots[i]] != core->serial)
+		if ((core->held[core->slots[i]] & ~EM_GONE) != core->serial)
 			continue;
 		events[nb] = (struct rte_event){.event = core->queue->lead};
 		events[nb].op = RTE_EVENT_OP_RELEASE;

@@ -77,6 +77,9 @@ uint16_t weir_em_send(
  * receive function with that queue, though this one has not returned. What needs to be alone, is done before; likewise
  * nothing of an ordered queue's place is left for events that are forwarded.
  *
+ * What goes to a local or unscheduled queue, or from another than an ordered one to an output queue, leaves the scheduler. Its credit and context are
+ * given up by weir_em_atomic_end() or weir_em_order_end(), or else when the receive function has returned, at the core's next round.
+ *
  * An event that came from a local or unscheduled queue, or that was released early, has no credit: it is sent as weir_em_send() does.
  *
  * @return 0; -EINVAL: it is not held (any more), or there is no such queue; -ESTALE: likewise; -ENOSPC: sent as new, and refused. It
@@ -89,8 +92,8 @@ uint16_t weir_em_forward_burst(
 	struct weir_em_core *core, weir_em_queue queue, struct rte_event *events, uint16_t nb);
 
 /**
- * The receive function needs to be alone no longer: others may have the atomic queue that it is called with. The credits are
- * given back, too. Of no effect in receive functions called with other queues.
+ * The receive function needs to be alone no longer: others may have the atomic queue that it is called with, wherever its events were
+ * forwarded to. The credits are given back, too. Of no effect in receive functions called with other queues.
  */
 void weir_em_atomic_end(struct weir_em_core *core);
 
