@@ -83,7 +83,7 @@ receive(struct weir_em_core *core, struct em_queue *queue, struct em_object *obj
 	group = core->event_group; /* it may have been assigned, or ended */
 	core->event_group = WEIR_EM_NONE;
 	if (unlikely(group != WEIR_EM_NONE) && em->group_processed != NULL)
-		em->group_processed(core, group, nb);
+		em->group_processed(em, core, group, nb);
 	em_count(&core->queues[queue - em->queues].received, nb);
 }
 

@@ -276,8 +276,9 @@ struct weir_em {
 	struct em_callbacks *callback_lists; /* all that were made, under the lock */
 	uint32_t (*aliases)
 		[256]; /* [sched queue][priority]: event_dsw changes flows of parallel events */
-	/* Event groups: nb events of a group have been processed, or dropped. Set once, before uses_groups. */
-	void (*group_processed)(struct weir_em_core *core, weir_em_event_group group, uint32_t nb);
+	/* Event groups: nb events of a group have been processed, or dropped. @core NULL: none. Set once, before uses_groups. */
+	void (*group_processed)(struct weir_em *em, struct weir_em_core *core,
+		weir_em_event_group group, uint32_t nb);
 
 	struct weir_em_core *cores; /* workers, producers, and one for who has none */
 	unsigned int nb_cores, nb_producers, nb_ports;

@@ -2,7 +2,7 @@
 
 /* Error handlers: an object's own, then the instance's. Events that cannot be delivered. */
 
-#include "event.h"
+#include "check.h"
 
 #define LOG_PERIOD_NS UINT64_C(1000000000)
 
@@ -199,6 +199,19 @@ tell(struct weir_em *em, struct weir_em_core *core, weir_em_object object, weir_
 		em_event_free(em, core, event);
 }
 
+/* The event is gone after that; nobody waits for it in vain. */
+static void
+tell_and_count_down(struct weir_em *em, struct weir_em_core *core, weir_em_object object,
+	weir_em_queue queue, struct rte_event *event, enum weir_em_drop reason)
+{
+	const weir_em_event_group group =
+		em_uses_groups(em) ? em_event_group(em, event) : WEIR_EM_NONE;
+
+	tell(em, core, object, queue, event, reason);
+	if (group != WEIR_EM_NONE && em->group_processed != NULL)
+		em->group_processed(em, core, group, 1);
+}
+
 static void
 count(struct weir_em *em, struct weir_em_core *core, enum weir_em_drop reason, uint64_t nb)
 {
@@ -229,14 +242,8 @@ em_drop(struct weir_em *em, struct weir_em_core *core, struct em_queue *queue,
 	weir_em_queue handle = queue == NULL ? WEIR_EM_NONE : queue->last_handle;
 
 	count(em, core, reason, nb);
-	for (uint16_t i = 0; i < nb; i++) {
-		weir_em_event_group group =
-			em_uses_groups(em) ? em_event_group(em, &events[i]) : WEIR_EM_NONE;
-
-		tell(em, core, object, handle, &events[i], reason);
-		if (group != WEIR_EM_NONE && em->group_processed != NULL)
-			em->group_processed(core, group, 1);
-	}
+	for (uint16_t i = 0; i < nb; i++)
+		tell_and_count_down(em, core, object, handle, &events[i], reason);
 	if (queue != NULL)
 		em_add(&queue->dropped, nb);
 }
@@ -250,5 +257,6 @@ em_drop_unsent(struct weir_em *em, struct weir_em_core *core, weir_em_queue queu
 	else
 		em_add(&em->foreign_sent, 1);
 	count(em, core, reason, 1);
-	tell(em, core, WEIR_EM_NONE, queue, event, reason);
+	em_check_own_events(em, event, 1);
+	tell_and_count_down(em, core, WEIR_EM_NONE, queue, event, reason);
 }

@@ -102,9 +102,9 @@ send_notifications(struct weir_em *em, struct weir_em_core *core, struct event_g
 
 /* weir_em::group_processed */
 static void
-processed(struct weir_em_core *core, uint64_t tag, uint32_t nb)
+processed(struct weir_em *em, struct weir_em_core *core, uint64_t tag, uint32_t nb)
 {
-	struct event_groups *groups = groups_of(core->em);
+	struct event_groups *groups = groups_of(em);
 	struct counters *counters = counters_of(groups, core);
 	struct event_group *group = group_of_tag(groups, tag);
 	struct event_group_end end = {0};
@@ -119,7 +119,7 @@ processed(struct weir_em_core *core, uint64_t tag, uint32_t nb)
 		count(core, &counters->nb_excess, nb - end.nb_counted);
 	count(core, &counters->nb_events, end.nb_counted);
 	if (rc == 1)
-		send_notifications(core->em, core, &end);
+		send_notifications(em, core, &end);
 }
 
 /* ---- groups come and go ---- */
@@ -470,7 +470,7 @@ weir_em_event_group_processing_end(struct weir_em_core *core)
 	if (tag == 0)
 		return;
 	core->event_group = 0;
-	processed(core, tag, core->nb_batch);
+	processed(core->em, core, tag, core->nb_batch);
 }
 
 /* ---- looking ---- */
