@@ -218,7 +218,7 @@ timeout_end(struct weir_em *em, struct timer *timer, struct timeout *timeout,
 			else
 				em_event_free(em, NULL, &event);
 		}
-		rc = timeout_claim(timeout, generation, TIMEOUT_BIT(IDLE) | TIMEOUT_BIT(ACK), &had);
+		rc = timeout_claim(timeout, generation, TIMEOUT_BITS_AT_REST, &had);
 	} while (rc == -EBUSY && sched_yield() == 0);
 	if (rc < 0)
 		return;

@@ -11,8 +11,11 @@
  *               | ^                                              |
  *      claim    | | given up                                     |
  *               v |           launch            pop              |
- *              SETUP ---------------------> ARMED ---> IDLE, or ACK (with a period), which is claimed or cancelled
+ *              SETUP ---------------------> ARMED ---> IDLE, or ACK (with a period), which is claimed, or else
+ *                                             |          '--- cancel ---> CANCELLED --- its event came back ---> IDLE
  *                                             '--- cancel ---> IDLE
+ *
+ * Who acknowledges says which timeout it is, not which event. So while the event of one that was cancelled is out, it is not armed.
  *
  * SETUP belongs to one thread, until it changes it. To and from ARMED it changes under the lock of the lane that it waits
  * in, and only there is it told which of pop and cancel came first.
@@ -41,9 +44,19 @@
 #define EM_WAIT() timer_wait(&nb_waits)
 #endif
 
-enum timeout_state { TIMEOUT_FREE, TIMEOUT_IDLE, TIMEOUT_SETUP, TIMEOUT_ARMED, TIMEOUT_ACK };
+enum timeout_state {
+	TIMEOUT_FREE,
+	TIMEOUT_IDLE,
+	TIMEOUT_SETUP,
+	TIMEOUT_ARMED,
+	TIMEOUT_ACK,
+	TIMEOUT_CANCELLED
+};
 
 #define TIMEOUT_BIT(state) (1u << TIMEOUT_##state)
+
+/* It is in no lane, and nobody is at it. */
+#define TIMEOUT_BITS_AT_REST (TIMEOUT_BIT(IDLE) | TIMEOUT_BIT(ACK) | TIMEOUT_BIT(CANCELLED))
 
 struct timeout {
 	struct weir_base_wheel_entry entry; /* first; under the lane's lock */
@@ -286,7 +299,7 @@ timeout_cancel(struct timeout *timeout, uint64_t generation, struct rte_event *e
 				return 0;
 			break;
 		case TIMEOUT_ACK:
-			if (timeout_swap(timeout, &word, generation, TIMEOUT_IDLE))
+			if (timeout_swap(timeout, &word, generation, TIMEOUT_CANCELLED))
 				return -EALREADY;
 			break;
 		default:
@@ -294,6 +307,15 @@ timeout_cancel(struct timeout *timeout, uint64_t generation, struct rte_event *e
 		}
 	}
 	(void)nb_waits;
+}
+
+/* The event of one that was cancelled after it had fired: it can be armed again. */
+static inline void
+timeout_came_back(struct timeout *timeout, uint64_t generation)
+{
+	uint64_t word = timeout_word(generation, TIMEOUT_CANCELLED);
+
+	timeout_swap(timeout, &word, generation, TIMEOUT_IDLE);
 }
 
 #endif

@@ -58,8 +58,7 @@ weir_em_timeout_delete(struct weir_em *em, weir_em_timeout handle)
 	timeout = timeout_of(timers, handle, &rc);
 	if (timeout == NULL)
 		return rc;
-	rc = timeout_claim(
-		timeout, timeout_generation(handle), TIMEOUT_BIT(IDLE) | TIMEOUT_BIT(ACK), &had);
+	rc = timeout_claim(timeout, timeout_generation(handle), TIMEOUT_BITS_AT_REST, &had);
 	if (rc < 0)
 		return rc;
 	em_lock(em);
@@ -198,6 +197,18 @@ weir_em_timeout_arm_periodic(struct weir_em *em, struct weir_em_core *core, weir
 	return arm(em, core, timeout, start_ns, period_ns, event);
 }
 
+/* There is nothing to acknowledge. */
+static int
+not_awaited(struct timeout *timeout, weir_em_timeout handle, enum timeout_state state)
+{
+	if (state == TIMEOUT_IDLE)
+		return em_read(&timeout->period_ns) > 0 ? -ECANCELED : -EINVAL;
+	if (state != TIMEOUT_CANCELLED)
+		return -EBUSY;
+	timeout_came_back(timeout, timeout_generation(handle));
+	return -ECANCELED;
+}
+
 int
 weir_em_timeout_ack(struct weir_em *em, struct weir_em_core *core, weir_em_timeout handle,
 	const struct rte_event *event, uint64_t *overruns)
@@ -215,7 +226,7 @@ weir_em_timeout_ack(struct weir_em *em, struct weir_em_core *core, weir_em_timeo
 	rc = claim_with_event(
 		em, core, timeout, handle, TIMEOUT_ACK, &had, event, "weir_em_timeout_ack");
 	if (rc < 0)
-		return rc == -EBUSY && had == TIMEOUT_IDLE ? -ECANCELED : rc;
+		return rc == -EBUSY ? not_awaited(timeout, handle, had) : rc;
 	now = weir_em_timer_now_ns();
 	next = timeout->due_ns + timeout->period_ns;
 	if (next <= now) {
@@ -250,6 +261,20 @@ weir_em_timeout_cancel(struct weir_em *em, weir_em_timeout handle, struct rte_ev
 	return 0;
 }
 
+static enum weir_em_timeout_state
+state_for_users(enum timeout_state state)
+{
+	switch (state) {
+	case TIMEOUT_ARMED:
+		return WEIR_EM_TIMEOUT_ARMED;
+	case TIMEOUT_ACK:
+	case TIMEOUT_CANCELLED:
+		return WEIR_EM_TIMEOUT_ACK;
+	default:
+		return WEIR_EM_TIMEOUT_IDLE;
+	}
+}
+
 /* While it is being armed, this may be of one time and the other. */
 int
 weir_em_timeout_info(struct weir_em *em, weir_em_timeout handle, struct weir_em_timeout_info *info)
@@ -269,8 +294,6 @@ weir_em_timeout_info(struct weir_em *em, weir_em_timeout handle, struct weir_em_
 	word = timeout_load(timeout);
 	if (timeout_is_stale(word, timeout_generation(handle)))
 		return -ESTALE;
-	info->state = timeout_state(word) == TIMEOUT_ARMED ? WEIR_EM_TIMEOUT_ARMED
-		      : timeout_state(word) == TIMEOUT_ACK ? WEIR_EM_TIMEOUT_ACK
-							   : WEIR_EM_TIMEOUT_IDLE;
+	info->state = state_for_users(timeout_state(word));
 	return 0;
 }

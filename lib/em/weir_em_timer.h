@@ -11,7 +11,7 @@
  *
  *     create --> idle --- arm ---> armed --- its time ---> the event is on its way; idle
  *                  ^                 |                           or, with a period: until weir_em_timeout_ack()
- *                  '---- cancel -----'
+ *                  '---- cancel -----'                         whether it was cancelled meanwhile or not
  *
  * Events belong to the timeout while it is armed; after a cancellation they are the caller's again. With a period, the receiver gives the event
  * (or another one) back by weir_em_timeout_ack(), which arms the timeout for the next of the times start, start + period, start + 2
@@ -74,7 +74,7 @@ struct weir_em_timer_stats {
 enum weir_em_timeout_state {
 	WEIR_EM_TIMEOUT_IDLE,  /**< it can be armed */
 	WEIR_EM_TIMEOUT_ARMED, /**< its time is to come */
-	WEIR_EM_TIMEOUT_ACK,   /**< with a period: it waits for weir_em_timeout_ack() */
+	WEIR_EM_TIMEOUT_ACK, /**< with a period: it waits for weir_em_timeout_ack(), cancelled or not */
 };
 
 /** What is known of a timeout. */
@@ -126,7 +126,7 @@ int weir_em_timeout_delete(struct weir_em *em, weir_em_timeout timeout);
  *
  * @param when_ns  as weir_em_timer_now_ns(); what is over is due at once
  * @param event    its payload, event_type and sub_event_type
- * @return 0; -EBUSY: it is armed, waits for weir_em_timeout_ack(), or another thread is at it; -ENOSPC: no reserved credit is left; -ESTALE;
+ * @return 0; -EBUSY: it is armed, waits for weir_em_timeout_ack() (also after it was cancelled), or another thread is at it; -ENOSPC: no reserved credit is left; -ESTALE;
  *   -EINVAL, also: more than WEIR_EM_TIMEOUT_NS_MAX ahead; -EFAULT: only with -Dem_checks=true: its buffer is not the caller's, the error
  *   handler was told. The event stays the caller's then
  */
@@ -152,8 +152,9 @@ int weir_em_timeout_arm_periodic(struct weir_em *em, struct weir_em_core *core,
  *
  * @param event     to be sent then: the same, or another one
  * @param overruns  NULL, or how many of its times have been missed since the last one
- * @return 0; -ECANCELED: it was cancelled after it had fired; -EBUSY: it is armed already; -ENOSPC: no reserved credit is left: it may be tried again;
- *   -ESTALE, -EINVAL, -EFAULT as weir_em_timeout_arm_at(). The event stays the caller's then
+ * @return 0; -ECANCELED: it was cancelled after it had fired, and can be armed again from now on; -EBUSY: it is armed already; -ENOSPC: no reserved
+ *   credit is left: it may be tried again; -EINVAL, also: it was never armed, or last without a period; -ESTALE, -EFAULT as
+ *   weir_em_timeout_arm_at(). The event stays the caller's then
  */
 int weir_em_timeout_ack(struct weir_em *em, struct weir_em_core *core, weir_em_timeout timeout,
 	const struct rte_event *event, uint64_t *overruns);
@@ -165,6 +166,9 @@ int weir_em_timeout_ack(struct weir_em *em, struct weir_em_core *core, weir_em_t
  * @return 0: it will not fire, the event is the caller's; -EALREADY: it fired before, or is not armed: its event, if any, was sent or is about
  *   to be, and there will be no more: weir_em_timeout_ack() will return -ECANCELED; -ESTALE, -EINVAL. Another thread that is just
  *   arming it is waited for
+ *
+ * With a period, while an event is out after -EALREADY, it is not armed again: that one's acknowledgement could not be told from a later one's.
+ * Where nobody will receive it, as its queue was disabled, anybody may call weir_em_timeout_ack() for it, or the timeout is deleted.
  */
 int weir_em_timeout_cancel(struct weir_em *em, weir_em_timeout timeout, struct rte_event *event);
 

@@ -225,6 +225,79 @@ cancelled_after_it_fired(void **state)
 	all_quiet(0);
 }
 
+/* Its event is out when it is cancelled, and is not taken for that of another arming when it comes back. */
+static void
+acknowledged_late(void **state)
+{
+	struct rte_event old = weir_em_event_u64(1), other = weir_em_event_u64(2);
+	struct weir_em_timeout_info info;
+	weir_em_timeout timeout;
+
+	make();
+	timeout = timeout_make();
+	assert_int_equal(weir_em_timeout_arm_periodic(et_em, et_core, timeout, 0, 1000, &old), 0);
+	until(1);
+	assert_int_equal(weir_em_timeout_cancel(et_em, timeout, NULL), -EALREADY);
+	/* nothing is armed before it comes back */
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(weir_em_timeout_info(et_em, timeout, &info), 0);
+		assert_int_equal(info.state, WEIR_EM_TIMEOUT_ACK);
+		assert_int_equal(
+			weir_em_timeout_arm_periodic(et_em, et_core, timeout, 0, 1000, &other),
+			-EBUSY);
+		assert_int_equal(
+			weir_em_timeout_arm_in(et_em, et_core, timeout, 1, &other), -EBUSY);
+		assert_int_equal(weir_em_timeout_cancel(et_em, timeout, NULL), -EALREADY);
+	}
+	assert_int_equal(weir_em_timeout_ack(et_em, et_core, timeout, &old, NULL), -ECANCELED);
+	assert_int_equal(weir_em_timeout_info(et_em, timeout, &info), 0);
+	assert_int_equal(info.state, WEIR_EM_TIMEOUT_IDLE);
+	assert_int_equal(weir_em_timeout_arm_periodic(et_em, et_core, timeout, 0, 1000, &other), 0);
+	assert_int_equal(weir_em_timeout_ack(et_em, et_core, timeout, &old, NULL), -EBUSY);
+	until(2);
+	assert_int_equal(weir_em_timeout_ack(et_em, et_core, timeout, &other, NULL), 0);
+	until(3);
+	assert_int_equal(fired.values[1], 2);
+	assert_int_equal(fired.values[2], 2);
+	/* one whose event is out may be deleted */
+	assert_int_equal(weir_em_timeout_cancel(et_em, timeout, NULL), -EALREADY);
+	assert_int_equal(weir_em_timeout_delete(et_em, timeout), 0);
+	assert_int_equal(weir_em_timeout_ack(et_em, et_core, timeout, &old, NULL), -ESTALE);
+	/* and so may a timer */
+	timeout = timeout_make();
+	assert_int_equal(weir_em_timeout_arm_periodic(et_em, et_core, timeout, 0, 1000, &old), 0);
+	until(4);
+	assert_int_equal(weir_em_timeout_cancel(et_em, timeout, NULL), -EALREADY);
+	all_quiet(0);
+	assert_int_equal(weir_em_timer_delete(et_em, timer, NULL, NULL), 0);
+	assert_int_equal(weir_em_timeout_ack(et_em, et_core, timeout, &old, NULL), -ESTALE);
+}
+
+/* Nothing was cancelled: there is nothing to acknowledge. */
+static void
+acknowledged_without_a_period(void **state)
+{
+	struct rte_event event = weir_em_event_u64(1);
+	weir_em_timeout timeout;
+
+	make();
+	timeout = timeout_make();
+	assert_int_equal(weir_em_timeout_ack(et_em, et_core, timeout, &event, NULL), -EINVAL);
+	arm(timeout, 0, 1);
+	until(1);
+	assert_int_equal(weir_em_timeout_ack(et_em, et_core, timeout, &event, NULL), -EINVAL);
+	/* cancelled in time, or not: with a period */
+	assert_int_equal(
+		weir_em_timeout_arm_periodic(et_em, et_core, timeout, 0, 3600 * 1000 * MS, &event),
+		0);
+	assert_int_equal(weir_em_timeout_cancel(et_em, timeout, &event), 0);
+	assert_int_equal(weir_em_timeout_ack(et_em, et_core, timeout, &event, NULL), -ECANCELED);
+	arm(timeout, 0, 2);
+	until(2);
+	assert_int_equal(weir_em_timeout_ack(et_em, et_core, timeout, &event, NULL), -EINVAL);
+	all_quiet(0);
+}
+
 /* ---- credits ---- */
 
 static void
@@ -300,6 +373,8 @@ main(void)
 		ET_TEST(armed_twice),
 		ET_TEST(on_the_grid),
 		ET_TEST(cancelled_after_it_fired),
+		ET_TEST(acknowledged_late),
+		ET_TEST(acknowledged_without_a_period),
 		ET_TEST(credits),
 		ET_TEST(no_credits_at_all),
 		ET_TEST(queue_is_deleted),

@@ -21,7 +21,7 @@ static struct timeout timeout;
 
 /* How often each event, 1 up to 3, was sent, and handed back. */
 static unsigned int sent[4], back[4];
-static int arm_rc, cancel_rc[2], delete_rc;
+static int arm_rc, ack_rc, cancel_rc[2], delete_rc;
 static unsigned int nb_armed; /* after the first time */
 static unsigned int overtaken;
 
@@ -50,7 +50,7 @@ begin(void)
 	timeout_store(&timeout, GENERATION, TIMEOUT_IDLE);
 	arm(&lanes[0], 1, 5);
 	assert_int_equal(arm_rc, 0);
-	arm_rc = cancel_rc[0] = cancel_rc[1] = delete_rc = 1;
+	arm_rc = ack_rc = cancel_rc[0] = cancel_rc[1] = delete_rc = 1;
 	nb_armed = 0;
 }
 
@@ -126,8 +126,10 @@ an_ack(void)
 {
 	enum timeout_state had;
 
-	arm_rc = timeout_claim(&timeout, GENERATION, TIMEOUT_BIT(ACK), &had);
-	if (arm_rc < 0)
+	ack_rc = timeout_claim(&timeout, GENERATION, TIMEOUT_BIT(ACK), &had);
+	if (ack_rc == -EBUSY && had == TIMEOUT_CANCELLED)
+		timeout_came_back(&timeout, GENERATION);
+	if (ack_rc < 0)
 		return;
 	timeout.event.u64 = 2;
 	timeout_launch(&timeout, GENERATION, &lanes[1], 15, 0, 0);
@@ -299,6 +301,42 @@ periodic_test(void **state)
 	assert_true(overtaken > 0);
 }
 
+/* What has fired is given back by who received it, while it is cancelled, armed anew, and fires again. */
+static void
+poll_and_ack_received(void)
+{
+	poll(&lanes[0]);
+	if (sent[1] == 1)
+		an_ack();
+}
+
+static void
+cancel_and_arm_and_poll(void)
+{
+	cancel(0);
+	arm(&lanes[0], 3, 5);
+	poll(&lanes[0]);
+}
+
+static void
+never_anothers(void)
+{
+	accounted();
+	/* it was cancelled when its event had been sent: this one does not come back */
+	if (cancel_rc[0] == -EALREADY)
+		assert_int_not_equal(ack_rc, 0);
+	overtaken += sent[3];
+}
+
+static void
+late_ack_test(void **state)
+{
+	overtaken = 0;
+	EXPLORE(1000, begin_periodic, never_anothers, 8, poll_and_ack_received,
+		cancel_and_arm_and_poll);
+	assert_true(overtaken > 0);
+}
+
 static void
 deleted(void)
 {
@@ -340,6 +378,7 @@ main(void)
 		cmocka_unit_test(two_polls_test),
 		cmocka_unit_test(two_lanes_test),
 		cmocka_unit_test(periodic_test),
+		cmocka_unit_test(late_ack_test),
 		cmocka_unit_test(deletion_test),
 		cmocka_unit_test(rearm_test),
 	};
