@@ -155,6 +155,7 @@ struct em_queue_group {
 
 struct em_pool {
 	weir_em_pool handle; /* any */
+	weir_em_pool open;   /* any: its handle; 0 while somebody looks whether it can be ended */
 	struct rte_mempool *mempool;
 	uint16_t room; /* bytes that fit */
 	bool adopted;

@@ -27,15 +27,40 @@ em_meta_register(struct weir_em *em)
 	return -rte_errno;
 }
 
+/* Under the lock. */
 static struct em_pool *
 pool_of(struct weir_em *em, weir_em_pool handle, int *error)
 {
 	uint32_t number = em_handle_number(handle);
 
 	if (handle != WEIR_EM_NONE && number < em->config.nb_pools &&
-		__atomic_load_n(&em->pools[number].handle, __ATOMIC_ACQUIRE) == handle)
+		em->pools[number].handle == handle)
 		return &em->pools[number];
 	*error = em_handle_errno(handle, EM_KIND_POOL, em->config.nb_pools);
+	return NULL;
+}
+
+/* Why no buffers are taken: it is gone, or may yet stay. */
+static __rte_noinline int
+why_closed(const struct weir_em *em, weir_em_pool handle)
+{
+	const int rc = em_handle_errno(handle, EM_KIND_POOL, em->config.nb_pools);
+
+	return rc == -ESTALE && em_read(&em->pools[em_handle_number(handle)].handle) == handle
+		       ? -EBUSY
+		       : rc;
+}
+
+/* NULL with *error: no buffers are taken from it. */
+static struct em_pool *
+open_pool_of(const struct weir_em *em, weir_em_pool handle, int *error)
+{
+	uint32_t number = em_handle_number(handle);
+
+	if (likely(handle != WEIR_EM_NONE && number < em->config.nb_pools &&
+		    em_read(&em->pools[number].open) == handle))
+		return &em->pools[number];
+	*error = why_closed(em, handle);
 	return NULL;
 }
 
@@ -71,6 +96,7 @@ add(struct weir_em *em, struct rte_mempool *mempool, bool adopted)
 		pool->before_allocated = before.received;
 		pool->before_failed = before.sent;
 		__atomic_store_n(&pool->handle, handle, __ATOMIC_RELEASE);
+		__atomic_store_n(&pool->open, handle, __ATOMIC_RELEASE);
 	}
 	em_unlock(em);
 	if (handle != WEIR_EM_NONE)
@@ -145,18 +171,24 @@ weir_em_pool_delete(struct weir_em *em, weir_em_pool handle)
 		return -EINVAL;
 	em_lock(em);
 	pool = pool_of(em, handle, &rc);
-	if (pool != NULL && is_used(pool))
+	if (pool != NULL && (pool->open == WEIR_EM_NONE || is_used(pool)))
 		rc = -EBUSY;
 	if (rc == 0)
-		__atomic_store_n(&pool->handle, WEIR_EM_NONE, __ATOMIC_RELEASE);
+		__atomic_store_n(&pool->open, WEIR_EM_NONE, __ATOMIC_RELEASE);
 	em_unlock(em);
 	if (rc < 0)
 		return rc;
 	wait_for_takers(em, handle);
+	em_lock(em);
 	if (is_used(pool)) { /* by one of them: it stays */
-		__atomic_store_n(&pool->handle, handle, __ATOMIC_RELEASE);
-		return -EBUSY;
+		__atomic_store_n(&pool->open, handle, __ATOMIC_RELEASE);
+		rc = -EBUSY;
+	} else {
+		__atomic_store_n(&pool->handle, WEIR_EM_NONE, __ATOMIC_RELEASE);
 	}
+	em_unlock(em);
+	if (rc < 0)
+		return rc;
 	if (!pool->adopted)
 		weir_base_pool_free(pool->mempool);
 	em_lock(em);
@@ -242,7 +274,7 @@ take(struct weir_em_core *core, weir_em_pool handle, uint16_t size, struct rte_m
 	uint16_t nb)
 {
 	int rc = 0;
-	const struct em_pool *pool = pool_of(core->em, handle, &rc);
+	const struct em_pool *pool = open_pool_of(core->em, handle, &rc);
 
 	if (unlikely(pool == NULL))
 		return rc;

@@ -43,7 +43,11 @@ weir_em_pool weir_em_pool_create(struct weir_em *em, const struct weir_em_pool_c
 /** Take buffers from a pool of mbufs that is there, and stays its owner's. @return WEIR_EM_NONE with rte_errno: EINVAL, ENOSPC */
 weir_em_pool weir_em_pool_adopt(struct weir_em *em, struct rte_mempool *mempool);
 
-/** End a pool; one that was adopted is only forgotten. No core takes buffers from it when this returns. @return 0; -EBUSY: buffers are in use (of one that was made); -ESTALE, -EINVAL */
+/**
+ * End a pool; one that was adopted is only forgotten. No core takes buffers from it when this returns 0.
+ *
+ * @return 0; -EBUSY: buffers are in use (of one that was made), or another thread is just ending it; -ESTALE, -EINVAL
+ */
 int weir_em_pool_delete(struct weir_em *em, weir_em_pool pool);
 
 /** Look at a pool. @return 0, -ESTALE, -EINVAL */
@@ -55,7 +59,8 @@ weir_em_pool weir_em_pool_find(struct weir_em *em, const char *name);
 /**
  * Get a buffer, whose data is @p size bytes, uninitialised.
  *
- * @return NULL with rte_errno: ENOMEM: none is free; EMSGSIZE: more than fits; EINVAL, ESTALE
+ * @return NULL with rte_errno: ENOMEM: none is free; EMSGSIZE: more than fits; EBUSY: another thread is in weir_em_pool_delete() with it, and may
+ *   find that it stays; EINVAL, ESTALE
  */
 struct rte_mbuf *weir_em_alloc(struct weir_em_core *core, weir_em_pool pool, uint16_t size);
 

@@ -61,6 +61,7 @@ free_pool(struct rte_mempool *mempool)
 #define rte_pktmbuf_alloc_bulk(mempool, buffers, nb) alloc_one(mempool, buffers)
 #define rte_mempool_in_use_count(mempool)            count_out(mempool)
 #define weir_base_pool_free(mempool)                 free_pool(mempool)
+#define rte_mempool_avail_count(mempool)             0
 #define rte_pktmbuf_data_room_size(mempool)          1024
 
 #include "../../lib/em/pool.c"
@@ -70,7 +71,7 @@ static struct weir_em_core cores[2];
 static struct em_count counts[2][1];
 static struct em_pool em_pools[1];
 static weir_em_pool first, second;
-static int rc_delete, rc_alloc;
+static int rc_delete, rc_alloc, rc_other;
 
 static void
 init(void)
@@ -112,16 +113,17 @@ deletes(void)
 		second = add(&em, &pools[1].mempool, false);
 }
 
-/* Either it was deleted, or there was a buffer; not both, and a buffer is of the pool that was asked. */
+/* Either it was deleted, or was just being deleted, or there was a buffer; not both, and a buffer is of the pool that was asked. */
 static void
 look_at_all(void)
 {
-	CHECK(rc_alloc == 0 || rc_alloc == -ESTALE);
+	CHECK(rc_alloc == 0 || rc_alloc == -ESTALE || rc_alloc == -EBUSY);
 	CHECK(rc_delete == 0 || rc_delete == -EBUSY);
 	CHECK(pools[1].nb_out == 0 && pools[0].nb_out == (rc_alloc == 0));
 	CHECK(pools[0].freed == (rc_delete == 0));
-	CHECK(rc_delete == 0 ? rc_alloc == -ESTALE : rc_alloc == 0);
+	CHECK((rc_delete == 0) == (rc_alloc != 0));
 	CHECK(em_pools[0].handle == (rc_delete == 0 ? second : first));
+	CHECK(em_pools[0].open == em_pools[0].handle);
 	CHECK(rc_delete != 0 || (second != WEIR_EM_NONE && second != first));
 }
 
@@ -133,6 +135,74 @@ one_takes(void **state)
 		.actors = {takes, deletes},
 		.check = look_at_all,
 		.least = 100};
+
+	interleave_all(&interleave);
+	em_numbers_fini(&em.pool_numbers);
+}
+
+/* Takes one, too, while it is not told yet whether the pool goes. */
+static void
+takes_too(void)
+{
+	struct rte_mbuf *mbuf;
+
+	rc_other = weir_em_alloc_burst(&cores[1], first, 1, &mbuf, 1);
+}
+
+/* Only what is gone is stale. */
+static void
+look_at_takers(void)
+{
+	CHECK(rc_delete == 0 || rc_delete == -EBUSY);
+	CHECK((rc_alloc == 0) + (rc_other == 0) == (rc_delete != 0));
+	CHECK(pools[0].freed == (rc_delete == 0));
+	CHECK(rc_alloc != -ESTALE || rc_delete == 0);
+	CHECK(rc_other != -ESTALE || rc_delete == 0);
+	CHECK(rc_delete == 0 || (em_pools[0].handle == first && em_pools[0].open == first));
+}
+
+static void
+two_take(void **state)
+{
+	const struct interleave interleave = {.init = init,
+		.nb_actors = 3,
+		.actors = {takes, deletes, takes_too},
+		.check = look_at_takers,
+		.most_interruptions = 4,
+		.least = 1000};
+
+	interleave_all(&interleave);
+	em_numbers_fini(&em.pool_numbers);
+}
+
+static weir_em_pool found;
+
+static void
+looks(void)
+{
+	struct weir_em_pool_info info;
+
+	rc_other = weir_em_pool_info(&em, first, &info);
+	found = weir_em_pool_find(&em, "");
+}
+
+static void
+look_at_info(void)
+{
+	CHECK(rc_other == 0 || (rc_other == -ESTALE && rc_delete == 0));
+	CHECK(found == first || (rc_delete == 0 && (found == second || found == WEIR_EM_NONE)));
+	CHECK(rc_alloc == 0 || rc_delete == 0);
+}
+
+static void
+one_looks(void **state)
+{
+	const struct interleave interleave = {.init = init,
+		.nb_actors = 3,
+		.actors = {takes, deletes, looks},
+		.check = look_at_info,
+		.most_interruptions = 4,
+		.least = 1000};
 
 	interleave_all(&interleave);
 	em_numbers_fini(&em.pool_numbers);
@@ -152,11 +222,11 @@ deletes_too(void)
 {
 	int rc = weir_em_pool_delete(&em, first);
 
-	CHECK(rc == 0 || rc == -ESTALE);
+	CHECK(rc == 0 || rc == -ESTALE || rc == -EBUSY);
 	nb_deleted += rc == 0;
 }
 
-/* One of them has done it, once. */
+/* One of them has done it, once; the other one may have been told that somebody is at it. */
 static void
 look_at_two(void)
 {
@@ -181,8 +251,8 @@ two_delete(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_takes), cmocka_unit_test(two_delete)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(one_takes), cmocka_unit_test(two_take),
+		cmocka_unit_test(one_looks), cmocka_unit_test(two_delete)};
 
 	return cmocka_run_group_tests_name("em-interleave-pool", tests, NULL, NULL);
 }
