@@ -32,7 +32,8 @@
  * Locks never nest.
  *
  *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists, places
- *      enqueue.c   with plain.h, foreign.c     dequeue.c         with take.c, look.c (when to look where)
+ *      enqueue.c   with plain.h, foreign.c     dequeue.c         with take.c, look.c (when to look where),
+ *                                              higher.c, help.c, steal.c (other shards)
  *      owner.c     who serves which shard      held.h, give_up.h what ports hold
  *      move.c      flows that change shards    move_when.c       and when
  *      credit.c, switch.c, sleep.c, builtin_stats.c
@@ -475,8 +476,12 @@ void foreign_insert(struct builtin_port *port);
 bool look_is_vain(struct builtin_port *port);
 void look_soon(const struct shard *shard);
 void look_at_rings(struct shard *shard, uint16_t wanted);
+
+/* higher.c */
 uint16_t look_for_higher(
 	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb);
+
+/* help.c */
 bool look_is_due(struct builtin_port *port);
 uint16_t look_elsewhere(
 	struct builtin_port *port, struct rte_event *events, uint16_t nb, bool idle);

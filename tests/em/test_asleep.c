@@ -6,10 +6,10 @@
 
 #include "em_test.h"
 
-#define SLEEP_S  20
-#define SLEEPER  1
-#define SOON_NS  UINT64_C(5000000000) /* well below that, for a machine that has much else to do */
-#define BEDTIME  100000               /* us: it sleeps by then */
+#define SLEEP_S 20
+#define SLEEPER 1
+#define SOON_NS UINT64_C(5000000000) /* well below that, for a machine that has much else to do */
+#define BEDTIME 100000               /* us: it sleeps by then */
 
 static struct et_sink sink;
 

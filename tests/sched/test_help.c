@@ -4,7 +4,8 @@
 
 #include "sched_test.h"
 
-#include "../../lib/sched/look.c"
+#include "../../lib/sched/help.c"
+#include "../../lib/sched/steal.c"
 
 #define OWNER  0
 #define HELPER 1

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Before its own events: what other shards have that is of a higher priority. */
+
+#include "look.h"
+
+/*
+ * Where owners are given time for what is theirs, it is enough to look as often: at lines that all write. The time is that of the last
+ * dequeue, so that only who looks reads the clock.
+ */
+static bool
+is_too_early(struct builtin_port *port)
+{
+	uint64_t now;
+
+	if (port->builtin->slack == 0)
+		return false;
+	now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
+	if (now < port->look_for_higher_at)
+		return true;
+	port->look_for_higher_at = weir_base_cycles() + port->builtin->slack;
+	return false;
+}
+
+/*
+ * Where owners are given time nobody tells of what is in their rings. What is there of one that has not come since the last look, which is as
+ * long ago, goes to the lists, where others see of which priority it is.
+ */
+static void
+look_for_overdue(struct builtin_port *port, struct shard **locked)
+{
+	struct builtin *builtin = port->builtin;
+
+	for (unsigned int i = 0; builtin->slack != 0 && i < builtin->nb_shards; i++) {
+		struct shard *shard = &builtin->shards[i];
+		struct seen *seen = &port->seen[i];
+		uint32_t nb_polls = __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
+
+		seen->is_overdue = nb_polls == seen->polls_for_higher;
+		seen->polls_for_higher = nb_polls;
+		if (!seen->is_overdue || (port->served >> i & 1) != 0 || rings_seem_empty(shard))
+			continue;
+		if (*locked != NULL)
+			shard_unlock(*locked);
+		*locked = NULL;
+		if (!shard_trylock(shard))
+			continue;
+		shard_drain_all(shard);
+		shard_unlock(shard);
+	}
+}
+
+/* From a shard, in front of what is its own: owners are given time. */
+static bool
+may_take_higher(const struct builtin_port *port, unsigned int shard)
+{
+	return port->builtin->slack == 0 || port->seen[shard].is_overdue ||
+	       (port->served >> shard & 1) != 0;
+}
+
+/* Its own, which nobody else has changed since while it has the lock. */
+static uint32_t
+highest_own(struct builtin_port *port, uint64_t groups)
+{
+	uint32_t there = shard_usable(port->own, groups) |
+			 __atomic_load_n(&port->own->arrived, __ATOMIC_RELAXED);
+
+	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
+}
+
+/* Of others that it may take from, the shard that has the highest priority, if that is higher than its own. @locked: it has its own one's lock. */
+static struct shard *
+highest_elsewhere(struct builtin_port *port, bool locked)
+{
+	struct builtin *builtin = port->builtin;
+	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	uint32_t best = 1u << WEIR_SCHED_PRIORITIES;
+	struct shard *shard = NULL;
+
+	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
+		uint32_t there;
+
+		if ((i == port->own_id && (port->served >> i & 1) != 0) ||
+			!may_take_higher(port, i))
+			continue;
+		there = highest(&builtin->shards[i], groups);
+		if (there < best) {
+			best = there;
+			shard = &builtin->shards[i];
+		}
+	}
+	port->elsewhere_highest = best;
+	port->own_highest = locked ? highest_own(port, groups) : highest(port->own, groups);
+	return best < port->own_highest ? shard : NULL;
+}
+
+/* So many more may pass what waits of its own: of those that it takes here, and there. */
+static uint32_t
+may_pass(const struct builtin_port *port)
+{
+	const uint32_t bound = port->builtin->sched->config.starvation_bound;
+	const uint32_t passed = port->own_passed + port->nb_elsewhere;
+
+	if (bound == 0)
+		return UINT32_MAX;
+	return bound > passed ? bound - passed : 0;
+}
+
+/* Nothing of its own waits: what comes later was not passed. @locked: as highest_elsewhere() */
+static void
+forget_passed(struct builtin_port *port, bool locked)
+{
+	uint64_t groups =
+		__atomic_load_n(&port->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	uint32_t own = locked ? highest_own(port, groups) : highest(port->own, groups);
+
+	if (own == 1u << WEIR_SCHED_PRIORITIES)
+		port->nb_elsewhere = port->own_passed = 0;
+}
+
+/* Of that one, nothing lower. No lock is held. */
+static uint16_t
+take_higher(struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb)
+{
+	uint16_t got;
+
+	if (port->own_highest < 1u << WEIR_SCHED_PRIORITIES)
+		nb = (uint16_t)RTE_MIN(nb, may_pass(port));
+	got = steal(port, shard, events, nb, 2 * port->elsewhere_highest - 1, HELP_URGENT);
+	port->nb_elsewhere += got;
+	return got;
+}
+
+/*
+ * Before its own events: what is of a higher priority elsewhere. What seemed to be there may be for others, or be taken by now: then
+ * the next one. Its own shard stays locked if it is, unless something is to be taken.
+ */
+uint16_t
+look_for_higher(
+	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
+{
+	const struct builtin *builtin = port->builtin;
+	uint16_t got = 0;
+
+	if (is_too_early(port))
+		return 0;
+	if (may_pass(port) == 0)
+		forget_passed(port, *locked == port->own);
+	if (may_pass(port) == 0)
+		return 0;
+	look_for_overdue(port, locked);
+	for (unsigned int tries = 0; tries < builtin->nb_shards && got == 0; tries++) {
+		struct shard *shard = highest_elsewhere(port, *locked == port->own);
+
+		if (shard == NULL)
+			break;
+		if (*locked != NULL)
+			shard_unlock(*locked);
+		*locked = NULL;
+		got = take_higher(port, shard, events, nb);
+		if (builtin->slack != 0)
+			break;
+	}
+	return got;
+}

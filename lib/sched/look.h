@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SCHED_LOOK_H
+#define SCHED_LOOK_H
+
+/* What looks at one's own shard and at others share. */
+
+#include "shard.h"
+
+/* What a port may take over from another one: what it does not get to soon, likewise at once, or everything. */
+enum help { HELP_NOT, HELP_SOME, HELP_URGENT, HELP_ALL };
+
+/* steal.c: from another one's shard, of these priorities. @return events taken */
+uint16_t steal(struct builtin_port *port, struct shard *shard, struct rte_event *events,
+	uint16_t nb, uint32_t priorities, enum help help);
+
+static inline bool
+rings_seem_empty(const struct shard *shard)
+{
+	if (!ring_seems_empty(&shard->returned))
+		return false;
+	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
+		i = shard_ring_from(shard, i + 1))
+		if (!ring_seems_empty(&shard->rings[i]))
+			return false;
+	return true;
+}
+
+/* The highest one that is ready in a shard, or on its way there, as a bit; beyond all: none. */
+static inline uint32_t
+highest(const struct shard *shard, uint64_t groups)
+{
+	uint32_t there =
+		__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) | seem_ready(shard, groups);
+
+	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
+}
+
+#endif

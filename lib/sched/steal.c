@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* From another one's shard, under its lock. */
+
+#include "look.h"
+
+/* Half of what is ready there at most: its owner may be there soon. */
+static uint16_t
+take_half(struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb,
+	uint32_t priorities)
+{
+	uint16_t most = (uint16_t)RTE_MIN(nb, (shard->nb_ready + 1) / 2);
+
+	return most > 0 ? shard_take(shard, port, events, most, priorities) : 0;
+}
+
+/*
+ * Of what is in the rings, too. Where there is one priority no more of that goes to the lists than twice what it wants: what a flow has in
+ * lists is taken from there, and what follows goes there behind it, so that its owner would have all that way until nothing of the flow is
+ * left.
+ */
+static uint16_t
+take_half_of_all(struct builtin_port *port, struct shard *shard, struct rte_event *events,
+	uint16_t nb, uint32_t priorities)
+{
+	uint16_t got = 0;
+
+	if (!has_several_priorities(port->builtin)) {
+		shard_look(shard);
+		shard_drain_some(shard, 2u * nb);
+		got = take_half(port, shard, events, nb, priorities);
+	}
+	if (got > 0)
+		return got;
+	shard_drain_all(shard);
+	return take_half(port, shard, events, nb, priorities);
+}
+
+/* Its rings are left alone while its lists have something. */
+uint16_t
+steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb,
+	uint32_t priorities, enum help help)
+{
+	uint16_t got = 0;
+
+	/* What is of higher priority is worth waiting for: what would be done instead may take long. */
+	if (help == HELP_URGENT)
+		shard_lock(shard);
+	else if (!shard_trylock(shard))
+		return 0;
+	shard_take_back(shard, false);
+	if (help == HELP_ALL)
+		shard_share_next(shard);
+	if (!has_several_priorities(port->builtin))
+		got = take_half(port, shard, events, nb, priorities);
+	if (got == 0)
+		got = take_half_of_all(port, shard, events, nb, priorities);
+	shard_unlock(shard);
+	count(&port->counts.nb_stolen, got);
+	return got;
+}
