@@ -92,8 +92,8 @@ take_call(struct weir_em_core *core)
 	struct em_call_node **at = &core->calls, *node;
 
 	em_lock(core->em);
-	while ((node = *at) != NULL && node->call->strict && node->call->caller != core &&
-		core->object != NULL && core->object == node->call->object) {
+	while ((node = *at) != NULL && node->call->strict != WEIR_EM_NONE &&
+		node->call->caller != core && core->object == node->call->strict) {
 		__atomic_store_n(&core->attention, 1, __ATOMIC_RELAXED);
 		at = &node->next;
 	}
@@ -197,7 +197,7 @@ em_quiesce(struct weir_em *em, struct weir_em_core *core, struct em_object *stri
 		return -ENOMEM;
 	call->quiesce = true;
 	call->object = strict;
-	call->strict = strict != NULL;
+	call->strict = strict != NULL ? strict->handle : WEIR_EM_NONE;
 	em_lock(em);
 	em_call_post(call);
 	/* The caller may be in that object: it knows. */

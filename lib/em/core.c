@@ -221,7 +221,8 @@ weir_em_core_detach(struct weir_em_core *core)
 
 	if (core == NULL || !core->attached)
 		return -EINVAL;
-	if (core->dispatching || core->nb_holds > 0 || core->object != NULL || core->op != NULL)
+	if (core->dispatching || core->nb_holds > 0 || core->object != WEIR_EM_NONE ||
+		core->op != NULL)
 		return -EBUSY;
 	em = core->em;
 	if (!core->producer) {

@@ -18,7 +18,7 @@
 
 /* What events have to know while they are received. */
 static inline void
-begin(struct weir_em_core *core, struct em_queue *queue, struct em_object *object,
+begin(struct weir_em_core *core, struct em_queue *queue, weir_em_object object,
 	struct rte_event *events, uint16_t nb, const uint8_t *slots)
 {
 	if (unlikely(++core->serial == EM_GONE)) {
@@ -40,7 +40,7 @@ static inline void
 end(struct weir_em_core *core)
 {
 	core->queue = NULL;
-	core->object = NULL;
+	core->object = WEIR_EM_NONE;
 	core->nb_batch = 0;
 }
 
@@ -62,21 +62,27 @@ receive(struct weir_em_core *core, struct em_queue *queue, struct em_object *obj
 	const struct em_callbacks *enter = __atomic_load_n(&em->callbacks[0], __ATOMIC_ACQUIRE);
 	const struct em_callbacks *leave = __atomic_load_n(&em->callbacks[1], __ATOMIC_ACQUIRE);
 	struct em_count *count = &core->objects[object->number];
+	weir_em_object self = __atomic_load_n(&object->handle, __ATOMIC_RELAXED);
+	weir_em_receive_t function = object->receive;
+	void *context = object->context;
 	weir_em_queue handle = queue->last_handle;
 	weir_em_event_group group = WEIR_EM_NONE;
 
 	if (unlikely(em_uses_groups(em)))
 		group = em_event_group(em, &events[0]);
-	begin(core, queue, object, events, nb, slots);
+	/* from here on it may be deleted by what is called, and another one made in its place */
+	begin(core, queue, self, events, nb, slots);
 	core->event_group = group;
 	if (unlikely(enter != NULL))
-		call_back(core, enter, object->handle, handle, events, nb);
-	object->receive(core, object->context, events, nb, handle,
+		call_back(core, enter, self, handle, events, nb);
+	function(core, context, events, nb, handle,
 		__atomic_load_n(&queue->context, __ATOMIC_ACQUIRE));
 	if (unlikely(leave != NULL))
-		call_back(core, leave, object->handle, handle, events, nb);
-	em_count(&count->received, nb);
-	em_count(&count->sent, 1);
+		call_back(core, leave, self, handle, events, nb);
+	if (likely(__atomic_load_n(&object->handle, __ATOMIC_RELAXED) == self)) {
+		em_count(&count->received, nb);
+		em_count(&count->sent, 1);
+	}
 	em_count(&core->stats.nb_received, nb);
 	em_count(&core->stats.nb_calls, 1);
 	end(core);
@@ -94,7 +100,7 @@ output(struct weir_em_core *core, struct em_queue *queue, struct rte_event *even
 {
 	uint16_t n;
 
-	begin(core, queue, NULL, events, nb, slots);
+	begin(core, queue, WEIR_EM_NONE, events, nb, slots);
 	n = queue->output(core, __atomic_load_n(&queue->context, __ATOMIC_ACQUIRE), events, nb,
 		queue->last_handle);
 	n = RTE_MIN(n, nb);
@@ -383,7 +389,7 @@ loop(struct weir_em_core *core, const struct weir_em_dispatch_options *options, 
 static bool
 is_busy(const struct weir_em_core *core)
 {
-	return core->dispatching || core->object != NULL || core->op != NULL;
+	return core->dispatching || core->object != WEIR_EM_NONE || core->op != NULL;
 }
 
 uint64_t
@@ -426,7 +432,7 @@ weir_em_current_queue(const struct weir_em_core *core)
 weir_em_object
 weir_em_current_object(const struct weir_em_core *core)
 {
-	return core != NULL && core->object != NULL ? core->object->handle : WEIR_EM_NONE;
+	return core != NULL ? core->object : WEIR_EM_NONE;
 }
 
 uint16_t

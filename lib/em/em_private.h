@@ -205,9 +205,9 @@ struct weir_em_core {
 
 	/* The receive function that runs. */
 	struct em_queue *queue;
-	struct em_object *object;
-	uint64_t event_group; /* of its events */
-	const uint8_t *slots; /* rte_event::impl_opaque of each, as it came */
+	weir_em_object object; /* as it began: another one may have its number by now */
+	uint64_t event_group;  /* of its events */
+	const uint8_t *slots;  /* rte_event::impl_opaque of each, as it came */
 	uint16_t nb_batch;
 	bool has_context; /* they came from the scheduler */
 	bool ended;       /* released early */
@@ -393,8 +393,8 @@ struct em_call {
 	struct weir_em_notification notification; /* queue WEIR_EM_NONE: nobody is told */
 	uint64_t left;                            /* cores that have not done it yet */
 	int32_t nb_left;
-	bool quiesce; /* cores that are in no receive function need not come */
-	bool strict;  /* of the object: they must not be in it while they wait, either */
+	bool quiesce;                      /* cores that are in no receive function need not come */
+	weir_em_object strict;             /* they must not be in that while they wait, either */
 	const struct weir_em_core *caller; /* it may be in the object all the same */
 	int32_t nb_users;                  /* what still has a pointer to it */
 	int result;                        /* the first that failed */

@@ -51,16 +51,18 @@ run(struct weir_em_core *core, struct em_object *object, weir_em_start_t functio
 	struct em_op *op)
 {
 	struct em_op *op_before = core->op;
-	struct em_object *object_before = core->object;
+	const weir_em_object object_before = core->object;
 	struct em_queue *queue_before = core->queue;
 	const uint64_t group_before = core->event_group;
 	uint16_t nb_before = core->nb_batch;
+	char name[WEIR_EM_NAME_SIZE];
 	int rc;
 
 	if (function == NULL)
 		return 0;
+	strcpy(name, object->name); /* that of a core may delete the object */
 	core->op = op;
-	core->object = object;
+	core->object = object->handle;
 	core->queue = NULL;
 	core->event_group = WEIR_EM_NONE;
 	core->nb_batch = 0;
@@ -72,7 +74,7 @@ run(struct weir_em_core *core, struct em_object *object, weir_em_start_t functio
 	core->op = op_before;
 	if (rc < 0)
 		EM_LOG(WARNING, "%s: core %u: a start or stop function of object '%s' failed: %s",
-			core->em->name, core->id, object->name, strerror(-rc));
+			core->em->name, core->id, name, strerror(-rc));
 	return rc < 0 ? rc : 0;
 }
 
@@ -285,7 +287,7 @@ stop(struct weir_em *em, struct weir_em_core *core, weir_em_object handle, void 
 		call->done = stop_done;
 		call->object = object;
 		call->arg = arg;
-		call->strict = true;
+		call->strict = handle;
 		call->caller = done == NULL ? core : NULL;
 		em_call_post(call);
 	}
@@ -339,12 +341,17 @@ em_start_core(struct weir_em_core *core)
 {
 	int rc = 0;
 
-	for (unsigned int i = 0; i < core->em->config.nb_objects && rc == 0; i++)
-		if (is_running(core, &core->em->objects[i])) {
-			rc = start_here(core, &core->em->objects[i], NULL, NULL);
-			if (rc < 0)
-				core->started[i] = 0; /* there is nothing to stop */
-		}
+	for (unsigned int i = 0; i < core->em->config.nb_objects && rc == 0; i++) {
+		struct em_object *object = &core->em->objects[i];
+		uint64_t start;
+
+		if (!is_running(core, object))
+			continue;
+		start = object->start;
+		rc = start_here(core, object, NULL, NULL);
+		if (rc < 0 && core->started[i] == start)
+			core->started[i] = 0; /* there is nothing to stop */
+	}
 	return rc;
 }
 

@@ -112,7 +112,7 @@ struct weir_em_error {
 	enum weir_em_drop drop;       /**< of WEIR_EM_ERROR_DROP: why */
 	weir_em_object object;   /**< whose receive function runs, or whose event it was; or none */
 	weir_em_queue queue;     /**< the queue that is meant; or none */
-	const char *object_name; /**< "" if there is none; valid during the call, like all here */
+	const char *object_name; /**< "" if it is none, or gone; valid during the call, like all */
 	const char *queue_name;  /**< likewise */
 	const char *where;       /**< function, for people */
 	struct rte_event *event; /**< the event that is meant, or NULL */
@@ -360,7 +360,8 @@ weir_em_object weir_em_object_create(
 
 /**
  * End an object that does not run. Waits until no core is in its receive function, but for the caller's, also if such a core waits there itself:
- * two that stop or delete the objects of each other's receive functions wait for ever (the log tells).
+ * two that stop or delete the objects of each other's receive functions wait for ever (the log tells). An object that deletes itself in its
+ * receive function is gone when this returns: the call is its last one, and belongs to no other object, whatever is made meanwhile.
  *
  * @param core   the caller's, or NULL
  * @param flags  WEIR_EM_REMOVE_QUEUES: its queues belong to nobody then; without it there may be none

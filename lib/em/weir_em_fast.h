@@ -113,7 +113,10 @@ uint64_t weir_em_dispatch(
 /** The queue whose events the receive function that runs was called with; WEIR_EM_NONE outside of one. */
 weir_em_queue weir_em_current_queue(const struct weir_em_core *core);
 
-/** The object whose receive function runs; WEIR_EM_NONE outside of one. */
+/**
+ * The object whose receive, start or stop function runs, also when it was deleted meanwhile: that handle is stale then. WEIR_EM_NONE outside
+ * of these.
+ */
 weir_em_object weir_em_current_object(const struct weir_em_core *core);
 
 #ifdef __cplusplus

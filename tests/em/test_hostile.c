@@ -302,6 +302,211 @@ the_ground_is_taken_away(void **state)
 	et_check_sums();
 }
 
+/* ---- an object that takes its own place ---- */
+
+static struct et_sink heir;
+static weir_em_object self;
+static unsigned int nb_calls, nb_left, nb_raised, nb_asked;
+
+static int
+handler_of_heir(
+	struct weir_em *em, struct weir_em_core *core, const struct weir_em_error *error, void *arg)
+{
+	nb_asked++;
+	return error->code;
+}
+
+/* It is gone, and its number is used again at once. */
+static void
+replace_self(struct weir_em_core *core)
+{
+	const struct weir_em_object_config config = {.name = "heir",
+		.receive = et_sink_receive,
+		.context = &heir,
+		.error_handler = handler_of_heir};
+
+	assert_int_equal(weir_em_object_stop(et_em, core, self, NULL), 0);
+	assert_int_equal(weir_em_object_delete(et_em, core, self, WEIR_EM_REMOVE_QUEUES), 0);
+	heir.object = weir_em_object_create(et_em, &config);
+	assert_int_equal(heir.object & 0xffffff, self & 0xffffff);
+}
+
+/* What the core is asked, and what goes wrong, is of the object whose function runs: not of the one that has its number. */
+static void
+is_still_itself(struct weir_em_core *core)
+{
+	assert_int_equal(weir_em_current_object(core), self);
+	assert_int_equal(weir_em_error_raise(core, -EPROTO, "is_still_itself"), -EPROTO);
+}
+
+static void
+receive_only(struct weir_em_core *core, void *context, struct rte_event *events, uint16_t nb,
+	weir_em_queue queue, void *queue_context)
+{
+	assert_ptr_equal(context, &self);
+	is_still_itself(core);
+	nb_calls++;
+}
+
+static void
+replace_in_receive(struct weir_em_core *core, void *context, struct rte_event *events, uint16_t nb,
+	weir_em_queue queue, void *queue_context)
+{
+	replace_self(core);
+	receive_only(core, context, events, nb, queue, queue_context);
+}
+
+static int
+replace_in_start(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
+{
+	replace_self(core);
+	assert_int_equal(weir_em_current_object(core), object);
+	return 0;
+}
+
+static void
+start_in_receive(struct weir_em_core *core, void *context, struct rte_event *events, uint16_t nb,
+	weir_em_queue queue, void *queue_context)
+{
+	weir_em_object other = weir_em_object_create(
+		et_em, &(struct weir_em_object_config){
+			       .receive = et_sink_receive, .start = replace_in_start});
+
+	assert_int_equal(weir_em_object_start(et_em, core, other, NULL), 0);
+	receive_only(core, context, events, nb, queue, queue_context);
+}
+
+static void
+replace_before(struct weir_em_core *core, weir_em_object object, weir_em_queue queue,
+	struct rte_event *events, uint16_t nb, void *arg)
+{
+	replace_self(core);
+}
+
+static void
+leave(struct weir_em_core *core, weir_em_object object, weir_em_queue queue,
+	struct rte_event *events, uint16_t nb, void *arg)
+{
+	assert_int_equal(object, self);
+	is_still_itself(core);
+	nb_left++;
+}
+
+static int
+handler_of_all(
+	struct weir_em *em, struct weir_em_core *core, const struct weir_em_error *error, void *arg)
+{
+	assert_int_equal(error->object, self);
+	assert_string_equal(error->object_name, "");
+	nb_raised++;
+	return error->code;
+}
+
+static void
+takes_its_own_place(weir_em_receive_t receive, weir_em_dispatch_callback_t before)
+{
+	struct weir_em_object_info info;
+	weir_em_queue queue;
+
+	heir.nb = nb_calls = nb_left = nb_raised = nb_asked = 0;
+	et_make((struct weir_em_config){.nb_objects = receive == start_in_receive ? 2 : 1});
+	weir_em_error_handler_set(et_em, handler_of_all, NULL);
+	if (before != NULL)
+		assert_int_equal(weir_em_dispatch_enter_add(et_em, before, NULL), 0);
+	assert_int_equal(weir_em_dispatch_exit_add(et_em, leave, NULL), 0);
+	queue = et_serve("queue", WEIR_EM_QUEUE_ATOMIC, receive, &self);
+	self = weir_em_object_find(et_em, "queue");
+	et_send(queue, 1);
+	et_run();
+	assert_int_equal(nb_calls, 1);
+	assert_int_equal(nb_left, 1);
+	assert_int_equal(nb_raised, 2);
+	assert_int_equal(nb_asked, 0);
+	/* nothing has come to the other one yet */
+	assert_int_equal(heir.nb, 0);
+	assert_int_equal(weir_em_object_info(et_em, heir.object, &info), 0);
+	assert_int_equal(info.nb_received, 0);
+	assert_int_equal(info.nb_calls, 0);
+	assert_int_equal(weir_em_object_info(et_em, self, &info), -ESTALE);
+	et_check_sums();
+}
+
+static void
+an_object_replaces_itself(void **state)
+{
+	takes_its_own_place(replace_in_receive, NULL);
+}
+
+static void
+an_object_is_replaced_where_it_starts_another(void **state)
+{
+	takes_its_own_place(start_in_receive, NULL);
+}
+
+static void
+an_object_is_replaced_before_its_call(void **state)
+{
+	takes_its_own_place(receive_only, replace_before);
+}
+
+/* A core that comes starts it: it starts another one in its place, and fails. */
+static int
+count_up(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
+{
+	assert_int_equal(weir_em_current_object(core), object);
+	++*(unsigned int *)context;
+	return 0;
+}
+
+static int
+count_down(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
+{
+	assert_int_equal(weir_em_current_object(core), object);
+	--*(unsigned int *)context;
+	return 0;
+}
+
+static unsigned int nb_started_heirs;
+
+static int
+replace_and_fail(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
+{
+	const struct weir_em_object_config config = {.name = "heir",
+		.receive = et_sink_receive,
+		.context = &nb_started_heirs,
+		.core_start = count_up,
+		.core_stop = count_down};
+
+	assert_int_equal(weir_em_object_stop(et_em, core, object, NULL), 0);
+	assert_int_equal(weir_em_object_delete(et_em, core, object, 0), 0);
+	heir.object = weir_em_object_create(et_em, &config);
+	assert_int_equal(heir.object & 0xffffff, object & 0xffffff);
+	assert_int_equal(weir_em_object_start(et_em, core, heir.object, NULL), 0);
+	assert_int_equal(nb_started_heirs, 1);
+	assert_int_equal(weir_em_current_object(core), object);
+	return -EIO;
+}
+
+static void
+an_object_is_replaced_when_a_core_comes(void **state)
+{
+	weir_em_object object;
+
+	et_make((struct weir_em_config){.nb_objects = 1});
+	assert_int_equal(weir_em_core_detach(et_core), 0);
+	et_core = NULL;
+	nb_started_heirs = 0;
+	object = weir_em_object_create(et_em, &(struct weir_em_object_config){.name = "self",
+						      .receive = et_sink_receive,
+						      .core_start = replace_and_fail});
+	assert_int_equal(weir_em_object_start(et_em, NULL, object, NULL), 0);
+	st_log_clear();
+	assert_null(weir_em_core_attach(et_em, 0));
+	assert_int_equal(rte_errno, EIO);
+	/* what was started here is stopped */
+	assert_int_equal(nb_started_heirs, 0);
+}
+
 int
 main(void)
 {
@@ -311,6 +516,10 @@ main(void)
 		ET_TEST(odd_sizes),
 		ET_TEST(tampered_events),
 		ET_TEST(the_ground_is_taken_away),
+		ET_TEST(an_object_replaces_itself),
+		ET_TEST(an_object_is_replaced_where_it_starts_another),
+		ET_TEST(an_object_is_replaced_before_its_call),
+		ET_TEST(an_object_is_replaced_when_a_core_comes),
 	};
 
 	return ST_RUN("em-hostile", tests);
