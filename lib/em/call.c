@@ -85,6 +85,19 @@ em_call_start(struct em_call *call, struct weir_em_core *core)
 	one_done(call, core);
 }
 
+/* In a function of it, though others may run in that. */
+static bool
+is_in(const struct weir_em_core *core, weir_em_object object)
+{
+	const struct em_frame *frame = core->outer;
+
+	if (core->object == object)
+		return true;
+	while (frame != NULL && frame->object != object)
+		frame = frame->outer;
+	return frame != NULL;
+}
+
 /* The first call that the core may do now. */
 static struct em_call *
 take_call(struct weir_em_core *core)
@@ -93,7 +106,7 @@ take_call(struct weir_em_core *core)
 
 	em_lock(core->em);
 	while ((node = *at) != NULL && node->call->strict != WEIR_EM_NONE &&
-		node->call->caller != core && core->object == node->call->strict) {
+		node->call->caller != core && is_in(core, node->call->strict)) {
 		__atomic_store_n(&core->attention, 1, __ATOMIC_RELAXED);
 		at = &node->next;
 	}

@@ -181,6 +181,12 @@ struct em_local {
 	struct em_local_event *events; /* nb_local_events */
 };
 
+/* An object whose function waits for another one's, which it called: a start function in a receive function, and so on. start.c */
+struct em_frame {
+	weir_em_object object;
+	const struct em_frame *outer;
+};
+
 /* A round of the simulator's workers is as long. */
 _Static_assert(
 	WEIR_BASE_ROUND_MAX == WEIR_EM_BURST_MAX, "the simulator's rounds have another length");
@@ -209,10 +215,11 @@ struct weir_em_core {
 	uint64_t event_group;  /* of its events */
 	const uint8_t *slots;  /* rte_event::impl_opaque of each, as it came */
 	uint16_t nb_batch;
-	bool has_context; /* they came from the scheduler */
-	bool ended;       /* released early */
-	uint32_t serial;  /* of the call, below EM_GONE */
-	struct em_op *op; /* a start function runs: events that it sends are kept */
+	bool has_context;             /* they came from the scheduler */
+	bool ended;                   /* released early */
+	uint32_t serial;              /* of the call, below EM_GONE */
+	struct em_op *op;             /* a start function runs: events that it sends are kept */
+	const struct em_frame *outer; /* a start or stop function runs, in functions of these */
 
 	struct em_count *queues, *objects, *pools;
 	weir_em_pool

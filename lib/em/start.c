@@ -51,7 +51,7 @@ run(struct weir_em_core *core, struct em_object *object, weir_em_start_t functio
 	struct em_op *op)
 {
 	struct em_op *op_before = core->op;
-	const weir_em_object object_before = core->object;
+	const struct em_frame frame = {.object = core->object, .outer = core->outer};
 	struct em_queue *queue_before = core->queue;
 	const uint64_t group_before = core->event_group;
 	uint16_t nb_before = core->nb_batch;
@@ -62,6 +62,7 @@ run(struct weir_em_core *core, struct em_object *object, weir_em_start_t functio
 		return 0;
 	strcpy(name, object->name); /* that of a core may delete the object */
 	core->op = op;
+	core->outer = &frame;
 	core->object = object->handle;
 	core->queue = NULL;
 	core->event_group = WEIR_EM_NONE;
@@ -70,7 +71,8 @@ run(struct weir_em_core *core, struct em_object *object, weir_em_start_t functio
 	core->nb_batch = nb_before;
 	core->event_group = group_before;
 	core->queue = queue_before;
-	core->object = object_before;
+	core->object = frame.object;
+	core->outer = frame.outer;
 	core->op = op_before;
 	if (rc < 0)
 		EM_LOG(WARNING, "%s: core %u: a start or stop function of object '%s' failed: %s",

@@ -359,9 +359,10 @@ weir_em_object weir_em_object_create(
 	struct weir_em *em, const struct weir_em_object_config *config);
 
 /**
- * End an object that does not run. Waits until no core is in its receive function, but for the caller's, also if such a core waits there itself:
- * two that stop or delete the objects of each other's receive functions wait for ever (the log tells). An object that deletes itself in its
- * receive function is gone when this returns: the call is its last one, and belongs to no other object, whatever is made meanwhile.
+ * End an object that does not run. Waits until no core is in its receive function, but for the caller's, also if such a core waits there itself,
+ * or in a start or stop function that runs there: two that stop or delete the objects of each other's receive functions wait for ever (the log
+ * tells). An object that deletes itself in its receive function is gone when this returns: the call is its last one, and belongs to no other
+ * object, whatever is made meanwhile.
  *
  * @param core   the caller's, or NULL
  * @param flags  WEIR_EM_REMOVE_QUEUES: its queues belong to nobody then; without it there may be none
@@ -390,7 +391,7 @@ int weir_em_object_start_async(struct weir_em *em, struct weir_em_core *core, we
 
 /**
  * Stop an object: its queues are disabled; its core_stop runs on every core, its stop function on the last one of them. Waits as
- * weir_em_object_start() does.
+ * weir_em_object_start() does, and for receive functions as weir_em_object_delete().
  *
  * @return 0; -EBUSY: it does not run; what a stop function returned (it is stopped then, too); -ESTALE, -EINVAL
  */
