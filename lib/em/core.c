@@ -41,6 +41,17 @@ em_look_after_ports(struct weir_em_core *core)
 	pthread_mutex_unlock(&em->control_lock);
 }
 
+/* The control lock, for a core: who has it may be waiting for what the core is to do. */
+static void
+control_of_core(struct weir_em_core *core)
+{
+	em_attend(core);
+	while (pthread_mutex_trylock(&core->em->control_lock) != 0) {
+		sched_yield();
+		em_attend(core);
+	}
+}
+
 /* Under the lock. */
 static int
 join_groups(struct weir_em *em, unsigned int id)
@@ -91,12 +102,8 @@ end(struct weir_em_core *core)
 	em_unlock(em);
 	em_stop_core(core);
 	do {
-		em_attend(core);
-		/* its port is anybody's from now on; who has the lock may be waiting for this core */
-		if (pthread_mutex_trylock(&em->control_lock) != 0) {
-			sched_yield();
-			continue;
-		}
+		/* its port is anybody's from now on */
+		control_of_core(core);
 		em_lock(em);
 		gone = core->calls == NULL;
 		if (gone)
@@ -115,7 +122,7 @@ begin(struct weir_em_core *core)
 	int rc = em_start_core(core);
 
 	if (rc == 0) {
-		pthread_mutex_lock(&em->control_lock);
+		control_of_core(core);
 		em_lock(em);
 		rc = join_groups(em, core->id);
 		em_unlock(em);

@@ -201,6 +201,68 @@ stopped_while_a_start_of_a_core_waits(void **state)
 	stop_while_a_start_waits(CORE_START);
 }
 
+/* ---- a core comes, while a thread that is none starts an object, whose start function starts another one ---- */
+
+static weir_em_object second;
+static bool in_core_start;
+
+static int
+stay_until_start(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
+{
+	set(&in_core_start, true);
+	while (!is_set(&in_start))
+		usleep(1000);
+	return 0;
+}
+
+static int
+start_second(struct weir_em_core *core, void *context, weir_em_object object, void *arg)
+{
+	set(&in_start, true);
+	usleep(50000); /* in which the core comes to the end of what it has to start */
+	return weir_em_object_start(et_em, core, second, NULL);
+}
+
+static void *
+come_and_leave(void *arg)
+{
+	bool registered = rte_thread_register() == 0; /* a device's scheduler may want it */
+	struct weir_em_core *core = weir_em_core_attach(et_em, 1);
+
+	CHECK(core != NULL);
+	CHECK(weir_em_core_detach(core) == 0);
+	if (registered)
+		rte_thread_unregister();
+	return NULL;
+}
+
+static void
+who_comes_is_not_waited_for(void **state)
+{
+	struct weir_em_object_info info;
+	weir_em_object first, running;
+	pthread_t thread;
+
+	in_start = in_core_start = false;
+	et_make((struct weir_em_config){.nb_cores = 2});
+	assert_int_equal(weir_em_core_detach(et_core), 0);
+	et_core = NULL;
+	/* the core is done with these, when it comes to the one that runs */
+	first = make_object("first", start_second, NULL);
+	second = make_object("second", NULL, NULL);
+	running = make_object("running", NULL, stay_until_start);
+	assert_int_equal(weir_em_object_start(et_em, NULL, running, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, come_and_leave, NULL), 0);
+	while (!is_set(&in_core_start))
+		usleep(1000);
+	alarm(20); /* or they would wait for one another for ever */
+	assert_int_equal(weir_em_object_start(et_em, NULL, first, NULL), 0);
+	pthread_join(thread, NULL);
+	alarm(0);
+	assert_int_equal(weir_em_object_info(et_em, second, &info), 0);
+	assert_int_equal(info.state, WEIR_EM_OBJECT_RUNNING);
+}
+
 int
 main(void)
 {
@@ -210,6 +272,7 @@ main(void)
 		ET_TEST(stopped_while_a_start_starts),
 		ET_TEST(stopped_while_a_start_of_a_start_waits),
 		ET_TEST(stopped_while_a_start_of_a_core_waits),
+		ET_TEST(who_comes_is_not_waited_for),
 	};
 
 	return ST_RUN("em-wait", tests);
