@@ -10,6 +10,9 @@
 #include "../base/interleave.h"
 
 #include "../../lib/sched/look.c"
+#include "../../lib/sched/higher.c"
+#include "../../lib/sched/help.c"
+#include "../../lib/sched/steal.c"
 #include "../../lib/sched/take.c"
 
 #include "../../lib/sched/owner.c"
