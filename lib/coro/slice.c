@@ -9,20 +9,25 @@
  * row, checks are taken to be regular, and their number alone ends the next 1, 3, 7 and at last 15 slices; then the
  * clock is looked at again. Who resumes another coroutine in such a slice ends that, as its time runs on meanwhile.
  *
+ * Where a ticker tells when a slice is over, more checks are given than come in one; where they do not do, as a rule it is late.
+ * From then on slices end as they do without one, until it tells again. How many checks come in a slice is known from slices that were measured
+ * alone: one that a ticker was late for has more of them, and would let the next one be longer still.
+ *
  * Time in which a coroutine does not run is not in any of this: both looks that learn are in the same resumption.
  */
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "coro_private.h"
 
-#define EARLY        8   /* part of a slice: so much may be missing where checks are irregular */
-#define EARLY_TICKED 16  /* and so much where a ticker tells */
-#define SURVEY       256 /* slices that begin with a look: in one each check is looked at */
-#define LOOKING      (UINT32_MAX - 1) /* checks that are given where each of them looks */
-#define LESSON       16 /* slices that come out as expected: one is learned from, else so many */
-#define LESSONS      64 /* a new coroutine's first ones, from all of which is learned */
-#define SAMPLE       16 /* slices that a ticker ends: one is measured */
+#define EARLY   8   /* part of a slice: so much may be missing where checks are irregular */
+#define SURVEY  256 /* slices that begin with a look: in one each check is looked at */
+#define LOOKING (UINT32_MAX - 1) /* checks that are given where each of them looks */
+#define LESSON  16 /* slices that come out as expected: one is learned from, else so many */
+#define LESSONS 64 /* a new coroutine's first ones, from all of which is learned */
+#define SAMPLE  16 /* slices that a ticker ends: one is measured */
+#define FEW     8  /* times as many checks as were seen are taken to come in a slice, at most */
 
 /* Looks at the clock in a slice. */
 enum {
@@ -72,6 +77,8 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 	known = coro_pace_recall(block);
 	block->lessons = LESSONS;
 	block->guessed = false;
+	block->by_clock = false;
+	block->enough = 0;
 	block->checks = 0;
 	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
@@ -98,40 +105,56 @@ coro_slice_change(struct weir_coro_block *block, uint64_t slice)
 	give(block, 1);
 }
 
-/* In case that the ticker is late: more checks than it lets come, unless they have become many more of late. */
-static uint32_t
-checks_if_late(const struct weir_coro_block *block, uint32_t nb)
-{
-	/* none where each looks at the clock, or the slice is to begin with that */
-	uint32_t before = (int32_t)block->checks_given > 0 ? block->checks_given : 0;
-
-	before -= before / 8;
-	nb = nb < UINT32_MAX / 8 ? 2 * nb + 8 : nb;
-	return nb > before ? nb : before;
-}
-
 static bool
 is_ticking(void)
 {
 	return __atomic_load_n(&weir_coro_thread_now()->ticked, __ATOMIC_RELAXED);
 }
 
+/* Is it left to a ticker to tell when the slice is over? */
+static bool
+is_told(const struct weir_coro_block *block)
+{
+	return is_ticking() && !block->by_clock;
+}
+
+/* @nb as a number of checks. */
+static uint32_t
+count_of(float nb)
+{
+	return 1 + (uint32_t)fminf(nb, CORO_PACE_CHECKS_MAX);
+}
+
+/* So many checks come in a slice, as was measured. Slices differ, and few are: the most count, and are forgotten slowly. */
+static void
+note_enough(struct weir_coro_block *block, float nb)
+{
+	const uint32_t enough = 2 * count_of(nb) + 6;
+
+	block->enough -= block->enough / 4;
+	if (block->enough < enough)
+		block->enough = enough;
+}
+
 /* So little may be missing. */
 static int64_t
 early(const struct weir_coro_block *block)
 {
+	/* It would never be seen that a ticker is in time again, as it tells of the end just before that. */
+	if (is_ticking())
+		return 0;
 	/* The deadline is nearer to this check than to the next one. */
 	if (coro_pace_is_regular(block))
 		return (int64_t)(0.5f * block->spacing);
-	/* A ticker will tell in time: it makes no looks that could be spared. */
-	return (int64_t)(coro_slice_of(block) / (is_ticking() ? EARLY_TICKED : EARLY));
+	return (int64_t)(coro_slice_of(block) / EARLY);
 }
 
 /* Each check looks at the clock from now on. */
 static void
 look_each(struct weir_coro_block *block)
 {
-	block->soon = block->deadline - coro_slice_of(block) / EARLY;
+	/* As early() is, of irregular checks. */
+	block->soon = block->deadline - (is_ticking() ? 0 : coro_slice_of(block) / EARLY);
 	give(block, LOOKING);
 }
 
@@ -141,15 +164,19 @@ plan(struct weir_coro_block *block, float left, uint32_t most)
 {
 	uint32_t nb = coro_pace_skip(block, left);
 
-	if (!is_ticking()) {
-		give(block, nb < most ? nb : most);
-		/* Nothing more is learned in this slice, and less is left at each look: each check will be one. */
-		if (nb == 1 && block->looks == LOOKS_SOME && !coro_pace_is_regular(block))
-			block->looks = LOOKS_ALL;
-	} else if (block->checks_left == 0) /* they were too few */
-		give(block, checks_if_late(block, block->checks_given));
-	else
-		give(block, checks_if_late(block, nb));
+	give(block, nb < most ? nb : most);
+	/* Nothing more is learned in this slice, and less is left at each look: each check will be one. */
+	if (nb == 1 && block->looks == LOOKS_SOME && !coro_pace_is_regular(block))
+		block->looks = LOOKS_ALL;
+}
+
+/* Another one will tell when the slice is over, or is late. */
+static void
+plan_told(struct weir_coro_block *block)
+{
+	if (block->enough == 0)
+		note_enough(block, (float)coro_pace_skip(block, (float)coro_slice_of(block)));
+	give(block, block->enough);
 }
 
 /* The clock shows @now. */
@@ -193,7 +220,9 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 	block->blind = 0;
 	block->deadline = now + coro_slice_of(block);
 	note_look(block, now, LOOKS_ONE);
-	if (is_ticking() || coro_pace_is_regular(block)) {
+	if (is_told(block)) {
+		plan_told(block);
+	} else if (coro_pace_is_regular(block)) {
 		plan(block, (float)coro_slice_of(block), UINT32_MAX);
 	} else if (block->guessed) {
 		learn_next(block);
@@ -205,6 +234,14 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 	} else {
 		plan(block, (float)coro_slice_of(block), UINT32_MAX);
 	}
+}
+
+/* Nobody has told in so many checks: if there is a ticker it is late, as far as is known. How many are enough is to be known anew. */
+static void
+miss_ticker(struct weir_coro_block *block)
+{
+	block->by_clock = is_ticking();
+	block->enough = 0;
 }
 
 /* It was looked at the clock. Is the slice over? */
@@ -233,10 +270,11 @@ look_first(struct weir_coro_block *block, uint32_t nb)
 
 	block->blind = 0;
 	block->deadline = now + coro_slice_of(block);
-	/* A ticker knows when it began, and is only late; not to be outrun by a guess. */
+	/* That there was no ticker in time is no reason for a guess. */
 	if (!is_ticking())
 		block->deadline -= (uint64_t)((float)nb * block->spacing);
 	note_look(block, now, LOOKS_ONE);
+	miss_ticker(block);
 	/* Who yields by itself may never come to the second look, which learns: soon, and not at the same check each time. */
 	block->guessed = decide(block, now, (nb + 1) / 2);
 	return block->guessed;
@@ -259,6 +297,23 @@ teaches(struct weir_coro_block *block, uint32_t nb, uint64_t now)
 	return false;
 }
 
+/* @nb checks after the last look nobody has told the slice's end: is that still to come? Few do not tell well how many there are to be. */
+static bool
+were_too_few(struct weir_coro_block *block, uint32_t nb, uint64_t now)
+{
+	const float per_cycle = (float)nb / (float)(now - block->looked);
+	const float slice = (float)coro_slice_of(block), most = FEW * (float)nb;
+	const int64_t left = (int64_t)(block->deadline - now);
+
+	if (!is_told(block) || left <= 0)
+		return false;
+	note_enough(block, fminf(per_cycle * slice, most));
+	note_look(block, now, LOOKS_SOME);
+	/* When the clock is looked at already, it is known sooner that nobody tells. */
+	give(block, count_of(fminf(per_cycle * ((float)left + slice / 4), most)));
+	return true;
+}
+
 /* Another look, @nb checks after the last one. */
 static bool
 look_again(struct weir_coro_block *block, uint32_t nb)
@@ -269,6 +324,9 @@ look_again(struct weir_coro_block *block, uint32_t nb)
 		coro_pace_learn(block, nb, now - block->looked);
 		block->lessons -= block->lessons > 0;
 	}
+	if (were_too_few(block, nb, now))
+		return false;
+	miss_ticker(block);
 	note_look(block, now, LOOKS_SOME);
 	return decide(block, now, UINT32_MAX);
 }
@@ -299,23 +357,31 @@ weir_coro_slice_waits(struct weir_coro_block *block)
 				  coro_slice_of(block);
 	}
 	block->looks = LOOKS_SOME; /* what comes until the next one does not tell of spacing */
+	block->by_clock = is_ticking();
 	block->blind = 0;
 	give(block, 1);
 }
 
-/* The ticker saw the slice end, after @nb checks. How long such ones are is measured now and then. */
+/* The ticker saw the slice end, after @nb checks. How long such ones are is measured now and then, and after it was late. */
 static bool
 end_ticked(struct weir_coro_block *block, uint32_t nb)
 {
+	bool measure = block->resumes % SAMPLE == 0 || block->enough == 0;
 	uint64_t cycles;
 
-	if (block->looked_in == (uint32_t)block->resumes && block->looks == LOOKS_ONE) {
+	if (block->looked_in == (uint32_t)block->resumes && block->looks == LOOKS_ONE &&
+		!block->by_clock) {
 		cycles = weir_base_cycles() - block->looked;
 		coro_pace_learn(block, nb, cycles);
 		count_slice(block, cycles);
+		/* Of one that is too long, those that came in time. */
+		note_enough(
+			block, (float)nb * fminf(1, (float)coro_slice_of(block) / (float)cycles));
+		measure = false;
 	}
+	block->by_clock = false;
 	block->blind = 0;
-	give(block, block->resumes % SAMPLE == 0 ? WEIR_CORO_LOOK : checks_if_late(block, nb));
+	give(block, measure ? WEIR_CORO_LOOK : block->enough);
 	return true;
 }
 

@@ -61,6 +61,9 @@ struct weir_coro_block {
 	uint8_t blind;     /**< slices to end by count, without a look at the clock */
 	uint8_t trust;     /**< slices in a row that came out as expected */
 	uint8_t looks; /**< at the clock in the slice in which it was last looked at: 1, or more */
+	bool by_clock; /**< a ticker was late: slices end without one, until it tells again */
+	uint32_t
+		enough; /**< checks: where a ticker tells, more than come in a slice; 0: not known */
 
 	uint32_t class_id __attribute__((aligned(64))); /**< class of its stack */
 	uint32_t id;                                    /**< its number */

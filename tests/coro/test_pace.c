@@ -1,62 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * When is the clock looked at, and when is a slice over? With a clock that stands still but where the test moves it, so that
- * each look can be counted and each slice is what it is: lib/coro/slice.c and pace.c by themselves. Times are in ns.
- */
-#include <math.h>
-
-#include <weir_base.h>
-
-static uint64_t time_now;
-static unsigned int nb_looks;
-
-static inline uint64_t
-look_at_clock(void)
-{
-	nb_looks++;
-	return time_now * 2;
-}
-
-#define weir_base_cycles look_at_clock
-#include "coro_test.h"
-
-#include "../base/random.h"
-
-#include "../../lib/coro/pace.c"
-#include "../../lib/coro/slice.c"
-
-/* What it needs of the rest. */
-__thread struct weir_coro_thread weir_coro_thread;
-struct coro_class coro_classes[CORO_CLASSES_MAX];
-
-struct coro_cache *
-coro_cache_of(struct coro_class *class)
-{
-	return NULL;
-}
-
-struct weir_coro_thread *
-weir_coro_thread_address(void)
-{
-	return &weir_coro_thread;
-}
-
-#define SLICE 10000 /* ns; a cycle is half of one */
-
-static uint64_t random_state;
-static uint64_t nb_checks;
-
-static double
-uniform(void)
-{
-	return ((double)(random_next(&random_state) >> 11) + 0.5) / 0x1p53;
-}
-
-static double
-exponential_200(void)
-{
-	return -200 * log(uniform());
-}
+/* When is the clock looked at, and when is a slice over? */
+#include "standing_clock.h"
 
 static double
 exponential_1000(void)
@@ -86,12 +30,6 @@ static double
 uniform_100(void)
 {
 	return 200 * uniform();
-}
-
-static double
-phases(void)
-{
-	return nb_checks % 820 < 800 ? 50 : 2000;
 }
 
 /* Long ones between short ones. */
@@ -125,14 +63,6 @@ rare_pairs(void)
 	return 8000;
 }
 
-static double regular_ns;
-
-static double
-regular(void)
-{
-	return regular_ns;
-}
-
 /* What became of some slices: per slice. */
 struct slices {
 	double within;  /* share of those that were too long by the longest spacing at most */
@@ -142,45 +72,10 @@ struct slices {
 	double price; /* looks, of which those by a check that does nothing else cost an eighth */
 };
 
-static struct weir_coro_block block;
-static unsigned int nb_lean; /* such looks */
-
-/* As weir_coro_maybe_yield() does it. */
-static bool
-check(void)
-{
-	const unsigned int looks = nb_looks;
-	const bool lean = (int32_t)block.checks_left < 0;
-	bool over;
-
-	nb_checks++;
-	over = weir_coro_slice_check(&block);
-	nb_lean += lean && !over && nb_looks == looks + 1;
-	return over;
-}
-
-static void
-begin_block(weir_coro_run_t run)
-{
-	memset(&block, 0, sizeof(block));
-	block.run = run;
-	coro_slice_reset(&block, SLICE * 2);
-}
-
 static void
 all_are_counted(void)
 {
 	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
-}
-
-/* As weir_coro_resume() does it. */
-static void
-resume(void)
-{
-	block.resumes++;
-	if (block.checks_left == WEIR_CORO_LOOK)
-		weir_coro_slice_begin(&block);
-	block.checks_begin = block.checks_left;
 }
 
 static struct slices
@@ -216,28 +111,6 @@ run_slices(double (*spacing)(void), unsigned int nb)
 	slices.price = slices.looks - 7 / 8.0 * nb_lean / nb;
 	slices.length /= nb;
 	return slices;
-}
-
-/* Addresses only: nobody calls them. */
-static void
-one_function(void)
-{
-}
-
-static void
-another_function(void)
-{
-	nb_checks++;
-}
-
-static int
-reset(void **state)
-{
-	memset(paces, 0, sizeof(paces));
-	random_state = 88172645463325252u;
-	nb_checks = 0;
-	begin_block(one_function);
-	return 0;
 }
 
 static void
