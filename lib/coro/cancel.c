@@ -14,7 +14,7 @@ weir_coro_cancel(struct weir_coro *coro)
 	if (block == NULL || weir_coro_has_exited(coro))
 		return -EINVAL;
 	__atomic_store_n(&block->cancelled, true, __ATOMIC_RELAXED);
-	__atomic_store_n(&block->attention, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&block->attention, CORO_CANCELLED, __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -289,15 +289,19 @@ struct coro_ticked *coro_ticked_self(void);
 void coro_ticker_forked(void);
 void coro_ticker_greets(struct coro_thread *thread);
 
-/* What attention is when the ticker saw the end of the slice in this resumption. */
+/*
+ * What attention is when the ticker saw the end of the slice in this resumption, of the coroutine with this word: the next one in the same
+ * place is soon at the same resumption, and the ticker may be late.
+ */
 static inline uint32_t
-coro_slice_mark(uint64_t resumes)
+coro_slice_mark(uint32_t word, uint64_t resumes)
 {
-	return (uint32_t)resumes << 1 | 1;
+	return (word & ~0xffffu) | ((uint32_t)resumes << 1 & 0xffff) | 1;
 }
 
-/* And what it is when somebody gave it another slice: no mark is even. */
-#define CORO_SLICE_CHANGED 2
+/* And what it is when somebody cancelled it, or gave it another slice: no mark is even. */
+#define CORO_CANCELLED     2
+#define CORO_SLICE_CHANGED 4
 
 /* slice.c */
 void coro_slice_init(void);

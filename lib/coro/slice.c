@@ -389,7 +389,7 @@ end_ticked(struct weir_coro_block *block, uint32_t nb)
 static uint32_t
 take_attention(struct weir_coro_block *block)
 {
-	const uint32_t mark = coro_slice_mark(block->resumes);
+	const uint32_t mark = coro_slice_mark(block->word, block->resumes);
 
 	if (__atomic_load_n(&block->attention, __ATOMIC_RELAXED) == mark) {
 		/* It yields: should somebody else ask just now, that is seen when it is resumed. */
@@ -413,7 +413,7 @@ is_over(struct weir_coro_block *block)
 	}
 	if (__atomic_load_n(&block->attention, __ATOMIC_RELAXED)) {
 		asked = take_attention(block);
-		if (asked == coro_slice_mark(block->resumes))
+		if (asked == coro_slice_mark(block->word, block->resumes))
 			return end_ticked(block, nb);
 		/* Cancelled since the question above: the notice of that is taken now. */
 		if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED)) {

@@ -7,11 +7,10 @@
  *     worker   | resumed 7         check  check check  check: yields
  *     ticker    ..7..7..7..7..7..7..7..7..7..7..7!
  *
- * What is read all the time, a thread's current coroutine and its number of resumptions, is in lines that the worker
+ * What is read all the time, a thread's current coroutine, its generation and its number of resumptions, is in lines that the worker
  * writes when it switches and at no other time: being watched costs it something once a slice, not at each look. The line
  * that checks write is taken from it once, to tell. Blocks are never unmapped while the ticker runs, see
- * weir_coro_cleanup(); one may be another coroutine's by the time that it is told, whose number of resumptions will be
- * another one too, or it yields early once.
+ * weir_coro_cleanup(); one may be another coroutine's by the time that it is told, which knows that it was not meant.
  */
 
 #include <errno.h>
@@ -35,6 +34,7 @@
 /* A slice. */
 struct slice {
 	struct weir_coro_block *block;
+	uint32_t word; /* its generation: the next one is at its first resumption soon, too */
 	uint64_t resumes;
 	uint64_t end; /* cycles; 0: it was told, or never is */
 };
@@ -70,20 +70,41 @@ end_of(uint64_t begin, uint64_t slice)
 	return slice == 0 ? 0 : begin + slice - (early < lead ? early : lead);
 }
 
+LOOK_ANYWAY static uint32_t
+word_of(const struct weir_coro_block *block)
+{
+	return *(const volatile uint32_t *)&block->word;
+}
+
+/* Is it the same coroutine? */
+LOOK_ANYWAY static bool
+is_same(const struct slice *slice, const struct weir_coro_block *block)
+{
+	return slice->block == block && slice->word >> 16 == word_of(block) >> 16;
+}
+
+/* And in the same resumption? All that is asked for is in one line. */
+LOOK_ANYWAY static bool
+goes_on(const struct slice *slice, const struct weir_coro_block *block)
+{
+	return is_same(slice, block) &&
+	       slice->resumes == *(const volatile uint64_t *)&block->resumes;
+}
+
 /* A slice that is known goes on, another one has begun since the last look. */
 LOOK_ANYWAY static struct slice
 recognize(const struct coro_ticked *ticked, struct weir_coro_block *block, uint64_t now)
 {
-	uint64_t resumes = *(volatile uint64_t *)&block->resumes;
 	uint64_t slice = *(volatile uint64_t *)&block->slice;
 	uint64_t since = (now - ticked->looked) / 2; /* between two looks */
 
 	for (unsigned int i = 0; i < ticked->nb; i++)
-		if (ticked->slices[i].block == block && ticked->slices[i].resumes == resumes)
+		if (goes_on(&ticked->slices[i], block))
 			return ticked->slices[i];
 	if (since > slice / LEAD_PART)
 		since = slice / LEAD_PART; /* it slept */
-	return (struct slice){block, resumes, end_of(now - since, slice)};
+	return (struct slice){block, word_of(block), *(volatile uint64_t *)&block->resumes,
+		end_of(now - since, slice)};
 }
 
 /*
@@ -97,7 +118,7 @@ begin_slice(struct coro_ticked *ticked, struct weir_coro_block *block, uint64_t 
 	struct weir_coro_block *chain[DEPTH];
 	unsigned int nb = 0;
 
-	if (ticked->nb > 0 && ticked->slices[ticked->nb - 1].block == block) {
+	if (ticked->nb > 0 && is_same(&ticked->slices[ticked->nb - 1], block)) {
 		while (nb < ticked->nb) {
 			chain[nb] = ticked->slices[ticked->nb - 1 - nb].block;
 			nb++;
@@ -116,8 +137,8 @@ static void
 tell(struct slice *slice)
 {
 	/* One store: between two the worker would take the line back. */
-	__atomic_store_n(
-		&slice->block->attention, coro_slice_mark(slice->resumes), __ATOMIC_RELAXED);
+	__atomic_store_n(&slice->block->attention, coro_slice_mark(slice->word, slice->resumes),
+		__ATOMIC_RELAXED);
 	slice->end = 0;
 	__atomic_store_n(&told, told + 1, __ATOMIC_RELAXED);
 }
@@ -127,7 +148,7 @@ LOOK_ANYWAY static bool
 look_at(const struct coro_thread *thread, struct coro_ticked *ticked)
 {
 	struct weir_coro_block *block = *(struct weir_coro_block *volatile *)&thread->fast->current;
-	uint64_t now = weir_base_cycles(), resumes;
+	uint64_t now = weir_base_cycles();
 	unsigned int i;
 
 	if (block == NULL) {
@@ -135,10 +156,8 @@ look_at(const struct coro_thread *thread, struct coro_ticked *ticked)
 		ticked->looked = now;
 		return false;
 	}
-	resumes = *(volatile uint64_t *)&block->resumes;
 	for (i = ticked->nb; i > 0; i--)
-		if (ticked->slices[i - 1].block == block &&
-			ticked->slices[i - 1].resumes == resumes)
+		if (goes_on(&ticked->slices[i - 1], block))
 			break;
 	if (i > 0)
 		ticked->nb = i; /* those within have left */

@@ -54,7 +54,7 @@ struct weir_coro_block {
 	uint64_t
 		soon; /**< cycles: the slice may be over from then on, where checks look at the clock */
 	uint32_t
-		attention; /**< somebody wants it to yield: see cancelled; odd: low bits of resumes above, whose slice the ticker saw end; 2: another slice */
+		attention; /**< somebody wants it to yield: see cancelled; odd: the ticker saw the slice end, of the generation and the low bits of resumes that it has */
 	uint8_t held;      /**< weir_coro_hold() without release; the most stays */
 	bool cancelled;    /**< it is to end */
 	bool fp_control;   /**< FP control words belong to it */

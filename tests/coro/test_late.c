@@ -32,7 +32,7 @@ run_slices(double (*spacing)(void), unsigned int nb, uint64_t told)
 			slices.longest_spacing =
 				cost > slices.longest_spacing ? cost : slices.longest_spacing;
 			if (tells && time_now - begin >= told) {
-				block.attention = coro_slice_mark(block.resumes);
+				block.attention = coro_slice_mark(block.word, block.resumes);
 				tells = false;
 			}
 		} while (!check());

@@ -265,7 +265,7 @@ looks_at_each_check(void **state)
 	block.attention = 1;
 	assert_true(next_check_ends());
 	look_at_each();
-	block.attention = coro_slice_mark(block.resumes);
+	block.attention = coro_slice_mark(block.word, block.resumes);
 	assert_true(next_check_ends());
 	/* A lock is held: it ends at the first check after. */
 	look_at_each();
@@ -408,7 +408,7 @@ looks_and_does_nothing_else(void **state)
 	/* It is on a thread with a ticker now, and counts. */
 	look_lean();
 	weir_coro_thread.ticked = true;
-	block.attention = coro_slice_mark(block.resumes);
+	block.attention = coro_slice_mark(block.word, block.resumes);
 	assert_true(next_check_ends());
 	assert_true((int32_t)block.checks_left > 0 && block.checks_left < 1000);
 	weir_coro_thread.ticked = false;

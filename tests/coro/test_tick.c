@@ -84,7 +84,7 @@ look_for(uint64_t cycles)
 static bool
 is_told(struct weir_coro_block *block)
 {
-	bool is = block->attention == coro_slice_mark(block->resumes);
+	bool is = block->attention == coro_slice_mark(block->word, block->resumes);
 
 	assert_true(is || block->attention == 0);
 	block->attention = 0;
@@ -189,6 +189,59 @@ nested_ones_are_told_each(void **state)
 	assert_int_equal(told, 5);
 }
 
+/* The next one in its place, which is at its first resumption as well. */
+static void
+replace(struct weir_coro_block *block)
+{
+	block->word += 1 << 16;
+	block->resumes = 0;
+	block->attention = 0;
+}
+
+/* Each has its own time, also where the one before was seen last in the same block, and nobody between them. */
+static void
+who_is_next_in_a_block_has_its_own_time(void **state)
+{
+	resume(&inner);
+	look_for(SLICE / 2);
+	fast.current = NULL;
+	replace(&inner);
+	resume(&inner);
+	look_for(SLICE - LEAD - STEP);
+	assert_false(is_told(&inner));
+	look_for(2 * STEP);
+	assert_true(is_told(&inner));
+}
+
+/* Nor is it taken for one that waits, or that is waited for, as the one before was. */
+static void
+who_is_next_in_a_block_is_resumed_by_others(void **state)
+{
+	outer.slice = 2 * SLICE;
+	resume(&outer);
+	look_for(STEP);
+	resume(&inner);
+	look_for(STEP);
+	fast.current = NULL;
+	replace(&inner);
+	resume(&inner);
+	look_for(3 * SLICE);
+	assert_true(is_told(&inner));
+	assert_int_equal(told, 1);
+	reset(NULL);
+	resume(&outer);
+	look_for(SLICE / 2);
+	fast.current = NULL;
+	replace(&outer);
+	resume(&outer);
+	resume(&inner);
+	look_for(SLICE - LEAD - STEP);
+	assert_int_equal(told, 0);
+	look_for(2 * STEP);
+	assert_true(is_told(&outer));
+	assert_true(is_told(&inner));
+}
+
 int
 main(void)
 {
@@ -199,6 +252,8 @@ main(void)
 		cmocka_unit_test_setup(slices_of_none_are_left_alone, reset),
 		cmocka_unit_test_setup(who_has_left_is_not_told, reset),
 		cmocka_unit_test_setup(nested_ones_are_told_each, reset),
+		cmocka_unit_test_setup(who_is_next_in_a_block_has_its_own_time, reset),
+		cmocka_unit_test_setup(who_is_next_in_a_block_is_resumed_by_others, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,8 +41,8 @@ marks_itself(void)
 
 	for (int i = 0; i < 100; i++) {
 		before = block->resumes;
-		__atomic_store_n(
-			&block->attention, coro_slice_mark(before + i % 3), __ATOMIC_RELAXED);
+		__atomic_store_n(&block->attention, coro_slice_mark(block->word, before + i % 3),
+			__ATOMIC_RELAXED);
 		CHECK(!weir_coro_maybe_yield());
 		CHECK(block->resumes == before + (i % 3 == 0));
 		CHECK(__atomic_load_n(&block->attention, __ATOMIC_RELAXED) == 0);
@@ -72,7 +72,8 @@ ends_when_cancelled(void)
 
 	CHECK(!weir_coro_maybe_yield());
 	CHECK(weir_coro_cancel(weir_coro_self()) == 0);
-	__atomic_store_n(&block->attention, coro_slice_mark(block->resumes), __ATOMIC_RELAXED);
+	__atomic_store_n(
+		&block->attention, coro_slice_mark(block->word, block->resumes), __ATOMIC_RELAXED);
 	CHECK(weir_coro_maybe_yield());
 	CHECK(weir_coro_maybe_yield());
 }
@@ -126,7 +127,8 @@ cancels_are_not_lost(void **state)
 		while (!__atomic_load_n(&attends, __ATOMIC_ACQUIRE))
 			sched_yield();
 		for (int i = 0; i < 1 + round % 100; i++)
-			__atomic_store_n(&block->attention, coro_slice_mark(7), __ATOMIC_RELAXED);
+			__atomic_store_n(&block->attention, coro_slice_mark(block->word, 7),
+				__ATOMIC_RELAXED);
 		assert_int_equal(weir_coro_cancel(coro), 0);
 		__atomic_store_n(&asked, true, __ATOMIC_RELEASE);
 		pthread_join(thread, NULL);
@@ -140,7 +142,7 @@ is_told_too_late(void)
 {
 	struct weir_coro_block *block = weir_coro_block_of(weir_coro_self());
 
-	__atomic_store_n(&block->attention, coro_slice_mark(1), __ATOMIC_RELAXED);
+	__atomic_store_n(&block->attention, coro_slice_mark(block->word, 1), __ATOMIC_RELAXED);
 }
 
 static void
@@ -148,6 +150,29 @@ checks_a_few_times(void)
 {
 	for (int i = 0; i < 3; i++)
 		CHECK(!weir_coro_maybe_yield());
+}
+
+/* Likewise, by a ticker that the kernel let wait in the middle of that: */
+static uint32_t late_mark;
+
+static void
+is_told_later(void)
+{
+	struct weir_coro_block *block = weir_coro_block_of(weir_coro_self());
+
+	late_mark = coro_slice_mark(block->word, block->resumes);
+}
+
+static void
+is_told_what_was_meant_for_another(void)
+{
+	struct weir_coro_block *block = weir_coro_block_of(weir_coro_self());
+
+	CHECK(!weir_coro_maybe_yield());
+	__atomic_store_n(&block->attention, late_mark, __ATOMIC_RELAXED);
+	CHECK(!weir_coro_maybe_yield());
+	CHECK(__atomic_load_n(&block->attention, __ATOMIC_RELAXED) == 0);
+	CHECK(!weir_coro_maybe_yield());
 }
 
 /* Who is in its place next, in its first resumption as well, was not meant. */
@@ -163,6 +188,13 @@ the_next_one_is_not_told(void **state)
 	assert_int_equal(run_to_end(coro), 1);
 	assert_int_equal(weir_coro_destroy(coro), 0);
 	coro = made(checks_a_few_times);
+	assert_int_equal(weir_coro_id(coro), id);
+	assert_int_equal(run_to_end(coro), 1);
+	assert_int_equal(weir_coro_destroy(coro), 0);
+	coro = made(is_told_later);
+	assert_int_equal(run_to_end(coro), 1);
+	assert_int_equal(weir_coro_destroy(coro), 0);
+	coro = made(is_told_what_was_meant_for_another);
 	assert_int_equal(weir_coro_id(coro), id);
 	assert_int_equal(run_to_end(coro), 1);
 }
