@@ -78,12 +78,30 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 	block->lessons = LESSONS;
 	block->guessed = false;
 	block->by_clock = false;
+	block->changed_in = 0;
 	block->enough = 0;
 	block->checks = 0;
 	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
 	/* Who never checks has no use for looks; who is not known may check for the first time when its slice is long over. */
 	give(block, known && block->spacing == 0 ? 1 : WEIR_CORO_LOOK);
+}
+
+/* The ticker knows the end of a slice, and in this resumption another one takes its place, of which it learns late: the clock decides. */
+static void
+begin_anew(struct weir_coro_block *block)
+{
+	block->by_clock = true;
+	block->changed_in = (uint8_t)block->resumes;
+	block->enough = 0;
+	coro_pace_draw(block);
+}
+
+/* Did it in this resumption? What the ticker says may be of the old one then. (By chance also long after, if no ticker has told since.) */
+static bool
+began_anew(const struct weir_coro_block *block)
+{
+	return block->by_clock && block->changed_in == (uint8_t)block->resumes;
 }
 
 /*
@@ -101,7 +119,7 @@ coro_slice_change(struct weir_coro_block *block, uint64_t slice)
 	block->checks += block->checks_given - block->checks_left;
 	block->blind = 0;
 	block->looked_in = 0;
-	coro_pace_draw(block);
+	begin_anew(block);
 	give(block, 1);
 }
 
@@ -404,6 +422,7 @@ is_over(struct weir_coro_block *block)
 {
 	/* since it was resumed, or looked */
 	uint32_t nb = block->checks_begin - block->checks_left, asked;
+	bool told;
 
 	block->checks += block->checks_given - block->checks_left;
 	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || coro_slice_of(block) == 0 ||
@@ -413,7 +432,9 @@ is_over(struct weir_coro_block *block)
 	}
 	if (__atomic_load_n(&block->attention, __ATOMIC_RELAXED)) {
 		asked = take_attention(block);
-		if (asked == coro_slice_mark(block->word, block->resumes))
+		told = asked == coro_slice_mark(block->word, block->resumes);
+		if (told &&
+			!began_anew(block)) /* else the clock says whether it is for the old one */
 			return end_ticked(block, nb);
 		/* Cancelled since the question above: the notice of that is taken now. */
 		if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED)) {
@@ -422,10 +443,10 @@ is_over(struct weir_coro_block *block)
 			return true;
 		}
 		if (asked == CORO_SLICE_CHANGED) { /* which begins with this check */
-			coro_pace_draw(block);
+			begin_anew(block);
 			return look_first(block, 1);
 		}
-		if (block->checks_left > 0) { /* for a slice that was over already */
+		if (!told && block->checks_left > 0) { /* for a slice that was over already */
 			block->checks_given = block->checks_left;
 			return false;
 		}

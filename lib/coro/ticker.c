@@ -36,7 +36,8 @@ struct slice {
 	struct weir_coro_block *block;
 	uint32_t word; /* its generation: the next one is at its first resumption soon, too */
 	uint64_t resumes;
-	uint64_t end; /* cycles; 0: it was told, or never is */
+	uint64_t slice; /* cycles: its length */
+	uint64_t end;   /* cycles; 0: it was told, or never is */
 };
 
 /* Of each thread, in its own memory: the ticker's, under the threads' lock. */
@@ -103,7 +104,7 @@ recognize(const struct coro_ticked *ticked, struct weir_coro_block *block, uint6
 			return ticked->slices[i];
 	if (since > slice / LEAD_PART)
 		since = slice / LEAD_PART; /* it slept */
-	return (struct slice){block, word_of(block), *(volatile uint64_t *)&block->resumes,
+	return (struct slice){block, word_of(block), *(volatile uint64_t *)&block->resumes, slice,
 		end_of(now - since, slice)};
 }
 
@@ -133,14 +134,37 @@ begin_slice(struct coro_ticked *ticked, struct weir_coro_block *block, uint64_t 
 	*ticked = fresh;
 }
 
+/* What others ask is more than that: they may have given it another slice. */
 static void
 tell(struct slice *slice)
 {
-	/* One store: between two the worker would take the line back. */
-	__atomic_store_n(&slice->block->attention, coro_slice_mark(slice->word, slice->resumes),
-		__ATOMIC_RELAXED);
+	const uint32_t mark = coro_slice_mark(slice->word, slice->resumes);
+	uint32_t before = 0;
+
+	/* To look first would take the line twice: between the two the worker takes it back. */
+	while (!__atomic_compare_exchange_n(
+		&slice->block->attention, &before, mark, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		if (before != 0 && before % 2 == 0)
+			break;
 	slice->end = 0;
 	__atomic_store_n(&told, told + 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * Its time is over, unless it was given another slice meanwhile, which is asked only now: when it was is not known, so that one ends
+ * a bit later, or by the coroutine's own clock. A shorter one has come to that already.
+ */
+LOOK_ANYWAY static void
+end_slice(struct slice *slice, uint64_t now)
+{
+	const uint64_t length = *(volatile uint64_t *)&slice->block->slice;
+
+	if (length == slice->slice) {
+		tell(slice);
+		return;
+	}
+	slice->slice = length;
+	slice->end = end_of(now, length);
 }
 
 /* @return does a coroutine run there? */
@@ -165,7 +189,7 @@ look_at(const struct coro_thread *thread, struct coro_ticked *ticked)
 		begin_slice(ticked, block, now);
 	for (i = 0; i < ticked->nb; i++)
 		if (ticked->slices[i].end != 0 && (int64_t)(now - ticked->slices[i].end) >= 0)
-			tell(&ticked->slices[i]);
+			end_slice(&ticked->slices[i], now);
 	ticked->looked = now;
 	return true;
 }

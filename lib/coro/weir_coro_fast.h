@@ -62,6 +62,7 @@ struct weir_coro_block {
 	uint8_t trust;     /**< slices in a row that came out as expected */
 	uint8_t looks; /**< at the clock in the slice in which it was last looked at: 1, or more */
 	bool by_clock; /**< a ticker was late: slices end without one, until it tells again */
+	uint8_t changed_in; /**< low bits of resumes: when it was given another slice in one; the ticker knows the old one's end */
 	uint32_t
 		enough; /**< checks: where a ticker tells, more than come in a slice; 0: not known */
 

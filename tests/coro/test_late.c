@@ -156,6 +156,65 @@ late_for_new_ones(void **state)
 	}
 }
 
+/* Checks of 100 ns each until one ends the slice, which a ticker tells of when @told have come. @return how many */
+static unsigned int
+checks_to_end(unsigned int told)
+{
+	unsigned int nb = 0;
+
+	do {
+		time_now += 100;
+		if (++nb == told)
+			block.attention = coro_slice_mark(block.word, block.resumes);
+	} while (!check());
+	return nb;
+}
+
+/* In the middle of a slice of 100 checks it becomes another one, and begins with the next check, whatever the ticker makes of it. */
+static void
+change_slice(bool itself, unsigned int nb, unsigned int told)
+{
+	start_ticking(NULL);
+	regular_ns = 100;
+	run_slices(regular, 100, SLICE - LEAD);
+	resume();
+	for (unsigned int i = 0; i < 30; i++) {
+		time_now += 100;
+		assert_false(check());
+	}
+	weir_coro_thread.current = itself ? &block : NULL;
+	coro_slice_change(&block, nb * UINT64_C(200));
+	weir_coro_thread.current = NULL;
+	assert_in_range(checks_to_end(told), nb + 1, nb + 2);
+	/* The ticker knows the next one. */
+	resume();
+	assert_int_equal(checks_to_end(nb - 3), nb - 3);
+	resume();
+	assert_int_equal(checks_to_end(nb - 3), nb - 3);
+}
+
+static void
+changed_slices_begin_anew(void **state)
+{
+	for (unsigned int itself = 0; itself <= 1; itself++) {
+		change_slice(itself, 400, 66);
+		change_slice(itself, 20, 1000000);
+		change_slice(itself, 20, 15);
+	}
+	/* The ticker knows the new one's end as well, and is a bit late, as checks are. */
+	start_ticking(NULL);
+	resume();
+	assert_false(check());
+	coro_slice_change(&block, 3 * SLICE * 2);
+	time_now += 100;
+	assert_false(check());
+	time_now += 3 * SLICE;
+	block.attention = coro_slice_mark(block.word, block.resumes);
+	assert_true(check());
+	/* It was told in just that moment. */
+	change_slice(true, 400, 1);
+}
+
 int
 main(void)
 {
@@ -166,6 +225,7 @@ main(void)
 		cmocka_unit_test_setup(late_for_new_ones, start_ticking),
 		cmocka_unit_test_setup(in_time_again, start_ticking),
 		cmocka_unit_test_setup(faster_is_not_late, start_ticking),
+		cmocka_unit_test_setup(changed_slices_begin_anew, start_ticking),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

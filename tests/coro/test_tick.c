@@ -242,6 +242,43 @@ who_is_next_in_a_block_is_resumed_by_others(void **state)
 	assert_true(is_told(&inner));
 }
 
+/* Somebody gives it another slice right before the end of the one that it has: that goes on, and it learns what it has now. */
+static void
+what_others_ask_is_not_lost(void **state)
+{
+	resume(&inner);
+	look_for(SLICE / 2);
+	inner.attention = CORO_SLICE_CHANGED;
+	look_for(SLICE);
+	assert_int_equal(inner.attention, CORO_SLICE_CHANGED);
+	/* What the ticker said of the slice before, too late, is nothing. */
+	fast.current = NULL;
+	resume(&inner);
+	inner.attention = coro_slice_mark(inner.word, inner.resumes - 1);
+	look_for(SLICE);
+	assert_true(is_told(&inner));
+}
+
+/* The old one's end is nothing to it any more. It began before that. */
+static void
+given_another_slice(void **state)
+{
+	resume(&inner);
+	look_for(SLICE / 2);
+	inner.slice = 10 * SLICE;
+	look_for(9 * SLICE);
+	assert_int_equal(told, 0);
+	look_for(2 * SLICE);
+	assert_true(is_told(&inner));
+	assert_int_equal(told, 1);
+	fast.current = NULL;
+	resume(&inner);
+	look_for(SLICE);
+	inner.slice = 0;
+	look_for(20 * SLICE);
+	assert_int_equal(told, 1);
+}
+
 int
 main(void)
 {
@@ -254,6 +291,8 @@ main(void)
 		cmocka_unit_test_setup(nested_ones_are_told_each, reset),
 		cmocka_unit_test_setup(who_is_next_in_a_block_has_its_own_time, reset),
 		cmocka_unit_test_setup(who_is_next_in_a_block_is_resumed_by_others, reset),
+		cmocka_unit_test_setup(what_others_ask_is_not_lost, reset),
+		cmocka_unit_test_setup(given_another_slice, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
