@@ -52,11 +52,15 @@
 
 #define TRUST_MAX (CORO_PACE_REGULAR + 4)
 
+#define SILENT                                                                                     \
+	16 /* ended without a check, and none had one: the next one will not have any either */
+
 /* Coroutines that run the same function, one after the other, are taken to be alike: what was learned last. */
 struct pace {
 	weir_coro_run_t run;
 	float spacing, variance, longest;
 	uint8_t trust;
+	uint8_t silent; /* so many in a row ended without a check, SILENT at most */
 };
 
 #define PACES 8 /* of which a thread keeps note */
@@ -81,7 +85,7 @@ coro_pace_recall(struct weir_coro_block *block)
 	block->trust = known ? pace->trust : 0;
 	block->surprised = false;
 	coro_pace_draw(block);
-	return known;
+	return known && pace->silent == SILENT;
 }
 
 static bool
@@ -90,12 +94,37 @@ never_checked(const struct weir_coro_block *block)
 	return block->checks == 0 && block->checks_left == block->checks_given;
 }
 
+/* One may have returned early: several tell that the function has no checks. */
+static void
+remember_silence(struct pace *pace, weir_coro_run_t run)
+{
+	if (pace->run != run)
+		*pace = (struct pace){.run = run};
+	if (pace->spacing == 0 && pace->silent < SILENT)
+		pace->silent++;
+}
+
+/* It checks. */
+static void
+forget_silence(const struct weir_coro_block *block)
+{
+	struct pace *pace = pace_of(block->run);
+
+	if (pace->run == block->run)
+		pace->silent = 0;
+}
+
 void
 coro_pace_remember(const struct weir_coro_block *block)
 {
-	if (block->spacing > 0 || never_checked(block))
-		*pace_of(block->run) = (struct pace){
-			block->run, block->spacing, block->variance, block->longest, block->trust};
+	if (block->spacing > 0)
+		*pace_of(block->run) = (struct pace){block->run, block->spacing, block->variance,
+			block->longest, block->trust, 0};
+	else if (!never_checked(block))
+		forget_silence(block);
+	/* Who was cancelled may not have run at all. */
+	else if (!__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED))
+		remember_silence(pace_of(block->run), block->run);
 }
 
 /* The line that tells how many checks may be skipped. */
@@ -176,6 +205,7 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 	float square = off * off * nb; /* the mean of nb of them varies nb times less than one */
 
 	if (block->spacing == 0) {
+		forget_silence(block);
 		block->spacing = block->longest = observed;
 		block->variance = observed * observed / 16;
 		return;

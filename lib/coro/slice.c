@@ -71,10 +71,10 @@ give(struct weir_coro_block *block, uint32_t nb)
 void
 coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 {
-	bool known;
+	bool silent;
 
 	set_slice(block, slice);
-	known = coro_pace_recall(block);
+	silent = coro_pace_recall(block);
 	block->lessons = LESSONS;
 	block->guessed = false;
 	block->by_clock = false;
@@ -84,7 +84,7 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
 	/* Who never checks has no use for looks; who is not known may check for the first time when its slice is long over. */
-	give(block, known && block->spacing == 0 ? 1 : WEIR_CORO_LOOK);
+	give(block, silent ? 1 : WEIR_CORO_LOOK);
 }
 
 /* The ticker knows the end of a slice, and in this resumption another one takes its place, of which it learns late: the clock decides. */

@@ -467,14 +467,57 @@ first_slices(void **state)
 	memset(paces, 0, sizeof(paces));
 	for (uint64_t ns = SLICE / 4; ns <= 4 * SLICE; ns += SLICE / 8)
 		assert_true(checks_of_first_slice(ns) * ns <= SLICE + ns);
-	/* Who is known never to check has no look. */
-	begin_block(another_function);
-	resume();
-	coro_pace_remember(&block);
+}
+
+/* Ends without a check: with a look where its slice began? */
+static bool
+looks_and_never_checks(void)
+{
 	nb_looks = 0;
 	begin_block(another_function);
 	resume();
-	assert_int_equal(nb_looks, 0);
+	coro_pace_remember(&block);
+	return nb_looks > 0;
+}
+
+static bool
+first_slice_is_right(void)
+{
+	return checks_of_first_slice(4 * SLICE) == 1;
+}
+
+/* Who is known never to check has no look. One or two that return early do not tell that, nor any number of those that do not run. */
+static void
+those_that_never_check(void **state)
+{
+	memset(paces, 0, sizeof(paces));
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_true(looks_and_never_checks());
+		assert_true(first_slice_is_right());
+	}
+	for (unsigned int i = 0; i < 100; i++) {
+		begin_block(another_function);
+		block.cancelled = true;
+		resume();
+		coro_pace_remember(&block);
+	}
+	assert_true(first_slice_is_right());
+	for (unsigned int i = 0; i < 100; i++)
+		looks_and_never_checks();
+	assert_false(looks_and_never_checks());
+	/* Now one does, once: whoever follows is taken for one that may, however it ends. */
+	assert_false(first_slice_is_right());
+	assert_true(first_slice_is_right());
+	assert_true(looks_and_never_checks());
+	/* Of one that does and comes to its end more is known, which those do not change that return early. */
+	begin_block(another_function);
+	regular_ns = 100;
+	run_slices(regular, 100);
+	coro_pace_remember(&block);
+	for (unsigned int i = 0; i < 100; i++)
+		assert_true(looks_and_never_checks());
+	begin_block(another_function);
+	assert_true(block.spacing > 199 && block.spacing < 201);
 }
 
 int
@@ -491,6 +534,7 @@ main(void)
 		cmocka_unit_test_setup(long_slices, reset),
 		cmocka_unit_test_setup(learned_from_another, reset),
 		cmocka_unit_test_setup(first_slices, reset),
+		cmocka_unit_test_setup(those_that_never_check, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
