@@ -86,6 +86,7 @@ int
 weir_coro_destroy(struct weir_coro *coro)
 {
 	struct weir_coro_block *block = coro_block_checked(coro);
+	struct coro_class *class;
 	uint32_t word;
 
 	do {
@@ -103,8 +104,12 @@ weir_coro_destroy(struct weir_coro *coro)
 	} while (!__atomic_compare_exchange_n(&block->word, &word,
 		(word & ~0xffffu) | WEIR_CORO_STATE_FREE, true, __ATOMIC_ACQUIRE,
 		__ATOMIC_RELAXED));
+	class = &coro_classes[block->class_id];
+	/* One without an end has not been looked at, and the next one on its stack is innocent. */
+	if (__atomic_load_n(&class->memory.weakest, __ATOMIC_RELAXED) == WEIR_CORO_GUARD_CANARY)
+		coro_check_canary(block);
 	coro_tool_destroy(block);
-	coro_block_put(&coro_classes[block->class_id], block);
+	coro_block_put(class, block);
 	return 0;
 }
 

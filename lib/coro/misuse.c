@@ -20,8 +20,9 @@ static const char *const texts[WEIR_CORO_MISUSE_COUNT] = {
 	[WEIR_CORO_MISUSE_OVERFLOW] = "its stack has overflowed: what lies below may be damaged",
 };
 
-void
-weir_coro_refuse(enum weir_coro_misuse what, const void *handle)
+/* @id: UINT32_MAX where the handle is stale */
+static void
+refuse(enum weir_coro_misuse what, const void *handle, uint32_t id)
 {
 	uint64_t before = __atomic_fetch_add(&counts[what], 1, __ATOMIC_RELAXED);
 
@@ -31,13 +32,18 @@ weir_coro_refuse(enum weir_coro_misuse what, const void *handle)
 		CORO_LOG(ERROR, "refused: %s",
 			what == WEIR_CORO_MISUSE_STALE ? "NULL in place of a coroutine"
 						       : texts[what]);
-	else if (weir_coro_id(handle) == UINT32_MAX)
+	else if (id == UINT32_MAX)
 		CORO_LOG(ERROR, "handle %p: %s", handle, texts[what]);
 	else
-		CORO_LOG(ERROR, "coroutine %u (handle %p): %s", weir_coro_id(handle), handle,
-			texts[what]);
+		CORO_LOG(ERROR, "coroutine %u (handle %p): %s", id, handle, texts[what]);
 	if (before + 1 == TOLD_MAX)
 		CORO_LOG(ERROR, "more of this kind are only counted");
+}
+
+void
+weir_coro_refuse(enum weir_coro_misuse what, const void *handle)
+{
+	refuse(what, handle, handle != NULL ? weir_coro_id(handle) : UINT32_MAX);
 }
 
 uint64_t
@@ -63,7 +69,8 @@ coro_check_canary(const struct weir_coro_block *block)
 
 	if (coro_memory_intact(&class->memory, index))
 		return;
-	weir_coro_refuse(WEIR_CORO_MISUSE_OVERFLOW, coro_handle(block));
+	/* It may be being destroyed, when its handle is stale already. */
+	refuse(WEIR_CORO_MISUSE_OVERFLOW, coro_handle(block), block->id);
 	/* Once: the next look, or who gets this stack next, finds it whole. */
 	coro_memory_prepare(&class->memory, index);
 }

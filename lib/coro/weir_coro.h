@@ -166,7 +166,8 @@ enum weir_coro_guard {
 	 */
 	WEIR_CORO_GUARD_REGION,
 	WEIR_CORO_GUARD_PAGE, /**< a protected page: costs two of the mappings that a process may have (vm.max_map_count) */
-	WEIR_CORO_GUARD_CANARY, /**< a pattern, looked at when a coroutine yields or ends: tells too late, but tells */
+	/** A pattern, looked at when a coroutine ends or is destroyed (checks build: and when it yields): tells too late, but tells. */
+	WEIR_CORO_GUARD_CANARY,
 };
 
 /** A class of stacks. */
@@ -322,7 +323,7 @@ enum weir_coro_misuse {
 	WEIR_CORO_MISUSE_OUTSIDE, /**< yield outside of a coroutine */
 	WEIR_CORO_MISUSE_HOLDING, /**< yield, or end, while holding a lock or in a read section, see weir_coro_hold() */
 	WEIR_CORO_MISUSE_FP, /**< another FP control word when it left, of a class without fp_control (found by the checks build) */
-	WEIR_CORO_MISUSE_OVERFLOW, /**< a canary guard was overwritten (found by the checks build, and at the end of each) */
+	WEIR_CORO_MISUSE_OVERFLOW, /**< a canary guard was overwritten (found by the checks build, and when one ends or is destroyed) */
 	WEIR_CORO_MISUSE_COUNT
 };
 

@@ -333,58 +333,6 @@ raised_exceptions_stay(void **state)
 	all_is_well();
 }
 
-static void __attribute__((no_sanitize("address", "thread"))) scribble(void)
-{
-	volatile char *below = weir_coro_block_of(weir_coro_self())->stack - 8;
-
-	for (int i = 0; i < 8; i++)
-		below[i] = 0x55;
-}
-
-static void
-scribbles(void)
-{
-	scribble();
-}
-
-static void
-scribbles_and_yields(void)
-{
-	scribble();
-	weir_coro_yield();
-}
-
-/* Any build sees it when the coroutine ends; the next one in its place is innocent. */
-static void
-overflow_of_a_canary(void **state)
-{
-	const struct weir_coro_class_param param = {.stack_size = STACK,
-		.max_coroutines = 1,
-		.socket_id = -1,
-		.guard = WEIR_CORO_GUARD_CANARY};
-	struct weir_coro *coro;
-
-	begin(1);
-	assert_int_equal(weir_coro_class_add(&param), 1);
-	coro = weir_coro_create_in(1, scribbles);
-	assert_int_equal(run_to_end(coro), 1);
-	refused(WEIR_CORO_MISUSE_OVERFLOW, 1);
-	assert_int_equal(weir_coro_destroy(coro), 0);
-	coro = weir_coro_create_in(1, counts_to_3);
-	run_to_end(coro);
-	refused(WEIR_CORO_MISUSE_OVERFLOW, 1);
-	assert_int_equal(weir_coro_destroy(coro), 0);
-	/* Builds with checks, when it yields. */
-	coro = weir_coro_create_in(1, scribbles_and_yields);
-	weir_coro_resume_checked(coro);
-	assert_false(weir_coro_has_exited(coro));
-	refused(WEIR_CORO_MISUSE_OVERFLOW, 2);
-	assert_non_null(strstr(last, "overflow"));
-	run_to_end(coro);
-	refused(WEIR_CORO_MISUSE_OVERFLOW, 2);
-	all_is_well();
-}
-
 static void
 what_is_unknown_is_not_counted(void **state)
 {
@@ -582,7 +530,6 @@ main(void)
 		cmocka_unit_test_teardown(yield_with_a_lock, finish_misuse),
 		cmocka_unit_test_teardown(other_fp_control, finish_misuse),
 		cmocka_unit_test_teardown(raised_exceptions_stay, finish_misuse),
-		cmocka_unit_test_teardown(overflow_of_a_canary, finish_misuse),
 		cmocka_unit_test_teardown(what_is_unknown_is_not_counted, finish_misuse),
 		cmocka_unit_test_teardown(second_thread_is_refused, finish_misuse),
 		cmocka_unit_test_teardown(one_of_two_gets_it, finish_misuse),
