@@ -8,9 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SHORT_MESSAGE 512
+
+/* So long who forks waits for another thread's message. */
+#define FORK_PATIENCE_S 1
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static weir_base_log_sink_t sink;
@@ -19,6 +23,48 @@ static int shown_level = WEIR_BASE_LOG_INFO;
 
 /* Set while this thread is inside the sink: a sink that logs must not wait for itself. */
 static __thread bool in_sink;
+
+/*
+ * A child has none but the thread that forks: nobody would give the lock back that another thread has. So that one is waited for,
+ * and what the sink keeps is whole. Not for ever, as the sink may be waiting for a lock which this thread took to fork: then
+ * the child's is made anew. Who forks in the sink, in the child too, has the lock and gives it back.
+ */
+static __thread bool locked_to_fork;
+
+static void
+before_fork(void)
+{
+	struct timespec due;
+
+	if (in_sink)
+		return;
+	clock_gettime(CLOCK_REALTIME, &due);
+	due.tv_sec += FORK_PATIENCE_S;
+	locked_to_fork = pthread_mutex_timedlock(&lock, &due) == 0;
+}
+
+static void
+in_parent(void)
+{
+	if (locked_to_fork)
+		pthread_mutex_unlock(&lock);
+	locked_to_fork = false;
+}
+
+static void
+in_child(void)
+{
+	if (!in_sink)
+		pthread_mutex_init(&lock, NULL);
+	locked_to_fork = false;
+}
+
+/* First of all, so that the lock is taken last: who has locks of his own for a fork may log while he has them. */
+__attribute__((constructor)) static void
+handle_forks(void)
+{
+	(void)pthread_atfork(before_fork, in_parent, in_child);
+}
 
 static void
 to_stderr(enum weir_base_log_level level, const char *module, const char *message)

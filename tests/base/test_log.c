@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "weir_base.h"
@@ -216,6 +217,106 @@ sink_is_called_by_one_at_a_time(void **state)
 	assert_int_equal(heard.overlaps, 0);
 }
 
+static bool in_sink, was_in_sink, may_leave;
+
+/* A child of fork(2) that logs, and is ended if it hangs. @return 0; 2: it began while another thread was in the sink */
+static int
+child_logs(void)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		alarm(10);
+		weir_base_log(WEIR_BASE_LOG_INFO, "test", "said by a child");
+		weir_base_log_set_sink(NULL, NULL);
+		_exit(in_sink ? 2 : 0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* The first one stays for a while: 10 ms, or until it may leave. */
+static void
+hear_slowly(void *arg, enum weir_base_log_level level, const char *module, const char *message)
+{
+	if (strcmp(message, "stay") != 0)
+		return;
+	__atomic_store_n(&in_sink, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&was_in_sink, true, __ATOMIC_RELEASE);
+	do
+		usleep(10000);
+	while (!__atomic_load_n(&may_leave, __ATOMIC_ACQUIRE));
+	__atomic_store_n(&in_sink, false, __ATOMIC_RELEASE);
+}
+
+static void *
+stay_in_sink(void *arg)
+{
+	weir_base_log(WEIR_BASE_LOG_INFO, "test", "stay");
+	return NULL;
+}
+
+static int
+fork_beside(bool leaves)
+{
+	pthread_t thread;
+	int rc;
+
+	may_leave = leaves;
+	was_in_sink = false;
+	weir_base_log_set_sink(hear_slowly, NULL);
+	assert_int_equal(pthread_create(&thread, NULL, stay_in_sink, NULL), 0);
+	while (!__atomic_load_n(&was_in_sink, __ATOMIC_ACQUIRE))
+		usleep(100);
+	rc = child_logs();
+	__atomic_store_n(&may_leave, true, __ATOMIC_RELEASE);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	return rc;
+}
+
+/* It is waited for. */
+static void
+forks_beside_a_thread_that_logs(void **state)
+{
+	unsigned int nb_waited = 0;
+
+	for (unsigned int i = 0; i < 20; i++)
+		nb_waited += fork_beside(true) == 0;
+	/* Not by all on a machine that lets one stand still. */
+	assert_in_range(nb_waited, 15, 20);
+}
+
+/* But not for ever: it may be waiting for something that the forking thread has. */
+static void
+forks_beside_a_sink_that_hangs(void **state)
+{
+	assert_int_equal(fork_beside(false), 2);
+	weir_base_log(WEIR_BASE_LOG_INFO, "test", "the parent goes on");
+}
+
+static void
+fork_here(void *arg, enum weir_base_log_level level, const char *module, const char *message)
+{
+	int *nb = arg;
+
+	(*nb)++;
+	assert_int_equal(child_logs(), 0);
+}
+
+static void
+sink_may_fork(void **state)
+{
+	int nb = 0;
+
+	weir_base_log_set_sink(fork_here, &nb);
+	weir_base_log(WEIR_BASE_LOG_INFO, "test", "x");
+	weir_base_log(WEIR_BASE_LOG_INFO, "test", "x");
+	assert_int_equal(nb, 2);
+}
+
 int
 main(void)
 {
@@ -229,6 +330,9 @@ main(void)
 		cmocka_unit_test_teardown(standard_error_without_sink, restore),
 		cmocka_unit_test_teardown(sink_may_log, restore),
 		cmocka_unit_test_teardown(sink_is_called_by_one_at_a_time, restore),
+		cmocka_unit_test_teardown(forks_beside_a_thread_that_logs, restore),
+		cmocka_unit_test_teardown(forks_beside_a_sink_that_hangs, restore),
+		cmocka_unit_test_teardown(sink_may_fork, restore),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
