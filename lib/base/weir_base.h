@@ -30,6 +30,10 @@ enum weir_base_log_level {
 /**
  * Where log messages go.
  *
+ * It may log, which goes to standard error then, and fork. It must not wait for another thread, which may be waiting to log; nor call
+ * functions of this toolkit, which may log while they hold a lock, but for those that are said to be fit for it. A fork() of another
+ * thread waits until it returns, so that the child's log is free and what a sink keeps is whole; not for longer than a second, though.
+ *
  * @param arg      as given to weir_base_log_set_sink()
  * @param level    weight of the message
  * @param module   who speaks: "graph", "node" ...

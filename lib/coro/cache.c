@@ -223,13 +223,15 @@ cache_refill(struct coro_class *class, struct coro_cache *cache)
 		raid(class, &cache->free, cache, want);
 }
 
-/* Under the class' lock. @trimming: were some being trimmed? */
+/* @trimming: were some being trimmed? */
 static struct weir_coro_block *
-get_locked(struct coro_class *class, struct coro_cache *cache, bool *trimming)
+get_locked(
+	struct coro_class *class, struct coro_cache *cache, bool *trimming, struct coro_news *news)
 {
 	struct weir_coro_block *block;
 	uint64_t out;
 
+	pthread_mutex_lock(&class->lock);
 	if (cache->free.first == NULL)
 		cache_refill(class, cache);
 	block = pop(&cache->free);
@@ -239,6 +241,9 @@ get_locked(struct coro_class *class, struct coro_cache *cache, bool *trimming)
 	if (block == NULL)
 		errno = class->nb_fresh < class->memory.nb ? ENOMEM : EAGAIN;
 	*trimming = class->trimming.nb > 0;
+	if (__builtin_expect(class->memory.weaker != 0 || class->news.refused != 0, 0))
+		coro_news_take(class, news);
+	pthread_mutex_unlock(&class->lock);
 	return block;
 }
 
@@ -246,19 +251,18 @@ static struct weir_coro_block *
 get_slowly(struct coro_class *class, struct coro_cache *cache)
 {
 	struct weir_coro_block *block;
+	struct coro_news news = {0};
 	bool trimming;
 
-	pthread_mutex_lock(&class->lock);
-	block = get_locked(class, cache, &trimming);
-	pthread_mutex_unlock(&class->lock);
-	if (block != NULL || !trimming)
-		return block;
-	/* Now nobody trims. */
-	pthread_mutex_lock(&class->trim_lock);
-	pthread_mutex_lock(&class->lock);
-	block = get_locked(class, cache, &trimming);
-	pthread_mutex_unlock(&class->lock);
-	pthread_mutex_unlock(&class->trim_lock);
+	block = get_locked(class, cache, &trimming, &news);
+	if (block == NULL && trimming) {
+		/* Now nobody trims. */
+		pthread_mutex_lock(&class->trim_lock);
+		block = get_locked(class, cache, &trimming, &news);
+		pthread_mutex_unlock(&class->trim_lock);
+	}
+	if (__builtin_expect(news.weaker != 0 || news.refused != 0, 0))
+		coro_news_tell(class, &news);
 	return block;
 }
 

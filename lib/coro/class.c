@@ -100,10 +100,7 @@ coro_block_fresh(struct coro_class *class)
 	rc = coro_memory_prepare(&class->memory, index);
 	if (rc < 0) {
 		if (!class->told)
-			CORO_LOG(ERROR,
-				"class %u: no guard below stack %zu: %s; it is told once that no "
-				"coroutines can be created for that",
-				class->id, index, strerror(-rc));
+			class->news = (struct coro_news){.refused = -rc, .index = index};
 		class->told = true;
 		return NULL;
 	}
@@ -117,6 +114,29 @@ coro_block_fresh(struct coro_class *class)
 	block->id = class->first_id + (uint32_t)index;
 	block->fp_control = class->param.fp_control;
 	return block;
+}
+
+void
+coro_news_take(struct coro_class *class, struct coro_news *news)
+{
+	news->weaker |= class->memory.weaker;
+	class->memory.weaker = 0;
+	if (class->news.refused == 0)
+		return;
+	news->refused = class->news.refused;
+	news->index = class->news.index;
+	class->news.refused = 0;
+}
+
+void
+coro_news_tell(const struct coro_class *class, const struct coro_news *news)
+{
+	coro_memory_tell(news->weaker);
+	if (news->refused != 0)
+		CORO_LOG(ERROR,
+			"class %u: no guard below stack %zu: %s; it is told once that no "
+			"coroutines can be created for that",
+			class->id, news->index, strerror(news->refused));
 }
 
 static int
@@ -140,7 +160,7 @@ param_check(const struct weir_coro_class_param *param)
 	return 0;
 }
 
-/* Under the lock of classes. */
+/* The next one, which nobody knows of as yet. @return 0 or negative errno */
 static int
 class_make(const struct weir_coro_class_param *param)
 {
@@ -175,7 +195,7 @@ class_make(const struct weir_coro_class_param *param)
 	}
 	pthread_mutex_init(&class->trim_lock, NULL);
 	pthread_mutex_init(&class->lock, NULL);
-	return (int)coro_nb_classes++;
+	return 0;
 }
 
 static int
@@ -183,10 +203,12 @@ class_add(const struct weir_coro_class_param *param)
 {
 	int rc = param_check(param);
 
+	if (rc == 0)
+		rc = class_make(param);
 	if (rc < 0)
 		return rc;
 	coro_classes_lock();
-	rc = class_make(param);
+	rc = (int)coro_nb_classes++;
 	coro_classes_unlock();
 	return rc;
 }
@@ -265,8 +287,6 @@ weir_coro_cleanup(void)
 		coro_class_count(&coro_classes[c], &stats);
 		alive += stats.live;
 	}
-	if (alive > 0)
-		CORO_LOG(WARNING, "%" PRIu64 " coroutines were alive and are gone", alive);
 	for (unsigned int c = 0; c < coro_nb_classes; c++) {
 		coro_tools_forget(&coro_classes[c]);
 		class_free(&coro_classes[c]);
@@ -274,4 +294,6 @@ weir_coro_cleanup(void)
 	coro_nb_classes = 0;
 	generation += GENERATION_STEP;
 	coro_classes_unlock();
+	if (alive > 0)
+		CORO_LOG(WARNING, "%" PRIu64 " coroutines were alive and are gone", alive);
 }

@@ -44,6 +44,7 @@ struct coro_memory {
 	enum weir_coro_guard guard; /* what it is, never BEST */
 	/* Of memory that was locked later: */
 	enum weir_coro_guard weakest; /* that any slot has */
+	unsigned int weaker;          /* a bit for each guard that is to be told of */
 	size_t canaries_from; /* this slot and those after it have canaries, whatever the guard is */
 	size_t pages_left; /* protected pages for which there were mappings when that was looked at last */
 	int socket_id;
@@ -72,6 +73,9 @@ void coro_memory_fini(struct coro_memory *memory);
 
 /* Before slot @index is used for the first time: put its guard up. One thread at a time, one slot after the other. 0 or negative errno */
 int coro_memory_prepare(struct coro_memory *memory, size_t index);
+
+/* Tell of weaker guards, without a lock. */
+void coro_memory_tell(unsigned int weaker);
 
 /* Lowest usable byte of the stack of a slot; one past its last byte, aligned to 64; its parameters. */
 static inline char *
@@ -183,6 +187,16 @@ struct coro_cache {
 	struct coro_cache *next; /* of the class, under its lock */
 };
 
+/*
+ * Nothing is logged under a lock of this library: what is called then, the program's sink, may ask how a class is, create
+ * coroutines or fork.
+ */
+struct coro_news {
+	unsigned int weaker; /* see struct coro_memory */
+	int refused;         /* errno: a stack got no guard */
+	size_t index;        /* this one */
+};
+
 /* A class. */
 struct coro_class {
 	struct weir_coro_class_param param;
@@ -194,6 +208,7 @@ struct coro_class {
 	pthread_mutex_t trim_lock; /* of who trims, to be taken before the other one */
 	pthread_mutex_t lock;      /* of what follows */
 	size_t nb_fresh;           /* blocks that were ever used */
+	struct coro_news news;     /* to be told by who has the lock, after it */
 	bool told;                 /* that the next one got no guard */
 	struct coro_list free;     /* others were used since, as a rule: their pages are there */
 	struct coro_list trimming; /* whose stacks are being given back: none without trim_lock */
@@ -225,6 +240,9 @@ struct weir_coro *coro_handle(const struct weir_coro_block *block);
 struct weir_coro_block *coro_block_checked(const struct weir_coro *coro); /* NULL when stale */
 /* One that no coroutine has had yet, under the class' lock. NULL: there is none, or it has no guard */
 struct weir_coro_block *coro_block_fresh(struct coro_class *class);
+/* What has come up, under the class' lock; then it is told without. */
+void coro_news_take(struct coro_class *class, struct coro_news *news);
+void coro_news_tell(const struct coro_class *class, const struct coro_news *news);
 
 /* cache.c */
 int coro_caches_init(void);

@@ -367,21 +367,29 @@ page_fits(struct coro_memory *memory)
 	return left > 0;
 }
 
-/* What is told when memory was locked after the class was made. */
+/* Memory was locked after the class was made: it is told when the class' lock is not held any more. */
 static void
 weaken(struct coro_memory *memory, enum weir_coro_guard guard)
 {
 	if (memory->weakest == guard)
 		return;
 	__atomic_store_n(&memory->weakest, guard, __ATOMIC_RELAXED);
-	CORO_LOG(WARNING,
-		"memory was locked since the class was made: instead of guard regions stacks that "
-		"are new get %s%s",
-		guard_name(guard),
-		guard == WEIR_CORO_GUARD_CANARY
-			? " only, which tells of an overflow when its harm is done: "
-			  "vm.max_map_count allows no more protected pages"
-			: "");
+	memory->weaker |= 1u << guard;
+}
+
+void
+coro_memory_tell(unsigned int weaker)
+{
+	for (enum weir_coro_guard guard = 0; guard <= WEIR_CORO_GUARD_CANARY; guard++)
+		if ((weaker >> guard & 1) != 0)
+			CORO_LOG(WARNING,
+				"memory was locked since the class was made: instead of guard "
+				"regions stacks that are new get %s%s",
+				guard_name(guard),
+				guard == WEIR_CORO_GUARD_CANARY
+					? " only, which tells of an overflow when its harm is "
+					  "done: vm.max_map_count allows no more protected pages"
+					: "");
 }
 
 /* Locked memory takes protected pages, which cost mappings. When there are no more of those, the rest has canaries. */

@@ -423,6 +423,8 @@ weir_coro_watchdog_start(const struct weir_coro_watchdog_param *param)
 int
 weir_coro_watchdog_stop(void)
 {
+	uint64_t left;
+
 	if (is_watchdog)
 		return -EDEADLK;
 	pthread_mutex_lock(&control);
@@ -437,9 +439,10 @@ weir_coro_watchdog_stop(void)
 	pthread_join(watchdog, NULL);
 	pthread_cond_destroy(&wake);
 	running = false;
-	if (untold > 0)
-		CORO_LOG(WARNING, "%" PRIu64 " overruns of slices were not told", untold);
+	left = untold;
 	pthread_mutex_unlock(&control);
+	if (left > 0)
+		CORO_LOG(WARNING, "%" PRIu64 " overruns of slices were not told", left);
 	return 0;
 }
 

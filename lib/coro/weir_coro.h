@@ -37,7 +37,8 @@
  * whether its class has fp_control or not.
  *
  * Errors: functions that return a pointer return NULL and set errno; the log says why where it is not the caller's
- * loop that will see it again and again (an empty pool does not log). Misuse that would corrupt memory (resuming a coroutine that
+ * loop that will see it again and again (an empty pool does not log). No lock is held while something is logged: a log sink
+ * (weir_base_log_set_sink()) may call all of these functions, but must not yield. Misuse that would corrupt memory (resuming a coroutine that
  * runs, has exited, or was destroyed; yielding outside of one) is refused and counted, see weir_coro_misuse().
  *
  * A struct weir_coro is a handle, not memory: it carries the generation of what it stands for, so that one of a coroutine that
