@@ -389,8 +389,11 @@ start_thread(void)
 int
 weir_coro_watchdog_start(const struct weir_coro_watchdog_param *param)
 {
-	int rc = param_check(param);
+	int rc;
 
+	if (is_watchdog) /* who stops it has the lock, and waits for this thread */
+		return -EDEADLK;
+	rc = param_check(param);
 	if (rc < 0)
 		return rc;
 	coro_report_ready();

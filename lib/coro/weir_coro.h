@@ -428,9 +428,9 @@ struct weir_coro_watchdog_param {
  * weir_coro_signal_stack() in each thread) as coroutines' stacks are small, and SA_RESTART if there are system calls that should
  * not return EINTR.
  *
- * Any thread. @p report is called by the watchdog's own.
+ * Any thread but the watchdog's own, which calls @p report.
  *
- * @return 0; -EINVAL (negative or no number, a signal without a handler), -EALREADY, -EAGAIN, -ENOMEM
+ * @return 0; -EINVAL (negative or no number, a signal without a handler), -EALREADY, -EDEADLK in @p report, -EAGAIN, -ENOMEM
  */
 int weir_coro_watchdog_start(const struct weir_coro_watchdog_param *param);
 

@@ -37,8 +37,11 @@ on_signal(int number)
 static inline void
 on_overrun(void *arg, const struct weir_coro_overrun *overrun)
 {
+	const struct weir_coro_watchdog_param another = {0};
+
 	CHECK(arg == &nb_told);
 	CHECK(weir_coro_watchdog_stop() == -EDEADLK);
+	CHECK(weir_coro_watchdog_start(&another) == -EDEADLK);
 	CHECK(overrun->ran_ns < 2 * PATIENT * MS);
 	last = *overrun;
 	sum_told += 1 + overrun->untold;
