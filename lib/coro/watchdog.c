@@ -97,6 +97,7 @@ coro_watchdog_forked(void)
 {
 	pthread_mutex_init(&control, NULL);
 	running = false;
+	is_watchdog = false; /* though report() forked */
 	self.looked = weir_base_cycles();
 }
 

@@ -412,9 +412,9 @@ struct weir_coro_watchdog_param {
 	uint64_t period_ns;   /**< it looks so often: 1 ms */
 	uint64_t interval_ns; /**< one is told in this time, others are counted: 1 s */
 	int signal; /**< sent to the thread, whose handler calls weir_coro_watchdog_report(): SIGURG, say; 0: no backtraces */
-	void (*report)(
-		void *arg, const struct weir_coro_overrun *overrun); /**< NULL: the log is told */
-	void *arg;                                                   /**< report's */
+	/** Called by the watchdog's own thread. A child that it forks must not return from it. NULL: the log is told. */
+	void (*report)(void *arg, const struct weir_coro_overrun *overrun);
+	void *arg; /**< report's */
 };
 
 /**

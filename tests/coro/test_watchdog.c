@@ -316,6 +316,40 @@ a_child_has_none(void **state)
 	assert_int_equal(weir_coro_watchdog_stop(), 0);
 }
 
+/* So has a child that its own thread makes. */
+static void
+forks(void *arg, const struct weir_coro_overrun *overrun)
+{
+	const struct weir_coro_watchdog_param own = {0};
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		alarm(10);
+		if (weir_coro_watchdog_stop() != -EALREADY || weir_coro_watchdog_start(&own) != 0)
+			_exit(1);
+		_exit(weir_coro_watchdog_stop() == 0 ? 0 : 2);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	__atomic_fetch_add(&nb_told, 1, __ATOMIC_RELEASE);
+}
+
+static void
+a_child_of_its_own_has_none(void **state)
+{
+	struct weir_coro_watchdog_param watched = param(MS, HOUR);
+	struct weir_coro *coro = made(overruns);
+
+	watched.report = forks;
+	watched.signal = 0;
+	expect_more(1, 0);
+	watch_as(watched);
+	weir_coro_resume(coro);
+	await(&nb_told, 1);
+	assert_int_equal(weir_coro_watchdog_stop(), 0);
+	weir_coro_destroy(coro);
+}
+
 int
 main(void)
 {
@@ -328,6 +362,7 @@ main(void)
 		TEST(threads_come_and_go),
 		TEST(what_is_wrong_is_refused),
 		TEST(a_child_has_none),
+		TEST(a_child_of_its_own_has_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
