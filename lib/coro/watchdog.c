@@ -7,9 +7,11 @@
  *      looks      |     |     |     |     |     |
  *      resumed  1 |  2    3   |  4                       4 was seen four times
  *
- * What is read is being written to meanwhile, by plain stores: numbers only, and all of them count only if
- * the same coroutine is still there when they were read. Its block may be another's by then, but it is memory: blocks
- * are unmapped by weir_coro_cleanup(), which stops the watchdog first.
+ * What is read is being written to meanwhile, by plain stores: numbers only. Its block may be another's by then, but it is memory:
+ * blocks are unmapped by weir_coro_cleanup(), which stops the watchdog first. Whoever is found runs at some moment of the look.
+ * Numbers of resumptions grow, and are read after that moment: who has the one that it had at an earlier look has not left
+ * meanwhile. So the innermost ones may come and go while they are read. What must not have changed is the outermost one, or some
+ * between may have been overlooked: then it is looked once more. Who was seen before and is not found is remembered for a while.
  *
  * Time is taken after the first look, and before the second, so that what the watchdog itself takes is not counted.
  *
@@ -38,6 +40,12 @@
 /* Coroutines that wait for each other on a thread, as far as looked at: the innermost ones. */
 #define DEPTH 8
 
+/* Of a thread that are remembered. */
+#define SEEN (2 * DEPTH)
+
+/* At a thread where the outermost one was changing: it has no overrun, as a rule. */
+#define LOOKS_MAX 8
+
 /* Told of at a look, however many threads there are. */
 #define TOLD_MAX 16
 
@@ -62,8 +70,8 @@ struct request {
 
 /* Of each thread, in its own memory. All but the request is looked at under the threads' lock. */
 struct coro_watched {
-	struct seen seen[DEPTH];
-	uint64_t looked; /* cycles: the last look */
+	struct seen seen[SEEN]; /* last seen first */
+	uint64_t looked;        /* cycles: the last look */
 	struct request request;
 };
 
@@ -107,28 +115,72 @@ current_of(const struct weir_coro_thread *thread)
 	return *(const struct weir_coro_block *const volatile *)&thread->current;
 }
 
-/* What runs on a thread, innermost first. @return how many; 0 also when that has changed while it was read */
-LOOK_ANYWAY static unsigned int
-look(const struct weir_coro_thread *thread, struct seen *chain)
+/* @return who resumed it, or NULL */
+LOOK_ANYWAY static const struct weir_coro_block *
+read_block(const volatile struct weir_coro_block *block, struct seen *seen)
 {
-	const volatile struct weir_coro_block *block = current_of(thread);
+	*seen = (struct seen){
+		.block = (const struct weir_coro_block *)block, .generation = block->word >> 16};
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	seen->resumes = block->resumes;
+	seen->slice = block->slice;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return block->outer;
+}
+
+/* Is it what it was when it was read, and runs? */
+LOOK_ANYWAY static bool
+is_running(const struct seen *seen)
+{
+	const volatile struct weir_coro_block *block = seen->block;
+
+	return block->word == (seen->generation << 16 | WEIR_CORO_STATE_RUNNING) &&
+	       block->resumes == seen->resumes;
+}
+
+LOOK_ANYWAY static const struct weir_coro_block *
+outer_of(const struct seen *seen)
+{
+	return *(const struct weir_coro_block *const volatile *)&seen->block->outer;
+}
+
+/* @return how many of @chain were read; 0 also when that has to be done again */
+LOOK_ANYWAY static unsigned int
+read_chain(const struct weir_coro_block *block, struct seen *chain)
+{
+	const struct weir_coro_block *outer = NULL;
 	unsigned int nb = 0;
 
-	for (; block != NULL && nb < DEPTH; block = block->outer)
-		chain[nb++] = (struct seen){
-			.block = (const struct weir_coro_block *)block,
-			.generation = block->word >> 16,
-			.resumes = block->resumes,
-			.slice = block->slice,
-		};
-	if (nb == 0)
-		return 0;
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	block = chain[0].block;
-	return current_of(thread) == block && block->resumes == chain[0].resumes &&
-			       block->word >> 16 == chain[0].generation
-		       ? nb
-		       : 0;
+	for (; block != NULL && nb < DEPTH; block = outer) {
+		outer = read_block(block, &chain[nb]);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		/* Another one in its place has begun to count anew. */
+		if (*(const volatile uint32_t *)&block->word >> 16 != chain[nb++].generation)
+			return 0;
+	}
+	return is_running(&chain[nb - 1]) && outer_of(&chain[nb - 1]) == outer ? nb : 0;
+}
+
+/* What runs on a thread, innermost first. @return false: it was changing all the time */
+static bool
+look(const struct weir_coro_thread *thread, struct seen *chain, unsigned int *nb)
+{
+	const struct weir_coro_block *block;
+
+	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
+		block = current_of(thread);
+		*nb = block != NULL ? read_chain(block, chain) : 0;
+		if (block == NULL || *nb > 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_same(const struct seen *one, const struct seen *other)
+{
+	return one->block == other->block && one->resumes == other->resumes &&
+	       one->generation == other->generation;
 }
 
 /* Since when is it known? */
@@ -139,14 +191,32 @@ recognize(struct seen *found, const struct coro_watched *watched, uint64_t now)
 
 	found->since = now;
 	found->earliest = watched->looked;
-	for (unsigned int i = 0; i < DEPTH && before[i].block != NULL; i++) {
-		if (before[i].block != found->block || before[i].resumes != found->resumes ||
-			before[i].generation != found->generation)
+	for (unsigned int i = 0; i < SEEN && before[i].block != NULL; i++) {
+		if (!is_same(&before[i], found))
 			continue;
 		found->since = before[i].since;
 		found->earliest = before[i].earliest;
 		found->known = before[i].known;
 	}
+}
+
+/* Those that were found, and of the others as many as there is room for. */
+static void
+remember(struct coro_watched *watched, const struct seen *chain, unsigned int nb)
+{
+	struct seen before[SEEN];
+	unsigned int found;
+
+	memcpy(before, watched->seen, sizeof(before));
+	memcpy(watched->seen, chain, nb * sizeof(chain[0]));
+	for (unsigned int i = 0; i < SEEN && before[i].block != NULL && nb < SEEN; i++) {
+		for (found = 0; found < nb && !is_same(&watched->seen[found], &before[i]); found++)
+			;
+		if (found == nb)
+			watched->seen[nb++] = before[i];
+	}
+	if (nb < SEEN)
+		watched->seen[nb].block = NULL;
 }
 
 static uint64_t
@@ -211,6 +281,16 @@ may_tell(uint64_t now, unsigned int nb_told)
 }
 
 /*
+ * May most of its time have gone to one that it resumed? One that is new has had a period at most; and to wait for what becomes of
+ * it, and then of the next one, would be to find who waits too late.
+ */
+static bool
+may_wait(const struct seen *seen, const struct seen *inner, uint64_t now)
+{
+	return inner->since < now && 2 * (now - inner->earliest) >= ran(seen, now);
+}
+
+/*
  * Who of those on a thread is to blame, if any: one that is over and does not wait for another that is over, known to be, or will be
  * soon, as most of the time may have gone there.
  */
@@ -224,7 +304,7 @@ find_overrun(struct seen *chain, unsigned int nb, uint64_t now)
 
 		if (chain[i].known || !is_over(&chain[i], now))
 			continue;
-		if (i > 0 && !excused && 2 * (now - chain[i - 1].earliest) >= ran(&chain[i], now))
+		if (i > 0 && !excused && may_wait(&chain[i], &chain[i - 1], now))
 			continue;
 		chain[i].known = true;
 		found = excused ? found : &chain[i];
@@ -236,20 +316,20 @@ find_overrun(struct seen *chain, unsigned int nb, uint64_t now)
 static bool
 look_at(struct coro_thread *thread, struct weir_coro_overrun *told, unsigned int nb_told)
 {
-	struct seen chain[DEPTH] = {0};
+	struct seen chain[DEPTH];
 	uint64_t before = weir_base_cycles(), after;
-	unsigned int nb = look(thread->fast, chain);
 	const struct seen *found;
+	unsigned int nb;
 
-	/* Nothing, or it was changing: what was seen before is still what it was, if it is seen again. */
-	if (nb == 0)
+	/* What was seen before is still what it was, if it is seen again. */
+	if (!look(thread->fast, chain, &nb))
 		return false;
 	after = weir_base_cycles();
 	for (unsigned int i = 0; i < nb; i++)
 		recognize(&chain[i], thread->watched, after);
 	thread->watched->looked = before;
 	found = find_overrun(chain, nb, before);
-	memcpy(thread->watched->seen, chain, sizeof(chain));
+	remember(thread->watched, chain, nb);
 	if (found == NULL)
 		return false;
 	__atomic_fetch_add(&overruns, 1, __ATOMIC_RELAXED);

@@ -419,10 +419,13 @@ struct weir_coro_watchdog_param {
 
 /**
  * Begin to look at the coroutines that run on watched threads, from a thread of its own. One whose resumption takes longer than
- * the limit by two periods is found for sure, one that stays within it never. Costs those threads nothing.
+ * the limit by two periods is found for sure (as long as the kernel lets the watchdog run in time), one that stays within it
+ * never. Costs those threads next to nothing: it takes some lines of their caches away for a moment.
  *
  * Coroutines that were not given a slice have the least time for one. One that waits for another that it resumed
- * runs on: who of them took most of the time is told of. Each resumption is told of once.
+ * runs on: who of them took most of the time is told of. So where one that it resumed may have taken half of its time, who waits is
+ * found only if that one is not, and in twice that time. Of those that wait for each other the innermost eight are looked at. Each
+ * resumption is told of once.
  *
  * The handler of the signal is the program's, as libraries install none. It must be there before this is called; SA_ONSTACK (with
  * weir_coro_signal_stack() in each thread) as coroutines' stacks are small, and SA_RESTART if there are system calls that should
