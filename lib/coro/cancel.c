@@ -18,27 +18,37 @@ weir_coro_cancel(struct weir_coro *coro)
 	return 0;
 }
 
-void
-weir_coro_cleanup_push(struct weir_coro_cleanup_entry *entry)
+/* Outside of coroutines: the same code runs there, too. */
+static __thread struct weir_coro_cleanup_entry *outside;
+
+/* The last one of who runs here. To be used at once: another thread may run it later. */
+static struct weir_coro_cleanup_entry **
+last_cleanup(void)
 {
 	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
-	if (block == NULL || entry == NULL)
+	return block != NULL ? &block->cleanups : &outside;
+}
+
+void
+weir_coro_cleanup_push(struct weir_coro_cleanup_entry *entry)
+{
+	struct weir_coro_cleanup_entry **last = last_cleanup();
+
+	if (entry == NULL)
 		return;
-	entry->next = block->cleanups;
-	block->cleanups = entry;
+	entry->next = *last;
+	*last = entry;
 }
 
 void
 weir_coro_cleanup_pop(bool execute)
 {
-	struct weir_coro_block *block = weir_coro_thread_now()->current;
-	struct weir_coro_cleanup_entry *entry;
+	struct weir_coro_cleanup_entry **last = last_cleanup(), *entry = *last;
 
-	if (block == NULL || block->cleanups == NULL)
+	if (entry == NULL)
 		return;
-	entry = block->cleanups;
-	block->cleanups = entry->next;
+	*last = entry->next;
 	if (execute && entry->run != NULL)
 		entry->run(entry->arg);
 }

@@ -283,11 +283,12 @@ struct weir_coro_cleanup_entry {
 
 /**
  * Have it called when the calling coroutine ends. It must be taken back before the function returns whose variable
- * @p entry is, be it the one that the coroutine runs.
+ * @p entry is, be it the one that the coroutine runs. Outside of coroutines it is kept as well, for the calling thread, so that the same
+ * code runs in both: there only weir_coro_cleanup_pop() calls it.
  */
 void weir_coro_cleanup_push(struct weir_coro_cleanup_entry *entry);
 
-/** Take the last one back; @p execute: and call it. */
+/** Take the last one back, outside of coroutines the thread's; @p execute: and call it. */
 void weir_coro_cleanup_pop(bool execute);
 
 /**

@@ -288,16 +288,51 @@ a_cancelled_one_may_go_on(void **state)
 static void
 outside(void **state)
 {
-	struct weir_coro_cleanup_entry entry = {.run = count_late};
-
 	start(1, 0, 0);
-	late_runs = 0;
-	weir_coro_cleanup_push(&entry);
-	weir_coro_cleanup_pop(true);
-	assert_int_equal(late_runs, 0);
 	assert_false(weir_coro_self_cancelled());
 	assert_int_equal(weir_coro_join(made(yields_once)), -EPERM);
 	assert_int_equal(weir_coro_cancel(NULL), -EINVAL);
+}
+
+static void
+takes_two(void)
+{
+	struct thing first, second;
+
+	take(&first, 1);
+	take(&second, 2);
+	weir_coro_maybe_yield();
+	weir_coro_cleanup_pop(true);
+	weir_coro_cleanup_pop(true);
+	/* There are no more of its own. */
+	weir_coro_cleanup_pop(true);
+}
+
+/* The same code, in a coroutine and outside: who registered them each takes back its own. */
+static void
+cleanups_outside(void **state)
+{
+	static const int order[] = {2, 1, 2, 1, 100};
+	struct weir_coro *coro;
+	struct thing thing;
+
+	start(1, 0, 0);
+	held = nb_given_back = 0;
+	coro = made(takes_two);
+	weir_coro_resume(coro);
+	takes_two();
+	assert_int_equal(held, 2);
+	take(&thing, 100);
+	run_to_end(coro);
+	assert_int_equal(held, 1);
+	weir_coro_cleanup_pop(true);
+	assert_int_equal(nb_given_back, LENGTH(order));
+	assert_memory_equal(given_back, order, sizeof(order));
+	take(&thing, 7);
+	weir_coro_cleanup_pop(false);
+	weir_coro_cleanup_pop(true);
+	assert_int_equal(held, 1);
+	free(thing.memory);
 }
 
 static void
@@ -504,6 +539,7 @@ main(void)
 		cmocka_unit_test_teardown(cleanups_may_yield, finish),
 		cmocka_unit_test_teardown(a_cancelled_one_may_go_on, finish),
 		cmocka_unit_test_teardown(outside, finish),
+		cmocka_unit_test_teardown(cleanups_outside, finish),
 		cmocka_unit_test_teardown(popping_none_is_nothing, finish),
 		cmocka_unit_test_teardown(from_another_thread, finish),
 		cmocka_unit_test_teardown(joining, finish),
