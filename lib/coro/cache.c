@@ -31,6 +31,9 @@
 /* An owner is at its list for some instructions; if it lost its CPU there, until it has it again. */
 #define PATIENCE 10000
 
+/* Blocks that were never used, got ready at a time. */
+#define FRESH_MAX 32
+
 /* Of each thread that created or destroyed any: freed when it ends. */
 static __thread struct coro_cache *caches[CORO_CLASSES_MAX];
 static pthread_key_t thread_key;
@@ -208,7 +211,10 @@ coro_cache_of(struct coro_class *class)
 	return cache;
 }
 
-/* From the class into the thread's cache: half of what it may keep, at least one; of others when the class has none. */
+/*
+ * From the class into the thread's cache: half of what it may keep, at least one; of others when the class has none. Those that were never
+ * used need a guard each, a system call: some at a time.
+ */
 static void
 cache_refill(struct coro_class *class, struct coro_cache *cache)
 {
@@ -217,7 +223,8 @@ cache_refill(struct coro_class *class, struct coro_cache *cache)
 
 	want -= coro_list_move(&cache->free, &class->free, want);
 	want -= coro_list_move(&cache->free, &class->trimmed, want);
-	for (; want > 0 && (block = coro_block_fresh(class)) != NULL; want--)
+	for (unsigned int fresh = want < FRESH_MAX ? want : FRESH_MAX;
+		fresh > 0 && (block = coro_block_fresh(class)) != NULL; fresh--, want--)
 		push(&cache->free, block);
 	if (cache->free.first == NULL)
 		raid(class, &cache->free, cache, want);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Classes of coroutines: how many there are, what threads keep of them, what is told of them. */
+#include "coro_private.h"
 #include "coro_test.h"
 #include "weir_base_hist.h"
 
@@ -341,6 +342,25 @@ no_guard_is_an_error(void **state)
 	assert_int_equal(errno, EAGAIN);
 }
 
+/* Whoever creates the first one does not wait for all that its thread may keep; nor does who creates all. */
+static void
+few_are_made_at_a_time(void **state)
+{
+	const size_t nb = 10000;
+	size_t before, most = 0;
+
+	start(nb, 0, (unsigned int)nb);
+	for (size_t i = 0; i < nb; i++) {
+		before = coro_classes[0].nb_fresh;
+		made(nothing);
+		if (coro_classes[0].nb_fresh - before > most)
+			most = coro_classes[0].nb_fresh - before;
+	}
+	assert_in_range(most, 2, 64);
+	assert_int_equal(coro_classes[0].nb_fresh, nb);
+	assert_null(weir_coro_create(nothing));
+}
+
 static void
 classes_are_apart(void **state)
 {
@@ -525,6 +545,7 @@ main(void)
 		cmocka_unit_test_teardown(cleanup_tells_who_is_left, finish),
 		cmocka_unit_test_teardown(bad_classes_are_refused, finish),
 		cmocka_unit_test_teardown(no_guard_is_an_error, finish),
+		cmocka_unit_test_teardown(few_are_made_at_a_time, finish),
 		cmocka_unit_test_teardown(classes_are_apart, finish),
 		cmocka_unit_test_teardown(high_water_is_seen, finish),
 	};
