@@ -11,7 +11,8 @@
 #include "coro_private.h"
 #include "weir_coro_ctl.h"
 
-#define ALL UINT32_MAX
+#define ALL       UINT32_MAX
+#define SLICE_MAX ((uint64_t)INT64_MAX / 2) /* what coroutines have that are given a longer one */
 
 static const char *const guards[] = {
 	[WEIR_CORO_GUARD_BEST] = "best",
@@ -69,10 +70,11 @@ class_arg(const json_t *args, unsigned int *class_id, json_t **result)
 	return 0;
 }
 
+/* JSON's are signed. */
 static json_t *
 as_integer(uint64_t value)
 {
-	return json_integer((json_int_t)value);
+	return json_integer(value < INT64_MAX ? (json_int_t)value : INT64_MAX);
 }
 
 static json_t *
@@ -94,6 +96,7 @@ class_stats(unsigned int class_id, struct weir_base_hist *hist)
 	struct coro_class *class = &coro_classes[class_id];
 	struct weir_coro_class_stats stats;
 	json_t *object, *part;
+	uint64_t slice;
 
 	coro_class_look(class, &stats, hist);
 	object = json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "class",
@@ -109,7 +112,8 @@ class_stats(unsigned int class_id, struct weir_base_hist *hist)
 	json_object_set_new(object, "stack_bytes", part);
 	weir_coro_class_slices(class_id, hist);
 	part = weir_base_ctl_hist(hist, length);
-	json_object_set_new(part, "configured", length(class->param.time_slice));
+	slice = class->param.time_slice < SLICE_MAX ? class->param.time_slice : SLICE_MAX;
+	json_object_set_new(part, "configured", length(slice));
 	json_object_set_new(object, "slices", part);
 	return object;
 }

@@ -124,6 +124,27 @@ all_is_told(void **state)
 	json_decref(answer);
 }
 
+/* As good as none, and told as what is taken for it: no number below 0. */
+static void
+long_slices_are_told(void **state)
+{
+	static const uint64_t slices[] = {UINT64_MAX, INT64_MAX, INT64_MAX / 2};
+
+	for (size_t i = 0; i < LENGTH(slices); i++) {
+		const json_t *configured;
+		json_t *answer;
+
+		start(10, slices[i], 0);
+		answer = ask("coro/stats", NULL, 0);
+		configured = part(
+			part(json_array_get(part(answer, "classes"), 0), "slices"), "configured");
+		assert_true(number(configured, "cycles") == INT64_MAX / 2);
+		assert_true(number(configured, "ns") > 0);
+		json_decref(answer);
+		weir_coro_cleanup();
+	}
+}
+
 static void
 one_class_is_named(void **state)
 {
@@ -254,6 +275,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(no_classes_yet, finish),
+		cmocka_unit_test_teardown(long_slices_are_told, finish),
 		cmocka_unit_test_teardown(all_is_told, finish),
 		cmocka_unit_test_teardown(one_class_is_named, finish),
 		cmocka_unit_test_teardown(memory_is_given_back, finish),
