@@ -93,14 +93,35 @@ make_key(void)
 	stack_key_rc = pthread_key_create(&stack_key, alternate_free);
 }
 
+/* The one that the thread was given before, if the program has disabled it since, or else a new one. NULL with errno */
+static char *
+alternate_map(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = alternate_bytes();
+	char *mapping = pthread_getspecific(stack_key);
+	int rc;
+
+	if (mapping != NULL)
+		return mapping;
+	mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mapping == MAP_FAILED)
+		return NULL;
+	rc = mprotect(mapping, page, PROT_NONE) < 0 ? errno
+						    : pthread_setspecific(stack_key, mapping);
+	if (rc == 0)
+		return mapping;
+	munmap(mapping, bytes);
+	errno = rc;
+	return NULL;
+}
+
 int
 weir_coro_signal_stack(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = alternate_bytes();
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	stack_t stack;
 	char *mapping;
-	int rc;
 
 	coro_report_ready();
 	(void)weir_coro_attach();
@@ -111,18 +132,10 @@ weir_coro_signal_stack(void)
 		return -errno;
 	if ((stack.ss_flags & SS_DISABLE) == 0)
 		return 0;
-	mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (mapping == MAP_FAILED)
+	mapping = alternate_map();
+	if (mapping == NULL)
 		return -errno;
-	stack = (stack_t){.ss_sp = mapping + page, .ss_size = bytes - page};
-	rc = mprotect(mapping, page, PROT_NONE) < 0 ? -errno : 0;
-	if (rc == 0)
-		rc = -pthread_setspecific(stack_key, mapping);
-	if (rc == 0 && sigaltstack(&stack, NULL) < 0) {
-		rc = -errno;
-		pthread_setspecific(stack_key, NULL);
-	}
-	if (rc < 0)
-		munmap(mapping, bytes);
-	return rc;
+	stack = (stack_t){.ss_sp = mapping + page, .ss_size = alternate_bytes() - page};
+	/* What is mapped stays for the next time, or until the thread ends. */
+	return sigaltstack(&stack, NULL) < 0 ? -errno : 0;
 }

@@ -284,6 +284,24 @@ thread_gets_one(void *arg)
 	return NULL;
 }
 
+/* The program takes it away, and asks for one again: it is the one that was there. */
+static void *
+thread_gets_it_again(void *arg)
+{
+	static const stack_t none = {.ss_flags = SS_DISABLE};
+	stack_t *stack = arg, again;
+
+	for (int i = 0; i < 3; i++) {
+		sigaltstack(&none, NULL);
+		if (weir_coro_signal_stack() != 0 || sigaltstack(NULL, &again) != 0)
+			return "none made";
+		if (i > 0 && again.ss_sp != stack->ss_sp)
+			return "another one";
+		*stack = again;
+	}
+	return NULL;
+}
+
 static void *
 thread_has_one(void *arg)
 {
@@ -315,6 +333,11 @@ threads_have_their_own(void **state)
 	assert_int_equal(mincore(stack.ss_sp, 4096, &resident), -1);
 	assert_int_equal(errno, ENOMEM);
 	assert_int_equal(mincore((char *)stack.ss_sp - 4096, 4096, &resident), -1);
+	assert_int_equal(pthread_create(&thread, NULL, thread_gets_it_again, &stack), 0);
+	assert_int_equal(pthread_join(thread, &fault), 0);
+	if (fault != NULL)
+		fail_msg("%s", (char *)fault);
+	assert_int_equal(mincore(stack.ss_sp, 4096, &resident), -1);
 	assert_int_equal(pthread_create(&thread, NULL, thread_has_one, NULL), 0);
 	assert_int_equal(pthread_join(thread, &fault), 0);
 	assert_null(fault);
