@@ -270,7 +270,11 @@ class Program:
         if self.pagemap is False:
             return None
         page = os.sysconf("SC_PAGESIZE")
-        first = coroutine.stack // page
+        first = -(-coroutine.stack // page)
+        # Below the others is a canary's page, present in any case: zeros as long as the stack did not come so far.
+        lowest = first * page - coroutine.stack
+        if lowest > 0 and any(bytes(gdb.selected_inferior().read_memory(coroutine.stack, lowest))):
+            return coroutine.top - coroutine.stack
         try:
             self.pagemap.seek(first * 8)
             entries = self.pagemap.read((coroutine.top // page - first + 1) * 8)
@@ -278,8 +282,8 @@ class Program:
             return None
         for number, (entry,) in enumerate(struct.iter_unpack("=Q", entries[:len(entries) // 8 * 8])):
             at = (first + number) * page
-            if entry >> 62 != 0 and at + page > coroutine.stack:
-                return max(0, coroutine.top - max(at, coroutine.stack))
+            if entry >> 62 != 0:
+                return max(0, coroutine.top - at)
         return 0
 
     def close(self):

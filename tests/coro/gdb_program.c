@@ -130,8 +130,10 @@ run_to_end(struct weir_coro *coro)
 int
 main(int argc, char **argv)
 {
-	const struct weir_coro_class_param crowded = {
-		.stack_size = 16384, .max_coroutines = CROWD, .socket_id = -1};
+	const struct weir_coro_class_param crowded = {.stack_size = 16384,
+		.max_coroutines = CROWD,
+		.socket_id = -1,
+		.guard = WEIR_CORO_GUARD_CANARY};
 	struct weir_coro *parser, *table, *fresh, *ended, *spinner, *outer, *crowd[CROWD];
 	pthread_t thread;
 

@@ -163,6 +163,8 @@ check_live() {
 		;;
 	esac
 	check_suspended
+	# A canary is on a page of the stack, which is none that the coroutine touched.
+	expect list '^ *315 +1 +suspended +one_of_many +0 +1 +[0-9]+ +(4096|8192|12288) '
 	expect short '^300 coroutines: 300 suspended$'
 	expect short '^297 more; '
 	[ "$(section "$output" short | wc -l)" -eq 6 ] || wrong "short: not 3 of them"
