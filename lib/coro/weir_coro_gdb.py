@@ -308,13 +308,22 @@ class Arguments(argparse.ArgumentParser):
 
 
 def limit(text):
+    if text != "all" and not text.isdecimal():
+        raise argparse.ArgumentTypeError("a number from 0, or all, and not '%s'" % text)
     return None if text == "all" else int(text)
+
+
+def expression(text):
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError("'%s' is no regular expression: %s" % (text, error)) from None
 
 
 def add_filters(parser):
     parser.add_argument("-state", choices=STATES[1:])
     parser.add_argument("-class", dest="class_id", type=int)
-    parser.add_argument("-entry", type=re.compile)
+    parser.add_argument("-entry", type=expression)
     parser.add_argument("-limit", type=limit, default=LIMIT)
 
 

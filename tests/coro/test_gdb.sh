@@ -141,6 +141,8 @@ check_live() {
 		fails("info coroutines -state asleep")
 		fails("info coroutines -entry (")
 		fails("info coroutines -limit many")
+		fails("info coroutines -entry [")
+		fails("info coroutines -limit -3")
 		end
 		echo ### error-command\n
 		coro apply 0 5 1 -- print no_such_thing
@@ -170,9 +172,11 @@ check_live() {
 	[ "$(section "$output" short | wc -l)" -eq 6 ] || wrong "short: not 3 of them"
 	expect filter '^3 coroutines: 2 suspended, 1 exited$'
 	[ "$(section "$output" two-frames | grep -c '^#')" -eq 4 ] || wrong "two-frames: not 2 each"
-	[ "$(section "$output" error-number | grep -c '^refused: ')" -eq 8 ] || wrong "not all is refused that is wrong"
-	refuse error-number 'Traceback|it was taken'
+	[ "$(section "$output" error-number | grep -c '^refused: ')" -eq 10 ] || wrong "not all is refused that is wrong"
+	refuse error-number 'Traceback|it was taken|Error occurred in Python'
 	expect error-number 'no coroutine 99999 is alive'
+	expect error-number "-entry: '\\[' is no regular expression: "
+	expect error-number '-limit: a number from 0, or all'
 	[ "$(section "$output" error-command | grep -c 'No symbol "no_such_thing"')" -eq 3 ] ||
 		wrong "error-command: not told of each"
 	expect damaged '0x10 is outside of its stack'
