@@ -337,8 +337,10 @@ coro_block_put(struct coro_class *class, struct weir_coro_block *block)
 int
 coro_caches_init(void)
 {
-	if (epoch == 0 && pthread_key_create(&thread_key, thread_ends) != 0)
-		return -ENOMEM;
+	int rc = epoch == 0 ? pthread_key_create(&thread_key, thread_ends) : 0;
+
+	if (rc != 0)
+		return -rc;
 	barriers = barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 	coro_classes_lock(); /* threads that used an earlier one may be ending */
 	epoch++;

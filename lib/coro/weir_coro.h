@@ -79,7 +79,7 @@ typedef void (*weir_coro_run_t)(void);
  *   They count as free: who finds none left takes some from there, which costs it some microseconds and a barrier in each
  *   running thread (membarrier(2); where the kernel has none, those of other threads stay out of reach)
  * @param socket_id           NUMA node of the memory, -1: wherever it is first touched
- * @return 0; -EINVAL, -EALREADY, -ENOMEM
+ * @return 0; -EINVAL, -EALREADY, -ENOMEM, -EAGAIN (the process has no more of pthread_key_create()'s keys)
  */
 int weir_coro_init(size_t stack_size, size_t max_in_param_size, size_t max_out_param_size,
 	size_t max_coroutines, uint64_t default_time_slice, unsigned int mempool_cache_size,

@@ -3,6 +3,8 @@
 #include "coro_test.h"
 
 #include <limits.h>
+#include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "weir_base_hist.h"
@@ -520,10 +522,40 @@ signals_have_a_stack(void **state)
 	assert_int_equal(errno, 7);
 }
 
+/* All but so many of what the process may have. @return the exit code of a child that begins then */
+static int
+begins_with_keys(unsigned int nb_left)
+{
+	pthread_key_t keys[PTHREAD_KEYS_MAX];
+	unsigned int nb = 0;
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		while (nb < PTHREAD_KEYS_MAX && pthread_key_create(&keys[nb], NULL) == 0)
+			nb++;
+		while (nb > 0 && nb_left-- > 0)
+			pthread_key_delete(keys[--nb]);
+		_exit(-weir_coro_init(STACK, 0, 0, 1, 0, 0, -1));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void
+keys_may_be_missing(void **state)
+{
+	assert_int_equal(begins_with_keys(0), EAGAIN);
+	assert_int_equal(begins_with_keys(1), EAGAIN);
+	assert_int_equal(begins_with_keys(2), 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys_may_be_missing), /* first: none has been made as yet */
 		cmocka_unit_test_setup_teardown(before_and_after, quiet, finish_quiet),
 		cmocka_unit_test_setup_teardown(begins_once, quiet, finish_quiet),
 		cmocka_unit_test_setup_teardown(limits_are_exact, quiet, finish_quiet),
