@@ -486,11 +486,15 @@ ends_at(struct weir_coro_block *block, uint64_t now)
 	return ends(block, decide(block, now, UINT32_MAX));
 }
 
-/* Does this check look at the clock like the one before, and did nothing else happen? */
+/*
+ * Does this check look at the clock like the one before, and did nothing else happen? (With a ticker there may be some between, if much was left at
+ * a look.)
+ */
 static inline bool
 looks_on(const struct weir_coro_block *block)
 {
-	return block->looks == LOOKS_ALL && block->looked_in == (uint32_t)block->resumes &&
+	return block->looks == LOOKS_ALL && block->checks_given == 1 &&
+	       block->looked_in == (uint32_t)block->resumes &&
 	       !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) &&
 	       !__atomic_load_n(&always, __ATOMIC_RELAXED) && coro_slice_of(block) != 0;
 }

@@ -126,6 +126,24 @@ in_time_again(void **state)
 	}
 }
 
+/* Whoever ends slices, and however late: what weir_coro_maybe_yield_count() tells is how many checks there were. */
+static void
+every_check_is_counted(void **state)
+{
+	static const uint64_t told[] = {SLICE - LEAD, SLICE + LEAD, 2 * SLICE, LATE};
+	double (*const spacings[])(void) = {regular, exponential_200, phases};
+
+	regular_ns = 100;
+	for (unsigned int s = 0; s < LENGTH(spacings); s++) {
+		start_ticking(NULL);
+		for (unsigned int i = 0; i < 5000; i++) {
+			run_slices(spacings[s], 1, told[random_next(&random_state) % LENGTH(told)]);
+			assert_int_equal(
+				block.checks + block.checks_given - block.checks_left, nb_checks);
+		}
+	}
+}
+
 /* It has become faster: more checks come, and a ticker is in time. */
 static void
 faster_is_not_late(void **state)
@@ -226,6 +244,7 @@ main(void)
 		cmocka_unit_test_setup(in_time_again, start_ticking),
 		cmocka_unit_test_setup(faster_is_not_late, start_ticking),
 		cmocka_unit_test_setup(changed_slices_begin_anew, start_ticking),
+		cmocka_unit_test_setup(every_check_is_counted, start_ticking),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
