@@ -44,7 +44,7 @@ before_fork(void)
 }
 
 static void
-in_parent(void)
+give_back(void)
 {
 	if (locked_to_fork)
 		pthread_mutex_unlock(&lock);
@@ -54,16 +54,16 @@ in_parent(void)
 static void
 in_child(void)
 {
-	if (!in_sink)
+	if (!in_sink && !locked_to_fork)
 		pthread_mutex_init(&lock, NULL);
-	locked_to_fork = false;
+	give_back();
 }
 
 /* First of all, so that the lock is taken last: who has locks of his own for a fork may log while he has them. */
 __attribute__((constructor)) static void
 handle_forks(void)
 {
-	(void)pthread_atfork(before_fork, in_parent, in_child);
+	(void)pthread_atfork(before_fork, give_back, in_child);
 }
 
 static void

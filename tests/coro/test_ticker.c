@@ -32,6 +32,13 @@ stop_ticker(void **state)
 	return finish(state);
 }
 
+/* Who resumes it may do so just now. */
+static uint32_t
+mark_of(const struct weir_coro_block *block, uint64_t resumes)
+{
+	return coro_slice_mark(__atomic_load_n(&block->word, __ATOMIC_RELAXED), resumes);
+}
+
 /* What the ticker does, done by hand: from within, so that there is no doubt about when. */
 static void
 marks_itself(void)
@@ -41,8 +48,8 @@ marks_itself(void)
 
 	for (int i = 0; i < 100; i++) {
 		before = block->resumes;
-		__atomic_store_n(&block->attention, coro_slice_mark(block->word, before + i % 3),
-			__ATOMIC_RELAXED);
+		__atomic_store_n(
+			&block->attention, mark_of(block, before + i % 3), __ATOMIC_RELAXED);
 		CHECK(!weir_coro_maybe_yield());
 		CHECK(block->resumes == before + (i % 3 == 0));
 		CHECK(__atomic_load_n(&block->attention, __ATOMIC_RELAXED) == 0);
@@ -72,8 +79,7 @@ ends_when_cancelled(void)
 
 	CHECK(!weir_coro_maybe_yield());
 	CHECK(weir_coro_cancel(weir_coro_self()) == 0);
-	__atomic_store_n(
-		&block->attention, coro_slice_mark(block->word, block->resumes), __ATOMIC_RELAXED);
+	__atomic_store_n(&block->attention, mark_of(block, block->resumes), __ATOMIC_RELAXED);
 	CHECK(weir_coro_maybe_yield());
 	CHECK(weir_coro_maybe_yield());
 }
@@ -127,8 +133,7 @@ cancels_are_not_lost(void **state)
 		while (!__atomic_load_n(&attends, __ATOMIC_ACQUIRE))
 			sched_yield();
 		for (int i = 0; i < 1 + round % 100; i++)
-			__atomic_store_n(&block->attention, coro_slice_mark(block->word, 7),
-				__ATOMIC_RELAXED);
+			__atomic_store_n(&block->attention, mark_of(block, 7), __ATOMIC_RELAXED);
 		assert_int_equal(weir_coro_cancel(coro), 0);
 		__atomic_store_n(&asked, true, __ATOMIC_RELEASE);
 		pthread_join(thread, NULL);
@@ -142,7 +147,7 @@ is_told_too_late(void)
 {
 	struct weir_coro_block *block = weir_coro_block_of(weir_coro_self());
 
-	__atomic_store_n(&block->attention, coro_slice_mark(block->word, 1), __ATOMIC_RELAXED);
+	__atomic_store_n(&block->attention, mark_of(block, 1), __ATOMIC_RELAXED);
 }
 
 static void
@@ -160,7 +165,7 @@ is_told_later(void)
 {
 	struct weir_coro_block *block = weir_coro_block_of(weir_coro_self());
 
-	late_mark = coro_slice_mark(block->word, block->resumes);
+	late_mark = mark_of(block, block->resumes);
 }
 
 static void

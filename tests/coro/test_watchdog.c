@@ -324,11 +324,16 @@ forks(void *arg, const struct weir_coro_overrun *overrun)
 	int status = -1;
 	pid_t pid = fork();
 
+	(void)own;
 	if (pid == 0) {
 		alarm(10);
-		if (weir_coro_watchdog_stop() != -EALREADY || weir_coro_watchdog_start(&own) != 0)
+		if (weir_coro_watchdog_stop() != -EALREADY)
 			_exit(1);
-		_exit(weir_coro_watchdog_stop() == 0 ? 0 : 2);
+#if !defined(WEIR_BASE_TSAN) /* whose runtime has no new threads in such a child */
+		if (weir_coro_watchdog_start(&own) != 0 || weir_coro_watchdog_stop() != 0)
+			_exit(2);
+#endif
+		_exit(0);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	__atomic_fetch_add(&nb_told, 1, __ATOMIC_RELEASE);
