@@ -26,7 +26,7 @@ dispatch(void *arg)
 	struct weir_em_core *core = weir_em_core_attach(et_em, SLEEPER);
 
 	CHECK(core != NULL);
-	*(struct weir_em_core **)arg = core;
+	__atomic_store_n((struct weir_em_core **)arg, core, __ATOMIC_RELEASE);
 	weir_em_dispatch(core, NULL);
 	CHECK(weir_em_core_detach(core) == 0);
 	return NULL;
@@ -35,11 +35,12 @@ dispatch(void *arg)
 static struct weir_em_core *
 put_to_bed(pthread_t *thread)
 {
-	static struct weir_em_core *core;
+	static struct weir_em_core *sleeper;
+	struct weir_em_core *core;
 
-	core = NULL;
-	assert_int_equal(pthread_create(thread, NULL, dispatch, &core), 0);
-	while ((weir_em_core_mask(et_em) >> SLEEPER & 1) == 0)
+	sleeper = NULL;
+	assert_int_equal(pthread_create(thread, NULL, dispatch, &sleeper), 0);
+	while ((core = __atomic_load_n(&sleeper, __ATOMIC_ACQUIRE)) == NULL)
 		weir_em_dispatch(et_core, &(struct weir_em_dispatch_options){.nb_rounds = 1});
 	usleep(BEDTIME);
 	return core;
