@@ -478,6 +478,7 @@ void look_soon(const struct shard *shard);
 void look_at_rings(struct shard *shard, uint16_t wanted);
 
 /* higher.c */
+uint16_t may_take_elsewhere(const struct builtin_port *port, uint16_t nb);
 uint16_t look_for_higher(
 	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb);
 

@@ -128,10 +128,15 @@ look_around(struct builtin_port *port, struct shard **locked, struct rte_event *
 		got = look_for_higher(port, locked, events, nb);
 	if (got > 0 || !look_is_due(port))
 		return got;
+	nb = may_take_elsewhere(port, nb);
+	if (nb == 0)
+		return 0;
 	if (*locked != NULL)
 		shard_unlock(*locked);
 	*locked = NULL;
-	return look_elsewhere(port, events, nb, false);
+	got = look_elsewhere(port, events, nb, false);
+	port->nb_elsewhere += got;
+	return got;
 }
 
 /* @locked: its own shard, if it is locked. */

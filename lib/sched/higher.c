@@ -106,6 +106,13 @@ may_pass(const struct builtin_port *port)
 	return bound > passed ? bound - passed : 0;
 }
 
+/* Of so many: what is taken elsewhere passes what waits of its own. */
+uint16_t
+may_take_elsewhere(const struct builtin_port *port, uint16_t nb)
+{
+	return (uint16_t)RTE_MIN(nb, may_pass(port));
+}
+
 /* Nothing of its own waits: what comes later was not passed. @locked: as highest_elsewhere() */
 static void
 forget_passed(struct builtin_port *port, bool locked)

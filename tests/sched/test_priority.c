@@ -394,9 +394,19 @@ goes_on(unsigned int port, struct rte_event event)
 	st_forward(port, event, event.queue_id);
 }
 
+static void
+take_time(uint64_t ns)
+{
+	const uint64_t end = weir_base_time_ns() + ns;
+
+	while (ns > 0 && weir_base_time_ns() < end)
+		;
+}
+
 /* At each port there is always a low one: between two of these, whichever port gets them, each port lets so many pass. */
 static void
-bound_at_each_port(unsigned int nb_ports, unsigned int bound, uint16_t burst, uint8_t type)
+bound_at_each_port(
+	unsigned int nb_ports, unsigned int bound, uint16_t burst, uint8_t type, uint64_t call_ns)
 {
 	unsigned int nb_passed = 0, nb_low = 0;
 	struct rte_event events[16];
@@ -420,6 +430,7 @@ bound_at_each_port(unsigned int nb_ports, unsigned int bound, uint16_t burst, ui
 					nb_passed, nb_ports, bound, burst);
 			goes_on(port, events[i]);
 		}
+		take_time(call_ns);
 	}
 	assert_true(nb_low > 0);
 	st_teardown(NULL);
@@ -433,10 +444,22 @@ starvation_at_each_port(void **state)
 	st_builtin_only();
 	for (unsigned int i = 0; i < RTE_DIM(bounds); i++)
 		for (unsigned int nb_ports = 1; nb_ports <= 4; nb_ports++) {
-			bound_at_each_port(nb_ports, bounds[i], 1, ATOMIC);
-			bound_at_each_port(nb_ports, bounds[i], 4, ATOMIC);
-			bound_at_each_port(nb_ports, bounds[i], 16, ORDERED);
+			bound_at_each_port(nb_ports, bounds[i], 1, ATOMIC, 0);
+			bound_at_each_port(nb_ports, bounds[i], 4, ATOMIC, 0);
+			bound_at_each_port(nb_ports, bounds[i], 16, ORDERED, 0);
 		}
+}
+
+/* The longer calls are apart, the more of them look at what others have. */
+static void
+starvation_at_slow_ports(void **state)
+{
+	static const uint64_t call_ns[] = {500, 1000, 2000, 5000};
+
+	st_builtin_only();
+	for (unsigned int i = 0; i < RTE_DIM(call_ns); i++)
+		for (unsigned int nb_ports = 2; nb_ports <= 4; nb_ports++)
+			bound_at_each_port(nb_ports, 2, 4, ATOMIC, call_ns[i]);
 }
 
 /* A port that has nothing of its own waits for nothing: it gets what another one has, with each call. */
@@ -485,6 +508,7 @@ main(void)
 		TEST(strict_among_ports),
 		TEST(starvation_among_ports),
 		TEST(starvation_at_each_port),
+		TEST(starvation_at_slow_ports),
 		TEST(bound_of_nothing),
 		TEST(first_of_several),
 	};
