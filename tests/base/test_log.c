@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -230,7 +231,8 @@ child_logs(void)
 		alarm(10);
 		weir_base_log(WEIR_BASE_LOG_INFO, "test", "said by a child");
 		weir_base_log_set_sink(NULL, NULL);
-		_exit(in_sink ? 2 : 0);
+		/* Not by _exit(): TSan would look for who joins the parent's other thread. */
+		syscall(SYS_exit_group, in_sink ? 2 : 0);
 	}
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
