@@ -321,6 +321,9 @@ coro_slice_mark(uint32_t word, uint64_t resumes)
 #define CORO_CANCELLED     2
 #define CORO_SLICE_CHANGED 4
 
+/* Cycles: what coroutines have that are given a longer slice, as times are compared by their difference. */
+#define CORO_SLICE_MAX ((uint64_t)INT64_MAX / 2)
+
 /* slice.c */
 void coro_slice_init(void);
 void coro_slice_reset(struct weir_coro_block *block, uint64_t slice); /* a new coroutine's */

@@ -11,8 +11,7 @@
 #include "coro_private.h"
 #include "weir_coro_ctl.h"
 
-#define ALL       UINT32_MAX
-#define SLICE_MAX ((uint64_t)INT64_MAX / 2) /* what coroutines have that are given a longer one */
+#define ALL UINT32_MAX
 
 static const char *const guards[] = {
 	[WEIR_CORO_GUARD_BEST] = "best",
@@ -112,7 +111,7 @@ class_stats(unsigned int class_id, struct weir_base_hist *hist)
 	json_object_set_new(object, "stack_bytes", part);
 	weir_coro_class_slices(class_id, hist);
 	part = weir_base_ctl_hist(hist, length);
-	slice = class->param.time_slice < SLICE_MAX ? class->param.time_slice : SLICE_MAX;
+	slice = class->param.time_slice < CORO_SLICE_MAX ? class->param.time_slice : CORO_SLICE_MAX;
 	json_object_set_new(part, "configured", length(slice));
 	json_object_set_new(object, "slices", part);
 	return object;

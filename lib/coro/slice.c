@@ -36,8 +36,6 @@ enum {
 	LOOKS_ALL, /* at each check from now on */
 };
 
-#define SLICE_MAX ((uint64_t)INT64_MAX / 2) /* cycles: times are compared by their difference */
-
 static bool always;
 
 void
@@ -59,7 +57,8 @@ coro_slice_init(void)
 static void
 set_slice(struct weir_coro_block *block, uint64_t slice)
 {
-	__atomic_store_n(&block->slice, slice < SLICE_MAX ? slice : SLICE_MAX, __ATOMIC_RELAXED);
+	__atomic_store_n(
+		&block->slice, slice < CORO_SLICE_MAX ? slice : CORO_SLICE_MAX, __ATOMIC_RELAXED);
 }
 
 static void

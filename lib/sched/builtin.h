@@ -174,12 +174,6 @@ held_how(uint8_t kind, unsigned int shard, uint8_t flags)
 	return kind | shard << 8 | (uint32_t)flags << 16;
 }
 
-static inline uint8_t
-how_kind(uint32_t how)
-{
-	return (uint8_t)how;
-}
-
 /* Events that a port puts in under a lock, at a time. */
 #define FOREIGN_MAX 32
 

@@ -60,8 +60,7 @@ give_up_alike(struct builtin_port *port, struct shard *shard, unsigned int from)
 {
 	const unsigned int nb = port->nb_ending;
 	const uint8_t first_free = (uint8_t)(port->next_free - port->nb_held);
-	const uint32_t how = port->held[port->ending[from]].how;
-	const uint8_t kind = how_kind(how);
+	const struct held first = port->held[port->ending[from]];
 	const bool by_owner = shard == port->own;
 	unsigned int i;
 
@@ -69,11 +68,11 @@ give_up_alike(struct builtin_port *port, struct shard *shard, unsigned int from)
 		const uint8_t number = port->ending[i];
 		struct held *held = &port->held[number];
 
-		if (held->how != how)
+		if (held->how != first.how)
 			break;
-		if (kind == HELD_ATOMIC)
+		if (first.kind == HELD_ATOMIC)
 			shard_release(shard, held->lane, by_owner);
-		else if (kind == HELD_ORDERED)
+		else if (first.kind == HELD_ORDERED)
 			shard_complete(shard, held);
 		held->how = HELD_NOT;
 		port->free[(uint8_t)(first_free + i)] = number;

@@ -132,7 +132,7 @@ take_higher(struct builtin_port *port, struct shard *shard, struct rte_event *ev
 	uint16_t got;
 
 	if (port->own_highest < 1u << WEIR_SCHED_PRIORITIES)
-		nb = (uint16_t)RTE_MIN(nb, may_pass(port));
+		nb = may_take_elsewhere(port, nb);
 	got = steal(port, shard, events, nb, 2 * port->elsewhere_highest - 1, HELP_URGENT);
 	port->nb_elsewhere += got;
 	return got;

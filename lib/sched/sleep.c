@@ -99,15 +99,20 @@ wake(struct builtin_port *port)
 		syscall(SYS_futex, &port->asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+/* Of these ports those that sleep. */
+static void
+wake_those(struct builtin *builtin, uint64_t ports)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	ports &= __atomic_load_n(&builtin->asleep, __ATOMIC_RELAXED);
+	for (; ports != 0; ports &= ports - 1)
+		wake(&builtin->ports[__builtin_ctzll(ports)]);
+}
+
 void
 wake_all(struct builtin *builtin)
 {
-	uint64_t asleep;
-
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	asleep = __atomic_load_n(&builtin->asleep, __ATOMIC_RELAXED);
-	for (; asleep != 0; asleep &= asleep - 1)
-		wake(&builtin->ports[__builtin_ctzll(asleep)]);
+	wake_those(builtin, UINT64_MAX);
 }
 
 /* Any thread. As above: who goes to sleep sees that it is wanted, or is seen to sleep. */
@@ -121,10 +126,7 @@ builtin_wake(struct weir_sched *sched, uint64_t ports)
 	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
 		if (ports >> i & 1)
 			__atomic_store_n(&builtin->ports[i].is_wanted, 1, __ATOMIC_RELEASE);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	ports &= __atomic_load_n(&builtin->asleep, __ATOMIC_RELAXED);
-	for (; ports != 0; ports &= ports - 1)
-		wake(&builtin->ports[__builtin_ctzll(ports)]);
+	wake_those(builtin, ports);
 }
 
 /* It will see what is in its shard by itself. */

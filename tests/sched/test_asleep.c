@@ -40,6 +40,19 @@ sleep_once(void *arg)
 	return (void *)(uintptr_t)got;
 }
 
+/* A thread that calls SLEEPER, and sleeps or is just about to. */
+static pthread_t
+put_to_sleep(void)
+{
+	const uint64_t before = nb_sleeps();
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, sleep_once, NULL), 0);
+	while (nb_sleeps() == before)
+		usleep(100);
+	return thread;
+}
+
 static void
 who_is_woken_gets_it(void **state)
 {
@@ -54,11 +67,7 @@ who_is_woken_gets_it(void **state)
 		0);
 	st_start();
 	for (uint64_t round = 0; round < ROUNDS; round++) {
-		uint64_t before = nb_sleeps();
-
-		assert_int_equal(pthread_create(&thread, NULL, sleep_once, NULL), 0);
-		while (nb_sleeps() == before)
-			usleep(100);
+		thread = put_to_sleep();
 		usleep(1000); /* it is counted just before */
 		st_new(0, 0, (uint32_t)round, round);
 		assert_int_equal(pthread_join(thread, &got), 0);
@@ -78,11 +87,7 @@ who_is_wanted_comes_back(void **state)
 	st_make(config);
 	st_start();
 	for (uint64_t round = 0; round < ROUNDS; round++) {
-		uint64_t before = nb_sleeps();
-
-		assert_int_equal(pthread_create(&thread, NULL, sleep_once, NULL), 0);
-		while (nb_sleeps() == before)
-			usleep(100);
+		thread = put_to_sleep();
 		usleep(round % 2 * 1000); /* it is counted just before */
 		weir_sched_wake(st_sched, (uint64_t)1 << SLEEPER);
 		assert_int_equal(pthread_join(thread, &got), 0);
