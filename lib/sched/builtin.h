@@ -23,8 +23,8 @@
  *
  * Order between rings. Events of a flow come by several rings only if the flow before was held by several ports: by its shard's
  * sender, who is its owner and uses its ring, and by others. Their events are put into the shard of their flow under its lock, after all
- * that the rings of ports hold there which may be senders: what the sender had sent before is there by then, and what it will send comes
- * later. How another port becomes the sender: owner.c.
+ * of that flow that the rings of ports hold there which may be senders: what the sender had sent before is there by then, and what it will send
+ * comes later. How another port becomes the sender: owner.c.
  *
  * A flow that the port at home there gives back by a forward alone is not given back under the lock: it is written into another ring of the shard, and
  * who has the lock next takes it back, before anything else.
@@ -194,7 +194,8 @@ struct seen {
 	bool is_overdue;          /* and had not changed since the last such look */
 	uint64_t look_at;         /* cycles: not before */
 	uint64_t help_at;         /* cycles: not before, unless its owner is away */
-	bool is_slow;             /* its events took long when it was seen to come last */
+	uint64_t between;         /* cycles between two polls, when it was seen to come last */
+	bool is_slow;             /* its events took long then */
 	struct pace its,
 		own; /* its owner's, and the port's, when it was looked last whether it needs help all the time; */
 	uint32_t nb_helped; /* events taken over from there since then */
@@ -255,7 +256,9 @@ struct builtin_port {
 	struct weir_sched_stats counts __attribute__((aligned(64))); /* its thread writes */
 	uint64_t nb_enqueued[WEIR_SCHED_QUEUES_MAX], nb_dequeued[WEIR_SCHED_QUEUES_MAX];
 	uint64_t nb_looks, nb_sleeps, nb_taken_over, nb_moved;
-	uint64_t idle_since;                          /* cycles: it found nothing since */
+	uint64_t idle_since; /* cycles: it found nothing since */
+	uint64_t idle_from;  /* cycles: it has had nothing of its own since, or nearly so, */
+	uint64_t nb_own;     /* and so many before */
 	uint32_t asleep __attribute__((aligned(64))); /* others wake it, */
 	uint32_t is_wanted;                           /* or want it not to sleep next */
 	uint64_t

@@ -14,6 +14,9 @@
 /* So many times the time after which it is away, and a port may not be there at all. */
 #define ABANDONED 50
 
+/* So many times that time an owner has who came seldom, for bursts of short events. */
+#define AWAY_BURSTS 4
+
 /*
  * With work at hand, looks elsewhere are so far apart, in times after which a port is away: what is written there has to come from another
  * core's cache, and has to go back. Jobs of 25 us cost a quarter more with four times as many of them.
@@ -43,15 +46,38 @@ is_late(const struct builtin *builtin, uint64_t since, uint32_t taken, uint32_t 
 	return since > builtin->slow * nb || nb_ready * since > builtin->away * nb;
 }
 
+/* It has nothing to do. Since when it has had nothing of its own? */
+static void
+note_idle(struct builtin_port *port, uint64_t now)
+{
+	const uint64_t nb_own = port->counts.nb_dequeued - port->counts.nb_stolen;
+
+	if (nb_own == port->nb_own)
+		return;
+	port->nb_own = nb_own;
+	port->idle_from = now;
+}
+
 /*
- * May who has nothing to do take what is ready there? A single one is left to its owner where it may be of the lowest priority; and for a while
- * after help, if its events are short.
+ * May who has nothing to do take what is ready there? A single one is left to its owner where it may be of the lowest priority. Short events
+ * are, by who only waits for what is to come next of its own; and for a while after help.
  */
 static bool
-may_help(const struct builtin *builtin, const struct seen *seen, uint64_t now, uint32_t nb_ready)
+may_help(const struct builtin_port *port, const struct seen *seen, uint64_t now, uint32_t nb_ready)
 {
+	const struct builtin *builtin = port->builtin;
+
 	return nb_ready > (has_several_priorities(builtin) ? 1 : 0) &&
-	       (seen->is_slow || now >= seen->help_at);
+	       (seen->is_slow || (now >= seen->help_at && now - port->idle_from >= builtin->gap));
+}
+
+/* Without a poll for so long its owner is away: with a burst of short events it does not come so soon, and will at once. */
+static uint64_t
+absence(const struct builtin *builtin, const struct seen *seen)
+{
+	const uint64_t least = builtin->away, most = AWAY_BURSTS * least;
+
+	return seen->is_slow ? least : RTE_MAX(least, RTE_MIN(most, 2 * seen->between));
 }
 
 /* Is something in a shard that its owner does not come to; or, for who has nothing to do, not soon? */
@@ -72,20 +98,21 @@ wants_help(struct builtin_port *port, struct shard *shard, uint64_t now, bool id
 		return HELP_ALL;
 	if (nb_polls == seen->nb_polls) {
 		seen->nb_absent++;
-		if (since > builtin->away && (nb_ready > 0 || since > 2 * builtin->away))
+		if (since > absence(builtin, seen) && (nb_ready > 0 || since > 2 * builtin->away))
 			return HELP_ALL;
 		/* Not yet what it will go on with: a hot flow would be handed to and fro. */
-		return idle && since > builtin->slow && may_help(builtin, seen, now, nb_ready)
+		return idle && since > builtin->slow && may_help(port, seen, now, nb_ready)
 			       ? HELP_SOME
 			       : HELP_NOT;
 	}
+	seen->between = since / (nb_polls - seen->nb_polls);
 	seen->at = now;
 	seen->nb_absent = 0;
 	seen->nb_polls = nb_polls;
 	seen->nb_taken = nb_taken;
 	seen->is_slow = taken > 0 && since > (uint64_t)builtin->slow * taken;
 	return idle && since < 64 * builtin->away && is_late(builtin, since, taken, nb_ready) &&
-			       may_help(builtin, seen, now, nb_ready)
+			       may_help(port, seen, now, nb_ready)
 		       ? HELP_SOME
 		       : HELP_NOT;
 }
@@ -213,6 +240,8 @@ look_elsewhere(struct builtin_port *port, struct rte_event *events, uint16_t nb,
 	if (builtin->nb_shards == 1)
 		return 0;
 	now = weir_base_cycles();
+	if (idle)
+		note_idle(port, now);
 	left = shards_to_look_at(port, now);
 	nb_told = (uint64_t)__builtin_popcountll(left);
 	while (left != 0 && got < nb) {

@@ -109,6 +109,45 @@ test_silence(void **state)
 	assert_int_equal(after_silence(2 * (uint64_t)builtin->away + 1), HELP_ALL);
 }
 
+/* Bursts of short events take their time, which is not taken for an absence; up to a bound. */
+static void
+test_silence_of_bursts(void **state)
+{
+	const uint64_t away = builtin->away;
+
+	set_ready(64);
+	after_events(16, away + 10, true);
+	assert_int_equal(after_silence(2 * away + 20), HELP_SOME);
+	assert_int_equal(after_silence(2 * away + 21), HELP_ALL);
+	after_events(400, 50 * away, true);
+	assert_false(seen->is_slow);
+	assert_int_equal(after_silence(4 * away), HELP_SOME);
+	assert_int_equal(after_silence(4 * away + 1), HELP_ALL);
+	/* Of long ones nobody waits for so many. */
+	after_events(1, 50 * away, true);
+	assert_int_equal(after_silence(away + 1), HELP_ALL);
+}
+
+/* Who had something of its own just now waits for more of that rather than for a burst of another one's. */
+static void
+test_short_ones_for_who_is_idle_only(void **state)
+{
+	set_ready(64);
+	helper->counts.nb_dequeued = 1;
+	note_idle(helper, LONG);
+	assert_int_equal(after_silence(builtin->gap - 1), HELP_NOT);
+	assert_int_equal(after_silence(builtin->gap), HELP_SOME);
+	/* What it took over is not its own. */
+	helper->counts.nb_dequeued = helper->counts.nb_stolen = 16;
+	helper->counts.nb_dequeued++;
+	note_idle(helper, LONG + builtin->gap);
+	assert_int_equal(after_silence(builtin->gap), HELP_SOME);
+	/* Long ones it takes at once. */
+	helper->counts.nb_dequeued++;
+	note_idle(helper, LONG);
+	assert_int_equal(after_events(1, builtin->slow + 1, true), HELP_SOME);
+}
+
 /* Where there are several priorities a single event may be of the lowest one. */
 static void
 test_single_one_of_several_priorities(void **state)
@@ -272,7 +311,7 @@ test_help_at_once_where_it_is_needed(void **state)
 	send_some();
 	seen->help_at = UINT64_MAX;
 	assert_int_equal(help_at(LONG, RTE_SCHED_TYPE_ATOMIC, 16), 0);
-	away = seen->at + builtin->away + 1;
+	away = seen->at + absence(builtin, seen) + 1;
 	for (unsigned int i = 0; i < 4; i++)
 		assert_int_equal(look_at_shard(helper, shard, away, true, &event, 1), 1);
 	seen->help_at = UINT64_MAX;
@@ -289,6 +328,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_long_events_have_help, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_short_events_have_help, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_silence, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_silence_of_bursts, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_short_ones_for_who_is_idle_only, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_single_one_of_several_priorities, setup, teardown),
 		cmocka_unit_test_setup_teardown(
