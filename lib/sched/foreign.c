@@ -16,14 +16,97 @@ builtin_insert(struct builtin *builtin, const struct rte_event *event)
 	announce(builtin, shard->id, 0);
 }
 
-/* What follows from atomic events that another port could have sent, of one shard, after all that it may have sent. */
+/* More than so many events are not looked through. */
+#define LOOKED_THROUGH_MAX 1024
+
+/* The flows of some events, and a filter that tells nearly all others at once. */
+struct flows {
+	uint32_t keys[FOREIGN_MAX];
+	unsigned int nb;
+	uint64_t filter[4];
+};
+
+static inline uint32_t
+flow_key(const struct builtin *builtin, uint64_t word)
+{
+	return (uint32_t)word_queue(word) << 20 | (word_flow(word) & builtin->flow_mask);
+}
+
+/* Queues, of which there are few, are told apart by other bits than neighbouring flows. */
+static inline uint32_t
+filter_bit(uint32_t key)
+{
+	return (key ^ key >> 20 << 5) & 255;
+}
+
+static void
+flows_of(const struct builtin *builtin, const struct rte_event *events, unsigned int nb,
+	struct flows *flows)
+{
+	*flows = (struct flows){.nb = nb};
+	for (unsigned int i = 0; i < nb; i++) {
+		const uint32_t key = flow_key(builtin, events[i].event), bit = filter_bit(key);
+
+		flows->keys[i] = key;
+		flows->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+	}
+}
+
+static inline bool
+is_among(const struct flows *flows, uint32_t key)
+{
+	const uint32_t bit = filter_bit(key);
+
+	if ((flows->filter[bit / 64] >> bit % 64 & 1) == 0)
+		return false;
+	for (unsigned int i = 0; i < flows->nb; i++)
+		if (flows->keys[i] == key)
+			return true;
+	return false;
+}
+
+/* How many events there are in a ring up to the last one of these flows; if there are very many, all. */
+static uint32_t
+nb_up_to_last(const struct builtin *builtin, const struct ring *ring, const struct flows *flows)
+{
+	uint32_t nb = ring_count(ring);
+
+	if (nb > LOOKED_THROUGH_MAX)
+		return nb;
+	while (nb > 0 && !is_among(flows, flow_key(builtin, ring_peek(ring, nb - 1)->event)))
+		nb--;
+	return nb;
+}
+
+/*
+ * Under the lock: what ports that may be senders sent of these flows goes to the lists, and what is in front of that. All else stays where it is:
+ * it would have to be fetched from there, and its owner would have to fetch what lists are made of.
+ */
+static void
+drain_flows(struct shard *shard, const struct flows *flows)
+{
+	uint64_t left =
+		__atomic_load_n(&shard->used[0], __ATOMIC_RELAXED) & shard->builtin->senders;
+
+	shard_take_back(shard, false);
+	for (; left != 0; left &= left - 1) {
+		struct ring *ring = &shard->rings[__builtin_ctzll(left)];
+
+		shard_look_at_ring(shard, ring);
+		shard_drain_ring(shard, ring, nb_up_to_last(shard->builtin, ring, flows));
+	}
+}
+
+/* What follows from atomic events that another port could have sent, of one shard, after all that it may have sent of their flows. */
 static void
 insert_run(struct builtin *builtin, const struct rte_event *events, unsigned int nb)
 {
 	struct shard *shard = &builtin->shards[event_shard(builtin, events[0].event)];
+	struct flows flows;
 
+	flows_of(builtin, events, nb, &flows);
 	shard_lock(shard);
-	shard_drain_senders(shard);
+	drain_flows(shard, &flows);
 	for (unsigned int i = 0; i < nb; i++)
 		shard_arrive(shard, &events[i]);
 	shard_unlock(shard);

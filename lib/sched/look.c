@@ -21,13 +21,12 @@
 static void
 look_now(struct shard *shard, uint64_t now)
 {
-	uint32_t nb = shard_look(shard);
-	uint64_t gap = shard->builtin->gap;
+	/* Work at hand may be of a lower priority than what is there. */
+	const bool several = has_several_priorities(shard->builtin);
+	const uint64_t gap = several ? shard->builtin->gap / 2 : shard->builtin->gap;
+	const uint32_t nb = several ? shard_look(shard) : shard_look_for_more(shard);
 	bool is_busy;
 
-	/* Work at hand may be of a lower priority than what is there. */
-	if (has_several_priorities(shard->builtin))
-		gap /= 2;
 	is_busy = nb > 0 && now - shard->found_at < nb * gap;
 	__atomic_store_n(&shard->is_busy, is_busy, __ATOMIC_RELAXED);
 	__atomic_store_n(

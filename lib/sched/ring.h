@@ -17,6 +17,9 @@
 
 #include "event.h"
 
+/* Of slots. */
+#define EVENTS_PER_LINE (64 / sizeof(struct rte_event))
+
 /* Each line belongs to who writes it; the tail is what the other one waits for. */
 struct ring {
 	uint32_t fill __attribute__((aligned(64))); /* the producer's own: written up to here */

@@ -16,8 +16,7 @@
 /* Events of one flow that a shard's owner goes on with, before others have their turn. */
 #define NEXT_MAX 64
 
-#define EVENTS_PER_LINE (64 / sizeof(struct rte_event))
-#define PREFETCH_MAX    (12 * EVENTS_PER_LINE)
+#define PREFETCH_MAX (12 * EVENTS_PER_LINE)
 
 void
 shard_wait(struct shard *shard)
@@ -148,8 +147,8 @@ prefetch(const struct ring *ring)
 		rte_prefetch0(ring_peek(ring, i));
 }
 
-static uint32_t
-look_at_ring(struct shard *shard, struct ring *ring)
+uint32_t
+shard_look_at_ring(struct shard *shard, struct ring *ring)
 {
 	uint32_t more = ring_look(ring);
 
@@ -160,16 +159,16 @@ look_at_ring(struct shard *shard, struct ring *ring)
 	return more;
 }
 
-uint32_t
-shard_look(struct shard *shard)
+/* Those of which less than so many events are known to be there. */
+static uint32_t
+look_at_rings_below(struct shard *shard, uint32_t enough)
 {
 	uint32_t more = 0;
 
-	if (__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0)
-		__atomic_exchange_n(&shard->arrived, 0, __ATOMIC_SEQ_CST);
 	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
 		i = shard_ring_from(shard, i + 1)) {
-		uint32_t nb = look_at_ring(shard, &shard->rings[i]);
+		struct ring *ring = &shard->rings[i];
+		const uint32_t nb = ring_count(ring) < enough ? shard_look_at_ring(shard, ring) : 0;
 
 		if (nb > 0 && shard->gave != i)
 			__atomic_store_n(&shard->gave, i, __ATOMIC_RELAXED);
@@ -178,8 +177,23 @@ shard_look(struct shard *shard)
 	return more;
 }
 
-static void
-drain_ring(struct shard *shard, struct ring *ring, uint32_t most)
+uint32_t
+shard_look(struct shard *shard)
+{
+	if (__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0)
+		__atomic_exchange_n(&shard->arrived, 0, __ATOMIC_SEQ_CST);
+	return look_at_rings_below(shard, UINT32_MAX);
+}
+
+/* What a ring is known to have comes before what a look at it may tell of. */
+uint32_t
+shard_look_for_more(struct shard *shard)
+{
+	return look_at_rings_below(shard, EVENTS_PER_TURN);
+}
+
+void
+shard_drain_ring(struct shard *shard, struct ring *ring, uint32_t most)
 {
 	const uint32_t nb = RTE_MIN(ring_count(ring), most);
 
@@ -196,7 +210,7 @@ shard_drain(struct shard *shard, uint32_t most)
 {
 	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX && shard->nb_in_rings > 0;
 		i = shard_ring_from(shard, i + 1))
-		drain_ring(shard, &shard->rings[i], most);
+		shard_drain_ring(shard, &shard->rings[i], most);
 }
 
 void
@@ -234,21 +248,6 @@ shard_drain_all(struct shard *shard)
 {
 	shard_take_back(shard, false);
 	shard_drain_rings(shard);
-}
-
-void
-shard_drain_senders(struct shard *shard)
-{
-	uint64_t left =
-		__atomic_load_n(&shard->used[0], __ATOMIC_RELAXED) & shard->builtin->senders;
-
-	shard_take_back(shard, false);
-	for (; left != 0; left &= left - 1) {
-		struct ring *ring = &shard->rings[__builtin_ctzll(left)];
-
-		look_at_ring(shard, ring);
-		drain_ring(shard, ring, UINT32_MAX);
-	}
 }
 
 /* Who had a flow and goes on with it leaves the others to those who have nothing to do; but not for ever. */

@@ -20,13 +20,15 @@ void shard_unlock(struct shard *shard);
 struct shard *shard_lock_drained(struct builtin *builtin, uint64_t word);
 void shard_take_back_some(struct shard *shard, bool by_owner);
 void shard_arrive(struct shard *shard, const struct rte_event *event);
-uint32_t shard_look(struct shard *shard); /* at all rings: how many more there are */
+uint32_t shard_look_at_ring(struct shard *shard, struct ring *ring); /* how many more there are */
+uint32_t shard_look(struct shard *shard);          /* at all rings: how many more there are */
+uint32_t shard_look_for_more(struct shard *shard); /* at those that have less than they may give */
 void shard_drain_some(struct shard *shard, uint32_t most); /* of the ring whose turn it is */
 void shard_drain(struct shard *shard,
 	uint32_t most); /* of each ring so many that were seen go to the lists */
-void shard_drain_rings(struct shard *shard);   /* look, and drain */
-void shard_drain_all(struct shard *shard);     /* take back, look, and drain */
-void shard_drain_senders(struct shard *shard); /* likewise, but of ports that may be senders */
+void shard_drain_ring(struct shard *shard, struct ring *ring, uint32_t most);
+void shard_drain_rings(struct shard *shard); /* look, and drain */
+void shard_drain_all(struct shard *shard);   /* take back, look, and drain */
 void shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner);
 void shard_share_next(struct shard *shard); /* it can go to others, too */
 void shard_complete(struct shard *shard, const struct held *held);

@@ -143,6 +143,76 @@ many_in_one_burst(void **state)
 	}
 }
 
+/* The helper sends new events to the owner's queue 1: those of flow 4, but for the one at @at, which is of flow 2; NONE_SENT: none is. */
+#define NONE_SENT UINT_MAX
+
+static void
+send_new(unsigned int nb, unsigned int at)
+{
+	for (unsigned int i = 0; i < nb; i++)
+		st_new(HELPER, 1, i == at ? 2 : 4, i);
+}
+
+/*
+ * In a ring there are so many events, when one that goes past the rings follows to flow 2: behind what its port sent of that flow before. What
+ * comes later there, and is of other flows, stays where it is.
+ * @return whether it was tried
+ */
+static bool
+past_ring(unsigned int nb, unsigned int at, unsigned int nb_left)
+{
+	const struct builtin *builtin;
+	const struct ring *ring;
+	struct rte_event event;
+	bool seen_before = at == NONE_SENT;
+
+	make(true);
+	builtin = st_sched->own;
+	ring = ((struct builtin_port *)st_port(HELPER))->rings[builtin->ports[OWNER].home->id];
+	if (!hold(&event, 1, 0))
+		return give_up(&event, 1, NULL, 0);
+	send_new(nb, at);
+	event = onward(event, 2, nb);
+	assert_int_equal(weir_sched_enqueue(st_port(HELPER), &event, 1), 1);
+	assert_int_equal(ring->tail - ring->head, nb_left);
+	for (unsigned int i = 0; i <= nb; i++) {
+		event = st_get_one(OWNER);
+		if (event.u64 == nb)
+			assert_true(seen_before);
+		seen_before |= event.u64 == at;
+		st_release(OWNER, event);
+	}
+	st_get_none(OWNER);
+	st_teardown(NULL);
+	return true;
+}
+
+static void
+only_its_flow_has_to_be_there(void **state)
+{
+	static const struct {
+		unsigned int nb, at, nb_left;
+	} cases[] = {
+		{0, NONE_SENT, 0},
+		{16, NONE_SENT, 16},
+		{16, 0, 15},
+		{16, 9, 6},
+		{16, 15, 0},
+		{1024, NONE_SENT, 1024},
+		{1024, 1000, 23},
+		/* so many are not looked through */
+		{1025, NONE_SENT, 0},
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		unsigned int tries = 0;
+
+		while (!past_ring(cases[i].nb, cases[i].at, cases[i].nb_left))
+			if (++tries == TRIES)
+				fail_msg("the owner was away in each of %u tries", TRIES);
+	}
+}
+
 #define NB_FED 120
 
 /*
@@ -253,6 +323,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(many_in_one_burst),
+		TEST(only_its_flow_has_to_be_there),
 		TEST(one_flow_keeps_none_out),
 		TEST(gives_up_anothers),
 		TEST(no_ring_was_used),
