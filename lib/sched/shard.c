@@ -159,7 +159,7 @@ shard_look_at_ring(struct shard *shard, struct ring *ring)
 	return more;
 }
 
-/* Those of which less than so many events are known to be there. */
+/* @return how many more there are; of a ring that is known to have enough, which is not looked at, so many */
 static uint32_t
 look_at_rings_below(struct shard *shard, uint32_t enough)
 {
@@ -168,8 +168,10 @@ look_at_rings_below(struct shard *shard, uint32_t enough)
 	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
 		i = shard_ring_from(shard, i + 1)) {
 		struct ring *ring = &shard->rings[i];
-		const uint32_t nb = ring_count(ring) < enough ? shard_look_at_ring(shard, ring) : 0;
+		uint32_t nb = enough;
 
+		if (ring_count(ring) < enough)
+			nb = shard_look_at_ring(shard, ring);
 		if (nb > 0 && shard->gave != i)
 			__atomic_store_n(&shard->gave, i, __ATOMIC_RELAXED);
 		more += nb;

@@ -22,7 +22,7 @@ void shard_take_back_some(struct shard *shard, bool by_owner);
 void shard_arrive(struct shard *shard, const struct rte_event *event);
 uint32_t shard_look_at_ring(struct shard *shard, struct ring *ring); /* how many more there are */
 uint32_t shard_look(struct shard *shard);          /* at all rings: how many more there are */
-uint32_t shard_look_for_more(struct shard *shard); /* at those that have less than they may give */
+uint32_t shard_look_for_more(struct shard *shard); /* at those that have less than a turn's */
 void shard_drain_some(struct shard *shard, uint32_t most); /* of the ring whose turn it is */
 void shard_drain(struct shard *shard,
 	uint32_t most); /* of each ring so many that were seen go to the lists */
