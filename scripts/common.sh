@@ -154,13 +154,14 @@ tests_at_once() {
 	echo $((($(nproc) * 3 + 1) / 2))
 }
 
-# unit_tests NAME DIR [ARGUMENT]...: run the tests of a build directory, count each.
+# unit_tests NAME DIR [ARGUMENT]...: run the tests of a build directory, count each. They are built by then, or, with --suite, now.
 unit_tests() {
-	local name=$1 dir=$2 status=0 counts
+	local name=$1 dir=$2 status=0 counts rebuild=(--no-rebuild)
 	shift 2
 	heading "$name"
 	rm -f "$dir"/meson-logs/testlog*.json
-	meson test -C "$dir" --num-processes "$(tests_at_once)" --no-rebuild --print-errorlogs "$@" </dev/null || status=$?
+	[[ " $* " != *" --suite "* ]] || rebuild=()
+	meson test -C "$dir" --num-processes "$(tests_at_once)" "${rebuild[@]}" --print-errorlogs "$@" </dev/null || status=$?
 	counts=$("$ROOT/scripts/count-tests" "$dir"/meson-logs/testlog*.json) || counts="0 0"
 	count_or_fail "$name" "$status" "$counts"
 }
