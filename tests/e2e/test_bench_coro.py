@@ -91,6 +91,7 @@ def test_maybe_yield():
     assert rows["bimodal 50 ns, 2 us"]["longest_spacing_ns"] == 2000
 
 
+@pytest.mark.skipif("WEIR_TEST_SLOW_BUILD" in os.environ, reason="instrumented code takes the time of a spacing by itself")
 def test_spacings():
     """As they were measured: a machine that is busy at times makes some of them longer, but not each time."""
     for _ in range(20):
