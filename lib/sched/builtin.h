@@ -196,6 +196,7 @@ struct seen {
 	uint64_t help_at;         /* cycles: not before, unless its owner is away */
 	uint64_t between;         /* cycles between two polls, when it was seen to come last */
 	bool is_slow;             /* its events took long then */
+	bool of_flows;            /* what was taken over from there last */
 	struct pace its,
 		own; /* its owner's, and the port's, when it was looked last whether it needs help all the time; */
 	uint32_t nb_helped; /* events taken over from there since then */

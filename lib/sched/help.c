@@ -32,8 +32,8 @@
 
 /*
  * Who helped with short events of flows leaves the rest alone for a gap for so many events that wait there. What becomes of those goes
- * back under the lock, after all that is in the owner's rings, which goes to the lists: lines that the owner has to fetch then, for each event
- * that waits. With two thousand of them two workers did less than one alone.
+ * back under the lock, after what the owner's rings have of their flows, for which they are looked through; what is in front of that goes to
+ * the lists, whose lines the owner has to fetch then (foreign.c).
  */
 #define WAITING_PER_GAP 8
 
@@ -60,15 +60,18 @@ note_idle(struct builtin_port *port, uint64_t now)
 
 /*
  * May who has nothing to do take what is ready there? A single one is left to its owner where it may be of the lowest priority. Short events
- * are, by who only waits for what is to come next of its own; and for a while after help.
+ * of flows are, by who only waits for what is to come next of its own; and for a while after help.
  */
 static bool
 may_help(const struct builtin_port *port, const struct seen *seen, uint64_t now, uint32_t nb_ready)
 {
 	const struct builtin *builtin = port->builtin;
 
-	return nb_ready > (has_several_priorities(builtin) ? 1 : 0) &&
-	       (seen->is_slow || (now >= seen->help_at && now - port->idle_from >= builtin->gap));
+	if (nb_ready <= (has_several_priorities(builtin) ? 1 : 0))
+		return false;
+	if (seen->is_slow || !seen->of_flows)
+		return true;
+	return now >= seen->help_at && now - port->idle_from >= builtin->gap;
 }
 
 /* Without a poll for so long its owner is away: with a burst of short events it does not come so soon, and will at once. */
@@ -141,15 +144,17 @@ note_quiet(struct builtin *builtin, const struct shard *shard, struct seen *seen
 	}
 }
 
-/* Cycles until its owner is helped again, with what is like this event. */
-static uint64_t
-pause_after_help(const struct builtin *builtin, const struct shard *shard, const struct seen *seen,
-	uint64_t word)
+/* This event and others were taken over. When is its owner helped again? */
+static void
+note_help(const struct builtin *builtin, const struct shard *shard, struct seen *seen,
+	uint64_t word, uint64_t now)
 {
-	if (seen->is_slow || event_type(builtin, word) != RTE_SCHED_TYPE_ATOMIC)
-		return 0;
-	return (uint64_t)__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) * builtin->gap /
-	       WAITING_PER_GAP;
+	const uint64_t waiting = __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED);
+
+	seen->of_flows = event_type(builtin, word) == RTE_SCHED_TYPE_ATOMIC;
+	seen->help_at = now;
+	if (!seen->is_slow && seen->of_flows)
+		seen->help_at += waiting * builtin->gap / WAITING_PER_GAP;
 }
 
 /* One look at one other shard. @return events taken */
@@ -179,7 +184,7 @@ look_at_shard(struct builtin_port *port, struct shard *shard, uint64_t now, bool
 	got = steal(port, shard, events, nb, 2 * lowest - 1, help);
 	if (got > 0 && help == HELP_SOME) {
 		move_if_worth(port, shard, events[0].event, now);
-		seen->help_at = now + pause_after_help(port->builtin, shard, seen, events[0].event);
+		note_help(port->builtin, shard, seen, events[0].event, now);
 	}
 	return got;
 }

@@ -135,6 +135,9 @@ test_short_ones_for_who_is_idle_only(void **state)
 	set_ready(64);
 	helper->counts.nb_dequeued = 1;
 	note_idle(helper, LONG);
+	/* Nothing is known of them yet, or they were of no flows. */
+	assert_int_equal(after_silence(builtin->gap - 1), HELP_SOME);
+	seen->of_flows = true;
 	assert_int_equal(after_silence(builtin->gap - 1), HELP_NOT);
 	assert_int_equal(after_silence(builtin->gap), HELP_SOME);
 	/* What it took over is not its own. */
@@ -309,6 +312,7 @@ test_help_at_once_where_it_is_needed(void **state)
 	uint64_t away;
 
 	send_some();
+	seen->of_flows = true;
 	seen->help_at = UINT64_MAX;
 	assert_int_equal(help_at(LONG, RTE_SCHED_TYPE_ATOMIC, 16), 0);
 	away = seen->at + absence(builtin, seen) + 1;
