@@ -21,7 +21,7 @@ struct weir_em_core;
 
 /**
  * Be one of the cores: the calling thread, until weir_em_core_detach(). Runs core_start of the objects that run; after that, queue groups with
- * this core in their masks get it.
+ * this core in their masks get it. Not within a core's receive function or callback: it may wait for a thread that waits for that core.
  *
  * @param id  0 up to nb_cores - 1; bit @p id of core masks
  * @return NULL with rte_errno: EINVAL; EBUSY: it is attached; what the first core_start that failed returned: those before it were followed by
@@ -30,7 +30,8 @@ struct weir_em_core;
 struct weir_em_core *weir_em_core_attach(struct weir_em *em, unsigned int id);
 
 /**
- * Be a producer: a thread that sends, and does not dispatch. It sends often, or calls weir_em_producer_tend(), or is detached.
+ * Be a producer: a thread that sends, and does not dispatch. It sends often, or calls weir_em_producer_tend(), or is detached. Not
+ * within a core's receive function or callback, as above.
  *
  * @return NULL with rte_errno: ENOSPC: there are nb_producers already
  */
