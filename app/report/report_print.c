@@ -384,14 +384,21 @@ get_us(const json_t *json, const char *key)
 	return (double)report_int(json_object_get(json, key), "ns") / 1e3;
 }
 
+/* A slice that is not to end is as long as can be. */
+#define YEAR_US 31557600e6
+
 static void
 print_coro_slices(const json_t *slices, FILE *out)
 {
 	const json_t *most = json_object_get(slices, "max");
 	json_int_t cycles = report_int(most, "cycles");
+	const double us = get_us(slices, "configured");
 
-	fprintf(out, "  slices of %.1f us; measured: %s", get_us(slices, "configured"),
-		report_grouped(report_int(slices, "count")));
+	if (us < YEAR_US)
+		fprintf(out, "  slices of %.1f us", us);
+	else
+		fprintf(out, "  slices without an end");
+	fprintf(out, "; measured: %s", report_grouped(report_int(slices, "count")));
 	if (report_int(slices, "count") > 0)
 		fprintf(out, "; half of them at most %.1f us, 99 of 100 %.1f us, all %.1f us",
 			get_us(slices, "p50"), get_us(slices, "p99"), get_us(slices, "max"));

@@ -284,7 +284,7 @@ struct weir_coro_cleanup_entry {
 /**
  * Have it called when the calling coroutine ends. It must be taken back before the function returns whose variable
  * @p entry is, be it the one that the coroutine runs. Outside of coroutines it is kept as well, for the calling thread, so that the same
- * code runs in both: there only weir_coro_cleanup_pop() calls it.
+ * code runs in both: there only weir_coro_cleanup_pop() calls it. An entry that is in use must not be pushed once more.
  */
 void weir_coro_cleanup_push(struct weir_coro_cleanup_entry *entry);
 

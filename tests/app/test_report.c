@@ -322,6 +322,33 @@ memory_of_buffers(void **state)
 	expect_buffers("\n  memory of buffers: 5,000 MiB, in hugepages of 1 of 1 links\n");
 }
 
+/* Of a class of coroutines whose slices are so long. */
+static void
+expect_slices(json_int_t ns, const char *expected)
+{
+	json_t *answer = json_pack("{s:[{s:s, s:{s:{s:I}}, s:{}}], s:{}}", "classes", "guard",
+		"region", "slices", "configured", "ns", ns, "stack_bytes", "misuse");
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	assert_non_null(answer);
+	assert_non_null(stream);
+	report_print_coro(answer, stream);
+	fclose(stream);
+	assert_contains(text, expected);
+	free(text);
+	json_decref(answer);
+}
+
+static void
+slices_of_coroutines(void **state)
+{
+	(void)state;
+	expect_slices(10000, "\n  slices of 10.0 us; measured: 0\n");
+	expect_slices(INT64_MAX / 2, "\n  slices without an end; measured: 0\n");
+}
+
 int
 main(void)
 {
@@ -333,6 +360,7 @@ main(void)
 		cmocka_unit_test(sums_of_a_readout),
 		cmocka_unit_test(questions_left_open),
 		cmocka_unit_test(memory_of_buffers),
+		cmocka_unit_test(slices_of_coroutines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
