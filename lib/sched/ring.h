@@ -89,6 +89,14 @@ ring_peek(const struct ring *ring, uint32_t i)
 	return &ring->consumer_slots[(ring->head + i) & ring->consumer_mask];
 }
 
+/* By the consumer: events of [from, to), of those that are there, which are in another core's cache. */
+static inline void
+ring_prefetch_events(const struct ring *ring, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to && i < ring_count(ring); i += EVENTS_PER_LINE)
+		__builtin_prefetch(ring_peek(ring, i));
+}
+
 /* By the consumer: from @i on, how many slots lie one behind the other? */
 static inline uint32_t
 ring_in_row(const struct ring *ring, uint32_t i)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <rte_pause.h>
-#include <rte_prefetch.h>
 
 #include "owner.h"
 
@@ -137,23 +136,14 @@ shard_arrive(struct shard *shard, const struct rte_event *event)
 	lane->last = node;
 }
 
-/* They are in another core's cache: to ask for several lines at a time takes little more than for one. */
-static void
-prefetch(const struct ring *ring)
-{
-	uint32_t nb = RTE_MIN(ring_count(ring), PREFETCH_MAX);
-
-	for (uint32_t i = 0; i < nb; i += EVENTS_PER_LINE)
-		rte_prefetch0(ring_peek(ring, i));
-}
-
 uint32_t
 shard_look_at_ring(struct shard *shard, struct ring *ring)
 {
 	uint32_t more = ring_look(ring);
 
 	if (more > 0) {
-		prefetch(ring);
+		/* To ask for several lines at a time takes little more than for one. */
+		ring_prefetch_events(ring, 0, PREFETCH_MAX);
 		shard->nb_in_rings += more;
 	}
 	return more;

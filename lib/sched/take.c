@@ -2,8 +2,6 @@
 
 /* From a shard's ready lists to a port, under the shard's lock: which one is next, and with which context. */
 
-#include <rte_prefetch.h>
-
 #include "give_up.h"
 
 static void
@@ -361,17 +359,6 @@ drain_few(struct shard *shard)
 		shard_drain(shard, UINT32_MAX);
 }
 
-/* What a ring of another port's gives in its next turn comes from that one's cache meanwhile. */
-static inline void
-prefetch_next_turn(const struct shard *shard)
-{
-	const struct ring *ring = shard->turn;
-	const uint32_t nb = RTE_MIN(ring_count(ring), 2u * EVENTS_PER_TURN);
-
-	for (uint32_t i = EVENTS_PER_TURN; i < nb; i += EVENTS_PER_LINE)
-		rte_prefetch0(ring_peek(ring, i));
-}
-
 /* @return 0: the port cannot have it, it went to the lists */
 static uint16_t
 hand_out_or_list(struct shard *shard, struct builtin_port *port, const struct rte_event *slot,
@@ -411,8 +398,9 @@ take_from_rings(
 		const uint32_t count = shard_turn(shard);
 		uint32_t i;
 
+		/* What another port's ring gives in its next turn comes meanwhile. */
 		if (!shard->turn_is_own)
-			prefetch_next_turn(shard);
+			ring_prefetch_events(ring, EVENTS_PER_TURN, 2 * EVENTS_PER_TURN);
 		for (i = 0; i < count && got < nb;) {
 			const uint32_t to = RTE_MIN(count, i + nb - got);
 			const uint16_t run =

@@ -10,7 +10,7 @@ import test_events
 import test_jobs
 import test_readout_processes
 import test_readout_wrong
-from program import OK, SLOW, USAGE, weir
+from program import OK, USAGE, weir
 
 SIMULATION = ("run:\n", "run:\n  simulation: {duration: 1ms}\n")
 COSTS = """\
@@ -165,8 +165,6 @@ def test_refused_alike(folder, table, what):
     good, wrong, simulated = TABLES[table]
     old, new, _ = wrong[what]
     text = simulated(good.replace(old, new.replace("@", ""), 1))
-    if SLOW > 1 and what == "history without memory":
-        pytest.skip("an index of 40 GiB is looked through, which takes minutes where it is instrumented")
     checked, told = both(folder, text)
     assert checked
     if what in ASIDE.get(table, []):
