@@ -19,7 +19,7 @@ static_assert(offsetof(struct weir_coro_contexts, resumer) == 24 &&
 		      offsetof(struct weir_coro_context, fp) == 8 &&
 		      offsetof(struct weir_coro_context, pc) == 16 &&
 		      offsetof(struct weir_coro_block, contexts) == 0 &&
-		      offsetof(struct weir_coro_block, base_resumer) == 216 &&
+		      offsetof(struct weir_coro_block, base_resumer) == 184 &&
 		      offsetof(struct weir_coro_block, base_own) == 248,
 	"offsets of a pair of contexts");
 
@@ -127,8 +127,7 @@ void
 coro_leave(struct weir_coro_block *block)
 {
 	weir_coro_thread_now()->current = block->outer;
-	if (block->fp_control)
-		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
+	weir_coro_leave_extra(block);
 	coro_tool_switch(coro_tool_leave(block));
 	weir_coro_switch_out(&block->contexts);
 	coro_tool_entered(block);
@@ -208,8 +207,7 @@ weir_coro_resume_checked(struct weir_coro *coro)
 	__atomic_store_n(&block->resumes, block->resumes + 1, __ATOMIC_RELAXED);
 	weir_coro_slice_enter(block);
 	weir_coro_fp_exchange(&before, &before);
-	if (block->fp_control)
-		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
+	weir_coro_resume_extra(coro, block);
 	coro_tool_switch(coro_tool_enter(block));
 	weir_coro_switch_in(&block->contexts);
 	coro_tool_left(block);

@@ -82,6 +82,8 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 	block->checks = 0;
 	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
+	block->ticked = false;
+	block->extra = block->fp_control;
 	/* Who never checks has no use for looks; who is not known may check for the first time when its slice is long over. */
 	give(block, silent ? 1 : WEIR_CORO_LOOK);
 }
@@ -126,6 +128,14 @@ static bool
 is_ticking(void)
 {
 	return __atomic_load_n(&weir_coro_thread_now()->ticked, __ATOMIC_RELAXED);
+}
+
+/* While it is not resumed: is it to be shown to a ticker from now on? */
+static void
+note_ticker(struct weir_coro_block *block)
+{
+	block->ticked = is_ticking();
+	block->extra = block->ticked || block->fp_control;
 }
 
 /* Is it left to a ticker to tell when the slice is over? */
@@ -233,6 +243,7 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 		give(block, 1);
 		return;
 	}
+	note_ticker(block);
 	now = weir_base_cycles();
 	block->blind = 0;
 	block->deadline = now + coro_slice_of(block);
@@ -367,6 +378,7 @@ weir_coro_slice_waits(struct weir_coro_block *block)
 {
 	uint32_t nb = block->checks_begin - block->checks_left;
 
+	weir_coro_thread_now()->nested++;
 	block->checks += block->checks_given - block->checks_left;
 	if (block->looked_in != (uint32_t)block->resumes) {
 		note_look(block, weir_base_cycles(), LOOKS_SOME);

@@ -7,9 +7,10 @@
  *     worker   | resumed 7         check  check check  check: yields
  *     ticker    ..7..7..7..7..7..7..7..7..7..7..7!
  *
- * What is read all the time, a thread's current coroutine, its generation and its number of resumptions, is in lines that the worker
- * writes when it switches and at no other time: being watched costs it something once a slice, not at each look. The line
- * that checks write is taken from it once, to tell. Blocks are never unmapped while the ticker runs, see
+ * What is read all the time is what a thread shows of itself (struct weir_coro_shown): it writes that line when it switches, and does not read
+ * it. A worker waits for a line once in a slice, when it is told: attention is in a line that nobody else writes. All others that it
+ * reads must not be looked at from here, but once, when who runs there is not clear: a line that another core has read is to be fetched again, here and there,
+ * as soon as it is written. Blocks are never unmapped while the ticker runs, see
  * weir_coro_cleanup(); one may be another coroutine's by the time that it is told, which knows that it was not meant.
  */
 
@@ -44,7 +45,8 @@ struct slice {
 struct coro_ticked {
 	struct slice slices[DEPTH]; /* each resumed the next one */
 	unsigned int nb;
-	uint64_t looked; /* cycles */
+	struct weir_coro_shown seen; /* at the last look */
+	uint64_t looked;             /* cycles */
 };
 
 static __thread struct coro_ticked self;
@@ -92,20 +94,27 @@ goes_on(const struct slice *slice, const struct weir_coro_block *block)
 	       slice->resumes == *(const volatile uint64_t *)&block->resumes;
 }
 
-/* A slice that is known goes on, another one has begun since the last look. */
+/* It has begun since the last look. */
 LOOK_ANYWAY static struct slice
-recognize(const struct coro_ticked *ticked, struct weir_coro_block *block, uint64_t now)
+new_slice(const struct coro_ticked *ticked, struct weir_coro_block *block, uint32_t word,
+	uint64_t resumes, uint64_t now)
 {
 	uint64_t slice = *(volatile uint64_t *)&block->slice;
 	uint64_t since = (now - ticked->looked) / 2; /* between two looks */
 
+	if (since > slice / LEAD_PART)
+		since = slice / LEAD_PART; /* it slept */
+	return (struct slice){block, word, resumes, slice, end_of(now - since, slice)};
+}
+
+/* A slice that is known goes on, another one has begun since the last look. */
+LOOK_ANYWAY static struct slice
+recognize(const struct coro_ticked *ticked, struct weir_coro_block *block, uint64_t now)
+{
 	for (unsigned int i = 0; i < ticked->nb; i++)
 		if (goes_on(&ticked->slices[i], block))
 			return ticked->slices[i];
-	if (since > slice / LEAD_PART)
-		since = slice / LEAD_PART; /* it slept */
-	return (struct slice){block, word_of(block), *(volatile uint64_t *)&block->resumes, slice,
-		end_of(now - since, slice)};
+	return new_slice(ticked, block, word_of(block), *(volatile uint64_t *)&block->resumes, now);
 }
 
 /*
@@ -115,7 +124,7 @@ recognize(const struct coro_ticked *ticked, struct weir_coro_block *block, uint6
 LOOK_ANYWAY static void
 begin_slice(struct coro_ticked *ticked, struct weir_coro_block *block, uint64_t now)
 {
-	struct coro_ticked fresh = {.looked = ticked->looked};
+	struct coro_ticked fresh = {.looked = ticked->looked, .seen = ticked->seen};
 	struct weir_coro_block *chain[DEPTH];
 	unsigned int nb = 0;
 
@@ -134,6 +143,20 @@ begin_slice(struct coro_ticked *ticked, struct weir_coro_block *block, uint64_t 
 	*ticked = fresh;
 }
 
+/*
+ * Another core reads this next: it is to go where that takes less time than from this one. CLDEMOTE, where there is that; elsewhere these bytes do
+ * nothing (Intel SDM, volume 2).
+ */
+static inline void
+hand_over(const void *line)
+{
+#if defined(__x86_64__)
+	__asm__ volatile(".byte 0x0f, 0x1c, 0x07" : : "D"(line) : "memory");
+#else
+	(void)line;
+#endif
+}
+
 /* What others ask is more than that: they may have given it another slice. */
 static void
 tell(struct slice *slice)
@@ -146,6 +169,7 @@ tell(struct slice *slice)
 		&slice->block->attention, &before, mark, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		if (before != 0 && before % 2 == 0)
 			break;
+	hand_over(&slice->block->attention);
 	slice->end = 0;
 	__atomic_store_n(&told, told + 1, __ATOMIC_RELAXED);
 }
@@ -167,31 +191,68 @@ end_slice(struct slice *slice, uint64_t now)
 	slice->end = end_of(now, length);
 }
 
-/* @return does a coroutine run there? */
-LOOK_ANYWAY static bool
-look_at(const struct coro_thread *thread, struct coro_ticked *ticked)
+/* What was written last is read first: who runs was resumed by then, or others meanwhile. */
+LOOK_ANYWAY static struct weir_coro_shown
+look(const struct weir_coro_thread *thread)
 {
-	struct weir_coro_block *block = *(struct weir_coro_block *volatile *)&thread->fast->current;
-	uint64_t now = weir_base_cycles();
+	const volatile struct weir_coro_shown *shown = &thread->shown;
+
+	return (struct weir_coro_shown){
+		.current = shown->current,
+		.resumes = shown->resumes,
+		.resumed = shown->resumed,
+		.nested = shown->nested,
+	};
+}
+
+/* No coroutine has resumed one since the last look, and none waited then for one that it had resumed: who runs was resumed from outside. */
+static bool
+is_outermost(const struct coro_ticked *ticked, const struct weir_coro_shown *shown)
+{
+	return ticked->nb <= 1 && shown->nested == ticked->seen.nested &&
+	       weir_coro_block_of(shown->resumed) == shown->current;
+}
+
+/* It is another one than at the last look, or was resumed since. */
+LOOK_ANYWAY static void
+note_change(struct coro_ticked *ticked, const struct weir_coro_shown *shown, uint64_t now)
+{
 	unsigned int i;
 
-	if (block == NULL) {
-		ticked->nb = 0;
-		ticked->looked = now;
-		return false;
+	if (is_outermost(ticked, shown)) {
+		ticked->nb = 1;
+		ticked->slices[0] = new_slice(ticked, shown->current,
+			weir_coro_word(shown->resumed, WEIR_CORO_STATE_RUNNING), shown->resumes,
+			now);
+		return;
 	}
 	for (i = ticked->nb; i > 0; i--)
-		if (goes_on(&ticked->slices[i - 1], block))
+		if (goes_on(&ticked->slices[i - 1], shown->current))
 			break;
 	if (i > 0)
 		ticked->nb = i; /* those within have left */
 	else
-		begin_slice(ticked, block, now);
-	for (i = 0; i < ticked->nb; i++)
+		begin_slice(ticked, shown->current, now);
+}
+
+/* @return does a coroutine run there? */
+LOOK_ANYWAY static bool
+look_at(const struct coro_thread *thread, struct coro_ticked *ticked)
+{
+	const struct weir_coro_shown shown = look(thread->fast), *seen = &ticked->seen;
+	const uint64_t now = weir_base_cycles();
+
+	if (shown.current == NULL)
+		ticked->nb = 0;
+	else if (shown.current != seen->current || shown.resumed != seen->resumed ||
+		 shown.resumes != seen->resumes)
+		note_change(ticked, &shown, now);
+	for (unsigned int i = 0; i < ticked->nb; i++)
 		if (ticked->slices[i].end != 0 && (int64_t)(now - ticked->slices[i].end) >= 0)
 			end_slice(&ticked->slices[i], now);
 	ticked->looked = now;
-	return true;
+	ticked->seen = shown;
+	return shown.current != NULL;
 }
 
 static void
@@ -233,8 +294,7 @@ tick(void *arg)
 void
 coro_ticker_greets(struct coro_thread *thread)
 {
-	thread->ticked->nb = 0;
-	thread->ticked->looked = weir_base_cycles();
+	*thread->ticked = (struct coro_ticked){.looked = weir_base_cycles()};
 	__atomic_store_n(&thread->fast->ticked, running, __ATOMIC_RELAXED);
 }
 

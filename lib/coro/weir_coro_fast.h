@@ -53,13 +53,13 @@ struct weir_coro_block {
 	struct weir_coro_block *outer; /**< the one that resumed it, or NULL */
 	uint64_t
 		soon; /**< cycles: the slice may be over from then on, where checks look at the clock */
-	uint32_t
-		attention; /**< somebody wants it to yield: see cancelled; odd: the ticker saw the slice end, of the generation and the low bits of resumes that it has */
-	uint8_t held;      /**< weir_coro_hold() without release; the most stays */
-	bool cancelled;    /**< it is to end */
-	bool fp_control;   /**< FP control words belong to it */
-	uint8_t blind;     /**< slices to end by count, without a look at the clock */
-	uint8_t trust;     /**< slices in a row that came out as expected */
+	uint8_t held;   /**< weir_coro_hold() without release; the most stays */
+	bool cancelled; /**< it is to end */
+	bool extra;     /**< there is more to be done when it is resumed and leaves: the next two */
+	bool fp_control; /**< FP control words belong to it */
+	bool ticked;     /**< it is shown to a ticker */
+	uint8_t blind;   /**< slices to end by count, without a look at the clock */
+	uint8_t trust;   /**< slices in a row that came out as expected */
 	uint8_t looks; /**< at the clock in the slice in which it was last looked at: 1, or more */
 	bool by_clock; /**< a ticker was late: slices end without one, until it tells again */
 	uint8_t changed_in; /**< low bits of resumes: when it was given another slice in one; the ticker knows the old one's end */
@@ -69,9 +69,17 @@ struct weir_coro_block {
 	uint32_t class_id __attribute__((aligned(64))); /**< class of its stack */
 	uint32_t id;                                    /**< its number */
 	uint64_t slice;                                 /**< cycles that it may run */
-	uint64_t checks;                                /**< all before it was last given some */
 	weir_coro_run_t run;                            /**< what it runs */
 	char *params;                                   /**< parameter memory */
+	char *stack;                                    /**< lowest usable byte */
+	char *top;                                      /**< first byte above its stack */
+	struct weir_coro_cleanup_entry *cleanups;       /**< last registered first */
+	union {
+		struct weir_coro_block *next_free; /**< in a list of free ones */
+		void *base_resumer; /**< else: the resumer's register, see weir_coro_switch.h */
+	};
+	/* what slices are planned by */
+	uint64_t checks __attribute__((aligned(64))); /**< all before it was last given some */
 	float spacing;    /**< cycles between checks, mean; 0: not known */
 	float variance;   /**< and their variance, cycles squared */
 	float longest;    /**< the longest of them, of late */
@@ -81,24 +89,35 @@ struct weir_coro_block {
 	bool sparse;      /**< each check is to look at the clock: that costs less than to count */
 	bool guessed;     /**< a slice was over by a guess: one that is looked at has to tell */
 	bool surprised;   /**< the last look did not fit: the next one tells if that is to last */
-	char *stack;      /**< lowest usable byte */
-	char *top;        /**< first byte above its stack */
-	struct weir_coro_cleanup_entry *cleanups; /**< last registered first */
-	union {
-		struct weir_coro_block *next_free; /**< in a list of free ones */
-		void *base_resumer; /**< else: the resumer's register, see weir_coro_switch.h */
-	};
 	struct weir_coro_fp fp_own;     /**< its, while it does not run */
 	struct weir_coro_fp fp_resumer; /**< the resumer's, while it does */
 	void *tool;     /**< of sanitizers: a fiber, a fake stack; or valgrind's id */
 	void *base_own; /**< as base_resumer, its own */
 	void *locals[WEIR_CORO_LOCALS] __attribute__((aligned(64))); /**< local storage */
+
+	/* the line of others: its own thread mostly only reads it */
+	uint32_t attention __attribute__((aligned(
+		64))); /**< somebody wants it to yield: see cancelled; odd: the ticker saw the slice end, of the generation and the low bits of resumes that it has */
+};
+
+/**
+ * Who runs on a thread, for a ticker, which looks at it all the time. The thread writes it, and never reads it: a line that another core has looked
+ * at may be gone from this one.
+ */
+struct weir_coro_shown {
+	struct weir_coro_block *current; /**< the coroutine that runs, or NULL */
+	struct weir_coro *resumed;       /**< the one that was resumed last */
+	uint64_t resumes;                /**< its resumptions by then */
+	uint32_t nested;                 /**< and the thread's count of those by coroutines */
 };
 
 /** What a thread keeps. */
 struct weir_coro_thread {
 	struct weir_coro_block *current; /**< the coroutine that runs here, or NULL */
+	uint32_t nested;                 /**< resumptions by coroutines; wraps */
 	bool ticked;                     /**< a ticker says when slices are over */
+	/** of those coroutines that are ticked */
+	struct weir_coro_shown shown __attribute__((aligned(64)));
 };
 
 /** The calling thread's; see weir_coro_thread_now(). */
@@ -189,6 +208,36 @@ weir_coro_slice_enter(struct weir_coro_block *block)
 	weir_coro_thread_now()->current = block;
 }
 
+/** What few coroutines want when they are resumed; block->extra tells. */
+static inline void
+weir_coro_resume_extra(struct weir_coro *coro, struct weir_coro_block *block)
+{
+	if (block->fp_control)
+		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
+	if (__builtin_expect(block->ticked, 0)) {
+		weir_coro_thread_now()->shown.nested = weir_coro_thread_now()->nested;
+		weir_coro_thread_now()->shown.resumed = coro;
+		weir_coro_thread_now()->shown.resumes = block->resumes;
+		weir_coro_thread_now()->shown.current = block;
+	}
+}
+
+/** And when they leave. */
+static inline void
+weir_coro_leave_extra(struct weir_coro_block *block)
+{
+	struct weir_coro_block *outer = block->outer;
+
+	if (block->fp_control)
+		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
+	if (__builtin_expect(block->ticked, 0)) {
+		/* The next one that is shown. */
+		while (outer != NULL && !outer->ticked)
+			outer = outer->outer;
+		weir_coro_thread_now()->shown.current = outer;
+	}
+}
+
 /**
  * Run a coroutine until it yields or ends. From a coroutine too: that one waits meanwhile, and its
  * time slice runs on. A coroutine that has exited, runs, or was destroyed is refused and counted.
@@ -214,8 +263,8 @@ weir_coro_resume(struct weir_coro *coro)
 		&block->word, weir_coro_word(coro, WEIR_CORO_STATE_RUNNING), __ATOMIC_RELAXED);
 	block->resumes++;
 	weir_coro_slice_enter(block);
-	if (__builtin_expect(block->fp_control, 0))
-		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
+	if (__builtin_expect(block->extra, 0))
+		weir_coro_resume_extra(coro, block);
 	weir_coro_switch_in(&block->contexts);
 	/* Only now is it off its stack, and may go on elsewhere. */
 	block = weir_coro_block_of(coro);
@@ -234,8 +283,8 @@ weir_coro_yield_of(struct weir_coro_block *block)
 	if (__builtin_expect(block == NULL || block->held != 0, 0))
 		return weir_coro_yield_slowly();
 	weir_coro_thread_now()->current = block->outer;
-	if (__builtin_expect(block->fp_control, 0))
-		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
+	if (__builtin_expect(block->extra, 0))
+		weir_coro_leave_extra(block);
 	weir_coro_switch_out(&block->contexts);
 	return __atomic_load_n(&weir_coro_thread_now()->current->cancelled, __ATOMIC_RELAXED);
 #endif

@@ -20,6 +20,14 @@ read_clock(void)
 pthread_mutex_t coro_threads_lock = PTHREAD_MUTEX_INITIALIZER;
 struct coro_thread *coro_threads;
 
+__thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("initial-exec")));
+
+struct weir_coro_thread *
+weir_coro_thread_address(void)
+{
+	return &weir_coro_thread;
+}
+
 int
 coro_thread_start(pthread_t *thread, const char *name, void *(*run)(void *arg), int cpu)
 {
@@ -42,18 +50,19 @@ weir_base_log(enum weir_base_log_level level, const char *module, const char *fo
 #define STEP  200 /* between two looks */
 
 /* A thread, and who resumes whom there. */
-static struct weir_coro_thread fast;
 static struct coro_ticked ticked;
-static const struct coro_thread thread = {.fast = &fast, .ticked = &ticked};
+static struct coro_thread thread = {.ticked = &ticked};
 static struct weir_coro_block outer, inner;
 
 static int
 reset(void **state)
 {
-	fast.current = NULL;
+	thread.fast = &weir_coro_thread;
+	weir_coro_thread = (struct weir_coro_thread){.ticked = true};
 	memset(&ticked, 0, sizeof(ticked));
 	memset(&outer, 0, sizeof(outer));
-	outer.slice = inner.slice = SLICE;
+	outer.slice = SLICE;
+	outer.ticked = true;
 	inner = outer;
 	lead = LEAD;
 	told = 0;
@@ -65,9 +74,23 @@ reset(void **state)
 static void
 resume(struct weir_coro_block *block)
 {
+	struct weir_coro *coro =
+		(struct weir_coro *)((uintptr_t)block | (uintptr_t)(block->word >> 16) << 48);
+
 	block->resumes++;
-	block->outer = fast.current;
-	fast.current = block;
+	block->outer = weir_coro_thread.current;
+	weir_coro_thread.nested += block->outer != NULL;
+	weir_coro_thread.current = block;
+	weir_coro_resume_extra(coro, block);
+}
+
+static void
+leave(void)
+{
+	struct weir_coro_block *block = weir_coro_thread.current;
+
+	weir_coro_thread.current = block->outer;
+	weir_coro_leave_extra(block);
 }
 
 /* Look until so long has passed. */
@@ -104,7 +127,7 @@ ends_are_told_once(void **state)
 	assert_false(is_told(&inner));
 	assert_int_equal(told, 1);
 	/* The next slice is another one. */
-	fast.current = NULL;
+	leave();
 	resume(&inner);
 	look_for(SLICE - LEAD - STEP);
 	assert_false(is_told(&inner));
@@ -157,7 +180,7 @@ who_has_left_is_not_told(void **state)
 	look_for(STEP);
 	resume(&inner);
 	look_for(STEP);
-	fast.current = &outer;
+	leave();
 	look_for(2 * SLICE);
 	assert_false(is_told(&inner));
 	assert_false(is_told(&outer));
@@ -178,7 +201,7 @@ nested_ones_are_told_each(void **state)
 		resume(&inner);
 		look_for(SLICE);
 		assert_true(is_told(&inner));
-		fast.current = &outer;
+		leave();
 	}
 	assert_false(is_told(&outer));
 	/* Resumed again right away, so that it is not seen that the outer one ran. */
@@ -204,7 +227,7 @@ who_is_next_in_a_block_has_its_own_time(void **state)
 {
 	resume(&inner);
 	look_for(SLICE / 2);
-	fast.current = NULL;
+	leave();
 	replace(&inner);
 	resume(&inner);
 	look_for(SLICE - LEAD - STEP);
@@ -222,7 +245,8 @@ who_is_next_in_a_block_is_resumed_by_others(void **state)
 	look_for(STEP);
 	resume(&inner);
 	look_for(STEP);
-	fast.current = NULL;
+	leave();
+	leave();
 	replace(&inner);
 	resume(&inner);
 	look_for(3 * SLICE);
@@ -231,7 +255,7 @@ who_is_next_in_a_block_is_resumed_by_others(void **state)
 	reset(NULL);
 	resume(&outer);
 	look_for(SLICE / 2);
-	fast.current = NULL;
+	leave();
 	replace(&outer);
 	resume(&outer);
 	resume(&inner);
@@ -240,6 +264,56 @@ who_is_next_in_a_block_is_resumed_by_others(void **state)
 	look_for(2 * STEP);
 	assert_true(is_told(&outer));
 	assert_true(is_told(&inner));
+}
+
+/* Who has not come to know of the ticker yet is not seen: neither does it hide others, nor is it taken for them. */
+static void
+some_do_not_know_of_it(void **state)
+{
+	outer.ticked = false;
+	resume(&outer);
+	for (int i = 0; i < 3; i++) {
+		resume(&inner);
+		look_for(SLICE);
+		assert_true(is_told(&inner));
+		leave();
+	}
+	leave();
+	assert_false(look_at(&thread, &ticked));
+	reset(NULL);
+	inner.ticked = false;
+	resume(&outer);
+	look_for(SLICE / 2);
+	resume(&inner);
+	look_for(SLICE / 4);
+	leave();
+	look_for(SLICE / 4);
+	assert_true(is_told(&outer));
+	assert_int_equal(told, 1);
+}
+
+/* What it reads is of two times: who ran is said to have been resumed when the next one was, which it then sees. */
+static void
+what_is_read_is_of_two_times(void **state)
+{
+	struct weir_coro_shown before, after;
+
+	resume(&inner);
+	look_for(SLICE / 2);
+	leave();
+	before = weir_coro_thread.shown;
+	before.current = &inner;
+	resume(&outer);
+	before.resumed = weir_coro_thread.shown.resumed;
+	after = weir_coro_thread.shown;
+	weir_coro_thread.shown = before;
+	look_for(STEP);
+	weir_coro_thread.shown = after;
+	look_for(SLICE - LEAD - STEP);
+	assert_false(is_told(&outer));
+	look_for(2 * STEP);
+	assert_true(is_told(&outer));
+	assert_int_equal(told, 1);
 }
 
 /* Somebody gives it another slice right before the end of the one that it has: that goes on, and it learns what it has now. */
@@ -252,7 +326,7 @@ what_others_ask_is_not_lost(void **state)
 	look_for(SLICE);
 	assert_int_equal(inner.attention, CORO_SLICE_CHANGED);
 	/* What the ticker said of the slice before, too late, is nothing. */
-	fast.current = NULL;
+	leave();
 	resume(&inner);
 	inner.attention = coro_slice_mark(inner.word, inner.resumes - 1);
 	look_for(SLICE);
@@ -271,7 +345,7 @@ given_another_slice(void **state)
 	look_for(2 * SLICE);
 	assert_true(is_told(&inner));
 	assert_int_equal(told, 1);
-	fast.current = NULL;
+	leave();
 	resume(&inner);
 	look_for(SLICE);
 	inner.slice = 0;
@@ -291,6 +365,8 @@ main(void)
 		cmocka_unit_test_setup(nested_ones_are_told_each, reset),
 		cmocka_unit_test_setup(who_is_next_in_a_block_has_its_own_time, reset),
 		cmocka_unit_test_setup(who_is_next_in_a_block_is_resumed_by_others, reset),
+		cmocka_unit_test_setup(some_do_not_know_of_it, reset),
+		cmocka_unit_test_setup(what_is_read_is_of_two_times, reset),
 		cmocka_unit_test_setup(what_others_ask_is_not_lost, reset),
 		cmocka_unit_test_setup(given_another_slice, reset),
 	};
