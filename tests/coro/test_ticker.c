@@ -287,6 +287,53 @@ slices_end_without_it(void **state)
 	fail();
 }
 
+static void
+works_regularly(void)
+{
+	while (!stop) {
+		work_for(ns(500));
+		weir_coro_maybe_yield();
+	}
+}
+
+/* @return resumptions until it is shown to a ticker, or not any more */
+static unsigned int
+until_shown(struct weir_coro *coro, bool shown)
+{
+	unsigned int nb;
+
+	for (nb = 0; nb < 100 && weir_coro_block_of(coro)->ticked != shown; nb++)
+		weir_coro_resume(coro);
+	return nb;
+}
+
+/* Slices that end by number do not begin with a look at the clock, but for one of 16. It goes without saying where nobody ends by number. */
+static void
+who_was_there_comes_to_know(void **state)
+{
+	const weir_coro_run_t runs[] = {works_regularly, works_at_random};
+
+	start(1, ns(10000), 0);
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		struct weir_coro *coro = made(runs[i]);
+
+		stop = false;
+		for (int nb = 0; nb < 200; nb++)
+			weir_coro_resume(coro);
+		assert_false(weir_coro_block_of(coro)->ticked);
+		assert_int_equal(weir_coro_ticker_start(&anywhere), 0);
+		assert_in_range(until_shown(coro, true), 1, 16);
+		assert_int_equal(weir_coro_ticker_stop(), 0);
+		/* It may have been told of the end of this one, and have been given checks for another one. */
+		assert_in_range(until_shown(coro, false), 1, 17);
+		assert_null(weir_coro_thread_now()->shown.current);
+		stop = true;
+		run_to_end(coro);
+		assert_int_equal(weir_coro_destroy(coro), 0);
+	}
+	stop = false;
+}
+
 /* Threads that come and go while it looks at them. */
 static void *
 comes_and_goes(void *arg)
@@ -425,6 +472,7 @@ main(void)
 		cmocka_unit_test_teardown(the_next_one_is_not_told, stop_ticker),
 		cmocka_unit_test_teardown(slices_end_in_time, stop_ticker),
 		cmocka_unit_test_teardown(slices_end_without_it, stop_ticker),
+		cmocka_unit_test_teardown(who_was_there_comes_to_know, stop_ticker),
 		cmocka_unit_test_teardown(threads_come_and_go, stop_ticker),
 		cmocka_unit_test_teardown(nested_ones_are_told, stop_ticker),
 		cmocka_unit_test(wrong_wishes),
