@@ -19,7 +19,7 @@ static_assert(offsetof(struct weir_coro_contexts, resumer) == 24 &&
 		      offsetof(struct weir_coro_context, fp) == 8 &&
 		      offsetof(struct weir_coro_context, pc) == 16 &&
 		      offsetof(struct weir_coro_block, contexts) == 0 &&
-		      offsetof(struct weir_coro_block, base_resumer) == 184 &&
+		      offsetof(struct weir_coro_block, base_resumer) == 240 &&
 		      offsetof(struct weir_coro_block, base_own) == 248,
 	"offsets of a pair of contexts");
 

@@ -36,7 +36,8 @@ enum {
 	LOOKS_ALL, /* at each check from now on */
 };
 
-static bool always;
+static bool always
+	__attribute__((aligned(64))); /* read all the time: not beside what others write */
 
 void
 weir_coro_always_yield(bool yield)
@@ -82,7 +83,7 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 	block->checks = 0;
 	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
-	block->ticked = false;
+	block->shown = false;
 	block->extra = block->fp_control;
 	/* Who never checks has no use for looks; who is not known may check for the first time when its slice is long over. */
 	give(block, silent ? 1 : WEIR_CORO_LOOK);
@@ -130,19 +131,26 @@ is_ticking(void)
 	return __atomic_load_n(&weir_coro_thread_now()->ticked, __ATOMIC_RELAXED);
 }
 
-/* While it is not resumed: is it to be shown to a ticker from now on? */
+/* Its slice begins: is it to be shown to a ticker from now on? */
 static void
 note_ticker(struct weir_coro_block *block)
 {
-	block->ticked = is_ticking();
-	block->extra = block->ticked || block->fp_control;
+	block->shown = is_ticking();
+	block->extra = block->shown || block->fp_control;
+}
+
+/* Is there a ticker, as far as it is concerned? One that came since its slices begin without a look does not see it. */
+static bool
+has_ticker(const struct weir_coro_block *block)
+{
+	return block->shown && is_ticking();
 }
 
 /* Is it left to a ticker to tell when the slice is over? */
 static bool
 is_told(const struct weir_coro_block *block)
 {
-	return is_ticking() && !block->by_clock;
+	return has_ticker(block) && !block->by_clock;
 }
 
 /* @nb as a number of checks. */
@@ -168,7 +176,7 @@ static int64_t
 early(const struct weir_coro_block *block)
 {
 	/* It would never be seen that a ticker is in time again, as it tells of the end just before that. */
-	if (is_ticking())
+	if (has_ticker(block))
 		return 0;
 	/* The deadline is nearer to this check than to the next one. */
 	if (coro_pace_is_regular(block))
@@ -181,7 +189,7 @@ static void
 look_each(struct weir_coro_block *block)
 {
 	/* As early() is, of irregular checks. */
-	block->soon = block->deadline - (is_ticking() ? 0 : coro_slice_of(block) / EARLY);
+	block->soon = block->deadline - (has_ticker(block) ? 0 : coro_slice_of(block) / EARLY);
 	give(block, LOOKING);
 }
 
@@ -268,7 +276,7 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 static void
 miss_ticker(struct weir_coro_block *block)
 {
-	block->by_clock = is_ticking();
+	block->by_clock = has_ticker(block);
 	block->enough = 0;
 }
 
@@ -282,7 +290,8 @@ decide(struct weir_coro_block *block, uint64_t now, uint32_t most)
 		plan(block, (float)left, most);
 		return false;
 	}
-	block->blind = coro_pace_blind(block);
+	/* Who is to come to know of a ticker, or that it is gone, does so with the next one. */
+	block->blind = block->shown == is_ticking() ? coro_pace_blind(block) : 0;
 	count_slice(block, coro_slice_of(block) - (uint64_t)left);
 	/* The next one ends by count, or begins with a look. */
 	give(block, block->blind > 0 ? coro_pace_skip(block, (float)coro_slice_of(block))
@@ -299,7 +308,7 @@ look_first(struct weir_coro_block *block, uint32_t nb)
 	block->blind = 0;
 	block->deadline = now + coro_slice_of(block);
 	/* That there was no ticker in time is no reason for a guess. */
-	if (!is_ticking())
+	if (!has_ticker(block))
 		block->deadline -= (uint64_t)((float)nb * block->spacing);
 	note_look(block, now, LOOKS_ONE);
 	miss_ticker(block);
@@ -378,7 +387,6 @@ weir_coro_slice_waits(struct weir_coro_block *block)
 {
 	uint32_t nb = block->checks_begin - block->checks_left;
 
-	weir_coro_thread_now()->nested++;
 	block->checks += block->checks_given - block->checks_left;
 	if (block->looked_in != (uint32_t)block->resumes) {
 		note_look(block, weir_base_cycles(), LOOKS_SOME);
@@ -386,7 +394,7 @@ weir_coro_slice_waits(struct weir_coro_block *block)
 				  coro_slice_of(block);
 	}
 	block->looks = LOOKS_SOME; /* what comes until the next one does not tell of spacing */
-	block->by_clock = is_ticking();
+	block->by_clock = has_ticker(block);
 	block->blind = 0;
 	give(block, 1);
 }
@@ -395,7 +403,7 @@ weir_coro_slice_waits(struct weir_coro_block *block)
 static bool
 end_ticked(struct weir_coro_block *block, uint32_t nb)
 {
-	bool measure = block->resumes % SAMPLE == 0 || block->enough == 0;
+	bool measure = block->resumes % SAMPLE == 0 || block->enough == 0 || !has_ticker(block);
 	uint64_t cycles;
 
 	if (block->looked_in == (uint32_t)block->resumes && block->looks == LOOKS_ONE &&

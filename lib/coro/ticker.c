@@ -8,9 +8,9 @@
  *     ticker    ..7..7..7..7..7..7..7..7..7..7..7!
  *
  * What is read all the time is what a thread shows of itself (struct weir_coro_shown): it writes that line when it switches, and does not read
- * it. A worker waits for a line once in a slice, when it is told: attention is in a line that nobody else writes. All others that it
- * reads must not be looked at from here, but once, when who runs there is not clear: a line that another core has read is to be fetched again, here and there,
- * as soon as it is written. Blocks are never unmapped while the ticker runs, see
+ * it. The line that a worker waits for, once in a slice, is that in which it is told. From all others that it writes the ticker stays
+ * away, but where coroutines resume each other: a line that another core has read is to be fetched back as soon as it is written and read again.
+ * Of the slice's length both only read. Blocks are never unmapped while the ticker runs, see
  * weir_coro_cleanup(); one may be another coroutine's by the time that it is told, which knows that it was not meant.
  */
 
@@ -55,8 +55,8 @@ static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER; /* of starting and s
 static bool running;
 static bool stopping;
 static pthread_t ticker;
-static uint64_t period, lead; /* cycles */
-static uint64_t told;
+static uint64_t period, lead;                      /* cycles */
+static uint64_t told __attribute__((aligned(64))); /* not beside what workers read */
 
 struct coro_ticked *
 coro_ticked_self(void)
@@ -136,7 +136,8 @@ begin_slice(struct coro_ticked *ticked, struct weir_coro_block *block, uint64_t 
 	} else {
 		for (; block != NULL && nb < DEPTH;
 			block = *(struct weir_coro_block *volatile *)&block->outer)
-			chain[nb++] = block;
+			if (*(const volatile bool *)&block->shown)
+				chain[nb++] = block;
 	}
 	while (nb > 0)
 		fresh.slices[fresh.nb++] = recognize(ticked, chain[--nb], now);
@@ -191,26 +192,28 @@ end_slice(struct slice *slice, uint64_t now)
 	slice->end = end_of(now, length);
 }
 
-/* What was written last is read first: who runs was resumed by then, or others meanwhile. */
+/*
+ * Part of it may be older than the rest. That is put right at the next look, as something differs then; and whoever was taken for another one is not
+ * told what its own mark does not say.
+ */
 LOOK_ANYWAY static struct weir_coro_shown
 look(const struct weir_coro_thread *thread)
 {
-	const volatile struct weir_coro_shown *shown = &thread->shown;
+	const volatile struct weir_coro_shown *now = &thread->shown;
+	struct weir_coro_shown shown;
 
-	return (struct weir_coro_shown){
-		.current = shown->current,
-		.resumes = shown->resumes,
-		.resumed = shown->resumed,
-		.nested = shown->nested,
-	};
+	shown.current = now->current;
+	shown.outer = now->outer;
+	shown.resumed = now->resumed;
+	shown.resumes = now->resumes;
+	return shown;
 }
 
-/* No coroutine has resumed one since the last look, and none waited then for one that it had resumed: who runs was resumed from outside. */
+/* It was resumed from outside, and resumed nobody who is shown. */
 static bool
-is_outermost(const struct coro_ticked *ticked, const struct weir_coro_shown *shown)
+is_alone(const struct weir_coro_shown *shown)
 {
-	return ticked->nb <= 1 && shown->nested == ticked->seen.nested &&
-	       weir_coro_block_of(shown->resumed) == shown->current;
+	return shown->outer == NULL && weir_coro_block_of(shown->resumed) == shown->current;
 }
 
 /* It is another one than at the last look, or was resumed since. */
@@ -219,7 +222,7 @@ note_change(struct coro_ticked *ticked, const struct weir_coro_shown *shown, uin
 {
 	unsigned int i;
 
-	if (is_outermost(ticked, shown)) {
+	if (is_alone(shown)) {
 		ticked->nb = 1;
 		ticked->slices[0] = new_slice(ticked, shown->current,
 			weir_coro_word(shown->resumed, WEIR_CORO_STATE_RUNNING), shown->resumes,
@@ -244,8 +247,8 @@ look_at(const struct coro_thread *thread, struct coro_ticked *ticked)
 
 	if (shown.current == NULL)
 		ticked->nb = 0;
-	else if (shown.current != seen->current || shown.resumed != seen->resumed ||
-		 shown.resumes != seen->resumes)
+	else if (shown.current != seen->current || shown.outer != seen->outer ||
+		 shown.resumed != seen->resumed || shown.resumes != seen->resumes)
 		note_change(ticked, &shown, now);
 	for (unsigned int i = 0; i < ticked->nb; i++)
 		if (ticked->slices[i].end != 0 && (int64_t)(now - ticked->slices[i].end) >= 0)

@@ -42,7 +42,7 @@ struct weir_coro_block {
 	uint32_t word_after;                /**< what word becomes when it has left its stack */
 	uint64_t resumes;                   /**< resumptions */
 
-	/* time slice: the line that weir_coro_maybe_yield() touches */
+	/* time slice: the line that weir_coro_maybe_yield() writes */
 	uint32_t checks_left __attribute__((aligned(
 		64))); /**< until the slice may be over; signed, less than 0: each looks at the clock */
 	uint32_t checks_begin; /**< checks_left when it was resumed, or last given some */
@@ -57,15 +57,16 @@ struct weir_coro_block {
 	bool cancelled; /**< it is to end */
 	bool extra;     /**< there is more to be done when it is resumed and leaves: the next two */
 	bool fp_control; /**< FP control words belong to it */
-	bool ticked;     /**< it is shown to a ticker */
-	uint8_t blind;   /**< slices to end by count, without a look at the clock */
-	uint8_t trust;   /**< slices in a row that came out as expected */
+	bool shown; /**< to a ticker; changes only when its slice begins, and not while it waits for others */
+	uint8_t blind; /**< slices to end by count, without a look at the clock */
+	uint8_t trust; /**< slices in a row that came out as expected */
 	uint8_t looks; /**< at the clock in the slice in which it was last looked at: 1, or more */
 	bool by_clock; /**< a ticker was late: slices end without one, until it tells again */
 	uint8_t changed_in; /**< low bits of resumes: when it was given another slice in one; the ticker knows the old one's end */
 	uint32_t
 		enough; /**< checks: where a ticker tells, more than come in a slice; 0: not known */
 
+	/* what seldom changes: a ticker reads slice */
 	uint32_t class_id __attribute__((aligned(64))); /**< class of its stack */
 	uint32_t id;                                    /**< its number */
 	uint64_t slice;                                 /**< cycles that it may run */
@@ -74,10 +75,8 @@ struct weir_coro_block {
 	char *stack;                                    /**< lowest usable byte */
 	char *top;                                      /**< first byte above its stack */
 	struct weir_coro_cleanup_entry *cleanups;       /**< last registered first */
-	union {
-		struct weir_coro_block *next_free; /**< in a list of free ones */
-		void *base_resumer; /**< else: the resumer's register, see weir_coro_switch.h */
-	};
+	void *tool; /**< of sanitizers: a fiber, a fake stack; or valgrind's id */
+
 	/* what slices are planned by */
 	uint64_t checks __attribute__((aligned(64))); /**< all before it was last given some */
 	float spacing;    /**< cycles between checks, mean; 0: not known */
@@ -91,32 +90,34 @@ struct weir_coro_block {
 	bool surprised;   /**< the last look did not fit: the next one tells if that is to last */
 	struct weir_coro_fp fp_own;     /**< its, while it does not run */
 	struct weir_coro_fp fp_resumer; /**< the resumer's, while it does */
-	void *tool;     /**< of sanitizers: a fiber, a fake stack; or valgrind's id */
+	union {
+		struct weir_coro_block *next_free; /**< in a list of free ones */
+		void *base_resumer; /**< else: the resumer's register, see weir_coro_switch.h */
+	};
 	void *base_own; /**< as base_resumer, its own */
 	void *locals[WEIR_CORO_LOCALS] __attribute__((aligned(64))); /**< local storage */
 
-	/* the line of others: its own thread mostly only reads it */
+	/* what others write, now and then; its own thread reads it with each check */
 	uint32_t attention __attribute__((aligned(
 		64))); /**< somebody wants it to yield: see cancelled; odd: the ticker saw the slice end, of the generation and the low bits of resumes that it has */
 };
 
 /**
- * Who runs on a thread, for a ticker, which looks at it all the time. The thread writes it, and never reads it: a line that another core has looked
- * at may be gone from this one.
+ * Who runs on a thread, of those that are shown to a ticker, which looks at this all the time. The thread writes it, and never reads it: a line that
+ * another core has looked at may be gone from this one.
  */
 struct weir_coro_shown {
-	struct weir_coro_block *current; /**< the coroutine that runs, or NULL */
-	struct weir_coro *resumed;       /**< the one that was resumed last */
-	uint64_t resumes;                /**< its resumptions by then */
-	uint32_t nested;                 /**< and the thread's count of those by coroutines */
+	struct weir_coro_block *current; /**< the innermost one, or NULL */
+	struct weir_coro_block
+		*outer;            /**< what waited for the one that was resumed last, or NULL */
+	struct weir_coro *resumed; /**< that one */
+	uint64_t resumes;          /**< its resumptions by then */
 };
 
 /** What a thread keeps. */
 struct weir_coro_thread {
 	struct weir_coro_block *current; /**< the coroutine that runs here, or NULL */
-	uint32_t nested;                 /**< resumptions by coroutines; wraps */
 	bool ticked;                     /**< a ticker says when slices are over */
-	/** of those coroutines that are ticked */
 	struct weir_coro_shown shown __attribute__((aligned(64)));
 };
 
@@ -208,34 +209,37 @@ weir_coro_slice_enter(struct weir_coro_block *block)
 	weir_coro_thread_now()->current = block;
 }
 
-/** What few coroutines want when they are resumed; block->extra tells. */
+/** Of a coroutine and those that wait for it: the innermost one that is shown, or NULL. */
+static inline struct weir_coro_block *
+weir_coro_next_shown(struct weir_coro_block *block)
+{
+	while (block != NULL && !block->shown)
+		block = block->outer;
+	return block;
+}
+
+/** More to be done when a coroutine is resumed; block->extra says that there is. */
 static inline void
 weir_coro_resume_extra(struct weir_coro *coro, struct weir_coro_block *block)
 {
 	if (block->fp_control)
 		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
-	if (__builtin_expect(block->ticked, 0)) {
-		weir_coro_thread_now()->shown.nested = weir_coro_thread_now()->nested;
+	if (__builtin_expect(block->shown, 0)) {
+		weir_coro_thread_now()->shown.outer = weir_coro_next_shown(block->outer);
 		weir_coro_thread_now()->shown.resumed = coro;
 		weir_coro_thread_now()->shown.resumes = block->resumes;
 		weir_coro_thread_now()->shown.current = block;
 	}
 }
 
-/** And when they leave. */
+/** And when it leaves. */
 static inline void
 weir_coro_leave_extra(struct weir_coro_block *block)
 {
-	struct weir_coro_block *outer = block->outer;
-
 	if (block->fp_control)
 		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
-	if (__builtin_expect(block->ticked, 0)) {
-		/* The next one that is shown. */
-		while (outer != NULL && !outer->ticked)
-			outer = outer->outer;
-		weir_coro_thread_now()->shown.current = outer;
-	}
+	if (__builtin_expect(block->shown, 0))
+		weir_coro_thread_now()->shown.current = weir_coro_next_shown(block->outer);
 }
 
 /**

@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) void
 weir_coro_switch_in(struct weir_coro_contexts *contexts)
 {
 #if defined(WEIR_CORO_SWITCH)
-	WEIR_CORO_SWITCH(contexts, "24", "0", "184");
+	WEIR_CORO_SWITCH(contexts, "24", "0", "240");
 #else
 	weir_coro_switch_fcontext(&contexts->resumer, &contexts->own);
 #endif

@@ -20,7 +20,7 @@ GOOD = ["good_lcore_id", "good_rte_errno", "good_theirs", "good_ours"]
 KEPT = ["kept_errno", "kept_element"]
 ASKED = ["asked_errno", "asked_dpdk", "asked_element"]
 # What a switch takes back of clang's base register is as it was before.
-KEPT_BY_SWITCH = re.compile(r"movq?\s+(216|248)\(%rdi\), %rbx")
+KEPT_BY_SWITCH = re.compile(r"movq?\s+(240|248)\(%rdi\), %rbx")
 # Functions that return something of the thread that runs.
 ACCESSORS = re.compile(r"(weir_coro_|accessor_)\w+")
 

@@ -52,7 +52,7 @@ weir_base_log(enum weir_base_log_level level, const char *module, const char *fo
 /* A thread, and who resumes whom there. */
 static struct coro_ticked ticked;
 static struct coro_thread thread = {.ticked = &ticked};
-static struct weir_coro_block outer, inner;
+static struct weir_coro_block outer, inner, third;
 
 static int
 reset(void **state)
@@ -62,8 +62,8 @@ reset(void **state)
 	memset(&ticked, 0, sizeof(ticked));
 	memset(&outer, 0, sizeof(outer));
 	outer.slice = SLICE;
-	outer.ticked = true;
-	inner = outer;
+	outer.shown = true;
+	inner = third = outer;
 	lead = LEAD;
 	told = 0;
 	time_now = 1000000;
@@ -79,7 +79,6 @@ resume(struct weir_coro_block *block)
 
 	block->resumes++;
 	block->outer = weir_coro_thread.current;
-	weir_coro_thread.nested += block->outer != NULL;
 	weir_coro_thread.current = block;
 	weir_coro_resume_extra(coro, block);
 }
@@ -266,11 +265,11 @@ who_is_next_in_a_block_is_resumed_by_others(void **state)
 	assert_true(is_told(&inner));
 }
 
-/* Who has not come to know of the ticker yet is not seen: neither does it hide others, nor is it taken for them. */
+/* Who has not come to know of the ticker yet is not told, neither by its own time nor by that of who is told within. It hides nobody. */
 static void
 some_do_not_know_of_it(void **state)
 {
-	outer.ticked = false;
+	outer.shown = false;
 	resume(&outer);
 	for (int i = 0; i < 3; i++) {
 		resume(&inner);
@@ -278,10 +277,22 @@ some_do_not_know_of_it(void **state)
 		assert_true(is_told(&inner));
 		leave();
 	}
+	assert_false(look_at(&thread, &ticked));
+	/* The inner one once more, this time seen with one within that is shown. */
+	resume(&inner);
+	look_for(STEP);
+	resume(&third);
+	look_for(2 * SLICE);
+	assert_true(is_told(&inner));
+	assert_true(is_told(&third));
+	leave();
+	leave();
 	leave();
 	assert_false(look_at(&thread, &ticked));
+	assert_int_equal(outer.attention, 0);
+	assert_int_equal(told, 5);
 	reset(NULL);
-	inner.ticked = false;
+	inner.shown = false;
 	resume(&outer);
 	look_for(SLICE / 2);
 	resume(&inner);
@@ -292,28 +303,53 @@ some_do_not_know_of_it(void **state)
 	assert_int_equal(told, 1);
 }
 
-/* What it reads is of two times: who ran is said to have been resumed when the next one was, which it then sees. */
+/* What of a coroutine is in lines that its thread writes and reads is not looked at, where it was resumed from outside. */
+static void
+who_is_alone_is_left_alone(void **state)
+{
+	for (int i = 0; i < 3; i++) {
+		const struct weir_coro_block before = inner;
+
+		resume(&inner);
+		inner.word = 7 << 16;
+		inner.resumes = 77;
+		inner.outer = &outer;
+		look_for(SLICE / 2);
+		inner.word = before.word;
+		inner.resumes = before.resumes + 1;
+		inner.outer = NULL;
+		look_for(SLICE / 2);
+		assert_true(is_told(&inner));
+		leave();
+	}
+	assert_int_equal(told, 3);
+}
+
+/* What it reads is of two times: who ran seems to have been resumed when the next one was. It is told as ever, by its own mark, and so is that one. */
 static void
 what_is_read_is_of_two_times(void **state)
 {
 	struct weir_coro_shown before, after;
 
+	outer.word = 5 << 16;
+	outer.resumes = 9;
 	resume(&inner);
 	look_for(SLICE / 2);
-	leave();
 	before = weir_coro_thread.shown;
-	before.current = &inner;
+	leave();
 	resume(&outer);
-	before.resumed = weir_coro_thread.shown.resumed;
 	after = weir_coro_thread.shown;
+	before.resumed = after.resumed;
+	before.resumes = after.resumes;
 	weir_coro_thread.shown = before;
-	look_for(STEP);
+	look_for(SLICE / 2);
+	assert_true(is_told(&inner));
 	weir_coro_thread.shown = after;
 	look_for(SLICE - LEAD - STEP);
 	assert_false(is_told(&outer));
 	look_for(2 * STEP);
 	assert_true(is_told(&outer));
-	assert_int_equal(told, 1);
+	assert_int_equal(told, 2);
 }
 
 /* Somebody gives it another slice right before the end of the one that it has: that goes on, and it learns what it has now. */
@@ -366,6 +402,7 @@ main(void)
 		cmocka_unit_test_setup(who_is_next_in_a_block_has_its_own_time, reset),
 		cmocka_unit_test_setup(who_is_next_in_a_block_is_resumed_by_others, reset),
 		cmocka_unit_test_setup(some_do_not_know_of_it, reset),
+		cmocka_unit_test_setup(who_is_alone_is_left_alone, reset),
 		cmocka_unit_test_setup(what_is_read_is_of_two_times, reset),
 		cmocka_unit_test_setup(what_others_ask_is_not_lost, reset),
 		cmocka_unit_test_setup(given_another_slice, reset),
