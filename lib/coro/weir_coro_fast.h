@@ -118,7 +118,7 @@ struct weir_coro_shown {
 struct weir_coro_thread {
 	struct weir_coro_block *current; /**< the coroutine that runs here, or NULL */
 	bool ticked;                     /**< a ticker says when slices are over */
-	struct weir_coro_shown shown __attribute__((aligned(64)));
+	struct weir_coro_shown shown __attribute__((aligned(64))); /**< in a line of its own */
 };
 
 /** The calling thread's; see weir_coro_thread_now(). */
