@@ -68,6 +68,14 @@ give(struct weir_coro_block *block, uint32_t nb)
 	block->checks_given = block->checks_begin = block->checks_left = nb;
 }
 
+/* Before it runs: is it shown to a ticker from now on? */
+static void
+show(struct weir_coro_block *block, bool shown)
+{
+	block->shown = shown;
+	block->extra = shown || block->fp_control;
+}
+
 void
 coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 {
@@ -83,8 +91,7 @@ coro_slice_reset(struct weir_coro_block *block, uint64_t slice)
 	block->checks = 0;
 	block->blind = 0;     /* its first slice has looks of its own, in any case */
 	block->looked_in = 0; /* resumptions count from 1 */
-	block->shown = false;
-	block->extra = block->fp_control;
+	show(block, false);
 	/* Who never checks has no use for looks; who is not known may check for the first time when its slice is long over. */
 	give(block, silent ? 1 : WEIR_CORO_LOOK);
 }
@@ -129,14 +136,6 @@ static bool
 is_ticking(void)
 {
 	return __atomic_load_n(&weir_coro_thread_now()->ticked, __ATOMIC_RELAXED);
-}
-
-/* Its slice begins: is it to be shown to a ticker from now on? */
-static void
-note_ticker(struct weir_coro_block *block)
-{
-	block->shown = is_ticking();
-	block->extra = block->shown || block->fp_control;
 }
 
 /* Is there a ticker, as far as it is concerned? One that came since its slices begin without a look does not see it. */
@@ -251,7 +250,7 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 		give(block, 1);
 		return;
 	}
-	note_ticker(block);
+	show(block, is_ticking());
 	now = weir_base_cycles();
 	block->blind = 0;
 	block->deadline = now + coro_slice_of(block);

@@ -375,10 +375,11 @@ struct weir_coro_ticker_param {
  * clock: weir_coro_maybe_yield() then yields at the first check after the end of its slice, however checks are spaced, and reads
  * no clock. It takes a CPU, for any number of threads, and each of these one transfer of a cache line in a slice. A coroutine that was there
  * before comes to know of it with its next slice that begins with a look at the clock: where checks are regular, after 15 at most.
- * Without a ticker, or where it is late because the kernel runs something else in its place, checks are counted and the clock is looked at: that it is late is known when twice as
- * many checks have come as come in a slice. That one ends a slice later, three times as long as configured where checks are regular; those
- * after it end as without a ticker, until it tells again. So it is with a coroutine's first slice on a thread that is not attached, or after
- * the ticker has been stopped: that is up to twice as long.
+ *
+ * Without a ticker, or where it is late because the kernel runs something else in its place, checks are counted and the clock is looked at:
+ * that it is late is known when twice as many checks have come as come in a slice. That one ends a slice later, three times as long as
+ * configured where checks are regular; those after it end as without a ticker, until it tells again. So it is with a coroutine's first
+ * slice on a thread that is not attached, or after the ticker has been stopped: that is up to twice as long.
  *
  * Any thread.
  *

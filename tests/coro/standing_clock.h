@@ -22,7 +22,7 @@ look_at_clock(void)
 }
 
 #define weir_base_cycles look_at_clock
-#include "coro_test.h"
+#include "own_thread.h"
 
 #include "../base/random.h"
 
@@ -30,19 +30,12 @@ look_at_clock(void)
 #include "../../lib/coro/slice.c"
 
 /* What it needs of the rest. */
-__thread struct weir_coro_thread weir_coro_thread;
 struct coro_class coro_classes[CORO_CLASSES_MAX];
 
 struct coro_cache *
 coro_cache_of(struct coro_class *class)
 {
 	return NULL;
-}
-
-struct weir_coro_thread *
-weir_coro_thread_address(void)
-{
-	return &weir_coro_thread;
 }
 
 #define SLICE 10000 /* ns; a cycle is half of one */

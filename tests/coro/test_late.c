@@ -233,44 +233,34 @@ changed_slices_begin_anew(void **state)
 	change_slice(true, 400, 1);
 }
 
-/* Regular, one per 100 ns. @return ns until its slice ends, or so many checks have been made */
-static uint64_t
-run_slice(unsigned int most)
-{
-	const uint64_t begin = time_now;
-	bool tells = block.shown && weir_coro_thread.ticked;
-
-	resume();
-	for (unsigned int i = 0; i < most; i++) {
-		time_now += 100;
-		if (tells && time_now - begin >= SLICE - LEAD) {
-			block.attention = coro_slice_mark(block.word, block.resumes);
-			tells = false;
-		}
-		if (check())
-			break;
-	}
-	return time_now - begin;
-}
-
 /*
  * A ticker comes, or goes, while slices end by their number, with some between that it ends by itself. None is longer for that, and it comes to know.
  */
 static void
 who_was_there_comes_to_know(void **state)
 {
+	const unsigned int nb = SLICE / 100, told = (SLICE - LEAD) / 100;
+
 	for (unsigned int comes = 0; comes <= 1; comes++) {
 		reset(NULL);
 		weir_coro_thread.ticked = comes == 0;
-		for (unsigned int i = 0; i < 300; i++)
-			run_slice(UINT32_MAX);
+		for (unsigned int i = 0; i < 300; i++) {
+			resume();
+			checks_to_end(weir_coro_thread.ticked ? told : UINT32_MAX);
+		}
 		assert_true(comes == 0 || block.blind > 0);
 		weir_coro_thread.ticked = comes != 0;
 		for (unsigned int i = 0; i < 40; i++) {
-			run_slice(50);
+			resume();
+			for (unsigned int k = 0; k < nb / 2; k++) {
+				time_now += 100;
+				assert_false(check());
+			}
+			resume();
 			/* The first one may wait for one that is gone. */
-			assert_in_range(run_slice(UINT32_MAX), 1,
-				comes == 0 && i == 0 ? 3 * SLICE : SLICE + 200);
+			assert_in_range(
+				checks_to_end(block.shown && comes != 0 ? told : UINT32_MAX), 1,
+				comes == 0 && i == 0 ? 3 * nb : nb + 2);
 		}
 		assert_int_equal(block.shown, comes);
 	}

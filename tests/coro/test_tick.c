@@ -3,7 +3,7 @@
  * What the ticker makes of what it sees. Without its thread, and with a clock that stands still but where the test moves it:
  * lib/coro/ticker.c by itself. Times are in cycles.
  */
-#include "coro_test.h"
+#include "own_thread.h"
 
 static uint64_t time_now;
 
@@ -19,14 +19,6 @@ read_clock(void)
 /* What it needs of the rest, for its control functions, which are not called here. */
 pthread_mutex_t coro_threads_lock = PTHREAD_MUTEX_INITIALIZER;
 struct coro_thread *coro_threads;
-
-__thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("initial-exec")));
-
-struct weir_coro_thread *
-weir_coro_thread_address(void)
-{
-	return &weir_coro_thread;
-}
 
 int
 coro_thread_start(pthread_t *thread, const char *name, void *(*run)(void *arg), int cpu)
