@@ -223,7 +223,7 @@ struct builtin_port {
 	struct builtin *builtin;
 	struct shard *own; /* whose turn it is; NULL: a producer */
 	uint8_t own_id;
-	uint32_t nb_of_turn; /* dequeues */
+	uint32_t nb_of_turn; /* events, and some for each call */
 	struct shard *home;  /* its own while it comes, */
 	uint64_t home_bit;   /* as a bit */
 	uint64_t served;     /* shards that are its own, but for those that others took since */

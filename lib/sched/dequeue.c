@@ -150,8 +150,12 @@ dequeue_anywhere(
 	if (unlikely(port->move.answered != 0 && move_is_news(port)))
 		move_answer(port);
 	if (port->own != NULL) {
-		if (unlikely(owner_has_changed(port)))
+		if (unlikely(owner_has_changed(port))) {
+			if (locked != NULL)
+				shard_unlock(locked);
+			locked = NULL;
 			serves = owner_turn(port);
+		}
 		look_soon(port->own);
 	}
 	if (port->implicit && port->nb_held > 0)
@@ -188,6 +192,7 @@ dequeue_anywhere(
 		got = look_elsewhere(port, events, nb, true);
 	if (got == 0) /* who was woken may not be called again for long: others were not */
 		return idle(port) ? dequeue_anywhere(port, NULL, events, nb) : 0;
+	owner_count_turn(port, got);
 	port->nb_idle = 0;
 	if (port->builtin->may_sleep)
 		__atomic_store_n(&port->idle_at, 0, __ATOMIC_RELAXED);
@@ -202,10 +207,11 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 	struct shard *locked = NULL;
 	uint16_t got = 0;
 
-	if (port->own != NULL && likely(!owner_has_changed(port)))
+	if (port->own != NULL && likely(owner_stays(port)))
 		got = take_of_ring(port, &locked, events, RTE_MIN(nb, port->nb_max));
 	if (got == 0)
 		return dequeue_anywhere(port, locked, events, nb);
+	owner_count_turn(port, got);
 	port->nb_idle = 0;
 	count(&port->counts.nb_dequeued, got);
 	return got;

@@ -17,14 +17,12 @@
  * the port at home there does, it does not see that: then who takes the context back empties them.
  */
 
+#include "look.h"
 #include "owner.h"
 
 /* Who did not come for so long, and in so many looks, does not come: also when whoever looks does so seldom. */
 #define ADOPT_NS    50000
 #define ADOPT_LOOKS 3
-
-/* A port with several shards goes on to the next one after so many dequeues; at the latest when there is nothing. */
-#define DEQUEUES_PER_TURN 4
 
 uint64_t
 owner_patience(void)
@@ -149,11 +147,23 @@ owner_adopt(struct builtin_port *port, struct shard *shard, uint64_t now)
 	return take_over(port, shard, owner);
 }
 
-/* The next one of its own; others took some of them meanwhile. */
+/* Is there anything in it, as its owner sees it without the lock? */
+static bool
+seems_empty(const struct shard *shard)
+{
+	return __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) == 0 &&
+	       __atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) == 0 && rings_seem_empty(shard);
+}
+
+/*
+ * The next one of its own that has something, or the one whose turn it was. The others have been looked at by that; those that were taken
+ * meanwhile are not its own any more.
+ */
 static void
 turn(struct builtin_port *port)
 {
 	struct builtin *builtin = port->builtin;
+	const unsigned int last = port->own_id;
 
 	port->nb_of_turn = 0;
 	for (uint64_t left = port->served; left != 0;) {
@@ -163,9 +173,12 @@ turn(struct builtin_port *port)
 		left &= ~((uint64_t)1 << i);
 		port->own_id = (uint8_t)i;
 		port->own = &builtin->shards[i];
-		if (shard_owner(port->own) == port->base.id)
+		if (shard_owner(port->own) != port->base.id)
+			set_served(port, port->served & ~((uint64_t)1 << i));
+		else if (i == last || !seems_empty(port->own))
 			return;
-		set_served(port, port->served & ~((uint64_t)1 << i));
+		else
+			shard_polled(port->own);
 	}
 }
 
@@ -181,8 +194,7 @@ owner_turn(struct builtin_port *port)
 
 	if (owner != id && nb_groups(port->home, id) >= nb_groups(port->home, owner))
 		take_over(port, port->home, owner);
-	if (++port->nb_of_turn >= DEQUEUES_PER_TURN || port->nb_calls_max < CALLS_PER_LOOK ||
-		has_several_priorities(port->builtin) || shard_owner(port->own) != id)
+	if (!owner_stays(port) || has_several_priorities(port->builtin))
 		turn(port);
 	return shard_owner(port->own) == id;
 }

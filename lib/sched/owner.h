@@ -20,6 +20,31 @@ owner_has_changed(const struct builtin_port *port)
 	return port->served != port->home_bit || shard_owner(port->own) != port->base.id;
 }
 
+/* A port with several shards goes on to the next one after so many events, where a call counts as some; at the latest when there is nothing. */
+#define EVENTS_PER_SHARD 64
+#define EVENTS_PER_CALL  4
+
+/* It was called, and got so many. */
+static inline void
+owner_count_turn(struct builtin_port *port, uint16_t nb)
+{
+	port->nb_of_turn += EVENTS_PER_CALL + nb;
+}
+
+/*
+ * Does it go on with the shard whose turn it is? After each call, where events take long, others have their turn. Who lost its home one takes
+ * that back first.
+ */
+static inline bool
+owner_stays(const struct builtin_port *port)
+{
+	if (shard_owner(port->own) != port->base.id)
+		return false;
+	return likely(port->served == port->home_bit) ||
+	       (port->nb_of_turn < EVENTS_PER_SHARD && port->nb_calls_max == CALLS_PER_LOOK &&
+		       shard_owner(port->home) == port->base.id);
+}
+
 /*
  * Under the lock, before atomic contexts are given back: it is left meanwhile if what this port sent has to be where it is for, as another one
  * is the sender now.
