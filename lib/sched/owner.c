@@ -199,12 +199,14 @@ owner_turn(struct builtin_port *port)
 	return shard_owner(port->own) == id;
 }
 
-/* There is nothing in the one whose turn it is. @return false: neither are there others */
+/* There is nothing in the one whose turn it is. @return false: neither is there in others */
 bool
 owner_turn_to_next(struct builtin_port *port, unsigned int *nb_turns)
 {
+	const unsigned int last = port->own_id;
+
 	if (++*nb_turns >= (unsigned int)__builtin_popcountll(port->served))
 		return false;
 	turn(port);
-	return shard_owner(port->own) == port->base.id;
+	return port->own_id != last && shard_owner(port->own) == port->base.id;
 }
