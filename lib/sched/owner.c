@@ -3,7 +3,8 @@
 /*
  * Who serves which shard. Each is at home with a port. When that does not come any more (it may not be called, or have lost its CPU), or
  * may not have what is there, as groups have changed, a port that comes adopts the shard: from then on it is its own like its home one,
- * in turn with it. Who comes back takes its home one back. Those that were adopted are spread over the ports that come.
+ * in turn with it. Who comes back takes its home one back. Those that were adopted are spread over the ports that come. Parallel events, which have
+ * no order, are not put there any more, but into the home shard of who adopted it.
  *
  * What follows from atomic events of a shard is sent by the rings of one port, its sender, in the order in which it has them; by others
  * under the destination's lock (builtin.h). So between two senders there is a while in which all are others:
@@ -31,8 +32,8 @@ owner_patience(void)
 }
 
 /* The shards of a queue's flows hold events of its group from now on. */
-void
-owner_note_queue(struct builtin *builtin, uint8_t queue)
+static void
+note_queue(struct builtin *builtin, uint8_t queue)
 {
 	const uint64_t bit = (uint64_t)1 << builtin->queues[queue].group;
 
@@ -44,6 +45,52 @@ owner_note_queue(struct builtin *builtin, uint8_t queue)
 		if ((__atomic_load_n(groups, __ATOMIC_RELAXED) & bit) == 0)
 			__atomic_fetch_or(groups, bit, __ATOMIC_RELAXED);
 	}
+}
+
+/* Where is what this shard has of a queue best put? */
+static uint8_t
+served_in(const struct builtin *builtin, const struct queue_info *queue, uint8_t shard)
+{
+	const uint32_t owner = shard_owner(&builtin->shards[shard]);
+	const struct shard *home = builtin->ports[owner].home;
+	const uint64_t groups = __atomic_load_n(&builtin->port_groups[owner], __ATOMIC_RELAXED);
+
+	return shard_owner(home) == owner && (groups >> queue->group & 1) != 0 ? (uint8_t)home->id
+									       : shard;
+}
+
+/*
+ * Parallel events have no order among each other. Those that are for the shard of a port that does not come are put into the home one of
+ * whoever serves that: it has one to look at, not many, and who sends a burst has one ring to publish. Who does this at the same time as
+ * others may leave some where they were.
+ */
+static void
+gather_parallel(struct builtin *builtin, uint8_t queue)
+{
+	for (unsigned int class = 0; class < NB_CLASSES; class ++)
+		__atomic_store_n(&builtin->shard_of[queue][class],
+			served_in(builtin, &builtin->queues[queue], builtin->divided[queue][class]),
+			__ATOMIC_RELEASE);
+}
+
+/* By who put the first event in: from now on it is used. */
+void
+owner_use_queue(struct builtin *builtin, uint8_t queue)
+{
+	if (builtin->queues[queue].type == RTE_SCHED_TYPE_PARALLEL)
+		gather_parallel(builtin, queue);
+	note_queue(builtin, queue);
+}
+
+/* Who serves which shard has changed. */
+static void
+gather_all_parallel(struct builtin *builtin)
+{
+	for (unsigned int queue = 0; queue < builtin->sched->config.nb_queues; queue++)
+		if (builtin->queues[queue].type == RTE_SCHED_TYPE_PARALLEL &&
+			__atomic_load_n(&builtin->queues[queue].state, __ATOMIC_ACQUIRE) ==
+				QUEUE_USED)
+			owner_use_queue(builtin, (uint8_t)queue);
 }
 
 static bool
@@ -107,6 +154,7 @@ take_over(struct builtin_port *port, struct shard *shard, uint32_t from)
 	if (shard_owner(shard) == id)
 		shard->sender = id;
 	shard_unlock(shard);
+	gather_all_parallel(port->builtin);
 	return true;
 }
 

@@ -7,7 +7,7 @@
 #include "shard.h"
 
 uint64_t owner_patience(void);
-void owner_note_queue(struct builtin *builtin, uint8_t queue);
+void owner_use_queue(struct builtin *builtin, uint8_t queue);
 void owner_empty_rings(struct builtin *builtin, uint32_t sender);
 bool owner_adopt(struct builtin_port *port, struct shard *shard, uint64_t now);
 bool owner_turn(struct builtin_port *port);
