@@ -300,6 +300,13 @@ own_rate(unsigned int nb_ports)
 	return 2000 * 1e9 / (double)best;
 }
 
+#ifdef WEIR_BASE_TSAN
+#define SLOWER_MOST                                                                                \
+	20 /* calls are as slow as if events took long: then it looks at all with every one */
+#else
+#define SLOWER_MOST 2
+#endif
+
 /* Who serves the shards of 31 others besides its own does not go through those that have nothing with every call. */
 static void
 empty_shards_are_passed_over(void **state)
@@ -310,7 +317,7 @@ empty_shards_are_passed_over(void **state)
 	for (unsigned int tries = 0; tries < 20; tries++) {
 		alone = own_rate(1);
 		all = own_rate(32);
-		if (all > alone / 2)
+		if (all > alone / SLOWER_MOST)
 			return;
 	}
 	fail_msg("%.1f Mev/s alone, %.1f beside 31 ports that are not polled", alone / 1e6,
