@@ -278,52 +278,6 @@ one_port_does_for_all(void **state)
 		all / 1e6);
 }
 
-/* Parallel events that port 0 sends to itself one by one, beside ports that nobody calls: when it has been so for some time. */
-static double
-own_rate(unsigned int nb_ports)
-{
-	uint64_t began, best = UINT64_MAX;
-
-	st_make(st_config(nb_ports, 1));
-	st_queue(0, PARALLEL, 0, 0);
-	st_start();
-	for (uint32_t i = 0; i < 16; i++)
-		st_new(0, 0, i, i);
-	for (unsigned int round = 0; round < 60; round++) {
-		began = weir_base_time_ns();
-		for (unsigned int i = 0; i < 2000; i++)
-			st_forward(0, st_get_one(0), 0);
-		if (round >= 40)
-			best = RTE_MIN(best, weir_base_time_ns() - began);
-	}
-	st_teardown(NULL);
-	return 2000 * 1e9 / (double)best;
-}
-
-#ifdef WEIR_BASE_TSAN
-#define SLOWER_MOST                                                                                \
-	20 /* calls are as slow as if events took long: then it looks at all with every one */
-#else
-#define SLOWER_MOST 2
-#endif
-
-/* Who serves the shards of 31 others besides its own does not go through those that have nothing with every call. */
-static void
-empty_shards_are_passed_over(void **state)
-{
-	double alone = 0, all = 0;
-
-	st_builtin_only();
-	for (unsigned int tries = 0; tries < 20; tries++) {
-		alone = own_rate(1);
-		all = own_rate(32);
-		if (all > alone / SLOWER_MOST)
-			return;
-	}
-	fail_msg("%.1f Mev/s alone, %.1f beside 31 ports that are not polled", alone / 1e6,
-		all / 1e6);
-}
-
 /* UINT64_MAX: it is not counted. */
 static uint64_t
 port_xstat(unsigned int port, const char *name)
@@ -636,7 +590,6 @@ main(void)
 		TEST(reserved_visible),
 		TEST(idle_ports_cost_nothing),
 		TEST(one_port_does_for_all),
-		TEST(empty_shards_are_passed_over),
 		TEST(sleepers_are_woken),
 		TEST(sleepers_get_what_is_free),
 		TEST(slack_is_kept),
