@@ -177,8 +177,7 @@ divide_flows(struct builtin *builtin, unsigned int queue)
 				ids[nb++] = (uint8_t)builtin->ports[i].home->id;
 	few = builtin->class_mask + 1 < nb;
 	for (unsigned int class = 0; class < NB_CLASSES; class ++)
-		builtin->shard_of[queue][class] = builtin->divided[queue][class] =
-			ids[(class + (few ? queue : 0)) % nb];
+		builtin->shard_of[queue][class] = ids[(class + (few ? queue : 0)) % nb];
 }
 
 /* Whoever puts the first event in waits until its flows are divided, and that is for good. */
@@ -196,7 +195,7 @@ queue_use(struct builtin *builtin, uint8_t queue)
 		unused = QUEUE_UNUSED;
 		sched_yield();
 	}
-	owner_use_queue(builtin, queue);
+	owner_note_queue(builtin, queue);
 	return true;
 }
 
@@ -223,7 +222,6 @@ builtin_destroy(struct weir_sched *sched)
 	shards_fini(builtin);
 	free_memory(builtin->lanes, lanes_of(builtin) * sizeof(*builtin->lanes));
 	free(builtin->shard_of);
-	free(builtin->divided);
 	free(builtin->port_groups);
 	free(builtin->ports);
 	free(builtin);
@@ -261,11 +259,10 @@ builtin_create(struct weir_sched *sched, const char *device)
 	builtin->socket_id = sched->config.socket_id;
 	builtin->lanes = reserve_memory(builtin, lanes_of(builtin) * sizeof(*builtin->lanes));
 	builtin->shard_of = calloc(sched->config.nb_queues, sizeof(*builtin->shard_of));
-	builtin->divided = calloc(sched->config.nb_queues, sizeof(*builtin->divided));
 	builtin->port_groups = calloc(sched->config.nb_ports, sizeof(*builtin->port_groups));
 	builtin->ports = allocate(sched->config.nb_ports * sizeof(*builtin->ports));
-	if (builtin->lanes == NULL || builtin->shard_of == NULL || builtin->divided == NULL ||
-		builtin->port_groups == NULL || builtin->ports == NULL) {
+	if (builtin->lanes == NULL || builtin->shard_of == NULL || builtin->port_groups == NULL ||
+		builtin->ports == NULL) {
 		builtin_destroy(sched);
 		return -ENOMEM;
 	}

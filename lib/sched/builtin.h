@@ -301,7 +301,6 @@ struct builtin {
 	struct shard *shards;
 	unsigned int nb_shards;
 	uint8_t (*shard_of)[NB_CLASSES]; /* [queue] */
-	uint8_t (*divided)[NB_CLASSES];  /* likewise, while each port serves its home shard */
 	struct lane *lanes;              /* [queue][atomic, ordered][flow] */
 	uint64_t *port_groups;           /* by port: groups that it serves */
 	uint32_t flow_mask; /* of an event's first word: no more than rte_event::flow_id has */

@@ -177,7 +177,7 @@ look_at_shard(struct builtin_port *port, struct shard *shard, uint64_t now, bool
 		help = HELP_ALL;
 	if (help == HELP_NOT)
 		return 0;
-	if (__atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) == 0 && rings_seem_empty(shard))
+	if (shard_seems_empty(shard))
 		return 0;
 	/* Nothing of lower priority than its own, or than what was seen of others. */
 	lowest = RTE_MIN(highest(port->own, groups), port->elsewhere_highest);

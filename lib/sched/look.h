@@ -25,6 +25,13 @@ rings_seem_empty(const struct shard *shard)
 	return true;
 }
 
+/* Neither ready nor on its way there, about so. */
+static inline bool
+shard_seems_empty(const struct shard *shard)
+{
+	return __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) == 0 && rings_seem_empty(shard);
+}
+
 /* The highest one that is ready in a shard, or on its way there, as a bit; beyond all: none. */
 static inline uint32_t
 highest(const struct shard *shard, uint64_t groups)

@@ -3,8 +3,7 @@
 /*
  * Who serves which shard. Each is at home with a port. When that does not come any more (it may not be called, or have lost its CPU), or
  * may not have what is there, as groups have changed, a port that comes adopts the shard: from then on it is its own like its home one,
- * in turn with it. Who comes back takes its home one back. Those that were adopted are spread over the ports that come. Parallel events, which have
- * no order, are not put there any more, but into the home shard of who adopted it.
+ * in turn with it. Who comes back takes its home one back. Those that were adopted are spread over the ports that come.
  *
  * What follows from atomic events of a shard is sent by the rings of one port, its sender, in the order in which it has them; by others
  * under the destination's lock (builtin.h). So between two senders there is a while in which all are others:
@@ -32,8 +31,8 @@ owner_patience(void)
 }
 
 /* The shards of a queue's flows hold events of its group from now on. */
-static void
-note_queue(struct builtin *builtin, uint8_t queue)
+void
+owner_note_queue(struct builtin *builtin, uint8_t queue)
 {
 	const uint64_t bit = (uint64_t)1 << builtin->queues[queue].group;
 
@@ -45,52 +44,6 @@ note_queue(struct builtin *builtin, uint8_t queue)
 		if ((__atomic_load_n(groups, __ATOMIC_RELAXED) & bit) == 0)
 			__atomic_fetch_or(groups, bit, __ATOMIC_RELAXED);
 	}
-}
-
-/* Where is what this shard has of a queue best put? */
-static uint8_t
-served_in(const struct builtin *builtin, const struct queue_info *queue, uint8_t shard)
-{
-	const uint32_t owner = shard_owner(&builtin->shards[shard]);
-	const struct shard *home = builtin->ports[owner].home;
-	const uint64_t groups = __atomic_load_n(&builtin->port_groups[owner], __ATOMIC_RELAXED);
-
-	return shard_owner(home) == owner && (groups >> queue->group & 1) != 0 ? (uint8_t)home->id
-									       : shard;
-}
-
-/*
- * Parallel events have no order among each other. Those that are for the shard of a port that does not come are put into the home one of
- * whoever serves that: it has one to look at, not many, and who sends a burst has one ring to publish. Who does this at the same time as
- * others may leave some where they were.
- */
-static void
-gather_parallel(struct builtin *builtin, uint8_t queue)
-{
-	for (unsigned int class = 0; class < NB_CLASSES; class ++)
-		__atomic_store_n(&builtin->shard_of[queue][class],
-			served_in(builtin, &builtin->queues[queue], builtin->divided[queue][class]),
-			__ATOMIC_RELEASE);
-}
-
-/* By who put the first event in: from now on it is used. */
-void
-owner_use_queue(struct builtin *builtin, uint8_t queue)
-{
-	if (builtin->queues[queue].type == RTE_SCHED_TYPE_PARALLEL)
-		gather_parallel(builtin, queue);
-	note_queue(builtin, queue);
-}
-
-/* Who serves which shard has changed. */
-static void
-gather_all_parallel(struct builtin *builtin)
-{
-	for (unsigned int queue = 0; queue < builtin->sched->config.nb_queues; queue++)
-		if (builtin->queues[queue].type == RTE_SCHED_TYPE_PARALLEL &&
-			__atomic_load_n(&builtin->queues[queue].state, __ATOMIC_ACQUIRE) ==
-				QUEUE_USED)
-			owner_use_queue(builtin, (uint8_t)queue);
 }
 
 static bool
@@ -143,6 +96,7 @@ take_over(struct builtin_port *port, struct shard *shard, uint32_t from)
 		shard_share_next(shard);
 		__atomic_store_n(&shard->owner, id, __ATOMIC_RELAXED);
 		shard->sender = NO_SENDER;
+		shard_polled(shard); /* others see that it comes */
 	}
 	shard_unlock(shard);
 	if (!still)
@@ -154,7 +108,6 @@ take_over(struct builtin_port *port, struct shard *shard, uint32_t from)
 	if (shard_owner(shard) == id)
 		shard->sender = id;
 	shard_unlock(shard);
-	gather_all_parallel(port->builtin);
 	return true;
 }
 
@@ -195,39 +148,45 @@ owner_adopt(struct builtin_port *port, struct shard *shard, uint64_t now)
 	return take_over(port, shard, owner);
 }
 
-/* Is there anything in it, as its owner sees it without the lock? */
-static bool
-seems_empty(const struct shard *shard)
+/* It is this one's turn; it knows when the clock was read last. */
+static void
+set_own(struct builtin_port *port, unsigned int id)
 {
-	return __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) == 0 &&
-	       __atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) == 0 && rings_seem_empty(shard);
+	const uint64_t now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
+
+	port->own_id = (uint8_t)id;
+	port->own = &port->builtin->shards[id];
+	if (__atomic_load_n(&port->own->now, __ATOMIC_RELAXED) < now)
+		__atomic_store_n(&port->own->now, now, __ATOMIC_RELAXED);
 }
 
 /*
- * The next one of its own that has something, or the one whose turn it was. The others have been looked at by that; those that were taken
- * meanwhile are not its own any more.
+ * The next one of its own that has something; if none has, the one whose turn it was, or any. The others have been looked at by that; those that
+ * were taken meanwhile are not its own any more.
  */
 static void
 turn(struct builtin_port *port)
 {
-	struct builtin *builtin = port->builtin;
 	const unsigned int last = port->own_id;
+	unsigned int i = last, next = last;
 
 	port->nb_of_turn = 0;
-	for (uint64_t left = port->served; left != 0;) {
-		uint64_t later = left & ~(((uint64_t)2 << port->own_id) - 1);
-		unsigned int i = (unsigned int)__builtin_ctzll(later != 0 ? later : left);
+	for (uint64_t left = port->served; left != 0; left &= ~((uint64_t)1 << i)) {
+		const uint64_t later = left & ~(((uint64_t)2 << i) - 1);
+		struct shard *shard;
 
-		left &= ~((uint64_t)1 << i);
-		port->own_id = (uint8_t)i;
-		port->own = &builtin->shards[i];
-		if (shard_owner(port->own) != port->base.id)
+		i = (unsigned int)__builtin_ctzll(later != 0 ? later : left);
+		shard = &port->builtin->shards[i];
+		if (shard_owner(shard) != port->base.id) {
 			set_served(port, port->served & ~((uint64_t)1 << i));
-		else if (i == last || !seems_empty(port->own))
-			return;
-		else
-			shard_polled(port->own);
+			continue;
+		}
+		next = i;
+		if (i == last || !shard_seems_empty(shard))
+			break;
+		shard_polled(shard);
 	}
+	set_own(port, next);
 }
 
 /*

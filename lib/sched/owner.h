@@ -7,7 +7,7 @@
 #include "shard.h"
 
 uint64_t owner_patience(void);
-void owner_use_queue(struct builtin *builtin, uint8_t queue);
+void owner_note_queue(struct builtin *builtin, uint8_t queue);
 void owner_empty_rings(struct builtin *builtin, uint32_t sender);
 bool owner_adopt(struct builtin_port *port, struct shard *shard, uint64_t now);
 bool owner_turn(struct builtin_port *port);
@@ -22,7 +22,7 @@ owner_has_changed(const struct builtin_port *port)
 
 /* A port with several shards goes on to the next one after so many events, where a call counts as some; at the latest when there is nothing. */
 #define EVENTS_PER_SHARD 64
-#define EVENTS_PER_CALL  4
+#define EVENTS_PER_CALL  7
 
 /* It was called, and got so many. */
 static inline void

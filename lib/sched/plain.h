@@ -56,9 +56,8 @@ put_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_
 	unsigned int shard = port->own_id;
 
 	if (port->own == NULL || queue->type != RTE_SCHED_TYPE_PARALLEL)
-		shard = __atomic_load_n(&queue->shard_of[flow_class(builtin,
-						word_flow(event.event) & builtin->flow_mask)],
-			__ATOMIC_RELAXED);
+		shard = queue->shard_of[flow_class(
+			builtin, word_flow(event.event) & builtin->flow_mask)];
 	ring_put(port->rings[shard], event);
 	return shard;
 }
@@ -88,8 +87,7 @@ way_to(const struct way *way, uint64_t word)
 {
 	const uint32_t flow = (uint32_t)word & way->flow_mask;
 
-	return __atomic_load_n(&way->shard_of[(flow ^ flow >> way->class_bits) & way->class_mask],
-		__ATOMIC_RELAXED);
+	return way->shard_of[(flow ^ flow >> way->class_bits) & way->class_mask];
 }
 
 /* An event that is parallel, or atomic and of this port's own shard, goes on? To a plain queue. */
