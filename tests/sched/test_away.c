@@ -309,13 +309,13 @@ shards_take_turns(void **state)
  * it takes before. By events: they are the fewer if this thread loses its CPU.
  */
 static unsigned int
-nb_low_before(uint8_t high)
+nb_low_before(unsigned int producer, uint8_t high)
 {
 	struct rte_event event;
 
 	/* It comes, has what is its, and then comes no more. */
 	st_idle(0);
-	st_new(2, high, 0, 0);
+	st_new(producer, high, 0, 0);
 	for (unsigned int nb = 0;; nb++) {
 		const uint64_t began = weir_base_time_ns();
 
@@ -330,11 +330,12 @@ nb_low_before(uint8_t high)
 	}
 }
 
-/* What is of high priority at a port that does not come is taken by others once it had its time, in front of what they have. */
+/* @nb_more: ports that nobody calls, and whose low ones are port 1's */
 static void
-leaves_high_ones(void **state)
+high_ones_are_taken(unsigned int nb_more)
 {
-	struct weir_sched_config config = st_config(3, 8);
+	const unsigned int producer = 2 + nb_more;
+	struct weir_sched_config config = st_config(producer + 1, 8);
 
 	st_builtin_only();
 	config.priority_slack_ns = SLACK_NS;
@@ -342,21 +343,31 @@ leaves_high_ones(void **state)
 	for (uint8_t p = 0; p < 7; p++)
 		st_queue(p, ATOMIC, p, 0);
 	st_queue(7, ATOMIC, 7, 1);
-	st_group(1, 2);
+	st_group(1, ((UINT64_C(1) << producer) - 1) & ~UINT64_C(1));
 	st_keep_all();
-	assert_int_equal(weir_sched_port_setup(
-				 st_sched, 2, &(struct weir_sched_port_config){.producer = true}),
+	assert_int_equal(weir_sched_port_setup(st_sched, producer,
+				 &(struct weir_sched_port_config){.producer = true}),
 		0);
 	st_start();
+	call_until(2, 1, nb_more + 1);
 	for (uint32_t flow = 0; flow < 16; flow++)
-		st_new(2, 7, flow, 0);
+		st_new(producer, 7, flow, 0);
 	for (unsigned int round = 0; round < 70; round++) {
-		unsigned int nb = nb_low_before((uint8_t)(round % 7));
+		unsigned int nb = nb_low_before(producer, (uint8_t)(round % 7));
 
 		/* One look sees that port 0 has come, the next one that it has not; and there are those in between. */
 		if (nb > 3 * SLACK_NS / LOW_NS)
 			fail_msg("%u low ones were taken before one of priority %u", nb, round % 7);
 	}
+	st_teardown(NULL);
+}
+
+/* What is of high priority at a port that does not come is taken by others once it had its time, in front of what they have. */
+static void
+leaves_high_ones(void **state)
+{
+	high_ones_are_taken(0);
+	high_ones_are_taken(13);
 }
 
 /* Work of one thread, which calls one port: events in four flows of each shard go through two queues. @return ns for an event */
