@@ -6,6 +6,7 @@
  */
 
 #include <sched.h>
+#include <unistd.h>
 
 #include "sched_test.h"
 #include "weir_base_sanitizer.h"
@@ -402,7 +403,7 @@ as_fast(uint8_t type, unsigned int nb_ports, unsigned int burst, double most)
 {
 	double best[2] = {1e9, 1e9};
 
-	for (unsigned int tries = 0; tries < 40; tries++) {
+	for (unsigned int tries = 0; tries < 200; tries++) {
 		for (unsigned int i = 0; i < 2; i++) {
 			double ns = time_work(type, i == 0 ? 1 : nb_ports, burst);
 
@@ -411,16 +412,17 @@ as_fast(uint8_t type, unsigned int nb_ports, unsigned int burst, double most)
 		}
 		if (best[1] < most * best[0])
 			return;
+		usleep(1000); /* others want to run */
 	}
 	fail_msg("beside %u ports that nobody calls, burst %u: %.0f ns, alone %.0f", nb_ports - 1,
 		burst, best[1], best[0]);
 }
 
+/* With TSan calls are as slow as if events took long: then all shards are looked at with each of them. */
 #ifdef WEIR_BASE_TSAN
-#define MOST_OF_MANY                                                                               \
-	20 /* calls are as slow as if events took long: then all shards are looked at with each of them */
+#define MOST_OF_MANY 20
 #else
-#define MOST_OF_MANY 2
+#define MOST_OF_MANY 4
 #endif
 
 static void
@@ -428,7 +430,7 @@ costs_nobody_anything(void **state)
 {
 	as_fast(ATOMIC, 4, 1, 2);
 	as_fast(ATOMIC, 4, 16, 2);
-	as_fast(ATOMIC, 16, 1, 2);
+	as_fast(ATOMIC, 16, 1, 3);
 	as_fast(PARALLEL, 32, 1, MOST_OF_MANY);
 }
 
