@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects are started and stopped: on the core that asks and on all others, waiting or being told. */
-#include <sched.h>
 #include <unistd.h>
-
-#include <rte_lcore.h>
 
 #include "em_test.h"
 
