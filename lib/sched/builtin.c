@@ -177,10 +177,11 @@ divide_flows(struct builtin *builtin, unsigned int queue)
 				ids[nb++] = (uint8_t)builtin->ports[i].home->id;
 	few = builtin->class_mask + 1 < nb;
 	for (unsigned int class = 0; class < NB_CLASSES; class ++)
-		builtin->shard_of[queue][class] = ids[(class + (few ? queue : 0)) % nb];
+		builtin->divided[queue][class] = builtin->shard_of[queue][class] =
+			ids[(class + (few ? queue : 0)) % nb];
 }
 
-/* Whoever puts the first event in waits until its flows are divided, and that is for good. */
+/* Whoever puts the first event in waits until its flows are divided; from then on only classes of them move (move.c). */
 bool
 queue_use(struct builtin *builtin, uint8_t queue)
 {
@@ -221,7 +222,9 @@ builtin_destroy(struct weir_sched *sched)
 		return;
 	shards_fini(builtin);
 	free_memory(builtin->lanes, lanes_of(builtin) * sizeof(*builtin->lanes));
+	free_memory(builtin->moving, events_of(builtin) * sizeof(*builtin->moving));
 	free(builtin->shard_of);
+	free(builtin->divided);
 	free(builtin->port_groups);
 	free(builtin->ports);
 	free(builtin);
@@ -259,10 +262,12 @@ builtin_create(struct weir_sched *sched, const char *device)
 	builtin->socket_id = sched->config.socket_id;
 	builtin->lanes = reserve_memory(builtin, lanes_of(builtin) * sizeof(*builtin->lanes));
 	builtin->shard_of = calloc(sched->config.nb_queues, sizeof(*builtin->shard_of));
+	builtin->divided = calloc(sched->config.nb_queues, sizeof(*builtin->divided));
+	builtin->moving = reserve_memory(builtin, events_of(builtin) * sizeof(*builtin->moving));
 	builtin->port_groups = calloc(sched->config.nb_ports, sizeof(*builtin->port_groups));
 	builtin->ports = allocate(sched->config.nb_ports * sizeof(*builtin->ports));
-	if (builtin->lanes == NULL || builtin->shard_of == NULL || builtin->port_groups == NULL ||
-		builtin->ports == NULL) {
+	if (builtin->lanes == NULL || builtin->shard_of == NULL || builtin->divided == NULL ||
+		builtin->moving == NULL || builtin->port_groups == NULL || builtin->ports == NULL) {
 		builtin_destroy(sched);
 		return -ENOMEM;
 	}
@@ -323,6 +328,8 @@ reset_ports(struct builtin *builtin)
 		port->own_id = shard;
 		port->home = port->own;
 		port->home_bit = port->served = (uint64_t)1 << shard;
+		port->resting = port->rest_at = 0;
+		port->gather = (struct port_gather){0};
 		builtin->nb_served[i] = 1;
 		if (port->own != NULL) {
 			port->own->home = port->own->owner = port->own->sender = i;

@@ -35,7 +35,8 @@
  *      enqueue.c   with plain.h, foreign.c     dequeue.c         with take.c, look.c (when to look where),
  *                                              higher.c, help.c, steal.c (other shards)
  *      owner.c     who serves which shard      held.h, give_up.h what ports hold
- *      move.c      flows that change shards    move_when.c       and when
+ *      move.c      flows that change shards,   move_when.c       when,
+ *                  with move_flows.c           gather.c          and where to, when ports do not come
  *      credit.c, switch.c, sleep.c, builtin_stats.c
  */
 
@@ -105,6 +106,7 @@ struct shard {
 	unsigned int id;
 	uint32_t home;  /* port that owns it if that comes */
 	uint32_t owner; /* port that serves it; others read it */
+	uint64_t deserted_at; /* cycles: its home port has not come since about then; 0: it comes */
 
 	/* Of who has the lock; this and the lines that follow are in its cache, but for what thieves do. */
 	uint32_t sender __attribute__((
@@ -202,17 +204,33 @@ struct seen {
 	uint32_t nb_helped; /* events taken over from there since then */
 };
 
+/* Flows that go to another shard: of a class, from one; or all that were divided to one, from wherever they are. */
+struct move_flows {
+	uint8_t class, from;
+	uint8_t of; /* MOVE_OF_ANY: the former */
+};
+
+#define MOVE_OF_ANY UINT8_MAX
+
 /* What a port knows of moves, the one that it makes, and what it remembers of events that it took over. */
 struct port_move {
 	uint32_t open; /* builtin->move when it said last that nothing is to be moved */
 	uint32_t
 		answered; /* as far as it does what that says; 0: it was never asked. The mover reads it */
 	uint32_t own;     /* as it was when this port asked; 0: it did not */
-	uint16_t by_lock; /* a class, and 1: its events are put in under the lock; 0: none */
-	uint8_t from;     /* shard */
+	uint16_t by_lock; /* whose events are put in under the lock, and 1; 0: none */
+	struct move_flows flows; /* that it asked for */
 	uint8_t nb_tries;
 	uint8_t nb_taken;  /* of the next ones */
 	uint8_t taken[32]; /* classes of events that it took over, the last ones */
+};
+
+/* Which flows a port has come to its home shard from those of ports that do not come, and from others when it comes again: gather.c. */
+struct port_gather {
+	uint64_t wanted; /* shards whose flows, as they were divided, are to be at its home one */
+	uint64_t at;     /* cycles: not before */
+	uint8_t shard;   /* whose were asked for, */
+	bool is_asked;   /* if any were */
 };
 
 /* Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. */
@@ -226,7 +244,9 @@ struct builtin_port {
 	uint32_t nb_of_turn; /* events, and some for each call */
 	struct shard *home;  /* its own while it comes, */
 	uint64_t home_bit;   /* as a bit */
-	uint64_t served;     /* shards that are its own, but for those that others took since */
+	uint64_t served;     /* shards that are its own, but for those that others took since, */
+	uint64_t resting;    /* and likewise, but whose flows have all come to its home one: they are looked at seldom, */
+	uint64_t rest_at;    /* cycles: not before */
 	int32_t credits;
 	uint16_t nb_held, nb_max;
 	uint16_t nb_ending;
@@ -254,6 +274,7 @@ struct builtin_port {
 	uint64_t touched;            /* shards whose rings got events that are not published yet */
 	uint64_t groups;             /* that it served when it looked for what was ready */
 	struct port_move move;       /* classes of flows that go to other shards */
+	struct port_gather gather;
 	struct weir_sched_stats counts __attribute__((aligned(64))); /* its thread writes */
 	uint64_t nb_enqueued[WEIR_SCHED_QUEUES_MAX], nb_dequeued[WEIR_SCHED_QUEUES_MAX];
 	uint64_t nb_looks, nb_sleeps, nb_taken_over, nb_moved;
@@ -301,6 +322,7 @@ struct builtin {
 	struct shard *shards;
 	unsigned int nb_shards;
 	uint8_t (*shard_of)[NB_CLASSES]; /* [queue] */
+	uint8_t (*divided)[NB_CLASSES];  /* [queue]: as they were divided, wherever they have gone to since */
 	struct lane *lanes;              /* [queue][atomic, ordered][flow] */
 	uint64_t *port_groups;           /* by port: groups that it serves */
 	uint32_t flow_mask; /* of an event's first word: no more than rte_event::flow_id has */
@@ -325,6 +347,8 @@ struct builtin {
 	uint64_t move_patience;   /* cycles */
 	uint64_t move_pause;      /* cycles, since nobody answered last, */
 	uint64_t move_not_before; /* cycles: until then */
+	struct rte_event *moving; /* of who moves: what was taken out, and not put in yet */
+	uint32_t nb_moving;
 	uint64_t move_period; /* cycles: so long it is looked whether a move is worth its while */
 	int socket_id;        /* of its memory; -1: any */
 	struct queue_info queues[256];
@@ -408,7 +432,7 @@ event_lane(const struct builtin *builtin, uint64_t word, uint8_t type)
 	return lane_of(&lanes, word);
 }
 
-/* The number of its flow's shard; it stays so while that is locked, or the flow held. */
+/* The number of its flow's shard; it stays so while that is locked, or the flow, an atomic one, held. */
 static inline unsigned int
 event_shard(const struct builtin *builtin, uint64_t word)
 {

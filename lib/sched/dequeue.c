@@ -2,6 +2,7 @@
 
 /* What a port of the builtin scheduler's thread gets: dequeue. */
 
+#include "gather.h"
 #include "give_up.h"
 #include "move.h"
 
@@ -139,6 +140,24 @@ look_around(struct builtin_port *port, struct shard **locked, struct rte_event *
 	return got;
 }
 
+static inline bool
+has_flows_to_move(const struct builtin_port *port)
+{
+	return port->move.own != 0 || port->gather.wanted != 0 || port->resting != 0;
+}
+
+/* No lock is held. */
+static __rte_noinline void
+move_own(struct builtin_port *port)
+{
+	if (port->move.own != 0)
+		move_go_on(port);
+	if (port->gather.wanted != 0)
+		gather_go_on(port);
+	if (port->resting != 0)
+		owner_visit_resting(port);
+}
+
 /* @locked: its own shard, if it is locked. */
 static __rte_noinline uint16_t
 dequeue_anywhere(
@@ -169,12 +188,12 @@ dequeue_anywhere(
 			shard_unlock(locked);
 		return 0;
 	}
-	if (unlikely((!serves || port->move.own != 0) && locked != NULL)) {
+	if (unlikely((!serves || has_flows_to_move(port)) && locked != NULL)) {
 		shard_unlock(locked);
 		locked = NULL;
 	}
-	if (unlikely(port->move.own != 0))
-		move_go_on(port);
+	if (unlikely(has_flows_to_move(port)))
+		move_own(port);
 	got = look_around(port, &locked, events, nb);
 	if (got == 0 && (locked != NULL || (serves && !look_is_vain(port))))
 		got = take_own(port, locked, events, nb);

@@ -97,11 +97,14 @@ drain_flows(struct shard *shard, const struct flows *flows)
 	}
 }
 
-/* What follows from atomic events that another port could have sent, of one shard, after all that it may have sent of their flows. */
+/*
+ * What follows from atomic events that another port could have sent, of one shard, after all that it may have sent of their flows. Where
+ * the parallel ones among them go was looked up, and may be another one by now: atomic flows do not change to another shard meanwhile.
+ */
 static void
-insert_run(struct builtin *builtin, const struct rte_event *events, unsigned int nb)
+insert_run(struct builtin *builtin, struct shard *shard, const struct rte_event *events,
+	unsigned int nb)
 {
-	struct shard *shard = &builtin->shards[event_shard(builtin, events[0].event)];
 	struct flows flows;
 
 	flows_of(builtin, events, nb, &flows);
@@ -119,15 +122,16 @@ foreign_insert(struct builtin_port *port)
 {
 	struct builtin *builtin = port->builtin;
 	const unsigned int nb = port->nb_foreign;
-	unsigned int first = 0;
+	unsigned int end;
 
 	port->nb_foreign = 0;
-	for (unsigned int i = 1; i <= nb; i++) {
-		if (i < nb && event_shard(builtin, port->foreign[i].event) ==
-				      event_shard(builtin, port->foreign[first].event))
-			continue;
-		insert_run(builtin, &port->foreign[first], i - first);
-		first = i;
+	for (unsigned int first = 0; first < nb; first = end) {
+		const unsigned int shard = event_shard(builtin, port->foreign[first].event);
+
+		end = first + 1;
+		while (end < nb && event_shard(builtin, port->foreign[end].event) == shard)
+			end++;
+		insert_run(builtin, &builtin->shards[shard], &port->foreign[first], end - first);
 	}
 }
 

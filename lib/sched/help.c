@@ -211,7 +211,7 @@ shards_to_look_at(struct builtin_port *port, uint64_t now)
 		port->unasked = port->unasked + 1 < builtin->nb_shards ? port->unasked + 1 : 0;
 		shards |= (uint64_t)1 << port->unasked;
 	}
-	return shards & ~port->served;
+	return shards & ~owner_shards(port);
 }
 
 /* By a port that has work: elsewhere, too? Between two such looks there is always a call for its own events. */

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A class of flows goes from one shard to another. When that is worth its while: move_when.c.
+ * Flows go from one shard to another: a class of them, or all that were divided to a shard. When that is worth its while: move_when.c,
+ * gather.c; how it is done when all have answered: move_flows.c.
  *
  * Where events go is looked up without a lock, and those of a flow come by the rings of several ports. So that none that went the old
  * way is passed by one that goes the new way, there is a while in which none goes by a ring:
  *
- *     builtin->move names the class    each port answers when it enqueues next: from now on its events of that class go in under
+ *     builtin->move names them         each port answers when it enqueues next: from now on its events of these flows go in under
  *                                      the lock of where they are for just then
  *     all have answered                under the lock: the shard's rings are emptied, so that all that went the old way is in its
- *                                      lists. If no flow of the class has any of it, or is held, they are the other shard's,
- *                                      where they are held by nobody, and what comes waits
+ *                                      lists. Classes of which no flow is held are the other shard's, where they are held by
+ *                                      nobody, and what comes waits. What waited for them so far is taken out
  *     without a lock                   what followed from events of these flows by then, and is in any ring, goes to the lists
  *                                      that it is for: what follows next will be sent by others
- *     under the other shard's lock     they are held no more
+ *     under the other shard's lock     what was taken out is put in, before what came meanwhile; they are held no more
  *     builtin->move names none         each port uses rings again when it enqueues next
  *
  * Who has not enqueued since the start need not answer: its first call makes itself known, and then reads the word, while who moves writes
  * the word, and then reads who is known. When somebody does not answer for long, the move is given up. Should who asked not come back, others do that.
  * Should it lose its CPU in the middle of the move itself, which takes microseconds, what comes for these flows waits for it.
+ *
+ * Parallel queues' flows of the class go along: where what is new of them goes to. What is there already stays.
  *
  * With ordered queues nothing is moved: what shards send by their own rings waits for no answer.
  */
@@ -26,28 +29,22 @@
 #include "move.h"
 #include "owner.h"
 
-/* The word: how often it changed, what it says, and of which class. */
-#define MOVE_CLASS 0xffu
-#define MOVE_ASKED 0x100u
-#define MOVE_FINAL 0x200u /* nobody gives up any more */
-#define MOVE_STEP  0x400u
+/* The word: how often it changed, what it says, and of which flows: a class, or those that were divided to a shard. */
+#define MOVE_WHICH 0xffu
+#define MOVE_OF    0x100u
+#define MOVE_ASKED 0x200u
+#define MOVE_FINAL 0x400u /* nobody gives up any more */
+#define MOVE_STEP  0x800u
 #define MOVE_NEVER MOVE_FINAL /* it never says that */
 
 /* When somebody does not answer it is asked again after so many times the patience at most. */
 #define PAUSES_MAX 1000
 
-/* It is given up when flows of the class had events each time. */
+/* It is given up, or what is left of it, when flows were held each time. */
 #define MOVE_TRIES 16
 
 /* Lanes of a class, in all queues, that are looked at under the lock. */
 #define MOVE_LANES_MAX 1024
-
-static bool
-is_movable(const struct queue_info *queue)
-{
-	return queue->type == RTE_SCHED_TYPE_ATOMIC &&
-	       __atomic_load_n(&queue->state, __ATOMIC_ACQUIRE) == QUEUE_USED;
-}
 
 /* Does the configuration allow it? */
 bool
@@ -121,7 +118,7 @@ move_answer(struct builtin_port *port)
 			&builtin->askable, (uint64_t)1 << port->base.id, __ATOMIC_SEQ_CST);
 	word = __atomic_load_n(&builtin->move, __ATOMIC_SEQ_CST);
 	if ((word & MOVE_ASKED) != 0) {
-		port->move.by_lock = (uint16_t)((word & MOVE_CLASS) + 1);
+		port->move.by_lock = (uint16_t)((word & (MOVE_OF | MOVE_WHICH)) + 1);
 		/* Who asked may not come any more. */
 		if ((word & MOVE_FINAL) == 0 && is_old(builtin, 2))
 			stop_asking(builtin, word);
@@ -145,109 +142,12 @@ all_have_answered(const struct builtin *builtin, uint32_t word)
 	return true;
 }
 
-/* Of a queue. */
-static struct lane *
-lanes_of_class(const struct builtin *builtin, const struct queue_info *queue, uint32_t class)
-{
-	return &queue->lanes[(size_t) class << builtin->in_class_bits];
-}
-
-/* A queue's flows of the class go along? */
-static bool
-goes_along(const struct queue_info *queue, uint32_t class, const struct shard *from)
-{
-	return is_movable(queue) &&
-	       __atomic_load_n(&queue->shard_of[class], __ATOMIC_RELAXED) == from->id;
-}
-
-/* Under the lock: there is nothing in any flow of the class, and the port may have what will be. */
-static bool
-can_go(const struct builtin_port *port, const struct shard *from, uint32_t class)
-{
-	const struct builtin *builtin = port->builtin;
-	const uint64_t groups =
-		__atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
-
-	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++) {
-		const struct queue_info *queue = &builtin->queues[q];
-		const struct lane *lanes = lanes_of_class(builtin, queue, class);
-
-		if (!goes_along(queue, class, from))
-			continue;
-		if ((groups >> queue->group & 1) == 0)
-			return false;
-		for (uint32_t i = 0; i < 1u << builtin->in_class_bits; i++)
-			if (lanes[i].state != LANE_IDLE)
-				return false;
-	}
-	return true;
-}
-
-/* Under the lock. What comes from now on is for the other shard, and waits there. */
-static void
-hand_over(struct builtin *builtin, const struct shard *from, struct shard *to, uint32_t class)
-{
-	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++) {
-		struct queue_info *queue = &builtin->queues[q];
-		struct lane *lanes = lanes_of_class(builtin, queue, class);
-
-		if (!goes_along(queue, class, from))
-			continue;
-		for (uint32_t i = 0; i < 1u << builtin->in_class_bits; i++)
-			lanes[i] = (struct lane){.nb_held = 1, .state = LANE_MOVED};
-		__atomic_fetch_or(&to->groups, (uint64_t)1 << queue->group, __ATOMIC_RELAXED);
-		__atomic_store_n(&queue->shard_of[class], (uint8_t)to->id, __ATOMIC_RELEASE);
-	}
-}
-
-/* What came meanwhile need not wait any more. No lock is held. */
-static void
-let_go(struct builtin *builtin, struct shard *to, uint32_t class)
-{
-	shard_lock(to);
-	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++) {
-		struct queue_info *queue = &builtin->queues[q];
-		struct lane *lanes = lanes_of_class(builtin, queue, class);
-
-		if (!goes_along(queue, class, to))
-			continue;
-		for (uint32_t i = 0; i < 1u << builtin->in_class_bits; i++)
-			if (lanes[i].state == LANE_MOVED)
-				shard_release(to, &lanes[i], false);
-	}
-	shard_unlock(to);
-}
-
-/* All have answered. @return false: there was something in it */
-static bool
-try_to_move(struct builtin_port *port, struct shard *from, uint32_t class)
-{
-	struct builtin *builtin = port->builtin;
-	bool goes;
-
-	if (!shard_trylock(from))
-		return false;
-	shard_take_back(from, false);
-	shard_drain_rings(from);
-	goes = can_go(port, from, class);
-	if (goes)
-		hand_over(builtin, from, port->home, class);
-	shard_unlock(from);
-	if (!goes)
-		return false;
-	owner_empty_rings(builtin, NO_SENDER);
-	let_go(builtin, port->home, class);
-	__atomic_store_n(&builtin->move_pause, 0, __ATOMIC_RELAXED);
-	count(&port->nb_moved, 1);
-	return true;
-}
-
 void
 move_go_on(struct builtin_port *port)
 {
 	struct builtin *builtin = port->builtin;
 	const uint32_t word = port->move.own, final = word | MOVE_FINAL;
-	bool is_done;
+	enum moved moved;
 
 	if (!all_have_answered(builtin, word) && is_old(builtin, 1))
 		stop_asking(builtin, word);
@@ -257,8 +157,12 @@ move_go_on(struct builtin_port *port)
 	}
 	if (!all_have_answered(builtin, word) || !say(builtin, word, final))
 		return;
-	is_done = try_to_move(port, &builtin->shards[port->move.from], word & MOVE_CLASS);
-	if (is_done || ++port->move.nb_tries >= MOVE_TRIES) {
+	moved = move_now(port, &port->move.flows);
+	if (moved != MOVED_NONE)
+		__atomic_store_n(&builtin->move_pause, 0, __ATOMIC_RELAXED);
+	if (moved == MOVED_SOME)
+		port->move.nb_tries = 0;
+	if (moved == MOVED_ALL || ++port->move.nb_tries >= MOVE_TRIES) {
 		port->move.own = 0;
 		__atomic_store_n(&builtin->move, word_after(word, 0), __ATOMIC_RELEASE);
 	} else {
@@ -266,34 +170,25 @@ move_go_on(struct builtin_port *port)
 	}
 }
 
-/* Is any flow of the class there? */
-static bool
-has_class(const struct builtin *builtin, const struct shard *from, uint32_t class)
-{
-	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++)
-		if (goes_along(&builtin->queues[q], class, from))
-			return true;
-	return false;
-}
-
 bool
-move_ask(struct builtin_port *port, const struct shard *from, uint32_t class)
+move_ask(struct builtin_port *port, struct move_flows flows)
 {
 	struct builtin *builtin = port->builtin;
 	const uint32_t word = __atomic_load_n(&builtin->move, __ATOMIC_ACQUIRE);
-	const uint32_t asked = word_after(word, MOVE_ASKED | class);
+	const uint32_t which = flows.of == MOVE_OF_ANY ? flows.class : MOVE_OF | flows.of;
+	const uint32_t asked = word_after(word, MOVE_ASKED | which);
 	const uint64_t now = weir_base_cycles();
 
 	if (!builtin->may_move || (word & MOVE_ASKED) != 0 || port->move.own != 0 ||
-		from == port->home || shard_owner(port->home) != port->base.id ||
-		!has_class(builtin, from, class) ||
-		now < __atomic_load_n(&builtin->move_not_before, __ATOMIC_RELAXED))
+		shard_owner(port->home) != port->base.id ||
+		now < __atomic_load_n(&builtin->move_not_before, __ATOMIC_RELAXED) ||
+		!move_are_elsewhere(port, &flows))
 		return false;
 	__atomic_store_n(&builtin->move_asked_at, now, __ATOMIC_RELAXED);
 	if (!say(builtin, word, asked))
 		return false;
 	port->move.own = asked;
-	port->move.from = (uint8_t)from->id;
+	port->move.flows = flows;
 	port->move.nb_tries = 0;
 	return true;
 }

@@ -2,14 +2,22 @@
 #ifndef SCHED_MOVE_H
 #define SCHED_MOVE_H
 
-/* A class of flows goes from one shard to another: see move.c. */
+/* Flows go from one shard to another: see move.c. */
 
 #include "shard.h"
+
+/* What became of it: flows that were held stay, and those that would take too long at once. */
+enum moved { MOVED_NONE, MOVED_SOME, MOVED_ALL };
+
+/* move_flows.c: by who moves, when all have answered: to the port's home shard. No lock is held. */
+enum moved move_now(struct builtin_port *port, const struct move_flows *flows);
+/* By a port's thread: is any of them not at its home shard? */
+bool move_are_elsewhere(const struct builtin_port *port, const struct move_flows *flows);
 
 bool move_may(const struct builtin *builtin);
 void move_reset(struct builtin *builtin);
 
-/* By a port's thread, before it enqueues: is a class to be moved, or no more? The word changes seldom. */
+/* By a port's thread, before it enqueues: are flows to be moved, or no more? The word changes seldom. */
 static inline bool
 move_is_news(const struct builtin_port *port)
 {
@@ -19,20 +27,26 @@ move_is_news(const struct builtin_port *port)
 /* By a port's thread, between two enqueues: it does from now on what is asked. */
 void move_answer(struct builtin_port *port);
 
+/* One that is asked for says which class, and 1; or which shard the flows were divided to. */
+#define BY_LOCK_OF 0x100u
+
 /* Is such an event put in under the lock, wherever its flow is just then? */
 static inline bool
 move_concerns(const struct builtin_port *port, uint64_t word)
 {
 	const struct builtin *builtin = port->builtin;
+	uint32_t class, which;
 
-	return unlikely(port->move.by_lock != 0) &&
-	       flow_class(builtin, word_flow(word) & builtin->flow_mask) + 1 ==
-		       port->move.by_lock &&
-	       event_type(builtin, word) == RTE_SCHED_TYPE_ATOMIC;
+	if (likely(port->move.by_lock == 0) || event_type(builtin, word) != RTE_SCHED_TYPE_ATOMIC)
+		return false;
+	class = flow_class(builtin, word_flow(word) & builtin->flow_mask);
+	which = port->move.by_lock - 1u;
+	return which < BY_LOCK_OF ? class == which
+				  : builtin->divided[word_queue(word)][class] == which - BY_LOCK_OF;
 }
 
-/* By a port's thread: this class of a shard's is to be moved to its home one. @return false: another one is, or none may be */
-bool move_ask(struct builtin_port *port, const struct shard *from, uint32_t class);
+/* By a port's thread: these are to be moved to its home shard. @return false: others are, or none may be */
+bool move_ask(struct builtin_port *port, struct move_flows flows);
 /* A step further, by the port that asked, if one can be made. No lock is held. */
 void move_go_on(struct builtin_port *port);
 

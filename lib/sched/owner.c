@@ -17,12 +17,16 @@
  * the port at home there does, it does not see that: then who takes the context back empties them.
  */
 
+#include "gather.h"
 #include "look.h"
 #include "owner.h"
 
 /* Who did not come for so long, and in so many looks, does not come: also when whoever looks does so seldom. */
 #define ADOPT_NS    50000
 #define ADOPT_LOOKS 3
+
+/* Shards whose flows have gone are looked at so often: before others may think that nobody comes. */
+#define REST_NS 20000
 
 uint64_t
 owner_patience(void)
@@ -73,17 +77,19 @@ owner_empty_rings(struct builtin *builtin, uint32_t sender)
 }
 
 static void
-set_served(struct builtin_port *port, uint64_t served)
+set_served(struct builtin_port *port, uint64_t served, uint64_t resting)
 {
 	port->served = served;
+	port->resting = resting;
 	__atomic_store_n(&port->builtin->nb_served[port->base.id],
-		(uint8_t)__builtin_popcountll(served), __ATOMIC_RELAXED);
+		(uint8_t)__builtin_popcountll(served | resting), __ATOMIC_RELAXED);
 }
 
-/* From the owner that it had when that was decided. No lock is held. */
+/* From the owner that it had when that was decided: its home port does not come, or not that one. No lock is held. */
 static bool
-take_over(struct builtin_port *port, struct shard *shard, uint32_t from)
+take_over(struct builtin_port *port, struct shard *shard, uint32_t from, bool deserted)
 {
+	const uint64_t bit = (uint64_t)1 << shard->id;
 	const uint32_t id = port->base.id;
 	uint32_t before;
 	bool still;
@@ -96,12 +102,13 @@ take_over(struct builtin_port *port, struct shard *shard, uint32_t from)
 		shard_share_next(shard);
 		__atomic_store_n(&shard->owner, id, __ATOMIC_RELAXED);
 		shard->sender = NO_SENDER;
+		gather_after(port, shard, deserted);
 		shard_polled(shard); /* others see that it comes */
 	}
 	shard_unlock(shard);
 	if (!still)
 		return false;
-	set_served(port, port->served | (uint64_t)1 << shard->id);
+	set_served(port, port->served | bit, port->resting & ~bit);
 	count(&port->nb_taken_over, 1);
 	owner_empty_rings(port->builtin, before);
 	shard_lock(shard);
@@ -145,7 +152,7 @@ owner_adopt(struct builtin_port *port, struct shard *shard, uint64_t now)
 		return false;
 	if (more <= 0 && !absent && (more < 0 || !is_unfair(port, shard, owner)))
 		return false;
-	return take_over(port, shard, owner);
+	return take_over(port, shard, owner, more <= 0 && absent);
 }
 
 /* It is this one's turn; it knows when the clock was read last. */
@@ -178,7 +185,7 @@ turn(struct builtin_port *port)
 		i = (unsigned int)__builtin_ctzll(later != 0 ? later : left);
 		shard = &port->builtin->shards[i];
 		if (shard_owner(shard) != port->base.id) {
-			set_served(port, port->served & ~((uint64_t)1 << i));
+			set_served(port, port->served & ~((uint64_t)1 << i), port->resting);
 			continue;
 		}
 		next = i;
@@ -187,6 +194,41 @@ turn(struct builtin_port *port)
 		shard_polled(shard);
 	}
 	set_own(port, next);
+}
+
+/* Its flows have all come to the home one. */
+void
+owner_rest(struct builtin_port *port, unsigned int id)
+{
+	const uint64_t bit = (uint64_t)1 << id;
+
+	set_served(port, port->served & ~bit, port->resting | bit);
+	if (port->own_id == id)
+		turn(port);
+}
+
+/* Those that have something again, as a queue was not in use before, or where that came late, are served again. */
+void
+owner_visit_resting(struct builtin_port *port)
+{
+	const uint64_t now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
+
+	if (now < port->rest_at)
+		return;
+	port->rest_at = now + weir_base_ns_to_cycles(REST_NS);
+	for (uint64_t left = port->resting; left != 0; left &= left - 1) {
+		const uint64_t bit = left & -left;
+		struct shard *shard = &port->builtin->shards[__builtin_ctzll(left)];
+
+		if (shard_owner(shard) != port->base.id) {
+			set_served(port, port->served, port->resting & ~bit);
+		} else if (shard_seems_empty(shard)) {
+			shard_polled(shard);
+		} else {
+			set_served(port, port->served | bit, port->resting & ~bit);
+			gather_want(port, shard);
+		}
+	}
 }
 
 /*
@@ -200,7 +242,9 @@ owner_turn(struct builtin_port *port)
 	const uint32_t id = port->base.id, owner = shard_owner(port->home);
 
 	if (owner != id && nb_groups(port->home, id) >= nb_groups(port->home, owner))
-		take_over(port, port->home, owner);
+		take_over(port, port->home, owner, false);
+	else if (owner != id)
+		__atomic_store_n(&port->home->deserted_at, 0, __ATOMIC_RELAXED);
 	if (!owner_stays(port) || has_several_priorities(port->builtin))
 		turn(port);
 	return shard_owner(port->own) == id;

@@ -12,6 +12,15 @@ void owner_empty_rings(struct builtin *builtin, uint32_t sender);
 bool owner_adopt(struct builtin_port *port, struct shard *shard, uint64_t now);
 bool owner_turn(struct builtin_port *port);
 bool owner_turn_to_next(struct builtin_port *port, unsigned int *nb_turns);
+void owner_rest(struct builtin_port *port, unsigned int id);
+void owner_visit_resting(struct builtin_port *port);
+
+/* All that are its own, but for those that others took since. */
+static inline uint64_t
+owner_shards(const struct builtin_port *port)
+{
+	return port->served | port->resting;
+}
 
 /* Has it other shards than its home one, or that one not? */
 static inline bool

@@ -79,20 +79,6 @@ shard_unlock(struct shard *shard)
 		shard_wake_helper(shard);
 }
 
-static uint32_t
-node_get(struct shard *shard, const struct rte_event *event)
-{
-	uint32_t node = shard->free;
-
-	if (node != NONE)
-		shard->free = shard->next[node];
-	else
-		node = ++shard->nb_used;
-	event_write(&shard->events[node], event_load(event));
-	shard->next[node] = NONE;
-	return node;
-}
-
 static void
 make_ready(struct shard *shard, uint32_t node)
 {
@@ -407,6 +393,7 @@ shard_reset(struct shard *shard)
 	ring_init(&shard->returned, shard->returned.slots, RETURNED_MAX);
 	shard->known = shard->used[0] = shard->used[1] = 0;
 	shard->groups = 0;
+	shard->deserted_at = 0;
 	shard->look_at = shard->found_at = shard->now = 0;
 	shard->is_busy = false;
 	shard->gave = 0;

@@ -68,6 +68,27 @@ shard_polled(struct shard *shard)
 		__ATOMIC_RELAXED);
 }
 
+static inline uint32_t
+node_get(struct shard *shard, const struct rte_event *event)
+{
+	uint32_t node = shard->free;
+
+	if (node != NONE)
+		shard->free = shard->next[node];
+	else
+		node = ++shard->nb_used;
+	event_write(&shard->events[node], event_load(event));
+	shard->next[node] = NONE;
+	return node;
+}
+
+static inline void
+node_put(struct shard *shard, uint32_t node)
+{
+	shard->next[node] = shard->free;
+	shard->free = node;
+}
+
 /* A flow's atomic context is given back, by one event of those that were handed out with it. */
 static inline void
 shard_release(struct shard *shard, struct lane *lane, bool by_owner)
@@ -176,6 +197,16 @@ static inline void
 set_ready_groups(struct shard *shard, unsigned int priority, uint64_t groups)
 {
 	__atomic_store_n(&shard->ready_groups[priority], groups, __ATOMIC_RELAXED);
+}
+
+/* The last event of a priority and group was taken. */
+static inline void
+clear_ready_group(struct shard *shard, unsigned int priority, unsigned int group)
+{
+	set_ready_groups(
+		shard, priority, shard->ready_groups[priority] & ~((uint64_t)1 << group));
+	if (shard->ready_groups[priority] == 0)
+		shard->ready_priorities &= ~(1u << priority);
 }
 
 /* Does the shard seem to have something ready of this priority for these groups? Anybody. */

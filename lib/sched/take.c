@@ -4,13 +4,6 @@
 
 #include "give_up.h"
 
-static void
-node_put(struct shard *shard, uint32_t node)
-{
-	shard->next[node] = shard->free;
-	shard->free = node;
-}
-
 static uint32_t
 pop_ready(struct shard *shard, unsigned int priority, unsigned int group)
 {
@@ -18,12 +11,8 @@ pop_ready(struct shard *shard, unsigned int priority, unsigned int group)
 	uint32_t node = ready->first;
 
 	ready->first = shard->next[node];
-	if (ready->first == NONE) {
-		set_ready_groups(
-			shard, priority, shard->ready_groups[priority] & ~((uint64_t)1 << group));
-		if (shard->ready_groups[priority] == 0)
-			shard->ready_priorities &= ~(1u << priority);
-	}
+	if (ready->first == NONE)
+		clear_ready_group(shard, priority, group);
 	shard->nb_ready--;
 	return node;
 }

@@ -17,6 +17,7 @@
 #include "../../lib/sched/dequeue.c"
 #include "../../lib/sched/enqueue.c"
 #include "../../lib/sched/move.c"
+#include "../../lib/sched/move_flows.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"
@@ -83,7 +84,10 @@ owner(void)
 static void
 ask(void)
 {
-	CHECK(move_ask(ports[MOVER], ports[OWNER]->home, flow_class(builtin, flow)));
+	const struct move_flows flows = {
+		(uint8_t)flow_class(builtin, flow), (uint8_t)ports[OWNER]->home->id, MOVE_OF_ANY};
+
+	CHECK(move_ask(ports[MOVER], flows));
 }
 
 static void
@@ -154,7 +158,7 @@ sender_takes_over(void)
 	struct rte_event event;
 
 	send_new();
-	take_over(ports[SENDER], ports[MOVER]->home, MOVER);
+	take_over(ports[SENDER], ports[MOVER]->home, MOVER, false);
 	if (take_from(ports[MOVER]->home, ports[SENDER], &event))
 		send_on(ports[SENDER], event);
 }

@@ -75,7 +75,7 @@ first(void)
 static void
 middle(void)
 {
-	take_over(ports[1], shard, FIRST);
+	take_over(ports[1], shard, FIRST, false);
 }
 
 static void
@@ -83,7 +83,7 @@ last(void)
 {
 	struct rte_event event;
 
-	take_over(ports[0], shard, shard_owner(shard));
+	take_over(ports[0], shard, shard_owner(shard), false);
 	if (take_from(shard, ports[0], &event))
 		send_on(ports[0], event);
 }
@@ -259,7 +259,7 @@ stopped_before_it_is_taken_back(void **state)
 		1)); /* what goes to a queue that is in use is given back without the lock */
 	send_on(ports[FIRST], held);
 	CHECK(!ring_is_empty(&shard->returned));
-	take_over(ports[0], shard, shard_owner(shard));
+	take_over(ports[0], shard, shard_owner(shard), false);
 	CHECK(!ring_is_empty(&shard->returned));
 	weir_sched_stop(sched, stand_drop, NULL);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)

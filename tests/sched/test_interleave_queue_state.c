@@ -22,7 +22,7 @@ static struct builtin builtin;
 static struct weir_sched sched = {.own = &builtin};
 static struct builtin_port ports[NB_PORTS];
 static struct shard shards[NB_PORTS];
-static uint8_t shard_of_queue[2][NB_CLASSES];
+static uint8_t shard_of_queue[2][NB_CLASSES], divided[2][NB_CLASSES];
 static uint64_t port_groups[NB_PORTS];
 static uint8_t seen[NB_CLASSES]; /* by who used it */
 static bool has_seen;
@@ -43,6 +43,7 @@ init(void)
 	builtin.shards = shards;
 	builtin.nb_shards = NB_PORTS;
 	builtin.shard_of = shard_of_queue;
+	builtin.divided = divided;
 	builtin.port_groups = port_groups;
 	for (unsigned int i = 0; i < NB_PORTS; i++) {
 		shards[i].builtin = &builtin;

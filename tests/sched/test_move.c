@@ -48,7 +48,10 @@ shard_of(uint32_t flow)
 static bool
 ask(uint32_t flow)
 {
-	return move_ask(ports[1], ports[0]->home, flow_class(builtin, flow & builtin->flow_mask));
+	const struct move_flows flows = {(uint8_t)flow_class(builtin, flow & builtin->flow_mask),
+		(uint8_t)ports[0]->home->id, MOVE_OF_ANY};
+
+	return move_ask(ports[1], flows);
 }
 
 /* It goes on with that, whatever it finds. */
@@ -258,7 +261,7 @@ ask_for_any(struct attack_worker *worker)
 		return; /* its flows may be divided just now */
 	class = attack_roll(worker, any->class_mask + 1);
 	shard = __atomic_load_n(&queue->shard_of[class], __ATOMIC_RELAXED);
-	move_ask(port, &any->shards[shard], class);
+	move_ask(port, (struct move_flows){(uint8_t) class, shard, MOVE_OF_ANY});
 }
 
 #define A(...)                                                                                     \

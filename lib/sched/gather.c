@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Whoever serves many shards finds little in each, and the lines of all of them take turns in its cache. So where a port has not come for
+ * long, the flows of its shard move (move.c) to the home shard of who adopted that. The empty shard stays with who adopted
+ * it, but rests: it is looked at now and then (owner.c).
+ *
+ *     its port comes again         it takes the shard back, and what was divided to that goes to it from wherever it is
+ *     another port adopts it       as it has fewer shards: likewise
+ *
+ * So flows are where whoever has the shard that they were divided to serves them, and the ports that come have as many of them as they
+ * have shards.
+ *
+ * Where there are several priorities, nothing of a queue may be out of others' sight while it moves: then it stays.
+ */
+
+#include "gather.h"
+#include "move.h"
+#include "owner.h"
+
+/* A port that has not come for so long does not come soon; and so long after it, or after somebody could not have all, it is tried again. */
+#define GATHER_NS 50000000
+
+/* When none could be asked for, as others move, it is tried again after that. */
+#define BUSY_NS 100000
+
+/* Was it so long before now? Clocks that were read by others, or long ago, may be behind. */
+static bool
+is_long_ago(uint64_t since, uint64_t now)
+{
+	return (int64_t)(now - since) >= (int64_t)weir_base_ns_to_cycles(GATHER_NS);
+}
+
+void
+gather_want(struct builtin_port *port, const struct shard *shard)
+{
+	if (port->builtin->may_move)
+		port->gather.wanted |= (uint64_t)1 << shard->id;
+}
+
+void
+gather_after(struct builtin_port *port, struct shard *shard, bool deserted)
+{
+	const uint64_t now = weir_base_cycles();
+	const uint64_t since = __atomic_load_n(&shard->deserted_at, __ATOMIC_RELAXED);
+
+	if (shard == port->home) {
+		__atomic_store_n(&shard->deserted_at, 0, __ATOMIC_RELAXED);
+		if (since != 0 && is_long_ago(since, now))
+			gather_want(port, shard);
+		return;
+	}
+	if (since == 0 && deserted)
+		__atomic_store_n(&shard->deserted_at, now, __ATOMIC_RELAXED);
+	if (since != 0 || deserted)
+		gather_want(port, shard);
+}
+
+/* The port has it; it is at home there, or who is does not come. */
+static bool
+is_wanted(const struct builtin_port *port, const struct shard *shard)
+{
+	return shard_owner(shard) == port->base.id &&
+	       (shard == port->home ||
+		       __atomic_load_n(&shard->deserted_at, __ATOMIC_RELAXED) != 0);
+}
+
+static bool
+is_due(const struct builtin_port *port, const struct shard *shard, uint64_t now)
+{
+	return shard == port->home ||
+	       is_long_ago(__atomic_load_n(&shard->deserted_at, __ATOMIC_RELAXED), now);
+}
+
+static struct move_flows
+flows_of(unsigned int shard)
+{
+	return (struct move_flows){.of = (uint8_t)shard};
+}
+
+/* All of them are where they should be. */
+static void
+end(struct builtin_port *port, const struct shard *shard)
+{
+	port->gather.wanted &= ~((uint64_t)1 << shard->id);
+	if (shard != port->home && shard_owner(shard) == port->base.id)
+		owner_rest(port, shard->id);
+}
+
+/* What is asked for is done, or was given up: then some are left. */
+static void
+end_asked(struct builtin_port *port, uint64_t now)
+{
+	const struct move_flows flows = flows_of(port->gather.shard);
+
+	port->gather.is_asked = false;
+	if (move_are_elsewhere(port, &flows))
+		port->gather.at = now + weir_base_ns_to_cycles(GATHER_NS);
+}
+
+/* @return it is asked for what a shard has, or may be later */
+static bool
+ask(struct builtin_port *port, const struct shard *shard, uint64_t now)
+{
+	const struct move_flows flows = flows_of(shard->id);
+
+	if (!move_are_elsewhere(port, &flows)) {
+		end(port, shard);
+		return false;
+	}
+	port->gather.shard = (uint8_t)shard->id;
+	port->gather.is_asked = move_ask(port, flows);
+	if (!port->gather.is_asked)
+		port->gather.at = now + weir_base_ns_to_cycles(BUSY_NS);
+	return true;
+}
+
+/* For what one of the shards that are wanted has. */
+static void
+ask_for_any(struct builtin_port *port, uint64_t now)
+{
+	struct port_gather *gather = &port->gather;
+
+	for (uint64_t left = gather->wanted; left != 0; left &= left - 1) {
+		const struct shard *shard = &port->builtin->shards[__builtin_ctzll(left)];
+
+		if (!is_wanted(port, shard))
+			gather->wanted &= ~(left & -left);
+		else if (is_due(port, shard, now))
+			if (ask(port, shard, now))
+				return;
+	}
+	gather->at = now + weir_base_ns_to_cycles(GATHER_NS) / 16;
+}
+
+void
+gather_go_on(struct builtin_port *port)
+{
+	const uint64_t now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
+
+	if (now < port->gather.at || port->move.own != 0 ||
+		has_several_priorities(port->builtin) || shard_owner(port->home) != port->base.id)
+		return;
+	if (port->gather.is_asked)
+		end_asked(port, now);
+	else
+		ask_for_any(port, now);
+}

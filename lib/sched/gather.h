@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SCHED_GATHER_H
+#define SCHED_GATHER_H
+
+/* Flows of shards whose ports do not come go where they are served, and back when these come: see gather.c. By a port's thread. */
+
+#include "shard.h"
+
+/* What is divided to a shard that is the port's own is to be at its home one. */
+void gather_want(struct builtin_port *port, const struct shard *shard);
+/* Under the lock: it has got a shard, as its home port does not come, or for other reasons. */
+void gather_after(struct builtin_port *port, struct shard *shard, bool deserted);
+/* A step further, if one can be made. No lock is held. */
+void gather_go_on(struct builtin_port *port);
+
+#endif

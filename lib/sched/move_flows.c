@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * All have answered (move.c): flows go to the home shard of who moves, with what waits for them. Between the two locks that is in
+ * builtin->moving, which is whose who moves, as a word says. To find what is ready of them all that is ready in a shard is gone through: flows
+ * are moved seldom.
+ */
+
+#include <string.h>
+
+#include "move.h"
+#include "owner.h"
+
+/* Lanes that go at a time, at most: what they are locked for should take no longer than some 10 us. */
+#define LANES_MAX 4096
+
+/* A move: from a shard, to a port's home one. */
+struct moving {
+	struct builtin *builtin;
+	const struct builtin_port *port;
+	const struct move_flows *flows;
+	struct shard *from;
+	uint64_t going[NB_CLASSES / 64]; /* classes that leave this shard, */
+	uint64_t gone[NB_CLASSES / 64];  /* or another one before */
+	uint32_t nb_lanes, nb_classes;
+	bool is_left;
+};
+
+static bool
+has_class(const uint64_t *classes, uint32_t class)
+{
+	return (classes[class / 64] >> class % 64 & 1) != 0;
+}
+
+static void
+add_class(uint64_t *classes, uint32_t class)
+{
+	classes[class / 64] |= (uint64_t)1 << class % 64;
+}
+
+static uint32_t
+lanes_in_class(const struct builtin *builtin)
+{
+	return 1u << builtin->in_class_bits;
+}
+
+static struct lane *
+lanes_of_class(const struct builtin *builtin, unsigned int queue, uint32_t class)
+{
+	return &builtin->queues[queue].lanes[(size_t) class << builtin->in_class_bits];
+}
+
+/* Where a queue's flows of a class are, if it is in use; of others it is not known yet where they will be. */
+static bool
+is_in(const struct builtin *builtin, unsigned int queue, uint32_t class, unsigned int shard)
+{
+	return __atomic_load_n(&builtin->queues[queue].state, __ATOMIC_ACQUIRE) == QUEUE_USED &&
+	       __atomic_load_n(&builtin->shard_of[queue][class], __ATOMIC_RELAXED) == shard;
+}
+
+/* Do a queue's flows of a class, which are in this shard, go? */
+static bool
+is_of(const struct builtin *builtin, const struct move_flows *flows, unsigned int queue,
+	uint32_t class, unsigned int shard)
+{
+	if (!is_in(builtin, queue, class, shard))
+		return false;
+	return flows->of == MOVE_OF_ANY ? class == flows->class && shard == flows->from
+					: builtin->divided[queue][class] == flows->of;
+}
+
+/* Shards that have any of these flows, but for the port's home one. */
+static uint64_t
+shards_with(const struct builtin_port *port, const struct move_flows *flows)
+{
+	const struct builtin *builtin = port->builtin;
+	uint64_t shards = 0;
+
+	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++)
+		for (uint32_t class = 0; class <= builtin->class_mask; class ++) {
+			const unsigned int shard =
+				__atomic_load_n(&builtin->shard_of[q][class], __ATOMIC_RELAXED);
+
+			if (is_of(builtin, flows, q, class, shard))
+				shards |= (uint64_t)1 << shard;
+		}
+	return shards & ~port->home_bit;
+}
+
+bool
+move_are_elsewhere(const struct builtin_port *port, const struct move_flows *flows)
+{
+	return shards_with(port, flows) != 0;
+}
+
+static bool
+goes(const struct moving *moving, unsigned int queue, uint32_t class)
+{
+	return has_class(moving->going, class) &&
+	       is_of(moving->builtin, moving->flows, queue, class, moving->from->id);
+}
+
+/* Under the lock: no flow of the class is held, in a queue, and the port may have what will be there. */
+static bool
+can_go(const struct moving *moving, unsigned int queue, uint32_t class)
+{
+	const struct builtin *builtin = moving->builtin;
+	const struct lane *lanes = lanes_of_class(builtin, queue, class);
+	const uint64_t groups = __atomic_load_n(
+		&builtin->port_groups[moving->port->base.id], __ATOMIC_RELAXED);
+
+	if ((groups >> builtin->queues[queue].group & 1) == 0)
+		return false;
+	for (uint32_t i = 0; i < lanes_in_class(builtin); i++)
+		if (lanes[i].state > LANE_READY)
+			return false;
+	return true;
+}
+
+/* Under the lock: does a class go, and now? In all queues, or not at all. */
+static void
+choose_class(struct moving *moving, uint32_t class)
+{
+	const struct builtin *builtin = moving->builtin;
+	uint32_t nb_lanes = 0;
+
+	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++) {
+		if (!is_of(builtin, moving->flows, q, class, moving->from->id))
+			continue;
+		nb_lanes += lanes_in_class(builtin);
+		if (moving->nb_lanes + nb_lanes > LANES_MAX || !can_go(moving, q, class)) {
+			moving->is_left = true;
+			return;
+		}
+	}
+	if (nb_lanes == 0)
+		return;
+	moving->nb_lanes += nb_lanes;
+	moving->nb_classes++;
+	add_class(moving->going, class);
+	add_class(moving->gone, class);
+}
+
+static void
+take_out_node(struct moving *moving, uint32_t node)
+{
+	struct builtin *builtin = moving->builtin;
+
+	builtin->moving[builtin->nb_moving++] = moving->from->events[node];
+	node_put(moving->from, node);
+}
+
+/* The first event of a flow, which was ready, and those behind it. */
+static void
+take_out_flow(struct moving *moving, uint32_t node)
+{
+	const struct shard *from = moving->from;
+	uint32_t next = event_lane(
+		moving->builtin, from->events[node].event, RTE_SCHED_TYPE_ATOMIC)->first;
+
+	take_out_node(moving, node);
+	while (next != NONE) {
+		node = next;
+		next = from->next[node];
+		take_out_node(moving, node);
+	}
+}
+
+static bool
+event_goes(const struct moving *moving, uint64_t word)
+{
+	const struct builtin *builtin = moving->builtin;
+
+	return event_type(builtin, word) == RTE_SCHED_TYPE_ATOMIC &&
+	       goes(moving, word_queue(word),
+		       flow_class(builtin, word_flow(word) & builtin->flow_mask));
+}
+
+static void
+take_out_ready(struct moving *moving, unsigned int priority, unsigned int group)
+{
+	struct shard *from = moving->from;
+	struct ready *ready = &from->ready[priority][group];
+	uint32_t *link = &ready->first, node;
+
+	ready->last = NONE;
+	while ((node = *link) != NONE) {
+		if (!event_goes(moving, from->events[node].event)) {
+			ready->last = node;
+			link = &from->next[node];
+			continue;
+		}
+		*link = from->next[node];
+		from->nb_ready--;
+		take_out_flow(moving, node);
+	}
+	if (ready->first == NONE)
+		clear_ready_group(from, priority, group);
+}
+
+/* Under the lock: what waits for those that go. */
+static void
+take_out(struct moving *moving)
+{
+	struct shard *from = moving->from;
+
+	shard_share_next(from);
+	for (uint32_t p = from->ready_priorities; p != 0; p &= p - 1) {
+		const unsigned int priority = (unsigned int)__builtin_ctz(p);
+
+		for (uint64_t g = from->ready_groups[priority]; g != 0; g &= g - 1)
+			take_out_ready(moving, priority, (unsigned int)__builtin_ctzll(g));
+	}
+}
+
+/* Under the lock. What comes from now on is for the other shard, and waits there. */
+static void
+hand_over(struct moving *moving, unsigned int queue, uint32_t class)
+{
+	struct builtin *builtin = moving->builtin;
+	struct shard *to = moving->port->home;
+	struct lane *lanes = lanes_of_class(builtin, queue, class);
+
+	if (!goes(moving, queue, class))
+		return;
+	if (builtin->queues[queue].type == RTE_SCHED_TYPE_ATOMIC)
+		for (uint32_t i = 0; i < lanes_in_class(builtin); i++)
+			lanes[i] = (struct lane){.nb_held = 1, .state = LANE_MOVED};
+	__atomic_fetch_or(
+		&to->groups, (uint64_t)1 << builtin->queues[queue].group, __ATOMIC_RELAXED);
+	__atomic_store_n(&builtin->shard_of[queue][class], (uint8_t)to->id, __ATOMIC_RELEASE);
+}
+
+/* What can of a shard's. No lock is held. */
+static void
+leave_shard(struct moving *moving)
+{
+	const struct builtin *builtin = moving->builtin;
+
+	memset(moving->going, 0, sizeof(moving->going));
+	if (!shard_trylock(moving->from)) {
+		moving->is_left = true;
+		return;
+	}
+	shard_take_back(moving->from, false);
+	shard_drain_rings(moving->from);
+	for (uint32_t class = 0; class <= builtin->class_mask; class ++)
+		choose_class(moving, class);
+	take_out(moving);
+	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++)
+		for (uint32_t class = 0; class <= builtin->class_mask; class ++)
+			hand_over(moving, q, class);
+	shard_unlock(moving->from);
+}
+
+/* Under the lock: into lanes that are LANE_MOVED. Each comes before what is in its lane by now, so the last one is the first. */
+static void
+put_in(struct builtin *builtin, struct shard *to)
+{
+	while (builtin->nb_moving > 0) {
+		const struct rte_event *event = &builtin->moving[--builtin->nb_moving];
+		struct lane *lane = event_lane(builtin, event->event, RTE_SCHED_TYPE_ATOMIC);
+		const uint32_t node = node_get(to, event);
+
+		to->next[node] = lane->first;
+		if (lane->first == NONE)
+			lane->last = node;
+		lane->first = node;
+	}
+}
+
+/* Under the lock: what waits there need not wait any more. */
+static void
+let_go(struct builtin *builtin, struct shard *to, unsigned int queue, uint32_t class)
+{
+	struct lane *lanes = lanes_of_class(builtin, queue, class);
+
+	if (!is_in(builtin, queue, class, to->id))
+		return;
+	for (uint32_t i = 0; i < lanes_in_class(builtin); i++)
+		if (lanes[i].state == LANE_MOVED)
+			shard_release(to, &lanes[i], false);
+}
+
+/* No lock is held. */
+static void
+enter_shard(const struct moving *moving)
+{
+	struct builtin *builtin = moving->builtin;
+	struct shard *to = moving->port->home;
+
+	shard_lock(to);
+	put_in(builtin, to);
+	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++)
+		for (uint32_t class = 0; class <= builtin->class_mask; class ++)
+			if (has_class(moving->gone, class))
+				let_go(builtin, to, q, class);
+	shard_unlock(to);
+}
+
+enum moved
+move_now(struct builtin_port *port, const struct move_flows *flows)
+{
+	struct builtin *builtin = port->builtin;
+	struct moving moving = {.builtin = builtin, .port = port, .flows = flows};
+
+	builtin->nb_moving = 0;
+	for (uint64_t left = shards_with(port, flows); left != 0; left &= left - 1) {
+		moving.from = &builtin->shards[__builtin_ctzll(left)];
+		leave_shard(&moving);
+	}
+	if (moving.nb_classes == 0)
+		return moving.is_left ? MOVED_NONE : MOVED_ALL;
+	owner_empty_rings(builtin, NO_SENDER);
+	enter_shard(&moving);
+	count(&port->nb_moved, moving.nb_classes);
+	return moving.is_left ? MOVED_SOME : MOVED_ALL;
+}
