@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "fence.h"
 #include "move.h"
 #include "owner.h"
 
@@ -23,6 +24,15 @@
 /* How long a move of flows may take before it is given up, and how long it is looked whether one is worth its while. */
 #define MOVE_PATIENCE_NS 1000000
 #define MOVE_PERIOD_NS   250000
+
+/*
+ * Flows of a port that has not come for so long go to who serves them. With a shorter time, who is often away has them go to and fro; with
+ * a longer one, who serves many shards does so slowly the longer.
+ */
+#define GATHER_NS 50000000
+
+/* Who puts nothing in need not answer after so long. */
+#define FENCE_AFTER_NS 10000
 
 /* Memory that is there when it is touched, zeroed. Its node is preferred, not bound: memory on another one is slower, none is the end. */
 static void *
@@ -381,6 +391,8 @@ builtin_start(struct weir_sched *sched)
 	builtin->patience = owner_patience();
 	builtin->move_period = weir_base_ns_to_cycles(MOVE_PERIOD_NS);
 	builtin->move_patience = weir_base_ns_to_cycles(MOVE_PATIENCE_NS);
+	builtin->gather_after = weir_base_ns_to_cycles(GATHER_NS);
+	builtin->fence_after = weir_base_ns_to_cycles(FENCE_AFTER_NS);
 	if (builtin->shards == NULL) {
 		rc = shards_init(builtin);
 		if (rc < 0)
@@ -404,6 +416,7 @@ builtin_start(struct weir_sched *sched)
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		builtin->shards[i].all_groups = all_groups;
 	builtin->may_move = move_may(builtin);
+	builtin->may_fence = builtin->may_move && fence_prepare();
 	return 0;
 }
 

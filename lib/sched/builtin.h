@@ -104,8 +104,8 @@ struct shard {
 	struct ring *rings; /* nb_ports + nb_shards: in */
 	unsigned int nb_rings;
 	unsigned int id;
-	uint32_t home;  /* port that owns it if that comes */
-	uint32_t owner; /* port that serves it; others read it */
+	uint32_t home;        /* port that owns it if that comes */
+	uint32_t owner;       /* port that serves it; others read it */
 	uint64_t deserted_at; /* cycles: its home port has not come since about then; 0: it comes */
 
 	/* Of who has the lock; this and the lines that follow are in its cache, but for what thieves do. */
@@ -217,10 +217,12 @@ struct port_move {
 	uint32_t open; /* builtin->move when it said last that nothing is to be moved */
 	uint32_t
 		answered; /* as far as it does what that says; 0: it was never asked. The mover reads it */
-	uint32_t own;     /* as it was when this port asked; 0: it did not */
-	uint16_t by_lock; /* whose events are put in under the lock, and 1; 0: none */
+	uint32_t is_inside;      /* its thread puts in something just now. The mover reads it */
+	uint32_t own;            /* as it was when this port asked; 0: it did not */
+	uint16_t by_lock;        /* whose events are put in under the lock, and 1; 0: none */
 	struct move_flows flows; /* that it asked for */
 	uint8_t nb_tries;
+	bool is_fenced;    /* since it asked */
 	uint8_t nb_taken;  /* of the next ones */
 	uint8_t taken[32]; /* classes of events that it took over, the last ones */
 };
@@ -245,8 +247,9 @@ struct builtin_port {
 	struct shard *home;  /* its own while it comes, */
 	uint64_t home_bit;   /* as a bit */
 	uint64_t served;     /* shards that are its own, but for those that others took since, */
-	uint64_t resting;    /* and likewise, but whose flows have all come to its home one: they are looked at seldom, */
-	uint64_t rest_at;    /* cycles: not before */
+	uint64_t
+		resting; /* and likewise, but whose flows have all come to its home one: they are looked at seldom, */
+	uint64_t rest_at; /* cycles: not before */
 	int32_t credits;
 	uint16_t nb_held, nb_max;
 	uint16_t nb_ending;
@@ -322,10 +325,11 @@ struct builtin {
 	struct shard *shards;
 	unsigned int nb_shards;
 	uint8_t (*shard_of)[NB_CLASSES]; /* [queue] */
-	uint8_t (*divided)[NB_CLASSES];  /* [queue]: as they were divided, wherever they have gone to since */
-	struct lane *lanes;              /* [queue][atomic, ordered][flow] */
-	uint64_t *port_groups;           /* by port: groups that it serves */
-	uint32_t flow_mask; /* of an event's first word: no more than rte_event::flow_id has */
+	uint8_t (*divided)
+		[NB_CLASSES];  /* [queue]: as they were divided, wherever they have gone to since */
+	struct lane *lanes;    /* [queue][atomic, ordered][flow] */
+	uint64_t *port_groups; /* by port: groups that it serves */
+	uint32_t flow_mask;    /* of an event's first word: no more than rte_event::flow_id has */
 	uint32_t class_mask;
 	uint32_t class_bits;    /* of a flow */
 	uint32_t in_class_bits; /* of a flow: the rest */
@@ -342,9 +346,12 @@ struct builtin {
 	uint32_t priorities_used; /* ever, since it was started */
 	uint32_t move;            /* which class of flows is to go to another shard: move.c */
 	bool may_move;
+	bool may_fence;
 	uint64_t askable;         /* ports that have to answer */
 	uint64_t move_asked_at;   /* cycles */
 	uint64_t move_patience;   /* cycles */
+	uint64_t fence_after;     /* cycles */
+	uint64_t gather_after;    /* cycles: who has not come for so long does not come soon */
 	uint64_t move_pause;      /* cycles, since nobody answered last, */
 	uint64_t move_not_before; /* cycles: until then */
 	struct rte_event *moving; /* of who moves: what was taken out, and not put in yet */

@@ -445,14 +445,17 @@ uint16_t
 builtin_enqueue(struct weir_sched_port *base, const struct rte_event *events, uint16_t nb)
 {
 	struct builtin_port *port = (struct builtin_port *)base;
+	uint16_t done;
 
-	if (unlikely(move_is_news(port))) {
+	move_enter(port);
+	if (unlikely(move_is_news(port)))
 		move_answer(port);
-		if (port->move.by_lock != 0)
-			return enqueue_burst(port, events, nb);
-	}
-	if (nb != 1)
-		return enqueue_burst(port, events, nb);
-	return events->op == RTE_EVENT_OP_NEW ? enqueue_new(port, events)
-					      : enqueue_forwarded(port, events);
+	if (nb != 1 || unlikely(port->move.by_lock != 0))
+		done = enqueue_burst(port, events, nb);
+	else if (events->op == RTE_EVENT_OP_NEW)
+		done = enqueue_new(port, events);
+	else
+		done = enqueue_forwarded(port, events);
+	move_leave(port);
+	return done;
 }

@@ -18,17 +18,20 @@
 #include "move.h"
 #include "owner.h"
 
-/* A port that has not come for so long does not come soon; and so long after it, or after somebody could not have all, it is tried again. */
-#define GATHER_NS 50000000
-
 /* When none could be asked for, as others move, it is tried again after that. */
 #define BUSY_NS 100000
 
+static uint64_t
+after(const struct builtin *builtin)
+{
+	return __atomic_load_n(&builtin->gather_after, __ATOMIC_RELAXED); /* a test may change it */
+}
+
 /* Was it so long before now? Clocks that were read by others, or long ago, may be behind. */
 static bool
-is_long_ago(uint64_t since, uint64_t now)
+is_long_ago(const struct builtin *builtin, uint64_t since, uint64_t now)
 {
-	return (int64_t)(now - since) >= (int64_t)weir_base_ns_to_cycles(GATHER_NS);
+	return (int64_t)(now - since) >= (int64_t)after(builtin);
 }
 
 void
@@ -46,7 +49,7 @@ gather_after(struct builtin_port *port, struct shard *shard, bool deserted)
 
 	if (shard == port->home) {
 		__atomic_store_n(&shard->deserted_at, 0, __ATOMIC_RELAXED);
-		if (since != 0 && is_long_ago(since, now))
+		if (since != 0 && is_long_ago(port->builtin, since, now))
 			gather_want(port, shard);
 		return;
 	}
@@ -61,15 +64,15 @@ static bool
 is_wanted(const struct builtin_port *port, const struct shard *shard)
 {
 	return shard_owner(shard) == port->base.id &&
-	       (shard == port->home ||
-		       __atomic_load_n(&shard->deserted_at, __ATOMIC_RELAXED) != 0);
+	       (shard == port->home || __atomic_load_n(&shard->deserted_at, __ATOMIC_RELAXED) != 0);
 }
 
 static bool
 is_due(const struct builtin_port *port, const struct shard *shard, uint64_t now)
 {
 	return shard == port->home ||
-	       is_long_ago(__atomic_load_n(&shard->deserted_at, __ATOMIC_RELAXED), now);
+	       is_long_ago(
+		       port->builtin, __atomic_load_n(&shard->deserted_at, __ATOMIC_RELAXED), now);
 }
 
 static struct move_flows
@@ -95,7 +98,7 @@ end_asked(struct builtin_port *port, uint64_t now)
 
 	port->gather.is_asked = false;
 	if (move_are_elsewhere(port, &flows))
-		port->gather.at = now + weir_base_ns_to_cycles(GATHER_NS);
+		port->gather.at = now + after(port->builtin);
 }
 
 /* @return it is asked for what a shard has, or may be later */
@@ -130,7 +133,7 @@ ask_for_any(struct builtin_port *port, uint64_t now)
 			if (ask(port, shard, now))
 				return;
 	}
-	gather->at = now + weir_base_ns_to_cycles(GATHER_NS) / 16;
+	gather->at = now + after(port->builtin) / 16;
 }
 
 void
@@ -138,8 +141,8 @@ gather_go_on(struct builtin_port *port)
 {
 	const uint64_t now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
 
-	if (now < port->gather.at || port->move.own != 0 ||
-		has_several_priorities(port->builtin) || shard_owner(port->home) != port->base.id)
+	if (now < port->gather.at || port->move.own != 0 || has_several_priorities(port->builtin) ||
+		shard_owner(port->home) != port->base.id)
 		return;
 	if (port->gather.is_asked)
 		end_asked(port, now);

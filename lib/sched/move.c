@@ -18,7 +18,8 @@
  *     builtin->move names none         each port uses rings again when it enqueues next
  *
  * Who has not enqueued since the start need not answer: its first call makes itself known, and then reads the word, while who moves writes
- * the word, and then reads who is known. When somebody does not answer for long, the move is given up. Should who asked not come back, others do that.
+ * the word, and then reads who is known. Nor need those who do not enqueue just then, which a fence tells (fence.h): they will read the word
+ * first. When somebody does not answer for long, the move is given up. Should who asked not come back, others do that.
  * Should it lose its CPU in the middle of the move itself, which takes microseconds, what comes for these flows waits for it.
  *
  * Parallel queues' flows of the class go along: where what is new of them goes to. What is there already stays.
@@ -26,8 +27,8 @@
  * With ordered queues nothing is moved: what shards send by their own rings waits for no answer.
  */
 
+#include "fence.h"
 #include "move.h"
-#include "owner.h"
 
 /* The word: how often it changed, what it says, and of which flows: a class, or those that were divided to a shard. */
 #define MOVE_WHICH 0xffu
@@ -84,13 +85,13 @@ word_after(uint32_t word, uint32_t what)
 	return (word & ~(MOVE_STEP - 1)) + MOVE_STEP + what;
 }
 
-/* So many times the patience ago it was asked, or longer. Others may have asked just now. */
+/* So many cycles ago it was asked, or longer. Others may have asked just now. */
 static bool
-is_old(const struct builtin *builtin, uint64_t times)
+is_old(const struct builtin *builtin, uint64_t cycles)
 {
 	const uint64_t asked_at = __atomic_load_n(&builtin->move_asked_at, __ATOMIC_RELAXED);
 
-	return (int64_t)(weir_base_cycles() - asked_at) > (int64_t)(times * builtin->move_patience);
+	return (int64_t)(weir_base_cycles() - asked_at) > (int64_t)cycles;
 }
 
 /* Somebody does not answer, and will not do so soon: others ask again after a while, which is twice as long each time. */
@@ -120,7 +121,7 @@ move_answer(struct builtin_port *port)
 	if ((word & MOVE_ASKED) != 0) {
 		port->move.by_lock = (uint16_t)((word & (MOVE_OF | MOVE_WHICH)) + 1);
 		/* Who asked may not come any more. */
-		if ((word & MOVE_FINAL) == 0 && is_old(builtin, 2))
+		if ((word & MOVE_FINAL) == 0 && is_old(builtin, 2 * builtin->move_patience))
 			stop_asking(builtin, word);
 	} else {
 		port->move.by_lock = 0;
@@ -130,16 +131,37 @@ move_answer(struct builtin_port *port)
 	__atomic_store_n(&port->move.answered, word & ~MOVE_FINAL, __ATOMIC_RELEASE);
 }
 
+/* It does what the word says, or will before it puts in anything. */
 static bool
-all_have_answered(const struct builtin *builtin, uint32_t word)
+knows(const struct builtin_port *port, uint32_t word, bool is_fenced)
+{
+	return __atomic_load_n(&port->move.answered, __ATOMIC_ACQUIRE) == word ||
+	       (is_fenced && __atomic_load_n(&port->move.is_inside, __ATOMIC_ACQUIRE) == 0);
+}
+
+static bool
+all_know(const struct builtin *builtin, uint32_t word, bool is_fenced)
 {
 	uint64_t left = __atomic_load_n(&builtin->askable, __ATOMIC_SEQ_CST);
 
 	for (; left != 0; left &= left - 1)
-		if (__atomic_load_n(&builtin->ports[__builtin_ctzll(left)].move.answered,
-			    __ATOMIC_ACQUIRE) != word)
+		if (!knows(&builtin->ports[__builtin_ctzll(left)], word, is_fenced))
 			return false;
 	return true;
+}
+
+/* By who asked. */
+static bool
+all_have_answered(struct builtin_port *port)
+{
+	struct builtin *builtin = port->builtin;
+
+	if (all_know(builtin, port->move.own, port->move.is_fenced))
+		return true;
+	if (port->move.is_fenced || !builtin->may_fence || !is_old(builtin, builtin->fence_after))
+		return false;
+	port->move.is_fenced = fence_all();
+	return all_know(builtin, port->move.own, port->move.is_fenced);
 }
 
 void
@@ -147,15 +169,16 @@ move_go_on(struct builtin_port *port)
 {
 	struct builtin *builtin = port->builtin;
 	const uint32_t word = port->move.own, final = word | MOVE_FINAL;
+	const bool answered = all_have_answered(port);
 	enum moved moved;
 
-	if (!all_have_answered(builtin, word) && is_old(builtin, 1))
+	if (!answered && is_old(builtin, builtin->move_patience))
 		stop_asking(builtin, word);
 	if (__atomic_load_n(&builtin->move, __ATOMIC_RELAXED) != word) {
 		port->move.own = 0; /* others may have given it up, too */
 		return;
 	}
-	if (!all_have_answered(builtin, word) || !say(builtin, word, final))
+	if (!answered || !say(builtin, word, final))
 		return;
 	moved = move_now(port, &port->move.flows);
 	if (moved != MOVED_NONE)
@@ -190,5 +213,6 @@ move_ask(struct builtin_port *port, struct move_flows flows)
 	port->move.own = asked;
 	port->move.flows = flows;
 	port->move.nb_tries = 0;
+	port->move.is_fenced = false;
 	return true;
 }

@@ -17,6 +17,20 @@ bool move_are_elsewhere(const struct builtin_port *port, const struct move_flows
 bool move_may(const struct builtin *builtin);
 void move_reset(struct builtin *builtin);
 
+/* By a port's thread: it enqueues from here, before it looks whether there is news, until there. The fence is the mover's: fence.h. */
+static inline void
+move_enter(struct builtin_port *port)
+{
+	__atomic_store_n(&port->move.is_inside, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void
+move_leave(struct builtin_port *port)
+{
+	__atomic_store_n(&port->move.is_inside, 0, __ATOMIC_RELEASE);
+}
+
 /* By a port's thread, before it enqueues: are flows to be moved, or no more? The word changes seldom. */
 static inline bool
 move_is_news(const struct builtin_port *port)

@@ -106,8 +106,8 @@ can_go(const struct moving *moving, unsigned int queue, uint32_t class)
 {
 	const struct builtin *builtin = moving->builtin;
 	const struct lane *lanes = lanes_of_class(builtin, queue, class);
-	const uint64_t groups = __atomic_load_n(
-		&builtin->port_groups[moving->port->base.id], __ATOMIC_RELAXED);
+	const uint64_t groups =
+		__atomic_load_n(&builtin->port_groups[moving->port->base.id], __ATOMIC_RELAXED);
 
 	if ((groups >> builtin->queues[queue].group & 1) == 0)
 		return false;
@@ -155,8 +155,8 @@ static void
 take_out_flow(struct moving *moving, uint32_t node)
 {
 	const struct shard *from = moving->from;
-	uint32_t next = event_lane(
-		moving->builtin, from->events[node].event, RTE_SCHED_TYPE_ATOMIC)->first;
+	uint32_t next =
+		event_lane(moving->builtin, from->events[node].event, RTE_SCHED_TYPE_ATOMIC)->first;
 
 	take_out_node(moving, node);
 	while (next != NONE) {

@@ -96,5 +96,6 @@ move_if_worth(struct builtin_port *port, const struct shard *from, uint64_t word
 	class = flow_class(builtin, word_flow(word) & builtin->flow_mask);
 	often = comes_often(&port->move, (uint8_t) class);
 	if (was_overloaded(port, from, now) && !often)
-		move_ask(port, (struct move_flows){(uint8_t) class, (uint8_t)from->id, MOVE_OF_ANY});
+		move_ask(
+			port, (struct move_flows){(uint8_t) class, (uint8_t)from->id, MOVE_OF_ANY});
 }

@@ -203,8 +203,7 @@ set_ready_groups(struct shard *shard, unsigned int priority, uint64_t groups)
 static inline void
 clear_ready_group(struct shard *shard, unsigned int priority, unsigned int group)
 {
-	set_ready_groups(
-		shard, priority, shard->ready_groups[priority] & ~((uint64_t)1 << group));
+	set_ready_groups(shard, priority, shard->ready_groups[priority] & ~((uint64_t)1 << group));
 	if (shard->ready_groups[priority] == 0)
 		shard->ready_priorities &= ~(1u << priority);
 }

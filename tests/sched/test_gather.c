@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Flows of ports that do not come go where they are served, with what waits for them, and back when these ports come again: nothing is lost or
+ * passed by others, however often that happens.
+ */
+
+#include <unistd.h>
+
+#include "attack.h"
+
+#include "../../lib/sched/move.h"
+
+#define NB_FLOWS    64
+#define PATIENCE_NS 60000000000
+#define ATTACKS_MAX 100 /* until flows have moved */
+
+static struct builtin *builtin;
+static uint64_t next_number[2][NB_FLOWS], next_wanted[2][NB_FLOWS]; /* by queue */
+static unsigned int nb_inside;
+
+static void
+make(unsigned int nb_ports, uint8_t first, uint8_t second)
+{
+	st_make(st_config(nb_ports, 2));
+	st_queue(0, first, 0, 0);
+	st_queue(1, second, 0, 0);
+	st_keep_all();
+	st_start();
+	builtin = st_sched->own;
+	builtin->gather_after = weir_base_ns_to_cycles(100000);
+	memset(next_number, 0, sizeof(next_number));
+	memset(next_wanted, 0, sizeof(next_wanted));
+	nb_inside = 0;
+}
+
+static void
+send(unsigned int port, uint8_t queue, unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		const uint32_t flow = i % NB_FLOWS;
+
+		st_new(port, queue, flow, next_number[queue][flow]++);
+		nb_inside++;
+	}
+}
+
+/* What a port gets is the next one of its flow, and leaves. */
+static void
+take(unsigned int port)
+{
+	struct rte_event events[4];
+	const uint16_t nb = weir_sched_dequeue(st_port(port), events, RTE_DIM(events));
+
+	for (uint16_t i = 0; i < nb; i++) {
+		const uint8_t queue = events[i].queue_id;
+
+		if (builtin->queues[queue].type == ATOMIC)
+			assert_int_equal(
+				events[i].u64, next_wanted[queue][events[i].flow_id]++);
+		st_release(port, events[i]);
+	}
+	nb_inside -= nb;
+}
+
+/* Where an atomic queue's classes are: how many at a port's. */
+static unsigned int
+nb_classes_at(unsigned int port)
+{
+	unsigned int nb = 0;
+
+	for (uint32_t class = 0; class <= builtin->class_mask; class ++)
+		nb += builtin->shard_of[0][class] == builtin->ports[port].home->id;
+	return nb;
+}
+
+/* Some ports are called until one of them has so many classes. */
+static void
+call_until(uint64_t ports, unsigned int port, unsigned int wanted, bool working)
+{
+	const uint64_t end = weir_base_time_ns() + PATIENCE_NS;
+
+	while (nb_classes_at(port) != wanted) {
+		if (weir_base_time_ns() > end)
+			fail_msg("port %u has %u classes, not %u", port, nb_classes_at(port),
+				wanted);
+		for (unsigned int i = 0; i < 64; i++) {
+			if ((ports >> i & 1) == 0)
+				continue;
+			take(i);
+			if (working && nb_inside < NB_FLOWS)
+				send(i, 0, 16);
+		}
+	}
+}
+
+static void
+take_all(unsigned int port)
+{
+	const uint64_t end = weir_base_time_ns() + PATIENCE_NS;
+
+	while (nb_inside > 0) {
+		take(port);
+		if (weir_base_time_ns() > end)
+			fail_msg("%u events do not come", nb_inside);
+	}
+}
+
+/* Also while there is always something in all flows. */
+static void
+those_of_idle_ports_come_together(void **state)
+{
+	for (unsigned int working = 0; working < 2; working++)
+		for (unsigned int nb_ports = 2; nb_ports <= 64; nb_ports *= 4) {
+			make(nb_ports, ATOMIC, ATOMIC);
+			send(0, 0, 2 * NB_FLOWS);
+			call_until(1, 0, builtin->class_mask + 1, working > 0);
+			send(0, 0, NB_FLOWS);
+			take_all(0);
+			st_teardown(NULL);
+		}
+}
+
+/* What waited there goes along, in its order, and before what comes meanwhile. */
+static void
+what_waits_goes_along(void **state)
+{
+	struct rte_event events[NB_FLOWS];
+	unsigned int nb = 0;
+
+	make(4, ATOMIC, ATOMIC);
+	send(0, 0, 4 * NB_FLOWS);
+	/* In lists, as others hold what is before it. */
+	while (nb < NB_FLOWS / 2)
+		nb += weir_sched_dequeue(st_port(1 + nb % 3), &events[nb], 1);
+	for (unsigned int i = 0; i < nb; i++) {
+		assert_int_equal(events[i].u64, next_wanted[0][events[i].flow_id]++);
+		st_release(1 + i % 3, events[i]);
+	}
+	nb_inside -= nb;
+	call_until(1, 0, builtin->class_mask + 1, true);
+	take_all(0);
+}
+
+static void
+who_comes_again_has_its_own(void **state)
+{
+	unsigned int all;
+
+	make(4, ATOMIC, ATOMIC);
+	all = builtin->class_mask + 1;
+	send(0, 0, NB_FLOWS);
+	call_until(1, 0, all, true);
+	call_until(1 | 1 << 2, 2, all / 2, true);
+	call_until(0xf, 3, all / 4, true);
+	call_until(0xf, 2, all / 4, true);
+	call_until(0xf, 0, all / 4, true);
+	take_all(1);
+}
+
+/* Who worked, and is not called any more, need not answer. */
+static void
+waits_for_nobody_who_is_away(void **state)
+{
+	unsigned int all;
+
+	make(4, ATOMIC, ATOMIC);
+	if (!builtin->may_fence)
+		st_skip("the kernel has no membarrier");
+	all = builtin->class_mask + 1;
+	for (unsigned int port = 0; port < 4; port++)
+		send(port, 0, NB_FLOWS);
+	call_until(0xf, 0, all / 4, true);
+	call_until(1, 0, all, true);
+	take_all(0);
+}
+
+/* Who is in the middle of a call is waited for. */
+static void
+waits_for_who_puts_something_in(void **state)
+{
+	make(2, ATOMIC, ATOMIC);
+	send(1, 0, NB_FLOWS);
+	builtin->ports[1].move.is_inside = 1;
+	for (unsigned int i = 0; i < 1000; i++) {
+		usleep(10);
+		take(0);
+	}
+	assert_int_equal(nb_classes_at(0), (builtin->class_mask + 1) / 2);
+	assert_int_equal(builtin->ports[0].nb_moved, 0);
+	builtin->ports[1].move.is_inside = 0;
+	call_until(1, 0, builtin->class_mask + 1, false);
+	take_all(0);
+}
+
+/* A queue that was not in use when others' flows went has its own there yet. */
+static void
+another_queue_is_served(void **state)
+{
+	make(8, ATOMIC, PARALLEL);
+	send(0, 0, NB_FLOWS);
+	call_until(1, 0, builtin->class_mask + 1, false);
+	take_all(0);
+	for (unsigned int i = 0; i < 4; i++) {
+		send(0, 1, 2 * NB_FLOWS);
+		take_all(0);
+		send(0, 0, NB_FLOWS);
+		take_all(0);
+	}
+}
+
+static bool has_moved;
+
+/* In order that all happens often, they are away sooner. */
+static void
+be_away(struct attack_worker *worker)
+{
+	struct builtin *attacked = st_sched->own;
+
+	if (attacked->ports[worker->port].nb_moved > 0)
+		__atomic_store_n(&has_moved, true, __ATOMIC_RELAXED);
+	__atomic_store_n(
+		&attacked->gather_after, weir_base_ns_to_cycles(100000), __ATOMIC_RELAXED);
+	if (attack_roll(worker, 16) == 0)
+		usleep(1 + attack_roll(worker, 1000));
+}
+
+#define A(...)                                                                                     \
+	{                                                                                          \
+		ATOMIC, __VA_ARGS__                                                                \
+	}
+
+static const struct attack attacks[] = {
+	{.name = "come-and-go",
+		.nb_workers = 4,
+		.nb_producers = 1,
+		.nb_flows = 60,
+		.flows_configured = 64,
+		.nb_stages = 3,
+		.stages = {A(0, 0), {PARALLEL, 0, 0}, A(0, 0)},
+		.nb_events = 256,
+		.burst = 8,
+		.workers_produce = true,
+		.reserved = true,
+		.drops = true},
+	{.name = "come-and-go-one-by-one",
+		.nb_workers = 8,
+		.nb_producers = 1,
+		.nb_flows = 60,
+		.flows_configured = 32,
+		.nb_stages = 2,
+		.stages = {A(0, 0), A(0, 0)},
+		.nb_events = 128,
+		.burst = 1},
+	{.name = "come-and-go-while-all-changes",
+		.nb_workers = 4,
+		.nb_producers = 1,
+		.nb_flows = 60,
+		.flows_configured = 256,
+		.nb_stages = 4,
+		.stages = {A(0, 1), A(0, 2), A(0, 0), A(0, 1)},
+		.nb_events = 256,
+		.burst = 16,
+		.workers_produce = true,
+		.keep = true,
+		.group_changes = true,
+		.restarts = true,
+		.stalls = true,
+		.reserved = true,
+		.switches = true},
+};
+
+static void
+attack_away(void **state)
+{
+	struct attack with = *(const struct attack *)*state;
+	void *ours = &with;
+
+	with.interfere = be_away;
+	has_moved = false;
+	for (unsigned int i = 0; i < ATTACKS_MAX && !has_moved; i++)
+		attack_case(&ours);
+	assert_true(has_moved);
+}
+
+int
+main(void)
+{
+	struct CMUnitTest tests[6 + RTE_DIM(attacks)] = {
+		cmocka_unit_test_teardown(those_of_idle_ports_come_together, st_teardown),
+		cmocka_unit_test_teardown(what_waits_goes_along, st_teardown),
+		cmocka_unit_test_teardown(who_comes_again_has_its_own, st_teardown),
+		cmocka_unit_test_teardown(waits_for_nobody_who_is_away, st_teardown),
+		cmocka_unit_test_teardown(waits_for_who_puts_something_in, st_teardown),
+		cmocka_unit_test_teardown(another_queue_is_served, st_teardown),
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
+		tests[6 + i] = (struct CMUnitTest){.name = attacks[i].name,
+			.test_func = attack_away,
+			.teardown_func = st_teardown,
+			.initial_state = (void *)(uintptr_t)&attacks[i]};
+	return ST_RUN("sched-gather", tests);
+}
