@@ -46,6 +46,7 @@ init(void)
 {
 	stand_start((1u << STAND_PORTS) - 1);
 	builtin->move_patience = INT64_MAX / 4;
+	builtin->may_fence = false; /* each step is made by who answers, or waits */
 	flow = stand_flow_in(0, ports[OWNER]->home->id);
 	to_flow = stand_flow_in(1, ports[SENDER]->home->id);
 	CHECK(queue_use(builtin, 0));
