@@ -50,12 +50,22 @@ lanes_of_class(const struct builtin *builtin, unsigned int queue, uint32_t class
 	return &builtin->queues[queue].lanes[(size_t) class << builtin->in_class_bits];
 }
 
-/* Where a queue's flows of a class are, if it is in use; of others it is not known yet where they will be. */
+/* Is a queue in use, so that its flows are divided for good? If so, where those of a class are. */
+static bool
+where(const struct builtin *builtin, unsigned int queue, uint32_t class, unsigned int *shard)
+{
+	if (__atomic_load_n(&builtin->queues[queue].state, __ATOMIC_ACQUIRE) != QUEUE_USED)
+		return false;
+	*shard = __atomic_load_n(&builtin->shard_of[queue][class], __ATOMIC_RELAXED);
+	return true;
+}
+
 static bool
 is_in(const struct builtin *builtin, unsigned int queue, uint32_t class, unsigned int shard)
 {
-	return __atomic_load_n(&builtin->queues[queue].state, __ATOMIC_ACQUIRE) == QUEUE_USED &&
-	       __atomic_load_n(&builtin->shard_of[queue][class], __ATOMIC_RELAXED) == shard;
+	unsigned int is;
+
+	return where(builtin, queue, class, &is) && is == shard;
 }
 
 /* Do a queue's flows of a class, which are in this shard, go? */
@@ -78,10 +88,10 @@ shards_with(const struct builtin_port *port, const struct move_flows *flows)
 
 	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++)
 		for (uint32_t class = 0; class <= builtin->class_mask; class ++) {
-			const unsigned int shard =
-				__atomic_load_n(&builtin->shard_of[q][class], __ATOMIC_RELAXED);
+			unsigned int shard;
 
-			if (is_of(builtin, flows, q, class, shard))
+			if (where(builtin, q, class, &shard) &&
+				is_of(builtin, flows, q, class, shard))
 				shards |= (uint64_t)1 << shard;
 		}
 	return shards & ~port->home_bit;

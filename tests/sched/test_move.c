@@ -31,7 +31,7 @@ make(uint8_t type)
 	for (unsigned int i = 0; i < RTE_DIM(ports); i++)
 		ports[i] = &builtin->ports[i];
 	builtin->move_patience = INT64_MAX / 4; /* however busy the machine is */
-	builtin->may_fence = false; /* all have to answer */
+	builtin->may_fence = false;             /* all have to answer */
 	while (event_shard(builtin, event.event) != ports[0]->home->id)
 		event.flow_id++;
 	return event.flow_id;
