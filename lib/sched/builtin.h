@@ -104,9 +104,11 @@ struct shard {
 	struct ring *rings; /* nb_ports + nb_shards: in */
 	unsigned int nb_rings;
 	unsigned int id;
-	uint32_t home;        /* port that owns it if that comes */
-	uint32_t owner;       /* port that serves it; others read it */
-	uint64_t deserted_at; /* cycles: its home port has not come since about then; 0: it comes */
+	uint32_t home;  /* port that owns it if that comes */
+	uint32_t owner; /* port that serves it; others read it */
+	uint64_t
+		deserted_at; /* cycles: who has it, as its home port does not come, has it since; 0: that one comes */
+	bool is_gathered; /* its flows may have gone elsewhere meanwhile */
 
 	/* Of who has the lock; this and the lines that follow are in its cache, but for what thieves do. */
 	uint32_t sender __attribute__((
@@ -230,6 +232,7 @@ struct port_move {
 /* Which flows a port has come to its home shard from those of ports that do not come, and from others when it comes again: gather.c. */
 struct port_gather {
 	uint64_t wanted; /* shards whose flows, as they were divided, are to be at its home one */
+	uint64_t left;   /* of these: not all of theirs could be had lately */
 	uint64_t at;     /* cycles: not before */
 	uint8_t shard;   /* whose were asked for, */
 	bool is_asked;   /* if any were */

@@ -102,7 +102,10 @@ idle(struct builtin_port *port)
 	if (shard_is_busy(port->own) || ++port->nb_idle % WEIR_BASE_SCHED_IDLE_CALLS != 0)
 		return false;
 	credit_flush(port);
-	return port->builtin->may_sleep && port_may_sleep(port);
+	if (!port->builtin->may_sleep || !port_may_sleep(port))
+		return false;
+	port->rest_at = 0; /* it may have been woken for what rests */
+	return true;
 }
 
 /* There is nothing in the one whose turn it was: the others that it serves. */
@@ -143,7 +146,7 @@ look_around(struct builtin_port *port, struct shard **locked, struct rte_event *
 static inline bool
 has_flows_to_move(const struct builtin_port *port)
 {
-	return port->move.own != 0 || port->gather.wanted != 0 || port->resting != 0;
+	return port->move.own != 0 || gather_is_due(port) || owner_visit_is_due(port);
 }
 
 /* No lock is held. */
@@ -152,9 +155,9 @@ move_own(struct builtin_port *port)
 {
 	if (port->move.own != 0)
 		move_go_on(port);
-	if (port->gather.wanted != 0)
+	if (gather_is_due(port))
 		gather_go_on(port);
-	if (port->resting != 0)
+	if (owner_visit_is_due(port))
 		owner_visit_resting(port);
 }
 

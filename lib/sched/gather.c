@@ -44,19 +44,17 @@ gather_want(struct builtin_port *port, const struct shard *shard)
 void
 gather_after(struct builtin_port *port, struct shard *shard, bool deserted)
 {
-	const uint64_t now = weir_base_cycles();
 	const uint64_t since = __atomic_load_n(&shard->deserted_at, __ATOMIC_RELAXED);
 
 	if (shard == port->home) {
 		__atomic_store_n(&shard->deserted_at, 0, __ATOMIC_RELAXED);
-		if (since != 0 && is_long_ago(port->builtin, since, now))
+		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* move.c: is_still_its_own() */
+		if (__atomic_load_n(&shard->is_gathered, __ATOMIC_RELAXED))
 			gather_want(port, shard);
-		return;
-	}
-	if (since == 0 && deserted)
-		__atomic_store_n(&shard->deserted_at, now, __ATOMIC_RELAXED);
-	if (since != 0 || deserted)
+	} else if (since != 0 || deserted) {
+		__atomic_store_n(&shard->deserted_at, weir_base_cycles(), __ATOMIC_RELAXED);
 		gather_want(port, shard);
+	}
 }
 
 /* The port has it; it is at home there, or who is does not come. */
@@ -83,31 +81,34 @@ flows_of(unsigned int shard)
 
 /* All of them are where they should be. */
 static void
-end(struct builtin_port *port, const struct shard *shard)
+end(struct builtin_port *port, struct shard *shard)
 {
 	port->gather.wanted &= ~((uint64_t)1 << shard->id);
-	if (shard != port->home && shard_owner(shard) == port->base.id)
+	if (shard == port->home)
+		__atomic_store_n(&shard->is_gathered, false, __ATOMIC_RELAXED);
+	else
 		owner_rest(port, shard->id);
 }
 
-/* What is asked for is done, or was given up: then some are left. */
+/* What was asked for is done, or was given up: then some are left. */
 static void
-end_asked(struct builtin_port *port, uint64_t now)
+end_asked(struct builtin_port *port)
 {
 	const struct move_flows flows = flows_of(port->gather.shard);
 
 	port->gather.is_asked = false;
 	if (move_are_elsewhere(port, &flows))
-		port->gather.at = now + after(port->builtin);
+		port->gather.left |= (uint64_t)1 << port->gather.shard;
 }
 
-/* @return it is asked for what a shard has, or may be later */
+/* @return something was asked for, or may be later */
 static bool
-ask(struct builtin_port *port, const struct shard *shard, uint64_t now)
+ask(struct builtin_port *port, struct shard *shard, uint64_t now)
 {
 	const struct move_flows flows = flows_of(shard->id);
+	const bool is_asked = move_is_asked_of(port->builtin, shard->id);
 
-	if (!move_are_elsewhere(port, &flows)) {
+	if (!is_asked && !move_are_elsewhere(port, &flows)) {
 		end(port, shard);
 		return false;
 	}
@@ -118,34 +119,40 @@ ask(struct builtin_port *port, const struct shard *shard, uint64_t now)
 	return true;
 }
 
-/* For what one of the shards that are wanted has. */
-static void
-ask_for_any(struct builtin_port *port, uint64_t now)
+/* Of some shards that are wanted, the first one that has something, if it is time for that. @return likewise */
+static bool
+ask_for_first(struct builtin_port *port, uint64_t shards, uint64_t now)
 {
-	struct port_gather *gather = &port->gather;
-
-	for (uint64_t left = gather->wanted; left != 0; left &= left - 1) {
-		const struct shard *shard = &port->builtin->shards[__builtin_ctzll(left)];
+	for (; shards != 0; shards &= shards - 1) {
+		struct shard *shard = &port->builtin->shards[__builtin_ctzll(shards)];
 
 		if (!is_wanted(port, shard))
-			gather->wanted &= ~(left & -left);
-		else if (is_due(port, shard, now))
-			if (ask(port, shard, now))
-				return;
+			port->gather.wanted &= ~(shards & -shards);
+		else if (is_due(port, shard, now) && ask(port, shard, now))
+			return true;
 	}
-	gather->at = now + after(port->builtin) / 16;
+	return false;
+}
+
+/* For what its home one has to have back first. Those that are left are tried again when all others have been. */
+static void
+ask_for_next(struct builtin_port *port, uint64_t now)
+{
+	struct port_gather *gather = &port->gather;
+	const uint64_t shards = gather->wanted & ~gather->left, home = port->home_bit;
+
+	if (ask_for_first(port, shards & home, now) || ask_for_first(port, shards & ~home, now))
+		return;
+	gather->at = now + after(port->builtin) / (gather->left != 0 ? 1 : 16);
+	gather->left = 0;
 }
 
 void
 gather_go_on(struct builtin_port *port)
 {
-	const uint64_t now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
-
-	if (now < port->gather.at || port->move.own != 0 || has_several_priorities(port->builtin) ||
-		shard_owner(port->home) != port->base.id)
+	if (shard_owner(port->home) != port->base.id)
 		return;
 	if (port->gather.is_asked)
-		end_asked(port, now);
-	else
-		ask_for_any(port, now);
+		end_asked(port);
+	ask_for_next(port, __atomic_load_n(&port->own->now, __ATOMIC_RELAXED));
 }

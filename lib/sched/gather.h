@@ -10,6 +10,16 @@
 void gather_want(struct builtin_port *port, const struct shard *shard);
 /* Under the lock: it has got a shard, as its home port does not come, or for other reasons. */
 void gather_after(struct builtin_port *port, struct shard *shard, bool deserted);
+
+/* Is it time for a step? */
+static inline bool
+gather_is_due(const struct builtin_port *port)
+{
+	return port->gather.wanted != 0 && port->move.own == 0 &&
+	       __atomic_load_n(&port->own->now, __ATOMIC_RELAXED) >= port->gather.at &&
+	       !has_several_priorities(port->builtin);
+}
+
 /* A step further, if one can be made. No lock is held. */
 void gather_go_on(struct builtin_port *port);
 

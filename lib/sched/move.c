@@ -164,13 +164,42 @@ all_have_answered(struct builtin_port *port)
 	return all_know(builtin, port->move.own, port->move.is_fenced);
 }
 
+bool
+move_is_asked_of(const struct builtin *builtin, unsigned int shard)
+{
+	const uint32_t which = MOVE_ASKED | MOVE_OF | shard;
+	uint32_t word;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see is_still_its_own() */
+	word = __atomic_load_n(&builtin->move, __ATOMIC_SEQ_CST);
+	return (word & (MOVE_ASKED | MOVE_OF | MOVE_WHICH)) == which;
+}
+
+/*
+ * What was divided to a shard is moved only by who has that. Who gets it meanwhile sees by is_gathered that it was moved, and by the word that it
+ * is about to be, or is seen here.
+ */
+static bool
+is_still_its_own(struct builtin_port *port, const struct move_flows *flows)
+{
+	struct shard *shard;
+
+	if (flows->of == MOVE_OF_ANY)
+		return true;
+	shard = &port->builtin->shards[flows->of];
+	if (shard != port->home)
+		__atomic_store_n(&shard->is_gathered, true, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return shard_owner(shard) == port->base.id;
+}
+
 void
 move_go_on(struct builtin_port *port)
 {
 	struct builtin *builtin = port->builtin;
 	const uint32_t word = port->move.own, final = word | MOVE_FINAL;
 	const bool answered = all_have_answered(port);
-	enum moved moved;
+	enum moved moved = MOVED_ALL;
 
 	if (!answered && is_old(builtin, builtin->move_patience))
 		stop_asking(builtin, word);
@@ -180,7 +209,8 @@ move_go_on(struct builtin_port *port)
 	}
 	if (!answered || !say(builtin, word, final))
 		return;
-	moved = move_now(port, &port->move.flows);
+	if (is_still_its_own(port, &port->move.flows))
+		moved = move_now(port, &port->move.flows);
 	if (moved != MOVED_NONE)
 		__atomic_store_n(&builtin->move_pause, 0, __ATOMIC_RELAXED);
 	if (moved == MOVED_SOME)

@@ -59,6 +59,8 @@ move_concerns(const struct builtin_port *port, uint64_t word)
 				  : builtin->divided[word_queue(word)][class] == which - BY_LOCK_OF;
 }
 
+/* By a port's thread: are those that were divided to a shard of its own about to be moved elsewhere, by who had that before? */
+bool move_is_asked_of(const struct builtin *builtin, unsigned int shard);
 /* By a port's thread: these are to be moved to its home shard. @return false: others are, or none may be */
 bool move_ask(struct builtin_port *port, struct move_flows flows);
 /* A step further, by the port that asked, if one can be made. No lock is held. */

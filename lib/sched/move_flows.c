@@ -19,6 +19,7 @@ struct moving {
 	struct builtin *builtin;
 	const struct builtin_port *port;
 	const struct move_flows *flows;
+	uint64_t groups; /* that the port serves: what is of others stays */
 	struct shard *from;
 	uint64_t going[NB_CLASSES / 64]; /* classes that leave this shard, */
 	uint64_t gone[NB_CLASSES / 64];  /* or another one before */
@@ -50,33 +51,34 @@ lanes_of_class(const struct builtin *builtin, unsigned int queue, uint32_t class
 	return &builtin->queues[queue].lanes[(size_t) class << builtin->in_class_bits];
 }
 
-/* Is a queue in use, so that its flows are divided for good? If so, where those of a class are. */
+/* Is a queue in use, so that it is known where its flows are, and does a port that serves these groups have them? */
 static bool
-where(const struct builtin *builtin, unsigned int queue, uint32_t class, unsigned int *shard)
+is_usable(const struct builtin *builtin, unsigned int queue, uint64_t groups)
 {
-	if (__atomic_load_n(&builtin->queues[queue].state, __ATOMIC_ACQUIRE) != QUEUE_USED)
-		return false;
-	*shard = __atomic_load_n(&builtin->shard_of[queue][class], __ATOMIC_RELAXED);
-	return true;
+	return __atomic_load_n(&builtin->queues[queue].state, __ATOMIC_ACQUIRE) == QUEUE_USED &&
+	       (groups >> builtin->queues[queue].group & 1) != 0;
 }
 
-static bool
-is_in(const struct builtin *builtin, unsigned int queue, uint32_t class, unsigned int shard)
+/* Of such a queue: where its flows of a class are. */
+static unsigned int
+where(const struct builtin *builtin, unsigned int queue, uint32_t class)
 {
-	unsigned int is;
-
-	return where(builtin, queue, class, &is) && is == shard;
+	return __atomic_load_n(&builtin->shard_of[queue][class], __ATOMIC_RELAXED);
 }
 
-/* Do a queue's flows of a class, which are in this shard, go? */
+/* Likewise: do those that are in this shard go? */
 static bool
 is_of(const struct builtin *builtin, const struct move_flows *flows, unsigned int queue,
 	uint32_t class, unsigned int shard)
 {
-	if (!is_in(builtin, queue, class, shard))
-		return false;
 	return flows->of == MOVE_OF_ANY ? class == flows->class && shard == flows->from
 					: builtin->divided[queue][class] == flows->of;
+}
+
+static uint64_t
+groups_of(const struct builtin_port *port)
+{
+	return __atomic_load_n(&port->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 }
 
 /* Shards that have any of these flows, but for the port's home one. */
@@ -84,16 +86,19 @@ static uint64_t
 shards_with(const struct builtin_port *port, const struct move_flows *flows)
 {
 	const struct builtin *builtin = port->builtin;
+	const uint64_t groups = groups_of(port);
 	uint64_t shards = 0;
 
-	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++)
+	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++) {
+		if (!is_usable(builtin, q, groups))
+			continue;
 		for (uint32_t class = 0; class <= builtin->class_mask; class ++) {
-			unsigned int shard;
+			const unsigned int shard = where(builtin, q, class);
 
-			if (where(builtin, q, class, &shard) &&
-				is_of(builtin, flows, q, class, shard))
+			if (is_of(builtin, flows, q, class, shard))
 				shards |= (uint64_t)1 << shard;
 		}
+	}
 	return shards & ~port->home_bit;
 }
 
@@ -103,31 +108,36 @@ move_are_elsewhere(const struct builtin_port *port, const struct move_flows *flo
 	return shards_with(port, flows) != 0;
 }
 
+/* Are a queue's flows of a class among those that move, and in the shard that they leave? */
+static bool
+is_leaving(const struct moving *moving, unsigned int queue, uint32_t class)
+{
+	const struct builtin *builtin = moving->builtin;
+
+	return is_usable(builtin, queue, moving->groups) &&
+	       where(builtin, queue, class) == moving->from->id &&
+	       is_of(builtin, moving->flows, queue, class, moving->from->id);
+}
+
 static bool
 goes(const struct moving *moving, unsigned int queue, uint32_t class)
 {
-	return has_class(moving->going, class) &&
-	       is_of(moving->builtin, moving->flows, queue, class, moving->from->id);
+	return has_class(moving->going, class) && is_leaving(moving, queue, class);
 }
 
-/* Under the lock: no flow of the class is held, in a queue, and the port may have what will be there. */
+/* Under the lock: no flow of the class is held, in a queue. */
 static bool
-can_go(const struct moving *moving, unsigned int queue, uint32_t class)
+can_go(const struct builtin *builtin, unsigned int queue, uint32_t class)
 {
-	const struct builtin *builtin = moving->builtin;
 	const struct lane *lanes = lanes_of_class(builtin, queue, class);
-	const uint64_t groups =
-		__atomic_load_n(&builtin->port_groups[moving->port->base.id], __ATOMIC_RELAXED);
 
-	if ((groups >> builtin->queues[queue].group & 1) == 0)
-		return false;
 	for (uint32_t i = 0; i < lanes_in_class(builtin); i++)
 		if (lanes[i].state > LANE_READY)
 			return false;
 	return true;
 }
 
-/* Under the lock: does a class go, and now? In all queues, or not at all. */
+/* Under the lock: does a class go, and now? In all of these queues, or not at all. */
 static void
 choose_class(struct moving *moving, uint32_t class)
 {
@@ -135,10 +145,10 @@ choose_class(struct moving *moving, uint32_t class)
 	uint32_t nb_lanes = 0;
 
 	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++) {
-		if (!is_of(builtin, moving->flows, q, class, moving->from->id))
+		if (!is_leaving(moving, q, class))
 			continue;
 		nb_lanes += lanes_in_class(builtin);
-		if (moving->nb_lanes + nb_lanes > LANES_MAX || !can_go(moving, q, class)) {
+		if (moving->nb_lanes + nb_lanes > LANES_MAX || !can_go(builtin, q, class)) {
 			moving->is_left = true;
 			return;
 		}
@@ -246,6 +256,8 @@ static void
 leave_shard(struct moving *moving)
 {
 	const struct builtin *builtin = moving->builtin;
+	const unsigned int nb_queues = builtin->sched->config.nb_queues;
+	const uint32_t before = moving->nb_classes;
 
 	memset(moving->going, 0, sizeof(moving->going));
 	if (!shard_trylock(moving->from)) {
@@ -254,11 +266,15 @@ leave_shard(struct moving *moving)
 	}
 	shard_take_back(moving->from, false);
 	shard_drain_rings(moving->from);
-	for (uint32_t class = 0; class <= builtin->class_mask; class ++)
+	if (moving->flows->of == MOVE_OF_ANY)
+		choose_class(moving, moving->flows->class);
+	for (uint32_t class = 0; class <= builtin->class_mask && moving->flows->of != MOVE_OF_ANY;
+		class ++)
 		choose_class(moving, class);
-	take_out(moving);
-	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++)
-		for (uint32_t class = 0; class <= builtin->class_mask; class ++)
+	if (moving->nb_classes > before)
+		take_out(moving);
+	for (uint32_t class = 0; class <= builtin->class_mask; class ++)
+		for (unsigned int q = 0; has_class(moving->going, class) && q < nb_queues; q++)
 			hand_over(moving, q, class);
 	shard_unlock(moving->from);
 }
@@ -285,7 +301,7 @@ let_go(struct builtin *builtin, struct shard *to, unsigned int queue, uint32_t c
 {
 	struct lane *lanes = lanes_of_class(builtin, queue, class);
 
-	if (!is_in(builtin, queue, class, to->id))
+	if (!is_usable(builtin, queue, UINT64_MAX) || where(builtin, queue, class) != to->id)
 		return;
 	for (uint32_t i = 0; i < lanes_in_class(builtin); i++)
 		if (lanes[i].state == LANE_MOVED)
@@ -312,7 +328,8 @@ enum moved
 move_now(struct builtin_port *port, const struct move_flows *flows)
 {
 	struct builtin *builtin = port->builtin;
-	struct moving moving = {.builtin = builtin, .port = port, .flows = flows};
+	struct moving moving = {
+		.builtin = builtin, .port = port, .flows = flows, .groups = groups_of(port)};
 
 	builtin->nb_moving = 0;
 	for (uint64_t left = shards_with(port, flows); left != 0; left &= left - 1) {

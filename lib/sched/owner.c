@@ -152,7 +152,7 @@ owner_adopt(struct builtin_port *port, struct shard *shard, uint64_t now)
 		return false;
 	if (more <= 0 && !absent && (more < 0 || !is_unfair(port, shard, owner)))
 		return false;
-	return take_over(port, shard, owner, more <= 0 && absent);
+	return take_over(port, shard, owner, absent && (more <= 0 || owner == shard->home));
 }
 
 /* It is this one's turn; it knows when the clock was read last. */
@@ -205,17 +205,16 @@ owner_rest(struct builtin_port *port, unsigned int id)
 	set_served(port, port->served & ~bit, port->resting | bit);
 	if (port->own_id == id)
 		turn(port);
+	if (port->own_id == id) /* all others have been lost: its home one is taken back first */
+		set_own(port, port->home->id);
 }
 
 /* Those that have something again, as a queue was not in use before, or where that came late, are served again. */
 void
 owner_visit_resting(struct builtin_port *port)
 {
-	const uint64_t now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
-
-	if (now < port->rest_at)
-		return;
-	port->rest_at = now + weir_base_ns_to_cycles(REST_NS);
+	port->rest_at = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED) +
+			weir_base_ns_to_cycles(REST_NS);
 	for (uint64_t left = port->resting; left != 0; left &= left - 1) {
 		const uint64_t bit = left & -left;
 		struct shard *shard = &port->builtin->shards[__builtin_ctzll(left)];
@@ -243,8 +242,6 @@ owner_turn(struct builtin_port *port)
 
 	if (owner != id && nb_groups(port->home, id) >= nb_groups(port->home, owner))
 		take_over(port, port->home, owner, false);
-	else if (owner != id)
-		__atomic_store_n(&port->home->deserted_at, 0, __ATOMIC_RELAXED);
 	if (!owner_stays(port) || has_several_priorities(port->builtin))
 		turn(port);
 	return shard_owner(port->own) == id;

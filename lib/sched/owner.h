@@ -22,6 +22,14 @@ owner_shards(const struct builtin_port *port)
 	return port->served | port->resting;
 }
 
+/* Is it time to look at those whose flows have gone? */
+static inline bool
+owner_visit_is_due(const struct builtin_port *port)
+{
+	return port->resting != 0 &&
+	       __atomic_load_n(&port->own->now, __ATOMIC_RELAXED) >= port->rest_at;
+}
+
 /* Has it other shards than its home one, or that one not? */
 static inline bool
 owner_has_changed(const struct builtin_port *port)

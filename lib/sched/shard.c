@@ -394,6 +394,7 @@ shard_reset(struct shard *shard)
 	shard->known = shard->used[0] = shard->used[1] = 0;
 	shard->groups = 0;
 	shard->deserted_at = 0;
+	shard->is_gathered = false;
 	shard->look_at = shard->found_at = shard->now = 0;
 	shard->is_busy = false;
 	shard->gave = 0;
