@@ -104,11 +104,10 @@ struct shard {
 	struct ring *rings; /* nb_ports + nb_shards: in */
 	unsigned int nb_rings;
 	unsigned int id;
-	uint32_t home;  /* port that owns it if that comes */
-	uint32_t owner; /* port that serves it; others read it */
-	uint64_t
-		deserted_at; /* cycles: who has it, as its home port does not come, has it since; 0: that one comes */
-	bool is_gathered; /* its flows may have gone elsewhere meanwhile */
+	uint32_t home;        /* port that owns it if that comes */
+	uint32_t owner;       /* port that serves it; others read it */
+	uint64_t deserted_at; /* cycles: its home port has not come since about then; 0: it comes */
+	bool is_gathered;     /* its flows may have gone elsewhere meanwhile */
 
 	/* Of who has the lock; this and the lines that follow are in its cache, but for what thieves do. */
 	uint32_t sender __attribute__((
@@ -191,8 +190,9 @@ struct pace {
 struct seen {
 	uint64_t at; /* cycles: since when it has not been polled */
 	uint32_t nb_polls, nb_taken;
-	uint32_t nb_quiet;  /* looks that saw nothing there, in a row */
-	uint32_t nb_absent; /* looks since then */
+	uint32_t nb_quiet;    /* looks that saw nothing there, in a row */
+	uint32_t nb_absent;   /* looks since then, */
+	uint64_t absent_from; /* cycles: of which the first one was then */
 	uint32_t
 		polls_for_higher; /* nb_polls when it was looked at for what is of higher priority, */
 	bool is_overdue;          /* and had not changed since the last such look */

@@ -100,7 +100,8 @@ wants_help(struct builtin_port *port, struct shard *shard, uint64_t now, bool id
 	if (nb_ready > 0 && seem_ready(shard, ~owners) != 0)
 		return HELP_ALL;
 	if (nb_polls == seen->nb_polls) {
-		seen->nb_absent++;
+		if (seen->nb_absent++ == 0)
+			seen->absent_from = now;
 		if (since > absence(builtin, seen) && (nb_ready > 0 || since > 2 * builtin->away))
 			return HELP_ALL;
 		/* Not yet what it will go on with: a hot flow would be handed to and fro. */

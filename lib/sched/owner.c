@@ -21,7 +21,7 @@
 #include "look.h"
 #include "owner.h"
 
-/* Who did not come for so long, and in so many looks, does not come: also when whoever looks does so seldom. */
+/* Who did not come for so long, and in so many looks, does not come: also when whoever looks does so seldom, or was away itself. */
 #define ADOPT_NS    50000
 #define ADOPT_LOOKS 3
 
@@ -146,7 +146,7 @@ owner_adopt(struct builtin_port *port, struct shard *shard, uint64_t now)
 	const uint32_t owner = shard_owner(shard);
 	const int more = nb_groups(shard, port->base.id) - nb_groups(shard, owner);
 	const bool absent =
-		seen->nb_absent >= ADOPT_LOOKS && now - seen->at > port->builtin->patience;
+		seen->nb_absent >= ADOPT_LOOKS && now - seen->absent_from > port->builtin->patience;
 
 	if (owner == port->base.id)
 		return false;
