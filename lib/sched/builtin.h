@@ -104,10 +104,11 @@ struct shard {
 	struct ring *rings; /* nb_ports + nb_shards: in */
 	unsigned int nb_rings;
 	unsigned int id;
-	uint32_t home;        /* port that owns it if that comes */
-	uint32_t owner;       /* port that serves it; others read it */
-	uint64_t deserted_at; /* cycles: its home port has not come since about then; 0: it comes */
-	bool is_gathered;     /* its flows may have gone elsewhere meanwhile */
+	uint32_t home;  /* port that owns it if that comes */
+	uint32_t owner; /* port that serves it; others read it */
+	uint64_t
+		deserted_at; /* cycles: since when who adopted it has it, as its home port does not come; 0: that comes */
+	bool is_gathered; /* its flows may have gone elsewhere meanwhile */
 
 	/* Of who has the lock; this and the lines that follow are in its cache, but for what thieves do. */
 	uint32_t sender __attribute__((

@@ -18,9 +18,6 @@
 #include "move.h"
 #include "owner.h"
 
-/* Part of the time after which flows move: for who adopts a shard that was deserted before, and between looks whether it is time. */
-#define A_WHILE 16
-
 /* When none could be asked for, as others move, it is tried again after that. */
 #define BUSY_NS 100000
 
@@ -44,16 +41,6 @@ gather_want(struct builtin_port *port, const struct shard *shard)
 		port->gather.wanted |= (uint64_t)1 << shard->id;
 }
 
-/* So that who adopts it has it for a while before it moves anything: the one before may be back soon. */
-static uint64_t
-deserted_since(const struct builtin *builtin, uint64_t since)
-{
-	const uint64_t now = weir_base_cycles();
-	const uint64_t latest = now - after(builtin) + after(builtin) / A_WHILE;
-
-	return since == 0 ? now : RTE_MAX(since, latest);
-}
-
 void
 gather_after(struct builtin_port *port, struct shard *shard, bool deserted)
 {
@@ -65,8 +52,7 @@ gather_after(struct builtin_port *port, struct shard *shard, bool deserted)
 		if (__atomic_load_n(&shard->is_gathered, __ATOMIC_RELAXED))
 			gather_want(port, shard);
 	} else if (since != 0 || deserted) {
-		__atomic_store_n(&shard->deserted_at, deserted_since(port->builtin, since),
-			__ATOMIC_RELAXED);
+		__atomic_store_n(&shard->deserted_at, weir_base_cycles(), __ATOMIC_RELAXED);
 		gather_want(port, shard);
 	}
 }
@@ -157,7 +143,7 @@ ask_for_next(struct builtin_port *port, uint64_t now)
 
 	if (ask_for_first(port, shards & home, now) || ask_for_first(port, shards & ~home, now))
 		return;
-	gather->at = now + after(port->builtin) / (gather->left != 0 ? 1 : A_WHILE);
+	gather->at = now + after(port->builtin) / (gather->left != 0 ? 1 : 16);
 	gather->left = 0;
 }
 

@@ -25,8 +25,15 @@
 #define ADOPT_NS    50000
 #define ADOPT_LOOKS 3
 
-/* Shards whose flows have gone are looked at so often: before others may think that nobody comes. */
-#define REST_NS 20000
+/*
+ * From who adopted it, a shard is adopted after so many times that: who lost its CPU comes back, mostly, and others help with its events
+ * meanwhile (help.c). What went to and fro would take the flows along (gather.c).
+ */
+#define ADOPT_AGAIN 200
+
+/* Shards whose flows have gone are looked at so often: by who has something to do, and by who has not. */
+#define REST_NS      100000
+#define REST_IDLE_NS 20000
 
 uint64_t
 owner_patience(void)
@@ -145,8 +152,9 @@ owner_adopt(struct builtin_port *port, struct shard *shard, uint64_t now)
 	const struct seen *seen = &port->seen[shard->id];
 	const uint32_t owner = shard_owner(shard);
 	const int more = nb_groups(shard, port->base.id) - nb_groups(shard, owner);
-	const bool absent =
-		seen->nb_absent >= ADOPT_LOOKS && now - seen->absent_from > port->builtin->patience;
+	const uint64_t patience =
+		port->builtin->patience * (owner == shard->home ? 1 : ADOPT_AGAIN);
+	const bool absent = seen->nb_absent >= ADOPT_LOOKS && now - seen->absent_from > patience;
 
 	if (owner == port->base.id)
 		return false;
@@ -214,7 +222,7 @@ void
 owner_visit_resting(struct builtin_port *port)
 {
 	port->rest_at = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED) +
-			weir_base_ns_to_cycles(REST_NS);
+			weir_base_ns_to_cycles(port->nb_idle > 0 ? REST_IDLE_NS : REST_NS);
 	for (uint64_t left = port->resting; left != 0; left &= left - 1) {
 		const uint64_t bit = left & -left;
 		struct shard *shard = &port->builtin->shards[__builtin_ctzll(left)];
