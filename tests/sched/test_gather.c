@@ -10,9 +10,10 @@
 #include "attack.h"
 
 #include "../../lib/sched/move.h"
+#include "../../lib/sched/owner.h"
 
 #define NB_FLOWS    64
-#define PATIENCE_NS 60000000000
+#define PATIENCE_NS 30000000000
 #define ATTACKS_MAX 100 /* until flows have moved */
 
 static struct builtin *builtin;
@@ -209,6 +210,70 @@ another_queue_is_served(void **state)
 	}
 }
 
+/* A flow that is held for long keeps its class there, and nothing else. */
+static void
+what_is_held_keeps_nothing_else(void **state)
+{
+	struct rte_event held;
+	unsigned int all;
+
+	make(4, ATOMIC, ATOMIC);
+	all = builtin->class_mask + 1;
+	send(0, 0, NB_FLOWS);
+	held = st_get_one(1);
+	assert_int_equal(held.u64, next_wanted[0][held.flow_id]++);
+	call_until(1, 0, all - 1, true);
+	st_release(1, held);
+	nb_inside--;
+	call_until(0xf, 1, all / 4, true);
+	take_all(0);
+}
+
+/* When its flows were asked for, and nobody has answered yet. */
+static void
+who_comes_again_then_has_its_own(void **state)
+{
+	const uint64_t end = weir_base_time_ns() + PATIENCE_NS;
+
+	make(3, ATOMIC, PARALLEL);
+	builtin->may_fence = false;
+	builtin->move_patience = INT64_MAX / 4;
+	send(2, 1, 1);
+	while (builtin->ports[0].move.own == 0 && weir_base_time_ns() < end)
+		take(0);
+	assert_int_not_equal(builtin->ports[0].move.own, 0);
+	take(1);
+	send(2, 1, 1); /* it answers */
+	call_until(7, 0, (builtin->class_mask + 3) / 3, false);
+	take(0);
+	call_until(7, 1, (builtin->class_mask + 1) / 3, false);
+	call_until(7, 2, (builtin->class_mask + 1) / 3, false);
+	take_all(0);
+}
+
+/* While another one's shard is laid to rest the home one is lost, and is taken back. */
+static void
+home_is_served_again(void **state)
+{
+	struct builtin_port *port;
+	unsigned int other;
+
+	make(2, ATOMIC, ATOMIC);
+	builtin->gather_after = INT64_MAX / 4;
+	port = &builtin->ports[0];
+	other = builtin->ports[1].home->id;
+	for (unsigned int i = 0; (port->served >> other & 1) == 0; i++) {
+		take(0);
+		assert_true(i < 100000000);
+	}
+	port->own_id = (uint8_t)other;
+	port->own = &builtin->shards[other];
+	port->home->owner = 1;
+	owner_rest(port, other);
+	send(1, 0, NB_FLOWS);
+	take_all(0);
+}
+
 static bool has_moved;
 
 /* In order that all happens often, they are away sooner. */
@@ -285,17 +350,20 @@ attack_away(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[6 + RTE_DIM(attacks)] = {
+	struct CMUnitTest tests[9 + RTE_DIM(attacks)] = {
 		cmocka_unit_test_teardown(those_of_idle_ports_come_together, st_teardown),
 		cmocka_unit_test_teardown(what_waits_goes_along, st_teardown),
 		cmocka_unit_test_teardown(who_comes_again_has_its_own, st_teardown),
 		cmocka_unit_test_teardown(waits_for_nobody_who_is_away, st_teardown),
 		cmocka_unit_test_teardown(waits_for_who_puts_something_in, st_teardown),
 		cmocka_unit_test_teardown(another_queue_is_served, st_teardown),
+		cmocka_unit_test_teardown(what_is_held_keeps_nothing_else, st_teardown),
+		cmocka_unit_test_teardown(who_comes_again_then_has_its_own, st_teardown),
+		cmocka_unit_test_teardown(home_is_served_again, st_teardown),
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
-		tests[6 + i] = (struct CMUnitTest){.name = attacks[i].name,
+		tests[9 + i] = (struct CMUnitTest){.name = attacks[i].name,
 			.test_func = attack_away,
 			.teardown_func = st_teardown,
 			.initial_state = (void *)(uintptr_t)&attacks[i]};
