@@ -270,7 +270,12 @@ home_is_served_again(void **state)
 	port->own = &builtin->shards[other];
 	port->home->owner = 1;
 	owner_rest(port, other);
-	send(1, 0, NB_FLOWS);
+	for (uint32_t flow = 0; flow < NB_FLOWS; flow++) {
+		if (builtin->shard_of[0][flow_class(builtin, flow)] != port->home->id)
+			continue;
+		st_new(1, 0, flow, next_number[0][flow]++);
+		nb_inside++;
+	}
 	take_all(0);
 }
 
