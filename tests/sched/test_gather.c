@@ -235,15 +235,15 @@ who_comes_again_then_has_its_own(void **state)
 {
 	const uint64_t end = weir_base_time_ns() + PATIENCE_NS;
 
-	make(3, ATOMIC, PARALLEL);
+	make(3, ATOMIC, ATOMIC);
 	builtin->may_fence = false;
 	builtin->move_patience = INT64_MAX / 4;
-	send(2, 1, 1);
+	send(2, 0, 1);
 	while (builtin->ports[0].move.own == 0 && weir_base_time_ns() < end)
 		take(0);
 	assert_int_not_equal(builtin->ports[0].move.own, 0);
 	take(1);
-	send(2, 1, 1); /* it answers */
+	send(2, 0, 1); /* it answers */
 	call_until(7, 0, (builtin->class_mask + 3) / 3, false);
 	take(0);
 	call_until(7, 1, (builtin->class_mask + 1) / 3, false);
