@@ -167,7 +167,7 @@ dequeue_anywhere(
 	struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
 {
 	uint16_t got = 0;
-	bool serves = true;
+	bool serves = true, moves;
 
 	if (unlikely(port->move.answered != 0 && move_is_news(port)))
 		move_answer(port);
@@ -191,11 +191,12 @@ dequeue_anywhere(
 			shard_unlock(locked);
 		return 0;
 	}
-	if (unlikely((!serves || has_flows_to_move(port)) && locked != NULL)) {
+	moves = has_flows_to_move(port);
+	if (unlikely((!serves || moves) && locked != NULL)) {
 		shard_unlock(locked);
 		locked = NULL;
 	}
-	if (unlikely(has_flows_to_move(port)))
+	if (unlikely(moves))
 		move_own(port);
 	got = look_around(port, &locked, events, nb);
 	if (got == 0 && (locked != NULL || (serves && !look_is_vain(port))))

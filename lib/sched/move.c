@@ -234,8 +234,7 @@ move_ask(struct builtin_port *port, struct move_flows flows)
 
 	if (!builtin->may_move || (word & MOVE_ASKED) != 0 || port->move.own != 0 ||
 		shard_owner(port->home) != port->base.id ||
-		now < __atomic_load_n(&builtin->move_not_before, __ATOMIC_RELAXED) ||
-		!move_are_elsewhere(port, &flows))
+		now < __atomic_load_n(&builtin->move_not_before, __ATOMIC_RELAXED))
 		return false;
 	__atomic_store_n(&builtin->move_asked_at, now, __ATOMIC_RELAXED);
 	if (!say(builtin, word, asked))

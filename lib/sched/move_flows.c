@@ -11,7 +11,7 @@
 #include "move.h"
 #include "owner.h"
 
-/* Lanes that go at a time, at most: what they are locked for should take no longer than some 10 us. */
+/* Lanes that go at a time, at most: they are gone through under a lock. */
 #define LANES_MAX 4096
 
 /* A move: from a shard, to a port's home one. */
@@ -241,8 +241,6 @@ hand_over(struct moving *moving, unsigned int queue, uint32_t class)
 	struct shard *to = moving->port->home;
 	struct lane *lanes = lanes_of_class(builtin, queue, class);
 
-	if (!goes(moving, queue, class))
-		return;
 	if (builtin->queues[queue].type == RTE_SCHED_TYPE_ATOMIC)
 		for (uint32_t i = 0; i < lanes_in_class(builtin); i++)
 			lanes[i] = (struct lane){.nb_held = 1, .state = LANE_MOVED};
@@ -251,12 +249,24 @@ hand_over(struct moving *moving, unsigned int queue, uint32_t class)
 	__atomic_store_n(&builtin->shard_of[queue][class], (uint8_t)to->id, __ATOMIC_RELEASE);
 }
 
+static void
+hand_over_all(struct moving *moving)
+{
+	const struct builtin *builtin = moving->builtin;
+
+	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++)
+		for (uint32_t class = 0; class <= builtin->class_mask; class ++)
+			if (goes(moving, q, class))
+				hand_over(moving, q, class);
+}
+
 /* What can of a shard's. No lock is held. */
 static void
 leave_shard(struct moving *moving)
 {
-	const struct builtin *builtin = moving->builtin;
-	const unsigned int nb_queues = builtin->sched->config.nb_queues;
+	const struct move_flows *flows = moving->flows;
+	const bool all = flows->of != MOVE_OF_ANY;
+	const uint32_t last = all ? moving->builtin->class_mask : flows->class;
 	const uint32_t before = moving->nb_classes;
 
 	memset(moving->going, 0, sizeof(moving->going));
@@ -266,16 +276,12 @@ leave_shard(struct moving *moving)
 	}
 	shard_take_back(moving->from, false);
 	shard_drain_rings(moving->from);
-	if (moving->flows->of == MOVE_OF_ANY)
-		choose_class(moving, moving->flows->class);
-	for (uint32_t class = 0; class <= builtin->class_mask && moving->flows->of != MOVE_OF_ANY;
-		class ++)
+	for (uint32_t class = all ? 0 : flows->class; class <= last; class ++)
 		choose_class(moving, class);
-	if (moving->nb_classes > before)
+	if (moving->nb_classes > before) {
 		take_out(moving);
-	for (uint32_t class = 0; class <= builtin->class_mask; class ++)
-		for (unsigned int q = 0; has_class(moving->going, class) && q < nb_queues; q++)
-			hand_over(moving, q, class);
+		hand_over_all(moving);
+	}
 	shard_unlock(moving->from);
 }
 

@@ -87,6 +87,7 @@ void
 move_if_worth(struct builtin_port *port, const struct shard *from, uint64_t word, uint64_t now)
 {
 	const struct builtin *builtin = port->builtin;
+	struct move_flows flows;
 	uint32_t class;
 	bool often;
 
@@ -95,7 +96,7 @@ move_if_worth(struct builtin_port *port, const struct shard *from, uint64_t word
 		return;
 	class = flow_class(builtin, word_flow(word) & builtin->flow_mask);
 	often = comes_often(&port->move, (uint8_t) class);
-	if (was_overloaded(port, from, now) && !often)
-		move_ask(
-			port, (struct move_flows){(uint8_t) class, (uint8_t)from->id, MOVE_OF_ANY});
+	flows = (struct move_flows){(uint8_t) class, (uint8_t)from->id, MOVE_OF_ANY};
+	if (was_overloaded(port, from, now) && !often && move_are_elsewhere(port, &flows))
+		move_ask(port, flows);
 }

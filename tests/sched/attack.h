@@ -33,6 +33,24 @@ struct attack_stage {
 	uint8_t group;
 };
 
+/* Stages: of what type; then priority and group. */
+#define A(...)                                                                                     \
+	{                                                                                          \
+		ATOMIC, __VA_ARGS__                                                                \
+	}
+#define O(...)                                                                                     \
+	{                                                                                          \
+		ORDERED, __VA_ARGS__                                                               \
+	}
+#define P(...)                                                                                     \
+	{                                                                                          \
+		PARALLEL, __VA_ARGS__                                                              \
+	}
+#define E(...)                                                                                     \
+	{                                                                                          \
+		WEIR_SCHED_TYPE_BY_EVENT, __VA_ARGS__                                              \
+	}
+
 struct attack {
 	const char *name;
 	unsigned int nb_workers, nb_producers; /* ports from 0 on, and after these */
@@ -107,5 +125,8 @@ void *attack_send_reserved(void *arg);
 
 /* attack_run.c: a case of cmocka's, of the attack that is its state. */
 void attack_case(void **state);
+/* Such attacks, beside what workers do now and then, until that has made something happen: on a busy machine it may not at first. */
+void attack_until(const struct attack *like, void (*interfere)(struct attack_worker *worker),
+	bool *has_happened);
 
 #endif

@@ -9,6 +9,7 @@
 #define WATCH_S             60
 #define CHANGES_PER_RESTART 20
 #define RESTARTS_AT_LEAST   8
+#define UNTIL_MAX           200 /* half a minute at least */
 
 static struct attack_worker workers[ATTACK_PORTS_MAX], senders[ATTACK_SENDERS];
 
@@ -306,4 +307,18 @@ attack_case(void **state)
 		st_skip("WEIR_TEST_ONLY is another one");
 	while ((now = weir_base_time_ns()) < until)
 		round_of(RTE_MIN(until, now + 1000000000));
+}
+
+void
+attack_until(const struct attack *like, void (*interfere)(struct attack_worker *worker),
+	bool *has_happened)
+{
+	struct attack with = *like;
+	void *ours = &with;
+
+	with.interfere = interfere;
+	*has_happened = false;
+	for (unsigned int i = 0; i < UNTIL_MAX && !*has_happened; i++)
+		attack_case(&ours);
+	assert_true(*has_happened);
 }

@@ -4,23 +4,6 @@
 
 #include "attack.h"
 
-#define A(...)                                                                                     \
-	{                                                                                          \
-		ATOMIC, __VA_ARGS__                                                                \
-	}
-#define O(...)                                                                                     \
-	{                                                                                          \
-		ORDERED, __VA_ARGS__                                                               \
-	}
-#define P(...)                                                                                     \
-	{                                                                                          \
-		PARALLEL, __VA_ARGS__                                                              \
-	}
-#define E(...)                                                                                     \
-	{                                                                                          \
-		WEIR_SCHED_TYPE_BY_EVENT, __VA_ARGS__                                              \
-	}
-
 static const struct attack attacks[] = {
 	{.name = "atomic",
 		.nb_workers = 3,

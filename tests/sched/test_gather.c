@@ -14,7 +14,6 @@
 
 #define NB_FLOWS    64
 #define PATIENCE_NS 30000000000
-#define ATTACKS_MAX 100 /* until flows have moved */
 
 static struct builtin *builtin;
 static uint64_t next_number[2][NB_FLOWS], next_wanted[2][NB_FLOWS]; /* by queue */
@@ -294,11 +293,6 @@ be_away(struct attack_worker *worker)
 		usleep(1 + attack_roll(worker, 1000));
 }
 
-#define A(...)                                                                                     \
-	{                                                                                          \
-		ATOMIC, __VA_ARGS__                                                                \
-	}
-
 static const struct attack attacks[] = {
 	{.name = "come-and-go",
 		.nb_workers = 4,
@@ -342,14 +336,7 @@ static const struct attack attacks[] = {
 static void
 attack_away(void **state)
 {
-	struct attack with = *(const struct attack *)*state;
-	void *ours = &with;
-
-	with.interfere = be_away;
-	has_moved = false;
-	for (unsigned int i = 0; i < ATTACKS_MAX && !has_moved; i++)
-		attack_case(&ours);
-	assert_true(has_moved);
+	attack_until(*state, be_away, &has_moved);
 }
 
 int

@@ -10,8 +10,6 @@
 #define FLOW     5
 #define TRIES    100 /* more than a move takes, or is tried */
 
-#define ATTACKS_MAX 200 /* until there was a move: half a minute at least */
-
 static struct builtin *builtin;
 static struct builtin_port *ports[3];
 
@@ -265,11 +263,6 @@ ask_for_any(struct attack_worker *worker)
 	move_ask(port, (struct move_flows){(uint8_t) class, shard, MOVE_OF_ANY});
 }
 
-#define A(...)                                                                                     \
-	{                                                                                          \
-		ATOMIC, __VA_ARGS__                                                                \
-	}
-
 static const struct attack attacks[] = {
 	{.name = "all-the-time",
 		.nb_workers = 3,
@@ -331,18 +324,10 @@ static const struct attack attacks[] = {
 		.drops = true},
 };
 
-/* On a busy machine a class may have events whenever it is tried: again, then. */
 static void
 attack_moving(void **state)
 {
-	struct attack with = *(const struct attack *)*state;
-	void *ours = &with;
-
-	with.interfere = ask_for_any;
-	has_moved = false;
-	for (unsigned int i = 0; i < ATTACKS_MAX && !has_moved; i++)
-		attack_case(&ours);
-	assert_true(has_moved);
+	attack_until(*state, ask_for_any, &has_moved);
 }
 
 int
