@@ -115,6 +115,9 @@ struct trace {
 	int nb;
 	bool interrupted; /* the frames of the handler are behind us */
 	bool bottom; /* the last one was a coroutine's first: what it says of signals is for debuggers */
+#if defined(__aarch64__)
+	uintptr_t record, link; /* x29 and x30 where the signal came */
+#endif
 };
 
 static _Unwind_Reason_Code
@@ -130,6 +133,10 @@ add_frame(struct _Unwind_Context *context, void *arg)
 	if (before && !trace->interrupted) {
 		trace->interrupted = true;
 		trace->nb = 0;
+#if defined(__aarch64__)
+		trace->record = _Unwind_GetGR(context, 29);
+		trace->link = _Unwind_GetGR(context, 30);
+#endif
 	}
 	if (at == NULL || trace->nb == FRAMES_MAX)
 		return _URC_END_OF_STACK;
@@ -137,12 +144,48 @@ add_frame(struct _Unwind_Context *context, void *arg)
 	return before && is_half_switched(at) ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
+#if defined(__aarch64__)
+/*
+ * Linkers write no unwind information for what calls go through into other libraries (.plt), so that the unwinder knows
+ * nothing further when a signal comes there. But the return address is still in x30 then, and functions that call others
+ * begin with a frame record: the caller's x29 and x30 (AAPCS64, "The Frame Pointer").
+ */
+static LOOK_ANYWAY void
+add_records(struct trace *trace)
+{
+	const struct weir_coro_block *block = weir_coro_thread_now()->current;
+	uintptr_t record = trace->record, link = trace->link, from, to;
+
+	if (block == NULL)
+		return;
+	from = (uintptr_t)block->stack;
+	to = (uintptr_t)block->top - 2 * sizeof(uintptr_t);
+	while (trace->nb < FRAMES_MAX) {
+		const uintptr_t *at = (const uintptr_t *)record;
+
+		trace->frames[trace->nb++] = (void *)link;
+		/* coro_entry() has another kind of frame. */
+		if (link - (uintptr_t)coro_entry < 16 || record < from || record > to ||
+			record % sizeof(*at) != 0)
+			return;
+		from = record + 1;
+		record = at[0];
+		link = at[1];
+	}
+}
+#endif
+
 void
 coro_report_backtrace(int fd)
 {
 	struct trace trace = {0};
 
 	_Unwind_Backtrace(add_frame, &trace);
+#if defined(__aarch64__)
+	if (trace.interrupted && trace.nb == 1 &&
+		_Unwind_FindEnclosingFunction((char *)trace.frames[0] + 1) == NULL)
+		add_records(&trace);
+#endif
 	if (trace.nb > 0)
 		backtrace_symbols_fd(trace.frames, trace.nb, fd);
 }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "coro_private.h"
@@ -78,28 +79,90 @@ tells_where(void)
 	__asm__ volatile("" : : : "memory");
 }
 
+/* What it writes there when it is resumed. */
 static void
-a_coroutine_is_told_with_its_resumer(void **state)
+told(struct weir_coro *coro, char *text, size_t size)
 {
-	struct weir_coro *coro = made(tells_where);
-	char text[16384];
 	int ends[2];
 	ssize_t got;
 
 	assert_int_equal(pipe(ends), 0);
 	trace_fd = ends[1];
 	weir_coro_resume(coro);
-	got = read(ends[0], text, sizeof(text) - 1);
+	close(ends[1]);
+	got = read(ends[0], text, size - 1);
+	close(ends[0]);
 	assert_true(got > 0);
 	text[got] = '\0';
+	weir_coro_destroy(coro);
+}
+
+static void
+a_coroutine_is_told_with_its_resumer(void **state)
+{
+	char text[16384];
+
+	told(made(tells_where), text, sizeof(text));
 	assert_true(is_in_trace(text, tells_where));
 #ifndef WEIR_CORO_FCONTEXT /* which does not say who resumed it */
 	assert_true(is_in_trace(text, (void (*)(void))a_coroutine_is_told_with_its_resumer));
 #endif
-	weir_coro_destroy(coro);
-	close(ends[0]);
-	close(ends[1]);
 }
+
+#if defined(__aarch64__)
+/* Of these instructions the unwinder knows as little as of what calls go through into other libraries (.plt). */
+__asm__(".text\n"
+	"without_information:\n"
+	"	mov x8, x3\n"
+	"	svc #0\n"
+	"	ret\n");
+void without_information(pid_t process, pid_t thread, int number, long system_call)
+	__attribute__((visibility("hidden")));
+
+static void
+on_interruption(int number)
+{
+	coro_report_backtrace(trace_fd);
+}
+
+static __attribute__((noinline)) void
+calls_it(void)
+{
+	without_information(getpid(), (pid_t)syscall(SYS_gettid), SIGUSR1, SYS_tgkill);
+	__asm__ volatile("" : : : "memory");
+}
+
+static void
+is_interrupted_there(void)
+{
+	calls_it();
+	__asm__ volatile("" : : : "memory");
+}
+
+static void
+callers_are_found_where_the_unwinder_knows_nothing(void **state)
+{
+	struct sigaction action = {.sa_handler = on_interruption, .sa_flags = SA_ONSTACK};
+	struct weir_coro *coro = made(is_interrupted_there);
+	char text[16384];
+
+	if (!unwinds_signals())
+		skip();
+	assert_int_equal(weir_coro_signal_stack(), 0);
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	told(coro, text, sizeof(text));
+	assert_true(is_in_trace(text, (void (*)(void))without_information));
+	assert_true(is_in_trace(text, calls_it));
+	assert_true(is_in_trace(text, is_interrupted_there));
+	signal(SIGUSR1, SIG_DFL);
+}
+#else
+static void
+callers_are_found_where_the_unwinder_knows_nothing(void **state)
+{
+	skip(); /* without frame records nobody knows */
+}
+#endif
 
 static int
 set_up(void **state)
@@ -116,6 +179,8 @@ main(void)
 			every_instruction_may_be_interrupted, set_up, finish),
 		cmocka_unit_test_setup_teardown(
 			a_coroutine_is_told_with_its_resumer, set_up, finish),
+		cmocka_unit_test_setup_teardown(
+			callers_are_found_where_the_unwinder_knows_nothing, set_up, finish),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
