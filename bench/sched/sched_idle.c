@@ -13,8 +13,14 @@
 
 static const struct {
 	const char *name;
+	uint8_t type; /* of the first queue: the other one is atomic */
 	unsigned int burst;
-} cases[] = {{"idle-ports-b1", 1}, {"idle-ports-b16", 16}};
+} cases[] = {
+	{"idle-ports-b1", RTE_SCHED_TYPE_ATOMIC, 1},
+	{"idle-ports-b16", RTE_SCHED_TYPE_ATOMIC, 16},
+	{"idle-ports-ordered-b1", RTE_SCHED_TYPE_ORDERED, 1},
+	{"idle-ports-ordered-b16", RTE_SCHED_TYPE_ORDERED, 16},
+};
 
 #define NB_CASES (sizeof(cases) / sizeof(cases[0]))
 
@@ -41,9 +47,11 @@ report_case(struct sched_turns *turns, size_t number)
 	double least = 1e9;
 
 	bench_say(turns->report,
-		"\n%s: two workers, two atomic queues, bursts of %u, beside ports that nobody "
-		"calls\n\n  %12s%12s%12s\n",
-		cases[number].name, cases[number].burst, "idle ports", "Mev/s", "ratio");
+		"\n%s: two workers, an %s and an atomic queue, bursts of %u, beside ports that "
+		"nobody calls\n\n  %12s%12s%12s\n",
+		cases[number].name,
+		cases[number].type == RTE_SCHED_TYPE_ATOMIC ? "atomic" : "ordered",
+		cases[number].burst, "idle ports", "Mev/s", "ratio");
 	for (unsigned int s = 0; s < turns->nb_sides; s++) {
 		const double rate = SCHED_MEDIAN(turns, s, rate), ratio = rate / alone;
 
@@ -73,7 +81,7 @@ add_sides(struct sched_turns *turns, size_t number)
 			.nb_idle = nb_idle[i],
 			.burst = cases[number].burst,
 			.nb_queues = 2,
-			.types = {RTE_SCHED_TYPE_ATOMIC, RTE_SCHED_TYPE_ATOMIC},
+			.types = {cases[number].type, RTE_SCHED_TYPE_ATOMIC},
 			.mode = SCHED_PRODUCED};
 
 		if (sched_turns_add(turns, SCHED_OURS, &shape) < 0)

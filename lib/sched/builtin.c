@@ -399,6 +399,7 @@ builtin_start(struct weir_sched *sched)
 			return rc;
 	}
 	reset_ports(builtin);
+	builtin->has_ordered = false;
 	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++) {
 		const struct weir_sched_queue_config *config = &sched->queues[queue];
 
@@ -411,6 +412,8 @@ builtin_start(struct weir_sched *sched)
 				    config->priority != WEIR_SCHED_PRIORITY_BY_EVENT,
 			.lanes = &builtin->lanes[(size_t)queue * 2 * sched->config.nb_flows],
 			.shard_of = builtin->shard_of[queue]};
+		builtin->has_ordered |= config->type == RTE_SCHED_TYPE_ORDERED ||
+					config->type == WEIR_SCHED_TYPE_BY_EVENT;
 		all_groups |= (uint64_t)1 << config->group;
 	}
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)

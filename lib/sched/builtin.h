@@ -29,7 +29,7 @@
  * A flow that the port at home there gives back by a forward alone is not given back under the lock: it is written into another ring of the shard, and
  * who has the lock next takes it back, before anything else.
  *
- * Locks never nest.
+ * Locks never nest, but for those of a port that moves flows: move_flows.c.
  *
  *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists, places
  *      enqueue.c   with plain.h, foreign.c     dequeue.c         with take.c, look.c (when to look where),
@@ -319,6 +319,7 @@ struct builtin {
 	uint32_t priorities_used; /* ever, since it was started */
 	uint32_t move;            /* which class of flows is to go to another shard: move.c */
 	bool may_move;
+	bool has_ordered; /* queues, or such as may have ordered events */
 	bool may_fence;
 	uint64_t askable;         /* ports that have to answer */
 	uint64_t move_asked_at;   /* cycles */

@@ -10,8 +10,10 @@
  *     builtin->move names them         each port answers when it enqueues next: from now on its events of these flows go in under
  *                                      the lock of where they are for just then
  *     all have answered                under the lock: the shard's rings are emptied, so that all that went the old way is in its
- *                                      lists. Classes of which no flow is held are the other shard's, where they are held by
- *                                      nobody, and what comes waits. What waited for them so far is taken out
+ *                                      lists. Classes of which no flow is held, and no ordered event is out, are the other shard's, where
+ *                                      they are held by nobody, and what comes waits. What waited for them so far is taken out. What
+ *                                      follows from ordered events is sent by shards, under their locks: there are none then,
+ *                                      as who moves has these, too
  *     without a lock                   what followed from events of these flows by then, and is in any ring, goes to the lists
  *                                      that it is for: what follows next will be sent by others
  *     under the other shard's lock     what was taken out is put in, before what came meanwhile; they are held no more
@@ -23,8 +25,6 @@
  * Should it lose its CPU in the middle of the move itself, which takes microseconds, what comes for these flows waits for it.
  *
  * Parallel queues' flows of the class go along: where what is new of them goes to. What is there already stays.
- *
- * With ordered queues nothing is moved: what shards send by their own rings waits for no answer.
  */
 
 #include "fence.h"
@@ -53,10 +53,6 @@ move_may(const struct builtin *builtin)
 {
 	const struct weir_sched_config *config = &builtin->sched->config;
 
-	for (unsigned int i = 0; i < config->nb_queues; i++)
-		if (builtin->queues[i].type == RTE_SCHED_TYPE_ORDERED ||
-			builtin->queues[i].type == WEIR_SCHED_TYPE_BY_EVENT)
-			return false;
 	return builtin->nb_shards > 1 && builtin->class_mask > 0 &&
 	       config->nb_queues << builtin->in_class_bits <= MOVE_LANES_MAX;
 }

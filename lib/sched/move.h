@@ -51,7 +51,7 @@ move_concerns(const struct builtin_port *port, uint64_t word)
 	const struct builtin *builtin = port->builtin;
 	uint32_t class, which;
 
-	if (likely(port->move.by_lock == 0) || event_type(builtin, word) != RTE_SCHED_TYPE_ATOMIC)
+	if (likely(port->move.by_lock == 0) || event_type(builtin, word) == RTE_SCHED_TYPE_PARALLEL)
 		return false;
 	class = flow_class(builtin, word_flow(word) & builtin->flow_mask);
 	which = port->move.by_lock - 1u;

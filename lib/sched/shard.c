@@ -105,13 +105,14 @@ shard_arrive(struct shard *shard, const struct rte_event *event)
 	uint32_t node = node_get(shard, event);
 	struct lane *lane;
 
-	if (type != RTE_SCHED_TYPE_ATOMIC) {
+	if (type == RTE_SCHED_TYPE_PARALLEL) {
 		make_ready(shard, node);
 		return;
 	}
 	lane = event_lane(shard->builtin, event->event, type);
 	if (lane->state == LANE_IDLE) {
-		lane->state = LANE_READY;
+		if (type == RTE_SCHED_TYPE_ATOMIC)
+			lane->state = LANE_READY;
 		make_ready(shard, node);
 		return;
 	}
@@ -264,6 +265,22 @@ shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner)
 		shard->next_of_owner = node;
 	else
 		make_ready(shard, node);
+}
+
+/* An ordered flow is where it goes: what waited for that is ready, in its order. */
+void
+shard_lane_is_there(struct shard *shard, struct lane *lane)
+{
+	uint32_t next = lane->first;
+
+	*lane = (struct lane){0};
+	while (next != NONE) {
+		const uint32_t node = next;
+
+		next = shard->next[node];
+		shard->next[node] = NONE;
+		make_ready(shard, node);
+	}
 }
 
 /*

@@ -30,6 +30,7 @@ void shard_drain_ring(struct shard *shard, struct ring *ring, uint32_t most);
 void shard_drain_rings(struct shard *shard); /* look, and drain */
 void shard_drain_all(struct shard *shard);   /* take back, look, and drain */
 void shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner);
+void shard_lane_is_there(struct shard *shard, struct lane *lane);
 void shard_share_next(struct shard *shard); /* it can go to others, too */
 void shard_complete(struct shard *shard, const struct held *held);
 void shard_empty_ready(

@@ -38,20 +38,28 @@ stand_flow_in(uint8_t queue, unsigned int wanted)
 	return event.flow_id;
 }
 
-/* @grouped: an atomic queue that is of group 1; the others are of group 0 */
+/* @type: of queue 0, unless that is @grouped: an atomic queue that is of group 1; the others are of group 0 */
 static void
-stand_make(unsigned int nb_ports, unsigned int nb_queues, unsigned int grouped)
+stand_make_as(uint8_t type, unsigned int nb_ports, unsigned int nb_queues, unsigned int grouped)
 {
 	const struct weir_sched_config config = {
 		.nb_ports = nb_ports, .nb_queues = nb_queues, .nb_flows = 16, .nb_events = 16};
+	const struct weir_sched_queue_config first = {.type = type};
 	const struct weir_sched_queue_config queue = {.type = RTE_SCHED_TYPE_ATOMIC, .group = 1};
 
 	sched = weir_sched_create("interleave", &config);
 	assert_non_null(sched);
+	assert_int_equal(weir_sched_queue_setup(sched, 0, &first), 0);
 	assert_int_equal(weir_sched_queue_setup(sched, grouped, &queue), 0);
 	builtin = sched->own;
 	for (unsigned int i = 0; i < nb_ports; i++)
 		ports[i] = (struct builtin_port *)weir_sched_port(sched, i);
+}
+
+static inline void
+stand_make(unsigned int nb_ports, unsigned int nb_queues, unsigned int grouped)
+{
+	stand_make_as(RTE_SCHED_TYPE_ATOMIC, nb_ports, nb_queues, grouped);
 }
 
 static int

@@ -55,14 +55,14 @@ take(unsigned int port)
 	for (uint16_t i = 0; i < nb; i++) {
 		const uint8_t queue = events[i].queue_id;
 
-		if (builtin->queues[queue].type == ATOMIC)
+		if (builtin->queues[queue].type != PARALLEL)
 			assert_int_equal(events[i].u64, next_wanted[queue][events[i].flow_id]++);
 		st_release(port, events[i]);
 	}
 	nb_inside -= nb;
 }
 
-/* Where an atomic queue's classes are: how many at a port's. */
+/* Where the first queue's classes are: how many at a port's. */
 static unsigned int
 nb_classes_at(unsigned int port)
 {
@@ -110,11 +110,13 @@ take_all(unsigned int port)
 static void
 those_of_idle_ports_come_together(void **state)
 {
-	for (unsigned int working = 0; working < 2; working++)
+	static const uint8_t types[] = {ATOMIC, ORDERED, WEIR_SCHED_TYPE_BY_EVENT};
+
+	for (unsigned int i = 0; i < 2 * RTE_DIM(types); i++)
 		for (unsigned int nb_ports = 2; nb_ports <= 64; nb_ports *= 4) {
-			make(nb_ports, ATOMIC, ATOMIC);
+			make(nb_ports, types[i / 2], ATOMIC);
 			send(0, 0, 2 * NB_FLOWS);
-			call_until(1, 0, builtin->class_mask + 1, working > 0);
+			call_until(1, 0, builtin->class_mask + 1, i % 2 > 0);
 			send(0, 0, NB_FLOWS);
 			take_all(0);
 			st_teardown(NULL);
@@ -315,6 +317,28 @@ static const struct attack attacks[] = {
 		.stages = {A(0, 0), A(0, 0)},
 		.nb_events = 128,
 		.burst = 1},
+	{.name = "come-and-go-beside-ordered",
+		.nb_workers = 4,
+		.nb_producers = 1,
+		.nb_flows = 60,
+		.flows_configured = 64,
+		.nb_stages = 5,
+		.stages = {O(0, 0), A(0, 0), E(0, 0), O(0, 0), A(0, 0)},
+		.nb_events = 256,
+		.burst = 8,
+		.workers_produce = true,
+		.reserved = true,
+		.drops = true},
+	{.name = "come-and-go-ordered-one-by-one",
+		.nb_workers = 8,
+		.nb_producers = 1,
+		.nb_flows = 60,
+		.flows_configured = 32,
+		.nb_stages = 3,
+		.stages = {O(0, 0), A(0, 0), O(0, 0)},
+		.nb_events = 128,
+		.burst = 1,
+		.stalls = true},
 	{.name = "come-and-go-while-all-changes",
 		.nb_workers = 4,
 		.nb_producers = 1,

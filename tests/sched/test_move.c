@@ -158,10 +158,99 @@ is_given_up(void **state)
 	}
 }
 
+/* What waits of an ordered flow, and of an atomic one of its class, goes along; what is sent to them comes behind that. */
 static void
-not_beside_ordered_queues(void **state)
+ordered_flows_go_along(void **state)
 {
-	assert_false(ask(make(ORDERED)));
+	const uint32_t flow = make(ORDERED);
+	uint64_t next[2] = {0};
+	struct rte_event event;
+
+	for (uint32_t i = 0; i < 40; i++)
+		st_new(PRODUCER, i % 2, flow, i / 2);
+	assert_true(ask(flow));
+	st_new(PRODUCER, 0, flow, 20);
+	go_on();
+	assert_int_equal(nb_moved(), 1);
+	assert_int_equal(shard_of(flow), ports[1]->home->id);
+	st_new(PRODUCER, 1, flow, 20);
+	while (next[0] + next[1] < 42) {
+		assert_int_equal(weir_sched_dequeue(st_port(1), &event, 1), 1);
+		assert_int_equal(event.u64, next[event.queue_id]++);
+		st_release(1, event);
+	}
+}
+
+/* Where an ordered event is out its place is there, and what becomes of it goes on from there. */
+static void
+waits_for_what_is_out(void **state)
+{
+	const uint32_t flow = make(ORDERED);
+	struct rte_event held[2];
+
+	st_new(PRODUCER, 1, flow, 1);
+	st_new(PRODUCER, 1, flow, 2);
+	assert_int_equal(weir_sched_dequeue(st_port(0), held, 2), 2);
+	assert_true(ask(flow));
+	st_new(PRODUCER, 0, flow, 0); /* it answers */
+	st_forward(0, held[1], 0);
+	go_on();
+	assert_int_equal(nb_moved(), 0);
+	st_forward(0, held[0], 0);
+	assert_true(ask(flow));
+	st_new(PRODUCER, 0, flow, 3);
+	st_new(0, 0, flow, 4);
+	go_on();
+	assert_int_equal(nb_moved(), 1);
+	come_there(0, 5);
+}
+
+/* Somebody has lost its CPU under a lock: it is tried again. */
+static void
+waits_for_who_may_send(void **state)
+{
+	const uint32_t flow = make(ORDERED);
+
+	st_new(PRODUCER, 1, flow, 0);
+	assert_true(ask(flow));
+	st_new(PRODUCER, 1, flow, 1);
+	shard_lock(ports[1]->home);
+	move_go_on(ports[1]);
+	assert_int_equal(nb_moved(), 0);
+	assert_int_not_equal(ports[1]->move.own, 0);
+	shard_unlock(ports[1]->home);
+	move_go_on(ports[1]);
+	assert_int_equal(nb_moved(), 1);
+	come_there(0, 2);
+}
+
+/* Whoever looks for it, and however: events of an ordered flow that is on its way. */
+static void
+none_comes_on_its_way(void **state)
+{
+	const uint32_t flow = make(ORDERED);
+	const struct rte_event word = {.queue_id = 1, .flow_id = flow & 0xfffff};
+	struct lane *lane = event_lane(builtin, word.event, ORDERED);
+	struct rte_event events[16];
+
+	for (uint16_t turn = 0; turn < 6; turn++) {
+		const uint16_t burst = (uint16_t)(1 << 2 * (turn % 3));
+		const unsigned int sender = turn < 3 ? 0 : PRODUCER;
+
+		lane->state = LANE_MOVED;
+		for (uint32_t i = 0; i < RTE_DIM(events); i++) {
+			st_new(sender, 1, flow, i);
+			assert_int_equal(weir_sched_dequeue(st_port(0), events, burst), 0);
+		}
+		shard_lock(ports[0]->home);
+		shard_lane_is_there(ports[0]->home, lane);
+		shard_unlock(ports[0]->home);
+		for (uint32_t i = 0; i < RTE_DIM(events); i++) {
+			events[0] = st_get_one(0);
+			assert_int_equal(events[0].u64, i);
+			st_release(0, events[0]);
+		}
+	}
 }
 
 /* A queue in use, with as many classes as there can be. */
@@ -312,6 +401,17 @@ static const struct attack attacks[] = {
 		.burst = 8,
 		.bound = 10,
 		.stalls = true},
+	{.name = "ordered",
+		.nb_workers = 3,
+		.nb_producers = 1,
+		.nb_flows = 60,
+		.flows_configured = 64,
+		.nb_stages = 4,
+		.stages = {O(0, 0), A(0, 0), E(0, 0), A(0, 0)},
+		.nb_events = 256,
+		.burst = 8,
+		.stalls = true,
+		.drops = true},
 	{.name = "many-flows",
 		.nb_workers = 3,
 		.nb_producers = 1,
@@ -333,17 +433,20 @@ attack_moving(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[6 + RTE_DIM(attacks)] = {
+	struct CMUnitTest tests[9 + RTE_DIM(attacks)] = {
 		cmocka_unit_test_teardown(waits_for_who_enqueued, st_teardown),
 		cmocka_unit_test_teardown(waits_for_what_is_there, st_teardown),
 		cmocka_unit_test_teardown(is_given_up, st_teardown),
-		cmocka_unit_test_teardown(not_beside_ordered_queues, st_teardown),
+		cmocka_unit_test_teardown(ordered_flows_go_along, st_teardown),
+		cmocka_unit_test_teardown(waits_for_what_is_out, st_teardown),
+		cmocka_unit_test_teardown(waits_for_who_may_send, st_teardown),
+		cmocka_unit_test_teardown(none_comes_on_its_way, st_teardown),
 		cmocka_unit_test_teardown(not_worth_for_one_flow, st_teardown),
 		cmocka_unit_test(worth_if_it_is_overloaded),
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
-		tests[6 + i] = (struct CMUnitTest){.name = attacks[i].name,
+		tests[9 + i] = (struct CMUnitTest){.name = attacks[i].name,
 			.test_func = attack_moving,
 			.teardown_func = st_teardown,
 			.initial_state = (void *)(uintptr_t)&attacks[i]};
