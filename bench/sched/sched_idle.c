@@ -13,13 +13,21 @@
 
 static const struct {
 	const char *name;
+	const char *kind;
 	uint8_t type; /* of the first queue: the other one is atomic */
+	bool priorities;
 	unsigned int burst;
 } cases[] = {
-	{"idle-ports-b1", RTE_SCHED_TYPE_ATOMIC, 1},
-	{"idle-ports-b16", RTE_SCHED_TYPE_ATOMIC, 16},
-	{"idle-ports-ordered-b1", RTE_SCHED_TYPE_ORDERED, 1},
-	{"idle-ports-ordered-b16", RTE_SCHED_TYPE_ORDERED, 16},
+	{"idle-ports-b1", "two atomic queues", RTE_SCHED_TYPE_ATOMIC, false, 1},
+	{"idle-ports-b16", "two atomic queues", RTE_SCHED_TYPE_ATOMIC, false, 16},
+	{"idle-ports-ordered-b1", "an ordered and an atomic queue", RTE_SCHED_TYPE_ORDERED, false,
+		1},
+	{"idle-ports-ordered-b16", "an ordered and an atomic queue", RTE_SCHED_TYPE_ORDERED, false,
+		16},
+	{"idle-ports-priorities-b1", "two atomic queues of two priorities", RTE_SCHED_TYPE_ATOMIC,
+		true, 1},
+	{"idle-ports-priorities-b16", "two atomic queues of two priorities", RTE_SCHED_TYPE_ATOMIC,
+		true, 16},
 };
 
 #define NB_CASES (sizeof(cases) / sizeof(cases[0]))
@@ -47,11 +55,10 @@ report_case(struct sched_turns *turns, size_t number)
 	double least = 1e9;
 
 	bench_say(turns->report,
-		"\n%s: two workers, an %s and an atomic queue, bursts of %u, beside ports that "
-		"nobody calls\n\n  %12s%12s%12s\n",
-		cases[number].name,
-		cases[number].type == RTE_SCHED_TYPE_ATOMIC ? "atomic" : "ordered",
-		cases[number].burst, "idle ports", "Mev/s", "ratio");
+		"\n%s: two workers, %s, bursts of %u, beside ports that nobody calls\n\n"
+		"  %12s%12s%12s\n",
+		cases[number].name, cases[number].kind, cases[number].burst, "idle ports", "Mev/s",
+		"ratio");
 	for (unsigned int s = 0; s < turns->nb_sides; s++) {
 		const double rate = SCHED_MEDIAN(turns, s, rate), ratio = rate / alone;
 
@@ -81,6 +88,7 @@ add_sides(struct sched_turns *turns, size_t number)
 			.nb_idle = nb_idle[i],
 			.burst = cases[number].burst,
 			.nb_queues = 2,
+			.priorities = cases[number].priorities,
 			.types = {cases[number].type, RTE_SCHED_TYPE_ATOMIC},
 			.mode = SCHED_PRODUCED};
 

@@ -232,7 +232,6 @@ builtin_destroy(struct weir_sched *sched)
 		return;
 	shards_fini(builtin);
 	free_memory(builtin->lanes, lanes_of(builtin) * sizeof(*builtin->lanes));
-	free_memory(builtin->moving, events_of(builtin) * sizeof(*builtin->moving));
 	free(builtin->shard_of);
 	free(builtin->divided);
 	free(builtin->port_groups);
@@ -273,11 +272,10 @@ builtin_create(struct weir_sched *sched, const char *device)
 	builtin->lanes = reserve_memory(builtin, lanes_of(builtin) * sizeof(*builtin->lanes));
 	builtin->shard_of = calloc(sched->config.nb_queues, sizeof(*builtin->shard_of));
 	builtin->divided = calloc(sched->config.nb_queues, sizeof(*builtin->divided));
-	builtin->moving = reserve_memory(builtin, events_of(builtin) * sizeof(*builtin->moving));
 	builtin->port_groups = calloc(sched->config.nb_ports, sizeof(*builtin->port_groups));
 	builtin->ports = allocate(sched->config.nb_ports * sizeof(*builtin->ports));
 	if (builtin->lanes == NULL || builtin->shard_of == NULL || builtin->divided == NULL ||
-		builtin->moving == NULL || builtin->port_groups == NULL || builtin->ports == NULL) {
+		builtin->port_groups == NULL || builtin->ports == NULL) {
 		builtin_destroy(sched);
 		return -ENOMEM;
 	}
@@ -399,7 +397,6 @@ builtin_start(struct weir_sched *sched)
 			return rc;
 	}
 	reset_ports(builtin);
-	builtin->has_ordered = false;
 	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++) {
 		const struct weir_sched_queue_config *config = &sched->queues[queue];
 
@@ -412,8 +409,6 @@ builtin_start(struct weir_sched *sched)
 				    config->priority != WEIR_SCHED_PRIORITY_BY_EVENT,
 			.lanes = &builtin->lanes[(size_t)queue * 2 * sched->config.nb_flows],
 			.shard_of = builtin->shard_of[queue]};
-		builtin->has_ordered |= config->type == RTE_SCHED_TYPE_ORDERED ||
-					config->type == WEIR_SCHED_TYPE_BY_EVENT;
 		all_groups |= (uint64_t)1 << config->group;
 	}
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)

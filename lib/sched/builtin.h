@@ -52,7 +52,6 @@
 enum lane_state {
 	LANE_IDLE,
 	LANE_READY, /* in a list */
-	LANE_MOVED, /* waits until its flow is where it goes */
 	LANE_HELD,
 };
 
@@ -249,7 +248,8 @@ struct builtin_port {
 	uint64_t known;              /* shards that know of its rings there */
 	uint64_t touched;            /* shards whose rings got events that are not published yet */
 	uint64_t groups;             /* that it served when it looked for what was ready */
-	struct port_move move;       /* classes of flows that go to other shards */
+	uint32_t moves_seen; /* builtin->nb_moves when it looked for what was of higher priority */
+	struct port_move move; /* classes of flows that go to other shards */
 	struct port_gather gather;
 	struct weir_sched_stats counts __attribute__((aligned(64))); /* its thread writes */
 	uint64_t nb_enqueued[WEIR_SCHED_QUEUES_MAX], nb_dequeued[WEIR_SCHED_QUEUES_MAX];
@@ -319,7 +319,6 @@ struct builtin {
 	uint32_t priorities_used; /* ever, since it was started */
 	uint32_t move;            /* which class of flows is to go to another shard: move.c */
 	bool may_move;
-	bool has_ordered; /* queues, or such as may have ordered events */
 	bool may_fence;
 	uint64_t askable;         /* ports that have to answer */
 	uint64_t move_asked_at;   /* cycles */
@@ -328,8 +327,7 @@ struct builtin {
 	uint64_t gather_after;    /* cycles: who has not come for so long does not come soon */
 	uint64_t move_pause;      /* cycles, since nobody answered last, */
 	uint64_t move_not_before; /* cycles: until then */
-	struct rte_event *moving; /* of who moves: what was taken out, and not put in yet */
-	uint32_t nb_moving;
+	uint32_t nb_moves;        /* so often did flows change shards; written under all locks */
 	uint64_t move_period; /* cycles: so long it is looked whether a move is worth its while */
 	int socket_id;        /* of its memory; -1: any */
 	struct queue_info queues[256];

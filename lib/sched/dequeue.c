@@ -4,6 +4,7 @@
 
 #include "gather.h"
 #include "give_up.h"
+#include "look.h"
 #include "move.h"
 
 /* All that is held is given up. @return the shard that is locked, or NULL */
@@ -79,6 +80,10 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 	struct shard *shard = lock_instead(locked, port->own);
 	uint16_t got;
 
+	if (unlikely(may_have_missed(port))) {
+		shard_unlock(shard);
+		return 0;
+	}
 	shard_take_back(shard, true);
 	look_at_rings(shard, nb);
 	if (port->nb_elsewhere > 0)

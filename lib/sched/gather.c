@@ -10,8 +10,6 @@
  *
  * So flows are where whoever has the shard that they were divided to serves them, and the ports that come have as many of them as they
  * have shards.
- *
- * Where there are several priorities, nothing of a queue may be out of others' sight while it moves: then it stays.
  */
 
 #include "gather.h"

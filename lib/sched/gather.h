@@ -16,8 +16,7 @@ static inline bool
 gather_is_due(const struct builtin_port *port)
 {
 	return port->gather.wanted != 0 && port->move.own == 0 &&
-	       __atomic_load_n(&port->own->now, __ATOMIC_RELAXED) >= port->gather.at &&
-	       !has_several_priorities(port->builtin);
+	       __atomic_load_n(&port->own->now, __ATOMIC_RELAXED) >= port->gather.at;
 }
 
 /* A step further, if one can be made. No lock is held. */

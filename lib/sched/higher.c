@@ -77,6 +77,7 @@ highest_elsewhere(struct builtin_port *port, bool locked)
 	uint32_t best = 1u << WEIR_SCHED_PRIORITIES;
 	struct shard *shard = NULL;
 
+	begin_to_look(port);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
 		uint32_t there;
 
@@ -149,6 +150,7 @@ look_for_higher(
 	const struct builtin *builtin = port->builtin;
 	uint16_t got = 0;
 
+	begin_to_look(port); /* also where nothing is to be looked for */
 	if (is_too_early(port))
 		return 0;
 	if (may_pass(port) == 0)

@@ -42,4 +42,19 @@ highest(const struct shard *shard, uint64_t groups)
 	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
 }
 
+/* Before a port looks for what is of higher priority, in one shard after the other. */
+static inline void
+begin_to_look(struct builtin_port *port)
+{
+	port->moves_seen = __atomic_load_n(&port->builtin->nb_moves, __ATOMIC_ACQUIRE);
+}
+
+/* Under a lock: has what it looked for then gone from one shard to another since (move_flows.c), so that it may have missed that? */
+static inline bool
+may_have_missed(const struct builtin_port *port)
+{
+	return tells_priorities(port->builtin) &&
+	       __atomic_load_n(&port->builtin->nb_moves, __ATOMIC_RELAXED) != port->moves_seen;
+}
+
 #endif

@@ -9,20 +9,17 @@
  *
  *     builtin->move names them         each port answers when it enqueues next: from now on its events of these flows go in under
  *                                      the lock of where they are for just then
- *     all have answered                under the lock: the shard's rings are emptied, so that all that went the old way is in its
- *                                      lists. Classes of which no flow is held, and no ordered event is out, are the other shard's, where
- *                                      they are held by nobody, and what comes waits. What waited for them so far is taken out. What
- *                                      follows from ordered events is sent by shards, under their locks: there are none then,
- *                                      as who moves has these, too
- *     without a lock                   what followed from events of these flows by then, and is in any ring, goes to the lists
- *                                      that it is for: what follows next will be sent by others
- *     under the other shard's lock     what was taken out is put in, before what came meanwhile; they are held no more
+ *     all have answered                under all locks: the rings are emptied, so that all that went the old way, and what followed from
+ *                                      events of these flows, is in the lists that it is for; what follows next may be sent by others.
+ *                                      Classes of which no flow is held, and no ordered event is out, are the other shard's from
+ *                                      then on, with what waits for them. What follows from ordered events is sent by shards, under
+ *                                      their locks: not meanwhile
  *     builtin->move names none         each port uses rings again when it enqueues next
  *
  * Who has not enqueued since the start need not answer: its first call makes itself known, and then reads the word, while who moves writes
  * the word, and then reads who is known. Nor need those who do not enqueue just then, which a fence tells (fence.h): they will read the word
  * first. When somebody does not answer for long, the move is given up. Should who asked not come back, others do that.
- * Should it lose its CPU in the middle of the move itself, which takes microseconds, what comes for these flows waits for it.
+ * Should it lose its CPU in the middle of the move itself, which takes microseconds, all wait for it, as for who has any lock.
  *
  * Parallel queues' flows of the class go along: where what is new of them goes to. What is there already stays.
  */

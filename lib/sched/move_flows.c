@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * All have answered (move.c): flows go to the home shard of who moves, with what waits for them. Between the two locks that is in
- * builtin->moving, which is whose who moves, as a word says. To find what is ready of them all that is ready in a shard is gone through: flows
- * are moved seldom.
+ * All have answered (move.c): flows go to the home shard of who moves, with what waits for them. To find what is ready of them all that is
+ * ready in a shard is gone through: flows are moved seldom.
  *
- * Here alone locks nest: who has the others' never waits for one, so who moves gets them all, or gives up.
+ * Meanwhile who moves has the locks of all shards. Here alone locks nest: others never wait for a second one, so who moves gets them all; or
+ * gives up, as somebody seems to have lost the CPU with one of them.
  */
 
 #include <string.h>
 
 #include <rte_pause.h>
 
+#include "look.h"
 #include "move.h"
-#include "owner.h"
 
 /* Lanes that go at a time, at most: they are gone through under a lock. */
 #define LANES_MAX 4096
 
-/* Another lock than that is waited for so long, under it. */
+/* Another lock is waited for so long. */
 #define LOCK_SPINS 200
 
 /* A move: from a shard, to a port's home one. */
@@ -28,24 +28,11 @@ struct moving {
 	const struct move_flows *flows;
 	uint64_t groups; /* that the port serves: what is of others stays */
 	struct shard *from;
-	uint64_t going[NB_CLASSES / 64]; /* classes that leave this shard, */
-	uint64_t gone[NB_CLASSES / 64];  /* or another one before */
-	uint64_t locked;                 /* shards, but for the one that they leave */
+	uint64_t going[NB_CLASSES / 64]; /* classes that leave it */
+	uint64_t others;                 /* shards, but for that one, whose locks it has, too */
 	uint32_t nb_lanes, nb_classes;
 	bool is_left;
 };
-
-static bool
-has_class(const uint64_t *classes, uint32_t class)
-{
-	return (classes[class / 64] >> class % 64 & 1) != 0;
-}
-
-static void
-add_class(uint64_t *classes, uint32_t class)
-{
-	classes[class / 64] |= (uint64_t)1 << class % 64;
-}
 
 static uint32_t
 lanes_in_class(const struct builtin *builtin)
@@ -57,8 +44,8 @@ lanes_in_class(const struct builtin *builtin)
 static struct lane *
 lanes_of_class(const struct builtin *builtin, unsigned int queue, uint32_t class, uint8_t type)
 {
-	return &queue_lanes(builtin, &builtin->queues[queue], type)
-			.first[(size_t) class << builtin->in_class_bits];
+	return queue_lanes(builtin, &builtin->queues[queue], type).first +
+	       ((size_t) class << builtin->in_class_bits);
 }
 
 /* Are there, or may there be, events of a type in a queue? */
@@ -140,7 +127,8 @@ is_leaving(const struct moving *moving, unsigned int queue, uint32_t class)
 static bool
 goes(const struct moving *moving, unsigned int queue, uint32_t class)
 {
-	return has_class(moving->going, class) && is_leaving(moving, queue, class);
+	return (moving->going[class / 64] >> class % 64 & 1) != 0 &&
+	       is_leaving(moving, queue, class);
 }
 
 static bool
@@ -194,60 +182,55 @@ choose_class(struct moving *moving, uint32_t class)
 	if (nb_lanes == 0)
 		return;
 	moving->nb_lanes += nb_lanes;
-	add_class(moving->going, class);
+	moving->going[class / 64] |= (uint64_t)1 << class % 64;
 }
 
-/* Under the lock. @return false: none does */
-static bool
+/* Under the lock. @return how many do */
+static uint32_t
 choose(struct moving *moving)
 {
 	const struct move_flows *flows = moving->flows;
 	const bool all = flows->of != MOVE_OF_ANY;
 	const uint32_t last = all ? moving->builtin->class_mask : flows->class;
-	uint64_t any = 0;
+	uint32_t nb = 0;
 
 	memset(moving->going, 0, sizeof(moving->going));
 	for (uint32_t class = all ? 0 : flows->class; class <= last; class ++)
 		choose_class(moving, class);
 	for (unsigned int i = 0; i < RTE_DIM(moving->going); i++)
-		any |= moving->going[i];
-	return any != 0;
+		nb += (uint32_t)__builtin_popcountll(moving->going[i]);
+	return nb;
 }
 
-/* Those that were chosen are on their way. */
+/* By the node that it has there. */
 static void
-note_gone(struct moving *moving)
+take_along(struct moving *moving, uint32_t node)
 {
-	for (unsigned int i = 0; i < RTE_DIM(moving->going); i++) {
-		moving->gone[i] |= moving->going[i];
-		moving->nb_classes += (uint32_t)__builtin_popcountll(moving->going[i]);
-	}
-}
+	const struct rte_event event = event_load(&moving->from->events[node]);
 
-static void
-take_out_node(struct moving *moving, uint32_t node)
-{
-	struct builtin *builtin = moving->builtin;
-
-	builtin->moving[builtin->nb_moving++] = moving->from->events[node];
 	node_put(moving->from, node);
+	shard_arrive(moving->port->home, &event);
 }
 
-/* An event that was ready: of an atomic flow the first one, and those behind it go along. */
+/* An event that was ready: of an atomic flow the first one, which those behind it follow. */
 static void
-take_out_flow(struct moving *moving, uint32_t node)
+take_along_flow(struct moving *moving, uint32_t node)
 {
 	const struct shard *from = moving->from;
 	const uint64_t word = from->events[node].event;
 	uint32_t next = NONE;
 
-	if (event_type(moving->builtin, word) == RTE_SCHED_TYPE_ATOMIC)
-		next = event_lane(moving->builtin, word, RTE_SCHED_TYPE_ATOMIC)->first;
-	take_out_node(moving, node);
+	if (event_type(moving->builtin, word) == RTE_SCHED_TYPE_ATOMIC) {
+		struct lane *lane = event_lane(moving->builtin, word, RTE_SCHED_TYPE_ATOMIC);
+
+		next = lane->first;
+		*lane = (struct lane){0};
+	}
+	take_along(moving, node);
 	while (next != NONE) {
 		node = next;
 		next = from->next[node];
-		take_out_node(moving, node);
+		take_along(moving, node);
 	}
 }
 
@@ -262,7 +245,7 @@ event_goes(const struct moving *moving, uint64_t word)
 }
 
 static void
-take_out_ready(struct moving *moving, unsigned int priority, unsigned int group)
+take_along_ready(struct moving *moving, unsigned int priority, unsigned int group)
 {
 	struct shard *from = moving->from;
 	struct ready *ready = &from->ready[priority][group];
@@ -277,15 +260,15 @@ take_out_ready(struct moving *moving, unsigned int priority, unsigned int group)
 		}
 		*link = from->next[node];
 		from->nb_ready--;
-		take_out_flow(moving, node);
+		take_along_flow(moving, node);
 	}
 	if (ready->first == NONE)
 		clear_ready_group(from, priority, group);
 }
 
-/* Under the lock: what waits for those that go. */
+/* What waits for those that go. */
 static void
-take_out(struct moving *moving)
+take_all_along(struct moving *moving)
 {
 	struct shard *from = moving->from;
 
@@ -294,29 +277,17 @@ take_out(struct moving *moving)
 		const unsigned int priority = (unsigned int)__builtin_ctz(p);
 
 		for (uint64_t g = from->ready_groups[priority]; g != 0; g &= g - 1)
-			take_out_ready(moving, priority, (unsigned int)__builtin_ctzll(g));
+			take_along_ready(moving, priority, (unsigned int)__builtin_ctzll(g));
 	}
 }
 
-static void
-let_wait(struct builtin *builtin, unsigned int queue, uint32_t class, uint8_t type)
-{
-	struct lane *lanes = lanes_of_class(builtin, queue, class, type);
-
-	if (has_type(builtin, queue, type))
-		for (uint32_t i = 0; i < lanes_in_class(builtin); i++)
-			lanes[i] = (struct lane){.nb_held = 1, .state = LANE_MOVED};
-}
-
-/* Under the lock. What comes from now on is for the other shard, and waits there. */
+/* What comes from now on is for the other shard. */
 static void
 hand_over(struct moving *moving, unsigned int queue, uint32_t class)
 {
 	struct builtin *builtin = moving->builtin;
 	struct shard *to = moving->port->home;
 
-	let_wait(builtin, queue, class, RTE_SCHED_TYPE_ATOMIC);
-	let_wait(builtin, queue, class, RTE_SCHED_TYPE_ORDERED);
 	__atomic_fetch_or(
 		&to->groups, (uint64_t)1 << builtin->queues[queue].group, __ATOMIC_RELAXED);
 	__atomic_store_n(&builtin->shard_of[queue][class], (uint8_t)to->id, __ATOMIC_RELEASE);
@@ -333,118 +304,109 @@ hand_over_all(struct moving *moving)
 				hand_over(moving, q, class);
 }
 
-static void
-unlock_others(struct moving *moving)
-{
-	for (; moving->locked != 0; moving->locked &= moving->locked - 1)
-		shard_unlock(&moving->builtin->shards[__builtin_ctzll(moving->locked)]);
-}
-
-/*
- * Under the lock: where there are ordered flows, shards send nothing until unlock_others(). @return false: somebody has lost the CPU, it
- * seems, with one of their locks
- */
+/* Beside a lock that it has: others never wait for a second one, so that they leave theirs soon, unless they have lost the CPU. */
 static bool
-lock_others(struct moving *moving)
+lock_soon(struct shard *shard)
 {
-	struct builtin *builtin = moving->builtin;
-
-	for (unsigned int i = 0; builtin->has_ordered && i < builtin->nb_shards; i++) {
-		struct shard *shard = &builtin->shards[i];
-
-		if (shard == moving->from)
-			continue;
-		for (unsigned int spins = 0; !shard_trylock(shard); spins++) {
-			if (spins == LOCK_SPINS) {
-				unlock_others(moving);
-				return false;
-			}
-			rte_pause();
-		}
-		moving->locked |= (uint64_t)1 << i;
+	for (unsigned int spins = 0; !shard_trylock(shard); spins++) {
+		if (spins == LOCK_SPINS)
+			return false;
+		rte_pause();
 	}
 	return true;
 }
 
-/* Under the lock: those that were chosen, and all that waits for them. */
+static void
+unlock(struct moving *moving, uint64_t shards)
+{
+	for (; shards != 0; shards &= shards - 1)
+		shard_unlock(&moving->builtin->shards[__builtin_ctzll(shards)]);
+}
+
+/* All but the one that they leave, which it has; what is in the rings of all goes to the lists. @return false: it has none of them */
+static bool
+lock_others(struct moving *moving)
+{
+	struct builtin *builtin = moving->builtin;
+	uint64_t locked = 0;
+
+	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
+		if (i == moving->from->id)
+			continue;
+		if (!lock_soon(&builtin->shards[i])) {
+			unlock(moving, locked);
+			return false;
+		}
+		locked |= (uint64_t)1 << i;
+	}
+	moving->others = locked;
+	return true;
+}
+
+/* Most of what has to go to the lists does so while others wait for one lock at most. */
+static void
+drain_others(struct moving *moving)
+{
+	struct builtin *builtin = moving->builtin;
+
+	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
+		struct shard *shard = &builtin->shards[i];
+
+		if (i == moving->from->id || rings_seem_empty(shard) || !lock_soon(shard))
+			continue;
+		shard_drain_rings(shard);
+		shard_unlock(shard);
+	}
+}
+
+/*
+ * All locks are had. Who looks for what is of high priority in one shard after the other, without locks, may miss what goes from one of these to
+ * another meanwhile: before it takes something else it sees by the number that flows have moved (look.h).
+ */
 static void
 leave_now(struct moving *moving)
 {
+	struct builtin *builtin = moving->builtin;
+
+	for (unsigned int i = 0; i < builtin->nb_shards; i++)
+		shard_drain_rings(&builtin->shards[i]);
+	take_all_along(moving);
+	hand_over_all(moving);
+	for (unsigned int i = 0; i < builtin->nb_shards; i++)
+		shard_tell(&builtin->shards[i]);
+	__atomic_store_n(&builtin->nb_moves, builtin->nb_moves + 1, __ATOMIC_RELEASE);
+}
+
+/* Under the lock: so many that were chosen. */
+static void
+leave(struct moving *moving, uint32_t nb_going)
+{
+	drain_others(moving);
 	if (!lock_others(moving)) {
 		moving->is_left = true;
 		return;
 	}
-	shard_drain_rings(moving->from);
-	take_out(moving);
-	hand_over_all(moving);
-	note_gone(moving);
-	unlock_others(moving);
+	leave_now(moving);
+	moving->nb_classes += nb_going;
+	unlock(moving, moving->others);
 }
 
 /* What can of a shard's. No lock is held. */
 static void
 leave_shard(struct moving *moving)
 {
+	uint32_t nb_going;
+
 	if (!shard_trylock(moving->from)) {
 		moving->is_left = true;
 		return;
 	}
 	shard_take_back(moving->from, false);
 	shard_drain_rings(moving->from);
-	if (choose(moving))
-		leave_now(moving);
+	nb_going = choose(moving);
+	if (nb_going > 0)
+		leave(moving, nb_going);
 	shard_unlock(moving->from);
-}
-
-/* Under the lock: into lanes that are LANE_MOVED. Each comes before what is in its lane by now, so the last one is the first. */
-static void
-put_in(struct builtin *builtin, struct shard *to)
-{
-	while (builtin->nb_moving > 0) {
-		const struct rte_event *event = &builtin->moving[--builtin->nb_moving];
-		const uint64_t word = event->event;
-		struct lane *lane = event_lane(builtin, word, event_type(builtin, word));
-		const uint32_t node = node_get(to, event);
-
-		to->next[node] = lane->first;
-		if (lane->first == NONE)
-			lane->last = node;
-		lane->first = node;
-	}
-}
-
-/* Under the lock: what waits there need not wait any more. */
-static void
-let_go(struct builtin *builtin, struct shard *to, unsigned int queue, uint32_t class)
-{
-	struct lane *atomic = lanes_of_class(builtin, queue, class, RTE_SCHED_TYPE_ATOMIC);
-	struct lane *ordered = lanes_of_class(builtin, queue, class, RTE_SCHED_TYPE_ORDERED);
-
-	if (!is_usable(builtin, queue, UINT64_MAX) || where(builtin, queue, class) != to->id)
-		return;
-	for (uint32_t i = 0; i < lanes_in_class(builtin); i++) {
-		if (atomic[i].state == LANE_MOVED)
-			shard_release(to, &atomic[i], false);
-		if (has_type(builtin, queue, RTE_SCHED_TYPE_ORDERED) &&
-			ordered[i].state == LANE_MOVED)
-			shard_lane_is_there(to, &ordered[i]);
-	}
-}
-
-/* No lock is held. */
-static void
-enter_shard(const struct moving *moving)
-{
-	struct builtin *builtin = moving->builtin;
-	struct shard *to = moving->port->home;
-
-	shard_lock(to);
-	put_in(builtin, to);
-	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++)
-		for (uint32_t class = 0; class <= builtin->class_mask; class ++)
-			if (has_class(moving->gone, class))
-				let_go(builtin, to, q, class);
-	shard_unlock(to);
 }
 
 enum moved
@@ -454,15 +416,12 @@ move_now(struct builtin_port *port, const struct move_flows *flows)
 	struct moving moving = {
 		.builtin = builtin, .port = port, .flows = flows, .groups = groups_of(port)};
 
-	builtin->nb_moving = 0;
 	for (uint64_t left = shards_with(port, flows); left != 0; left &= left - 1) {
 		moving.from = &builtin->shards[__builtin_ctzll(left)];
 		leave_shard(&moving);
 	}
 	if (moving.nb_classes == 0)
 		return moving.is_left ? MOVED_NONE : MOVED_ALL;
-	owner_empty_rings(builtin, NO_SENDER);
-	enter_shard(&moving);
 	count(&port->nb_moved, moving.nb_classes);
 	return moving.is_left ? MOVED_SOME : MOVED_ALL;
 }

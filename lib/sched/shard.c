@@ -56,14 +56,10 @@ differs_much(uint32_t was, uint32_t is)
 
 /* Others see about how much is left; it is written only when that changes. */
 void
-shard_unlock(struct shard *shard)
+shard_tell(struct shard *shard)
 {
-	uint32_t waiting;
-	bool left;
+	const uint32_t waiting = shard_waiting(shard);
 
-	if (shard->sent_to != 0)
-		publish_sent(shard);
-	waiting = shard_waiting(shard);
 	if (differs_much(shard->nb_hint, waiting)) {
 		__atomic_store_n(&shard->nb_hint, waiting, __ATOMIC_RELAXED);
 		tell_waiting(shard->builtin, shard->id);
@@ -73,7 +69,17 @@ shard_unlock(struct shard *shard)
 	if (shard->priorities_hint != shard->ready_priorities)
 		__atomic_store_n(
 			&shard->priorities_hint, shard->ready_priorities, __ATOMIC_RELAXED);
-	left = shard->builtin->may_sleep && waiting > 0;
+}
+
+void
+shard_unlock(struct shard *shard)
+{
+	bool left;
+
+	if (shard->sent_to != 0)
+		publish_sent(shard);
+	shard_tell(shard);
+	left = shard->builtin->may_sleep && shard_waiting(shard) > 0;
 	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 	if (unlikely(left))
 		shard_wake_helper(shard);
@@ -105,14 +111,13 @@ shard_arrive(struct shard *shard, const struct rte_event *event)
 	uint32_t node = node_get(shard, event);
 	struct lane *lane;
 
-	if (type == RTE_SCHED_TYPE_PARALLEL) {
+	if (type != RTE_SCHED_TYPE_ATOMIC) {
 		make_ready(shard, node);
 		return;
 	}
 	lane = event_lane(shard->builtin, event->event, type);
 	if (lane->state == LANE_IDLE) {
-		if (type == RTE_SCHED_TYPE_ATOMIC)
-			lane->state = LANE_READY;
+		lane->state = LANE_READY;
 		make_ready(shard, node);
 		return;
 	}
@@ -265,22 +270,6 @@ shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner)
 		shard->next_of_owner = node;
 	else
 		make_ready(shard, node);
-}
-
-/* An ordered flow is where it goes: what waited for that is ready, in its order. */
-void
-shard_lane_is_there(struct shard *shard, struct lane *lane)
-{
-	uint32_t next = lane->first;
-
-	*lane = (struct lane){0};
-	while (next != NONE) {
-		const uint32_t node = next;
-
-		next = shard->next[node];
-		shard->next[node] = NONE;
-		make_ready(shard, node);
-	}
 }
 
 /*

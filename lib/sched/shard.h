@@ -16,6 +16,7 @@ shard_trylock(struct shard *shard)
 /* shard.c, all but the first one under the lock */
 void shard_wait(struct shard *shard); /* until it has the lock, which another one has */
 void shard_unlock(struct shard *shard);
+void shard_tell(struct shard *shard); /* others of what it has, as shard_unlock() does */
 /* No lock is held. The shard of this event's flow: locked, and what is in its rings goes to the lists. */
 struct shard *shard_lock_drained(struct builtin *builtin, uint64_t word);
 void shard_take_back_some(struct shard *shard, bool by_owner);
@@ -30,7 +31,6 @@ void shard_drain_ring(struct shard *shard, struct ring *ring, uint32_t most);
 void shard_drain_rings(struct shard *shard); /* look, and drain */
 void shard_drain_all(struct shard *shard);   /* take back, look, and drain */
 void shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner);
-void shard_lane_is_there(struct shard *shard, struct lane *lane);
 void shard_share_next(struct shard *shard); /* it can go to others, too */
 void shard_complete(struct shard *shard, const struct held *held);
 void shard_empty_ready(

@@ -48,6 +48,10 @@ steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, 
 		shard_lock(shard);
 	else if (!shard_trylock(shard))
 		return 0;
+	if (unlikely(may_have_missed(port))) {
+		shard_unlock(shard);
+		return 0;
+	}
 	shard_take_back(shard, false);
 	if (help == HELP_ALL)
 		shard_share_next(shard);

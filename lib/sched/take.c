@@ -245,13 +245,11 @@ shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *eve
 	return got;
 }
 
-/* Atomic: nobody has the flow; or this port has, and nothing waits for it. Ordered: it is not on its way to this shard. */
+/* Nobody has the flow; or this port has, and nothing waits for it. */
 static inline bool
-can_have_flow(const struct lane *lane, uint8_t type, uint32_t held_by)
+can_have_flow(const struct lane *lane, uint32_t held_by)
 {
-	if (type == RTE_SCHED_TYPE_PARALLEL || lane->state == LANE_IDLE)
-		return true;
-	return type == RTE_SCHED_TYPE_ATOMIC && lane->state == held_by && lane->first == NONE;
+	return lane->state == LANE_IDLE || (lane->state == held_by && lane->first == NONE);
 }
 
 /*
@@ -281,12 +279,13 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 			break;
 		if (type != RTE_SCHED_TYPE_PARALLEL)
 			lane = lane_of(&lanes, event.event);
-		if (!can_have_flow(lane, type, held_by))
-			break;
-		if (type == RTE_SCHED_TYPE_ATOMIC)
+		if (type == RTE_SCHED_TYPE_ATOMIC) {
+			if (!can_have_flow(lane, held_by))
+				break;
 			hold_lane(lane, held_by);
-		else if (type == RTE_SCHED_TYPE_ORDERED)
+		} else if (type == RTE_SCHED_TYPE_ORDERED) {
 			held->place = place_get(shard, lane);
+		}
 		held->lane = lane;
 		held->how = how | how_reserved(event.event);
 		port->handed_out[i] = number;
@@ -360,7 +359,8 @@ hand_out_or_list(struct shard *shard, struct builtin_port *port, const struct rt
 	struct lane *lane = event_lane(builtin, event.event, type);
 
 	if ((groups >> builtin->queues[word_queue(event.event)].group & 1) == 0 ||
-		!can_have_flow(lane, type, lane_held_by(port->base.id))) {
+		(type == RTE_SCHED_TYPE_ATOMIC &&
+			!can_have_flow(lane, lane_held_by(port->base.id)))) {
 		shard_arrive(shard, slot);
 		return 0;
 	}
@@ -453,7 +453,8 @@ take_first_of_ring(
 		uint8_t group = builtin->queues[word_queue(event.event)].group;
 
 		if ((groups >> group & 1) == 0 ||
-			!can_have_flow(lane, type, lane_held_by(port->base.id)))
+			(type == RTE_SCHED_TYPE_ATOMIC &&
+				!can_have_flow(lane, lane_held_by(port->base.id))))
 			break;
 		hand_out(shard, port, lane, type, event, &events[got]);
 	}

@@ -20,10 +20,10 @@ static uint64_t next_number[2][NB_FLOWS], next_wanted[2][NB_FLOWS]; /* by queue 
 static unsigned int nb_inside;
 
 static void
-make(unsigned int nb_ports, uint8_t first, uint8_t second)
+make_with(uint8_t priority, unsigned int nb_ports, uint8_t first, uint8_t second)
 {
 	st_make(st_config(nb_ports, 2));
-	st_queue(0, first, 0, 0);
+	st_queue(0, first, priority, 0);
 	st_queue(1, second, 0, 0);
 	st_keep_all();
 	st_start();
@@ -32,6 +32,12 @@ make(unsigned int nb_ports, uint8_t first, uint8_t second)
 	memset(next_number, 0, sizeof(next_number));
 	memset(next_wanted, 0, sizeof(next_wanted));
 	nb_inside = 0;
+}
+
+static void
+make(unsigned int nb_ports, uint8_t first, uint8_t second)
+{
+	make_with(0, nb_ports, first, second);
 }
 
 static void
@@ -112,9 +118,10 @@ those_of_idle_ports_come_together(void **state)
 {
 	static const uint8_t types[] = {ATOMIC, ORDERED, WEIR_SCHED_TYPE_BY_EVENT};
 
-	for (unsigned int i = 0; i < 2 * RTE_DIM(types); i++)
+	for (unsigned int i = 0; i < 4 * RTE_DIM(types); i++)
 		for (unsigned int nb_ports = 2; nb_ports <= 64; nb_ports *= 4) {
-			make(nb_ports, types[i / 2], ATOMIC);
+			make_with(i / 2 % 2 * 3, nb_ports, types[i / 4], ATOMIC);
+			send(0, 1, NB_FLOWS); /* of the higher priority, if there are two */
 			send(0, 0, 2 * NB_FLOWS);
 			call_until(1, 0, builtin->class_mask + 1, i % 2 > 0);
 			send(0, 0, NB_FLOWS);
@@ -339,6 +346,17 @@ static const struct attack attacks[] = {
 		.nb_events = 128,
 		.burst = 1,
 		.stalls = true},
+	{.name = "come-and-go-priorities",
+		.nb_workers = 4,
+		.nb_producers = 1,
+		.nb_flows = 60,
+		.flows_configured = 64,
+		.nb_stages = 4,
+		.stages = {A(2, 0), O(0, 0), {PARALLEL, 5, 0}, A(7, 0)},
+		.nb_events = 256,
+		.burst = 8,
+		.bound = 10,
+		.workers_produce = true},
 	{.name = "come-and-go-while-all-changes",
 		.nb_workers = 4,
 		.nb_producers = 1,

@@ -224,35 +224,6 @@ waits_for_who_may_send(void **state)
 	come_there(0, 2);
 }
 
-/* Whoever looks for it, and however: events of an ordered flow that is on its way. */
-static void
-none_comes_on_its_way(void **state)
-{
-	const uint32_t flow = make(ORDERED);
-	const struct rte_event word = {.queue_id = 1, .flow_id = flow & 0xfffff};
-	struct lane *lane = event_lane(builtin, word.event, ORDERED);
-	struct rte_event events[16];
-
-	for (uint16_t turn = 0; turn < 6; turn++) {
-		const uint16_t burst = (uint16_t)(1 << 2 * (turn % 3));
-		const unsigned int sender = turn < 3 ? 0 : PRODUCER;
-
-		lane->state = LANE_MOVED;
-		for (uint32_t i = 0; i < RTE_DIM(events); i++) {
-			st_new(sender, 1, flow, i);
-			assert_int_equal(weir_sched_dequeue(st_port(0), events, burst), 0);
-		}
-		shard_lock(ports[0]->home);
-		shard_lane_is_there(ports[0]->home, lane);
-		shard_unlock(ports[0]->home);
-		for (uint32_t i = 0; i < RTE_DIM(events); i++) {
-			events[0] = st_get_one(0);
-			assert_int_equal(events[0].u64, i);
-			st_release(0, events[0]);
-		}
-	}
-}
-
 /* A queue in use, with as many classes as there can be. */
 static void
 make_many(void)
@@ -433,20 +404,19 @@ attack_moving(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[9 + RTE_DIM(attacks)] = {
+	struct CMUnitTest tests[8 + RTE_DIM(attacks)] = {
 		cmocka_unit_test_teardown(waits_for_who_enqueued, st_teardown),
 		cmocka_unit_test_teardown(waits_for_what_is_there, st_teardown),
 		cmocka_unit_test_teardown(is_given_up, st_teardown),
 		cmocka_unit_test_teardown(ordered_flows_go_along, st_teardown),
 		cmocka_unit_test_teardown(waits_for_what_is_out, st_teardown),
 		cmocka_unit_test_teardown(waits_for_who_may_send, st_teardown),
-		cmocka_unit_test_teardown(none_comes_on_its_way, st_teardown),
 		cmocka_unit_test_teardown(not_worth_for_one_flow, st_teardown),
 		cmocka_unit_test(worth_if_it_is_overloaded),
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
-		tests[9 + i] = (struct CMUnitTest){.name = attacks[i].name,
+		tests[8 + i] = (struct CMUnitTest){.name = attacks[i].name,
 			.test_func = attack_moving,
 			.teardown_func = st_teardown,
 			.initial_state = (void *)(uintptr_t)&attacks[i]};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A flow with something of high priority goes from one shard to another, which are looked at the other way round by a port with something of
+ * low priority: in every order of their steps it does not take that first, nor something in between from elsewhere.
+ */
+
+#include "sched_test.h"
+
+#include "../base/interleave.h"
+
+#include "../../lib/sched/look.c"
+#include "../../lib/sched/higher.c"
+#include "../../lib/sched/help.c"
+#include "../../lib/sched/steal.c"
+#include "../../lib/sched/take.c"
+
+#include "../../lib/sched/owner.c"
+#include "../../lib/sched/foreign.c"
+#include "../../lib/sched/dequeue.c"
+#include "../../lib/sched/enqueue.c"
+#include "../../lib/sched/move.c"
+#include "../../lib/sched/move_flows.c"
+#include "../../lib/sched/shard.c"
+
+#include "interleave_stand.h"
+
+enum { QUEUE_LOW, QUEUE_HIGH, QUEUE_BETWEEN };
+enum { MOVER, LOOKER, OWNER };
+
+static bool is_something_between;
+static unsigned int nb_nothing, nb_moved;
+
+/* It is in the lists of a port's shard. */
+static void
+bring(uint8_t queue, unsigned int to)
+{
+	struct shard *shard = ports[to]->home;
+	struct rte_event event = {.op = RTE_EVENT_OP_NEW,
+		.queue_id = queue,
+		.flow_id = stand_flow_in(queue, shard->id) & 0xfffff};
+
+	CHECK(weir_sched_enqueue(&ports[OWNER]->base, &event, 1) == 1);
+	shard_lock(shard);
+	shard_drain_all(shard);
+	shard_unlock(shard);
+}
+
+static void
+init(void)
+{
+	struct move_flows flows = {.of = MOVE_OF_ANY};
+
+	stand_start((1u << STAND_PORTS) - 1);
+	builtin->move_patience = INT64_MAX / 4;
+	builtin->may_fence = false;
+	bring(QUEUE_LOW, LOOKER);
+	if (is_something_between)
+		bring(QUEUE_BETWEEN, OWNER);
+	bring(QUEUE_HIGH, OWNER);
+	flows.from = (uint8_t)ports[OWNER]->home->id;
+	flows.class = (uint8_t)flow_class(builtin, stand_flow_in(QUEUE_HIGH, flows.from));
+	CHECK(move_ask(ports[MOVER], flows));
+	move_answer(ports[OWNER]);
+}
+
+static void
+mover(void)
+{
+	for (unsigned int i = 0; i < 2 && ports[MOVER]->move.own != 0; i++)
+		move_go_on(ports[MOVER]);
+}
+
+/* @return did it get anything? Then it is of this queue. */
+static bool
+get(uint8_t queue)
+{
+	struct rte_event event;
+
+	if (weir_sched_dequeue(&ports[LOOKER]->base, &event, 1) == 0)
+		return false;
+	CHECK(event.queue_id == queue);
+	return true;
+}
+
+static void
+looker(void)
+{
+	nb_nothing += !get(QUEUE_HIGH);
+}
+
+/* What is left comes. */
+static void
+check(void)
+{
+	nb_moved += ports[MOVER]->nb_moved > 0;
+	ports[MOVER]->nb_moved = 0;
+	if (ports[LOOKER]->nb_held == 0)
+		CHECK(get(QUEUE_HIGH));
+	if (is_something_between)
+		CHECK(get(QUEUE_BETWEEN));
+	CHECK(get(QUEUE_LOW));
+}
+
+static void
+run(bool between)
+{
+	const struct interleave interleave = {.init = init,
+		.nb_actors = 2,
+		.actors = {mover, looker},
+		.check = check,
+		.most_interruptions = 2,
+		.least = 50};
+
+	is_something_between = between;
+	nb_nothing = nb_moved = 0;
+	interleave_all(&interleave);
+	printf("  it moves in %u of them, and in %u nothing is found at first\n", nb_moved,
+		nb_nothing);
+	assert_true(nb_moved > 0);
+}
+
+static void
+high_is_before_its_own(void **state)
+{
+	run(false);
+}
+
+static void
+high_is_before_others(void **state)
+{
+	run(true);
+}
+
+static int
+setup(void **state)
+{
+	const struct weir_sched_queue_config low = {.type = RTE_SCHED_TYPE_ATOMIC, .priority = 5},
+					     between = {.type = RTE_SCHED_TYPE_PARALLEL,
+						     .priority = 3};
+
+	stand_make(STAND_PORTS, 3, QUEUE_HIGH);
+	return weir_sched_queue_setup(sched, QUEUE_LOW, &low) +
+	       weir_sched_queue_setup(sched, QUEUE_BETWEEN, &between);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(high_is_before_its_own),
+		cmocka_unit_test(high_is_before_others)};
+
+	return cmocka_run_group_tests_name(
+		"sched-interleave-move-higher", tests, setup, stand_teardown);
+}
