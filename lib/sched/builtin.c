@@ -12,9 +12,6 @@
 #include "move.h"
 #include "owner.h"
 
-/* Credits that a port takes at a time, at most. */
-#define QUANTUM_MAX 64
-
 /* Rings that give much are looked at so far apart. */
 #define GAP_NS 2000
 
@@ -357,7 +354,6 @@ reset_ports(struct builtin *builtin)
 		port->implicit = !config->no_implicit_release;
 		port->nb_max = config->nb_held;
 		port->nb_held = port->nb_ending = 0;
-		port->credits = 0;
 		memset(port->held, 0, sizeof(port->held));
 		port->holder = event_holder(i);
 		port->next_free = port->first_handed_out = 0;
@@ -365,8 +361,8 @@ reset_ports(struct builtin *builtin)
 			port->free[n] = (uint8_t)n;
 		builtin->port_groups[i] |= 1;
 	}
-	builtin->inside = 0;
 	builtin->waiting = 0;
+	credit_reset(builtin);
 	credit_reset_reserved(builtin);
 	builtin->priorities_used = 0;
 	move_reset(builtin);
@@ -376,11 +372,9 @@ static int
 builtin_start(struct weir_sched *sched)
 {
 	struct builtin *builtin = sched->own;
-	int32_t quantum = (int32_t)(sched->config.new_threshold / (8 * sched->config.nb_ports));
 	uint64_t all_groups = 0;
 	int rc;
 
-	builtin->quantum = RTE_MAX(1, RTE_MIN(quantum, QUANTUM_MAX));
 	builtin->gap = (uint32_t)weir_base_ns_to_cycles(GAP_NS);
 	builtin->may_sleep = sched->config.idle_sleep_us != 0;
 	builtin->slack = weir_base_ns_to_cycles(sched->config.priority_slack_ns);

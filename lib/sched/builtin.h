@@ -223,6 +223,8 @@ struct builtin_port {
 		resting; /* and likewise, but whose flows have all come to its home one: they are looked at seldom, */
 	uint64_t rest_at; /* cycles: not before */
 	int32_t credits;
+	int32_t most_credits; /* fewer than that may lie with it, */
+	bool takes_credits;   /* which is its part of builtin->may_lie if it does */
 	uint16_t nb_held, nb_max;
 	uint16_t nb_ending;
 	uint16_t nb_foreign;
@@ -306,11 +308,12 @@ struct builtin {
 	uint32_t class_mask;
 	uint32_t class_bits;    /* of a flow */
 	uint32_t in_class_bits; /* of a flow: the rest */
-	int32_t quantum;        /* credits that a port takes at a time */
-	uint32_t gap;           /* cycles between looks at rings that give much */
-	bool may_sleep;         /* ports that have nothing to do */
-	uint32_t slow; /* cycles for an event after which who is idle helps with the next ones */
-	uint32_t away; /* cycles without a poll after which a port's events are taken over, */
+	int32_t lie_least; /* credits that may lie with each port, of none of which there is an event, */
+	int32_t may_lie; /* and besides with all together */
+	uint32_t gap;    /* cycles between looks at rings that give much */
+	bool may_sleep;  /* ports that have nothing to do */
+	uint32_t slow;   /* cycles for an event after which who is idle helps with the next ones */
+	uint32_t away;   /* cycles without a poll after which a port's events are taken over, */
 	uint64_t patience;                       /* and its shards */
 	uint8_t nb_served[WEIR_SCHED_PORTS_MAX]; /* by port: shards, about so */
 	uint64_t
@@ -332,6 +335,8 @@ struct builtin {
 	int socket_id;        /* of its memory; -1: any */
 	struct queue_info queues[256];
 	int32_t inside __attribute__((aligned(64))); /* credits taken, ports' own included */
+	int32_t may_lie_left;                        /* of may_lie, what is no port's yet */
+	uint32_t nb_takers;                          /* ports that ever took or gave any */
 	uint64_t reserved __attribute__((aligned(
 		64))); /* reserved credits: left; shifted by CREDITS_GRANTED: given out, and not used */
 	uint64_t nb_invalid __attribute__((aligned(64))); /* by threads without a port */
@@ -496,8 +501,9 @@ void wake_all(struct builtin *builtin);
 void builtin_wake(struct weir_sched *sched, uint64_t ports);
 
 /* credit.c */
+void credit_reset(struct builtin *builtin);
 bool credit_take(struct builtin_port *port);
-void credit_put_back(struct builtin_port *port, bool reserved);
+void credit_put_back(struct builtin_port *port, int32_t nb, bool reserved);
 void credit_flush(struct builtin_port *port);
 uint32_t builtin_reserve(struct weir_sched *sched, uint32_t nb);
 void builtin_unreserve(struct weir_sched *sched, uint32_t nb);
@@ -517,13 +523,10 @@ credits_left(const struct builtin *builtin)
 static inline void
 credits_put(struct builtin_port *port, int32_t nb, bool reserved)
 {
-	const int32_t quantum = port->builtin->quantum;
-
-	if (likely(!reserved && quantum > 1 && port->credits + nb < 2 * quantum))
+	if (likely(!reserved && port->credits + nb < port->most_credits))
 		port_set_credits(port, port->credits + nb);
-	else
-		for (; nb > 0; nb--)
-			credit_put_back(port, reserved);
+	else if (nb > 0)
+		credit_put_back(port, nb, reserved);
 }
 
 /* builtin_stats.c */

@@ -5,15 +5,97 @@
 #include "builtin.h"
 
 /*
- * How many at a time. To a producer none come back: it takes what others keep at most; where there are so few that none can lie with a port, what it
- * uses.
+ * Of the credits a quarter may lie with ports. Half of that each has its part of, for good; the rest is for those that take any, so that
+ * others cost them nothing.
  */
+#define LIE_SHARE 4
+
+/* That may lie with a port, at most; if there are fewer for each than the least, none. */
+#define LIE_MOST  128
+#define LIE_LEAST 4
+
+/* A port begins with so many, and may have twice as many each time: who used a few only, and does not come any more, keeps little. */
+#define LIE_FIRST 8
+
+/* Of those that it has. */
+static void
+keep_only(struct builtin_port *port, int32_t have, int32_t kept)
+{
+	__atomic_fetch_sub(&port->builtin->inside, have - kept, __ATOMIC_RELEASE);
+	port_set_credits(port, kept);
+}
+
+/* Nothing is inside, and no port has any. */
+void
+credit_reset(struct builtin *builtin)
+{
+	const int32_t nb_ports = (int32_t)builtin->sched->config.nb_ports;
+	const int32_t may_lie = (int32_t)builtin->sched->config.new_threshold / LIE_SHARE;
+	const int32_t least = RTE_MIN(may_lie / 2 / nb_ports, LIE_MOST);
+
+	builtin->lie_least = least < LIE_LEAST ? 0 : least;
+	builtin->may_lie = builtin->may_lie_left = may_lie - builtin->lie_least * nb_ports;
+	builtin->nb_takers = 0;
+	builtin->inside = 0;
+	for (int32_t i = 0; i < nb_ports; i++) {
+		builtin->ports[i].credits = 0;
+		builtin->ports[i].most_credits = builtin->lie_least;
+		builtin->ports[i].takes_credits = false;
+	}
+}
+
+/* Its own, and as much of the rest as each other one has that takes any. */
+static int32_t
+fair_part(struct builtin_port *port)
+{
+	struct builtin *builtin = port->builtin;
+	int32_t part;
+
+	if (!port->takes_credits)
+		__atomic_fetch_add(&builtin->nb_takers, 1, __ATOMIC_RELAXED);
+	port->takes_credits = true;
+	part = builtin->lie_least +
+	       builtin->may_lie / (int32_t)__atomic_load_n(&builtin->nb_takers, __ATOMIC_RELAXED);
+	if (part < LIE_LEAST)
+		return 0;
+	return RTE_MIN(RTE_MIN(part, LIE_MOST), RTE_MAX(2 * port->most_credits, LIE_FIRST));
+}
+
+/*
+ * The port's part becomes a fair one: less is given up at once, for more it may have to wait until others have. So no more lies with ports
+ * than may, whichever of them do not come any more. After their common line was written for another reason: it is here then.
+ */
+static void
+share(struct builtin_port *port)
+{
+	struct builtin *builtin = port->builtin;
+	const int32_t more = fair_part(port) - port->most_credits;
+	int32_t left, taken;
+
+	if (more < 0) {
+		const int32_t most = port->most_credits + more;
+
+		if (port->credits > most)
+			keep_only(port, port->credits, most);
+		port->most_credits = most;
+		__atomic_fetch_add(&builtin->may_lie_left, -more, __ATOMIC_RELEASE);
+		return;
+	}
+	left = __atomic_load_n(&builtin->may_lie_left, __ATOMIC_RELAXED);
+	do {
+		taken = RTE_MIN(more, left);
+		if (taken == 0)
+			return;
+	} while (!__atomic_compare_exchange_n(&builtin->may_lie_left, &left, left - taken, true,
+		__ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+	port->most_credits += taken;
+}
+
+/* At a time. To a producer none come back: it takes what may lie with it. */
 static int32_t
 most_to_take(const struct builtin_port *port)
 {
-	const int32_t quantum = port->builtin->quantum;
-
-	return port->own == NULL && quantum > 1 ? 2 * quantum : quantum;
+	return RTE_MAX(1, port->own == NULL ? port->most_credits : port->most_credits / 2);
 }
 
 /* For a NEW event, by a port that has none left. */
@@ -21,8 +103,8 @@ bool
 credit_take(struct builtin_port *port)
 {
 	struct builtin *builtin = port->builtin;
-	const int32_t most = most_to_take(port);
 	int32_t limit = (int32_t)builtin->sched->config.new_threshold;
+	const int32_t most = most_to_take(port);
 	int32_t inside, want;
 
 	inside = __atomic_load_n(&builtin->inside, __ATOMIC_RELAXED);
@@ -33,31 +115,20 @@ credit_take(struct builtin_port *port)
 	} while (!__atomic_compare_exchange_n(&builtin->inside, &inside, inside + want, true,
 		__ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
 	port_set_credits(port, want - 1);
+	share(port);
 	return true;
 }
 
-static void
-give_back(struct builtin_port *port, int32_t nb)
-{
-	__atomic_fetch_sub(&port->builtin->inside, nb, __ATOMIC_RELEASE);
-	port_set_credits(port, port->credits - nb);
-}
-
-/* Likewise, but it does not stay with the port, or not alone. */
+/* Likewise, but they do not stay with the port, or not all of them. */
 void
-credit_put_back(struct builtin_port *port, bool reserved)
+credit_put_back(struct builtin_port *port, int32_t nb, bool reserved)
 {
-	struct builtin *builtin = port->builtin;
-
 	if (reserved) {
-		__atomic_fetch_add(&builtin->reserved, 1, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&port->builtin->reserved, nb, __ATOMIC_RELEASE);
 		return;
 	}
-	port_set_credits(port, port->credits + 1);
-	if (builtin->quantum == 1)
-		give_back(port, 1); /* there are so few that none can lie with a port */
-	else if (port->credits >= 2 * builtin->quantum)
-		give_back(port, builtin->quantum);
+	keep_only(port, port->credits + nb, port->most_credits / 2);
+	share(port);
 }
 
 /* Nothing to do: others may want them. */
@@ -65,7 +136,7 @@ void
 credit_flush(struct builtin_port *port)
 {
 	if (port->credits > 0)
-		give_back(port, port->credits);
+		keep_only(port, port->credits, 0);
 }
 
 /* Take up to @nb of the reserved ones that are counted from bit @from on; to bits @to each is added. @return how many */

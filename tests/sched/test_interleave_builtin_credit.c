@@ -17,7 +17,7 @@ static struct builtin builtin;
 static struct weir_sched sched = {
 	.own = &builtin, .config = {.new_threshold = THRESHOLD, .nb_reserved = NB_RESERVED}};
 static struct builtin_port ports[2];
-static int32_t quantum, nb_inside, nb_granted,
+static int32_t may_lie, nb_inside, nb_granted,
 	nb_reserved_inside; /* of events; granted and not yet used */
 
 static void
@@ -26,7 +26,7 @@ init(void)
 	memset(&builtin, 0, sizeof(builtin));
 	memset(ports, 0, sizeof(ports));
 	builtin.sched = &sched;
-	builtin.quantum = quantum;
+	builtin.may_lie = builtin.may_lie_left = may_lie;
 	builtin.reserved = NB_RESERVED;
 	ports[0].builtin = ports[1].builtin = &builtin;
 	nb_inside = nb_granted = nb_reserved_inside = 0;
@@ -36,11 +36,16 @@ init(void)
 static void
 look(void)
 {
-	CHECK(nb_inside <= THRESHOLD);
-	CHECK(builtin.inside <= THRESHOLD && nb_inside <= builtin.inside);
+	const int32_t threshold = (int32_t)sched.config.new_threshold;
+
+	CHECK(nb_inside <= threshold);
+	CHECK(builtin.inside <= threshold && nb_inside <= builtin.inside);
 	CHECK(nb_granted + nb_reserved_inside <= NB_RESERVED);
 	CHECK(credits_left(&builtin) <= NB_RESERVED);
 	CHECK(builtin.reserved >> CREDITS_GRANTED <= NB_RESERVED);
+	CHECK(ports[0].most_credits + ports[1].most_credits + builtin.may_lie_left <= may_lie);
+	for (unsigned int i = 0; i < 2; i++)
+		CHECK(ports[i].credits <= ports[i].most_credits);
 }
 
 /* As enqueue does. */
@@ -118,38 +123,43 @@ static void
 check(void)
 {
 	CHECK(nb_inside == 0 && builtin.inside == ports[0].credits + ports[1].credits);
-	CHECK(ports[0].credits < 2 * quantum && ports[1].credits < 2 * quantum);
+	CHECK(ports[0].most_credits + ports[1].most_credits + builtin.may_lie_left == may_lie);
 	CHECK(builtin.reserved == NB_RESERVED);
 }
 
 static void
-run(int32_t credits_at_a_time, void (*one)(void), void (*other)(void))
+run(int32_t most, void (*one)(void), void (*other)(void))
 {
-	const struct interleave interleave = {
-		.init = init, .nb_actors = 2, .actors = {one, other}, .check = check, .least = 10};
+	const struct interleave interleave = {.init = init,
+		.nb_actors = 2,
+		.actors = {one, other},
+		.check = check,
+		.least = 10,
+		.most_interruptions = 5};
 
-	quantum = credits_at_a_time;
+	may_lie = most;
 	interleave_all(&interleave);
 }
 
 static void
 two_ports(void **state)
 {
-	run(1, use_0, use_1);
-	run(2, use_0, use_1);
-	run(3, use_0, use_1);
+	run(0, use_0, use_1);
+	run(4, use_0, use_1); /* one may keep that, two nothing */
+	run(8, use_0, use_1);
+	run(12, use_0, use_1);
 }
 
 static void
 port_and_reserve(void **state)
 {
-	run(2, use_1, reserve);
+	run(8, use_1, reserve);
 }
 
 static void
 two_reserve(void **state)
 {
-	run(2, reserve, reserve);
+	run(8, reserve, reserve);
 }
 
 /* It was stopped while one was inside; who has others gives them back meanwhile. */
@@ -185,12 +195,51 @@ stop_and_unreserve(void **state)
 	interleave_all(&interleave);
 }
 
+/* Events go in, and out again. */
+static void
+use_often(struct builtin_port *port)
+{
+	for (unsigned int i = 0; i < 1000; i++)
+		use(port, 1);
+	for (unsigned int i = 0; i < 100; i++) {
+		nb_inside++;
+		builtin.inside++;
+		leave(port); /* that another one had put in */
+	}
+}
+
+/* Ports have their part of what may lie with them only while they use it; who used little keeps little. */
+static void
+parts_are_fair(void **state)
+{
+	may_lie = 100;
+	init();
+	sched.config.new_threshold = 4096;
+	use(&ports[1], 1);
+	assert_true(ports[1].most_credits <= 8);
+	use_often(&ports[0]);
+	assert_int_equal(ports[0].most_credits, 50);
+	use_often(&ports[1]);
+	assert_int_equal(ports[1].most_credits, 50);
+	assert_int_equal(builtin.may_lie_left, 0);
+	init();
+	use_often(&ports[0]);
+	assert_int_equal(ports[0].most_credits, 100);
+	use_often(&ports[1]);
+	assert_int_equal(ports[1].most_credits, 0); /* nothing is left, until that one comes */
+	use_often(&ports[0]);
+	use_often(&ports[1]);
+	assert_int_equal(ports[0].most_credits, 50);
+	assert_int_equal(ports[1].most_credits, 50);
+	sched.config.new_threshold = THRESHOLD;
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(two_ports),
 		cmocka_unit_test(port_and_reserve), cmocka_unit_test(two_reserve),
-		cmocka_unit_test(stop_and_unreserve)};
+		cmocka_unit_test(stop_and_unreserve), cmocka_unit_test(parts_are_fair)};
 
 	return cmocka_run_group_tests_name("sched-interleave-builtin-credit", tests, NULL, NULL);
 }

@@ -147,8 +147,8 @@ setup(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(high_is_before_its_own),
-		cmocka_unit_test(high_is_before_others)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(high_is_before_its_own), cmocka_unit_test(high_is_before_others)};
 
 	return cmocka_run_group_tests_name(
 		"sched-interleave-move-higher", tests, setup, stand_teardown);
