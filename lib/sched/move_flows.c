@@ -323,7 +323,7 @@ unlock(struct moving *moving, uint64_t shards)
 		shard_unlock(&moving->builtin->shards[__builtin_ctzll(shards)]);
 }
 
-/* All but the one that they leave, which it has; what is in the rings of all goes to the lists. @return false: it has none of them */
+/* All but the one that they leave, which it has. @return false: it has none of them */
 static bool
 lock_others(struct moving *moving)
 {
