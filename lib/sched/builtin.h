@@ -9,7 +9,7 @@
  *      port 1 --ring---> shard 0 -----+---> lane                  +--> ready, by priority and group --> port 0
  *      shard 1 -ring--/   lock         \--> lane                 /                                      (or a thief)
  *
- * Flows are divided among shards; they change to another one only where a shard's owner does not get through what it has (move.c).
+ * Flows are divided among shards; they change to another one where a shard's owner does not get through what it has, or does not come (move.c).
  * Each port that dequeues owns a shard, and those of ports that do not come (owner.c). Who has a shard's lock is its scheduler: its
  * owner as a rule, idle ports when it is busy. Events come to a shard by rings, one for each port and for each shard: nobody waits to
  * enqueue. Each ring has room for as many events as may be inside: it is never full.
@@ -89,6 +89,8 @@ struct shard {
 	uint32_t nb_hint; /* about how many are ready, or in its rings when it looked last */
 	uint32_t priorities_hint; /* that are ready */
 	uint32_t next_hint;       /* is there an event of the flow that the owner had last? */
+	uint32_t
+		being_taken; /* priorities that had arrived, and may not be in priorities_hint yet */
 
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
@@ -320,7 +322,7 @@ struct builtin {
 		slack; /* cycles that a shard's owner has for what is of higher priority than others' */
 	uint64_t senders;         /* ports that may be a shard's */
 	uint32_t priorities_used; /* ever, since it was started */
-	uint32_t move;            /* which class of flows is to go to another shard: move.c */
+	uint32_t move;            /* which flows are to go to another shard: move.c */
 	bool may_move;
 	bool may_fence;
 	uint64_t askable;         /* ports that have to answer */
@@ -416,7 +418,7 @@ event_lane(const struct builtin *builtin, uint64_t word, uint8_t type)
 	return lane_of(&lanes, word);
 }
 
-/* The number of its flow's shard; it stays so while that is locked, or the flow, an atomic one, held. */
+/* The number of its flow's shard; it stays so while that is locked, the flow, an atomic one, held, or an event of it, an ordered one, out. */
 static inline unsigned int
 event_shard(const struct builtin *builtin, uint64_t word)
 {

@@ -99,7 +99,7 @@ drain_flows(struct shard *shard, const struct flows *flows)
 
 /*
  * What follows from atomic events that another port could have sent, of one shard, after all that it may have sent of their flows. Where
- * the parallel ones among them go was looked up, and may be another one by now: atomic flows do not change to another shard meanwhile.
+ * the parallel ones among them go was looked up, and may be another one by now: other flows do not change to another shard meanwhile.
  */
 static void
 insert_run(struct builtin *builtin, struct shard *shard, const struct rte_event *events,

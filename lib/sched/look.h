@@ -32,13 +32,14 @@ shard_seems_empty(const struct shard *shard)
 	return __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) == 0 && rings_seem_empty(shard);
 }
 
-/* The highest one that is ready in a shard, or on its way there, as a bit; beyond all: none. */
+/* The highest one that is ready in a shard, or on its way there, as a bit; beyond all: none. In this order: it comes from one word to the next. */
 static inline uint32_t
 highest(const struct shard *shard, uint64_t groups)
 {
-	uint32_t there =
-		__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) | seem_ready(shard, groups);
+	uint32_t there = __atomic_load_n(&shard->arrived, __ATOMIC_ACQUIRE);
 
+	there |= __atomic_load_n(&shard->being_taken, __ATOMIC_ACQUIRE);
+	there |= seem_ready(shard, groups);
 	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
 }
 

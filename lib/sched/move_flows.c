@@ -195,6 +195,7 @@ choose(struct moving *moving)
 	uint32_t nb = 0;
 
 	memset(moving->going, 0, sizeof(moving->going));
+	moving->nb_lanes = 0;
 	for (uint32_t class = all ? 0 : flows->class; class <= last; class ++)
 		choose_class(moving, class);
 	for (unsigned int i = 0; i < RTE_DIM(moving->going); i++)
@@ -266,6 +267,19 @@ take_along_ready(struct moving *moving, unsigned int priority, unsigned int grou
 		clear_ready_group(from, priority, group);
 }
 
+/* What has passed those that wait has done so wherever they are. */
+static void
+take_along_passed(struct moving *moving, unsigned int priority)
+{
+	struct shard *from = moving->from, *to = moving->port->home;
+
+	if ((to->ready_priorities >> priority & 1) != 0)
+		to->nb_passed[priority] =
+			RTE_MAX(to->nb_passed[priority], from->nb_passed[priority]);
+	if ((from->ready_priorities >> priority & 1) == 0)
+		from->nb_passed[priority] = 0;
+}
+
 /* What waits for those that go. */
 static void
 take_all_along(struct moving *moving)
@@ -278,6 +292,7 @@ take_all_along(struct moving *moving)
 
 		for (uint64_t g = from->ready_groups[priority]; g != 0; g &= g - 1)
 			take_along_ready(moving, priority, (unsigned int)__builtin_ctzll(g));
+		take_along_passed(moving, priority);
 	}
 }
 
@@ -343,8 +358,8 @@ lock_others(struct moving *moving)
 	return true;
 }
 
-/* Most of what has to go to the lists does so while others wait for one lock at most. */
-static void
+/* Most of what has to go to the lists does so while others wait for two locks at most. @return false: as lock_others() */
+static bool
 drain_others(struct moving *moving)
 {
 	struct builtin *builtin = moving->builtin;
@@ -352,11 +367,14 @@ drain_others(struct moving *moving)
 	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
 		struct shard *shard = &builtin->shards[i];
 
-		if (i == moving->from->id || rings_seem_empty(shard) || !lock_soon(shard))
+		if (i == moving->from->id || rings_seem_empty(shard))
 			continue;
+		if (!lock_soon(shard))
+			return false;
 		shard_drain_rings(shard);
 		shard_unlock(shard);
 	}
+	return true;
 }
 
 /*
@@ -381,8 +399,7 @@ leave_now(struct moving *moving)
 static void
 leave(struct moving *moving, uint32_t nb_going)
 {
-	drain_others(moving);
-	if (!lock_others(moving)) {
+	if (!drain_others(moving) || !lock_others(moving)) {
 		moving->is_left = true;
 		return;
 	}

@@ -69,6 +69,8 @@ shard_tell(struct shard *shard)
 	if (shard->priorities_hint != shard->ready_priorities)
 		__atomic_store_n(
 			&shard->priorities_hint, shard->ready_priorities, __ATOMIC_RELAXED);
+	if (shard->being_taken != 0)
+		__atomic_store_n(&shard->being_taken, 0, __ATOMIC_RELEASE);
 }
 
 void
@@ -164,8 +166,14 @@ look_at_rings_below(struct shard *shard, uint32_t enough)
 uint32_t
 shard_look(struct shard *shard)
 {
-	if (__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0)
-		__atomic_exchange_n(&shard->arrived, 0, __ATOMIC_SEQ_CST);
+	const uint32_t arrived = __atomic_load_n(&shard->arrived, __ATOMIC_RELAXED);
+
+	/* There is always a word that tells of it: see highest(). */
+	if (arrived != 0) {
+		__atomic_store_n(
+			&shard->being_taken, shard->being_taken | arrived, __ATOMIC_RELAXED);
+		__atomic_fetch_and(&shard->arrived, ~arrived, __ATOMIC_SEQ_CST);
+	}
 	return look_at_rings_below(shard, UINT32_MAX);
 }
 
@@ -395,6 +403,7 @@ shard_reset(struct shard *shard)
 	shard->nb_used = shard->nb_places = 0;
 	shard->nb_ready = shard->nb_in_rings = shard->ready_priorities = 0;
 	shard->nb_hint = shard->next_hint = shard->priorities_hint = shard->arrived = 0;
+	shard->being_taken = 0;
 	shard->next_of_owner = NONE;
 	ring_init(&shard->returned, shard->returned.slots, RETURNED_MAX);
 	shard->known = shard->used[0] = shard->used[1] = 0;

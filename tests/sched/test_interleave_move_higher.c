@@ -28,10 +28,10 @@
 enum { QUEUE_LOW, QUEUE_HIGH, QUEUE_BETWEEN };
 enum { MOVER, LOOKER, OWNER };
 
-static bool is_something_between;
+static bool is_something_between, is_in_ring;
 static unsigned int nb_nothing, nb_moved;
 
-/* It is in the lists of a port's shard. */
+/* It is in the lists of a port's shard; or, of high priority, in a ring, so that who moves it takes it from there. */
 static void
 bring(uint8_t queue, unsigned int to)
 {
@@ -41,6 +41,8 @@ bring(uint8_t queue, unsigned int to)
 		.flow_id = stand_flow_in(queue, shard->id) & 0xfffff};
 
 	CHECK(weir_sched_enqueue(&ports[OWNER]->base, &event, 1) == 1);
+	if (queue == QUEUE_HIGH && is_in_ring)
+		return;
 	shard_lock(shard);
 	shard_drain_all(shard);
 	shard_unlock(shard);
@@ -103,7 +105,7 @@ check(void)
 }
 
 static void
-run(bool between)
+run(bool between, bool in_ring)
 {
 	const struct interleave interleave = {.init = init,
 		.nb_actors = 2,
@@ -113,6 +115,7 @@ run(bool between)
 		.least = 50};
 
 	is_something_between = between;
+	is_in_ring = in_ring;
 	nb_nothing = nb_moved = 0;
 	interleave_all(&interleave);
 	printf("  it moves in %u of them, and in %u nothing is found at first\n", nb_moved,
@@ -123,13 +126,15 @@ run(bool between)
 static void
 high_is_before_its_own(void **state)
 {
-	run(false);
+	run(false, false);
+	run(false, true);
 }
 
 static void
 high_is_before_others(void **state)
 {
-	run(true);
+	run(true, false);
+	run(true, true);
 }
 
 static int

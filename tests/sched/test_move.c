@@ -224,6 +224,26 @@ waits_for_who_may_send(void **state)
 	come_there(0, 2);
 }
 
+/* What has passed an event that waits, as far as a bound allows, has done so also when that goes to another port. */
+static void
+what_has_passed_goes_along(void **state)
+{
+	uint32_t flow;
+
+	flow = make(ATOMIC);
+	st_new(PRODUCER, 0, flow, 0);
+	assert_true(ask(flow));
+	st_new(PRODUCER, 0, flow, 1);
+	shard_lock(ports[0]->home);
+	shard_drain_all(ports[0]->home);
+	ports[0]->home->nb_passed[0] = 3;
+	shard_unlock(ports[0]->home);
+	go_on();
+	assert_int_equal(nb_moved(), 1);
+	assert_int_equal(ports[1]->home->nb_passed[0], 3);
+	assert_int_equal(ports[0]->home->nb_passed[0], 0);
+}
+
 /* A queue in use, with as many classes as there can be. */
 static void
 make_many(void)
@@ -404,19 +424,20 @@ attack_moving(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[8 + RTE_DIM(attacks)] = {
+	struct CMUnitTest tests[9 + RTE_DIM(attacks)] = {
 		cmocka_unit_test_teardown(waits_for_who_enqueued, st_teardown),
 		cmocka_unit_test_teardown(waits_for_what_is_there, st_teardown),
 		cmocka_unit_test_teardown(is_given_up, st_teardown),
 		cmocka_unit_test_teardown(ordered_flows_go_along, st_teardown),
 		cmocka_unit_test_teardown(waits_for_what_is_out, st_teardown),
 		cmocka_unit_test_teardown(waits_for_who_may_send, st_teardown),
+		cmocka_unit_test_teardown(what_has_passed_goes_along, st_teardown),
 		cmocka_unit_test_teardown(not_worth_for_one_flow, st_teardown),
 		cmocka_unit_test(worth_if_it_is_overloaded),
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
-		tests[8 + i] = (struct CMUnitTest){.name = attacks[i].name,
+		tests[9 + i] = (struct CMUnitTest){.name = attacks[i].name,
 			.test_func = attack_moving,
 			.teardown_func = st_teardown,
 			.initial_state = (void *)(uintptr_t)&attacks[i]};
