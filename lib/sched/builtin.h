@@ -225,7 +225,7 @@ struct builtin_port {
 		resting; /* and likewise, but whose flows have all come to its home one: they are looked at seldom, */
 	uint64_t rest_at; /* cycles: not before */
 	int32_t credits;
-	int32_t most_credits; /* fewer than that may lie with it, */
+	int32_t most_credits; /* so many may lie with it at most, */
 	bool takes_credits;   /* which is its part of builtin->may_lie if it does */
 	uint16_t nb_held, nb_max;
 	uint16_t nb_ending;

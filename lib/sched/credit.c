@@ -5,8 +5,8 @@
 #include "builtin.h"
 
 /*
- * Of the credits a quarter may lie with ports. Half of that each has its part of, for good; the rest is for those that take any, so that
- * others cost them nothing.
+ * Of the credits a quarter may lie with ports. Half of that each has its part of, for good, if that is not too little or too much; the rest is
+ * for those that take any, so that others cost them nothing.
  */
 #define LIE_SHARE 4
 
@@ -14,7 +14,7 @@
 #define LIE_MOST  128
 #define LIE_LEAST 4
 
-/* A port begins with so many, and may have twice as many each time: who used a few only, and does not come any more, keeps little. */
+/* So many at first, and twice as many each time, if there are: who used a few only, and does not come any more, keeps little. */
 #define LIE_FIRST 8
 
 /* Of those that it has. */
@@ -62,7 +62,7 @@ fair_part(struct builtin_port *port)
 }
 
 /*
- * The port's part becomes a fair one: less is given up at once, for more it may have to wait until others have. So no more lies with ports
+ * The port's part becomes a fair one: less is given up, for more it may have to wait until others have come here. So no more lies with ports
  * than may, whichever of them do not come any more. After their common line was written for another reason: it is here then.
  */
 static void

@@ -80,11 +80,11 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 	struct shard *shard = lock_instead(locked, port->own);
 	uint16_t got;
 
+	shard_take_back(shard, true);
 	if (unlikely(may_have_missed(port))) {
 		shard_unlock(shard);
 		return 0;
 	}
-	shard_take_back(shard, true);
 	look_at_rings(shard, nb);
 	if (port->nb_elsewhere > 0)
 		shard_passed(shard, port->nb_elsewhere);

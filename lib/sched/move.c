@@ -19,7 +19,7 @@
  * Who has not enqueued since the start need not answer: its first call makes itself known, and then reads the word, while who moves writes
  * the word, and then reads who is known. Nor need those who do not enqueue just then, which a fence tells (fence.h): they will read the word
  * first. When somebody does not answer for long, the move is given up. Should who asked not come back, others do that.
- * Should it lose its CPU in the middle of the move itself, which takes microseconds, all wait for it, as for who has any lock.
+ * Should it lose its CPU in the middle of the move itself, all wait for it, as for who has any lock.
  *
  * Parallel queues' flows of the class go along: where what is new of them goes to. What is there already stays.
  */
@@ -38,7 +38,7 @@
 /* When somebody does not answer it is asked again after so many times the patience at most. */
 #define PAUSES_MAX 1000
 
-/* It is given up, or what is left of it, when flows were held each time. */
+/* It is given up, or what is left of it, when something was held each time, or a lock could not be had. */
 #define MOVE_TRIES 16
 
 /* Lanes of a class, in all queues, that are looked at under the lock. */

@@ -6,7 +6,7 @@
 
 #include "shard.h"
 
-/* What became of it: flows that were held stay, and those that would take too long at once. */
+/* What became of it: flows stay of which something is held, or which would take too long at once, or when a lock could not be had. */
 enum moved { MOVED_NONE, MOVED_SOME, MOVED_ALL };
 
 /* move_flows.c: by who moves, when all have answered: to the port's home shard. No lock is held. */

@@ -5,7 +5,7 @@
  * ready in a shard is gone through: flows are moved seldom.
  *
  * Meanwhile who moves has the locks of all shards. Here alone locks nest: others never wait for a second one, so who moves gets them all; or
- * gives up, as somebody seems to have lost the CPU with one of them.
+ * gives up, for now, when it takes long: somebody may have lost the CPU with one of them.
  */
 
 #include <string.h>
@@ -319,7 +319,7 @@ hand_over_all(struct moving *moving)
 				hand_over(moving, q, class);
 }
 
-/* Beside a lock that it has: others never wait for a second one, so that they leave theirs soon, unless they have lost the CPU. */
+/* Beside a lock that it has: others never wait for a second one, so that most leave theirs soon. */
 static bool
 lock_soon(struct shard *shard)
 {

@@ -54,6 +54,17 @@ differs_much(uint32_t was, uint32_t is)
 	return (was ^ is) > (was & is);
 }
 
+/* What was taken from the rings is in the lists. */
+static void
+tell_ready(struct shard *shard)
+{
+	if (shard->priorities_hint != shard->ready_priorities)
+		__atomic_store_n(
+			&shard->priorities_hint, shard->ready_priorities, __ATOMIC_RELAXED);
+	if (shard->being_taken != 0)
+		__atomic_store_n(&shard->being_taken, 0, __ATOMIC_RELEASE);
+}
+
 /* Others see about how much is left; it is written only when that changes. */
 void
 shard_tell(struct shard *shard)
@@ -66,11 +77,7 @@ shard_tell(struct shard *shard)
 	}
 	if (shard->next_hint != (shard->next_of_owner != NONE))
 		__atomic_store_n(&shard->next_hint, shard->next_of_owner != NONE, __ATOMIC_RELAXED);
-	if (shard->priorities_hint != shard->ready_priorities)
-		__atomic_store_n(
-			&shard->priorities_hint, shard->ready_priorities, __ATOMIC_RELAXED);
-	if (shard->being_taken != 0)
-		__atomic_store_n(&shard->being_taken, 0, __ATOMIC_RELEASE);
+	tell_ready(shard);
 }
 
 void
@@ -203,6 +210,9 @@ shard_drain(struct shard *shard, uint32_t most)
 	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX && shard->nb_in_rings > 0;
 		i = shard_ring_from(shard, i + 1))
 		shard_drain_ring(shard, &shard->rings[i], most);
+	/* At once: those whom it is not for would wait for the lock in vain. */
+	if (shard->being_taken != 0 && shard->nb_in_rings == 0)
+		tell_ready(shard);
 }
 
 void

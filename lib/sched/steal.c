@@ -48,11 +48,11 @@ steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, 
 		shard_lock(shard);
 	else if (!shard_trylock(shard))
 		return 0;
+	shard_take_back(shard, false);
 	if (unlikely(may_have_missed(port))) {
 		shard_unlock(shard);
 		return 0;
 	}
-	shard_take_back(shard, false);
 	if (help == HELP_ALL)
 		shard_share_next(shard);
 	if (!has_several_priorities(port->builtin))

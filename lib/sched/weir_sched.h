@@ -82,7 +82,7 @@ struct weir_sched_config {
 		new_threshold; /**< NEW is refused while so many are inside: nb_events - nb_reserved. A
 				    device may have less room: weir_sched_config_get(). builtin: ports keep up to a quarter of these credits
 				    among them, until they find nothing to dequeue for a while, producers until they call weir_sched_dequeue(); half of
-				    that in equal parts, the rest those that take any; none where a part would be fewer than 4 */
+				    that in equal parts, the rest those that take any; hardly any where a part would be fewer than 4 */
 	unsigned int
 		starvation_bound; /**< so many events of higher priority a port takes at most while a lower one that belongs to it waits; 0: strict */
 	/** An event of high priority whose flow belongs to a busy port is left to that so long, before others take it in front of what they
