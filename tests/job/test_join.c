@@ -475,7 +475,8 @@ no_credit_but_a_group(void **state)
 	}
 	while (jt_stats().nb_waits < SLEEPERS)
 		jt_rounds(10);
-	assert_true(fill_up(stuck) >= 900);
+	/* all that the other core's port may not keep, a quarter of the credits that are not reserved */
+	assert_true(fill_up(stuck) >= (1024 - jt_em_config(2).nb_reserved) * 3 / 4);
 	for (unsigned int i = 0; i < SLEEPERS; i++)
 		assert_int_equal(weir_job_complete(&completions[i]), 0);
 	jt_finish();
