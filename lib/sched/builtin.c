@@ -342,7 +342,7 @@ reset_ports(struct builtin *builtin)
 			builtin->senders |= (uint64_t)1 << i;
 			shard++;
 		}
-		port->last_shard = port->unasked = 0;
+		port->last_shard = port->unasked = port->unasked_for_higher = 0;
 		port->nb_calls = 0;
 		port->nb_calls_max = CALLS_PER_LOOK;
 		port->known = 0;
@@ -365,6 +365,7 @@ reset_ports(struct builtin *builtin)
 	credit_reset(builtin);
 	credit_reset_reserved(builtin);
 	builtin->priorities_used = 0;
+	builtin->announced = 0;
 	move_reset(builtin);
 }
 

@@ -246,12 +246,14 @@ struct builtin_port {
 	uint32_t
 		elsewhere_highest; /* likewise, of all other shards; beyond all: none, or not looked at */
 	uint64_t look_for_higher_at; /* cycles: not before, where there is slack */
-	unsigned int last_shard;     /* that it looked at */
-	unsigned int unasked;        /* shard that is looked at next although nobody told of it, */
-	uint64_t unasked_at;         /* cycles: not before */
-	uint64_t known;              /* shards that know of its rings there */
-	uint64_t touched;            /* shards whose rings got events that are not published yet */
-	uint64_t groups;             /* that it served when it looked for what was ready */
+	unsigned int
+		unasked_for_higher; /* shard that is looked at then although nobody told of it */
+	unsigned int last_shard;    /* that it looked at */
+	unsigned int unasked;       /* shard that is looked at next although nobody told of it, */
+	uint64_t unasked_at;        /* cycles: not before */
+	uint64_t known;             /* shards that know of its rings there */
+	uint64_t touched;           /* shards whose rings got events that are not published yet */
+	uint64_t groups;            /* that it served when it looked for what was ready */
 	uint32_t moves_seen; /* builtin->nb_moves when it looked for what was of higher priority */
 	struct port_move move; /* classes of flows that go to other shards */
 	struct port_gather gather;
@@ -333,6 +335,9 @@ struct builtin {
 	uint64_t move_pause;      /* cycles, since nobody answered last, */
 	uint64_t move_not_before; /* cycles: until then */
 	uint32_t nb_moves;        /* so often did flows change shards; written under all locks */
+	/* Where there are several priorities: shards that may have something. Set by who tells of it, cleared under all locks (move_flows.c), so
+	 * that nobody has to look for what is of higher priority in shards that have no flows any more. */
+	uint64_t announced;
 	uint64_t move_period; /* cycles: so long it is looked whether a move is worth its while */
 	int socket_id;        /* of its memory; -1: any */
 	struct queue_info queues[256];
@@ -558,6 +563,16 @@ tell_waiting(struct builtin *builtin, unsigned int shard)
 		__atomic_fetch_or(&builtin->waiting, (uint64_t)1 << shard, __ATOMIC_RELAXED);
 }
 
+/* Something of some priority is in a shard, which others can see by now. */
+static inline void
+tell_announced(struct builtin *builtin, unsigned int shard)
+{
+	const uint64_t bit = (uint64_t)1 << shard;
+
+	if (unlikely((__atomic_load_n(&builtin->announced, __ATOMIC_RELAXED) & bit) == 0))
+		__atomic_fetch_or(&builtin->announced, bit, __ATOMIC_SEQ_CST);
+}
+
 /* Something was published for a shard: of which priorities. */
 static inline void
 announce(struct builtin *builtin, unsigned int shard, uint32_t priorities)
@@ -570,6 +585,7 @@ announce(struct builtin *builtin, unsigned int shard, uint32_t priorities)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if ((__atomic_load_n(arrived, __ATOMIC_RELAXED) & priorities) != priorities)
 			__atomic_fetch_or(arrived, priorities, __ATOMIC_SEQ_CST);
+		tell_announced(builtin, shard);
 	}
 	if (builtin->may_sleep)
 		shard_wake(&builtin->shards[shard]);

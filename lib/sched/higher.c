@@ -23,6 +23,22 @@ is_too_early(struct builtin_port *port)
 }
 
 /*
+ * Shards where something was told of. Where owners are given time nobody waits until others can see that he did, who may clear it
+ * meanwhile (help.c): there one of all besides, in turn.
+ */
+static uint64_t
+shards_told_of(struct builtin_port *port)
+{
+	const struct builtin *builtin = port->builtin;
+
+	if (builtin->slack == 0)
+		return __atomic_load_n(&builtin->announced, __ATOMIC_ACQUIRE) &
+		       UINT64_MAX >> (64 - builtin->nb_shards);
+	return __atomic_load_n(&builtin->waiting, __ATOMIC_RELAXED) |
+	       (uint64_t)1 << port->unasked_for_higher;
+}
+
+/*
  * Where owners are given time nobody tells of what is in their rings. What is there of one that has not come since the last look, which is as
  * long ago, goes to the lists, where others see of which priority it is.
  */
@@ -31,7 +47,12 @@ look_for_overdue(struct builtin_port *port, struct shard **locked)
 {
 	struct builtin *builtin = port->builtin;
 
-	for (unsigned int i = 0; builtin->slack != 0 && i < builtin->nb_shards; i++) {
+	if (builtin->slack == 0)
+		return;
+	if (++port->unasked_for_higher >= builtin->nb_shards)
+		port->unasked_for_higher = 0;
+	for (uint64_t left = shards_told_of(port); left != 0; left &= left - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctzll(left);
 		struct shard *shard = &builtin->shards[i];
 		struct seen *seen = &port->seen[i];
 		uint32_t nb_polls = __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
@@ -74,15 +95,16 @@ highest_elsewhere(struct builtin_port *port, bool locked)
 {
 	struct builtin *builtin = port->builtin;
 	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	const uint64_t its_own = port->served & (uint64_t)1 << port->own_id;
 	uint32_t best = 1u << WEIR_SCHED_PRIORITIES;
 	struct shard *shard = NULL;
 
 	begin_to_look(port);
-	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
+	for (uint64_t left = shards_told_of(port) & ~its_own; left != 0; left &= left - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctzll(left);
 		uint32_t there;
 
-		if ((i == port->own_id && (port->served >> i & 1) != 0) ||
-			!may_take_higher(port, i))
+		if (!may_take_higher(port, i))
 			continue;
 		there = highest(&builtin->shards[i], groups);
 		if (there < best) {

@@ -377,6 +377,35 @@ drain_others(struct moving *moving)
 	return true;
 }
 
+/* Of any priority, ready or on its way there. */
+static bool
+has_something(const struct shard *shard)
+{
+	return highest(shard, UINT64_MAX) != 1u << WEIR_SCHED_PRIORITIES;
+}
+
+/*
+ * All locks are had, and all has been told of. Shards that have nothing are not looked at any more for what is of high priority, until somebody
+ * tells of something there. Who does so now, from outside, sees that the word was cleared, or is seen here.
+ */
+static void
+forget_empty(struct builtin *builtin)
+{
+	uint64_t empty = 0;
+
+	for (unsigned int i = 0; i < builtin->nb_shards; i++)
+		if (!has_something(&builtin->shards[i]))
+			empty |= (uint64_t)1 << i;
+	__atomic_fetch_and(&builtin->announced, ~empty, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (; empty != 0; empty &= empty - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctzll(empty);
+
+		if (has_something(&builtin->shards[i]))
+			tell_announced(builtin, i);
+	}
+}
+
 /*
  * All locks are had. Who looks for what is of high priority in one shard after the other, without locks, may miss what goes from one of these to
  * another meanwhile: before it takes something else it sees by the number that flows have moved (look.h).
@@ -392,6 +421,7 @@ leave_now(struct moving *moving)
 	hand_over_all(moving);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		shard_tell(&builtin->shards[i]);
+	forget_empty(builtin);
 	__atomic_store_n(&builtin->nb_moves, builtin->nb_moves + 1, __ATOMIC_RELEASE);
 }
 

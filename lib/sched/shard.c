@@ -58,9 +58,12 @@ differs_much(uint32_t was, uint32_t is)
 static void
 tell_ready(struct shard *shard)
 {
-	if (shard->priorities_hint != shard->ready_priorities)
+	if (shard->priorities_hint != shard->ready_priorities) {
 		__atomic_store_n(
 			&shard->priorities_hint, shard->ready_priorities, __ATOMIC_RELAXED);
+		if (shard->ready_priorities != 0)
+			tell_announced(shard->builtin, shard->id);
+	}
 	if (shard->being_taken != 0)
 		__atomic_store_n(&shard->being_taken, 0, __ATOMIC_RELEASE);
 }

@@ -2,7 +2,8 @@
 
 /*
  * A flow with something of high priority goes from one shard to another, which are looked at the other way round by a port with something of
- * low priority: in every order of their steps it does not take that first, nor something in between from elsewhere.
+ * low priority: in every order of their steps it does not take that first, nor something in between from elsewhere. And something of high
+ * priority comes to a shard where nobody looks any more as it was empty (builtin->announced), or is about to be forgotten: likewise.
  */
 
 #include "sched_test.h"
@@ -26,10 +27,11 @@
 #include "interleave_stand.h"
 
 enum { QUEUE_LOW, QUEUE_HIGH, QUEUE_BETWEEN };
+enum { HIGH = 0, BETWEEN = 3, LOW = 5 };
 enum { MOVER, LOOKER, OWNER };
 
-static bool is_something_between, is_in_ring;
-static unsigned int nb_nothing, nb_moved;
+static bool is_something_between, is_in_ring, comes_late, has_come;
+static unsigned int nb_nothing, nb_moved, nb_late;
 
 /* It is in the lists of a port's shard; or, of high priority, in a ring, so that who moves it takes it from there. */
 static void
@@ -48,6 +50,21 @@ bring(uint8_t queue, unsigned int to)
 	shard_unlock(shard);
 }
 
+/* All priorities were used, and, as after a move, no shard is known to have anything. */
+static void
+forget_all(void)
+{
+	note_priority(builtin, LOW);
+	note_priority(builtin, HIGH);
+	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
+		shard_lock(&builtin->shards[i]);
+		shard_drain_all(&builtin->shards[i]);
+		shard_unlock(&builtin->shards[i]);
+		CHECK(!has_something(&builtin->shards[i]));
+	}
+	builtin->announced = 0;
+}
+
 static void
 init(void)
 {
@@ -56,10 +73,13 @@ init(void)
 	stand_start((1u << STAND_PORTS) - 1);
 	builtin->move_patience = INT64_MAX / 4;
 	builtin->may_fence = false;
+	forget_all();
 	bring(QUEUE_LOW, LOOKER);
 	if (is_something_between)
 		bring(QUEUE_BETWEEN, OWNER);
-	bring(QUEUE_HIGH, OWNER);
+	has_come = false;
+	if (!comes_late)
+		bring(QUEUE_HIGH, OWNER);
 	flows.from = (uint8_t)ports[OWNER]->home->id;
 	flows.class = (uint8_t)flow_class(builtin, stand_flow_in(QUEUE_HIGH, flows.from));
 	CHECK(move_ask(ports[MOVER], flows));
@@ -71,6 +91,21 @@ mover(void)
 {
 	for (unsigned int i = 0; i < 2 && ports[MOVER]->move.own != 0; i++)
 		move_go_on(ports[MOVER]);
+}
+
+/* All that is done under all locks, and nothing else. */
+static void
+mover_under_locks(void)
+{
+	struct moving moving = {
+		.builtin = builtin, .port = ports[MOVER], .from = ports[OWNER]->home};
+
+	shard_lock(moving.from);
+	if (lock_others(&moving)) {
+		leave_now(&moving);
+		unlock(&moving, moving.others);
+	}
+	shard_unlock(moving.from);
 }
 
 /* @return did it get anything? Then it is of this queue. */
@@ -116,6 +151,7 @@ run(bool between, bool in_ring)
 
 	is_something_between = between;
 	is_in_ring = in_ring;
+	comes_late = false;
 	nb_nothing = nb_moved = 0;
 	interleave_all(&interleave);
 	printf("  it moves in %u of them, and in %u nothing is found at first\n", nb_moved,
@@ -137,12 +173,49 @@ high_is_before_others(void **state)
 	run(true, true);
 }
 
+static void
+bringer(void)
+{
+	bring(QUEUE_HIGH, MOVER);
+	has_come = true;
+}
+
+/* What has come by then is not missed. */
+static void
+late_looker(void)
+{
+	if (!has_come)
+		return;
+	nb_late++;
+	nb_nothing += !get(QUEUE_HIGH);
+}
+
+static void
+high_comes_where_nothing_was(void **state)
+{
+	const bool are_few = interleave_few() != 0; /* these are many */
+	const struct interleave interleave = {.init = init,
+		.nb_actors = 3,
+		.actors = {mover_under_locks, bringer, late_looker},
+		.check = check,
+		.most_interruptions = are_few ? 1 : 2,
+		.least = 1000};
+
+	is_something_between = false;
+	is_in_ring = comes_late = true;
+	nb_nothing = nb_late = 0;
+	interleave_all(&interleave);
+	printf("  it is looked after it came in %u of them, and in %u nothing is found at first\n",
+		nb_late, nb_nothing);
+	assert_true(nb_late > 0 && (nb_nothing > 0 || are_few));
+}
+
 static int
 setup(void **state)
 {
-	const struct weir_sched_queue_config low = {.type = RTE_SCHED_TYPE_ATOMIC, .priority = 5},
+	const struct weir_sched_queue_config low = {.type = RTE_SCHED_TYPE_ATOMIC, .priority = LOW},
 					     between = {.type = RTE_SCHED_TYPE_PARALLEL,
-						     .priority = 3};
+						     .priority = BETWEEN};
 
 	stand_make(STAND_PORTS, 3, QUEUE_HIGH);
 	return weir_sched_queue_setup(sched, QUEUE_LOW, &low) +
@@ -152,8 +225,9 @@ setup(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(high_is_before_its_own), cmocka_unit_test(high_is_before_others)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(high_is_before_its_own),
+		cmocka_unit_test(high_is_before_others),
+		cmocka_unit_test(high_comes_where_nothing_was)};
 
 	return cmocka_run_group_tests_name(
 		"sched-interleave-move-higher", tests, setup, stand_teardown);
