@@ -197,8 +197,7 @@ struct seen {
 	uint32_t nb_absent;   /* looks since then, */
 	uint64_t absent_from; /* cycles: of which the first one was then */
 	uint32_t
-		polls_for_higher; /* nb_polls when it was looked at for what is of higher priority, */
-	bool is_overdue;          /* and had not changed since the last such look */
+		polls_for_higher; /* nb_polls when it was looked at for what is of higher priority */
 	uint64_t look_at;         /* cycles: not before */
 	uint64_t help_at;         /* cycles: not before, unless its owner is away */
 	uint64_t between;         /* cycles between two polls, when it was seen to come last */
@@ -335,8 +334,8 @@ struct builtin {
 	uint64_t move_pause;      /* cycles, since nobody answered last, */
 	uint64_t move_not_before; /* cycles: until then */
 	uint32_t nb_moves;        /* so often did flows change shards; written under all locks */
-	/* Where there are several priorities: shards that may have something. Set by who tells of it, cleared under all locks (move_flows.c), so
-	 * that nobody has to look for what is of higher priority in shards that have no flows any more. */
+	/* Where there are several priorities, and these are strict (tells_priorities()): shards that may have something. Set by who tells of it,
+	 * cleared under all locks (move_flows.c), so that nobody looks for what is of higher priority where no flows are any more. */
 	uint64_t announced;
 	uint64_t move_period; /* cycles: so long it is looked whether a move is worth its while */
 	int socket_id;        /* of its memory; -1: any */

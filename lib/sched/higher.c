@@ -23,43 +23,53 @@ is_too_early(struct builtin_port *port)
 }
 
 /*
- * Shards where something was told of. Where owners are given time nobody waits until others can see that he did, who may clear it
- * meanwhile (help.c): there one of all besides, in turn.
+ * Where owners are given time: shards where something was told of. Nobody waits until others can see that he did, who may clear it meanwhile
+ * (help.c): so one of all besides, in turn.
  */
 static uint64_t
-shards_told_of(struct builtin_port *port)
+shards_to_look_for_overdue(struct builtin_port *port)
 {
 	const struct builtin *builtin = port->builtin;
 
-	if (builtin->slack == 0)
-		return __atomic_load_n(&builtin->announced, __ATOMIC_ACQUIRE) &
-		       UINT64_MAX >> (64 - builtin->nb_shards);
+	if (++port->unasked_for_higher >= builtin->nb_shards)
+		port->unasked_for_higher = 0;
 	return __atomic_load_n(&builtin->waiting, __ATOMIC_RELAXED) |
 	       (uint64_t)1 << port->unasked_for_higher;
 }
 
-/*
- * Where owners are given time nobody tells of what is in their rings. What is there of one that has not come since the last look, which is as
- * long ago, goes to the lists, where others see of which priority it is.
- */
-static void
-look_for_overdue(struct builtin_port *port, struct shard **locked)
+/* Has its owner not come since it was looked at last, which is as long ago or longer? */
+static bool
+is_overdue(struct builtin_port *port, const struct shard *shard)
 {
-	struct builtin *builtin = port->builtin;
+	struct seen *seen = &port->seen[shard->id];
+	const uint32_t nb_polls = __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
+	const bool overdue = nb_polls == seen->polls_for_higher;
 
-	if (builtin->slack == 0)
-		return;
-	if (++port->unasked_for_higher >= builtin->nb_shards)
-		port->unasked_for_higher = 0;
-	for (uint64_t left = shards_told_of(port); left != 0; left &= left - 1) {
-		const unsigned int i = (unsigned int)__builtin_ctzll(left);
-		struct shard *shard = &builtin->shards[i];
-		struct seen *seen = &port->seen[i];
-		uint32_t nb_polls = __atomic_load_n(&shard->nb_polls, __ATOMIC_RELAXED);
+	seen->polls_for_higher = nb_polls;
+	return overdue;
+}
 
-		seen->is_overdue = nb_polls == seen->polls_for_higher;
-		seen->polls_for_higher = nb_polls;
-		if (!seen->is_overdue || (port->served >> i & 1) != 0 || rings_seem_empty(shard))
+/*
+ * Where owners are given time nobody tells of which priority it is what is in their rings. What is there of those that are overdue, and of
+ * its own, goes to the lists, where everybody sees that.
+ *
+ * @return these, of @among: what is there may be taken in front of what it has
+ */
+static uint64_t
+look_for_overdue(struct builtin_port *port, uint64_t among, struct shard **locked)
+{
+	uint64_t found = 0;
+
+	for (uint64_t left = shards_to_look_for_overdue(port) & among; left != 0;
+		left &= left - 1) {
+		struct shard *shard = &port->builtin->shards[__builtin_ctzll(left)];
+
+		if (shard_owner(shard) == port->base.id)
+			shard_polled(shard);
+		else if (!is_overdue(port, shard))
+			continue;
+		found |= left & -left;
+		if (rings_seem_empty(shard))
 			continue;
 		if (*locked != NULL)
 			shard_unlock(*locked);
@@ -69,14 +79,7 @@ look_for_overdue(struct builtin_port *port, struct shard **locked)
 		shard_drain_all(shard);
 		shard_unlock(shard);
 	}
-}
-
-/* From a shard, in front of what is its own: owners are given time. */
-static bool
-may_take_higher(const struct builtin_port *port, unsigned int shard)
-{
-	return port->builtin->slack == 0 || port->seen[shard].is_overdue ||
-	       (port->served >> shard & 1) != 0;
+	return found;
 }
 
 /* Its own, which nobody else has changed since while it has the lock. */
@@ -89,27 +92,33 @@ highest_own(struct builtin_port *port, uint64_t groups)
 	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
 }
 
-/* Of others that it may take from, the shard that has the highest priority, if that is higher than its own. @locked: it has its own one's lock. */
+/* Where it is told of whatever comes: where that was. */
+static uint64_t
+shards_announced(const struct builtin *builtin)
+{
+	if (builtin->slack != 0)
+		return UINT64_MAX;
+	return __atomic_load_n(&builtin->announced, __ATOMIC_ACQUIRE) &
+	       UINT64_MAX >> (64 - builtin->nb_shards);
+}
+
+/* Of these, the shard that has the highest priority, if that is higher than its own. @locked: it has its own one's lock. */
 static struct shard *
-highest_elsewhere(struct builtin_port *port, bool locked)
+highest_elsewhere(struct builtin_port *port, uint64_t shards, bool locked)
 {
 	struct builtin *builtin = port->builtin;
 	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
-	const uint64_t its_own = port->served & (uint64_t)1 << port->own_id;
 	uint32_t best = 1u << WEIR_SCHED_PRIORITIES;
 	struct shard *shard = NULL;
 
 	begin_to_look(port);
-	for (uint64_t left = shards_told_of(port) & ~its_own; left != 0; left &= left - 1) {
-		const unsigned int i = (unsigned int)__builtin_ctzll(left);
-		uint32_t there;
+	for (uint64_t left = shards & shards_announced(builtin); left != 0; left &= left - 1) {
+		struct shard *other = &builtin->shards[__builtin_ctzll(left)];
+		const uint32_t there = highest(other, groups);
 
-		if (!may_take_higher(port, i))
-			continue;
-		there = highest(&builtin->shards[i], groups);
 		if (there < best) {
 			best = there;
-			shard = &builtin->shards[i];
+			shard = other;
 		}
 	}
 	port->elsewhere_highest = best;
@@ -170,6 +179,7 @@ look_for_higher(
 	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
 {
 	const struct builtin *builtin = port->builtin;
+	uint64_t shards = ~(port->served & (uint64_t)1 << port->own_id); /* but for its own */
 	uint16_t got = 0;
 
 	begin_to_look(port); /* also where nothing is to be looked for */
@@ -179,9 +189,10 @@ look_for_higher(
 		forget_passed(port, *locked == port->own);
 	if (may_pass(port) == 0)
 		return 0;
-	look_for_overdue(port, locked);
+	if (builtin->slack != 0)
+		shards = look_for_overdue(port, shards, locked);
 	for (unsigned int tries = 0; tries < builtin->nb_shards && got == 0; tries++) {
-		struct shard *shard = highest_elsewhere(port, *locked == port->own);
+		struct shard *shard = highest_elsewhere(port, shards, *locked == port->own);
 
 		if (shard == NULL)
 			break;

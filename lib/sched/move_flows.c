@@ -386,7 +386,7 @@ has_something(const struct shard *shard)
 
 /*
  * All locks are had, and all has been told of. Shards that have nothing are not looked at any more for what is of high priority, until somebody
- * tells of something there. Who does so now, from outside, sees that the word was cleared, or is seen here.
+ * tells of something there. Who does so now, from outside, sees that the word was cleared, or what he put into a ring is seen here.
  */
 static void
 forget_empty(struct builtin *builtin)
@@ -401,7 +401,7 @@ forget_empty(struct builtin *builtin)
 	for (; empty != 0; empty &= empty - 1) {
 		const unsigned int i = (unsigned int)__builtin_ctzll(empty);
 
-		if (has_something(&builtin->shards[i]))
+		if (has_something(&builtin->shards[i]) || !rings_seem_empty(&builtin->shards[i]))
 			tell_announced(builtin, i);
 	}
 }

@@ -251,7 +251,8 @@ owner_turn(struct builtin_port *port)
 	if (owner != id && nb_groups(port->home, id) >= nb_groups(port->home, owner))
 		take_over(port, port->home, owner, false);
 	/* What waits in the next one is not counted as passed by what is taken of this one: it has its turn at once. */
-	if (!owner_stays(port) || port->builtin->sched->config.starvation_bound != 0)
+	if (!owner_stays(port) || (has_several_priorities(port->builtin) &&
+					  port->builtin->sched->config.starvation_bound != 0))
 		turn(port);
 	return shard_owner(port->own) == id;
 }

@@ -302,40 +302,39 @@ shards_take_turns(void **state)
 	}
 }
 
-#define SLACK_NS 5000
-#define LOW_NS   1000
+#define SLACK_NS     5000
+#define LOW_NS       1000
+#define SHORT_LOW_NS 250 /* so short that a port stays in a shard for some of them */
 
 /*
- * One event of high priority for port 0, which stands still, while port 1 has low ones, each of which takes it 1 us at least. @return how many
- * it takes before. By events: they are the fewer if this thread loses its CPU.
+ * One event of high priority comes while a port has low ones, each of which takes it so long at least. @return how many it takes before. By
+ * events: they are the fewer if this thread loses its CPU.
  */
 static unsigned int
-nb_low_before(unsigned int producer, uint8_t high)
+nb_low_before(
+	unsigned int port, unsigned int low_ns, unsigned int producer, uint8_t high, uint32_t flow)
 {
 	struct rte_event event;
 
-	/* It comes, has what is its, and then comes no more. */
-	st_idle(0);
-	st_new(producer, high, 0, 0);
+	st_new(producer, high, flow, 0);
 	for (unsigned int nb = 0;; nb++) {
 		const uint64_t began = weir_base_time_ns();
 
-		event = st_get_one(1);
+		event = st_get_one(port);
 		if (event.queue_id == high) {
-			st_release(1, event);
+			st_release(port, event);
 			return nb;
 		}
-		st_forward(1, event, 7);
-		while (weir_base_time_ns() - began < LOW_NS)
+		st_forward(port, event, 7);
+		while (weir_base_time_ns() - began < low_ns)
 			;
 	}
 }
 
-/* @nb_more: ports that nobody calls, and whose low ones are port 1's */
+/* Queues of priorities 0 to 7, of which the last one is of group 1; the last port is a producer. */
 static void
-high_ones_are_taken(unsigned int nb_more)
+make_with_slack(unsigned int producer)
 {
-	const unsigned int producer = 2 + nb_more;
 	struct weir_sched_config config = st_config(producer + 1, 8);
 
 	st_builtin_only();
@@ -344,18 +343,29 @@ high_ones_are_taken(unsigned int nb_more)
 	for (uint8_t p = 0; p < 7; p++)
 		st_queue(p, ATOMIC, p, 0);
 	st_queue(7, ATOMIC, 7, 1);
-	st_group(1, ((UINT64_C(1) << producer) - 1) & ~UINT64_C(1));
 	st_keep_all();
 	assert_int_equal(weir_sched_port_setup(st_sched, producer,
 				 &(struct weir_sched_port_config){.producer = true}),
 		0);
+}
+
+/* For port 0, which stands still, while port 1 has low ones. @nb_more: ports that nobody calls, and whose low ones are port 1's */
+static void
+high_ones_are_taken(unsigned int nb_more)
+{
+	const unsigned int producer = 2 + nb_more;
+
+	make_with_slack(producer);
+	st_group(1, ((UINT64_C(1) << producer) - 1) & ~UINT64_C(1));
 	st_start();
 	call_until(2, 1, nb_more + 1);
 	for (uint32_t flow = 0; flow < 16; flow++)
 		st_new(producer, 7, flow, 0);
 	for (unsigned int round = 0; round < 70; round++) {
-		unsigned int nb = nb_low_before(producer, (uint8_t)(round % 7));
+		unsigned int nb;
 
+		st_idle(0); /* it comes, has what is its, and then comes no more */
+		nb = nb_low_before(1, LOW_NS, producer, (uint8_t)(round % 7), 0);
 		/* One look sees that port 0 has come, the next one that it has not; and there are those in between. */
 		if (nb > 3 * SLACK_NS / LOW_NS)
 			fail_msg("%u low ones were taken before one of priority %u", nb, round % 7);
@@ -369,6 +379,29 @@ leaves_high_ones(void **state)
 {
 	high_ones_are_taken(0);
 	high_ones_are_taken(13);
+}
+
+/* The same of its own, that of ports that nobody calls: whichever of them it is whose turn it is. */
+static void
+has_its_high_ones(void **state)
+{
+	const unsigned int producer = 16;
+
+	make_with_slack(producer);
+	st_group(1, (UINT64_C(1) << producer) - 1);
+	st_start();
+	call_until(1, 0, producer - 1);
+	for (uint32_t flow = 0; flow < 64; flow++)
+		st_new(producer, 7, flow, 0);
+	for (unsigned int round = 0; round < 700; round++) {
+		unsigned int nb =
+			nb_low_before(0, SHORT_LOW_NS, producer, (uint8_t)(round % 7), round * 7);
+
+		if (nb > 2 * SLACK_NS / SHORT_LOW_NS)
+			fail_msg("%u low ones were taken before its own of priority %u", nb,
+				round % 7);
+	}
+	st_teardown(NULL);
 }
 
 /* Work of one thread, which calls one port: events in four flows of each shard go through two queues. @return ns for an event */
@@ -446,6 +479,7 @@ main(void)
 		TEST(group_moves),
 		TEST(shards_take_turns),
 		TEST(leaves_high_ones),
+		TEST(has_its_high_ones),
 		TEST(costs_nobody_anything),
 	};
 
