@@ -106,6 +106,7 @@ struct sched_shape {
 	unsigned int nb_idle; /* ports besides that nobody calls; ours only */
 	uint8_t types[SCHED_QUEUES];
 	bool priorities; /* queues have one each, the first one the highest, where the scheduler can */
+	unsigned int slack_ns; /* of these, ours */
 	enum sched_mode mode;
 	uint32_t
 		work_steps; /* that a worker computes for each event in each queue; not SCHED_OPEN */

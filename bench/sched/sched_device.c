@@ -74,7 +74,7 @@ create_one(struct sched_side *side, const char *backend, struct weir_sched **sch
 		.nb_queues = shape->nb_queues,
 		.nb_flows = SCHED_FLOWS,
 		.nb_events = SCHED_EVENTS,
-		.priority_slack_ns = shape->priorities ? SCHED_SLACK_NS : 0,
+		.priority_slack_ns = shape->slack_ns,
 		.socket_id = -1,
 	};
 	const struct weir_sched_port_config producer = {.producer = true};

@@ -16,18 +16,23 @@ static const struct {
 	const char *kind;
 	uint8_t type; /* of the first queue: the other one is atomic */
 	bool priorities;
+	unsigned int slack_ns;
 	unsigned int burst;
 } cases[] = {
-	{"idle-ports-b1", "two atomic queues", RTE_SCHED_TYPE_ATOMIC, false, 1},
-	{"idle-ports-b16", "two atomic queues", RTE_SCHED_TYPE_ATOMIC, false, 16},
+	{"idle-ports-b1", "two atomic queues", RTE_SCHED_TYPE_ATOMIC, false, 0, 1},
+	{"idle-ports-b16", "two atomic queues", RTE_SCHED_TYPE_ATOMIC, false, 0, 16},
 	{"idle-ports-ordered-b1", "an ordered and an atomic queue", RTE_SCHED_TYPE_ORDERED, false,
-		1},
+		0, 1},
 	{"idle-ports-ordered-b16", "an ordered and an atomic queue", RTE_SCHED_TYPE_ORDERED, false,
-		16},
-	{"idle-ports-priorities-b1", "two atomic queues of two priorities", RTE_SCHED_TYPE_ATOMIC,
-		true, 1},
-	{"idle-ports-priorities-b16", "two atomic queues of two priorities", RTE_SCHED_TYPE_ATOMIC,
-		true, 16},
+		0, 16},
+	{"idle-ports-priorities-b1", "two atomic queues of two priorities, slack 5 us",
+		RTE_SCHED_TYPE_ATOMIC, true, SCHED_SLACK_NS, 1},
+	{"idle-ports-priorities-b16", "two atomic queues of two priorities, slack 5 us",
+		RTE_SCHED_TYPE_ATOMIC, true, SCHED_SLACK_NS, 16},
+	{"idle-ports-strict-b1", "two atomic queues of two strict priorities",
+		RTE_SCHED_TYPE_ATOMIC, true, 0, 1},
+	{"idle-ports-strict-b16", "two atomic queues of two strict priorities",
+		RTE_SCHED_TYPE_ATOMIC, true, 0, 16},
 };
 
 #define NB_CASES (sizeof(cases) / sizeof(cases[0]))
@@ -89,6 +94,7 @@ add_sides(struct sched_turns *turns, size_t number)
 			.burst = cases[number].burst,
 			.nb_queues = 2,
 			.priorities = cases[number].priorities,
+			.slack_ns = cases[number].slack_ns,
 			.types = {cases[number].type, RTE_SCHED_TYPE_ATOMIC},
 			.mode = SCHED_PRODUCED};
 

@@ -64,6 +64,7 @@ static const struct open_case cases[] = {
 			.nb_queues = SCHED_CLASSES,
 			.types = {A, A, A, A, A, A, A, A},
 			.priorities = true,
+			.slack_ns = SCHED_SLACK_NS,
 			.mode = SCHED_OPEN,
 			.class_share = {SHARE, SHARE, SHARE, SHARE, SHARE, SHARE, SHARE, SHARE},
 			.class_ns = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000},

@@ -10,7 +10,7 @@ THROUGHPUT = [f"{kind}-{burst}{inside}" for kind in ("atomic", "parallel", "orde
               for inside in ("", "-inside")] + ["stages-2-b1", "stages-2-b16", "stages-4", "stages-4-inside"]
 LATENCY = ["hot-flow", "mixed-service", "latency-high"]
 SCALING = ["scaling", "scaling-own", "scaling-bare", "scaling-own-bare"]
-IDLE = [f"idle-ports{kind}-{burst}" for kind in ("", "-ordered", "-priorities") for burst in ("b1", "b16")]
+IDLE = [f"idle-ports{kind}-{burst}" for kind in ("", "-ordered", "-priorities", "-strict") for burst in ("b1", "b16")]
 # event_dsw has no ordered queues; by event_opdl events pass each queue once.
 PEERS = {"atomic-b16": {"event_dsw", "event_sw", "event_opdl"}, "ordered-b16": {"event_sw", "event_opdl"},
          "parallel-b1-inside": {"event_dsw", "event_sw"}}
