@@ -1,134 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stacks: their layout, guards that really fault, what they fall back to, high water, trimming. */
-#include "cmocka_all.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "coro_private.h"
-#include "refuse_test.h"
-#include "mappings.h"
-
-#define NB            5
-#define STACK         65536
-#define GUARD_INSTALL 102 /* MADV_GUARD_INSTALL, which headers may lack */
-
-/* In children, where cmocka's own must not go on with the next test. */
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition);            \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
+#include "memory_test.h"
 
 static const enum weir_coro_guard kinds[] = {
 	WEIR_CORO_GUARD_REGION, WEIR_CORO_GUARD_PAGE, WEIR_CORO_GUARD_CANARY};
-static size_t page;
-static char logged[4096];
-
-static void
-keep_log(void *arg, enum weir_base_log_level level, const char *module, const char *message)
-{
-	size_t length = strlen(logged);
-
-	snprintf(logged + length, sizeof(logged) - length, "%d %s: %s\n", level, module, message);
-}
-
-static void
-no_handlers(void)
-{
-	struct rlimit no_core = {0};
-
-	setrlimit(RLIMIT_CORE, &no_core);
-	signal(SIGSEGV, SIG_DFL);
-}
-
-/* Does a child that writes there, or reads, die of it? */
-static bool
-faults(volatile char *address, bool write_it)
-{
-	pid_t pid = fork();
-	int status = 0;
-
-	if (pid == 0) {
-		no_handlers();
-		if (write_it)
-			*address = 1;
-		else
-			(void)*address;
-		_exit(0);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		abort();
-	return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
-}
-
-/* An emulator says yes to all advice, whether it knows it or not. */
-static bool
-advice_is_heard(void)
-{
-	return madvise(NULL, 0, 9999) < 0;
-}
-
-/* Guards of a page: no byte of it can be had. */
-static bool
-region_here(void)
-{
-	char *trial = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	bool here = madvise(trial, page, GUARD_INSTALL) == 0 && faults(trial, true);
-
-	munmap(trial, page);
-	return here;
-}
 
 static bool
 have(enum weir_coro_guard kind)
 {
 	return kind != WEIR_CORO_GUARD_REGION || region_here();
-}
-
-/* A test in a process of its own. */
-#define CHILD(test)                                                                                \
-	{                                                                                          \
-		.name = #test, .test_func = in_child, .initial_state = (void *)(test)              \
-	}
-static void
-in_child(void **state)
-{
-	void (*run)(void) = (void (*)(void)) * state;
-	pid_t pid = fork();
-	int status = 0;
-
-	if (pid == 0) {
-		logged[0] = '\0';
-		run();
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT)
-		skip();
-	assert_int_equal(status, 0);
-}
-
-static size_t
-map_limit(void)
-{
-	FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
-	size_t limit;
-
-	if (file == NULL || fscanf(file, "%zu", &limit) != 1)
-		abort();
-	fclose(file);
-	return limit;
 }
 
 static struct coro_memory
@@ -411,12 +291,6 @@ high_water_without_files_too(void)
 	high_water_is_exact();
 }
 
-static bool
-all_zero(const char *at, size_t bytes)
-{
-	return at[0] == 0 && memcmp(at, at + 1, bytes - 1) == 0;
-}
-
 static void
 trim_gives_back(void **state)
 {
@@ -453,116 +327,6 @@ trim_gives_back(void **state)
 		}
 		coro_memory_fini(&memory);
 	}
-}
-
-/* The system calls themselves: sanitizers turn the functions into nothing. */
-static void
-locked_memory_has_pages(void)
-{
-	struct coro_memory memory;
-	char *stack;
-
-	if (syscall(SYS_mlockall, MCL_FUTURE | MCL_ONFAULT) < 0)
-		_exit(CANNOT);
-	CHECK(coro_memory_init(&memory, STACK, 0, NB, WEIR_CORO_GUARD_BEST, -1) == 0);
-	CHECK(memory.guard == WEIR_CORO_GUARD_PAGE);
-	CHECK(strstr(logged, "memory is locked") != NULL || !advice_is_heard());
-	CHECK(coro_memory_prepare(&memory, 1) == 0);
-	stack = coro_memory_stack(&memory, 1);
-	CHECK(faults(stack - 1, true));
-	CHECK(coro_memory_trim(&memory, 1) == 0 && coro_memory_high_water(&memory, 1) == 0);
-	memset(stack + 3 * page, 7, memory.stack_bytes - 3 * page);
-	CHECK(coro_memory_high_water(&memory, 1) == memory.stack_bytes - 3 * page);
-	CHECK(coro_memory_trim(&memory, 1) == 0);
-	CHECK(all_zero(stack, memory.stack_bytes));
-}
-
-static void
-memory_locked_later_has_pages(void)
-{
-	struct coro_memory memory;
-
-	if (!region_here())
-		_exit(CANNOT);
-	CHECK(coro_memory_init(&memory, STACK, 0, NB, WEIR_CORO_GUARD_REGION, -1) == 0);
-	CHECK(coro_memory_prepare(&memory, 0) == 0);
-	if (syscall(SYS_mlock2, memory.slots, memory.bytes, MLOCK_ONFAULT) < 0)
-		_exit(CANNOT);
-	for (size_t slot = 0; slot < 3; slot++) {
-		CHECK(slot == 0 || coro_memory_prepare(&memory, slot) == 0);
-		CHECK(faults(coro_memory_stack(&memory, slot) - 1, true));
-	}
-	coro_memory_tell(memory.weaker);
-	CHECK(strstr(logged, "1 coro: memory was locked") != NULL);
-	CHECK(strstr(strstr(logged, "was locked") + 1, "was locked") == NULL);
-}
-
-#define LOCKED 200 /* stacks, for 50 of which there are mappings */
-#define SPARE  1000
-
-/* All that the process may have but so many. */
-static void
-use_up_mappings(size_t but)
-{
-	size_t nb = map_limit() - mappings() - but;
-	char *all = mmap(
-		NULL, nb * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	CHECK(all != MAP_FAILED);
-	for (size_t i = 1; i < nb; i += 2)
-		if (mprotect(all + i * page, page, PROT_NONE) < 0)
-			_exit(CANNOT);
-}
-
-static void
-nothing(void)
-{
-}
-
-static void
-overflows(void)
-{
-	coro_memory_stack(&coro_classes[0].memory, weir_coro_self_id())[-1] ^= 1;
-}
-
-/* As a program has it that locks its memory when it has begun: who needs mappings after that finds some. */
-static void
-memory_locked_later_leaves_mappings(void)
-{
-	const struct coro_memory *memory = &coro_classes[0].memory;
-	struct weir_coro_class_stats stats;
-	struct weir_coro *coros[LOCKED];
-	const char *told;
-
-	if (!region_here() || map_limit() > 300000 || mappings() > map_limit() / 8)
-		_exit(CANNOT);
-	CHECK(weir_coro_init(4 * page, 0, 0, LOCKED, 0, 0, -1) == 0);
-	if (syscall(SYS_mlock2, memory->slots, memory->bytes, MLOCK_ONFAULT) < 0)
-		_exit(CANNOT);
-	use_up_mappings(1024 + 2 * 50);
-	for (size_t i = 0; i < LOCKED; i++)
-		CHECK((coros[i] = weir_coro_create(nothing)) != NULL);
-	CHECK(mappings() <= map_limit() - SPARE);
-	CHECK(weir_coro_class_look(0, &stats) == 0 && stats.guard == WEIR_CORO_GUARD_CANARY);
-	told = strstr(logged, "a canary only");
-	CHECK(told != NULL && strstr(told + 1, "a canary only") == NULL);
-	CHECK(faults(coro_memory_stack(memory, 0) - 1, true));
-	CHECK(!faults(coro_memory_stack(memory, LOCKED - 1) - 1, true));
-	for (size_t i = 0; i < LOCKED; i++) {
-		CHECK(coro_memory_intact(memory, i));
-		CHECK(weir_coro_destroy(coros[i]) == 0);
-	}
-	/* Those destroyed last come first. */
-	for (uint64_t i = 1; i <= 2; i++) {
-		CHECK((coros[0] = weir_coro_create(overflows)) != NULL);
-		weir_coro_resume(coros[0]);
-		CHECK(weir_coro_misuse(WEIR_CORO_MISUSE_OVERFLOW) == i);
-		CHECK(weir_coro_destroy(coros[0]) == 0);
-	}
-	weir_coro_trim(0);
-	CHECK(coro_memory_intact(memory, LOCKED - 1));
-	CHECK(!weir_coro_overflow_report(coro_memory_stack(memory, LOCKED - 1) - 1, -1));
-	weir_coro_cleanup();
 }
 
 static void
@@ -611,14 +375,6 @@ guards_have_owners(void **state)
 	coro_memory_fini(&memory);
 }
 
-static int
-begin(void **state)
-{
-	page = (size_t)sysconf(_SC_PAGESIZE);
-	weir_base_log_set_sink(keep_log, NULL);
-	return 0;
-}
-
 int
 main(void)
 {
@@ -636,9 +392,6 @@ main(void)
 		CHILD(high_water_is_exact),
 		CHILD(high_water_without_files_too),
 		cmocka_unit_test(trim_gives_back),
-		CHILD(locked_memory_has_pages),
-		CHILD(memory_locked_later_has_pages),
-		CHILD(memory_locked_later_leaves_mappings),
 		cmocka_unit_test(nodes_are_preferred),
 		cmocka_unit_test(guards_have_owners),
 	};
