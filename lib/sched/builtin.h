@@ -259,9 +259,10 @@ struct builtin_port {
 	struct weir_sched_stats counts __attribute__((aligned(64))); /* its thread writes */
 	uint64_t nb_enqueued[WEIR_SCHED_QUEUES_MAX], nb_dequeued[WEIR_SCHED_QUEUES_MAX];
 	uint64_t nb_looks, nb_sleeps, nb_taken_over, nb_moved;
-	uint64_t idle_since; /* cycles: it found nothing since */
-	uint64_t idle_from;  /* cycles: it has had nothing of its own since, or nearly so, */
-	uint64_t nb_own;     /* and so many before */
+	uint64_t longest_move; /* cycles that all others may have waited */
+	uint64_t idle_since;   /* cycles: it found nothing since */
+	uint64_t idle_from;    /* cycles: it has had nothing of its own since, or nearly so, */
+	uint64_t nb_own;       /* and so many before */
 	uint32_t asleep __attribute__((aligned(64))); /* others wake it, */
 	uint32_t is_wanted;                           /* or want it not to sleep next */
 	uint64_t

@@ -31,6 +31,7 @@ struct moving {
 	uint64_t going[NB_CLASSES / 64]; /* classes that leave it */
 	uint64_t others;                 /* shards, but for that one, whose locks it has, too */
 	uint32_t nb_lanes, nb_classes;
+	uint64_t longest; /* cycles that others may have had to wait, at most */
 	bool is_left;
 };
 
@@ -309,14 +310,20 @@ hand_over(struct moving *moving, unsigned int queue, uint32_t class)
 }
 
 static void
+hand_over_class(struct moving *moving, uint32_t class)
+{
+	for (unsigned int q = 0; q < moving->builtin->sched->config.nb_queues; q++)
+		if (is_leaving(moving, q, class))
+			hand_over(moving, q, class);
+}
+
+/* Only those that go are gone through: all ports wait. */
+static void
 hand_over_all(struct moving *moving)
 {
-	const struct builtin *builtin = moving->builtin;
-
-	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++)
-		for (uint32_t class = 0; class <= builtin->class_mask; class ++)
-			if (goes(moving, q, class))
-				hand_over(moving, q, class);
+	for (unsigned int i = 0; i < RTE_DIM(moving->going); i++)
+		for (uint64_t left = moving->going[i]; left != 0; left &= left - 1)
+			hand_over_class(moving, 64 * i + (uint32_t)__builtin_ctzll(left));
 }
 
 /* Beside a lock that it has: others never wait for a second one, so that most leave theirs soon. */
@@ -429,13 +436,21 @@ leave_now(struct moving *moving)
 static void
 leave(struct moving *moving, uint32_t nb_going)
 {
-	if (!drain_others(moving) || !lock_others(moving)) {
+	uint64_t begin;
+
+	if (!drain_others(moving)) {
+		moving->is_left = true;
+		return;
+	}
+	begin = weir_base_cycles();
+	if (!lock_others(moving)) {
 		moving->is_left = true;
 		return;
 	}
 	leave_now(moving);
 	moving->nb_classes += nb_going;
 	unlock(moving, moving->others);
+	moving->longest = RTE_MAX(moving->longest, weir_base_cycles() - begin);
 }
 
 /* What can of a shard's. No lock is held. */
@@ -470,5 +485,7 @@ move_now(struct builtin_port *port, const struct move_flows *flows)
 	if (moving.nb_classes == 0)
 		return moving.is_left ? MOVED_NONE : MOVED_ALL;
 	count(&port->nb_moved, moving.nb_classes);
+	if (moving.longest > port->longest_move)
+		__atomic_store_n(&port->longest_move, moving.longest, __ATOMIC_RELAXED);
 	return moving.is_left ? MOVED_SOME : MOVED_ALL;
 }

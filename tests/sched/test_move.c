@@ -67,6 +67,12 @@ nb_moved(void)
 	return st_xstat(WEIR_SCHED_PART_PORT, 1, "classes_moved");
 }
 
+static uint64_t
+longest_move(void)
+{
+	return st_xstat(WEIR_SCHED_PART_PORT, 1, "longest_move_ns");
+}
+
 /* Events of a flow, by their numbers, come at the second port only, which does not wait for who is away. */
 static void
 come_there(uint32_t first, uint32_t nb)
@@ -91,6 +97,7 @@ waits_for_who_enqueued(void **state)
 	assert_false(ask(flow)); /* one at a time */
 	go_on();
 	assert_int_equal(nb_moved(), 0);
+	assert_int_equal(longest_move(), 0);
 	assert_int_equal(shard_of(flow), ports[0]->home->id);
 	/* It knows with this one, which goes in under the lock, and so do the workers, who enqueued, too. */
 	st_new(PRODUCER, 0, flow, 1);
@@ -98,6 +105,7 @@ waits_for_who_enqueued(void **state)
 	st_idle(0);
 	go_on();
 	assert_int_equal(nb_moved(), 1);
+	assert_true(longest_move() > 0);
 	assert_int_equal(shard_of(flow), ports[1]->home->id);
 	for (uint32_t i = 2; i < 40; i++)
 		st_new(PRODUCER, 0, flow, i);
