@@ -334,7 +334,7 @@ struct builtin {
 	uint64_t gather_after;    /* cycles: who has not come for so long does not come soon */
 	uint64_t move_pause;      /* cycles, since nobody answered last, */
 	uint64_t move_not_before; /* cycles: until then */
-	uint32_t nb_moves;        /* so often did flows change shards; written under all locks */
+	uint32_t nb_moves;        /* so often did flows change shards: move_flows.c */
 	/* Where there are several priorities, and these are strict (tells_priorities()): shards that may have something. Set by who tells of it,
 	 * cleared under all locks (move_flows.c), so that nobody looks for what is of higher priority where no flows are any more. */
 	uint64_t announced;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * All have answered (move.c): flows go to the home shard of who moves, with what waits for them. To find what is ready of them all that is
- * ready in a shard is gone through: flows are moved seldom.
+ * All have answered (move.c): flows go to the home shard of who moves, with what waits for them:
  *
- * Meanwhile who moves has the locks of all shards. Here alone locks nest: others never wait for a second one, so who moves gets them all; or
- * gives up, for now, when it takes long: somebody may have lost the CPU with one of them.
+ *     lock of the shard that they leave     what is ready of them is set aside; all that is ready there is gone through for that
+ *     and those of all others               what is in rings goes to the lists; from now on what comes is for the new shard
+ *     of both shards, no others             what was set aside goes there, and what waits behind it
+ *
+ * Here alone locks nest: others never wait for a second one, so who moves gets them all; or gives up, for now, when it takes long: somebody may
+ * have lost the CPU with one of them.
  */
 
 #include <string.h>
@@ -30,6 +33,9 @@ struct moving {
 	struct shard *from;
 	uint64_t going[NB_CLASSES / 64]; /* classes that leave it */
 	uint64_t others;                 /* shards, but for that one, whose locks it has, too */
+	struct ready aside;              /* what was ready of those that go: that shard's nodes */
+	uint32_t last[WEIR_SCHED_PRIORITIES]
+		     [WEIR_SCHED_GROUPS_MAX]; /* in its lists, of what was gone through */
 	uint32_t nb_lanes, nb_classes;
 	uint64_t longest; /* cycles that others may have had to wait, at most */
 	bool is_left;
@@ -247,25 +253,73 @@ event_goes(const struct moving *moving, uint64_t word)
 }
 
 static void
-take_along_ready(struct moving *moving, unsigned int priority, unsigned int group)
+set_aside(struct moving *moving, uint32_t node)
 {
 	struct shard *from = moving->from;
-	struct ready *ready = &from->ready[priority][group];
-	uint32_t *link = &ready->first, node;
+	struct ready *aside = &moving->aside;
 
-	ready->last = NONE;
+	from->nb_ready--;
+	from->next[node] = NONE;
+	if (aside->first == NONE)
+		aside->first = node;
+	else
+		from->next[aside->last] = node;
+	aside->last = node;
+}
+
+/* From where that was done before on. */
+static void
+set_aside_of(struct moving *moving, struct ready *ready, uint32_t *last)
+{
+	struct shard *from = moving->from;
+	uint32_t *link = *last != NONE ? &from->next[*last] : &ready->first, node;
+
+	ready->last = *last;
 	while ((node = *link) != NONE) {
-		if (!event_goes(moving, from->events[node].event)) {
+		if (event_goes(moving, from->events[node].event)) {
+			*link = from->next[node];
+			set_aside(moving, node);
+		} else {
 			ready->last = node;
 			link = &from->next[node];
-			continue;
 		}
-		*link = from->next[node];
-		from->nb_ready--;
-		take_along_flow(moving, node);
 	}
-	if (ready->first == NONE)
-		clear_ready_group(from, priority, group);
+	*last = ready->last;
+}
+
+/* What is ready, and was not looked at before. Others are told that it is here until it is there: the words for lists that are empty now stay. */
+static void
+set_all_aside(struct moving *moving)
+{
+	struct shard *from = moving->from;
+
+	shard_share_next(from);
+	for (uint32_t p = from->ready_priorities; p != 0; p &= p - 1) {
+		const unsigned int priority = (unsigned int)__builtin_ctz(p);
+
+		for (uint64_t g = from->ready_groups[priority]; g != 0; g &= g - 1) {
+			const unsigned int group = (unsigned int)__builtin_ctzll(g);
+
+			set_aside_of(moving, &from->ready[priority][group],
+				&moving->last[priority][group]);
+		}
+	}
+}
+
+/* They do not go now. */
+static void
+put_back(struct moving *moving)
+{
+	struct shard *from = moving->from;
+	uint32_t node = moving->aside.first;
+
+	while (node != NONE) {
+		const uint32_t next = from->next[node];
+
+		from->next[node] = NONE;
+		shard_make_ready(from, node);
+		node = next;
+	}
 }
 
 /* What has passed those that wait has done so wherever they are. */
@@ -281,18 +335,37 @@ take_along_passed(struct moving *moving, unsigned int priority)
 		from->nb_passed[priority] = 0;
 }
 
-/* What waits for those that go. */
+/* Nothing may be left of a priority. */
+static void
+clear_empty(struct moving *moving, unsigned int priority)
+{
+	struct shard *from = moving->from;
+
+	for (uint64_t g = from->ready_groups[priority]; g != 0; g &= g - 1) {
+		const unsigned int group = (unsigned int)__builtin_ctzll(g);
+
+		if (from->ready[priority][group].first == NONE)
+			clear_ready_group(from, priority, group);
+	}
+}
+
+/* What was set aside, and what waits behind it. */
 static void
 take_all_along(struct moving *moving)
 {
 	struct shard *from = moving->from;
+	uint32_t node = moving->aside.first;
 
-	shard_share_next(from);
+	while (node != NONE) {
+		const uint32_t next = from->next[node];
+
+		take_along_flow(moving, node);
+		node = next;
+	}
 	for (uint32_t p = from->ready_priorities; p != 0; p &= p - 1) {
 		const unsigned int priority = (unsigned int)__builtin_ctz(p);
 
-		for (uint64_t g = from->ready_groups[priority]; g != 0; g &= g - 1)
-			take_along_ready(moving, priority, (unsigned int)__builtin_ctzll(g));
+		clear_empty(moving, priority);
 		take_along_passed(moving, priority);
 	}
 }
@@ -414,43 +487,74 @@ forget_empty(struct builtin *builtin)
 }
 
 /*
- * All locks are had. Who looks for what is of high priority in one shard after the other, without locks, may miss what goes from one of these to
- * another meanwhile: before it takes something else it sees by the number that flows have moved (look.h).
+ * Who looks for what is of high priority in one shard after the other, without locks, may miss what goes from one of these to another
+ * meanwhile, or a shard that was forgotten: before it takes something else it sees by the number that flows have moved (look.h), as
+ * what he found missing, or forgotten, was told after that.
  */
 static void
-leave_now(struct moving *moving)
+tell_moved(struct builtin *builtin)
+{
+	__atomic_store_n(&builtin->nb_moves, builtin->nb_moves + 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+/* All locks are had. The shard that they leave goes on telling what it had. */
+static void
+hand_over_now(struct moving *moving)
 {
 	struct builtin *builtin = moving->builtin;
 
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		shard_drain_rings(&builtin->shards[i]);
-	take_all_along(moving);
+	set_all_aside(moving);
 	hand_over_all(moving);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		shard_tell(&builtin->shards[i]);
 	forget_empty(builtin);
-	__atomic_store_n(&builtin->nb_moves, builtin->nb_moves + 1, __ATOMIC_RELEASE);
+	tell_moved(builtin);
 }
 
-/* Under the lock: so many that were chosen. */
+/* All locks are had: of both shards they are when this is over. What comes meanwhile waits for them. */
 static void
-leave(struct moving *moving, uint32_t nb_going)
+bring_over(struct moving *moving)
 {
-	uint64_t begin;
+	struct shard *to = moving->port->home;
 
-	if (!drain_others(moving)) {
-		moving->is_left = true;
-		return;
-	}
-	begin = weir_base_cycles();
-	if (!lock_others(moving)) {
-		moving->is_left = true;
-		return;
-	}
-	leave_now(moving);
-	moving->nb_classes += nb_going;
-	unlock(moving, moving->others);
+	take_all_along(moving);
+	shard_tell(to);
+	tell_moved(moving->builtin);
+	shard_unlock(to);
+}
+
+/* @return false: as lock_others() */
+static bool
+hand_over_soon(struct moving *moving)
+{
+	const uint64_t begin = weir_base_cycles();
+
+	if (!lock_others(moving))
+		return false;
+	hand_over_now(moving);
+	unlock(moving, moving->others & ~moving->port->home_bit);
 	moving->longest = RTE_MAX(moving->longest, weir_base_cycles() - begin);
+	return true;
+}
+
+/* Under the lock: what was chosen. @return false: not now */
+static bool
+leave(struct moving *moving)
+{
+	moving->aside = (struct ready){0};
+	memset(moving->last, 0, sizeof(moving->last));
+	if (!drain_others(moving))
+		return false;
+	set_all_aside(moving);
+	if (!hand_over_soon(moving)) {
+		put_back(moving);
+		return false;
+	}
+	bring_over(moving);
+	return true;
 }
 
 /* What can of a shard's. No lock is held. */
@@ -466,8 +570,10 @@ leave_shard(struct moving *moving)
 	shard_take_back(moving->from, false);
 	shard_drain_rings(moving->from);
 	nb_going = choose(moving);
-	if (nb_going > 0)
-		leave(moving, nb_going);
+	if (nb_going > 0 && leave(moving))
+		moving->nb_classes += nb_going;
+	else if (nb_going > 0)
+		moving->is_left = true;
 	shard_unlock(moving->from);
 }
 
@@ -485,7 +591,7 @@ move_now(struct builtin_port *port, const struct move_flows *flows)
 	if (moving.nb_classes == 0)
 		return moving.is_left ? MOVED_NONE : MOVED_ALL;
 	count(&port->nb_moved, moving.nb_classes);
-	if (moving.longest > port->longest_move)
-		__atomic_store_n(&port->longest_move, moving.longest, __ATOMIC_RELAXED);
+	__atomic_store_n(
+		&port->longest_move, RTE_MAX(port->longest_move, moving.longest), __ATOMIC_RELAXED);
 	return moving.is_left ? MOVED_SOME : MOVED_ALL;
 }

@@ -97,8 +97,8 @@ shard_unlock(struct shard *shard)
 		shard_wake_helper(shard);
 }
 
-static void
-make_ready(struct shard *shard, uint32_t node)
+void
+shard_make_ready(struct shard *shard, uint32_t node)
 {
 	struct builtin *builtin = shard->builtin;
 	uint64_t word = shard->events[node].event;
@@ -124,13 +124,13 @@ shard_arrive(struct shard *shard, const struct rte_event *event)
 	struct lane *lane;
 
 	if (type != RTE_SCHED_TYPE_ATOMIC) {
-		make_ready(shard, node);
+		shard_make_ready(shard, node);
 		return;
 	}
 	lane = event_lane(shard->builtin, event->event, type);
 	if (lane->state == LANE_IDLE) {
 		lane->state = LANE_READY;
-		make_ready(shard, node);
+		shard_make_ready(shard, node);
 		return;
 	}
 	if (lane->first == NONE)
@@ -290,7 +290,7 @@ shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner)
 	if (by_owner && can_go_on(shard))
 		shard->next_of_owner = node;
 	else
-		make_ready(shard, node);
+		shard_make_ready(shard, node);
 }
 
 /*
@@ -316,7 +316,7 @@ void
 shard_share_next(struct shard *shard)
 {
 	if (shard->next_of_owner != NONE)
-		make_ready(shard, shard->next_of_owner);
+		shard_make_ready(shard, shard->next_of_owner);
 	shard->next_of_owner = NONE;
 }
 

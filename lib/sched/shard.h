@@ -20,6 +20,8 @@ void shard_tell(struct shard *shard); /* others of what it has, as shard_unlock(
 /* No lock is held. The shard of this event's flow: locked, and what is in its rings goes to the lists. */
 struct shard *shard_lock_drained(struct builtin *builtin, uint64_t word);
 void shard_take_back_some(struct shard *shard, bool by_owner);
+void shard_make_ready(
+	struct shard *shard, uint32_t node); /* of a flow that nobody holds, or has none */
 void shard_arrive(struct shard *shard, const struct rte_event *event);
 uint32_t shard_look_at_ring(struct shard *shard, struct ring *ring); /* how many more there are */
 uint32_t shard_look(struct shard *shard);          /* at all rings: how many more there are */
@@ -220,7 +222,7 @@ seems_ready(const struct shard *shard, unsigned int priority, uint64_t groups)
 static inline uint32_t
 seem_ready(const struct shard *shard, uint64_t groups)
 {
-	uint32_t left = __atomic_load_n(&shard->priorities_hint, __ATOMIC_RELAXED);
+	uint32_t left = __atomic_load_n(&shard->priorities_hint, __ATOMIC_ACQUIRE);
 
 	/* Mostly a port serves the groups of all queues: one line less to read that the owner writes. */
 	if ((shard->all_groups & ~groups) == 0)

@@ -243,6 +243,13 @@ while_others_come(void **state)
 	run(init, 1, 2, sender, mover_after_owner, NULL);
 }
 
+/* One comes by the old way, the next one by the new way. */
+static void
+while_it_was_asked_before(void **state)
+{
+	run(init_asked, 1, 2, sender, mover_that_asked, NULL);
+}
+
 static void
 while_events_go_on(void **state)
 {
@@ -274,9 +281,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(while_the_first_ones_come),
-		cmocka_unit_test(while_others_come), cmocka_unit_test(while_events_go_on),
-		cmocka_unit_test(while_it_is_taken_over), cmocka_unit_test(while_all_work),
-		cmocka_unit_test(while_events_are_sent_there)};
+		cmocka_unit_test(while_others_come), cmocka_unit_test(while_it_was_asked_before),
+		cmocka_unit_test(while_events_go_on), cmocka_unit_test(while_it_is_taken_over),
+		cmocka_unit_test(while_all_work), cmocka_unit_test(while_events_are_sent_there)};
 
 	return cmocka_run_group_tests_name("sched-interleave-move", tests, NULL, NULL);
 }

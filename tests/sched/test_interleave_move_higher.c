@@ -102,7 +102,7 @@ mover_under_locks(void)
 
 	shard_lock(moving.from);
 	if (lock_others(&moving)) {
-		leave_now(&moving);
+		hand_over_now(&moving);
 		unlock(&moving, moving.others);
 	}
 	shard_unlock(moving.from);
