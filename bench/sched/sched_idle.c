@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What ports that nobody calls cost those that work: two workers, without any such port, and beside some, all in turns. */
+/*
+ * What ports that nobody calls cost those that work: two workers, without any such port, and beside some, all in turns. Their flows move; all
+ * ports wait while that is done.
+ */
 
 #include <stdio.h>
+#include <string.h>
 
 #include "sched_bench.h"
 
@@ -52,6 +56,24 @@ sched_idle_wanted(const struct bench_options *options)
 	return BENCH_ANY_WANTED(options, cases);
 }
 
+/* So long all ports waited at most while flows moved, since the side was made. */
+static double
+longest_move_us(const struct sched_side *side)
+{
+	struct weir_sched_xstat xstats[64];
+	uint64_t longest = 0;
+
+	for (unsigned int port = 0; port < WORKERS + side->shape.nb_idle; port++) {
+		const int nb = weir_sched_xstats(
+			side->sched, WEIR_SCHED_PART_PORT, port, xstats, RTE_DIM(xstats));
+
+		for (int i = 0; i < RTE_MIN(nb, (int)RTE_DIM(xstats)); i++)
+			if (strcmp(xstats[i].name, "longest_move_ns") == 0)
+				longest = RTE_MAX(longest, xstats[i].value);
+	}
+	return (double)longest / 1e3;
+}
+
 static void
 report_case(struct sched_turns *turns, size_t number)
 {
@@ -61,17 +83,19 @@ report_case(struct sched_turns *turns, size_t number)
 
 	bench_say(turns->report,
 		"\n%s: two workers, %s, bursts of %u, beside ports that nobody calls\n\n"
-		"  %12s%12s%12s\n",
+		"  %12s%12s%12s%20s\n",
 		cases[number].name, cases[number].kind, cases[number].burst, "idle ports", "Mev/s",
-		"ratio");
+		"ratio", "longest move, us");
 	for (unsigned int s = 0; s < turns->nb_sides; s++) {
 		const double rate = SCHED_MEDIAN(turns, s, rate), ratio = rate / alone;
+		const double longest = longest_move_us(turns->sides[s]);
 
 		least = RTE_MIN(least, ratio);
-		bench_say(turns->report, "  %12u%12.2f%12.2f\n", nb_idle[s], rate / 1e6, ratio);
-		json_array_append_new(
-			sides, json_pack("{s:i, s:f, s:f}", "idle_ports", (int)nb_idle[s],
-				       "mev_per_s", rate / 1e6, "ratio", ratio));
+		bench_say(turns->report, "  %12u%12.2f%12.2f%20.1f\n", nb_idle[s], rate / 1e6,
+			ratio, longest);
+		json_array_append_new(sides, json_pack("{s:i, s:f, s:f, s:f}", "idle_ports",
+						     (int)nb_idle[s], "mev_per_s", rate / 1e6,
+						     "ratio", ratio, "longest_move_us", longest));
 	}
 	bench_say(turns->report, "  to reach: %.2f  %s\n", LEAST,
 		least >= LEAST ? "reached" : "short");

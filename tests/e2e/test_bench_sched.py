@@ -123,4 +123,5 @@ def test_idle_ports(case):
     assert [side["idle_ports"] for side in row["sides"]] == [0, 2, 30]
     for side in row["sides"]:
         assert side["ratio"] == pytest.approx(side["mev_per_s"] / row["sides"][0]["mev_per_s"], rel=1e-3)
+        assert side["longest_move_us"] >= 0
     assert row["reached"] == (row["least_ratio"] >= row["target"])
