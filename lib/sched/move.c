@@ -12,8 +12,8 @@
  *     all have answered                under all locks: the rings are emptied, so that all that went the old way, and what followed from
  *                                      events of these flows, is in the lists that it is for; what follows next may be sent by others.
  *                                      Classes of which no flow is held, and no ordered event is out, are the other shard's from
- *                                      then on, with what waits for them. What follows from ordered events is sent by shards, under
- *                                      their locks: not meanwhile
+ *                                      then on; what waits for them is brought along under the locks of both. What follows from
+ *                                      ordered events is sent by shards, under their locks: not meanwhile
  *     builtin->move names none         each port uses rings again when it enqueues next
  *
  * Who has not enqueued since the start need not answer: its first call makes itself known, and then reads the word, while who moves writes

@@ -287,7 +287,7 @@ set_aside_of(struct moving *moving, struct ready *ready, uint32_t *last)
 	*last = ready->last;
 }
 
-/* What is ready, and was not looked at before. Others are told that it is here until it is there: the words for lists that are empty now stay. */
+/* What is ready, and was not looked at before. Others are told that it is here until it is there: words for lists that are empty now stay. */
 static void
 set_all_aside(struct moving *moving)
 {
@@ -362,7 +362,13 @@ take_all_along(struct moving *moving)
 		take_along_flow(moving, node);
 		node = next;
 	}
-	for (uint32_t p = from->ready_priorities; p != 0; p &= p - 1) {
+}
+
+/* All that is there is of flows that stay. */
+static void
+clear_all_empty(struct moving *moving)
+{
+	for (uint32_t p = moving->from->ready_priorities; p != 0; p &= p - 1) {
 		const unsigned int priority = (unsigned int)__builtin_ctz(p);
 
 		clear_empty(moving, priority);
@@ -438,7 +444,7 @@ lock_others(struct moving *moving)
 	return true;
 }
 
-/* Most of what has to go to the lists does so while others wait for two locks at most. @return false: as lock_others() */
+/* Most of what has to go to the lists, and aside, does so while others wait for two locks at most. @return false: as lock_others() */
 static bool
 drain_others(struct moving *moving)
 {
@@ -454,6 +460,8 @@ drain_others(struct moving *moving)
 		shard_drain_rings(shard);
 		shard_unlock(shard);
 	}
+	shard_drain_rings(moving->from);
+	set_all_aside(moving);
 	return true;
 }
 
@@ -488,8 +496,8 @@ forget_empty(struct builtin *builtin)
 
 /*
  * Who looks for what is of high priority in one shard after the other, without locks, may miss what goes from one of these to another
- * meanwhile, or a shard that was forgotten: before it takes something else it sees by the number that flows have moved (look.h), as
- * what he found missing, or forgotten, was told after that.
+ * meanwhile: under the lock of what it takes something else from, it sees by the number that flows have moved (look.h). So the number changes
+ * before anything that it missed by can be seen there; or all locks are had.
  */
 static void
 tell_moved(struct builtin *builtin)
@@ -514,7 +522,11 @@ hand_over_now(struct moving *moving)
 	tell_moved(builtin);
 }
 
-/* All locks are had: of both shards they are when this is over. What comes meanwhile waits for them. */
+/*
+ * The locks of both shards are had; when this is over, of the one that they leave. Others see what goes there first, then that it is not here any
+ * more; who has seen it here after that, and not there as it was of no higher priority than what is here, must not have the lock of this one
+ * before the number changed once more.
+ */
 static void
 bring_over(struct moving *moving)
 {
@@ -522,6 +534,9 @@ bring_over(struct moving *moving)
 
 	take_all_along(moving);
 	shard_tell(to);
+	tell_moved(moving->builtin);
+	clear_all_empty(moving);
+	shard_tell(moving->from);
 	tell_moved(moving->builtin);
 	shard_unlock(to);
 }
@@ -546,10 +561,8 @@ leave(struct moving *moving)
 {
 	moving->aside = (struct ready){0};
 	memset(moving->last, 0, sizeof(moving->last));
-	if (!drain_others(moving))
-		return false;
 	set_all_aside(moving);
-	if (!hand_over_soon(moving)) {
+	if (!drain_others(moving) || !hand_over_soon(moving)) {
 		put_back(moving);
 		return false;
 	}

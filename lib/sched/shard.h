@@ -215,7 +215,7 @@ clear_ready_group(struct shard *shard, unsigned int priority, unsigned int group
 static inline bool
 seems_ready(const struct shard *shard, unsigned int priority, uint64_t groups)
 {
-	return (__atomic_load_n(&shard->ready_groups[priority], __ATOMIC_RELAXED) & groups) != 0;
+	return (__atomic_load_n(&shard->ready_groups[priority], __ATOMIC_ACQUIRE) & groups) != 0;
 }
 
 /* The priorities of what seems to be ready for these groups, from the highest one on. Anybody. */

@@ -30,7 +30,8 @@ enum { QUEUE_LOW, QUEUE_HIGH, QUEUE_BETWEEN };
 enum { HIGH = 0, BETWEEN = 3, LOW = 5 };
 enum { MOVER, LOOKER, OWNER };
 
-static bool is_something_between, is_in_ring, comes_late, has_come;
+static bool is_something_between, is_in_ring, comes_late, has_come, are_other_groups;
+static unsigned int looking = LOOKER; /* port */
 static unsigned int nb_nothing, nb_moved, nb_late;
 
 /* It is in the lists of a port's shard; or, of high priority, in a ring, so that who moves it takes it from there. */
@@ -65,23 +66,37 @@ forget_all(void)
 	builtin->announced = 0;
 }
 
-static void
-init(void)
-{
-	struct move_flows flows = {.of = MOVE_OF_ANY};
+static struct move_flows flows;
 
+/* What there is; and which flows are to go. */
+static void
+init_events(void)
+{
 	stand_start((1u << STAND_PORTS) - 1);
 	builtin->move_patience = INT64_MAX / 4;
 	builtin->may_fence = false;
+	/* Whose own shard it leaves, takes what is left there only if that is not below what went, unless a bound may have it so. */
+	sched->config.starvation_bound = looking == OWNER ? 1000 : 0;
+	/* Of queues that these ports do not serve: they ask for which groups there is something. */
+	for (unsigned int i = 0; are_other_groups && i < builtin->nb_shards; i++)
+		builtin->shards[i].all_groups |= 4;
 	forget_all();
-	bring(QUEUE_LOW, LOOKER);
+	if (looking == LOOKER)
+		bring(QUEUE_LOW, LOOKER);
 	if (is_something_between)
 		bring(QUEUE_BETWEEN, OWNER);
 	has_come = false;
 	if (!comes_late)
 		bring(QUEUE_HIGH, OWNER);
+	flows.of = MOVE_OF_ANY;
 	flows.from = (uint8_t)ports[OWNER]->home->id;
 	flows.class = (uint8_t)flow_class(builtin, stand_flow_in(QUEUE_HIGH, flows.from));
+}
+
+static void
+init(void)
+{
+	init_events();
 	CHECK(move_ask(ports[MOVER], flows));
 	move_answer(ports[OWNER]);
 }
@@ -91,6 +106,33 @@ mover(void)
 {
 	for (unsigned int i = 0; i < 2 && ports[MOVER]->move.own != 0; i++)
 		move_go_on(ports[MOVER]);
+}
+
+static struct moving handed_over;
+
+/* All that is done under all locks is done, and the locks of both shards are had. */
+static void
+init_handed_over(void)
+{
+	init_events();
+	handed_over = (struct moving){.builtin = builtin,
+		.port = ports[MOVER],
+		.flows = &flows,
+		.groups = groups_of(ports[MOVER]),
+		.from = ports[OWNER]->home};
+	shard_lock(handed_over.from);
+	shard_drain_rings(handed_over.from);
+	CHECK(choose(&handed_over) == 1);
+	set_all_aside(&handed_over);
+	CHECK(hand_over_soon(&handed_over));
+}
+
+static void
+mover_after_that(void)
+{
+	bring_over(&handed_over);
+	shard_unlock(handed_over.from);
+	ports[MOVER]->nb_moved++;
 }
 
 /* All that is done under all locks, and nothing else. */
@@ -114,7 +156,7 @@ get(uint8_t queue)
 {
 	struct rte_event event;
 
-	if (weir_sched_dequeue(&ports[LOOKER]->base, &event, 1) == 0)
+	if (weir_sched_dequeue(&ports[looking]->base, &event, 1) == 0)
 		return false;
 	CHECK(event.queue_id == queue);
 	return true;
@@ -132,19 +174,20 @@ check(void)
 {
 	nb_moved += ports[MOVER]->nb_moved > 0;
 	ports[MOVER]->nb_moved = 0;
-	if (ports[LOOKER]->nb_held == 0)
+	if (ports[looking]->nb_held == 0)
 		CHECK(get(QUEUE_HIGH));
 	if (is_something_between)
 		CHECK(get(QUEUE_BETWEEN));
-	CHECK(get(QUEUE_LOW));
+	if (looking == LOOKER)
+		CHECK(get(QUEUE_LOW));
 }
 
 static void
-run(bool between, bool in_ring)
+run_from(void (*from)(void), void (*mover_from)(void), bool between, bool in_ring)
 {
-	const struct interleave interleave = {.init = init,
+	const struct interleave interleave = {.init = from,
 		.nb_actors = 2,
-		.actors = {mover, looker},
+		.actors = {mover_from, looker},
 		.check = check,
 		.most_interruptions = 2,
 		.least = 50};
@@ -160,17 +203,35 @@ run(bool between, bool in_ring)
 }
 
 static void
+run_all(bool between)
+{
+	for (unsigned int i = 0; i < 4; i++) {
+		are_other_groups = i / 2 == 1;
+		run_from(init, mover, between, i % 2 == 1);
+		run_from(init_handed_over, mover_after_that, between, i % 2 == 1);
+	}
+	are_other_groups = false;
+}
+
+static void
 high_is_before_its_own(void **state)
 {
-	run(false, false);
-	run(false, true);
+	run_all(false);
 }
 
 static void
 high_is_before_others(void **state)
 {
-	run(true, false);
-	run(true, true);
+	run_all(true);
+}
+
+/* The port looks whose own it was, and has something lower. */
+static void
+high_that_leaves_is_before_what_stays(void **state)
+{
+	looking = OWNER;
+	run_all(true);
+	looking = LOOKER;
 }
 
 static void
@@ -227,6 +288,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(high_is_before_its_own),
 		cmocka_unit_test(high_is_before_others),
+		cmocka_unit_test(high_that_leaves_is_before_what_stays),
 		cmocka_unit_test(high_comes_where_nothing_was)};
 
 	return cmocka_run_group_tests_name(
