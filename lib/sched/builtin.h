@@ -36,7 +36,8 @@
  *                                              higher.c, help.c, steal.c (other shards)
  *      owner.c     who serves which shard      held.h, give_up.h what ports hold
  *      move.c      flows that change shards,   move_when.c       when,
- *                  with move_flows.c           gather.c          and where to, when ports do not come
+ *                  with move_flows.c,          gather.c          and where to, when ports do not come
+ *                  move_waiting.c
  *      credit.c, switch.c, sleep.c, builtin_stats.c
  */
 

@@ -16,30 +16,13 @@
 #include <rte_pause.h>
 
 #include "look.h"
-#include "move.h"
+#include "move_flows.h"
 
 /* Lanes that go at a time, at most: they are gone through under a lock. */
 #define LANES_MAX 4096
 
 /* Another lock is waited for so long. */
 #define LOCK_SPINS 200
-
-/* A move: from a shard, to a port's home one. */
-struct moving {
-	struct builtin *builtin;
-	const struct builtin_port *port;
-	const struct move_flows *flows;
-	uint64_t groups; /* that the port serves: what is of others stays */
-	struct shard *from;
-	uint64_t going[NB_CLASSES / 64]; /* classes that leave it */
-	uint64_t others;                 /* shards, but for that one, whose locks it has, too */
-	struct ready aside;              /* what was ready of those that go: that shard's nodes */
-	uint32_t last[WEIR_SCHED_PRIORITIES]
-		     [WEIR_SCHED_GROUPS_MAX]; /* in its lists, of what was gone through */
-	uint32_t nb_lanes, nb_classes;
-	uint64_t longest; /* cycles that others may have had to wait, at most */
-	bool is_left;
-};
 
 static uint32_t
 lanes_in_class(const struct builtin *builtin)
@@ -61,30 +44,6 @@ has_type(const struct builtin *builtin, unsigned int queue, uint8_t type)
 {
 	return builtin->queues[queue].type == type ||
 	       builtin->queues[queue].type == WEIR_SCHED_TYPE_BY_EVENT;
-}
-
-/* Is a queue in use, so that it is known where its flows are, and does a port that serves these groups have them? */
-static bool
-is_usable(const struct builtin *builtin, unsigned int queue, uint64_t groups)
-{
-	return __atomic_load_n(&builtin->queues[queue].state, __ATOMIC_ACQUIRE) == QUEUE_USED &&
-	       (groups >> builtin->queues[queue].group & 1) != 0;
-}
-
-/* Of such a queue: where its flows of a class are. */
-static unsigned int
-where(const struct builtin *builtin, unsigned int queue, uint32_t class)
-{
-	return __atomic_load_n(&builtin->shard_of[queue][class], __ATOMIC_RELAXED);
-}
-
-/* Likewise: do those that are in this shard go? */
-static bool
-is_of(const struct builtin *builtin, const struct move_flows *flows, unsigned int queue,
-	uint32_t class, unsigned int shard)
-{
-	return flows->of == MOVE_OF_ANY ? class == flows->class && shard == flows->from
-					: builtin->divided[queue][class] == flows->of;
 }
 
 static uint64_t
@@ -118,24 +77,6 @@ bool
 move_are_elsewhere(const struct builtin_port *port, const struct move_flows *flows)
 {
 	return shards_with(port, flows) != 0;
-}
-
-/* Are a queue's flows of a class among those that move, and in the shard that they leave? */
-static bool
-is_leaving(const struct moving *moving, unsigned int queue, uint32_t class)
-{
-	const struct builtin *builtin = moving->builtin;
-
-	return is_usable(builtin, queue, moving->groups) &&
-	       where(builtin, queue, class) == moving->from->id &&
-	       is_of(builtin, moving->flows, queue, class, moving->from->id);
-}
-
-static bool
-goes(const struct moving *moving, unsigned int queue, uint32_t class)
-{
-	return (moving->going[class / 64] >> class % 64 & 1) != 0 &&
-	       is_leaving(moving, queue, class);
 }
 
 static bool
@@ -208,172 +149,6 @@ choose(struct moving *moving)
 	for (unsigned int i = 0; i < RTE_DIM(moving->going); i++)
 		nb += (uint32_t)__builtin_popcountll(moving->going[i]);
 	return nb;
-}
-
-/* By the node that it has there. */
-static void
-take_along(struct moving *moving, uint32_t node)
-{
-	const struct rte_event event = event_load(&moving->from->events[node]);
-
-	node_put(moving->from, node);
-	shard_arrive(moving->port->home, &event);
-}
-
-/* An event that was ready: of an atomic flow the first one, which those behind it follow. */
-static void
-take_along_flow(struct moving *moving, uint32_t node)
-{
-	const struct shard *from = moving->from;
-	const uint64_t word = from->events[node].event;
-	uint32_t next = NONE;
-
-	if (event_type(moving->builtin, word) == RTE_SCHED_TYPE_ATOMIC) {
-		struct lane *lane = event_lane(moving->builtin, word, RTE_SCHED_TYPE_ATOMIC);
-
-		next = lane->first;
-		*lane = (struct lane){0};
-	}
-	take_along(moving, node);
-	while (next != NONE) {
-		node = next;
-		next = from->next[node];
-		take_along(moving, node);
-	}
-}
-
-static bool
-event_goes(const struct moving *moving, uint64_t word)
-{
-	const struct builtin *builtin = moving->builtin;
-
-	return event_type(builtin, word) != RTE_SCHED_TYPE_PARALLEL &&
-	       goes(moving, word_queue(word),
-		       flow_class(builtin, word_flow(word) & builtin->flow_mask));
-}
-
-static void
-set_aside(struct moving *moving, uint32_t node)
-{
-	struct shard *from = moving->from;
-	struct ready *aside = &moving->aside;
-
-	from->nb_ready--;
-	from->next[node] = NONE;
-	if (aside->first == NONE)
-		aside->first = node;
-	else
-		from->next[aside->last] = node;
-	aside->last = node;
-}
-
-/* From where that was done before on. */
-static void
-set_aside_of(struct moving *moving, struct ready *ready, uint32_t *last)
-{
-	struct shard *from = moving->from;
-	uint32_t *link = *last != NONE ? &from->next[*last] : &ready->first, node;
-
-	ready->last = *last;
-	while ((node = *link) != NONE) {
-		if (event_goes(moving, from->events[node].event)) {
-			*link = from->next[node];
-			set_aside(moving, node);
-		} else {
-			ready->last = node;
-			link = &from->next[node];
-		}
-	}
-	*last = ready->last;
-}
-
-/* What is ready, and was not looked at before. Others are told that it is here until it is there: words for lists that are empty now stay. */
-static void
-set_all_aside(struct moving *moving)
-{
-	struct shard *from = moving->from;
-
-	shard_share_next(from);
-	for (uint32_t p = from->ready_priorities; p != 0; p &= p - 1) {
-		const unsigned int priority = (unsigned int)__builtin_ctz(p);
-
-		for (uint64_t g = from->ready_groups[priority]; g != 0; g &= g - 1) {
-			const unsigned int group = (unsigned int)__builtin_ctzll(g);
-
-			set_aside_of(moving, &from->ready[priority][group],
-				&moving->last[priority][group]);
-		}
-	}
-}
-
-/* They do not go now. */
-static void
-put_back(struct moving *moving)
-{
-	struct shard *from = moving->from;
-	uint32_t node = moving->aside.first;
-
-	while (node != NONE) {
-		const uint32_t next = from->next[node];
-
-		from->next[node] = NONE;
-		shard_make_ready(from, node);
-		node = next;
-	}
-}
-
-/* What has passed those that wait has done so wherever they are. */
-static void
-take_along_passed(struct moving *moving, unsigned int priority)
-{
-	struct shard *from = moving->from, *to = moving->port->home;
-
-	if ((to->ready_priorities >> priority & 1) != 0)
-		to->nb_passed[priority] =
-			RTE_MAX(to->nb_passed[priority], from->nb_passed[priority]);
-	if ((from->ready_priorities >> priority & 1) == 0)
-		from->nb_passed[priority] = 0;
-}
-
-/* Nothing may be left of a priority. */
-static void
-clear_empty(struct moving *moving, unsigned int priority)
-{
-	struct shard *from = moving->from;
-
-	for (uint64_t g = from->ready_groups[priority]; g != 0; g &= g - 1) {
-		const unsigned int group = (unsigned int)__builtin_ctzll(g);
-
-		if (from->ready[priority][group].first == NONE)
-			clear_ready_group(from, priority, group);
-	}
-}
-
-/* What was set aside, and what waits behind it. */
-static void
-take_all_along(struct moving *moving)
-{
-	struct shard *from = moving->from;
-	uint32_t node = moving->aside.first;
-
-	while (node != NONE) {
-		const uint32_t next = from->next[node];
-
-		take_along_flow(moving, node);
-		node = next;
-	}
-}
-
-/* All that is there is of flows that stay. */
-static void
-clear_all_empty(struct moving *moving)
-{
-	for (uint32_t p = moving->from->ready_priorities; p != 0; p &= p - 1) {
-		const unsigned int priority = (unsigned int)__builtin_ctz(p);
-
-		clear_empty(moving, priority);
-		take_along_passed(moving, priority);
-	}
 }
 
 /* What comes from now on is for the other shard. */
@@ -461,7 +236,7 @@ drain_others(struct moving *moving)
 		shard_unlock(shard);
 	}
 	shard_drain_rings(moving->from);
-	set_all_aside(moving);
+	move_set_aside(moving);
 	return true;
 }
 
@@ -514,7 +289,7 @@ hand_over_now(struct moving *moving)
 
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		shard_drain_rings(&builtin->shards[i]);
-	set_all_aside(moving);
+	move_set_aside(moving);
 	hand_over_all(moving);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		shard_tell(&builtin->shards[i]);
@@ -532,10 +307,10 @@ bring_over(struct moving *moving)
 {
 	struct shard *to = moving->port->home;
 
-	take_all_along(moving);
+	move_take_along(moving);
 	shard_tell(to);
 	tell_moved(moving->builtin);
-	clear_all_empty(moving);
+	move_clear_empty(moving);
 	shard_tell(moving->from);
 	tell_moved(moving->builtin);
 	shard_unlock(to);
@@ -561,9 +336,9 @@ leave(struct moving *moving)
 {
 	moving->aside = (struct ready){0};
 	memset(moving->last, 0, sizeof(moving->last));
-	set_all_aside(moving);
+	move_set_aside(moving);
 	if (!drain_others(moving) || !hand_over_soon(moving)) {
-		put_back(moving);
+		move_put_back(moving);
 		return false;
 	}
 	bring_over(moving);

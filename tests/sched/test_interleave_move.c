@@ -20,6 +20,7 @@
 #include "../../lib/sched/enqueue.c"
 #include "../../lib/sched/move.c"
 #include "../../lib/sched/move_flows.c"
+#include "../../lib/sched/move_waiting.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"

@@ -22,6 +22,7 @@
 #include "../../lib/sched/enqueue.c"
 #include "../../lib/sched/move.c"
 #include "../../lib/sched/move_flows.c"
+#include "../../lib/sched/move_waiting.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"
@@ -123,7 +124,7 @@ init_handed_over(void)
 	shard_lock(handed_over.from);
 	shard_drain_rings(handed_over.from);
 	CHECK(choose(&handed_over) == 1);
-	set_all_aside(&handed_over);
+	move_set_aside(&handed_over);
 	CHECK(hand_over_soon(&handed_over));
 }
 

@@ -225,7 +225,7 @@ one_burst(const bool *foreign, unsigned int nb)
 
 			lane->first = shard->next[node];
 			shard->next[node] = NONE;
-			make_ready(shard, node);
+			shard_make_ready(shard, node);
 		}
 		shard_unlock(shard);
 	}
