@@ -98,8 +98,7 @@ shards_announced(const struct builtin *builtin)
 {
 	if (builtin->slack != 0)
 		return UINT64_MAX;
-	return __atomic_load_n(&builtin->announced, __ATOMIC_ACQUIRE) &
-	       UINT64_MAX >> (64 - builtin->nb_shards);
+	return __atomic_load_n(&builtin->announced, __ATOMIC_ACQUIRE);
 }
 
 /* Of these, the shard that has the highest priority, if that is higher than its own. @locked: it has its own one's lock. */
@@ -179,7 +178,8 @@ look_for_higher(
 	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
 {
 	const struct builtin *builtin = port->builtin;
-	uint64_t shards = ~(port->served & (uint64_t)1 << port->own_id); /* but for its own */
+	uint64_t shards = ~(
+		port->served & (uint64_t)1 << port->own_id); /* but for the one whose turn it is */
 	uint16_t got = 0;
 
 	begin_to_look(port); /* also where nothing is to be looked for */

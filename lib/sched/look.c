@@ -67,7 +67,8 @@ priority_use(struct builtin *builtin, uint8_t priority)
 		return;
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		__atomic_fetch_or(&builtin->shards[i].arrived, UINT8_MAX, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&builtin->announced, UINT64_MAX, __ATOMIC_SEQ_CST);
+	__atomic_store_n(
+		&builtin->announced, UINT64_MAX >> (64 - builtin->nb_shards), __ATOMIC_SEQ_CST);
 }
 
 /*

@@ -54,15 +54,10 @@ static void
 set_aside(struct moving *moving, uint32_t node)
 {
 	struct shard *from = moving->from;
-	struct ready *aside = &moving->aside;
 
 	from->nb_ready--;
 	from->next[node] = NONE;
-	if (aside->first == NONE)
-		aside->first = node;
-	else
-		from->next[aside->last] = node;
-	aside->last = node;
+	ready_append(from, &moving->aside, node);
 }
 
 /* From where that was done before on. */

@@ -106,11 +106,7 @@ shard_make_ready(struct shard *shard, uint32_t node)
 	uint8_t group = builtin->queues[word_queue(word)].group;
 	struct ready *ready = &shard->ready[priority][group];
 
-	if (ready->first == NONE)
-		ready->first = node;
-	else
-		shard->next[ready->last] = node;
-	ready->last = node;
+	ready_append(shard, ready, node);
 	set_ready_groups(shard, priority, shard->ready_groups[priority] | (uint64_t)1 << group);
 	shard->ready_priorities |= 1u << priority;
 	shard->nb_ready++;

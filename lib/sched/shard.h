@@ -92,6 +92,17 @@ node_put(struct shard *shard, uint32_t node)
 	shard->free = node;
 }
 
+/* A list that goes on by the shard's nodes. */
+static inline void
+ready_append(struct shard *shard, struct ready *ready, uint32_t node)
+{
+	if (ready->first == NONE)
+		ready->first = node;
+	else
+		shard->next[ready->last] = node;
+	ready->last = node;
+}
+
 /* A flow's atomic context is given back, by one event of those that were handed out with it. */
 static inline void
 shard_release(struct shard *shard, struct lane *lane, bool by_owner)
