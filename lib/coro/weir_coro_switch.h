@@ -174,8 +174,10 @@ weir_coro_fp_exchange(struct weir_coro_fp *save, const struct weir_coro_fp *load
 	save->x87 = 0;
 #elif defined(__x86_64__)
 	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(save->control), "=m"(save->x87));
-	/* To look whether they differ takes AMD's CPUs longer than to load them. */
-	__asm__ volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(load->control), "m"(load->x87));
+	/* To look whether it differs takes AMD's CPUs longer than to load MXCSR, and less long than to load the other one. */
+	__asm__ volatile("ldmxcsr %0" : : "m"(load->control));
+	if (__builtin_expect(save->x87 != load->x87, 0))
+		__asm__ volatile("fldcw %0" : : "m"(load->x87));
 #elif defined(__aarch64__)
 	uint64_t control;
 

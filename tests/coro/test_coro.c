@@ -411,6 +411,67 @@ fp_exceptions_are_its_own(void **state)
 	}
 	assert_true(weir_coro_has_exited(coro));
 }
+
+/* Bits of one word that the other one does not have, as fesetround() has: flush to zero, and the precision of long double. */
+#define MXCSR_FLUSH      0x8000u
+#define X87_PRECISION    0x0300u /* 64 bits of mantissa, */
+#define X87_PRECISION_24 0x0000u
+
+static bool
+words_are(bool flush, unsigned int precision)
+{
+	uint32_t mxcsr;
+	uint16_t x87;
+
+	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
+	return ((mxcsr & MXCSR_FLUSH) != 0) == flush && (x87 & X87_PRECISION) == precision;
+}
+
+static void
+set_words(bool flush, unsigned int precision)
+{
+	uint32_t mxcsr;
+	uint16_t x87;
+
+	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
+	mxcsr = (mxcsr & ~MXCSR_FLUSH) | (flush ? MXCSR_FLUSH : 0);
+	x87 = (uint16_t)((x87 & ~X87_PRECISION) | precision);
+	__asm__ volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(x87));
+}
+
+static void
+changes_one_word(void)
+{
+	CHECK(words_are(false, X87_PRECISION));
+	set_words(false, X87_PRECISION_24);
+	weir_coro_yield();
+	CHECK(words_are(false, X87_PRECISION_24));
+	set_words(true, X87_PRECISION);
+	weir_coro_yield();
+	CHECK(words_are(true, X87_PRECISION));
+}
+
+/* Also where only one of the two words differs. */
+static void
+each_fp_word_is_its_own(void **state)
+{
+	const struct weir_coro_class_param param = {
+		.stack_size = STACK, .max_coroutines = 1, .socket_id = -1, .fp_control = true};
+	struct weir_coro *coro;
+
+#if defined(WITH_VALGRIND)
+	if (RUNNING_ON_VALGRIND) /* it knows of rounding only */
+		skip();
+#endif
+	start(1, 0, 0);
+	assert_int_equal(weir_coro_class_add(&param), 1);
+	coro = weir_coro_create_in(1, changes_one_word);
+	for (int i = 0; i < 3; i++) {
+		weir_coro_resume(coro);
+		assert_true(words_are(false, X87_PRECISION));
+	}
+	assert_true(weir_coro_has_exited(coro));
+}
 #endif
 
 /* As many numbers as there are vector registers, so that the compiler keeps them there when the switch lets it. */
@@ -514,6 +575,7 @@ main(void)
 		cmocka_unit_test_teardown(fp_control_is_its_own, finish),
 #if defined(__x86_64__) && !defined(WEIR_CORO_FCONTEXT)
 		cmocka_unit_test_teardown(fp_exceptions_are_its_own, finish),
+		cmocka_unit_test_teardown(each_fp_word_is_its_own, finish),
 #endif
 #ifdef IN_REGISTER
 		cmocka_unit_test_teardown(vector_registers_are_kept, finish),
