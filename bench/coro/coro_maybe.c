@@ -83,21 +83,30 @@ work_once(uint64_t chains[4], uint64_t nb)
 	__asm__ volatile("" : "+r"(chains[0]), "+r"(chains[1]), "+r"(chains[2]), "+r"(chains[3]));
 }
 
+#define WORK_MANY 64
+#define WORK_SOME 8
+
+static inline __attribute__((always_inline)) void
+work_times(uint64_t chains[4], uint64_t nb, unsigned int times)
+{
+#pragma GCC unroll 64
+	for (unsigned int i = 0; i < times; i++)
+		work_once(chains, nb);
+}
+
 /*
- * Four at a time. One at a time, 100 ns are 80 rounds, whose end a CPU may just foresee or just not, by accident of addresses and of the
- * branches before: on one side and not on the other, which is many times what a check takes. The end of 20 is foreseen, that of 200 is not.
+ * Many at a time, as few loops as can be: a CPU may just foresee the end of tens of them, or just not, by accident of addresses and of
+ * the branches before, on one side and not on the other, which is many times what a check takes.
  */
 static __attribute__((noinline, aligned(64))) void
 work(uint32_t nb)
 {
 	uint64_t chains[4] = {1, 2, 3, 4};
 
-	for (; nb >= 4; nb -= 4) {
-		work_once(chains, nb);
-		work_once(chains, nb);
-		work_once(chains, nb);
-		work_once(chains, nb);
-	}
+	for (; nb >= WORK_MANY; nb -= WORK_MANY)
+		work_times(chains, nb, WORK_MANY);
+	for (; nb >= WORK_SOME; nb -= WORK_SOME)
+		work_times(chains, nb, WORK_SOME);
 	for (; nb > 0; nb--)
 		work_once(chains, nb);
 	__asm__ volatile("" ::: "memory");
