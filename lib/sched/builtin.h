@@ -57,7 +57,8 @@ enum lane_state {
 };
 
 struct lane {
-	uint32_t first, last; /* events that wait; ordered: places */
+	uint32_t first,
+		last; /* events that wait; ordered: places; the last one only where there is a first one */
 	uint32_t nb_held;
 	uint32_t state;
 };
@@ -73,8 +74,9 @@ enum place_state { PLACE_OUT, PLACE_FORWARDED };
 /* An ordered event's place among those of its flow. */
 struct place {
 	struct rte_event event; /* what it became */
-	uint32_t next, previous;
+	uint32_t next;
 	uint32_t state;
+	uint32_t previous; /* unless it is the first one */
 };
 
 /* Events of a priority and group that could go to a port now. */

@@ -328,37 +328,60 @@ send(struct shard *shard, const struct rte_event *event)
 	shard->sent_priorities |= 1u << event_priority(builtin, event->event);
 }
 
-static void
-place_remove(struct shard *shard, struct lane *lane, uint32_t number)
+static inline void
+place_put(struct shard *shard, struct place *place, uint32_t number)
 {
-	struct place *place = &shard->places[number];
-
-	if (lane->first == number)
-		lane->first = place->next;
-	else
-		shard->places[place->previous].next = place->next;
-	if (lane->last == number)
-		lane->last = place->previous;
-	else
-		shard->places[place->next].previous = place->previous;
 	place->next = shard->free_place;
 	shard->free_place = number;
 }
 
-/* An ordered event was forwarded, or released, which gives its place up: those behind it need not wait for that. */
+/* One that has others before it. */
+static void
+place_remove(struct shard *shard, struct lane *lane, struct place *place, uint32_t number)
+{
+	shard->places[place->previous].next = place->next;
+	if (lane->last == number)
+		lane->last = place->previous;
+	else
+		shard->places[place->next].previous = place->previous;
+	place_put(shard, place, number);
+}
+
+/* The first one. */
+static inline void
+place_remove_first(struct shard *shard, struct lane *lane, struct place *place, uint32_t number)
+{
+	lane->first = place->next;
+	place_put(shard, place, number);
+}
+
+/*
+ * An ordered event was forwarded, or released, which gives its place up: those behind it need not wait for that. Mostly it is the first one: the first
+ * one of a flow never stays there when it is complete.
+ */
 void
 shard_complete(struct shard *shard, const struct held *held)
 {
 	struct lane *lane = held->lane;
+	uint32_t number = held->place;
+	struct place *place = &shard->places[number];
+	bool is_forwarded = (held->flags & HELD_FORWARDED) != 0;
 
-	if (held->flags & HELD_FORWARDED)
-		shard->places[held->place].state = PLACE_FORWARDED;
-	else
-		place_remove(shard, lane, held->place);
-	while (lane->first != NONE && shard->places[lane->first].state == PLACE_FORWARDED) {
-		send(shard, &shard->places[lane->first].event);
-		place_remove(shard, lane, lane->first);
+	if (lane->first != number) {
+		if (is_forwarded)
+			place->state = PLACE_FORWARDED;
+		else
+			place_remove(shard, lane, place, number);
+		return;
 	}
+	do {
+		if (is_forwarded)
+			send(shard, &place->event);
+		place_remove_first(shard, lane, place, number);
+		number = lane->first;
+		place = &shard->places[number];
+		is_forwarded = true;
+	} while (number != NONE && place->state == PLACE_FORWARDED);
 }
 
 static void

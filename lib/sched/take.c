@@ -29,7 +29,6 @@ place_get(struct shard *shard, struct lane *lane)
 		number = ++shard->nb_places;
 	place = &shard->places[number];
 	place->next = NONE;
-	place->previous = NONE;
 	place->state = PLACE_OUT;
 	if (lane->first == NONE) {
 		lane->first = number;
