@@ -397,6 +397,19 @@ give_back(struct builtin_port *port, const struct held *held)
 	shard_unlock(shard);
 }
 
+/* An ordered event becomes this one: from its place, or from there when it is the first one of its flow. */
+static inline void
+complete(struct builtin_port *port, struct held *held, struct rte_event event)
+{
+	struct shard *shard = &port->builtin->shards[held->shard];
+
+	event_write(place_event(port, held), event);
+	held->flags |= HELD_FORWARDED;
+	shard_lock(shard);
+	shard_complete(shard, held);
+	shard_unlock(shard);
+}
+
 /*
  * What producers and workers do most: a single event that is new, or goes on, as put_new() and put_forwarded() have it, and needs none
  * of a burst's bookkeeping.
@@ -432,7 +445,10 @@ enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
 	if (!can_forward_plain(port, held, event) || !is_plain(queue, priorities))
 		return enqueue_burst(port, events, 1);
 	event.event = word_mark(event.event, false);
-	publish_one(port, put_plain(port, queue, event), 1u << queue->priority);
+	if (held->kind == HELD_ORDERED)
+		complete(port, held, event);
+	else
+		publish_one(port, put_plain(port, queue, event), 1u << queue->priority);
 	count_into_queue(port, event);
 	if (held->kind == HELD_ATOMIC)
 		give_back(port, held);

@@ -90,13 +90,12 @@ way_to(const struct way *way, uint64_t word)
 	return way->shard_of[(flow ^ flow >> way->class_bits) & way->class_mask];
 }
 
-/* An event that is parallel, or atomic and of this port's own shard, goes on? To a plain queue. */
+/* An event goes on that is not of another sender's shard? To a plain queue. */
 static __rte_always_inline bool
 can_forward_plain(const struct builtin_port *port, const struct held *held, struct rte_event event)
 {
 	return word_op(event.event) == RTE_EVENT_OP_FORWARD && held->flags == 0 &&
-	       (held->kind == HELD_ATOMIC || held->kind == HELD_PARALLEL) &&
-	       word_is_of(event.event, port->holder);
+	       held->kind != HELD_NOT && word_is_of(event.event, port->holder);
 }
 
 #endif
