@@ -397,7 +397,7 @@ give_back(struct builtin_port *port, const struct held *held)
 	shard_unlock(shard);
 }
 
-/* An ordered event becomes this one: from its place, or from there when it is the first one of its flow. */
+/* What an ordered event became: it is sent if its place is the first one of its flow, and waits there otherwise. */
 static inline void
 complete(struct builtin_port *port, struct held *held, struct rte_event event)
 {

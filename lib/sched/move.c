@@ -41,9 +41,6 @@
 /* It is given up, or what is left of it, when something was held each time, or a lock could not be had. */
 #define MOVE_TRIES 16
 
-/* Lanes of a class, in all queues, that are looked at under the lock. */
-#define MOVE_LANES_MAX 1024
-
 /* Does the configuration allow it? */
 bool
 move_may(const struct builtin *builtin)

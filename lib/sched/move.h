@@ -6,6 +6,12 @@
 
 #include "shard.h"
 
+/*
+ * Lanes that go at a time, at most: they are gone through under a lock. No class may have more in all queues together: whether these are in use or
+ * not, as what has gone while they were not has to come back when they are.
+ */
+#define MOVE_LANES_MAX 4096
+
 /* What became of it: flows stay of which something is held, or which would take too long at once, or when a lock could not be had. */
 enum moved { MOVED_NONE, MOVED_SOME, MOVED_ALL };
 

@@ -18,9 +18,6 @@
 #include "look.h"
 #include "move_flows.h"
 
-/* Lanes that go at a time, at most: they are gone through under a lock. */
-#define LANES_MAX 4096
-
 /* Another lock is waited for so long. */
 #define LOCK_SPINS 200
 
@@ -111,24 +108,40 @@ can_go(const struct builtin *builtin, unsigned int queue, uint32_t class)
 		       no_event_is_out(builtin, queue, class));
 }
 
+/* So many are those of a class that leave, in all queues. */
+static uint32_t
+lanes_leaving(const struct moving *moving, uint32_t class)
+{
+	uint32_t nb = 0;
+
+	for (unsigned int q = 0; q < moving->builtin->sched->config.nb_queues; q++)
+		if (is_leaving(moving, q, class))
+			nb += lanes_in_class(moving->builtin);
+	return nb;
+}
+
+/* Under the lock: nobody has anything of those of a class that leave, in any queue. */
+static bool
+can_class_go(const struct moving *moving, uint32_t class)
+{
+	for (unsigned int q = 0; q < moving->builtin->sched->config.nb_queues; q++)
+		if (is_leaving(moving, q, class) && !can_go(moving->builtin, q, class))
+			return false;
+	return true;
+}
+
 /* Under the lock: does a class go, and now? In all of these queues, or not at all. */
 static void
 choose_class(struct moving *moving, uint32_t class)
 {
-	const struct builtin *builtin = moving->builtin;
-	uint32_t nb_lanes = 0;
+	const uint32_t nb_lanes = lanes_leaving(moving, class);
 
-	for (unsigned int q = 0; q < builtin->sched->config.nb_queues; q++) {
-		if (!is_leaving(moving, q, class))
-			continue;
-		nb_lanes += lanes_in_class(builtin);
-		if (moving->nb_lanes + nb_lanes > LANES_MAX || !can_go(builtin, q, class)) {
-			moving->is_left = true;
-			return;
-		}
-	}
 	if (nb_lanes == 0)
 		return;
+	if (moving->nb_lanes + nb_lanes > MOVE_LANES_MAX || !can_class_go(moving, class)) {
+		moving->is_left = true;
+		return;
+	}
 	moving->nb_lanes += nb_lanes;
 	moving->going[class / 64] |= (uint64_t)1 << class % 64;
 }

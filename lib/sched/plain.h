@@ -90,7 +90,7 @@ way_to(const struct way *way, uint64_t word)
 	return way->shard_of[(flow ^ flow >> way->class_bits) & way->class_mask];
 }
 
-/* An event goes on that is not of another sender's shard? To a plain queue. */
+/* An event goes on whose credit is not reserved, and that is not an atomic one of another sender's shard? To a plain queue. */
 static __rte_always_inline bool
 can_forward_plain(const struct builtin_port *port, const struct held *held, struct rte_event event)
 {

@@ -20,6 +20,16 @@ static uint64_t next_number[2][NB_FLOWS], next_wanted[2][NB_FLOWS]; /* by queue 
 static unsigned int nb_inside;
 
 static void
+begin(void)
+{
+	builtin = st_sched->own;
+	builtin->gather_after = weir_base_ns_to_cycles(100000);
+	memset(next_number, 0, sizeof(next_number));
+	memset(next_wanted, 0, sizeof(next_wanted));
+	nb_inside = 0;
+}
+
+static void
 make_with(uint8_t priority, unsigned int nb_ports, uint8_t first, uint8_t second)
 {
 	st_make(st_config(nb_ports, 2));
@@ -27,11 +37,7 @@ make_with(uint8_t priority, unsigned int nb_ports, uint8_t first, uint8_t second
 	st_queue(1, second, 0, 0);
 	st_keep_all();
 	st_start();
-	builtin = st_sched->own;
-	builtin->gather_after = weir_base_ns_to_cycles(100000);
-	memset(next_number, 0, sizeof(next_number));
-	memset(next_wanted, 0, sizeof(next_wanted));
-	nb_inside = 0;
+	begin();
 }
 
 static void
@@ -259,6 +265,35 @@ who_comes_again_then_has_its_own(void **state)
 	take_all(0);
 }
 
+/* As many flows as may go at a time, or one queue more of them, in use or not. */
+static void
+so_many_flows_go(void **state)
+{
+	for (unsigned int nb_queues = 8; nb_queues <= 9; nb_queues++) {
+		struct weir_sched_config config = st_config(2, nb_queues);
+
+		config.nb_flows = 131072;
+		st_make(config);
+		st_keep_all();
+		st_start();
+		begin();
+		send(0, 0, NB_FLOWS);
+		send(0, 1, NB_FLOWS);
+		if (nb_queues == 8)
+			call_until(1, 0, builtin->class_mask + 1, true);
+		take_all(0);
+		for (uint8_t queue = 2; queue < nb_queues; queue++) {
+			st_new(0, queue, 0, 0);
+			st_release(0, st_get_one(0));
+		}
+		assert_int_equal(builtin->may_move, nb_queues == 8);
+		/* Those that have gone come back, now that all queues are in use. */
+		call_until(3, 1, (builtin->class_mask + 1) / 2, true);
+		take_all(0);
+		st_teardown(NULL);
+	}
+}
+
 /* While another one's shard is laid to rest the home one is lost, and is taken back. */
 static void
 home_is_served_again(void **state)
@@ -384,7 +419,7 @@ attack_away(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[9 + RTE_DIM(attacks)] = {
+	struct CMUnitTest tests[10 + RTE_DIM(attacks)] = {
 		cmocka_unit_test_teardown(those_of_idle_ports_come_together, st_teardown),
 		cmocka_unit_test_teardown(what_waits_goes_along, st_teardown),
 		cmocka_unit_test_teardown(who_comes_again_has_its_own, st_teardown),
@@ -394,10 +429,11 @@ main(void)
 		cmocka_unit_test_teardown(what_is_held_keeps_nothing_else, st_teardown),
 		cmocka_unit_test_teardown(who_comes_again_then_has_its_own, st_teardown),
 		cmocka_unit_test_teardown(home_is_served_again, st_teardown),
+		cmocka_unit_test_teardown(so_many_flows_go, st_teardown),
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
-		tests[9 + i] = (struct CMUnitTest){.name = attacks[i].name,
+		tests[10 + i] = (struct CMUnitTest){.name = attacks[i].name,
 			.test_func = attack_away,
 			.teardown_func = st_teardown,
 			.initial_state = (void *)(uintptr_t)&attacks[i]};
