@@ -57,8 +57,8 @@ enum lane_state {
 };
 
 struct lane {
-	uint32_t first,
-		last; /* events that wait; ordered: places; the last one only where there is a first one */
+	uint32_t first; /* event that waits; ordered: place */
+	uint32_t last;  /* if there is a first one */
 	uint32_t nb_held;
 	uint32_t state;
 };

@@ -346,6 +346,17 @@ locals(void **state)
 	assert_int_equal(weir_coro_local_alloc(), -ENOSPC);
 }
 
+/* In a class of its own, which keeps FP control words. */
+static struct weir_coro *
+made_with_fp(weir_coro_run_t run)
+{
+	const struct weir_coro_class_param param = {
+		.stack_size = STACK, .max_coroutines = 1, .socket_id = -1, .fp_control = true};
+
+	assert_int_equal(weir_coro_class_add(&param), 1);
+	return weir_coro_create_in(1, run);
+}
+
 static void
 rounds_down(void)
 {
@@ -360,15 +371,12 @@ rounds_down(void)
 static void
 fp_control_is_its_own(void **state)
 {
-	const struct weir_coro_class_param param = {
-		.stack_size = STACK, .max_coroutines = 2, .socket_id = -1, .fp_control = true};
 	const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_TONEAREST};
 	struct weir_coro *coro;
 
 	start(1, 0, 0);
-	assert_int_equal(weir_coro_class_add(&param), 1);
 	fesetround(FE_TOWARDZERO);
-	coro = weir_coro_create_in(1, rounds_down);
+	coro = made_with_fp(rounds_down);
 	for (size_t i = 0; i < LENGTH(modes); i++) {
 		fesetround(modes[i]);
 		weir_coro_resume(coro);
@@ -391,8 +399,6 @@ divides_by_zero(void)
 static void
 fp_exceptions_are_its_own(void **state)
 {
-	const struct weir_coro_class_param param = {
-		.stack_size = STACK, .max_coroutines = 1, .socket_id = -1, .fp_control = true};
 	struct weir_coro *coro;
 
 #if defined(WITH_VALGRIND)
@@ -400,9 +406,8 @@ fp_exceptions_are_its_own(void **state)
 		skip();
 #endif
 	start(1, 0, 0);
-	assert_int_equal(weir_coro_class_add(&param), 1);
 	feclearexcept(FE_ALL_EXCEPT);
-	coro = weir_coro_create_in(1, divides_by_zero);
+	coro = made_with_fp(divides_by_zero);
 	for (int i = 0; i < 2; i++) {
 		feraiseexcept(FE_INVALID);
 		weir_coro_resume(coro);
@@ -417,13 +422,19 @@ fp_exceptions_are_its_own(void **state)
 #define X87_PRECISION    0x0300u /* 64 bits of mantissa, */
 #define X87_PRECISION_24 0x0000u
 
+static void
+get_words(uint32_t *mxcsr, uint16_t *x87)
+{
+	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(*mxcsr), "=m"(*x87));
+}
+
 static bool
 words_are(bool flush, unsigned int precision)
 {
 	uint32_t mxcsr;
 	uint16_t x87;
 
-	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
+	get_words(&mxcsr, &x87);
 	return ((mxcsr & MXCSR_FLUSH) != 0) == flush && (x87 & X87_PRECISION) == precision;
 }
 
@@ -433,7 +444,7 @@ set_words(bool flush, unsigned int precision)
 	uint32_t mxcsr;
 	uint16_t x87;
 
-	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
+	get_words(&mxcsr, &x87);
 	mxcsr = (mxcsr & ~MXCSR_FLUSH) | (flush ? MXCSR_FLUSH : 0);
 	x87 = (uint16_t)((x87 & ~X87_PRECISION) | precision);
 	__asm__ volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(x87));
@@ -455,8 +466,6 @@ changes_one_word(void)
 static void
 each_fp_word_is_its_own(void **state)
 {
-	const struct weir_coro_class_param param = {
-		.stack_size = STACK, .max_coroutines = 1, .socket_id = -1, .fp_control = true};
 	struct weir_coro *coro;
 
 #if defined(WITH_VALGRIND)
@@ -464,8 +473,7 @@ each_fp_word_is_its_own(void **state)
 		skip();
 #endif
 	start(1, 0, 0);
-	assert_int_equal(weir_coro_class_add(&param), 1);
-	coro = weir_coro_create_in(1, changes_one_word);
+	coro = made_with_fp(changes_one_word);
 	for (int i = 0; i < 3; i++) {
 		weir_coro_resume(coro);
 		assert_true(words_are(false, X87_PRECISION));

@@ -265,33 +265,46 @@ who_comes_again_then_has_its_own(void **state)
 	take_all(0);
 }
 
-/* As many flows as may go at a time, or one queue more of them, in use or not. */
+/* Two ports; queues of many flows, of which the first two have something. */
+static void
+make_large(unsigned int nb_queues)
+{
+	struct weir_sched_config config = st_config(2, nb_queues);
+
+	config.nb_flows = 131072;
+	st_make(config);
+	st_keep_all();
+	st_start();
+	begin();
+	send(0, 0, NB_FLOWS);
+	send(0, 1, NB_FLOWS);
+}
+
+/* As many as go at a time: also back, when all queues are in use. */
 static void
 so_many_flows_go(void **state)
 {
-	for (unsigned int nb_queues = 8; nb_queues <= 9; nb_queues++) {
-		struct weir_sched_config config = st_config(2, nb_queues);
-
-		config.nb_flows = 131072;
-		st_make(config);
-		st_keep_all();
-		st_start();
-		begin();
-		send(0, 0, NB_FLOWS);
-		send(0, 1, NB_FLOWS);
-		if (nb_queues == 8)
-			call_until(1, 0, builtin->class_mask + 1, true);
-		take_all(0);
-		for (uint8_t queue = 2; queue < nb_queues; queue++) {
-			st_new(0, queue, 0, 0);
-			st_release(0, st_get_one(0));
-		}
-		assert_int_equal(builtin->may_move, nb_queues == 8);
-		/* Those that have gone come back, now that all queues are in use. */
-		call_until(3, 1, (builtin->class_mask + 1) / 2, true);
-		take_all(0);
-		st_teardown(NULL);
+	make_large(8);
+	call_until(1, 0, builtin->class_mask + 1, true);
+	take_all(0);
+	for (uint8_t queue = 2; queue < 8; queue++) {
+		st_new(0, queue, 0, 0);
+		st_release(0, st_get_one(0));
 	}
+	call_until(3, 1, (builtin->class_mask + 1) / 2, true);
+	take_all(0);
+}
+
+static void
+more_flows_stay(void **state)
+{
+	uint64_t end;
+
+	make_large(9);
+	for (end = weir_base_time_ns() + 20000000; weir_base_time_ns() < end;)
+		take(0);
+	take_all(0);
+	assert_int_equal(nb_classes_at(0), (builtin->class_mask + 1) / 2);
 }
 
 /* While another one's shard is laid to rest the home one is lost, and is taken back. */
@@ -419,7 +432,7 @@ attack_away(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[10 + RTE_DIM(attacks)] = {
+	struct CMUnitTest tests[11 + RTE_DIM(attacks)] = {
 		cmocka_unit_test_teardown(those_of_idle_ports_come_together, st_teardown),
 		cmocka_unit_test_teardown(what_waits_goes_along, st_teardown),
 		cmocka_unit_test_teardown(who_comes_again_has_its_own, st_teardown),
@@ -430,10 +443,11 @@ main(void)
 		cmocka_unit_test_teardown(who_comes_again_then_has_its_own, st_teardown),
 		cmocka_unit_test_teardown(home_is_served_again, st_teardown),
 		cmocka_unit_test_teardown(so_many_flows_go, st_teardown),
+		cmocka_unit_test_teardown(more_flows_stay, st_teardown),
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
-		tests[10 + i] = (struct CMUnitTest){.name = attacks[i].name,
+		tests[11 + i] = (struct CMUnitTest){.name = attacks[i].name,
 			.test_func = attack_away,
 			.teardown_func = st_teardown,
 			.initial_state = (void *)(uintptr_t)&attacks[i]};
