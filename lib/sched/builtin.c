@@ -335,6 +335,7 @@ reset_ports(struct builtin *builtin)
 		port->home_bit = port->served = (uint64_t)1 << shard;
 		port->resting = port->rest_at = 0;
 		port->gather = (struct port_gather){0};
+		port->balance = (struct port_balance){0};
 		builtin->nb_served[i] = 1;
 		if (port->own != NULL) {
 			port->own->home = port->own->owner = port->own->sender = i;

@@ -36,8 +36,8 @@
  *                                              higher.c, help.c, steal.c (other shards)
  *      owner.c     who serves which shard      held.h, give_up.h what ports hold
  *      move.c      flows that change shards,   move_when.c       when,
- *                  with move_flows.c,          gather.c          and where to, when ports do not come
- *                  move_waiting.c
+ *                  with move_flows.c,          balance.c         where events are short,
+ *                  move_waiting.c              gather.c          and where to, when ports do not come
  *      credit.c, switch.c, sleep.c, builtin_stats.c
  */
 
@@ -98,6 +98,7 @@ struct shard {
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
 	uint32_t nb_taken;                              /* events that it took */
+	uint64_t idle_time; /* cycles: so long its home port had nothing to do */
 
 	struct ring returned; /* lanes that its home port gave back, for who has the lock next */
 
@@ -192,6 +193,13 @@ struct pace {
 	uint32_t nb_polls, nb_taken;
 };
 
+/* Likewise, when a port compared itself with it. */
+struct compared {
+	uint64_t at;        /* cycles */
+	uint64_t idle_time; /* cycles */
+	uint32_t nb_taken;
+};
+
 /* What a port saw of another one's shard. */
 struct seen {
 	uint64_t at; /* cycles: since when it has not been polled */
@@ -209,6 +217,7 @@ struct seen {
 	struct pace its,
 		own; /* its owner's, and the port's, when it was looked last whether it needs help all the time; */
 	uint32_t nb_helped; /* events taken over from there since then */
+	struct compared compared;
 };
 
 /* Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. */
@@ -259,6 +268,7 @@ struct builtin_port {
 	uint32_t moves_seen; /* builtin->nb_moves when it looked for what was of higher priority */
 	struct port_move move; /* classes of flows that go to other shards */
 	struct port_gather gather;
+	struct port_balance balance;
 	struct weir_sched_stats counts __attribute__((aligned(64))); /* its thread writes */
 	uint64_t nb_enqueued[WEIR_SCHED_QUEUES_MAX], nb_dequeued[WEIR_SCHED_QUEUES_MAX];
 	uint64_t nb_looks, nb_sleeps, nb_taken_over, nb_moved;

@@ -2,6 +2,7 @@
 
 /* What a port of the builtin scheduler's thread gets: dequeue. */
 
+#include "balance.h"
 #include "gather.h"
 #include "give_up.h"
 #include "look.h"
@@ -218,6 +219,8 @@ dequeue_anywhere(
 	/* While its rings give something, if seldom, it has enough to do. What is announced was looked for already, in its order. */
 	if (got == 0 && !shard_is_busy(port->own) && !tells_priorities(port->builtin))
 		got = look_elsewhere(port, events, nb, true);
+	if (got == 0 && unlikely(balance_is_due(port)))
+		got = balance(port, events);
 	if (got == 0) /* who was woken may not be called again for long: others were not */
 		return idle(port) ? dequeue_anywhere(port, NULL, events, nb) : 0;
 	owner_count_turn(port, got);

@@ -90,9 +90,11 @@ look_is_vain(struct builtin_port *port)
 		(nb != 0 && seem_ready(shard, groups) != 0))
 		return false;
 	if (shard_is_busy(shard)) {
-		if (nb != 0 ||
-			weir_base_cycles() >= __atomic_load_n(&shard->look_at, __ATOMIC_RELAXED))
+		const uint64_t now = weir_base_cycles();
+
+		if (nb != 0 || now >= __atomic_load_n(&shard->look_at, __ATOMIC_RELAXED))
 			return false;
+		__atomic_store_n(&shard->now, now, __ATOMIC_RELAXED);
 		rte_pause();
 		return true;
 	}

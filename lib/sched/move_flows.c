@@ -152,12 +152,13 @@ choose(struct moving *moving)
 {
 	const struct move_flows *flows = moving->flows;
 	const bool all = flows->of != MOVE_OF_ANY;
-	const uint32_t last = all ? moving->builtin->class_mask : flows->class;
+	const uint32_t first = all ? 0 : move_first_of_run(flows->class, flows->run);
+	const uint32_t last = all ? NB_CLASSES - 1 : first + (1u << flows->run) - 1;
 	uint32_t nb = 0;
 
 	memset(moving->going, 0, sizeof(moving->going));
 	moving->nb_lanes = 0;
-	for (uint32_t class = all ? 0 : flows->class; class <= last; class ++)
+	for (uint32_t class = first; class <= RTE_MIN(last, moving->builtin->class_mask); class ++)
 		choose_class(moving, class);
 	for (unsigned int i = 0; i < RTE_DIM(moving->going); i++)
 		nb += (uint32_t)__builtin_popcountll(moving->going[i]);
