@@ -231,7 +231,9 @@ say_machine(struct bench_report *report)
 		SCHED_WORKERS, SCHED_FLOWS, SCHED_EVENTS);
 	json_object_set_new(report->root, "crowded", json_boolean(sched_crowded));
 	if (sched_crowded)
-		bench_say(report, "There are fewer CPUs than threads: the figures mean little.\n");
+		bench_say(report, "There are fewer CPUs than threads: the figures mean little, but "
+				  "for those of "
+				  "scaling that have no asterisk.\n");
 }
 
 static int

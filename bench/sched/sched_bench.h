@@ -166,6 +166,7 @@ struct sched_side {
 	uint64_t base;        /* cycles at which stamps begin */
 	uint32_t check_queue; /* where order is looked at */
 	bool checks;
+	bool crowded; /* its workers have no CPU each: who has nothing to do lets another one run */
 	uint64_t random __attribute__((aligned(64))); /* the producer writes it for each event */
 	enum sched_phase phase __attribute__((aligned(64)));
 };
@@ -181,7 +182,7 @@ struct sched_slice {
 	double behind_ns;                /* by which the producer was late at the end */
 };
 
-/* Start the workers' threads on the CPUs that main does not have; sched_crowded: there are too few. 0 or negative errno, told. */
+/* Start the workers' threads on the CPUs that main does not have; sched_crowded: there are too few, they have main's as well. 0 or negative errno, told. */
 int sched_threads_start(const cpu_set_t *allowed);
 void sched_threads_stop(void);
 
@@ -191,6 +192,9 @@ void sched_threads_join(void);
 
 /* CPUs that no thread has yet. */
 unsigned int sched_threads_spare(void);
+
+/* So many workers have a CPU for themselves in this mode. */
+unsigned int sched_threads_cpus(enum sched_mode mode);
 
 /* A scheduler as it is asked for; -ENOTSUP: it cannot do it. Negative errno: told. */
 int sched_side_create(
@@ -237,7 +241,7 @@ void sched_producer_fill(struct sched_side *side);
 /* Meanwhile: a port that is not called would hold others up. */
 void sched_producer_flush(struct sched_side *side);
 
-/* Threads have no CPU of their own: let another one run. */
+/* Not all threads have a CPU of their own. */
 extern bool sched_crowded;
 
 /* Sides that take turns, and what came of their slices. */

@@ -311,6 +311,16 @@ create_theirs(struct sched_side *side)
 	return rc;
 }
 
+/* Do threads that work, or run its service, share a CPU? */
+static bool
+is_crowded(const struct sched_side *side)
+{
+	for (unsigned int i = sched_threads_cpus(side->shape.mode); i < SCHED_THREADS; i++)
+		if (side->workers[i].works || side->workers[i].serves)
+			return sched_crowded;
+	return false;
+}
+
 int
 sched_side_create(struct sched_side *side, enum sched_kind kind, const struct sched_shape *shape)
 {
@@ -335,6 +345,7 @@ sched_side_create(struct sched_side *side, enum sched_kind kind, const struct sc
 	if (kind == SCHED_FREE)
 		return 0;
 	rc = kind <= SCHED_LAYER ? create_ours(side) : create_theirs(side);
+	side->crowded = is_crowded(side);
 	if (rc < 0)
 		sched_side_destroy(side);
 	return rc;

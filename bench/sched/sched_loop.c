@@ -41,7 +41,7 @@ rest(const struct sched_worker *worker)
 {
 	if (worker->serves)
 		run_service(worker->side);
-	else if (sched_crowded)
+	else if (worker->side->crowded)
 		sched_yield();
 	else
 		rte_pause();
@@ -351,7 +351,7 @@ sched_worker_run(struct sched_worker *worker)
 	if (!worker->works) {
 		while (worker->serves && phase_of(worker->side) != SCHED_STOP) {
 			run_service(worker->side);
-			if (sched_crowded)
+			if (worker->side->crowded)
 				sched_yield();
 		}
 		return;

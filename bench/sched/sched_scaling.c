@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What another worker adds: one to three of them, all in turns. */
+/* What another worker adds: one to three of them, all in turns; it counts as far as each has a CPU. */
 
 #include <stdio.h>
 
@@ -45,9 +45,16 @@ sched_scaling_wanted(const struct bench_options *options)
 	return false;
 }
 
-/* One kind with one to three workers, which are neighbouring sides. Returns the least that a worker added. */
+/* So many of a case's workers have a CPU each. */
+static unsigned int
+nb_fitting(size_t number)
+{
+	return sched_threads_cpus(cases[number].mode);
+}
+
+/* One kind with one to three workers, which are neighbouring sides. Returns the least that a worker added of those that fit; without a second one, 0. */
 static double
-report_kind(struct sched_turns *turns, unsigned int first, json_t **json)
+report_kind(struct sched_turns *turns, unsigned int first, unsigned int fit, json_t **json)
 {
 	double alone = SCHED_MEDIAN(turns, first, rate), before = alone, least = 1e9;
 	json_t *rates = json_array();
@@ -56,13 +63,14 @@ report_kind(struct sched_turns *turns, unsigned int first, json_t **json)
 	for (unsigned int n = 0; n < SCHED_WORKERS; n++) {
 		double rate = SCHED_MEDIAN(turns, first + n, rate);
 
-		bench_say(turns->report, "%9.2f", rate / 1e6);
+		bench_say(turns->report, "%8.2f%c", rate / 1e6, n < fit ? ' ' : '*');
 		json_array_append_new(rates, json_real(rate / 1e6));
-		if (n > 0 && (rate - before) / alone < least)
+		if (n > 0 && n < fit && (rate - before) / alone < least)
 			least = (rate - before) / alone;
 		before = rate;
 	}
-	bench_say(turns->report, "%12.2f", least);
+	least = fit > 1 ? least : 0;
+	bench_say(turns->report, "%11.2f", least);
 	*json = json_pack("{s:s, s:o, s:f}", "name", turns->sides[first]->name, "mev_per_s", rates,
 		"least_added", least);
 	return least;
@@ -79,7 +87,7 @@ say_case(struct sched_turns *turns, size_t number, double work_ns)
 	bench_say(turns->report,
 		"\n%s: %s, %s; bursts of 16, atomic; Mev/s with so many workers\n\n",
 		cases[number].name, cases[number].what, work);
-	bench_say(turns->report, "  %-12s%9u%9u%9u%12s\n", "", 1, 2, 3, "least added");
+	bench_say(turns->report, "  %-12s%8u %8u %8u %11s\n", "", 1, 2, 3, "least added");
 }
 
 static void
@@ -87,17 +95,20 @@ report_case(struct sched_turns *turns, size_t number)
 {
 	const double target = cases[number].target,
 		     work_ns = sched_work_ns(cases[number].work_steps);
+	const unsigned int fit = nb_fitting(number);
 	json_t *sides = json_array(), *json, *row;
 	bool reached = false;
 
 	say_case(turns, number, work_ns);
 	for (unsigned int s = 0; s < turns->nb_sides; s += SCHED_WORKERS) {
-		double least = report_kind(turns, s, &json);
+		double least = report_kind(turns, s, fit, &json);
 
 		if (s == 0 && target > 0) {
-			reached = least >= target;
+			reached = least >= target && fit >= SCHED_WORKERS;
 			bench_say(turns->report, "  to reach: %.2f  %s", target,
-				reached ? "reached" : "short");
+				reached                ? "reached"
+				: fit >= SCHED_WORKERS ? "short"
+						       : "there are too few CPUs");
 		}
 		if (turns->sides[s]->kind == SCHED_APART)
 			bench_say(turns->report, "  a scheduler for each: what the machine allows");
@@ -107,9 +118,11 @@ report_case(struct sched_turns *turns, size_t number)
 		bench_say(turns->report, "\n");
 		json_array_append_new(sides, json);
 	}
+	if (fit < SCHED_WORKERS)
+		bench_say(turns->report, "  * not each of them has a CPU: that does not count\n");
 	bench_report_array(turns->report, "scaling");
-	row = json_pack(
-		"{s:s, s:f, s:o}", "name", cases[number].name, "work_ns", work_ns, "sides", sides);
+	row = json_pack("{s:s, s:f, s:i, s:o}", "name", cases[number].name, "work_ns", work_ns,
+		"workers_with_cpu", (int)fit, "sides", sides);
 	if (target > 0) {
 		json_object_set_new(row, "target", json_real(target));
 		json_object_set_new(row, "reached", json_boolean(reached));

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Workers on CPUs of their own, and slices of work for them. */
+/*
+ * Workers on CPUs of their own, and slices of work for them. Where there are too few CPUs, workers have main's, too, and the first ones still
+ * have one each where main sleeps in between.
+ */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,23 +19,43 @@
 
 #define WARM_PART   4           /* of a slice, before it is measured */
 #define PATIENCE_NS 10000000000 /* that what is inside has to come out */
+#define NAP_US      50          /* of main, while it waits */
+#define LONG_NAP_US 1000        /* where a worker has its CPU */
 
 static struct {
 	pthread_t threads[SCHED_THREADS];
 	unsigned int nb, nb_spare;
+	unsigned int nb_cpus; /* of workers */
 	struct sched_side *side;
 	void (*run)(unsigned int id); /* NULL: end */
+	pthread_mutex_t lock;         /* of turn, where threads sleep until it is theirs */
+	pthread_cond_t begun;
 	unsigned int turn __attribute__((aligned(64)));
 	unsigned int nb_done __attribute__((aligned(64)));
-} pool;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .begun = PTHREAD_COND_INITIALIZER};
 
 static void
 relax(void)
 {
 	if (sched_crowded)
-		sched_yield();
+		usleep(NAP_US);
 	else
 		rte_pause();
+}
+
+/* Until there is another turn than that. Who has none in a slice takes no time of those that share its CPU. */
+static void
+wait_for_turn(unsigned int turn)
+{
+	if (!sched_crowded) {
+		while (__atomic_load_n(&pool.turn, __ATOMIC_ACQUIRE) == turn)
+			rte_pause();
+		return;
+	}
+	pthread_mutex_lock(&pool.lock);
+	while (pool.turn == turn)
+		pthread_cond_wait(&pool.begun, &pool.lock);
+	pthread_mutex_unlock(&pool.lock);
 }
 
 static void *
@@ -43,9 +66,7 @@ thread_main(void *arg)
 
 	rte_thread_register();
 	for (;;) {
-		while (__atomic_load_n(&pool.turn, __ATOMIC_ACQUIRE) == turn)
-			relax();
-		turn++;
+		wait_for_turn(turn++);
 		if (pool.run == NULL)
 			break;
 		pool.run(id);
@@ -85,8 +106,9 @@ sched_threads_start(const cpu_set_t *allowed)
 			cpus[nb++] = cpu;
 	sched_crowded = nb < SCHED_WORKERS;
 	pool.nb_spare = nb > SCHED_WORKERS ? nb - SCHED_WORKERS : 0;
-	if (nb == 0)
+	if (sched_crowded)
 		cpus[nb++] = own;
+	pool.nb_cpus = RTE_MIN(nb, SCHED_WORKERS);
 	for (int i = 0; i < SCHED_WORKERS + (pool.nb_spare > 0) && rc == 0; i++)
 		rc = start_thread(i, cpus[i % nb]);
 	if (rc < 0)
@@ -100,12 +122,23 @@ sched_threads_spare(void)
 	return pool.nb_spare;
 }
 
+unsigned int
+sched_threads_cpus(enum sched_mode mode)
+{
+	const bool main_works = mode == SCHED_PRODUCED || mode == SCHED_OPEN;
+
+	return sched_crowded && main_works ? pool.nb_cpus - 1 : pool.nb_cpus;
+}
+
 void
 sched_threads_begin(void (*run)(unsigned int id))
 {
 	pool.run = run;
 	__atomic_store_n(&pool.nb_done, 0, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&pool.lock);
 	__atomic_fetch_add(&pool.turn, 1, __ATOMIC_RELEASE);
+	pthread_cond_broadcast(&pool.begun);
+	pthread_mutex_unlock(&pool.lock);
 }
 
 void
@@ -201,7 +234,7 @@ pass(struct sched_side *side, uint64_t cycles)
 		return sched_producer_run(side, end);
 	while (weir_base_cycles() < end) {
 		sched_producer_flush(side);
-		usleep(50);
+		usleep(sched_crowded ? LONG_NAP_US : NAP_US);
 	}
 	return 0;
 }
