@@ -150,6 +150,8 @@ struct em_queue_group {
 	uint64_t cores;   /* as asked for */
 	uint64_t applied; /* ports of the scheduler's group; stays when the group goes */
 	unsigned int nb_queues;
+	unsigned int nb_dying; /* queues of it that were deleted, of which something may be left, */
+	bool is_deleted;       /* for which its number is kept */
 	char name[WEIR_EM_NAME_SIZE];
 };
 
@@ -486,6 +488,8 @@ void em_queues_fini(struct weir_em *em);
 int em_groups_init(struct weir_em *em);
 /* Under the lock: the scheduler's masks, by which cores are attached. */
 int em_group_apply(struct weir_em *em, unsigned int group);
+/* Under the lock: nothing is left of one of its queues, which was deleted. */
+void em_group_forget_queue(struct weir_em *em, unsigned int group);
 int em_groups_apply(struct weir_em *em);
 struct em_queue_group *em_group_of(struct weir_em *em, weir_em_queue_group handle, int *error);
 /* In the scheduler's words, of a scheduled one. */

@@ -112,6 +112,8 @@ bury(struct weir_em *em, struct em_queue *queue, const struct weir_em_queue_stat
 	queue->ring = NULL;
 	queue->dying = false;
 	em->nb_dying--;
+	if (is_scheduled((enum weir_em_queue_type)queue->type))
+		em_group_forget_queue(em, queue->group);
 	em_numbers_put(&em->queue_numbers, (uint32_t)(queue - em->queues));
 }
 
@@ -396,8 +398,10 @@ static void
 begin_to_die(struct weir_em *em, struct em_queue *queue)
 {
 	__atomic_store_n(&queue->handle, WEIR_EM_NONE, __ATOMIC_RELEASE);
-	if (is_scheduled((enum weir_em_queue_type)queue->type))
+	if (is_scheduled((enum weir_em_queue_type)queue->type)) {
 		em->groups[queue->group].nb_queues--;
+		em->groups[queue->group].nb_dying++;
+	}
 	queue->dying = true;
 	append_dying(em, queue);
 	if (queue->ring != NULL) /* until it has been emptied */

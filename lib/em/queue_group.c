@@ -101,6 +101,33 @@ weir_em_queue_group_default(const struct weir_em *em)
 	return em != NULL ? em->groups[0].handle : WEIR_EM_NONE;
 }
 
+/* Nobody's events are there that the next group with this number would have, for other cores, or none. */
+static void
+free_number(struct weir_em *em, struct em_queue_group *group)
+{
+	if (!group->is_deleted || group->nb_dying > 0)
+		return;
+	group->is_deleted = false;
+	em_numbers_put(&em->group_numbers, (uint32_t)(group - em->groups));
+}
+
+void
+em_group_forget_queue(struct weir_em *em, unsigned int group)
+{
+	em->groups[group].nb_dying--;
+	free_number(em, &em->groups[group]);
+}
+
+static unsigned int
+nb_deleted(const struct weir_em *em)
+{
+	unsigned int nb = 0;
+
+	for (unsigned int group = 0; group < em->config.nb_queue_groups; group++)
+		nb += em->groups[group].is_deleted;
+	return nb;
+}
+
 weir_em_queue_group
 weir_em_queue_group_create(struct weir_em *em, const char *name, uint64_t cores)
 {
@@ -113,11 +140,15 @@ weir_em_queue_group_create(struct weir_em *em, const char *name, uint64_t cores)
 		em_copy_name(copy, name, "a queue group") < 0)
 		return em_fail(EINVAL);
 	em_lock(em);
+	if (em->group_numbers.nb_free == 0)
+		em_queue_reclaim(em);
 	handle = em_numbers_get(&em->group_numbers);
 	if (handle == WEIR_EM_NONE) {
+		EM_LOG(ERROR,
+			"%s: queue group '%s': there are %u already, of which %u are deleted, but "
+			"their queues have events",
+			em->name, copy, em->config.nb_queue_groups, nb_deleted(em));
 		em_unlock(em);
-		EM_LOG(ERROR, "%s: there are %u queue groups already", em->name,
-			em->config.nb_queue_groups);
 		return em_fail(ENOSPC);
 	}
 	group = &em->groups[em_handle_number(handle)];
@@ -149,7 +180,8 @@ weir_em_queue_group_delete(struct weir_em *em, weir_em_queue_group handle)
 	if (rc == 0) {
 		group->handle = WEIR_EM_NONE;
 		em_group_apply(em, em_handle_number(handle));
-		em_numbers_put(&em->group_numbers, em_handle_number(handle));
+		group->is_deleted = true;
+		free_number(em, group);
 	}
 	em_unlock(em);
 	return rc;

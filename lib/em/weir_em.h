@@ -461,7 +461,7 @@ weir_em_queue_group weir_em_queue_group_default(const struct weir_em *em);
  * Make a queue group.
  *
  * @param cores  a bit for each core, attached now or not; none: its queues' events wait
- * @return WEIR_EM_NONE with rte_errno: EINVAL, ENOSPC
+ * @return WEIR_EM_NONE with rte_errno: EINVAL, ENOSPC (also while events are left of deleted queues of deleted groups)
  */
 weir_em_queue_group weir_em_queue_group_create(
 	struct weir_em *em, const char *name, uint64_t cores);

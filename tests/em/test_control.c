@@ -253,6 +253,29 @@ groups(void **state)
 	assert_int_equal(weir_em_queue_group_modify(et_em, et_core, group, 1), -ESTALE);
 }
 
+/* Others would get what is left of its queues, or nobody, if a group had the number of one that is gone. */
+static void
+numbers_of_groups_wait_for_events(void **state)
+{
+	weir_em_queue_group group;
+	weir_em_queue queue;
+
+	et_make((struct weir_em_config){.nb_queue_groups = 2});
+	group = weir_em_queue_group_create(et_em, "group", 1);
+	assert_int_not_equal(group, WEIR_EM_NONE);
+	queue = weir_em_queue_create(et_em, &(struct weir_em_queue_config){.group = group});
+	assert_int_not_equal(queue, WEIR_EM_NONE);
+	et_send(queue, 1);
+	assert_int_equal(weir_em_queue_delete(et_em, queue), 0);
+	assert_int_equal(weir_em_queue_group_delete(et_em, group), 0);
+	assert_int_equal(weir_em_queue_group_create(et_em, "next", 0), WEIR_EM_NONE);
+	assert_int_equal(rte_errno, ENOSPC);
+	assert_int_equal(weir_em_queue_group_create(et_em, "next", 1), WEIR_EM_NONE);
+	et_run();
+	assert_int_equal(et_stats().nb_dropped[WEIR_EM_DROP_DELETED], 1);
+	assert_int_not_equal(weir_em_queue_group_create(et_em, "next", 1), WEIR_EM_NONE);
+}
+
 /* Events of a group without cores wait, and come when it has some. */
 static void
 groups_without_cores(void **state)
@@ -536,6 +559,7 @@ main(void)
 		ET_TEST(generations_end),
 		ET_TEST(objects_and_queues),
 		ET_TEST(groups),
+		ET_TEST(numbers_of_groups_wait_for_events),
 		ET_TEST(groups_without_cores),
 		ET_TEST(callbacks),
 		ET_TEST(limits_of_dispatch),
