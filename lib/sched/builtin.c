@@ -351,6 +351,7 @@ reset_ports(struct builtin *builtin)
 			port->rings[to] = &builtin->shards[to].rings[i];
 			/* The first look does not tell who has not come since the one before. */
 			port->seen[to].polls_for_higher = builtin->shards[to].nb_polls - 1;
+			port->seen[to].compared = (struct compared){0};
 		}
 		port->implicit = !config->no_implicit_release;
 		port->nb_max = config->nb_held;

@@ -98,7 +98,6 @@ struct shard {
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
 	uint32_t nb_taken;                              /* events that it took */
-	uint64_t idle_time; /* cycles: so long its home port had nothing to do */
 
 	struct ring returned; /* lanes that its home port gave back, for who has the lock next */
 
@@ -193,11 +192,10 @@ struct pace {
 	uint32_t nb_polls, nb_taken;
 };
 
-/* Likewise, when a port compared itself with it. */
+/* Likewise, when a port compared itself with it for the nb-th time. */
 struct compared {
-	uint64_t at;        /* cycles */
-	uint64_t idle_time; /* cycles */
-	uint32_t nb_taken;
+	uint64_t idle_time; /* cycles: the owner's */
+	uint32_t nb_taken, nb, owner;
 };
 
 /* What a port saw of another one's shard. */
@@ -272,6 +270,7 @@ struct builtin_port {
 	struct weir_sched_stats counts __attribute__((aligned(64))); /* its thread writes */
 	uint64_t nb_enqueued[WEIR_SCHED_QUEUES_MAX], nb_dequeued[WEIR_SCHED_QUEUES_MAX];
 	uint64_t nb_looks, nb_sleeps, nb_taken_over, nb_moved;
+	uint64_t idle_time;    /* cycles: it had nothing to do so long */
 	uint64_t longest_move; /* cycles that all others may have waited */
 	uint64_t idle_since;   /* cycles: it found nothing since */
 	uint64_t idle_from;    /* cycles: it has had nothing of its own since, or nearly so, */

@@ -92,9 +92,7 @@ xstats_of_port(const struct builtin_port *port, struct sched_xstats *to)
 	sched_xstats_put(to, "longest_move_ns",
 		weir_base_cycles_to_ns(__atomic_load_n(&port->longest_move, __ATOMIC_RELAXED)));
 	sched_xstats_put(to, "idle_ns",
-		port->home != NULL ? weir_base_cycles_to_ns(__atomic_load_n(
-					     &port->home->idle_time, __ATOMIC_RELAXED))
-				   : 0);
+		weir_base_cycles_to_ns(__atomic_load_n(&port->idle_time, __ATOMIC_RELAXED)));
 	sched_xstats_put(to, "shard_waiting", port->home != NULL ? about(&port->home->nb_hint) : 0);
 	sched_xstats_put(to, "shard_polls", port->home != NULL ? about(&port->home->nb_polls) : 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Flows go from one shard to another: a class of them, or some, or all that were divided to a shard. When that is worth its while: move_when.c,
+ * Flows go from one shard to another: a class of them, or all that were divided to a shard. When that is worth its while: move_when.c,
  * balance.c, gather.c; how it is done when all have answered: move_flows.c.
  *
  * Where events go is looked up without a lock, and those of a flow come by the rings of several ports. So that none that went the old
@@ -27,10 +27,12 @@
 #include "fence.h"
 #include "move.h"
 
-/* The word: how often it changed, and what it says; of which flows: move.h. */
-#define MOVE_ASKED 0x1000u
-#define MOVE_FINAL 0x2000u /* nobody gives up any more */
-#define MOVE_STEP  0x4000u
+/* The word: how often it changed, what it says, and of which flows: a class, or those that were divided to a shard. */
+#define MOVE_WHICH 0xffu
+#define MOVE_OF    0x100u
+#define MOVE_ASKED 0x200u
+#define MOVE_FINAL 0x400u /* nobody gives up any more */
+#define MOVE_STEP  0x800u
 #define MOVE_NEVER MOVE_FINAL /* it never says that */
 
 /* When somebody does not answer it is asked again after so many times the patience at most. */
@@ -107,7 +109,7 @@ move_answer(struct builtin_port *port)
 			&builtin->askable, (uint64_t)1 << port->base.id, __ATOMIC_SEQ_CST);
 	word = __atomic_load_n(&builtin->move, __ATOMIC_SEQ_CST);
 	if ((word & MOVE_ASKED) != 0) {
-		port->move.by_lock = (uint16_t)(word & (MOVE_STEP - 1) & ~MOVE_FINAL);
+		port->move.by_lock = (uint16_t)((word & (MOVE_OF | MOVE_WHICH)) + 1);
 		/* Who asked may not come any more. */
 		if ((word & MOVE_FINAL) == 0 && is_old(builtin, 2 * builtin->move_patience))
 			stop_asking(builtin, word);
@@ -216,9 +218,7 @@ move_ask(struct builtin_port *port, struct move_flows flows)
 {
 	struct builtin *builtin = port->builtin;
 	const uint32_t word = __atomic_load_n(&builtin->move, __ATOMIC_ACQUIRE);
-	const uint32_t which = flows.of == MOVE_OF_ANY
-				       ? flows.class | (uint32_t)flows.run << MOVE_RUN_SHIFT
-				       : MOVE_OF | flows.of;
+	const uint32_t which = flows.of == MOVE_OF_ANY ? flows.class : MOVE_OF | flows.of;
 	const uint32_t asked = word_after(word, MOVE_ASKED | which);
 	const uint64_t now = weir_base_cycles();
 

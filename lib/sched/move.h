@@ -47,25 +47,22 @@ move_is_news(const struct builtin_port *port)
 /* By a port's thread, between two enqueues: it does from now on what is asked. */
 void move_answer(struct builtin_port *port);
 
-/* Which flows are to be moved, in the word that names them: a class, and how long the run is; or which shard they were divided to. */
-#define MOVE_WHICH     0xffu
-#define MOVE_OF        0x100u
-#define MOVE_RUN_SHIFT 9
+/* One that is asked for says which class, and 1; or which shard the flows were divided to. */
+#define BY_LOCK_OF 0x100u
 
 /* Is such an event put in under the lock, wherever its flow is just then? */
 static inline bool
 move_concerns(const struct builtin_port *port, uint64_t word)
 {
 	const struct builtin *builtin = port->builtin;
-	const uint32_t which = port->move.by_lock & MOVE_WHICH;
-	uint32_t class;
+	uint32_t class, which;
 
 	if (likely(port->move.by_lock == 0) || event_type(builtin, word) == RTE_SCHED_TYPE_PARALLEL)
 		return false;
 	class = flow_class(builtin, word_flow(word) & builtin->flow_mask);
-	if ((port->move.by_lock & MOVE_OF) != 0)
-		return builtin->divided[word_queue(word)][class] == which;
-	return move_is_in_run(class, which, port->move.by_lock >> MOVE_RUN_SHIFT & MOVE_RUN_MAX);
+	which = port->move.by_lock - 1u;
+	return which < BY_LOCK_OF ? class == which
+				  : builtin->divided[word_queue(word)][class] == which - BY_LOCK_OF;
 }
 
 /* By a port's thread: are those that were divided to a shard of its own about to be moved elsewhere, by who had that before? */
@@ -75,10 +72,7 @@ bool move_ask(struct builtin_port *port, struct move_flows flows);
 /* A step further, by the port that asked, if one can be made. No lock is held. */
 void move_go_on(struct builtin_port *port);
 
-/* move_when.c: by a port's thread, which took this event over: the class of its flow is to come, with that run, unless it comes often */
-void move_run_of(
-	struct builtin_port *port, const struct shard *from, uint64_t word, unsigned int run);
-/* Likewise, if it is worth it: by a port's thread, which took this event over from a shard whose owner has others to do first */
+/* move_when.c: by a port's thread, which took this event over from a shard whose owner has others to do first */
 void move_if_worth(
 	struct builtin_port *port, const struct shard *from, uint64_t word, uint64_t now);
 

@@ -152,13 +152,12 @@ choose(struct moving *moving)
 {
 	const struct move_flows *flows = moving->flows;
 	const bool all = flows->of != MOVE_OF_ANY;
-	const uint32_t first = all ? 0 : move_first_of_run(flows->class, flows->run);
-	const uint32_t last = all ? NB_CLASSES - 1 : first + (1u << flows->run) - 1;
+	const uint32_t last = all ? moving->builtin->class_mask : flows->class;
 	uint32_t nb = 0;
 
 	memset(moving->going, 0, sizeof(moving->going));
 	moving->nb_lanes = 0;
-	for (uint32_t class = first; class <= RTE_MIN(last, moving->builtin->class_mask); class ++)
+	for (uint32_t class = all ? 0 : flows->class; class <= last; class ++)
 		choose_class(moving, class);
 	for (unsigned int i = 0; i < RTE_DIM(moving->going); i++)
 		nb += (uint32_t)__builtin_popcountll(moving->going[i]);
@@ -383,6 +382,7 @@ enum moved
 move_now(struct builtin_port *port, const struct move_flows *flows)
 {
 	struct builtin *builtin = port->builtin;
+	const uint32_t nb_moves = builtin->nb_moves;
 	struct moving moving = {
 		.builtin = builtin, .port = port, .flows = flows, .groups = groups_of(port)};
 
@@ -393,6 +393,7 @@ move_now(struct builtin_port *port, const struct move_flows *flows)
 	if (moving.nb_classes == 0)
 		return moving.is_left ? MOVED_NONE : MOVED_ALL;
 	count(&port->nb_moved, moving.nb_classes);
+	port->balance.nb_moves += builtin->nb_moves - nb_moves; /* its own is known */
 	__atomic_store_n(
 		&port->longest_move, RTE_MAX(port->longest_move, moving.longest), __ATOMIC_RELAXED);
 	return moving.is_left ? MOVED_SOME : MOVED_ALL;

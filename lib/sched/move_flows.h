@@ -44,9 +44,8 @@ static inline bool
 is_of(const struct builtin *builtin, const struct move_flows *flows, unsigned int queue,
 	uint32_t class, unsigned int shard)
 {
-	if (flows->of != MOVE_OF_ANY)
-		return builtin->divided[queue][class] == flows->of;
-	return shard == flows->from && move_is_in_run(class, flows->class, flows->run);
+	return flows->of == MOVE_OF_ANY ? class == flows->class && shard == flows->from
+					: builtin->divided[queue][class] == flows->of;
 }
 
 /* Are a queue's flows of a class among those that move, and in the shard that they leave? */

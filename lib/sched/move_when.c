@@ -85,37 +85,20 @@ was_overloaded(struct builtin_port *port, const struct shard *from, uint64_t now
 	return was;
 }
 
-/* This event was taken over: that of its class is noted, which is to come if that is worth its while. */
-static void
-note_taken(struct builtin_port *port, const struct shard *from, uint64_t word, bool is_worth,
-	unsigned int run)
-{
-	const struct builtin *builtin = port->builtin;
-	const uint8_t class = (uint8_t)flow_class(builtin, word_flow(word) & builtin->flow_mask);
-	const bool often = comes_often(&port->move, class);
-	const struct move_flows flows = {class, (uint8_t)from->id, MOVE_OF_ANY, (uint8_t)run};
-
-	if (is_worth && !often && move_are_elsewhere(port, &flows))
-		move_ask(port, flows);
-}
-
-static bool
-can_be_worth(const struct builtin *builtin, uint64_t word)
-{
-	return builtin->may_move && !has_several_priorities(builtin) &&
-	       event_type(builtin, word) == RTE_SCHED_TYPE_ATOMIC;
-}
-
-void
-move_run_of(struct builtin_port *port, const struct shard *from, uint64_t word, unsigned int run)
-{
-	if (can_be_worth(port->builtin, word))
-		note_taken(port, from, word, true, run);
-}
-
 void
 move_if_worth(struct builtin_port *port, const struct shard *from, uint64_t word, uint64_t now)
 {
-	if (can_be_worth(port->builtin, word))
-		note_taken(port, from, word, was_overloaded(port, from, now), 0);
+	const struct builtin *builtin = port->builtin;
+	struct move_flows flows;
+	uint32_t class;
+	bool often;
+
+	if (!builtin->may_move || has_several_priorities(builtin) ||
+		event_type(builtin, word) != RTE_SCHED_TYPE_ATOMIC)
+		return;
+	class = flow_class(builtin, word_flow(word) & builtin->flow_mask);
+	often = comes_often(&port->move, (uint8_t) class);
+	flows = (struct move_flows){(uint8_t) class, (uint8_t)from->id, MOVE_OF_ANY};
+	if (was_overloaded(port, from, now) && !often && move_are_elsewhere(port, &flows))
+		move_ask(port, flows);
 }

@@ -7,29 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Flows that go to another shard: of a class, or of a run of them, from one; or all that were divided to one, from wherever they are. A run are
- * those classes that differ in the lowest bits only.
- */
+/* Flows that go to another shard: of a class, from one; or all that were divided to one, from wherever they are. */
 struct move_flows {
 	uint8_t class, from;
-	uint8_t of;  /* MOVE_OF_ANY: the former */
-	uint8_t run; /* bits by which classes may differ, MOVE_RUN_MAX at most */
+	uint8_t of; /* MOVE_OF_ANY: the former */
 };
-
-#define MOVE_RUN_MAX 7
-
-static inline uint32_t
-move_first_of_run(uint32_t class, unsigned int run)
-{
-	return class >> run << run;
-}
-
-static inline bool
-move_is_in_run(uint32_t class, uint32_t of, unsigned int run)
-{
-	return class >> run == of >> run;
-}
 
 #define MOVE_OF_ANY UINT8_MAX
 
@@ -40,7 +22,7 @@ struct port_move {
 		answered; /* as far as it does what that says; 0: it was never asked. The mover reads it */
 	uint32_t is_inside;      /* its thread puts in something just now. The mover reads it */
 	uint32_t own;            /* as it was when this port asked; 0: it did not */
-	uint16_t by_lock;        /* whose events are put in under the lock; 0: none's */
+	uint16_t by_lock;        /* whose events are put in under the lock, and 1; 0: none */
 	struct move_flows flows; /* that it asked for */
 	uint8_t nb_tries;
 	bool is_fenced;    /* since it asked */
@@ -57,15 +39,25 @@ struct port_gather {
 	bool is_asked;   /* if any were */
 };
 
-/* How long it had nothing to do: balance.c. */
+struct shard;
+
+/* How long it had nothing to do, and how it compares: balance.c. */
 struct port_balance {
 	uint64_t empty_at;          /* cycles: when it found nothing last, */
 	uint64_t nb_dequeued;       /* and had had so many events by then */
 	uint64_t at;                /* cycles: when it compared itself with others last, */
-	uint64_t idle_time;         /* and had been idle so long by then, */
-	uint64_t nb_all, nb_stolen; /* and had had so many events, others' among them; */
-	struct shard *from;         /* which one was busier then, or NULL, */
-	unsigned int nb_periods;    /* and in so many before, in a row */
+	uint32_t nb;                /* for the nb-th time; */
+	uint32_t nb_moves;          /* builtin->nb_moves then, and by what moved to itself since, */
+	uint64_t idle_time;         /* how long it had been idle by then, */
+	uint64_t nb_all, nb_stolen; /* how many events it had had, others' among them, */
+	uint64_t nb_moved;          /* and classes; */
+	struct shard *from;         /* whose owner was the busiest then, or NULL, */
+	uint32_t nb_periods;        /* and in so many comparisons before, in a row; */
+	double part; /* of what that one did, what is still to come to this port, 0: nothing; */
+	uint64_t acted_at;   /* cycles: when an event was taken over for that last */
+	uint32_t nb_refused; /* classes that had more than that by themselves */
+	bool has_tried;      /* since it compared itself; */
+	uint32_t nb_vain;    /* so often, in a row, nothing came of it */
 };
 
 #endif

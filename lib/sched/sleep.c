@@ -82,6 +82,7 @@ bool
 port_may_sleep(struct builtin_port *port)
 {
 	uint64_t now = weir_base_cycles();
+	bool slept;
 
 	if (port->nb_idle == WEIR_BASE_SCHED_IDLE_CALLS)
 		port->idle_since = now;
@@ -89,7 +90,9 @@ port_may_sleep(struct builtin_port *port)
 	if (now - port->idle_since < WEIR_BASE_SCHED_AWAKE * (uint64_t)port->builtin->away)
 		return false;
 	__atomic_store_n(&port->idle_at, 0, __ATOMIC_RELAXED);
-	return port_sleep(port);
+	slept = port_sleep(port);
+	count(&port->idle_time, weir_base_cycles() - now);
+	return slept;
 }
 
 static void

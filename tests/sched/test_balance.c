@@ -13,8 +13,8 @@
 
 static struct builtin *builtin;
 static struct builtin_port *idle;
-static struct shard *shard; /* the owner's */
-static uint64_t now;
+static struct shard *shard;  /* the owner's */
+static uint64_t now, length; /* cycles; of a period */
 
 static int
 setup(void **state)
@@ -28,6 +28,7 @@ setup(void **state)
 	idle = &builtin->ports[IDLE];
 	shard = builtin->ports[OWNER].home;
 	builtin->waiting = 1u << shard->id;
+	length = PERIOD * builtin->move_period;
 	now = weir_base_cycles();
 	idle->balance.at = now;
 	return 0;
@@ -39,21 +40,46 @@ teardown(void **state)
 	return st_teardown(state);
 }
 
-/* Events of the owner's flows, one of each. It has taken one. */
+/* The first flow of a shard's after one. */
+static uint32_t
+flow_after(uint32_t flow, const struct shard *of)
+{
+	struct rte_event event = {.event = 0};
+
+	do
+		event.flow_id = ++flow & 0xfffff;
+	while (event_shard(builtin, event.event) != of->id);
+	return flow;
+}
+
+/*
+ * Events of the owner's flows, one of each, but that every so many-th is of the first one; 0: none besides. It has taken one, and seen the others,
+ * which are still in a ring.
+ */
+static void
+send_hot(unsigned int nb, unsigned int hot)
+{
+	const uint32_t first = flow_after(0, shard);
+	uint32_t flow = first;
+
+	/* The first one of all goes by the lists, and so does what is there then. */
+	st_new(OTHER, 0, first, 0);
+	st_release(OWNER, st_get_one(OWNER));
+	for (unsigned int i = 0; i < nb; i++) {
+		const bool is_hot = hot > 0 && i % hot == 0;
+
+		st_new(OTHER, 0, is_hot ? first : flow, i);
+		if (!is_hot)
+			flow = flow_after(flow, shard);
+	}
+	st_release(OWNER, st_get_one(OWNER));
+	assert_true(shard->nb_in_rings > 9 * nb / 10);
+}
+
 static void
 send(unsigned int nb)
 {
-	uint32_t flow = 0;
-
-	for (unsigned int i = 0; i < nb; i++, flow++) {
-		struct rte_event event = {.flow_id = 0};
-
-		do
-			event.flow_id = ++flow & 0xfffff;
-		while (event_shard(builtin, event.event) != shard->id);
-		st_new(OTHER, 0, flow, i);
-	}
-	st_release(OWNER, st_get_one(OWNER));
+	send_hot(nb, 0);
 }
 
 /* What happens in a period. */
@@ -66,39 +92,46 @@ struct period {
 static uint64_t
 percent(unsigned int nb)
 {
-	return builtin->move_period * nb / 100;
+	return length * nb / 100;
 }
 
-/* It finds nothing at its end. @return events that it takes over then */
+/* What is found at some time. @return events taken over then */
 static uint16_t
-pass(const struct period *period)
+find_nothing(uint64_t at)
 {
 	struct rte_event event;
 	uint16_t got = 0;
 
-	idle->home->idle_time += percent(period->idle);
-	idle->counts.nb_dequeued += period->own + period->stolen;
-	idle->counts.nb_stolen += period->stolen;
-	shard->idle_time += percent(period->owner_idle);
-	shard->nb_taken += period->taken;
-	now += builtin->move_period;
-	idle->home->now = now;
+	now = idle->home->now = at;
+	/* That it found nothing just before does not count here. */
+	idle->balance.nb_dequeued = UINT64_MAX;
 	if (balance_is_due(idle))
 		got = balance(idle, &event);
+	idle->counts.nb_dequeued += got;
 	if (got > 0)
-		idle->counts.nb_dequeued += got;
+		st_release(IDLE, event);
 	return got;
 }
 
-/* @return were flows asked for, after so many periods? */
+static uint16_t
+pass(const struct period *period)
+{
+	idle->idle_time += percent(period->idle);
+	idle->counts.nb_dequeued += period->own + period->stolen;
+	idle->counts.nb_stolen += period->stolen;
+	builtin->ports[shard->owner].idle_time += percent(period->owner_idle);
+	shard->nb_taken += period->taken;
+	return find_nothing(now + length);
+}
+
+/* @return is a class asked for, after so many periods? */
 static bool
-are_asked_for(const struct period *period, unsigned int nb)
+is_asked_for(const struct period *period, unsigned int nb)
 {
 	/* The first one tells nothing: it is not known what was before. */
 	for (unsigned int i = 0; i < nb + 1; i++)
-		if (pass(period) > 0)
-			return idle->move.own != 0;
-	return false;
+		pass(period);
+	return idle->move.own != 0;
 }
 
 static const struct period busier = {.idle = 30, .taken = 100, .own = 100};
@@ -107,7 +140,7 @@ static void
 after_some_periods(void **state)
 {
 	send(200);
-	assert_false(are_asked_for(&busier, PERIODS - 1));
+	assert_false(is_asked_for(&busier, PERIODS - 1));
 	assert_int_equal(pass(&busier), 1);
 	assert_int_not_equal(idle->move.own, 0);
 	assert_int_equal(idle->move.flows.from, shard->id);
@@ -117,10 +150,10 @@ after_some_periods(void **state)
 static void
 only_in_a_row(void **state)
 {
-	static const struct period quiet = {.idle = 5, .taken = 100, .own = 100};
+	static const struct period quiet = {.idle = 1, .taken = 100, .own = 100};
 
 	send(200);
-	for (unsigned int i = 0; i < 3 * PERIODS; i++)
+	for (unsigned int i = 0; i < 6 * PERIODS; i++)
 		assert_int_equal(pass(i % PERIODS == PERIODS - 1 ? &quiet : &busier), 0);
 }
 
@@ -140,13 +173,13 @@ as_one_is_busier(void **state)
 		/* it does not come: others have all of it anyway */
 		{{.idle = 100}, false},
 		/* the time is not its own that it spends on others' events */
-		{{.taken = 1, .own = 80, .stolen = 20}, true},
-		{{.taken = 1, .own = 95, .stolen = 5}, false},
+		{{.taken = 80, .own = 80, .stolen = 20}, true},
+		{{.taken = 80, .own = 96, .stolen = 4}, false},
 	};
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
 		assert_int_equal(setup(state), 0);
 		send(200);
-		if (are_asked_for(&cases[i].period, PERIODS) != cases[i].is)
+		if (is_asked_for(&cases[i].period, PERIODS) != cases[i].is)
 			fail_msg("case %u", i);
 		teardown(state);
 	}
@@ -156,42 +189,176 @@ static void
 only_if_much_waits(void **state)
 {
 	send(20);
-	assert_false(are_asked_for(&busier, 2 * PERIODS));
+	assert_false(is_asked_for(&busier, 2 * PERIODS));
 }
 
-/* Nobody's flows are where they are for long, otherwise: a priority is served at once, wherever it is. */
+/* Of events that are very short. */
+static void
+not_if_it_costs_more(void **state)
+{
+	const unsigned int most = (unsigned int)(SHORTEST_PART * length / builtin->slow);
+	const struct period fast = {.idle = 30, .taken = most + 1, .own = most};
+	const struct period slow = {.idle = 30, .taken = most - 1, .own = most};
+
+	send(200);
+	assert_false(is_asked_for(&fast, 2 * PERIODS));
+	assert_true(is_asked_for(&slow, PERIODS));
+}
+
 static void
 not_with_priorities(void **state)
 {
 	send(200);
 	priority_use(builtin, 3);
-	assert_false(are_asked_for(&busier, 2 * PERIODS));
-	assert_int_equal(idle->home->idle_time % percent(busier.idle), 0);
+	assert_false(is_asked_for(&busier, 2 * PERIODS));
 }
 
-/* Half of what it has more time for, of both queues' classes. */
+/* Of what waits there, nothing is for this port. */
 static void
-as_many_as_fill_half(void **state)
+not_of_other_groups(void **state)
+{
+	send(200);
+	builtin->port_groups[IDLE] = 2;
+	assert_false(is_asked_for(&busier, 2 * PERIODS));
+	assert_int_equal(shard->nb_ready, 0); /* it was left alone */
+}
+
+/* What is known of a shard is of two comparisons in a row, */
+static void
+as_it_is_known(void **state)
+{
+	send(200);
+	assert_false(is_asked_for(&busier, PERIODS - 1));
+	builtin->waiting = 0; /* it is not looked at */
+	pass(&busier);
+	builtin->waiting = 1u << shard->id;
+	for (unsigned int i = 0; i < PERIODS; i++)
+		assert_int_equal(pass(&busier), 0);
+	assert_int_equal(pass(&busier), 1);
+}
+
+/* and of who serves it, whoever is at home there. */
+static void
+as_who_serves_it(void **state)
+{
+	static const struct period idle_too = {
+		.idle = 30, .owner_idle = 30, .taken = 100, .own = 100};
+
+	send(200);
+	shard->owner = OTHER;
+	assert_false(is_asked_for(&idle_too, 2 * PERIODS));
+	shard->owner = OWNER;
+	builtin->ports[OWNER].idle_time = builtin->ports[OTHER].idle_time;
+	for (unsigned int i = 0; i < PERIODS; i++)
+		assert_int_equal(pass(&busier), 0);
+	assert_int_equal(pass(&busier), 1);
+}
+
+/* Not with its own. */
+static void
+with_others(void **state)
+{
+	static const struct period helps = {.taken = 100, .own = 50, .stolen = 50};
+
+	builtin->waiting = idle->home_bit;
+	for (unsigned int i = 0; i < 3 * PERIODS; i++) {
+		idle->home->nb_taken += 50;
+		idle->home->nb_hint = 2 * WAITING_LEAST;
+		pass(&helps);
+		assert_null(idle->balance.from);
+	}
+}
+
+/* A class that has much of what waits stays; other ones go. */
+static void
+not_what_is_much(void **state)
+{
+	send_hot(400, 3);
+	/* The hot flow's is what is taken over first. */
+	assert_false(is_asked_for(&busier, PERIODS));
+	assert_int_equal(idle->balance.nb_refused, 1);
+	for (unsigned int i = 0; i < REFUSED_MAX && idle->move.own == 0; i++)
+		assert_int_equal(find_nothing(now + GAPS * (uint64_t)builtin->gap), 1);
+	assert_int_not_equal(idle->move.own, 0);
+}
+
+/* So much of what the one does, at the pace of the other one, makes them even; half of it goes. */
+static void
+half_of_the_difference(void **state)
 {
 	static const struct {
-		unsigned int percent, run;
-	} cases[] = {{13, 4}, {24, 4}, {26, 5}, {51, 6}, {100, 7}};
+		struct did its, own;
+		double part;
+	} cases[] = {
+		{{100, 100, 100}, {50, 50, 50}, 0.125},
+		{{100, 100, 100}, {50, 100, 50}, 1 / 6.0},
+		{{100, 100, 100}, {50, 25, 50}, 1 / 12.0},
+		{{100, 100, 100}, {0, 0, 0}, 0.25},
+		{{100, 100, 100}, {60, 60, 20}, 0.2},
+	};
 
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++)
-		assert_int_equal(run_for(builtin, 1000, 10 * cases[i].percent), cases[i].run);
+		assert_float_equal(part_to_move(&cases[i].its, &cases[i].own), cases[i].part, 1e-9);
 }
 
-/* All ports wait meanwhile. */
+/* And no more, one after the other, until what is left is less than a class may have. */
 static void
-no_more_than_go_at_once(void **state)
+until_that_is_moved(void **state)
 {
-	const uint32_t bits = builtin->in_class_bits;
+	const uint64_t gaps = GAPS * (uint64_t)builtin->gap;
+	unsigned int nb = 0;
 
-	builtin->in_class_bits = 8; /* 2 queues, 8 classes: 4096 lanes */
-	assert_int_equal(run_for(builtin, 1000, 1000), 3);
-	builtin->in_class_bits = 12;
-	assert_int_equal(run_for(builtin, 1000, 1000), 0);
-	builtin->in_class_bits = bits;
+	send(200);
+	assert_true(is_asked_for(&busier, PERIODS));
+	for (unsigned int i = 0; i < 100; i++) {
+		const double before = idle->balance.part;
+
+		while (idle->move.own != 0)
+			move_go_on(idle);
+		assert_int_equal(find_nothing(now + gaps - 1), 0);
+		find_nothing(now + 1);
+		nb += idle->balance.part > 0 && idle->balance.part < before;
+	}
+	assert_true(nb >= 2);
+	assert_true(idle->balance.part < part_of_any(shard, 0));
+	assert_int_equal(idle->move.own, 0);
+	pass(&busier);
+	assert_int_equal(idle->balance.nb_vain, 0);
+}
+
+/* What was seen is not so any more. */
+static void
+not_after_others_have_moved(void **state)
+{
+	send(200);
+	assert_true(is_asked_for(&busier, PERIODS));
+	while (idle->move.own != 0)
+		move_go_on(idle);
+	builtin->nb_moves++;
+	assert_int_equal(find_nothing(now + GAPS * (uint64_t)builtin->gap), 0);
+	assert_int_equal(pass(&busier), 1);
+}
+
+/* Twice as seldom each time. */
+static void
+seldom_in_vain(void **state)
+{
+	unsigned int last = 0, nb = 0;
+
+	send(200);
+	for (unsigned int i = 1; i < 16 * PERIODS && nb < 4; i++) {
+		if (pass(&busier) == 0)
+			continue;
+		/* Nobody answers, it is given up. */
+		idle->move.own = 0;
+		__atomic_store_n(&builtin->move, 0, __ATOMIC_RELAXED);
+		idle->balance.part = 0;
+		if (last > 0)
+			assert_int_equal(i - last, PERIODS << nb);
+		last = i;
+		nb++;
+	}
+	assert_int_equal(nb, 4);
 }
 
 /* Between two polls that find nothing, and not while it has something; a thread that comes seldom has other things to do. */
@@ -201,18 +368,44 @@ idle_time_is_counted(void **state)
 	uint64_t before;
 
 	note_idle_time(idle, now);
-	before = idle->home->idle_time;
+	before = idle->idle_time;
 	note_idle_time(idle, now + 100);
-	assert_int_equal(idle->home->idle_time - before, 100);
+	assert_int_equal(idle->idle_time - before, 100);
 	idle->counts.nb_dequeued++;
 	note_idle_time(idle, now + 300);
-	assert_int_equal(idle->home->idle_time - before, 100);
+	assert_int_equal(idle->idle_time - before, 100);
 	note_idle_time(idle, now + 310);
-	assert_int_equal(idle->home->idle_time - before, 110);
+	assert_int_equal(idle->idle_time - before, 110);
 	note_idle_time(idle, now + 300); /* another shard's clock */
-	assert_int_equal(idle->home->idle_time - before, 110);
-	note_idle_time(idle, now + 310 + 10 * builtin->gap);
-	assert_int_equal(idle->home->idle_time - before, 110 + builtin->gap);
+	note_idle_time(idle, now + 320);
+	assert_int_equal(idle->idle_time - before, 120);
+	note_idle_time(idle, now + 320 + 10 * builtin->gap);
+	assert_int_equal(idle->idle_time - before, 120 + builtin->gap);
+}
+
+/* Of one port, and of one that sleeps, where nothing can be moved. */
+static void
+idle_time_of_all(void **state)
+{
+	struct weir_sched_config config = st_config(1, 1);
+	struct rte_event event;
+
+	for (unsigned int sleep_us = 0; sleep_us <= 2000; sleep_us += 2000) {
+		const uint64_t begin = weir_base_time_ns();
+		uint64_t took, idle_ns;
+
+		st_teardown(state);
+		config.idle_sleep_us = sleep_us;
+		st_make(config);
+		st_start();
+		for (unsigned int i = 0; i < 1000 && weir_base_time_ns() - begin < 50000000; i++)
+			weir_sched_dequeue(st_port(0), &event, 1);
+		took = weir_base_time_ns() - begin;
+		idle_ns = st_xstat(WEIR_SCHED_PART_PORT, 0, "idle_ns");
+		assert_true(idle_ns > 0 && idle_ns <= took + took / 10);
+		if (sleep_us > 0)
+			assert_true(idle_ns > 4000000);
+	}
 }
 
 static uint64_t last[FLOWS]; /* of each flow, the number of the event that came last */
@@ -272,12 +465,21 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(after_some_periods),
 		CASE(only_in_a_row),
-		CASE(as_one_is_busier),
+		cmocka_unit_test(as_one_is_busier),
 		CASE(only_if_much_waits),
+		CASE(not_if_it_costs_more),
 		CASE(not_with_priorities),
-		CASE(as_many_as_fill_half),
-		CASE(no_more_than_go_at_once),
+		CASE(not_of_other_groups),
+		CASE(as_it_is_known),
+		CASE(as_who_serves_it),
+		CASE(with_others),
+		CASE(not_what_is_much),
+		CASE(half_of_the_difference),
+		CASE(until_that_is_moved),
+		CASE(not_after_others_have_moved),
+		CASE(seldom_in_vain),
 		CASE(idle_time_is_counted),
+		CASE(idle_time_of_all),
 		CASE(they_come),
 	};
 

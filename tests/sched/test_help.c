@@ -283,11 +283,11 @@ send_some(void)
 static void
 test_short_events_of_flows_have_help_seldom(void **state)
 {
-	const uint64_t pause = (uint64_t)64 * builtin->gap / 8;
+	const uint64_t pause = (uint64_t)64 * builtin->gap;
 
 	send_some();
 	assert_int_equal(help_at(LONG, RTE_SCHED_TYPE_ATOMIC, 16), 1);
-	assert_int_equal(seen->help_at - LONG, (uint64_t)shard->nb_hint * builtin->gap / 8);
+	assert_int_equal(seen->help_at - LONG, (uint64_t)shard->nb_hint * builtin->gap);
 	seen->help_at = LONG + pause;
 	assert_int_equal(help_at(LONG + pause - 1, RTE_SCHED_TYPE_ATOMIC, 16), 0);
 	assert_int_equal(help_at(LONG + pause, RTE_SCHED_TYPE_ATOMIC, 16), 1);

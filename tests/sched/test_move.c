@@ -48,7 +48,7 @@ static bool
 ask(uint32_t flow)
 {
 	const struct move_flows flows = {(uint8_t)flow_class(builtin, flow & builtin->flow_mask),
-		(uint8_t)ports[0]->home->id, MOVE_OF_ANY, 0};
+		(uint8_t)ports[0]->home->id, MOVE_OF_ANY};
 
 	return move_ask(ports[1], flows);
 }
@@ -329,32 +329,6 @@ not_worth_for_one_flow(void **state)
 	assert_true(is_worth(40, &between));
 }
 
-/* Those of a run that are there, and no others. */
-static void
-neighbours_go_along(void **state)
-{
-	const unsigned int run = 3;
-	struct move_flows flows = {.of = MOVE_OF_ANY, .run = run};
-	uint8_t before[NB_CLASSES];
-	unsigned int nb = 0;
-
-	make_many();
-	memcpy(before, builtin->shard_of[0], sizeof(before));
-	flows.from = (uint8_t)ports[0]->home->id;
-	flows.class = 2 * (1u << run) + 5;
-	assert_true(move_ask(ports[1], flows));
-	go_on();
-	for (uint32_t class = 0; class < NB_CLASSES; class ++) {
-		const bool goes = class >> run == 2 && before[class] == flows.from;
-
-		assert_int_equal(
-			builtin->shard_of[0][class], goes ? ports[1]->home->id : before[class]);
-		nb += goes;
-	}
-	assert_true(nb > 1);
-	assert_int_equal(nb_moved(), nb);
-}
-
 static bool has_moved;
 
 /* Any class of any shard's. */
@@ -374,8 +348,7 @@ ask_for_any(struct attack_worker *worker)
 		return; /* its flows may be divided just now */
 	class = attack_roll(worker, any->class_mask + 1);
 	shard = __atomic_load_n(&queue->shard_of[class], __ATOMIC_RELAXED);
-	move_ask(port, (struct move_flows){(uint8_t) class, shard, MOVE_OF_ANY,
-			       (uint8_t)attack_roll(worker, MOVE_RUN_MAX + 1)});
+	move_ask(port, (struct move_flows){(uint8_t) class, shard, MOVE_OF_ANY});
 }
 
 static const struct attack attacks[] = {
@@ -459,7 +432,7 @@ attack_moving(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[10 + RTE_DIM(attacks)] = {
+	struct CMUnitTest tests[9 + RTE_DIM(attacks)] = {
 		cmocka_unit_test_teardown(waits_for_who_enqueued, st_teardown),
 		cmocka_unit_test_teardown(waits_for_what_is_there, st_teardown),
 		cmocka_unit_test_teardown(is_given_up, st_teardown),
@@ -469,11 +442,10 @@ main(void)
 		cmocka_unit_test_teardown(what_has_passed_goes_along, st_teardown),
 		cmocka_unit_test_teardown(not_worth_for_one_flow, st_teardown),
 		cmocka_unit_test(worth_if_it_is_overloaded),
-		cmocka_unit_test_teardown(neighbours_go_along, st_teardown),
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
-		tests[10 + i] = (struct CMUnitTest){.name = attacks[i].name,
+		tests[9 + i] = (struct CMUnitTest){.name = attacks[i].name,
 			.test_func = attack_moving,
 			.teardown_func = st_teardown,
 			.initial_state = (void *)(uintptr_t)&attacks[i]};
