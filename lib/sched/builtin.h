@@ -192,12 +192,6 @@ struct pace {
 	uint32_t nb_polls, nb_taken;
 };
 
-/* Likewise, when a port compared itself with it for the nb-th time. */
-struct compared {
-	uint64_t idle_time; /* cycles: the owner's */
-	uint32_t nb_taken, nb, owner;
-};
-
 /* What a port saw of another one's shard. */
 struct seen {
 	uint64_t at; /* cycles: since when it has not been polled */

@@ -41,6 +41,12 @@ struct port_gather {
 
 struct shard;
 
+/* What a shard's owner had done when a port compared itself with it for the nb-th time. */
+struct compared {
+	uint64_t idle_time; /* cycles */
+	uint32_t nb_taken, nb, owner;
+};
+
 /* How long it had nothing to do, and how it compares: balance.c. */
 struct port_balance {
 	uint64_t empty_at;          /* cycles: when it found nothing last, */
