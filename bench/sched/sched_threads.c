@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Workers on CPUs of their own, and slices of work for them. Where there are too few CPUs, workers have main's, too, and the first ones still
- * have one each where main sleeps in between.
+ * Workers on CPUs of their own, and slices of work for them. Where there are too few CPUs, workers have main's, too, in slices in which main only
+ * waits, and the first ones have one each.
  */
 
 #include <errno.h>
@@ -25,7 +25,8 @@
 static struct {
 	pthread_t threads[SCHED_THREADS];
 	unsigned int nb, nb_spare;
-	unsigned int nb_cpus; /* of workers */
+	int cpus[CPU_SETSIZE]; /* of workers; where there are too few, main's is the last one */
+	unsigned int nb_cpus;
 	struct sched_side *side;
 	void (*run)(unsigned int id); /* NULL: end */
 	pthread_mutex_t lock;         /* of turn, where threads sleep until it is theirs */
@@ -76,15 +77,24 @@ thread_main(void *arg)
 	return NULL;
 }
 
-static int
-start_thread(unsigned int id, int cpu)
+/* Of the first @nb CPUs; main's, if there are no others. */
+static cpu_set_t
+cpu_of(unsigned int id, unsigned int nb)
 {
-	pthread_attr_t attr;
 	cpu_set_t set;
-	int rc;
 
 	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
+	CPU_SET(pool.cpus[nb > 0 ? id % nb : 0], &set);
+	return set;
+}
+
+static int
+start_thread(unsigned int id)
+{
+	const cpu_set_t set = cpu_of(id, pool.nb_cpus);
+	pthread_attr_t attr;
+	int rc;
+
 	pthread_attr_init(&attr);
 	pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
 	rc = pthread_create(&pool.threads[id], &attr, thread_main, (void *)(uintptr_t)id);
@@ -99,18 +109,20 @@ start_thread(unsigned int id, int cpu)
 int
 sched_threads_start(const cpu_set_t *allowed)
 {
-	int cpus[CPU_SETSIZE], nb = 0, own = sched_getcpu(), rc = 0;
+	const int own = sched_getcpu();
+	unsigned int nb = 0;
+	int rc = 0;
 
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (cpu != own && CPU_ISSET(cpu, allowed))
-			cpus[nb++] = cpu;
+			pool.cpus[nb++] = cpu;
 	sched_crowded = nb < SCHED_WORKERS;
 	pool.nb_spare = nb > SCHED_WORKERS ? nb - SCHED_WORKERS : 0;
 	if (sched_crowded)
-		cpus[nb++] = own;
-	pool.nb_cpus = RTE_MIN(nb, SCHED_WORKERS);
-	for (int i = 0; i < SCHED_WORKERS + (pool.nb_spare > 0) && rc == 0; i++)
-		rc = start_thread(i, cpus[i % nb]);
+		pool.cpus[nb++] = own;
+	pool.nb_cpus = nb;
+	for (unsigned int i = 0; i < SCHED_WORKERS + (pool.nb_spare > 0) && rc == 0; i++)
+		rc = start_thread(i);
 	if (rc < 0)
 		sched_threads_stop();
 	return rc;
@@ -126,8 +138,9 @@ unsigned int
 sched_threads_cpus(enum sched_mode mode)
 {
 	const bool main_works = mode == SCHED_PRODUCED || mode == SCHED_OPEN;
+	const unsigned int nb = pool.nb_cpus - (sched_crowded && main_works);
 
-	return sched_crowded && main_works ? pool.nb_cpus - 1 : pool.nb_cpus;
+	return RTE_MIN(nb, SCHED_WORKERS);
 }
 
 void
@@ -151,6 +164,13 @@ sched_threads_join(void)
 static void
 run_side(unsigned int id)
 {
+	const struct sched_side *side = pool.side;
+	cpu_set_t set;
+
+	if (sched_crowded) {
+		set = cpu_of(id, sched_threads_cpus(side->shape.mode));
+		pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+	}
 	sched_worker_run(&pool.side->workers[id]);
 }
 
