@@ -28,6 +28,7 @@ static struct {
 	int cpus[CPU_SETSIZE]; /* of workers; where there are too few, main's is the last one */
 	unsigned int nb_cpus;
 	struct sched_side *side;
+	bool main_waits;              /* in this slice, while workers work */
 	void (*run)(unsigned int id); /* NULL: end */
 	pthread_mutex_t lock;         /* of turn, where threads sleep until it is theirs */
 	pthread_cond_t begun;
@@ -39,24 +40,29 @@ static void
 relax(void)
 {
 	if (sched_crowded)
-		usleep(NAP_US);
+		sched_yield();
 	else
 		rte_pause();
 }
 
-/* Until there is another turn than that. Who has none in a slice takes no time of those that share its CPU. */
 static void
-wait_for_turn(unsigned int turn)
+sleep_until_turn(unsigned int turn)
 {
-	if (!sched_crowded) {
-		while (__atomic_load_n(&pool.turn, __ATOMIC_ACQUIRE) == turn)
-			rte_pause();
-		return;
-	}
 	pthread_mutex_lock(&pool.lock);
 	while (pool.turn == turn)
 		pthread_cond_wait(&pool.begun, &pool.lock);
 	pthread_mutex_unlock(&pool.lock);
+}
+
+/* Until there is another turn than that. Where workers have a CPU each, who has nothing to do in a slice takes no time of theirs. */
+static void
+wait_for_turn(unsigned int turn)
+{
+	while (__atomic_load_n(&pool.turn, __ATOMIC_ACQUIRE) == turn)
+		if (sched_crowded && __atomic_load_n(&pool.main_waits, __ATOMIC_RELAXED))
+			sleep_until_turn(turn);
+		else
+			relax();
 }
 
 static void *
@@ -134,11 +140,16 @@ sched_threads_spare(void)
 	return pool.nb_spare;
 }
 
+static bool
+main_waits(enum sched_mode mode)
+{
+	return mode == SCHED_INSIDE || mode == SCHED_OWN;
+}
+
 unsigned int
 sched_threads_cpus(enum sched_mode mode)
 {
-	const bool main_works = mode == SCHED_PRODUCED || mode == SCHED_OPEN;
-	const unsigned int nb = pool.nb_cpus - (sched_crowded && main_works);
+	const unsigned int nb = pool.nb_cpus - (sched_crowded && !main_waits(mode));
 
 	return RTE_MIN(nb, SCHED_WORKERS);
 }
@@ -250,7 +261,7 @@ pass(struct sched_side *side, uint64_t cycles)
 {
 	uint64_t end = weir_base_cycles() + cycles;
 
-	if (side->shape.mode == SCHED_PRODUCED || side->shape.mode == SCHED_OPEN)
+	if (!main_waits(side->shape.mode))
 		return sched_producer_run(side, end);
 	while (weir_base_cycles() < end) {
 		sched_producer_flush(side);
@@ -327,6 +338,7 @@ run_once(struct sched_side *side, uint64_t ns, struct sched_slice *slice, bool *
 	if (side->shape.mode == SCHED_INSIDE)
 		sched_producer_fill(side);
 	pool.side = side;
+	__atomic_store_n(&pool.main_waits, main_waits(side->shape.mode), __ATOMIC_RELAXED);
 	sched_threads_begin(run_side);
 	if (side->shape.mode == SCHED_OWN)
 		wait_for_all(side);
