@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir bench sched: what it prints is what it did. How fast that is depends on the machine, and is not looked at."""
+import os
+
 import pytest
 
 from program import OK, USAGE, weir
@@ -98,17 +100,22 @@ def test_at_no_cost():
 
 @pytest.mark.parametrize("case", SCALING)
 def test_scaling(case):
-    [row] = bench(case, "--json").json()["scaling"]
+    report = bench(case, "--json").json()
+    [row] = report["scaling"]
+    # What counts is what those workers add that have a CPU each: main only waits meanwhile, and its CPU is one of them where there are few.
+    fitting = row["workers_with_cpu"]
+    assert fitting == (min(len(os.sched_getaffinity(0)), 3) if report["crowded"] else 3)
     assert [side["name"] for side in row["sides"]] == ["ours", "ours, apart", "event_dsw", "event_sw"]
     for side in row["sides"]:
         one, two, three = side["mev_per_s"]
-        assert side["least_added"] == pytest.approx(min(two - one, three - two) / one, rel=1e-3, abs=1e-3)
+        added = [two - one, three - two][:fitting - 1] or [0]
+        assert side["least_added"] == pytest.approx(min(added) / one, rel=1e-3, abs=1e-3)
     if case.endswith("-bare"):
         assert row["work_ns"] < 10 and "target" not in row
     else:
         # one worker alone does no more than its work lets it; CPUs do not all have the same speed
         assert all(1e3 / side["mev_per_s"][0] > row["work_ns"] / 2 > 10 for side in row["sides"])
-        assert row["reached"] == (row["sides"][0]["least_added"] >= row["target"] == 0.85)
+        assert row["reached"] == (fitting == 3 and row["sides"][0]["least_added"] >= row["target"] == 0.85)
 
 
 def test_for_people():
