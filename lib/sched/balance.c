@@ -174,7 +174,7 @@ static double
 part_of_class(struct shard *shard, uint64_t word)
 {
 	const struct builtin *builtin = shard->builtin;
-	const uint32_t class = flow_class(builtin, word_flow(word) & builtin->flow_mask);
+	const uint32_t class = event_class(builtin, word);
 	uint32_t nb = 0, nb_of = 0;
 
 	if (!shard_trylock(shard))
@@ -185,8 +185,7 @@ part_of_class(struct shard *shard, uint64_t word)
 		const uint32_t most = RTE_MIN(ring_count(ring), (uint32_t)SAMPLE - nb);
 
 		for (uint32_t e = 0; e < most; e++)
-			nb_of += flow_class(builtin, word_flow(ring_peek(ring, e)->event) &
-							     builtin->flow_mask) == class;
+			nb_of += event_class(builtin, ring_peek(ring, e)->event) == class;
 		nb += most;
 	}
 	shard_unlock(shard);
@@ -253,13 +252,12 @@ ask_for_class(struct builtin_port *port, uint64_t word)
 	const struct builtin *builtin = port->builtin;
 	struct port_balance *balance = &port->balance;
 	const struct move_flows flows = {
-		(uint8_t)flow_class(builtin, word_flow(word) & builtin->flow_mask),
-		(uint8_t)balance->from->id, MOVE_OF_ANY};
+		(uint8_t)event_class(builtin, word), (uint8_t)balance->from->id, MOVE_OF_ANY};
 	const double part = part_of_class(balance->from, word);
 
 	balance->has_tried = true;
 	if (event_type(builtin, word) == RTE_SCHED_TYPE_ATOMIC && part <= balance->part &&
-		move_are_elsewhere(port, &flows) && move_ask(port, flows))
+		event_shard(builtin, word) == balance->from->id && move_ask(port, flows))
 		balance->part -= part;
 	else if (++balance->nb_refused == REFUSED_MAX)
 		balance->part = 0;

@@ -186,12 +186,6 @@ held_how(uint8_t kind, unsigned int shard, uint8_t flags)
 /* Events that a port puts in under a lock, at a time. */
 #define FOREIGN_MAX 32
 
-/* What a shard's owner did by some time. */
-struct pace {
-	uint64_t at; /* cycles */
-	uint32_t nb_polls, nb_taken;
-};
-
 /* What a port saw of another one's shard. */
 struct seen {
 	uint64_t at; /* cycles: since when it has not been polled */
@@ -394,6 +388,12 @@ flow_class(const struct builtin *builtin, uint32_t flow)
 	return (flow ^ flow >> builtin->class_bits) & builtin->class_mask;
 }
 
+static inline uint32_t
+event_class(const struct builtin *builtin, uint64_t word)
+{
+	return flow_class(builtin, word_flow(word) & builtin->flow_mask);
+}
+
 /* A queue's lanes of a type: where that of a flow is. */
 struct lanes {
 	struct lane *first;
@@ -435,8 +435,7 @@ event_shard(const struct builtin *builtin, uint64_t word)
 {
 	const uint8_t *shard_of = builtin->queues[word_queue(word)].shard_of;
 
-	return __atomic_load_n(&shard_of[flow_class(builtin, word_flow(word) & builtin->flow_mask)],
-		__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&shard_of[event_class(builtin, word)], __ATOMIC_ACQUIRE);
 }
 
 /* builtin.c: from now on it is used. @return false: there is no such queue */

@@ -59,7 +59,7 @@ move_concerns(const struct builtin_port *port, uint64_t word)
 
 	if (likely(port->move.by_lock == 0) || event_type(builtin, word) == RTE_SCHED_TYPE_PARALLEL)
 		return false;
-	class = flow_class(builtin, word_flow(word) & builtin->flow_mask);
+	class = event_class(builtin, word);
 	which = port->move.by_lock - 1u;
 	return which < BY_LOCK_OF ? class == which
 				  : builtin->divided[word_queue(word)][class] == which - BY_LOCK_OF;

@@ -46,8 +46,7 @@ event_goes(const struct moving *moving, uint64_t word)
 	const struct builtin *builtin = moving->builtin;
 
 	return event_type(builtin, word) != RTE_SCHED_TYPE_PARALLEL &&
-	       goes(moving, word_queue(word),
-		       flow_class(builtin, word_flow(word) & builtin->flow_mask));
+	       goes(moving, word_queue(word), event_class(builtin, word));
 }
 
 static void

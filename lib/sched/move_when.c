@@ -96,7 +96,7 @@ move_if_worth(struct builtin_port *port, const struct shard *from, uint64_t word
 	if (!builtin->may_move || has_several_priorities(builtin) ||
 		event_type(builtin, word) != RTE_SCHED_TYPE_ATOMIC)
 		return;
-	class = flow_class(builtin, word_flow(word) & builtin->flow_mask);
+	class = event_class(builtin, word);
 	often = comes_often(&port->move, (uint8_t) class);
 	flows = (struct move_flows){(uint8_t) class, (uint8_t)from->id, MOVE_OF_ANY};
 	if (was_overloaded(port, from, now) && !often && move_are_elsewhere(port, &flows))

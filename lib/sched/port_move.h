@@ -41,7 +41,13 @@ struct port_gather {
 
 struct shard;
 
-/* What a shard's owner had done when a port compared itself with it for the nb-th time. */
+/* What a shard's owner did by some time. */
+struct pace {
+	uint64_t at; /* cycles */
+	uint32_t nb_polls, nb_taken;
+};
+
+/* Likewise, when a port compared itself with that for the nb-th time. */
 struct compared {
 	uint64_t idle_time; /* cycles */
 	uint32_t nb_taken, nb, owner;
