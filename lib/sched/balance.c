@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Short events of flows are left to their owner as long as it comes (help.c): taken over they cost more than they are. But where one port
- * does not get through its flows, as its core is slower, or as it has more of them, and another one has nothing to do for a good part of the
- * time, some of these flows are to be the other one's.
+ * When do flows go to another port's shard because of load? A port that has nothing to do takes events over (help.c), and one that has nothing of
+ * so high a priority (higher.c); but each costs both of them lines of the other one's cache, and short events of flows are left to their owner as
+ * long as it comes, as they cost less than that. So where one port does not get through its flows, as its core is slower, or as it has more of them,
+ * while another one has time left, some of these flows are to be the other one's.
  *
- * So each port tells for how long it has had nothing to do. Who finds nothing compares once a period: much waits in a shard whose owner was idle
- * for less of it by far than this port. If that goes on, it takes some events over, one by one, and asks for the classes of their flows, which are to
- * fill half of the difference, as long as events take here and there. A class that has more than that by itself, of what waits, stays: so
+ * Each port tells for how long it has had nothing to do. What is left, less what it spent on others' events, it had to do of its own. Who finds
+ * nothing, or takes events over, compares once a period: had a shard's owner more to do by far, and does much wait there, or was much taken over?
+ * If that goes on, classes of flows are to come that fill half of the difference, as long as events take here and there: one by one, each that of
+ * an event that is taken over, where nothing else is for this. A class that has more than that by itself, of what waits, stays: so
  * classes that are few do not go round, and a flow that is much of all does not go to a core that is slow. When others have flows moved meanwhile,
  * it is not known any more who has how much, until the next period.
  */
+
+#include <math.h>
 
 #include "balance.h"
 #include "look.h"
 #include "move.h"
 #include "owner.h"
 
-/* A period, in those of move_when.c: who is idle now and then is so for a millisecond and longer. */
-#define PERIOD 4
-
-/* It was idle longer than the other one by this part of a period, or more, */
+/* It had less to do of its own than the other one by this part of a period, or more, */
 #define IDLE_PART 16
-/* so many events wait there, */
+/* and by so many standard deviations, if the other one's events come by chance, */
+#define DEVIATIONS 2
+/* so many events wait there, or were taken over so often, */
 #define WAITING_LEAST 64
+#define HELPED        16
 /* and it was so for so many periods in a row; twice as many for each time that nothing came of it, up to so many times. */
 #define PERIODS  2
 #define VAIN_MAX 6
@@ -35,10 +39,16 @@
 #define GAPS        8
 #define REFUSED_MAX 4
 
+/* It is looked at the time, and at how things are, when events were taken over so often. */
+#define TAKEN_PER_LOOK 8
+
 /* So many of what waits tell how much a class has of it; fewer than the least do not: then it may have so many times its part. */
 #define SAMPLE       256
 #define SAMPLE_LEAST 32
 #define PARTS        2
+
+/* Of the last events that were taken over, so many of a class are not there by chance. */
+#define OFTEN 3
 
 /* Nothing was had since it found nothing before. Between the two its thread may have had other things to do. */
 static void
@@ -69,9 +79,9 @@ balance_is_due(struct builtin_port *port)
 	const uint64_t now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
 
 	note_idle_time(port, now);
-	if (!builtin->may_move || has_several_priorities(builtin))
+	if (!builtin->may_move)
 		return false;
-	return is_after(now, port->balance.at, PERIOD * builtin->move_period) ||
+	return is_after(now, port->balance.at, builtin->balance_period) ||
 	       (port->balance.part > 0 &&
 		       is_after(now, port->balance.acted_at, GAPS * (uint64_t)builtin->gap));
 }
@@ -82,6 +92,30 @@ struct did {
 	double own;             /* cycles with events that nobody but itself had to do */
 };
 
+static struct done
+done_by(const struct builtin_port *port)
+{
+	return (struct done){
+		.idle_time = __atomic_load_n(&port->idle_time, __ATOMIC_RELAXED),
+		.nb_dequeued = __atomic_load_n(&port->counts.nb_dequeued, __ATOMIC_RELAXED),
+		.nb_stolen = __atomic_load_n(&port->counts.nb_stolen, __ATOMIC_RELAXED),
+	};
+}
+
+/* Others' events, which it took over, are about as much of its time as they are of all events. */
+static struct did
+did_between(const struct done *from, const struct done *to, uint64_t since)
+{
+	const uint64_t idle = to->idle_time - from->idle_time;
+	const uint64_t nb = to->nb_dequeued - from->nb_dequeued;
+	const uint64_t nb_stolen = to->nb_stolen - from->nb_stolen;
+	struct did did = {.busy = (double)(since - RTE_MIN(idle, since)), .nb_events = (double)nb};
+
+	if (nb > nb_stolen)
+		did.own = did.busy * (double)(nb - nb_stolen) / (double)nb;
+	return did;
+}
+
 /* A shard's owner. @return false: it is not known, or did nothing, or was too fast, or another one was it before */
 static bool
 owner_did(struct builtin_port *port, const struct shard *shard, uint64_t since, struct did *did)
@@ -89,39 +123,16 @@ owner_did(struct builtin_port *port, const struct shard *shard, uint64_t since, 
 	const uint32_t owner = shard_owner(shard);
 	struct compared *compared = &port->seen[shard->id].compared;
 	const struct compared before = *compared;
-	uint64_t idle;
 
 	*compared = (struct compared){
-		.idle_time =
-			__atomic_load_n(&port->builtin->ports[owner].idle_time, __ATOMIC_RELAXED),
-		.nb_taken = __atomic_load_n(&shard->nb_taken, __ATOMIC_RELAXED),
+		.done = done_by(&port->builtin->ports[owner]),
 		.nb = port->balance.nb,
 		.owner = owner,
 	};
-	idle = compared->idle_time - before.idle_time;
-	did->busy = did->own = (double)(since - RTE_MIN(idle, since));
-	did->nb_events = compared->nb_taken - before.nb_taken;
+	*did = did_between(&before.done, &compared->done, since);
 	return before.nb > 0 && before.nb + 1 == compared->nb && before.owner == owner &&
 	       did->busy * SHORTEST_PART > did->nb_events * (double)port->builtin->slow &&
-	       did->nb_events > 0;
-}
-
-/* The port itself. Others' events, which it took over, are about as much of its time as they are of all events. */
-static struct did
-port_did(struct builtin_port *port, uint64_t since)
-{
-	struct port_balance *balance = &port->balance;
-	const uint64_t idle = port->idle_time - balance->idle_time;
-	const uint64_t nb = port->counts.nb_dequeued - balance->nb_all;
-	const uint64_t nb_stolen = port->counts.nb_stolen - balance->nb_stolen;
-	struct did did = {.busy = (double)(since - RTE_MIN(idle, since)), .nb_events = (double)nb};
-
-	balance->idle_time = port->idle_time;
-	balance->nb_all = port->counts.nb_dequeued;
-	balance->nb_stolen = port->counts.nb_stolen;
-	if (nb > nb_stolen)
-		did.own = did.busy * (double)(nb - nb_stolen) / (double)nb;
-	return did;
+	       did->own > 0;
 }
 
 /* Does much wait there, some of it for the port? What is in rings only is for whoever, as far as can be told. */
@@ -132,23 +143,35 @@ has_much_for(const struct shard *shard, uint64_t groups)
 	       ((shard->all_groups & ~groups) == 0 || seem_ready(shard, groups) != 0);
 }
 
-/* The shard whose owner was busier by far, and most of all. @param[out] its  what that did */
+/* It did so much by chance: of few events there may be more in one period than in another. */
+static double
+by_chance(const struct did *did)
+{
+	return DEVIATIONS * did->busy / sqrt(did->nb_events);
+}
+
+/* The shard whose owner had more of its own to do by far, and most of all. @param[out] its  what that did */
 static struct shard *
 busiest(struct builtin_port *port, uint64_t since, const struct did *own, struct did *its)
 {
 	struct builtin *builtin = port->builtin;
 	const uint64_t groups =
 		__atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	const double least = own->own + (double)since / IDLE_PART;
 	uint64_t left = __atomic_load_n(&builtin->waiting, __ATOMIC_RELAXED) & ~owner_shards(port);
 	struct shard *found = NULL;
 
-	*its = (struct did){.busy = own->own + (double)since / IDLE_PART};
+	*its = (struct did){.own = least};
 	for (; left != 0; left &= left - 1) {
 		struct shard *shard = &builtin->shards[__builtin_ctzll(left)];
+		struct seen *seen = &port->seen[shard->id];
+		const bool is_helped = seen->nb_helped >= HELPED;
 		struct did did;
 
-		if (owner_did(port, shard, since, &did) && did.busy > its->busy &&
-			has_much_for(shard, groups)) {
+		seen->nb_helped = 0;
+		if (owner_did(port, shard, since, &did) && did.own > its->own &&
+			(has_much_for(shard, groups) ||
+				(is_helped && did.own - by_chance(&did) > least))) {
 			*its = did;
 			found = shard;
 		}
@@ -169,37 +192,59 @@ part_of_any(const struct shard *shard, uint64_t word)
 	return nb > PARTS ? (double)PARTS / nb : 1;
 }
 
-/* Of what waits in a shard, which part is of the class of this event? By what is in its rings. */
+/* As far as the events tell that were taken over: none comes to that often by chance. */
 static double
-part_of_class(struct shard *shard, uint64_t word)
+part_of_taken(const struct port_balance *balance, uint8_t class)
 {
-	const struct builtin *builtin = shard->builtin;
-	const uint32_t class = event_class(builtin, word);
+	unsigned int nb = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(balance->taken); i++)
+		nb += balance->taken[i] == class;
+	return nb >= OFTEN ? (double)nb / RTE_DIM(balance->taken) : 0;
+}
+
+/* Likewise what is in the rings; 0: that is too little to tell. */
+static double
+part_of_rings(struct shard *shard, uint32_t class)
+{
 	uint32_t nb = 0, nb_of = 0;
 
-	if (!shard_trylock(shard))
-		return 1;
 	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
 		i = shard_ring_from(shard, i + 1)) {
 		const struct ring *ring = &shard->rings[i];
 		const uint32_t most = RTE_MIN(ring_count(ring), (uint32_t)SAMPLE - nb);
 
 		for (uint32_t e = 0; e < most; e++)
-			nb_of += event_class(builtin, ring_peek(ring, e)->event) == class;
+			nb_of += event_class(shard->builtin, ring_peek(ring, e)->event) == class;
 		nb += most;
 	}
-	shard_unlock(shard);
-	return nb < SAMPLE_LEAST ? part_of_any(shard, word) : (double)(nb_of + 1) / (nb + 1);
+	return nb < SAMPLE_LEAST ? 0 : (double)(nb_of + 1) / (nb + 1);
 }
 
-/* Half of the part of what its owner did which would take the port so long that both were as busy. */
+/* Of what waits in a shard, which part is of the class of this event, which was taken over? */
+static double
+part_of_class(struct builtin_port *port, struct shard *shard, uint64_t word)
+{
+	const uint32_t class = event_class(port->builtin, word);
+	double part;
+
+	if (!shard_trylock(shard))
+		return 1;
+	part = part_of_rings(shard, class);
+	shard_unlock(shard);
+	if (part == 0)
+		part = part_of_any(shard, word);
+	return RTE_MAX(part, part_of_taken(&port->balance, (uint8_t) class));
+}
+
+/* Half of the part of what its owner did of its own which would take the port so long that both were as busy. */
 static double
 part_to_move(const struct did *its, const struct did *own)
 {
 	const double per_event = its->busy / its->nb_events;
 	const double slower = own->nb_events > 0 ? own->busy / own->nb_events / per_event : 1;
 
-	return (its->busy - own->own) / its->busy / (1 + slower) / 2;
+	return (its->own - own->own) / its->own / (1 + slower) / 2;
 }
 
 /* Has that shard's owner been the busiest for long enough? */
@@ -228,16 +273,18 @@ note_success(struct builtin_port *port)
 }
 
 static void
-compare(struct builtin_port *port)
+compare(struct builtin_port *port, uint64_t now)
 {
 	struct port_balance *balance = &port->balance;
-	const uint64_t since = balance->empty_at - balance->at;
-	const struct did own = port_did(port, since);
+	const uint64_t since = now - balance->at;
+	const struct done done = done_by(port);
+	const struct did own = did_between(&balance->done, &done, since);
 	struct did its;
 	struct shard *from;
 
-	balance->at = balance->empty_at;
+	balance->at = now;
 	balance->nb++;
+	balance->done = done;
 	note_success(port);
 	from = busiest(port, since, &own, &its);
 	balance->part = is_lasting(balance, from) ? part_to_move(&its, &own) : 0;
@@ -245,38 +292,84 @@ compare(struct builtin_port *port)
 	balance->nb_moves = __atomic_load_n(&port->builtin->nb_moves, __ATOMIC_RELAXED);
 }
 
-/* The class of an event that was taken over is to come, if it is an atomic one, and has no more than the part that may. */
-static void
+/* Are flows to come, and one that may be asked for now? */
+static bool
+wants_flows(struct builtin_port *port, uint64_t now)
+{
+	const struct builtin *builtin = port->builtin;
+	struct port_balance *balance = &port->balance;
+
+	if (is_after(now, balance->at, builtin->balance_period))
+		compare(port, now);
+	if (balance->nb_moves != __atomic_load_n(&builtin->nb_moves, __ATOMIC_RELAXED))
+		balance->part = 0;
+	return balance->part > 0 && port->move.own == 0 &&
+	       is_after(now, balance->acted_at, GAPS * (uint64_t)builtin->gap);
+}
+
+/* The class of an event that was taken over is to come, if it is an atomic one, and has no more than the part that may. @return false: it is not */
+static bool
 ask_for_class(struct builtin_port *port, uint64_t word)
 {
 	const struct builtin *builtin = port->builtin;
 	struct port_balance *balance = &port->balance;
 	const struct move_flows flows = {
 		(uint8_t)event_class(builtin, word), (uint8_t)balance->from->id, MOVE_OF_ANY};
-	const double part = part_of_class(balance->from, word);
+	const double part = part_of_class(port, balance->from, word);
 
 	balance->has_tried = true;
-	if (event_type(builtin, word) == RTE_SCHED_TYPE_ATOMIC && part <= balance->part &&
-		event_shard(builtin, word) == balance->from->id && move_ask(port, flows))
-		balance->part -= part;
-	else if (++balance->nb_refused == REFUSED_MAX)
-		balance->part = 0;
+	if (event_type(builtin, word) != RTE_SCHED_TYPE_ATOMIC || part > balance->part ||
+		event_shard(builtin, word) != balance->from->id || !move_ask(port, flows))
+		return false;
+	balance->part -= part;
+	return true;
+}
+
+static void
+note_taken(struct port_balance *balance, uint32_t class)
+{
+	balance->taken[balance->nb_taken++ % RTE_DIM(balance->taken)] = (uint8_t) class;
 }
 
 uint16_t
 balance(struct builtin_port *port, struct rte_event *event)
 {
-	const struct builtin *builtin = port->builtin;
+	struct port_balance *balance = &port->balance;
+	const uint64_t now = balance->empty_at;
+
+	if (!wants_flows(port, now))
+		return 0;
+	balance->acted_at = now;
+	if (steal(port, balance->from, event, 1, UINT32_MAX, HELP_SOME) == 0)
+		return 0;
+	note_taken(balance, event_class(port->builtin, event->event));
+	if (!ask_for_class(port, event->event) && ++balance->nb_refused == REFUSED_MAX)
+		balance->part = 0;
+	return 1;
+}
+
+/* @return is it to be looked what comes of it? Now and then: that takes a look at the clock. */
+static bool
+note_help(struct builtin_port *port, const struct shard *from, uint64_t word)
+{
+	note_taken(&port->balance, event_class(port->builtin, word));
+	return ++port->seen[from->id].nb_helped % TAKEN_PER_LOOK == 0;
+}
+
+static void
+took_at(struct builtin_port *port, const struct shard *from, uint64_t word, uint64_t now)
+{
 	struct port_balance *balance = &port->balance;
 
-	if (is_after(balance->empty_at, balance->at, PERIOD * builtin->move_period))
-		compare(port);
-	if (balance->nb_moves != __atomic_load_n(&builtin->nb_moves, __ATOMIC_RELAXED))
-		balance->part = 0;
-	balance->acted_at = balance->empty_at;
-	if (balance->part <= 0 || port->move.own != 0 ||
-		steal(port, balance->from, event, 1, UINT32_MAX, HELP_SOME) == 0)
-		return 0;
-	ask_for_class(port, event->event);
-	return 1;
+	if (!wants_flows(port, now) || balance->from != from)
+		return;
+	balance->acted_at = now;
+	ask_for_class(port, word);
+}
+
+void
+balance_took(struct builtin_port *port, const struct shard *from, uint64_t word)
+{
+	if (port->builtin->may_move && note_help(port, from, word))
+		took_at(port, from, word, weir_base_cycles());
 }

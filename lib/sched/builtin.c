@@ -18,9 +18,11 @@
 /* Beside events that take so long it costs little when another port takes over what is ready behind them. */
 #define SLOW_NS 500
 
-/* How long a move of flows may take before it is given up, and how long it is looked whether one is worth its while. */
+/* How long a move of flows may take before it is given up. */
 #define MOVE_PATIENCE_NS 1000000
-#define MOVE_PERIOD_NS   250000
+
+/* Ports compare themselves with others so far apart: who has nothing to do now and then has so for a millisecond and longer. */
+#define BALANCE_NS 1000000
 
 /*
  * Flows of a port that has not come for so long go to who serves them. With a shorter time, who is often away has them go to and fro; with
@@ -385,7 +387,7 @@ builtin_start(struct weir_sched *sched)
 	builtin->slow = (uint32_t)weir_base_ns_to_cycles(SLOW_NS);
 	builtin->away = (uint32_t)weir_base_ns_to_cycles(WEIR_BASE_SCHED_AWAY_NS);
 	builtin->patience = owner_patience();
-	builtin->move_period = weir_base_ns_to_cycles(MOVE_PERIOD_NS);
+	builtin->balance_period = weir_base_ns_to_cycles(BALANCE_NS);
 	builtin->move_patience = weir_base_ns_to_cycles(MOVE_PATIENCE_NS);
 	builtin->gather_after = weir_base_ns_to_cycles(GATHER_NS);
 	builtin->fence_after = weir_base_ns_to_cycles(FENCE_AFTER_NS);

@@ -35,9 +35,9 @@
  *      enqueue.c   with plain.h, foreign.c     dequeue.c         with take.c, look.c (when to look where),
  *                                              higher.c, help.c, steal.c (other shards)
  *      owner.c     who serves which shard      held.h, give_up.h what ports hold
- *      move.c      flows that change shards,   move_when.c       when,
- *                  with move_flows.c,          balance.c         where events are short,
- *                  move_waiting.c              gather.c          and where to, when ports do not come
+ *      move.c      flows that change shards,   balance.c         when one port has more to do than others
+ *                  with move_flows.c,          gather.c          and when ports do not come
+ *                  move_waiting.c
  *      credit.c, switch.c, sleep.c, builtin_stats.c
  */
 
@@ -200,10 +200,9 @@ struct seen {
 	uint64_t between;         /* cycles between two polls, when it was seen to come last */
 	bool is_slow;             /* its events took long then */
 	bool of_flows;            /* what was taken over from there last */
-	struct pace its,
-		own; /* its owner's, and the port's, when it was looked last whether it needs help all the time; */
-	uint32_t nb_helped; /* events taken over from there since then */
 	struct compared compared;
+	uint32_t
+		nb_helped; /* so often were events taken over from there since the last comparison */
 };
 
 /* Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. */
@@ -338,8 +337,8 @@ struct builtin {
 	/* Where there are several priorities, and these are strict (tells_priorities()): shards that may have something. Set by who tells of it,
 	 * cleared under all locks (move_flows.c), so that nobody looks for what is of higher priority where no flows are any more. */
 	uint64_t announced;
-	uint64_t move_period; /* cycles: so long it is looked whether a move is worth its while */
-	int socket_id;        /* of its memory; -1: any */
+	uint64_t balance_period; /* cycles: ports compare themselves with others as often */
+	int socket_id;           /* of its memory; -1: any */
 	struct queue_info queues[256];
 	int32_t inside __attribute__((aligned(64))); /* credits taken, ports' own included */
 	int32_t may_lie_left;                        /* of may_lie, what is no port's yet */

@@ -7,8 +7,8 @@
  * looks more often, and takes what is ready behind them.
  */
 
+#include "balance.h"
 #include "look.h"
-#include "move.h"
 #include "owner.h"
 
 /* So many times the time after which it is away, and a port may not be there at all. */
@@ -182,7 +182,7 @@ look_at_shard(struct builtin_port *port, struct shard *shard, uint64_t now, bool
 	lowest = RTE_MIN(highest(port->own, groups), port->elsewhere_highest);
 	got = steal(port, shard, events, nb, 2 * lowest - 1, help);
 	if (got > 0 && help == HELP_SOME) {
-		move_if_worth(port, shard, events[0].event, now);
+		balance_took(port, shard, events[0].event);
 		note_help(port->builtin, shard, seen, events[0].event, now);
 	}
 	return got;

@@ -2,6 +2,7 @@
 
 /* Before its own events: what other shards have that is of a higher priority. */
 
+#include "balance.h"
 #include "look.h"
 
 /*
@@ -166,6 +167,8 @@ take_higher(struct builtin_port *port, struct shard *shard, struct rte_event *ev
 		nb = may_take_elsewhere(port, nb);
 	got = steal(port, shard, events, nb, 2 * port->elsewhere_highest - 1, HELP_URGENT);
 	port->nb_elsewhere += got;
+	if (got > 0)
+		balance_took(port, shard, events[0].event);
 	return got;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Flows go from one shard to another: a class of them, or all that were divided to a shard. When that is worth its while: move_when.c,
+ * Flows go from one shard to another: a class of them, or all that were divided to a shard. When that is worth its while:
  * balance.c, gather.c; how it is done when all have answered: move_flows.c.
  *
  * Where events go is looked up without a lock, and those of a flow come by the rings of several ports. So that none that went the old

@@ -72,8 +72,4 @@ bool move_ask(struct builtin_port *port, struct move_flows flows);
 /* A step further, by the port that asked, if one can be made. No lock is held. */
 void move_go_on(struct builtin_port *port);
 
-/* move_when.c: by a port's thread, which took this event over from a shard whose owner has others to do first */
-void move_if_worth(
-	struct builtin_port *port, const struct shard *from, uint64_t word, uint64_t now);
-
 #endif

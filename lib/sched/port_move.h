@@ -15,7 +15,7 @@ struct move_flows {
 
 #define MOVE_OF_ANY UINT8_MAX
 
-/* What a port knows of moves, the one that it makes, and what it remembers of events that it took over. */
+/* What a port knows of moves, and the one that it makes. */
 struct port_move {
 	uint32_t open; /* builtin->move when it said last that nothing is to be moved */
 	uint32_t
@@ -25,9 +25,7 @@ struct port_move {
 	uint16_t by_lock;        /* whose events are put in under the lock, and 1; 0: none */
 	struct move_flows flows; /* that it asked for */
 	uint8_t nb_tries;
-	bool is_fenced;    /* since it asked */
-	uint8_t nb_taken;  /* of the next ones */
-	uint8_t taken[32]; /* classes of events that it took over, the last ones */
+	bool is_fenced; /* since it asked */
 };
 
 /* Which flows a port has come to its home shard from those of ports that do not come, and from others when it comes again: gather.c. */
@@ -41,35 +39,36 @@ struct port_gather {
 
 struct shard;
 
-/* What a shard's owner did by some time. */
-struct pace {
-	uint64_t at; /* cycles */
-	uint32_t nb_polls, nb_taken;
+/* What a port did by some time. */
+struct done {
+	uint64_t idle_time; /* cycles: it had nothing to do */
+	uint64_t nb_dequeued, nb_stolen;
 };
 
-/* Likewise, when a port compared itself with that for the nb-th time. */
+/* What a shard's owner did by the time when a port compared itself with that for the nb-th time. */
 struct compared {
-	uint64_t idle_time; /* cycles */
-	uint32_t nb_taken, nb, owner;
+	struct done done;
+	uint32_t nb, owner;
 };
 
 /* How long it had nothing to do, and how it compares: balance.c. */
 struct port_balance {
-	uint64_t empty_at;          /* cycles: when it found nothing last, */
-	uint64_t nb_dequeued;       /* and had had so many events by then */
-	uint64_t at;                /* cycles: when it compared itself with others last, */
-	uint32_t nb;                /* for the nb-th time; */
-	uint32_t nb_moves;          /* builtin->nb_moves then, and by what moved to itself since, */
-	uint64_t idle_time;         /* how long it had been idle by then, */
-	uint64_t nb_all, nb_stolen; /* how many events it had had, others' among them, */
-	uint64_t nb_moved;          /* and classes; */
-	struct shard *from;         /* whose owner was the busiest then, or NULL, */
-	uint32_t nb_periods;        /* and in so many comparisons before, in a row; */
+	uint64_t empty_at;    /* cycles: when it found nothing last, */
+	uint64_t nb_dequeued; /* and had had so many events by then */
+	uint64_t at;          /* cycles: when it compared itself with others last, */
+	uint32_t nb;          /* for the nb-th time; */
+	uint32_t nb_moves;    /* builtin->nb_moves then, and by what moved to itself since, */
+	struct done done;     /* what it had done by then, */
+	uint64_t nb_moved;    /* and how many classes had come to it; */
+	struct shard *from;   /* whose owner was the busiest then, or NULL, */
+	uint32_t nb_periods;  /* and in so many comparisons before, in a row; */
 	double part; /* of what that one did, what is still to come to this port, 0: nothing; */
 	uint64_t acted_at;   /* cycles: when an event was taken over for that last */
 	uint32_t nb_refused; /* classes that had more than that by themselves */
 	bool has_tried;      /* since it compared itself; */
 	uint32_t nb_vain;    /* so often, in a row, nothing came of it */
+	uint8_t nb_taken;    /* of the next ones */
+	uint8_t taken[32];   /* classes of events that it took over, the last ones */
 };
 
 #endif

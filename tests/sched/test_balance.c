@@ -28,7 +28,7 @@ setup(void **state)
 	idle = &builtin->ports[IDLE];
 	shard = builtin->ports[OWNER].home;
 	builtin->waiting = 1u << shard->id;
-	length = PERIOD * builtin->move_period;
+	length = builtin->balance_period;
 	now = weir_base_cycles();
 	idle->balance.at = now;
 	return 0;
@@ -84,9 +84,9 @@ send(unsigned int nb)
 
 /* What happens in a period. */
 struct period {
-	unsigned int idle, owner_idle; /* percent of the time */
-	unsigned int taken;            /* by the owner */
-	unsigned int own, stolen;      /* by who is idle */
+	unsigned int idle, owner_idle;  /* percent of the time */
+	unsigned int taken, its_stolen; /* by the owner: of its own, and of others' */
+	unsigned int own, stolen;       /* by who is idle */
 };
 
 static struct rte_event taken_over;
@@ -108,19 +108,32 @@ find_nothing(uint64_t at)
 	return got;
 }
 
-static uint16_t
-pass(const struct period *period)
+static void
+do_work(struct builtin_port *port, uint64_t idle_time, unsigned int own, unsigned int stolen)
+{
+	port->idle_time += idle_time;
+	port->counts.nb_dequeued += own + stolen;
+	port->counts.nb_stolen += stolen;
+}
+
+/* @return when it is over */
+static uint64_t
+work(const struct period *period)
 {
 	/* However long this test has taken so far. */
 	const uint64_t at = RTE_MAX(now, weir_base_cycles()) + length;
 	const uint64_t since = at - idle->balance.at;
 
-	idle->idle_time += since * period->idle / 100;
-	idle->counts.nb_dequeued += period->own + period->stolen;
-	idle->counts.nb_stolen += period->stolen;
-	builtin->ports[shard->owner].idle_time += since * period->owner_idle / 100;
-	shard->nb_taken += period->taken;
-	return find_nothing(at);
+	do_work(idle, since * period->idle / 100, period->own, period->stolen);
+	do_work(&builtin->ports[shard->owner], since * period->owner_idle / 100, period->taken,
+		period->its_stolen);
+	return at;
+}
+
+static uint16_t
+pass(const struct period *period)
+{
+	return find_nothing(work(period));
 }
 
 /* @return is a class asked for, after so many periods? */
@@ -169,9 +182,12 @@ as_one_is_busier(void **state)
 		{{.idle = 50, .owner_idle = 30, .taken = 1, .own = 1}, true},
 		{{.idle = 50, .owner_idle = 45, .taken = 1, .own = 1}, false},
 		{{.idle = 10, .owner_idle = 50, .taken = 1, .own = 1}, false},
+		/* the time is not its own that the owner spends on others' events */
+		{{.idle = 50, .taken = 60, .its_stolen = 40, .own = 50}, true},
+		{{.idle = 50, .taken = 50, .its_stolen = 50, .own = 50}, false},
 		/* it does not come: others have all of it anyway */
 		{{.idle = 100}, false},
-		/* the time is not its own that it spends on others' events */
+		/* nor that which who compares does */
 		{{.taken = 80, .own = 80, .stolen = 20}, true},
 		{{.taken = 80, .own = 96, .stolen = 4}, false},
 	};
@@ -205,11 +221,11 @@ not_if_it_costs_more(void **state)
 }
 
 static void
-not_with_priorities(void **state)
+with_priorities(void **state)
 {
 	send(200);
 	priority_use(builtin, 3);
-	assert_false(is_asked_for(&busier, 2 * PERIODS));
+	assert_true(is_asked_for(&busier, PERIODS));
 }
 
 /* Of what waits there, nothing is for this port. */
@@ -261,7 +277,6 @@ with_others(void **state)
 
 	builtin->waiting = idle->home_bit;
 	for (unsigned int i = 0; i < 3 * PERIODS; i++) {
-		idle->home->nb_taken += 50;
 		idle->home->nb_hint = 2 * WAITING_LEAST;
 		pass(&helps);
 		assert_null(idle->balance.from);
@@ -294,6 +309,7 @@ half_of_the_difference(void **state)
 		{{100, 100, 100}, {50, 25, 50}, 1 / 12.0},
 		{{100, 100, 100}, {0, 0, 0}, 0.25},
 		{{100, 100, 100}, {60, 60, 20}, 0.2},
+		{{100, 100, 80}, {60, 60, 40}, 0.125},
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++)
@@ -407,6 +423,63 @@ idle_time_of_all(void **state)
 	}
 }
 
+/* In a period, events of so many of the owner's flows, one after the other, are taken over so many times. */
+static void
+take_over(const struct period *period, unsigned int nb, unsigned int nb_flows)
+{
+	struct rte_event event = {.event = 0};
+	uint32_t flow = 0;
+
+	now = work(period);
+	for (unsigned int i = 0; i < nb; i++) {
+		flow = flow_after(i % nb_flows == 0 ? 0 : flow, shard);
+		event.flow_id = flow & 0xfffff;
+		if (note_help(idle, shard, event.event))
+			took_at(idle, shard, event.event, i + 1 == nb ? now : now - length);
+	}
+}
+
+/* Who takes events over all the time asks for the class of the one that it took just then, with others its own to do or without. */
+static void
+as_events_are_taken_over(void **state)
+{
+	static const struct {
+		struct period period;
+		unsigned int nb; /* taken over */
+		bool is;
+	} cases[] = {
+		{{.taken = 1000, .own = 500, .stolen = 500}, HELPED, true},
+		{{.taken = 1000, .own = 990, .stolen = 10}, HELPED, false},
+		{{.taken = 1000, .own = 500, .stolen = 500}, TAKEN_PER_LOOK, false},
+		/* that may be by chance */
+		{{.taken = 16, .own = 10, .stolen = 6}, HELPED, false},
+		{{.taken = 1000, .own = 600, .stolen = 360}, HELPED, true},
+	};
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		assert_int_equal(setup(state), 0);
+		for (unsigned int n = 0; n < PERIODS + 1; n++)
+			take_over(&cases[i].period, cases[i].nb, HELPED);
+		if ((idle->move.own != 0) != cases[i].is)
+			fail_msg("case %u", i);
+		assert_int_equal(shard->nb_ready, 0); /* nothing else was taken for that */
+		teardown(state);
+	}
+}
+
+/* What is taken over again and again is more than may go; what else is taken over then goes. */
+static void
+not_what_is_taken_often(void **state)
+{
+	static const struct period helped = {.taken = 1000, .own = 700, .stolen = 300};
+
+	for (unsigned int n = 0; n < 4 * PERIODS; n++)
+		take_over(&helped, HELPED, 1);
+	assert_int_equal(idle->move.own, 0);
+	for (unsigned int n = 0; n < 4 * PERIODS && idle->move.own == 0; n++)
+		take_over(&helped, HELPED, HELPED);
+	assert_int_not_equal(idle->move.own, 0);
+}
+
 static uint64_t last[FLOWS]; /* of each flow, the number of the event that came last */
 static unsigned int nb_inside;
 
@@ -479,7 +552,7 @@ main(void)
 		cmocka_unit_test(as_one_is_busier),
 		CASE(only_if_much_waits),
 		CASE(not_if_it_costs_more),
-		CASE(not_with_priorities),
+		CASE(with_priorities),
 		CASE(not_of_other_groups),
 		CASE(as_it_is_known),
 		CASE(as_who_serves_it),
@@ -489,6 +562,8 @@ main(void)
 		CASE(until_that_is_moved),
 		CASE(not_after_others_have_moved),
 		CASE(seldom_in_vain),
+		CASE(as_events_are_taken_over),
+		CASE(not_what_is_taken_often),
 		CASE(idle_time_is_counted),
 		CASE(idle_time_of_all),
 		CASE(they_come),

@@ -252,83 +252,6 @@ what_has_passed_goes_along(void **state)
 	assert_int_equal(ports[0]->home->nb_passed[0], 0);
 }
 
-/* A queue in use, with as many classes as there can be. */
-static void
-make_many(void)
-{
-	struct weir_sched_config config = st_config(3, 1);
-
-	config.nb_flows = 1024;
-	st_make(config);
-	st_start();
-	builtin = st_sched->own;
-	for (unsigned int i = 0; i < RTE_DIM(ports); i++)
-		ports[i] = &builtin->ports[i];
-	assert_true(queue_use(builtin, 0));
-}
-
-/* What an owner and who helps it did between two events that were taken over, and how much of a period that took. */
-struct between {
-	uint32_t nb_taken, nb_idle, nb_own_idle;
-	uint64_t part;
-};
-
-/* Events are taken over, of so many flows of the owner's, as often. @return is one of their classes to be moved? */
-static bool
-is_worth(unsigned int nb_flows, const struct between *between)
-{
-	static uint64_t now;
-	struct rte_event event = {.sched_type = ATOMIC};
-
-	for (unsigned int i = 0; i < 40; i++) {
-		if (i % nb_flows == 0)
-			event.flow_id = FLOW;
-		do
-			event.flow_id++;
-		while (shard_of(event.flow_id) != ports[0]->home->id);
-		ports[0]->home->nb_taken += between->nb_taken;
-		ports[0]->home->nb_polls += between->nb_taken + between->nb_idle;
-		ports[1]->home->nb_polls += between->nb_own_idle;
-		now += builtin->move_period / between->part;
-		move_if_worth(ports[1], ports[0]->home, event.event, now);
-	}
-	return ports[1]->move.own != 0;
-}
-
-static void
-worth_if_it_is_overloaded(void **state)
-{
-	static const struct {
-		struct between between;
-		bool is;
-	} cases[] = {
-		{{.nb_taken = 4, .nb_own_idle = 100, .part = 8}, true},
-		{{.nb_taken = 4, .nb_idle = 10, .nb_own_idle = 100, .part = 8}, true},
-		{{.nb_taken = 4, .nb_idle = 30, .nb_own_idle = 100, .part = 8}, false},
-		{{.nb_taken = 4, .nb_own_idle = 0, .part = 8}, false},
-		/* its events are short; it is helped seldom */
-		{{.nb_taken = 100, .nb_own_idle = 100, .part = 8}, false},
-		{{.nb_taken = 4, .nb_own_idle = 100, .part = 3}, false},
-	};
-	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
-		make_many();
-		if (is_worth(40, &cases[i].between) != cases[i].is)
-			fail_msg("case %u", i);
-		st_teardown(NULL);
-	}
-}
-
-/* It would be as much elsewhere. */
-static void
-not_worth_for_one_flow(void **state)
-{
-	const struct between between = {.nb_taken = 4, .nb_own_idle = 100, .part = 8};
-
-	make_many();
-	assert_false(is_worth(1, &between));
-	assert_true(is_worth(40, &between));
-}
-
 static bool has_moved;
 
 /* Any class of any shard's. */
@@ -440,8 +363,6 @@ main(void)
 		cmocka_unit_test_teardown(waits_for_what_is_out, st_teardown),
 		cmocka_unit_test_teardown(waits_for_who_may_send, st_teardown),
 		cmocka_unit_test_teardown(what_has_passed_goes_along, st_teardown),
-		cmocka_unit_test_teardown(not_worth_for_one_flow, st_teardown),
-		cmocka_unit_test(worth_if_it_is_overloaded),
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
