@@ -317,10 +317,10 @@ ask_for_class(struct builtin_port *port, uint64_t word)
 		(uint8_t)event_class(builtin, word), (uint8_t)balance->from->id, MOVE_OF_ANY};
 	const double part = part_of_class(port, balance->from, word);
 
-	balance->has_tried = true;
 	if (event_type(builtin, word) != RTE_SCHED_TYPE_ATOMIC || part > balance->part ||
 		event_shard(builtin, word) != balance->from->id || !move_ask(port, flows))
 		return false;
+	balance->has_tried = true;
 	balance->part -= part;
 	return true;
 }
@@ -342,6 +342,7 @@ balance(struct builtin_port *port, struct rte_event *event)
 	balance->acted_at = now;
 	if (steal(port, balance->from, event, 1, UINT32_MAX, HELP_SOME) == 0)
 		return 0;
+	balance->has_tried = true;
 	note_taken(balance, event_class(port->builtin, event->event));
 	if (!ask_for_class(port, event->event) && ++balance->nb_refused == REFUSED_MAX)
 		balance->part = 0;

@@ -475,9 +475,42 @@ not_what_is_taken_often(void **state)
 	for (unsigned int n = 0; n < 4 * PERIODS; n++)
 		take_over(&helped, HELPED, 1);
 	assert_int_equal(idle->move.own, 0);
+	assert_int_equal(idle->balance.nb_vain, 0); /* it cost nothing */
 	for (unsigned int n = 0; n < 4 * PERIODS && idle->move.own == 0; n++)
 		take_over(&helped, HELPED, HELPED);
 	assert_int_not_equal(idle->move.own, 0);
+}
+
+/* Only of the flows of who was the busiest; and these one after the other, as where nothing was found. */
+static void
+of_the_busiest_only(void **state)
+{
+	static const struct period helped = {.taken = 1000, .own = 500, .stolen = 500};
+	const uint64_t gaps = GAPS * (uint64_t)builtin->gap;
+	const struct shard *other = builtin->ports[OTHER].home;
+	struct rte_event event = {.event = 0};
+	uint32_t flow = 0;
+
+	idle->balance.acted_at = UINT64_MAX / 2; /* later than any time here */
+	for (unsigned int n = 0; n < PERIODS + 1; n++)
+		take_over(&helped, HELPED, HELPED);
+	assert_int_equal(idle->move.own, 0);
+	assert_true(idle->balance.part > 0);
+	idle->balance.acted_at = now;
+	event.flow_id = flow_after(flow, other) & 0xfffff;
+	took_at(idle, other, event.event, now + gaps);
+	assert_int_equal(idle->move.own, 0);
+	for (unsigned int n = 0; n < 2; n++) {
+		flow = flow_after(flow, shard);
+		event.flow_id = flow & 0xfffff;
+		took_at(idle, shard, event.event, now + gaps - 1);
+		assert_int_equal(idle->move.own, 0);
+		now += gaps;
+		took_at(idle, shard, event.event, now);
+		assert_int_not_equal(idle->move.own, 0);
+		while (idle->move.own != 0)
+			move_go_on(idle);
+	}
 }
 
 static uint64_t last[FLOWS]; /* of each flow, the number of the event that came last */
@@ -564,6 +597,7 @@ main(void)
 		CASE(seldom_in_vain),
 		CASE(as_events_are_taken_over),
 		CASE(not_what_is_taken_often),
+		CASE(of_the_busiest_only),
 		CASE(idle_time_is_counted),
 		CASE(idle_time_of_all),
 		CASE(they_come),
