@@ -233,7 +233,7 @@ say_machine(struct bench_report *report)
 	if (sched_crowded)
 		bench_say(report, "There are fewer CPUs than threads: the figures mean little, but "
 				  "for those of "
-				  "scaling that have no asterisk.\n");
+				  "scaling that have no asterisk, and uneven.\n");
 }
 
 static int
@@ -247,11 +247,13 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 			printf("%s\n", cases[i].name);
 		sched_open_list();
 		sched_scaling_list();
+		sched_uneven_list();
 		sched_idle_list();
 		return 0;
 	}
 	if (!BENCH_ANY_WANTED(options, cases) && !sched_open_wanted(options) &&
-		!sched_scaling_wanted(options) && !sched_idle_wanted(options))
+		!sched_scaling_wanted(options) && !sched_uneven_wanted(options) &&
+		!sched_idle_wanted(options))
 		return bench_no_case(bench, options);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	if (bench_eal_start(options, MEGABYTES, 0) < 0 || sched_threads_start(&allowed) < 0)
@@ -269,6 +271,7 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 			run_case(options, &report, &cases[i]);
 	sched_open_run(options, &report);
 	sched_scaling_run(options, &report);
+	sched_uneven_run(options, &report);
 	sched_idle_run(options, &report);
 	sched_threads_stop();
 	sched_lines_report(&report);
@@ -285,7 +288,7 @@ const struct bench bench_sched = {
 		"they are; what cannot do a "
 		"case is left out.\n"
 		"Cases called idle-ports are ours only: two workers, beside ports that nobody "
-		"calls.\n"
+		"calls. Cases called uneven have two workers, of which one needs twice as long.\n"
 		"Cases called -inside have a fixed number of events go round instead. Cycles are "
 		"those of all "
 		"workers, and of the device's\n"

@@ -9,6 +9,7 @@
  *     sched_open.c       those in which events come at their times, and wait
  *     sched_scaling.c    those with one to three workers
  *     sched_idle.c       those with ports that nobody calls
+ *     sched_uneven.c     those with a slower worker
  *     sched_turns.c      sides in turns
  *     sched_device.c     schedulers: ours, and DPDK's event devices as they are
  *     sched_free.c       a scheduler that costs nothing, in thought
@@ -110,6 +111,7 @@ struct sched_shape {
 	enum sched_mode mode;
 	uint32_t
 		work_steps; /* that a worker computes for each event in each queue; not SCHED_OPEN */
+	uint32_t slower;    /* the second worker computes so many times as much; 0: as much */
 	/* SCHED_OPEN */
 	double events_per_s;
 	double hot_share;                  /* of events that are of flow 0 */
@@ -134,9 +136,10 @@ struct sched_worker {
 	uint8_t device;                  /* theirs */
 	uint8_t ports[SCHED_QUEUES + 1]; /* of the device; one, unless a port has one queue only */
 	unsigned int nb_ports;
-	bool works, serves; /* has ports; runs the device's service */
-	bool maintains;     /* a port wants to be called, whether there is something or not */
-	uint32_t flow;      /* SCHED_OWN: next */
+	bool works, serves;  /* has ports; runs the device's service */
+	bool maintains;      /* a port wants to be called, whether there is something or not */
+	uint32_t work_steps; /* shape.work_steps, or more */
+	uint32_t flow;       /* SCHED_OWN: next */
 	uint64_t numbers[SCHED_FLOWS]; /* of the events that it makes, by flow */
 	uint64_t service_cycles[SCHED_CLASSES];
 	struct weir_base_hist waits[SCHED_CLASSES];
@@ -278,13 +281,16 @@ struct sched_plan {
 void sched_turns_case(const struct bench_options *options, struct bench_report *report,
 	const struct sched_plan *plan, const char *name, size_t number);
 
-/* The cases of sched_open.c, of sched_scaling.c, and of sched_idle.c. */
+/* The cases of sched_open.c, of sched_scaling.c, of sched_uneven.c, and of sched_idle.c. */
 void sched_open_list(void);
 bool sched_open_wanted(const struct bench_options *options);
 void sched_open_run(const struct bench_options *options, struct bench_report *report);
 void sched_scaling_list(void);
 bool sched_scaling_wanted(const struct bench_options *options);
 void sched_scaling_run(const struct bench_options *options, struct bench_report *report);
+void sched_uneven_list(void);
+bool sched_uneven_wanted(const struct bench_options *options);
+void sched_uneven_run(const struct bench_options *options, struct bench_report *report);
 void sched_idle_list(void);
 bool sched_idle_wanted(const struct bench_options *options);
 void sched_idle_run(const struct bench_options *options, struct bench_report *report);

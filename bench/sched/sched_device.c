@@ -338,6 +338,8 @@ sched_side_create(struct sched_side *side, enum sched_kind kind, const struct sc
 	for (unsigned int i = 0; i < SCHED_THREADS; i++) {
 		side->workers[i].side = side;
 		side->workers[i].id = side->workers[i].flow = i;
+		side->workers[i].work_steps =
+			side->shape.work_steps * (i == 1 ? RTE_MAX(side->shape.slower, 1u) : 1);
 		for (unsigned int c = 0; c < SCHED_CLASSES; c++)
 			side->workers[i].service_cycles[c] =
 				weir_base_ns_to_cycles((uint64_t)shape->class_ns[c]);

@@ -217,7 +217,7 @@ handle(struct sched_worker *worker, enum sched_mode mode, enum sched_phase phase
 		work(worker, event->u64);
 		return true;
 	}
-	compute(side->shape.work_steps);
+	compute(worker->work_steps);
 	event->op = RTE_EVENT_OP_FORWARD;
 	if (event->queue_id < last) {
 		event->queue_id++;

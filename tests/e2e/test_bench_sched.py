@@ -12,6 +12,7 @@ THROUGHPUT = [f"{kind}-{burst}{inside}" for kind in ("atomic", "parallel", "orde
               for inside in ("", "-inside")] + ["stages-2-b1", "stages-2-b16", "stages-4", "stages-4-inside"]
 LATENCY = ["hot-flow", "mixed-service", "latency-high"]
 SCALING = ["scaling", "scaling-own", "scaling-bare", "scaling-own-bare"]
+UNEVEN = ["uneven", "uneven-priorities", "uneven-strict"]
 IDLE = [f"idle-ports{kind}-{burst}" for kind in ("", "-ordered", "-priorities", "-strict") for burst in ("b1", "b16")]
 # event_dsw has no ordered queues; by event_opdl events pass each queue once.
 PEERS = {"atomic-b16": {"event_dsw", "event_sw", "event_opdl"}, "ordered-b16": {"event_sw", "event_opdl"},
@@ -25,7 +26,7 @@ def bench(pattern, *arguments):
 
 
 def test_list():
-    assert weir("bench", "sched", "--list").stdout.split() == THROUGHPUT + LATENCY + SCALING + IDLE
+    assert weir("bench", "sched", "--list").stdout.split() == THROUGHPUT + LATENCY + SCALING + UNEVEN + IDLE
     assert "sched" in weir("bench", "--list").stdout
 
 
@@ -116,6 +117,19 @@ def test_scaling(case):
         # one worker alone does no more than its work lets it; CPUs do not all have the same speed
         assert all(1e3 / side["mev_per_s"][0] > row["work_ns"] / 2 > 10 for side in row["sides"])
         assert row["reached"] == (fitting == 3 and row["sides"][0]["least_added"] >= row["target"] == 0.85)
+
+
+@pytest.mark.parametrize("case", UNEVEN)
+def test_uneven(case):
+    [row] = bench(case, "--json").json()["uneven"]
+    assert [side["name"] for side in row["sides"]] == ["ours", "ours, apart", "event_dsw", "event_sw"]
+    assert row["has_cpus"] == (len(os.sched_getaffinity(0)) >= 2)
+    allowed = row["sides"][1]["mev_per_s"]
+    for side in row["sides"]:
+        assert side["share"] == pytest.approx(side["mev_per_s"] / allowed, rel=1e-3)
+    # an event is computed for twice by either worker: half as often by the slower one
+    if row["has_cpus"]:
+        assert 0 < allowed * 1e6 < 2 * 1.5 * 1e9 / (2 * row["work_ns"])
 
 
 def test_for_people():
