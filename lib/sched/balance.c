@@ -9,7 +9,7 @@
  * Each port tells for how long it has had nothing to do. What is left, less what it spent on others' events, it had to do of its own. Who finds
  * nothing, or takes events over, compares once a period: had a shard's owner more to do by far, and does much wait there, or was much taken over?
  * If that goes on, classes of flows are to come that fill half of the difference, as long as events take here and there: one by one, each that of
- * an event that is taken over, where nothing else is for this. A class that has more than that by itself, of what waits, stays: so
+ * an event that is taken over. A class that has more than that by itself, of what waits, or of what its owner had lately, stays: so
  * classes that are few do not go round, and a flow that is much of all does not go to a core that is slow. When others have flows moved meanwhile,
  * it is not known any more who has how much, until the next period.
  */
@@ -23,31 +23,35 @@
 
 /* It had less to do of its own than the other one by this part of a period, or more, */
 #define IDLE_PART 16
-/* and by so many standard deviations, if the other one's events come by chance, */
-#define DEVIATIONS 2
-/* so many events wait there, or were taken over so often, */
+/* so many events wait there, */
 #define WAITING_LEAST 64
-#define HELPED        16
-/* and it was so for so many periods in a row; twice as many for each time that nothing came of it, up to so many times. */
+/* or events were taken over so often, and it is more by so many standard deviations, too, if they come by chance, */
+#define HELPED     16
+#define DEVIATIONS 2
+/* and it was so for so many periods in a row. Each time that nothing came of it, it has to wait for twice as many, up to so many times. */
 #define PERIODS  2
 #define VAIN_MAX 6
 
 /* Events take longer than this part of slow ones: what waits is looked at when flows go, and takes as long as that more. */
 #define SHORTEST_PART 5
 
-/* Events that are taken over for that are so many gaps apart; after so many whose classes have too much it is left for now. */
-#define GAPS        8
-#define REFUSED_MAX 4
+/*
+ * Classes are asked for so many gaps apart. After so many that have too much, or cannot be had, it is left for now: where events are taken over anyway,
+ * one counts once; where they are for that alone, so many times.
+ */
+#define GAPS           8
+#define REFUSED_MAX    16
+#define REFUSED_STOLEN 4
 
 /* It is looked at the time, and at how things are, when events were taken over so often. */
 #define TAKEN_PER_LOOK 8
 
-/* So many of what waits tell how much a class has of it; fewer than the least do not: then it may have so many times its part. */
+/* So many of what is in rings tell how much a class has of it; fewer than the least do not: then it may have so many times its part. */
 #define SAMPLE       256
 #define SAMPLE_LEAST 32
 #define PARTS        2
 
-/* Of the last events that were taken over, so many of a class are not there by chance. */
+/* Of the last events that its owner had, so many of a class are not there by chance. */
 #define OFTEN 3
 
 /* Nothing was had since it found nothing before. Between the two its thread may have had other things to do. */
@@ -124,11 +128,9 @@ owner_did(struct builtin_port *port, const struct shard *shard, uint64_t since, 
 	struct compared *compared = &port->seen[shard->id].compared;
 	const struct compared before = *compared;
 
-	*compared = (struct compared){
-		.done = done_by(&port->builtin->ports[owner]),
-		.nb = port->balance.nb,
-		.owner = owner,
-	};
+	compared->done = done_by(&port->builtin->ports[owner]);
+	compared->nb = port->balance.nb;
+	compared->owner = owner;
 	*did = did_between(&before.done, &compared->done, since);
 	return before.nb > 0 && before.nb + 1 == compared->nb && before.owner == owner &&
 	       did->busy * SHORTEST_PART > did->nb_events * (double)port->builtin->slow &&
@@ -141,6 +143,16 @@ has_much_for(const struct shard *shard, uint64_t groups)
 {
 	return __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) >= WAITING_LEAST &&
 	       ((shard->all_groups & ~groups) == 0 || seem_ready(shard, groups) != 0);
+}
+
+/* Was much taken over from there, by whom ever, since the last comparison? */
+static bool
+is_helped(const struct shard *shard, struct compared *compared)
+{
+	const uint32_t before = compared->nb_stolen;
+
+	compared->nb_stolen = __atomic_load_n(&shard->nb_stolen, __ATOMIC_RELAXED);
+	return compared->nb_stolen - before >= HELPED;
 }
 
 /* It did so much by chance: of few events there may be more in one period than in another. */
@@ -164,14 +176,14 @@ busiest(struct builtin_port *port, uint64_t since, const struct did *own, struct
 	*its = (struct did){.own = least};
 	for (; left != 0; left &= left - 1) {
 		struct shard *shard = &builtin->shards[__builtin_ctzll(left)];
-		struct seen *seen = &port->seen[shard->id];
-		const bool is_helped = seen->nb_helped >= HELPED;
+		struct compared *compared = &port->seen[shard->id].compared;
+		const bool helped = is_helped(shard, compared);
 		struct did did;
 
-		seen->nb_helped = 0;
 		if (owner_did(port, shard, since, &did) && did.own > its->own &&
+			(int32_t)(port->balance.nb - compared->vain_until) >= 0 &&
 			(has_much_for(shard, groups) ||
-				(is_helped && did.own - by_chance(&did) > least))) {
+				(helped && did.own - by_chance(&did) > least))) {
 			*its = did;
 			found = shard;
 		}
@@ -192,49 +204,66 @@ part_of_any(const struct shard *shard, uint64_t word)
 	return nb > PARTS ? (double)PARTS / nb : 1;
 }
 
-/* As far as the events tell that were taken over: none comes to that often by chance. */
+/* Of what its owner had lately: none comes to that often by chance. */
 static double
-part_of_taken(const struct port_balance *balance, uint8_t class)
+part_of_lately(const struct shard *shard, uint32_t class)
+{
+	const uint32_t nb_given = __atomic_load_n(&shard->nb_given, __ATOMIC_RELAXED);
+	const uint32_t nb = RTE_MIN(nb_given / LATELY_POLLS, (uint32_t)LATELY);
+	uint32_t nb_of = 0;
+
+	for (uint32_t i = 0; i < nb; i++)
+		nb_of += __atomic_load_n(&shard->lately[i], __ATOMIC_RELAXED) == class;
+	return nb_of >= OFTEN ? (double)nb_of / nb : 0;
+}
+
+/* Under the lock: how many rings have something, as far as they were looked at. */
+static unsigned int
+nb_rings_with_any(struct shard *shard)
 {
 	unsigned int nb = 0;
 
-	for (unsigned int i = 0; i < RTE_DIM(balance->taken); i++)
-		nb += balance->taken[i] == class;
-	return nb >= OFTEN ? (double)nb / RTE_DIM(balance->taken) : 0;
+	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
+		i = shard_ring_from(shard, i + 1))
+		nb += ring_count(&shard->rings[i]) > 0;
+	return nb;
 }
 
-/* Likewise what is in the rings; 0: that is too little to tell. */
+/* Under the lock: of what is in the rings, by some of each; 0: that is too little to tell. */
 static double
 part_of_rings(struct shard *shard, uint32_t class)
 {
-	uint32_t nb = 0, nb_of = 0;
+	const uint32_t each = SAMPLE / RTE_MAX(nb_rings_with_any(shard), 1u);
+	double nb = 0, nb_of = 0;
 
 	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
 		i = shard_ring_from(shard, i + 1)) {
 		const struct ring *ring = &shard->rings[i];
-		const uint32_t most = RTE_MIN(ring_count(ring), (uint32_t)SAMPLE - nb);
+		const uint32_t count = ring_count(ring), most = RTE_MIN(count, each);
+		uint32_t seen = 0;
 
 		for (uint32_t e = 0; e < most; e++)
-			nb_of += event_class(shard->builtin, ring_peek(ring, e)->event) == class;
-		nb += most;
+			seen += event_class(shard->builtin, ring_peek(ring, e)->event) == class;
+		nb += count;
+		nb_of += most > 0 ? (double)seen * count / most : 0;
 	}
-	return nb < SAMPLE_LEAST ? 0 : (double)(nb_of + 1) / (nb + 1);
+	return nb < SAMPLE_LEAST ? 0 : (nb_of + 1) / (nb + 1);
 }
 
-/* Of what waits in a shard, which part is of the class of this event, which was taken over? */
+/* Of what a shard's owner has to do, which part is of the class of this event? */
 static double
-part_of_class(struct builtin_port *port, struct shard *shard, uint64_t word)
+part_of_class(struct shard *shard, uint64_t word)
 {
-	const uint32_t class = event_class(port->builtin, word);
-	double part;
+	const uint32_t class = event_class(shard->builtin, word);
+	double waiting;
 
 	if (!shard_trylock(shard))
 		return 1;
-	part = part_of_rings(shard, class);
+	waiting = part_of_rings(shard, class);
 	shard_unlock(shard);
-	if (part == 0)
-		part = part_of_any(shard, word);
-	return RTE_MAX(part, part_of_taken(&port->balance, (uint8_t) class));
+	if (waiting == 0)
+		waiting = part_of_any(shard, word);
+	return RTE_MAX(waiting, part_of_lately(shard, class));
 }
 
 /* Half of the part of what its owner did of its own which would take the port so long that both were as busy. */
@@ -253,21 +282,26 @@ is_lasting(struct port_balance *balance, struct shard *from)
 {
 	balance->nb_periods = from != NULL && from == balance->from ? balance->nb_periods + 1 : 0;
 	balance->from = from;
-	return from != NULL && balance->nb_periods + 1 >= (uint32_t)PERIODS << balance->nb_vain;
+	return from != NULL && balance->nb_periods + 1 >= PERIODS;
 }
 
-/* What came of what was tried in the period that is over? */
+/* What came of what was tried in the period that is over? Of a shard of which nothing can be had others are not to be hidden. */
 static void
 note_success(struct builtin_port *port)
 {
 	struct port_balance *balance = &port->balance;
+	struct compared *compared;
 
-	if (port->nb_moved != balance->nb_moved)
-		balance->nb_vain = 0;
-	else if (balance->has_tried && balance->nb_vain < VAIN_MAX)
-		balance->nb_vain++;
-	if (balance->has_tried && balance->nb_vain > 0)
-		balance->from = NULL;
+	if (balance->has_tried && balance->from != NULL) {
+		compared = &port->seen[balance->from->id].compared;
+		if (port->nb_moved != balance->nb_moved) {
+			compared->nb_vain = 0;
+		} else {
+			if (compared->nb_vain < VAIN_MAX)
+				compared->nb_vain++;
+			compared->vain_until = balance->nb + (PERIODS << compared->nb_vain);
+		}
+	}
 	balance->has_tried = false;
 	balance->nb_moved = port->nb_moved;
 }
@@ -307,28 +341,30 @@ wants_flows(struct builtin_port *port, uint64_t now)
 	       is_after(now, balance->acted_at, GAPS * (uint64_t)builtin->gap);
 }
 
-/* The class of an event that was taken over is to come, if it is an atomic one, and has no more than the part that may. @return false: it is not */
-static bool
-ask_for_class(struct builtin_port *port, uint64_t word)
+/*
+ * The class of an event that was taken over is to come, if it is an atomic one, and has no more than the part that may. After too many that have more,
+ * others' turn comes; those weigh most for which the event was taken over.
+ */
+static void
+ask_for_class(struct builtin_port *port, uint64_t word, uint32_t weight)
 {
 	const struct builtin *builtin = port->builtin;
 	struct port_balance *balance = &port->balance;
 	const struct move_flows flows = {
 		(uint8_t)event_class(builtin, word), (uint8_t)balance->from->id, MOVE_OF_ANY};
-	const double part = part_of_class(port, balance->from, word);
+	const double part = part_of_class(balance->from, word);
 
-	if (event_type(builtin, word) != RTE_SCHED_TYPE_ATOMIC || part > balance->part ||
-		event_shard(builtin, word) != balance->from->id || !move_ask(port, flows))
-		return false;
+	if (event_type(builtin, word) == RTE_SCHED_TYPE_ATOMIC && part <= balance->part &&
+		event_shard(builtin, word) == balance->from->id && move_ask(port, flows)) {
+		balance->has_tried = true;
+		balance->part -= part;
+		return;
+	}
+	balance->nb_refused += weight;
+	if (balance->nb_refused < REFUSED_MAX)
+		return;
 	balance->has_tried = true;
-	balance->part -= part;
-	return true;
-}
-
-static void
-note_taken(struct port_balance *balance, uint32_t class)
-{
-	balance->taken[balance->nb_taken++ % RTE_DIM(balance->taken)] = (uint8_t) class;
+	balance->part = 0;
 }
 
 uint16_t
@@ -342,19 +378,8 @@ balance(struct builtin_port *port, struct rte_event *event)
 	balance->acted_at = now;
 	if (steal(port, balance->from, event, 1, UINT32_MAX, HELP_SOME) == 0)
 		return 0;
-	balance->has_tried = true;
-	note_taken(balance, event_class(port->builtin, event->event));
-	if (!ask_for_class(port, event->event) && ++balance->nb_refused == REFUSED_MAX)
-		balance->part = 0;
+	ask_for_class(port, event->event, REFUSED_STOLEN);
 	return 1;
-}
-
-/* @return is it to be looked what comes of it? Now and then: that takes a look at the clock. */
-static bool
-note_help(struct builtin_port *port, const struct shard *from, uint64_t word)
-{
-	note_taken(&port->balance, event_class(port->builtin, word));
-	return ++port->seen[from->id].nb_helped % TAKEN_PER_LOOK == 0;
 }
 
 static void
@@ -365,12 +390,13 @@ took_at(struct builtin_port *port, const struct shard *from, uint64_t word, uint
 	if (!wants_flows(port, now) || balance->from != from)
 		return;
 	balance->acted_at = now;
-	ask_for_class(port, word);
+	ask_for_class(port, word, 1);
 }
 
 void
 balance_took(struct builtin_port *port, const struct shard *from, uint64_t word)
 {
-	if (port->builtin->may_move && note_help(port, from, word))
+	/* Now and then, as that takes a look at the clock. */
+	if (port->builtin->may_move && ++port->seen[from->id].nb_helped % TAKEN_PER_LOOK == 0)
 		took_at(port, from, word, weir_base_cycles());
 }

@@ -354,6 +354,7 @@ reset_ports(struct builtin *builtin)
 			/* The first look does not tell who has not come since the one before. */
 			port->seen[to].polls_for_higher = builtin->shards[to].nb_polls - 1;
 			port->seen[to].compared = (struct compared){0};
+			port->seen[to].nb_helped = 0;
 		}
 		port->implicit = !config->no_implicit_release;
 		port->nb_max = config->nb_held;

@@ -79,6 +79,10 @@ struct place {
 	uint32_t previous; /* unless it is the first one */
 };
 
+/* Of the events that an owner takes, so many are remembered, one of so many polls that give any. */
+#define LATELY       32
+#define LATELY_POLLS 16
+
 /* Events of a priority and group that could go to a port now. */
 struct ready {
 	uint32_t first, last;
@@ -92,12 +96,14 @@ struct shard {
 	uint32_t nb_hint; /* about how many are ready, or in its rings when it looked last */
 	uint32_t priorities_hint; /* that are ready */
 	uint32_t next_hint;       /* is there an event of the flow that the owner had last? */
-	uint32_t
-		being_taken; /* priorities that had arrived, and may not be in priorities_hint yet */
+	uint32_t being_taken;     /* had arrived, and may not be in priorities_hint yet */
+	uint32_t nb_stolen;       /* so often did other ports take events over */
 
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
 	uint32_t nb_taken;                              /* events that it took */
+	uint32_t nb_given;      /* so often were there any, since the start; */
+	uint8_t lately[LATELY]; /* the classes of some of the last ones */
 
 	struct ring returned; /* lanes that its home port gave back, for who has the lock next */
 
@@ -201,8 +207,7 @@ struct seen {
 	bool is_slow;             /* its events took long then */
 	bool of_flows;            /* what was taken over from there last */
 	struct compared compared;
-	uint32_t
-		nb_helped; /* so often were events taken over from there since the last comparison */
+	uint32_t nb_helped; /* so often were events taken over from there */
 };
 
 /* Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. */
@@ -217,9 +222,8 @@ struct builtin_port {
 	struct shard *home;  /* its own while it comes, */
 	uint64_t home_bit;   /* as a bit */
 	uint64_t served;     /* shards that are its own, but for those that others took since, */
-	uint64_t
-		resting; /* and likewise, but whose flows have all come to its home one: they are looked at seldom, */
-	uint64_t rest_at; /* cycles: not before */
+	uint64_t resting;    /* but whose flows have all come to its home one: looked at seldom, */
+	uint64_t rest_at;    /* cycles: not before */
 	int32_t credits;
 	int32_t most_credits; /* so many may lie with it at most, */
 	bool takes_credits;   /* which is its part of builtin->may_lie if it does */
@@ -235,7 +239,7 @@ struct builtin_port {
 	uint64_t calls_since;  /* cycles: which began then */
 	uint32_t nb_idle;      /* dequeues that got nothing, in a row */
 	uint32_t
-		nb_elsewhere; /* events taken elsewhere, for their priority, since it took of its own */
+		nb_elsewhere; /* events taken elsewhere for their priority since it took own ones */
 	uint32_t
 		own_passed; /* events that had passed what was left waiting of its own then, at most */
 	uint32_t own_highest; /* of its own priorities when it looked, as a bit */

@@ -95,8 +95,7 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 		got = take_after_look(shard, port, events, nb);
 	if (has_several_priorities(port->builtin))
 		port->own_passed = shard_most_passed(shard, port->groups);
-	shard_polled(shard);
-	__atomic_store_n(&shard->nb_taken, shard->nb_taken + got, __ATOMIC_RELAXED);
+	shard_came(shard, events, got);
 	shard_unlock(shard);
 	return got;
 }

@@ -49,6 +49,9 @@ struct done {
 struct compared {
 	struct done done;
 	uint32_t nb, owner;
+	uint32_t nb_stolen; /* so often did others take events of the shard over by then */
+	uint32_t nb_vain;   /* so often, in a row, nothing came of it that its flows were wanted, */
+	uint32_t vain_until; /* which they are not until this comparison */
 };
 
 /* How long it had nothing to do, and how it compares: balance.c. */
@@ -63,12 +66,10 @@ struct port_balance {
 	struct shard *from;   /* whose owner was the busiest then, or NULL, */
 	uint32_t nb_periods;  /* and in so many comparisons before, in a row; */
 	double part; /* of what that one did, what is still to come to this port, 0: nothing; */
-	uint64_t acted_at;   /* cycles: when an event was taken over for that last */
-	uint32_t nb_refused; /* classes that had more than that by themselves */
-	bool has_tried;      /* since it compared itself; */
-	uint32_t nb_vain;    /* so often, in a row, nothing came of it */
-	uint8_t nb_taken;    /* of the next ones */
-	uint8_t taken[32];   /* classes of events that it took over, the last ones */
+	uint64_t acted_at; /* cycles: when an event was taken over for that last */
+	uint32_t
+		nb_refused; /* attempts of which nothing came, as a class had more than that by itself */
+	bool has_tried; /* since it compared itself */
 };
 
 #endif

@@ -59,6 +59,8 @@ steal(struct builtin_port *port, struct shard *shard, struct rte_event *events, 
 		got = take_half(port, shard, events, nb, priorities);
 	if (got == 0)
 		got = take_half_of_all(port, shard, events, nb, priorities);
+	if (got > 0)
+		__atomic_store_n(&shard->nb_stolen, shard->nb_stolen + 1, __ATOMIC_RELAXED);
 	shard_unlock(shard);
 	count(&port->counts.nb_stolen, got);
 	return got;

@@ -504,8 +504,7 @@ take_of_ring(
 		drain_few(shard);
 	shard->nb_since_look += got;
 	port->nb_calls++;
-	shard_polled(shard);
-	__atomic_store_n(&shard->nb_taken, shard->nb_taken + got, __ATOMIC_RELAXED);
+	shard_came(shard, events, got);
 	shard_unlock(shard);
 	return got;
 }

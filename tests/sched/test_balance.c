@@ -290,7 +290,7 @@ not_what_is_much(void **state)
 	send_hot(400, 3);
 	/* The hot flow's is what is taken over first. */
 	assert_false(is_asked_for(&busier, PERIODS));
-	assert_int_equal(idle->balance.nb_refused, 1);
+	assert_int_equal(idle->balance.nb_refused, REFUSED_STOLEN);
 	for (unsigned int i = 0; i < REFUSED_MAX && idle->move.own == 0; i++)
 		assert_int_equal(find_nothing(now + GAPS * (uint64_t)builtin->gap), 1);
 	assert_int_not_equal(idle->move.own, 0);
@@ -338,7 +338,7 @@ until_that_is_moved(void **state)
 	assert_true(idle->balance.part < part_of_any(shard, 0));
 	assert_int_equal(idle->move.own, 0);
 	pass(&busier);
-	assert_int_equal(idle->balance.nb_vain, 0);
+	assert_int_equal(idle->seen[shard->id].compared.nb_vain, 0);
 }
 
 /* What was seen is not so any more. */
@@ -361,7 +361,7 @@ seldom_in_vain(void **state)
 	unsigned int last = 0, nb = 0;
 
 	send(200);
-	for (unsigned int i = 1; i < 16 * PERIODS && nb < 4; i++) {
+	for (unsigned int i = 1; i < 32 * PERIODS && nb < 4; i++) {
 		if (pass(&busier) == 0)
 			continue;
 		/* Nobody answers, it is given up. */
@@ -369,7 +369,7 @@ seldom_in_vain(void **state)
 		__atomic_store_n(&builtin->move, 0, __ATOMIC_RELAXED);
 		idle->balance.part = 0;
 		if (last > 0)
-			assert_int_equal(i - last, PERIODS << nb);
+			assert_int_equal(i - last, (PERIODS << nb) + PERIODS);
 		last = i;
 		nb++;
 	}
@@ -434,8 +434,9 @@ take_over(const struct period *period, unsigned int nb, unsigned int nb_flows)
 	for (unsigned int i = 0; i < nb; i++) {
 		flow = flow_after(i % nb_flows == 0 ? 0 : flow, shard);
 		event.flow_id = flow & 0xfffff;
-		if (note_help(idle, shard, event.event))
-			took_at(idle, shard, event.event, i + 1 == nb ? now : now - length);
+		shard->nb_stolen++;
+		if (i + 1 == nb)
+			took_at(idle, shard, event.event, now);
 	}
 }
 
@@ -450,7 +451,7 @@ as_events_are_taken_over(void **state)
 	} cases[] = {
 		{{.taken = 1000, .own = 500, .stolen = 500}, HELPED, true},
 		{{.taken = 1000, .own = 990, .stolen = 10}, HELPED, false},
-		{{.taken = 1000, .own = 500, .stolen = 500}, TAKEN_PER_LOOK, false},
+		{{.taken = 1000, .own = 500, .stolen = 500}, HELPED - 1, false},
 		/* that may be by chance */
 		{{.taken = 16, .own = 10, .stolen = 6}, HELPED, false},
 		{{.taken = 1000, .own = 600, .stolen = 360}, HELPED, true},
@@ -466,19 +467,116 @@ as_events_are_taken_over(void **state)
 	}
 }
 
-/* What is taken over again and again is more than may go; what else is taken over then goes. */
+/* Whoever has nothing to do takes what its owner does not get to, and that is told; */
 static void
-not_what_is_taken_often(void **state)
+help_is_told(void **state)
+{
+	struct rte_event event;
+
+	send(20);
+	builtin->away = UINT32_MAX; /* its owner comes, as far as anybody knows */
+	while (weir_sched_dequeue(st_port(IDLE), &event, 1) == 0)
+		;
+	st_release(IDLE, event);
+	assert_int_equal(shard->nb_stolen, 1);
+	assert_int_equal(idle->seen[shard->id].nb_helped, 1);
+}
+
+/* as is what is of higher priority. */
+static void
+what_is_higher_is_told(void **state)
+{
+	struct rte_event event;
+
+	priority_use(builtin, 3);
+	st_new(OTHER, 0, flow_after(0, shard), 0);
+	assert_int_equal(weir_sched_dequeue(st_port(IDLE), &event, 1), 1);
+	st_release(IDLE, event);
+	assert_int_equal(shard->nb_stolen, 1);
+	assert_int_equal(idle->seen[shard->id].nb_helped, 1);
+}
+
+/* What its owner has often is more than may go; what else is taken over then goes. */
+static void
+not_what_its_owner_has_often(void **state)
 {
 	static const struct period helped = {.taken = 1000, .own = 700, .stolen = 300};
+	const uint32_t flow = flow_after(0, shard);
+	struct rte_event event = {.flow_id = flow & 0xfffff};
 
-	for (unsigned int n = 0; n < 4 * PERIODS; n++)
+	for (unsigned int i = 0; i < OFTEN * LATELY_POLLS; i++) {
+		shard_lock(shard);
+		shard_came(shard, &event, 1);
+		shard_unlock(shard);
+	}
+	assert_float_equal(part_of_lately(shard, event_class(builtin, event.event)), 1, 1e-9);
+	assert_float_equal(part_of_lately(shard, 1 ^ event_class(builtin, event.event)), 0, 1e-9);
+	for (unsigned int n = 0; n < PERIODS + 2; n++) {
 		take_over(&helped, HELPED, 1);
-	assert_int_equal(idle->move.own, 0);
-	assert_int_equal(idle->balance.nb_vain, 0); /* it cost nothing */
-	for (unsigned int n = 0; n < 4 * PERIODS && idle->move.own == 0; n++)
-		take_over(&helped, HELPED, HELPED);
+		assert_int_equal(idle->move.own, 0);
+	}
+	take_over(&helped, HELPED, HELPED);
 	assert_int_not_equal(idle->move.own, 0);
+}
+
+/* It is not known what its owner has before that has come some times. */
+static void
+nobody_has_much_at_first(void **state)
+{
+	for (uint32_t class = 0; class <= builtin->class_mask; class ++)
+		assert_float_equal(part_of_lately(shard, class), 0, 1e-9);
+}
+
+/* A shard of which nothing can be had is left alone for a while, and does not hide others. */
+static void
+of_others_then(void **state)
+{
+	static const struct period helped = {.taken = 1000, .own = 500, .stolen = 500};
+	struct compared *compared = &idle->seen[shard->id].compared;
+	struct shard *other = builtin->ports[OTHER].home;
+	struct rte_event event = {.flow_id = flow_after(0, shard) & 0xfffff};
+
+	builtin->waiting |= 1u << other->id;
+	memset(shard->lately, event_class(builtin, event.event), LATELY);
+	shard->nb_given = LATELY * LATELY_POLLS;
+	for (unsigned int n = 0; n < 2 * PERIODS + 1; n++) {
+		do_work(&builtin->ports[OTHER], 0, 1000, 0);
+		other->nb_stolen += HELPED;
+		take_over(&helped, HELPED, 1);
+		for (unsigned int i = 1; i < REFUSED_MAX; i++) {
+			if (n <= PERIODS)
+				assert_int_equal(idle->balance.part > 0, n == PERIODS);
+			now += GAPS * (uint64_t)builtin->gap;
+			took_at(idle, shard, event.event, now);
+		}
+		if (n == PERIODS) {
+			assert_ptr_equal(idle->balance.from, shard);
+			assert_true(idle->balance.part <= 0);
+		}
+	}
+	assert_int_equal(compared->nb_vain, 1);
+	assert_ptr_equal(idle->balance.from, other);
+	assert_int_equal(idle->move.own, 0);
+}
+
+/* However many of one flow come by the first ring. */
+static void
+of_all_rings(void **state)
+{
+	const uint32_t many = flow_after(0, shard), few = flow_after(many, shard);
+	double part;
+
+	for (unsigned int i = 0; i < 2 * SAMPLE; i++)
+		st_new(OWNER, 0, many, 0);
+	for (unsigned int i = 0; i < SAMPLE; i++)
+		st_new(OTHER, 0, few, 0);
+	shard_lock(shard);
+	shard_look(shard);
+	part = part_of_rings(shard, flow_class(builtin, few & builtin->flow_mask));
+	assert_float_equal(part, 1 / 3.0, 0.01);
+	part = part_of_rings(shard, flow_class(builtin, many & builtin->flow_mask));
+	assert_float_equal(part, 2 / 3.0, 0.01);
+	shard_unlock(shard);
 }
 
 /* Only of the flows of who was the busiest; and these one after the other, as where nothing was found. */
@@ -596,7 +694,12 @@ main(void)
 		CASE(not_after_others_have_moved),
 		CASE(seldom_in_vain),
 		CASE(as_events_are_taken_over),
-		CASE(not_what_is_taken_often),
+		CASE(help_is_told),
+		CASE(what_is_higher_is_told),
+		CASE(not_what_its_owner_has_often),
+		CASE(nobody_has_much_at_first),
+		CASE(of_others_then),
+		CASE(of_all_rings),
 		CASE(of_the_busiest_only),
 		CASE(idle_time_is_counted),
 		CASE(idle_time_of_all),
