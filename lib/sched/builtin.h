@@ -79,9 +79,9 @@ struct place {
 	uint32_t previous; /* unless it is the first one */
 };
 
-/* Of the events that an owner takes, so many are remembered, one of so many polls that give any. */
-#define LATELY       32
-#define LATELY_POLLS 16
+/* Of the events that an owner takes the long way (dequeue.c) so many are remembered, one of so many bursts. */
+#define LATELY      32
+#define LATELY_PART 8
 
 /* Events of a priority and group that could go to a port now. */
 struct ready {
@@ -101,9 +101,9 @@ struct shard {
 
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
-	uint32_t nb_taken;                              /* events that it took */
-	uint32_t nb_given;      /* so often were there any, since the start; */
-	uint8_t lately[LATELY]; /* the classes of some of the last ones */
+	uint32_t nb_taken;                              /* events that it took; */
+	uint32_t nb_long;                               /* so often did it so the long way, */
+	uint8_t lately[LATELY]; /* classes of some of the last ones that it had so */
 
 	struct ring returned; /* lanes that its home port gave back, for who has the lock next */
 
@@ -133,8 +133,7 @@ struct shard {
 	uint32_t turn_left;   /* so many more, before others have their turn */
 	bool turn_is_own;     /* its owner sent it to itself, or the shard did */
 	uint32_t ready_priorities;
-	uint32_t
-		next_of_owner; /* event of the flow that the owner had last, whose lines are in its cache */
+	uint32_t next_of_owner; /* event of the flow that the owner had last: in its cache */
 	uint32_t nb_next;       /* events that it got so, in a row */
 	uint64_t now;           /* cycles: when the clock was read last */
 	uint64_t look_at;       /* cycles: not before */
@@ -196,16 +195,15 @@ held_how(uint8_t kind, unsigned int shard, uint8_t flags)
 struct seen {
 	uint64_t at; /* cycles: since when it has not been polled */
 	uint32_t nb_polls, nb_taken;
-	uint32_t nb_quiet;    /* looks that saw nothing there, in a row */
-	uint32_t nb_absent;   /* looks since then, */
-	uint64_t absent_from; /* cycles: of which the first one was then */
-	uint32_t
-		polls_for_higher; /* nb_polls when it was looked at for what is of higher priority */
-	uint64_t look_at;         /* cycles: not before */
-	uint64_t help_at;         /* cycles: not before, unless its owner is away */
-	uint64_t between;         /* cycles between two polls, when it was seen to come last */
-	bool is_slow;             /* its events took long then */
-	bool of_flows;            /* what was taken over from there last */
+	uint32_t nb_quiet;         /* looks that saw nothing there, in a row */
+	uint32_t nb_absent;        /* looks since then, */
+	uint64_t absent_from;      /* cycles: of which the first one was then */
+	uint32_t polls_for_higher; /* nb_polls when it was looked for what is of higher priority */
+	uint64_t look_at;          /* cycles: not before */
+	uint64_t help_at;          /* cycles: not before, unless its owner is away */
+	uint64_t between;          /* cycles between two polls, when it was seen to come last */
+	bool is_slow;              /* its events took long then */
+	bool of_flows;             /* what was taken over from there last */
 	struct compared compared;
 	uint32_t nb_helped; /* so often were events taken over from there */
 };

@@ -74,6 +74,18 @@ take_after_look(
 	return take_ready(shard, port, events, nb);
 }
 
+/* Under the lock: what the owner has, some of which is remembered (balance.c). */
+static inline void
+note_lately(struct shard *shard, const struct rte_event *events)
+{
+	const uint32_t nb = shard->nb_long;
+
+	if (nb % LATELY_PART == 0)
+		__atomic_store_n(&shard->lately[nb / LATELY_PART % LATELY],
+			(uint8_t)event_class(shard->builtin, events[0].event), __ATOMIC_RELAXED);
+	__atomic_store_n(&shard->nb_long, nb + 1, __ATOMIC_RELAXED);
+}
+
 /* Of its own shard, which may be locked. */
 static uint16_t
 take_own(struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
@@ -95,7 +107,10 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 		got = take_after_look(shard, port, events, nb);
 	if (has_several_priorities(port->builtin))
 		port->own_passed = shard_most_passed(shard, port->groups);
-	shard_came(shard, events, got);
+	shard_polled(shard);
+	shard_taken(shard, got);
+	if (got > 0)
+		note_lately(shard, events);
 	shard_unlock(shard);
 	return got;
 }

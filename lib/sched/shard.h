@@ -71,20 +71,11 @@ shard_polled(struct shard *shard)
 		__ATOMIC_RELAXED);
 }
 
-/* By the owner, under the lock: it came, and took some events. */
+/* Likewise, under the lock: and took some events. */
 static inline void
-shard_came(struct shard *shard, const struct rte_event *events, uint16_t got)
+shard_taken(struct shard *shard, uint16_t nb)
 {
-	const uint32_t nb = shard->nb_given;
-
-	shard_polled(shard);
-	if (got == 0)
-		return;
-	__atomic_store_n(&shard->nb_taken, shard->nb_taken + got, __ATOMIC_RELAXED);
-	if (unlikely(nb % LATELY_POLLS == 0))
-		__atomic_store_n(&shard->lately[nb / LATELY_POLLS % LATELY],
-			(uint8_t)event_class(shard->builtin, events[0].event), __ATOMIC_RELAXED);
-	__atomic_store_n(&shard->nb_given, nb + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&shard->nb_taken, shard->nb_taken + nb, __ATOMIC_RELAXED);
 }
 
 static inline uint32_t

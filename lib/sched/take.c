@@ -504,7 +504,8 @@ take_of_ring(
 		drain_few(shard);
 	shard->nb_since_look += got;
 	port->nb_calls++;
-	shard_came(shard, events, got);
+	shard_polled(shard);
+	shard_taken(shard, got);
 	shard_unlock(shard);
 	return got;
 }
