@@ -692,7 +692,7 @@ main(void)
 		CASE(until_that_is_moved),
 		CASE(not_after_others_have_moved),
 		CASE(seldom_in_vain),
-		CASE(as_events_are_taken_over),
+		cmocka_unit_test(as_events_are_taken_over),
 		CASE(help_is_told),
 		CASE(what_is_higher_is_told),
 		CASE(not_what_its_owner_has_often),
