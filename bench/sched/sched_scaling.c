@@ -39,10 +39,7 @@ sched_scaling_list(void)
 bool
 sched_scaling_wanted(const struct bench_options *options)
 {
-	for (size_t i = 0; i < NB_CASES; i++)
-		if (bench_wanted(options, cases[i].name))
-			return true;
-	return false;
+	return BENCH_ANY_WANTED(options, cases);
 }
 
 /* So many of a case's workers have a CPU each. */

@@ -38,10 +38,7 @@ sched_uneven_list(void)
 bool
 sched_uneven_wanted(const struct bench_options *options)
 {
-	for (size_t i = 0; i < NB_CASES; i++)
-		if (bench_wanted(options, cases[i].name))
-			return true;
-	return false;
+	return BENCH_ANY_WANTED(options, cases);
 }
 
 static void

@@ -352,10 +352,13 @@ ask_for_class(struct builtin_port *port, uint64_t word, uint32_t weight)
 	struct port_balance *balance = &port->balance;
 	const struct move_flows flows = {
 		(uint8_t)event_class(builtin, word), (uint8_t)balance->from->id, MOVE_OF_ANY};
-	const double part = part_of_class(balance->from, word);
+	double part = 1;
 
-	if (event_type(builtin, word) == RTE_SCHED_TYPE_ATOMIC && part <= balance->part &&
-		event_shard(builtin, word) == balance->from->id && move_ask(port, flows)) {
+	/* Which takes the lock there. */
+	if (event_type(builtin, word) == RTE_SCHED_TYPE_ATOMIC &&
+		event_shard(builtin, word) == balance->from->id)
+		part = part_of_class(balance->from, word);
+	if (part <= balance->part && move_ask(port, flows)) {
 		balance->has_tried = true;
 		balance->part -= part;
 		return;
