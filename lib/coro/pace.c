@@ -39,7 +39,7 @@
 
 /*
  * Where each check of a slice looks at the clock: with so few checks in it, or so few of the longest spacings where n L tells when to
- * look. A look by a check that nothing was counted for costs an eighth of another one, unless the clock is a function.
+ * look. A look by a check that nothing was counted for costs a part of another one, which the CPU did not foresee, unless the clock is a function.
  */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define SPARSE 19.0f

@@ -6,7 +6,7 @@
  * though: that costs as much again. Where there are few checks in a slice, or counting would save few looks, each check of
  * a slice looks, expects to find that there is time left, and does nothing else: weir_coro_slice_check(). Slices are
  * of one kind or the other as a whole: a CPU that has to foresee in each check of which kind it is mostly fails. Where slices came out as expected several times in a
- * row, checks are taken to be regular, and their number alone ends the next 1, 3, 7 and at last 15 slices; then the
+ * row, checks are taken to be regular, and their number alone ends the next 1, 3, 7 and at last 15 slices or so; then the
  * clock is looked at again. Who resumes another coroutine in such a slice ends that, as its time runs on meanwhile.
  *
  * Where a ticker tells when a slice is over, more checks are given than come in one; where they do not do, as a rule it is late.

@@ -69,7 +69,7 @@ struct slices {
 	double first;   /* and of those that ended with the first check after their time */
 	double longest; /* spacing */
 	double looks, length;
-	double price; /* looks, of which those by a check that does nothing else cost an eighth */
+	double price; /* looks, of which those by a check that does nothing else are taken to cost an eighth */
 };
 
 static void
@@ -147,7 +147,7 @@ irregular_checks(void **state)
 	irregular(rare_pairs, SPARSE < 19 ? 0.98 : 0.999, SPARSE < 19 ? 70 : 14);
 }
 
-/* The check next to the deadline is the last one, before it or after it; fifteen of sixteen slices need no look. */
+/* The check next to the deadline is the last one, before it or after it; fifteen of sixteen slices need no look, in the mean. */
 static void
 regular_checks(void **state)
 {
@@ -166,6 +166,45 @@ regular_checks(void **state)
 		assert_true(fabs(slices.length - cases[i].length) < 0.001 * SLICE);
 		assert_true(slices.looks < 0.13);
 	}
+}
+
+/* Checks far apart in every tenth slice of those that end by count, and in no other one. */
+static double
+in_step(void)
+{
+	return nb_checks % 2000 < 1952 ? 50 : 2000;
+}
+
+/* However many slices end by count, one that is looked at is found to be longer, in the end. */
+static void
+longer_in_step(void **state)
+{
+	struct slices slices;
+
+	run_slices(in_step, 1000);
+	slices = run_slices(in_step, 100000);
+	print_message("%.2f %% overshoot by a spacing at most, %.0f ns\n", slices.within * 100,
+		slices.length);
+	assert_true(slices.within > 0.99);
+}
+
+/* Whatever comes once in so many slices is in one that is looked at now and then, and one of sixteen is. */
+static void
+looks_out_of_step(void **state)
+{
+	enum { PERIODS = 100, LOOKS = 5000 };
+	unsigned int seen[PERIODS + 1][PERIODS] = {0};
+
+	block.trust = TRUST_MAX;
+	for (unsigned int i = 0; i < LOOKS; i++) {
+		block.resumes += coro_pace_blind(&block) + 1u;
+		for (unsigned int period = 1; period <= PERIODS; period++)
+			seen[period][block.resumes % period]++;
+	}
+	assert_true(block.resumes > LOOKS * 15.8 && block.resumes < LOOKS * 16.2);
+	for (unsigned int period = 1; period <= PERIODS; period++)
+		for (unsigned int i = 0; i < period; i++)
+			assert_true(seen[period][i] > LOOKS / period / 8);
 }
 
 /* The kernel took the CPU for 10 ms, once: that is no spacing. */
@@ -526,6 +565,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(irregular_checks, reset),
 		cmocka_unit_test_setup(regular_checks, reset),
+		cmocka_unit_test_setup(longer_in_step, reset),
+		cmocka_unit_test_setup(looks_out_of_step, reset),
 		cmocka_unit_test_setup(outliers, reset),
 		cmocka_unit_test_setup(busy_machine, reset),
 		cmocka_unit_test_setup(looks_at_each_check, reset),
