@@ -1,93 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Which flows go to a port that has time for them, by what it sees of others and when: times are arguments, nothing waits. */
+/* Which flows go to a port that finds nothing, by what it sees of others and when: times are arguments, nothing waits. */
 
 #include "sched_test.h"
 
 #include "../../lib/sched/balance.c"
 
-#define OWNER 0
-#define IDLE  1
-#define OTHER 2
-#define FLOWS 1024
-
-static struct builtin *builtin;
-static struct builtin_port *idle;
-static struct shard *shard;  /* the owner's */
-static uint64_t now, length; /* cycles; of a period */
-
-static int
-setup(void **state)
-{
-	struct weir_sched_config config = st_config(3, 2);
-
-	config.nb_flows = FLOWS;
-	st_make(config);
-	st_start();
-	builtin = st_sched->own;
-	idle = &builtin->ports[IDLE];
-	shard = builtin->ports[OWNER].home;
-	builtin->waiting = 1u << shard->id;
-	length = builtin->balance_period;
-	now = weir_base_cycles();
-	idle->balance.at = now;
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	return st_teardown(state);
-}
-
-/* The first flow of a shard's after one. */
-static uint32_t
-flow_after(uint32_t flow, const struct shard *of)
-{
-	struct rte_event event = {.event = 0};
-
-	do
-		event.flow_id = ++flow & 0xfffff;
-	while (event_shard(builtin, event.event) != of->id);
-	return flow;
-}
-
-/*
- * Events of the owner's flows, one of each, but that every so many-th is of the first one; 0: none besides. It has taken one, and seen the others,
- * which are still in a ring.
- */
-static void
-send_hot(unsigned int nb, unsigned int hot)
-{
-	const uint32_t first = flow_after(0, shard);
-	uint32_t flow = first;
-
-	/* The first one of all goes by the lists, and so does what is there then. */
-	st_new(OTHER, 0, first, 0);
-	st_release(OWNER, st_get_one(OWNER));
-	for (unsigned int i = 0; i < nb; i++) {
-		const bool is_hot = hot > 0 && i % hot == 0;
-
-		st_new(OTHER, 0, is_hot ? first : flow, i);
-		if (!is_hot)
-			flow = flow_after(flow, shard);
-	}
-	st_release(OWNER, st_get_one(OWNER));
-	assert_true(shard->nb_in_rings > 9 * nb / 10);
-}
-
-static void
-send(unsigned int nb)
-{
-	send_hot(nb, 0);
-}
-
-/* What happens in a period. */
-struct period {
-	unsigned int idle, owner_idle;  /* percent of the time */
-	unsigned int taken, its_stolen; /* by the owner: of its own, and of others' */
-	unsigned int own, stolen;       /* by who is idle */
-};
+#include "balance_stand.h"
 
 static struct rte_event taken_over;
 
@@ -106,28 +25,6 @@ find_nothing(uint64_t at)
 	if (got > 0)
 		st_release(IDLE, taken_over);
 	return got;
-}
-
-static void
-do_work(struct builtin_port *port, uint64_t idle_time, unsigned int own, unsigned int stolen)
-{
-	port->idle_time += idle_time;
-	port->counts.nb_dequeued += own + stolen;
-	port->counts.nb_stolen += stolen;
-}
-
-/* @return when it is over */
-static uint64_t
-work(const struct period *period)
-{
-	/* However long this test has taken so far. */
-	const uint64_t at = RTE_MAX(now, weir_base_cycles()) + length;
-	const uint64_t since = at - idle->balance.at;
-
-	do_work(idle, since * period->idle / 100, period->own, period->stolen);
-	do_work(&builtin->ports[shard->owner], since * period->owner_idle / 100, period->taken,
-		period->its_stolen);
-	return at;
 }
 
 static uint16_t
@@ -423,193 +320,6 @@ idle_time_of_all(void **state)
 	}
 }
 
-/* In a period, events of so many of the owner's flows, one after the other, are taken over so many times. */
-static void
-take_over(const struct period *period, unsigned int nb, unsigned int nb_flows)
-{
-	struct rte_event event = {.event = 0};
-	uint32_t flow = 0;
-
-	now = work(period);
-	for (unsigned int i = 0; i < nb; i++) {
-		flow = flow_after(i % nb_flows == 0 ? 0 : flow, shard);
-		event.flow_id = flow & 0xfffff;
-		shard->nb_stolen++;
-		if (i + 1 == nb)
-			took_at(idle, shard, event.event, now);
-	}
-}
-
-/* Who takes events over all the time asks for the class of the one that it took just then, with others its own to do or without. */
-static void
-as_events_are_taken_over(void **state)
-{
-	static const struct {
-		struct period period;
-		unsigned int nb; /* taken over */
-		bool is;
-	} cases[] = {
-		{{.taken = 1000, .own = 500, .stolen = 500}, HELPED, true},
-		{{.taken = 1000, .own = 990, .stolen = 10}, HELPED, false},
-		{{.taken = 1000, .own = 500, .stolen = 500}, HELPED - 1, false},
-		/* that may be by chance */
-		{{.taken = 16, .own = 10, .stolen = 6}, HELPED, false},
-		{{.taken = 1000, .own = 600, .stolen = 360}, HELPED, true},
-	};
-	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
-		assert_int_equal(setup(state), 0);
-		for (unsigned int n = 0; n < PERIODS + 1; n++)
-			take_over(&cases[i].period, cases[i].nb, HELPED);
-		if ((idle->move.own != 0) != cases[i].is)
-			fail_msg("case %u", i);
-		assert_int_equal(shard->nb_ready, 0); /* nothing else was taken for that */
-		teardown(state);
-	}
-}
-
-/* Whoever has nothing to do takes what its owner does not get to, and that is told; */
-static void
-help_is_told(void **state)
-{
-	struct rte_event event;
-
-	send(20);
-	builtin->away = UINT32_MAX; /* its owner comes, as far as anybody knows */
-	while (weir_sched_dequeue(st_port(IDLE), &event, 1) == 0)
-		;
-	st_release(IDLE, event);
-	assert_int_equal(shard->nb_stolen, 1);
-	assert_int_equal(idle->seen[shard->id].nb_helped, 1);
-}
-
-/* as is what is of higher priority. */
-static void
-what_is_higher_is_told(void **state)
-{
-	struct rte_event event;
-
-	priority_use(builtin, 3);
-	st_new(OTHER, 0, flow_after(0, shard), 0);
-	assert_int_equal(weir_sched_dequeue(st_port(IDLE), &event, 1), 1);
-	st_release(IDLE, event);
-	assert_int_equal(shard->nb_stolen, 1);
-	assert_int_equal(idle->seen[shard->id].nb_helped, 1);
-}
-
-/* What its owner has often is more than may go; what else is taken over then goes. */
-static void
-not_what_its_owner_has_often(void **state)
-{
-	static const struct period helped = {.taken = 1000, .own = 700, .stolen = 300};
-	const uint32_t flow = flow_after(0, shard);
-	struct rte_event event = {.flow_id = flow & 0xfffff};
-
-	while (shard->nb_long < OFTEN * LATELY_PART) {
-		st_new(OTHER, 0, flow, 0);
-		st_release(OWNER, st_get_one(OWNER));
-	}
-	assert_float_equal(part_of_lately(shard, event_class(builtin, event.event)), 1, 1e-9);
-	assert_float_equal(part_of_lately(shard, 1 ^ event_class(builtin, event.event)), 0, 1e-9);
-	for (unsigned int n = 0; n < PERIODS + 2; n++) {
-		take_over(&helped, HELPED, 1);
-		assert_int_equal(idle->move.own, 0);
-	}
-	take_over(&helped, HELPED, HELPED);
-	assert_int_not_equal(idle->move.own, 0);
-}
-
-/* It is not known what its owner has before that has come some times. */
-static void
-nobody_has_much_at_first(void **state)
-{
-	for (uint32_t class = 0; class <= builtin->class_mask; class ++)
-		assert_float_equal(part_of_lately(shard, class), 0, 1e-9);
-}
-
-/* A shard of which nothing can be had is left alone for a while, and does not hide others. */
-static void
-of_others_then(void **state)
-{
-	static const struct period helped = {.taken = 1000, .own = 500, .stolen = 500};
-	struct compared *compared = &idle->seen[shard->id].compared;
-	struct shard *other = builtin->ports[OTHER].home;
-	struct rte_event event = {.flow_id = flow_after(0, shard) & 0xfffff};
-
-	builtin->waiting |= 1u << other->id;
-	memset(shard->lately, event_class(builtin, event.event), LATELY);
-	shard->nb_long = LATELY * LATELY_PART;
-	for (unsigned int n = 0; n < 2 * PERIODS + 1; n++) {
-		do_work(&builtin->ports[OTHER], 0, 1000, 0);
-		other->nb_stolen += HELPED;
-		take_over(&helped, HELPED, 1);
-		for (unsigned int i = 1; i < REFUSED_MAX; i++) {
-			if (n <= PERIODS)
-				assert_int_equal(idle->balance.part > 0, n == PERIODS);
-			now += GAPS * (uint64_t)builtin->gap;
-			took_at(idle, shard, event.event, now);
-		}
-		if (n == PERIODS) {
-			assert_ptr_equal(idle->balance.from, shard);
-			assert_true(idle->balance.part <= 0);
-		}
-	}
-	assert_int_equal(compared->nb_vain, 1);
-	assert_ptr_equal(idle->balance.from, other);
-	assert_int_equal(idle->move.own, 0);
-}
-
-/* However many of one flow come by the first ring. */
-static void
-of_all_rings(void **state)
-{
-	const uint32_t many = flow_after(0, shard), few = flow_after(many, shard);
-	double part;
-
-	for (unsigned int i = 0; i < 2 * SAMPLE; i++)
-		st_new(OWNER, 0, many, 0);
-	for (unsigned int i = 0; i < SAMPLE; i++)
-		st_new(OTHER, 0, few, 0);
-	shard_lock(shard);
-	shard_look(shard);
-	part = part_of_rings(shard, flow_class(builtin, few & builtin->flow_mask));
-	assert_float_equal(part, 1 / 3.0, 0.01);
-	part = part_of_rings(shard, flow_class(builtin, many & builtin->flow_mask));
-	assert_float_equal(part, 2 / 3.0, 0.01);
-	shard_unlock(shard);
-}
-
-/* Only of the flows of who was the busiest; and these one after the other, as where nothing was found. */
-static void
-of_the_busiest_only(void **state)
-{
-	static const struct period helped = {.taken = 1000, .own = 500, .stolen = 500};
-	const uint64_t gaps = GAPS * (uint64_t)builtin->gap;
-	const struct shard *other = builtin->ports[OTHER].home;
-	struct rte_event event = {.event = 0};
-	uint32_t flow = 0;
-
-	idle->balance.acted_at = UINT64_MAX / 2; /* later than any time here */
-	for (unsigned int n = 0; n < PERIODS + 1; n++)
-		take_over(&helped, HELPED, HELPED);
-	assert_int_equal(idle->move.own, 0);
-	assert_true(idle->balance.part > 0);
-	idle->balance.acted_at = now;
-	event.flow_id = flow_after(flow, other) & 0xfffff;
-	took_at(idle, other, event.event, now + gaps);
-	assert_int_equal(idle->move.own, 0);
-	for (unsigned int n = 0; n < 2; n++) {
-		flow = flow_after(flow, shard);
-		event.flow_id = flow & 0xfffff;
-		took_at(idle, shard, event.event, now + gaps - 1);
-		assert_int_equal(idle->move.own, 0);
-		now += gaps;
-		took_at(idle, shard, event.event, now);
-		assert_int_not_equal(idle->move.own, 0);
-		while (idle->move.own != 0)
-			move_go_on(idle);
-	}
-}
-
 static uint64_t last[FLOWS]; /* of each flow, the number of the event that came last */
 static unsigned int nb_inside;
 
@@ -692,14 +402,6 @@ main(void)
 		CASE(until_that_is_moved),
 		CASE(not_after_others_have_moved),
 		CASE(seldom_in_vain),
-		cmocka_unit_test(as_events_are_taken_over),
-		CASE(help_is_told),
-		CASE(what_is_higher_is_told),
-		CASE(not_what_its_owner_has_often),
-		CASE(nobody_has_much_at_first),
-		CASE(of_others_then),
-		CASE(of_all_rings),
-		CASE(of_the_busiest_only),
 		CASE(idle_time_is_counted),
 		CASE(idle_time_of_all),
 		CASE(they_come),
