@@ -246,6 +246,7 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 {
 	uint64_t now;
 
+	block->checks += block->checks_given - block->checks_left;
 	if (coro_slice_of(block) == 0 || __atomic_load_n(&always, __ATOMIC_RELAXED)) {
 		give(block, 1);
 		return;

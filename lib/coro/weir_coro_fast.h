@@ -191,7 +191,10 @@ weir_coro_block_of(const struct weir_coro *coro)
 	return (struct weir_coro_block *)((uintptr_t)coro & (((uintptr_t)1 << 48) - 1));
 }
 
-/** What checks are left of a coroutine whose next slice is to begin with a look at the clock. */
+/**
+ * What checks are left of a coroutine whose next slice is to begin with a look at the clock. That of one with even fewer does so, too: it yielded by
+ * itself, and each of its checks looks.
+ */
 #define WEIR_CORO_LOOK UINT32_MAX
 
 /** A slice begins: who runs now? */
@@ -202,7 +205,7 @@ weir_coro_slice_enter(struct weir_coro_block *block)
 
 	if (__builtin_expect(outer != NULL, 0))
 		weir_coro_slice_waits(outer);
-	if (__builtin_expect(block->checks_left == WEIR_CORO_LOOK, 0))
+	if (__builtin_expect((int32_t)block->checks_left < 0, 0))
 		weir_coro_slice_begin(block);
 	block->checks_begin = block->checks_left;
 	block->outer = outer;

@@ -147,6 +147,33 @@ irregular_checks(void **state)
 	irregular(rare_pairs, SPARSE < 19 ? 0.98 : 0.999, SPARSE < 19 ? 70 : 14);
 }
 
+/* It yields by itself after one of ten checks. @return the share of slices that were too long by the longest spacing at most */
+static double
+run_yielding(double (*spacing)(void), unsigned int nb, uint64_t longest)
+{
+	unsigned int within = 0;
+
+	for (unsigned int i = 0; i < nb; i++) {
+		const uint64_t begin = time_now;
+
+		resume();
+		do
+			time_now += (uint64_t)(spacing() + 0.5);
+		while (uniform() > 0.1 && !check());
+		within += time_now - begin <= SLICE + longest;
+	}
+	return (double)within / nb;
+}
+
+/* Where each check looks it is known when a slice began, whatever ended the one before. */
+static void
+yields_by_itself(void **state)
+{
+	run_yielding(one_or_other, 1000, 2000);
+	assert_true(run_yielding(one_or_other, 100000, 2000) > 0.999);
+	all_are_counted();
+}
+
 /* The check next to the deadline is the last one, before it or after it; fifteen of sixteen slices need no look, in the mean. */
 static void
 regular_checks(void **state)
@@ -565,6 +592,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(irregular_checks, reset),
 		cmocka_unit_test_setup(regular_checks, reset),
+		cmocka_unit_test_setup(yields_by_itself, reset),
 		cmocka_unit_test_setup(longer_in_step, reset),
 		cmocka_unit_test_setup(looks_out_of_step, reset),
 		cmocka_unit_test_setup(outliers, reset),
