@@ -342,7 +342,9 @@ bool coro_pace_recall(
 	struct weir_coro_block *block); /* a new coroutine's; @return is it known not to check? */
 void coro_pace_remember(const struct weir_coro_block *block); /* it exits */
 void coro_pace_learn(struct weir_coro_block *block, uint32_t nb,
-	uint64_t cycles);                           /* so many checks took so long */
+	uint64_t cycles); /* so many checks took so long */
+void coro_pace_survey(struct weir_coro_block *block, uint32_t nb,
+	uint64_t cycles); /* likewise, of the first ones, each of which was looked at */
 void coro_pace_draw(struct weir_coro_block *block); /* its slice is another one */
 
 /* Deviations: seldom so much; or the kernel ran something else. */
@@ -397,7 +399,7 @@ coro_pace_skip(const struct weir_coro_block *block, float left)
 
 /*
  * There were so many cycles between two checks. If that is more than the longest time known, this approaches it: once, the kernel may
- * have run something else.
+ * have run something else. Where nothing is known yet all counts: coro_pace_survey().
  */
 static inline void
 coro_pace_was(struct weir_coro_block *block, float spacing)
@@ -405,7 +407,9 @@ coro_pace_was(struct weir_coro_block *block, float spacing)
 	float more = spacing - block->longest;
 
 	if (more > 0)
-		block->longest += 0.25f * (more < block->longest ? more : block->longest);
+		block->longest += block->spacing > 0
+					  ? 0.25f * (more < block->longest ? more : block->longest)
+					  : more;
 }
 
 /* Irregular checks: are @cycles for @nb of them no surprise? */

@@ -21,6 +21,8 @@
  * The first is a line over R, n = 1 + R/L. The second bends upwards, and is replaced by its tangent at half a slice, which is
  * nowhere more. So a look has one multiplication to do. Of regular checks s = 0, and the end is the check next to the deadline.
  *
+ * Where nothing is known each check of the first slice is looked at: then L is the longest of them, and s as large as it may be with that.
+ *
  * L is learned from slices in which each check is looked at, one of many, and forgotten slowly; m and s from the first two
  * looks of slices that have them, one of several where nothing is new. That s is of means of several checks: where long ones come in rows it is large, and it is
  * the first reason that holds.
@@ -59,6 +61,7 @@
 struct pace {
 	weir_coro_run_t run;
 	float spacing, variance, longest;
+	uint32_t learned;
 	uint8_t trust;
 	uint8_t silent; /* so many in a row ended without a check, SILENT at most */
 };
@@ -82,6 +85,7 @@ coro_pace_recall(struct weir_coro_block *block)
 	block->spacing = known ? pace->spacing : 0;
 	block->variance = known ? pace->variance : 0;
 	block->longest = known ? pace->longest : 0;
+	block->learned = known ? pace->learned : 0;
 	block->trust = known ? pace->trust : 0;
 	block->surprised = false;
 	coro_pace_draw(block);
@@ -119,7 +123,7 @@ coro_pace_remember(const struct weir_coro_block *block)
 {
 	if (block->spacing > 0)
 		*pace_of(block->run) = (struct pace){block->run, block->spacing, block->variance,
-			block->longest, block->trust, 0};
+			block->longest, block->learned, block->trust, 0};
 	else if (!never_checked(block))
 		forget_silence(block);
 	/* Who was cancelled may not have run at all. */
@@ -198,6 +202,26 @@ is_surprise(struct weir_coro_block *block, float *square)
 	return block->surprised;
 }
 
+/* Of what lies between 0 and the longest, with this mean, no more can be the variance (Bhatia and Davis, 2000). */
+static float
+most_variance(float mean, float longest)
+{
+	return mean * (longest - mean);
+}
+
+void
+coro_pace_survey(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
+{
+	const float mean = (float)cycles / (float)nb;
+
+	forget_silence(block);
+	block->learned = nb;
+	block->spacing = mean;
+	block->longest = fmaxf(block->longest, mean);
+	block->variance = fmaxf(most_variance(mean, block->longest), mean * mean / 16);
+	coro_pace_draw(block);
+}
+
 static void
 learn(struct weir_coro_block *block, float nb, float cycles)
 {
@@ -206,7 +230,8 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 
 	if (block->spacing == 0) {
 		forget_silence(block);
-		block->spacing = block->longest = observed;
+		block->spacing = observed;
+		block->longest = fmaxf(block->longest, observed);
 		block->variance = observed * observed / 16;
 		return;
 	}
@@ -231,6 +256,7 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 void
 coro_pace_learn(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
 {
+	block->learned = nb < UINT32_MAX - block->learned ? block->learned + nb : UINT32_MAX;
 	learn(block, (float)nb, (float)cycles);
 	coro_pace_draw(block);
 }

@@ -21,8 +21,9 @@
 
 #include "coro_private.h"
 
-#define EARLY   8   /* part of a slice: so much may be missing where checks are irregular */
-#define SURVEY  256 /* slices that begin with a look: in one each check is looked at */
+#define EARLY   8    /* part of a slice: so much may be missing where checks are irregular */
+#define SURVEY  256  /* slices that begin with a look: in one each check is looked at */
+#define FIRST   1000 /* checks, at most, each of which is looked at, where nothing is known */
 #define LOOKING (UINT32_MAX - 1) /* checks that are given where each of them looks */
 #define LESSON  16 /* slices that come out as expected: one is learned from, else so many */
 #define LESSONS 64 /* a new coroutine's first ones, from all of which is learned */
@@ -198,6 +199,9 @@ plan(struct weir_coro_block *block, float left, uint32_t most)
 {
 	uint32_t nb = coro_pace_skip(block, left);
 
+	/* What few checks have told is not to be relied on for more of them. */
+	if (nb > block->learned)
+		nb = block->learned > 0 ? block->learned : 1;
 	give(block, nb < most ? nb : most);
 	/* Nothing more is learned in this slice, and less is left at each look: each check will be one. */
 	if (nb == 1 && block->looks == LOOKS_SOME && !coro_pace_is_regular(block))
@@ -262,7 +266,8 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 		plan(block, (float)coro_slice_of(block), UINT32_MAX);
 	} else if (block->guessed) {
 		learn_next(block);
-	} else if (block->resumes % (block->lessons > LESSON ? LESSON : SURVEY) == 0) {
+	} else if (block->checks + block->learned == 0 ||
+		   block->resumes % (block->lessons > LESSON ? LESSON : SURVEY) == 0) {
 		block->looks = LOOKS_ALL;
 		give(block, 1);
 	} else if (block->trust == 0 && block->sparse) {
@@ -499,9 +504,15 @@ ends_next(struct weir_coro_block *block)
 	return ends_now(block);
 }
 
+/* Each check looked at the clock: they need not any more, or the slice is over. */
 static __attribute__((noinline)) bool
 ends_at(struct weir_coro_block *block, uint64_t now)
 {
+	const uint64_t begin = block->deadline - coro_slice_of(block);
+
+	/* It is the first one, and nothing is known yet. */
+	if (block->spacing == 0)
+		coro_pace_survey(block, (uint32_t)block->checks, now - begin);
 	return ends(block, decide(block, now, UINT32_MAX));
 }
 
@@ -586,7 +597,8 @@ weir_coro_slice_over(struct weir_coro_block *block)
 		block->checks++;
 		coro_pace_was(block, (float)(now - block->looked));
 		block->looked = now;
-		if ((int64_t)(block->deadline - now) <= (int64_t)(coro_slice_of(block) / EARLY))
+		if ((int64_t)(block->deadline - now) <= (int64_t)(coro_slice_of(block) / EARLY) ||
+			(block->checks == FIRST && block->spacing == 0))
 			return ends_at(block, now);
 		return false; /* one is left, as before */
 	}

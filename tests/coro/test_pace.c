@@ -526,6 +526,67 @@ checks_of_first_slice(uint64_t ns)
 	return nb;
 }
 
+/* However irregular the checks are of a function that nobody has seen, its first slices are no longer than any: all checks of the first one tell. */
+static void
+first_irregular_slices(void **state)
+{
+	static double (*const spacings[])(void) = {exponential_200, exponential_1000, one_or_other};
+	static const uint64_t longest[] = {4000, 20000, 2000};
+
+	for (unsigned int i = 0; i < 3 * 1000; i++) {
+		double length;
+
+		memset(paces, 0, sizeof(paces));
+		begin_block(another_function);
+		for (unsigned int n = 0; n < 6; n++) {
+			length = run_slices(spacings[i % 3], 1).length;
+			if (length > SLICE + SLICE / 4 + (double)longest[i % 3])
+				fail_msg("slice %u of %u: %.0f ns", n, i, length);
+		}
+		assert_true(block.learned > 0);
+	}
+}
+
+/* Not for as long as a slice lasts: that may be a second. */
+static void
+first_checks(void **state)
+{
+	memset(paces, 0, sizeof(paces));
+	begin_block(another_function);
+	coro_slice_reset(&block, UINT64_C(1000000000));
+	resume();
+	nb_looks = 0;
+	for (unsigned int i = 0; i < 10 * FIRST; i++) {
+		time_now += 50;
+		assert_false(check());
+	}
+	assert_in_range(nb_looks, FIRST, FIRST + 10);
+	assert_true(block.learned >= FIRST);
+	all_are_counted();
+}
+
+/* One check may be much shorter than others: no more are counted after it than it has told of. */
+static void
+little_is_known(void **state)
+{
+	memset(paces, 0, sizeof(paces));
+	begin_block(another_function);
+	/* It yields by itself before its first slice is over, and comes to two checks in the next one. */
+	resume();
+	time_now += 50;
+	assert_false(check());
+	resume();
+	for (unsigned int i = 0; i < 2; i++) {
+		time_now += 50;
+		assert_false(check());
+	}
+	assert_true(block.spacing > 0 && block.learned == 1);
+	assert_int_equal(block.checks_left, 1);
+	coro_pace_remember(&block);
+	begin_block(another_function);
+	assert_int_equal(block.learned, 1);
+}
+
 /* Of what is not known the clock tells when the slice began: it is one spacing too long at most. */
 static void
 first_slices(void **state)
@@ -603,6 +664,9 @@ main(void)
 		cmocka_unit_test_setup(long_slices, reset),
 		cmocka_unit_test_setup(learned_from_another, reset),
 		cmocka_unit_test_setup(first_slices, reset),
+		cmocka_unit_test_setup(first_irregular_slices, reset),
+		cmocka_unit_test_setup(first_checks, reset),
+		cmocka_unit_test_setup(little_is_known, reset),
 		cmocka_unit_test_setup(those_that_never_check, reset),
 	};
 
