@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When is the clock looked at, and when is a slice over? */
-#include "standing_clock.h"
-
-static double
-exponential_1000(void)
-{
-	return -1000 * log(uniform());
-}
+#include "pace_test.h"
 
 static double
 exponential_8000(void)
@@ -18,12 +12,6 @@ static double
 exponential_1e9(void)
 {
 	return -1e9 * log(uniform());
-}
-
-static double
-one_or_other(void)
-{
-	return uniform() < 0.5 ? 50 : 2000;
 }
 
 static double
@@ -61,56 +49,6 @@ rare_pairs(void)
 		return phases();
 	left--;
 	return 8000;
-}
-
-/* What became of some slices: per slice. */
-struct slices {
-	double within;  /* share of those that were too long by the longest spacing at most */
-	double first;   /* and of those that ended with the first check after their time */
-	double longest; /* spacing */
-	double looks, length;
-	double price; /* looks, of which those by a check that does nothing else are taken to cost an eighth */
-};
-
-static void
-all_are_counted(void)
-{
-	assert_int_equal(block.checks + block.checks_given - block.checks_left, nb_checks);
-}
-
-static struct slices
-run_slices(double (*spacing)(void), unsigned int nb)
-{
-	struct slices slices = {0};
-	uint64_t begin, before, spacing_now;
-	uint64_t *lengths = calloc(nb, sizeof(*lengths));
-
-	assert_non_null(lengths);
-	nb_looks = nb_lean = 0;
-	for (unsigned int i = 0; i < nb; i++) {
-		begin = before = time_now;
-		resume();
-		for (;;) {
-			spacing_now = (uint64_t)(spacing() + 0.5);
-			slices.longest = fmax(slices.longest, (double)spacing_now);
-			time_now += spacing_now;
-			if (check())
-				break;
-			before = time_now;
-		}
-		slices.first += before <= begin + SLICE;
-		lengths[i] = time_now - begin;
-		slices.length += (double)lengths[i];
-	}
-	for (unsigned int i = 0; i < nb; i++)
-		slices.within += (double)lengths[i] <= SLICE + slices.longest;
-	free(lengths);
-	slices.within /= nb;
-	slices.first /= nb;
-	slices.looks = (double)nb_looks / nb;
-	slices.price = slices.looks - 7 / 8.0 * nb_lean / nb;
-	slices.length /= nb;
-	return slices;
 }
 
 static void
@@ -492,161 +430,6 @@ long_slices(void **state)
 	}
 }
 
-/* What one learned the next one knows that runs the same; nobody else. */
-static void
-learned_from_another(void **state)
-{
-	struct slices first, second, other;
-
-	regular_ns = 100;
-	first = run_slices(regular, 3);
-	run_slices(regular, 1000);
-	coro_pace_remember(&block);
-	begin_block(one_function);
-	assert_true(block.spacing > 199 && block.spacing < 201);
-	second = run_slices(regular, 3);
-	assert_true(first.looks > 2 * second.looks);
-	/* Never seen: its slice begins with a look. */
-	begin_block(another_function);
-	assert_true(block.spacing == 0 && block.checks_left == WEIR_CORO_LOOK);
-	other = run_slices(regular, 3);
-	assert_true(other.looks == first.looks);
-}
-
-/* How many checks end the first slice of a function that nobody has seen, with so many ns before each? */
-static unsigned int
-checks_of_first_slice(uint64_t ns)
-{
-	unsigned int nb = 1;
-
-	begin_block(another_function);
-	resume();
-	for (time_now += ns; !check(); time_now += ns)
-		nb++;
-	return nb;
-}
-
-/* However irregular the checks are of a function that nobody has seen, its first slices are no longer than any: all checks of the first one tell. */
-static void
-first_irregular_slices(void **state)
-{
-	static double (*const spacings[])(void) = {exponential_200, exponential_1000, one_or_other};
-	static const uint64_t longest[] = {4000, 20000, 2000};
-
-	for (unsigned int i = 0; i < 3 * 1000; i++) {
-		double length;
-
-		memset(paces, 0, sizeof(paces));
-		begin_block(another_function);
-		for (unsigned int n = 0; n < 6; n++) {
-			length = run_slices(spacings[i % 3], 1).length;
-			if (length > SLICE + SLICE / 4 + (double)longest[i % 3])
-				fail_msg("slice %u of %u: %.0f ns", n, i, length);
-		}
-		assert_true(block.learned > 0);
-	}
-}
-
-/* Not for as long as a slice lasts: that may be a second. */
-static void
-first_checks(void **state)
-{
-	memset(paces, 0, sizeof(paces));
-	begin_block(another_function);
-	coro_slice_reset(&block, UINT64_C(1000000000));
-	resume();
-	nb_looks = 0;
-	for (unsigned int i = 0; i < 10 * FIRST; i++) {
-		time_now += 50;
-		assert_false(check());
-	}
-	assert_in_range(nb_looks, FIRST, FIRST + 10);
-	assert_true(block.learned >= FIRST);
-	all_are_counted();
-}
-
-/* One check may be much shorter than others: no more are counted after it than it has told of. */
-static void
-little_is_known(void **state)
-{
-	memset(paces, 0, sizeof(paces));
-	begin_block(another_function);
-	/* It yields by itself before its first slice is over, and comes to two checks in the next one. */
-	resume();
-	time_now += 50;
-	assert_false(check());
-	resume();
-	for (unsigned int i = 0; i < 2; i++) {
-		time_now += 50;
-		assert_false(check());
-	}
-	assert_true(block.spacing > 0 && block.learned == 1);
-	assert_int_equal(block.checks_left, 1);
-	coro_pace_remember(&block);
-	begin_block(another_function);
-	assert_int_equal(block.learned, 1);
-}
-
-/* Of what is not known the clock tells when the slice began: it is one spacing too long at most. */
-static void
-first_slices(void **state)
-{
-	memset(paces, 0, sizeof(paces));
-	for (uint64_t ns = SLICE / 4; ns <= 4 * SLICE; ns += SLICE / 8)
-		assert_true(checks_of_first_slice(ns) * ns <= SLICE + ns);
-}
-
-/* Ends without a check: with a look where its slice began? */
-static bool
-looks_and_never_checks(void)
-{
-	nb_looks = 0;
-	begin_block(another_function);
-	resume();
-	coro_pace_remember(&block);
-	return nb_looks > 0;
-}
-
-static bool
-first_slice_is_right(void)
-{
-	return checks_of_first_slice(4 * SLICE) == 1;
-}
-
-/* Who is known never to check has no look. One or two that return early do not tell that, nor any number of those that do not run. */
-static void
-those_that_never_check(void **state)
-{
-	memset(paces, 0, sizeof(paces));
-	for (unsigned int i = 0; i < 3; i++) {
-		assert_true(looks_and_never_checks());
-		assert_true(first_slice_is_right());
-	}
-	for (unsigned int i = 0; i < 100; i++) {
-		begin_block(another_function);
-		block.cancelled = true;
-		resume();
-		coro_pace_remember(&block);
-	}
-	assert_true(first_slice_is_right());
-	for (unsigned int i = 0; i < 100; i++)
-		looks_and_never_checks();
-	assert_false(looks_and_never_checks());
-	/* Now one does, once: whoever follows is taken for one that may, however it ends. */
-	assert_false(first_slice_is_right());
-	assert_true(first_slice_is_right());
-	assert_true(looks_and_never_checks());
-	/* Of one that does and comes to its end more is known, which those do not change that return early. */
-	begin_block(another_function);
-	regular_ns = 100;
-	run_slices(regular, 100);
-	coro_pace_remember(&block);
-	for (unsigned int i = 0; i < 100; i++)
-		assert_true(looks_and_never_checks());
-	begin_block(another_function);
-	assert_true(block.spacing > 199 && block.spacing < 201);
-}
-
 int
 main(void)
 {
@@ -662,12 +445,6 @@ main(void)
 		cmocka_unit_test_setup(ends_by_number, reset),
 		cmocka_unit_test_setup(looks_and_does_nothing_else, reset),
 		cmocka_unit_test_setup(long_slices, reset),
-		cmocka_unit_test_setup(learned_from_another, reset),
-		cmocka_unit_test_setup(first_slices, reset),
-		cmocka_unit_test_setup(first_irregular_slices, reset),
-		cmocka_unit_test_setup(first_checks, reset),
-		cmocka_unit_test_setup(little_is_known, reset),
-		cmocka_unit_test_setup(those_that_never_check, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
