@@ -340,7 +340,7 @@ coro_slice_of(const struct weir_coro_block *block)
 /* pace.c */
 bool coro_pace_recall(
 	struct weir_coro_block *block); /* a new coroutine's; @return is it known not to check? */
-void coro_pace_remember(const struct weir_coro_block *block); /* it exits */
+void coro_pace_remember(struct weir_coro_block *block); /* it exits */
 void coro_pace_learn(struct weir_coro_block *block, uint32_t nb,
 	uint64_t cycles); /* so many checks took so long */
 void coro_pace_survey(struct weir_coro_block *block, uint32_t nb,

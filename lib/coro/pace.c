@@ -118,9 +118,21 @@ forget_silence(const struct weir_coro_block *block)
 		pace->silent = 0;
 }
 
-void
-coro_pace_remember(const struct weir_coro_block *block)
+/* It ended before its first slice did: what its checks have told by then, each of which was looked at. */
+static void
+survey_short(struct weir_coro_block *block)
 {
+	const uint64_t begin = block->deadline - coro_slice_of(block);
+
+	if (block->spacing == 0 && block->resumes == 1 && block->checks > 0 &&
+		block->looked_in == 1 && block->looked != begin)
+		coro_pace_survey(block, (uint32_t)block->checks, block->looked - begin);
+}
+
+void
+coro_pace_remember(struct weir_coro_block *block)
+{
+	survey_short(block);
 	if (block->spacing > 0)
 		*pace_of(block->run) = (struct pace){block->run, block->spacing, block->variance,
 			block->longest, block->learned, block->trust, 0};

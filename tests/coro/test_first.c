@@ -84,6 +84,24 @@ first_checks(void **state)
 	all_are_counted();
 }
 
+/* Nor in each of many that are over sooner than a slice is. */
+static void
+short_ones(void **state)
+{
+	memset(paces, 0, sizeof(paces));
+	for (unsigned int n = 0; n < 10; n++) {
+		begin_block(another_function);
+		resume();
+		nb_looks = 0;
+		for (unsigned int i = 0; i < 100; i++) {
+			time_now += 50;
+			assert_false(check());
+		}
+		assert_in_range(nb_looks, n == 0 ? 100 : 0, n == 0 ? 100 : 2);
+		coro_pace_remember(&block);
+	}
+}
+
 /* One check may be much shorter than others: no more are counted after it than it has told of. */
 static void
 little_is_known(void **state)
@@ -165,6 +183,7 @@ main(void)
 		cmocka_unit_test_setup(first_slices, reset),
 		cmocka_unit_test_setup(first_irregular_slices, reset),
 		cmocka_unit_test_setup(first_checks, reset),
+		cmocka_unit_test_setup(short_ones, reset),
 		cmocka_unit_test_setup(little_is_known, reset),
 		cmocka_unit_test_setup(those_that_never_check, reset),
 	};
