@@ -224,12 +224,12 @@ most_variance(float mean, float longest)
 void
 coro_pace_survey(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
 {
-	const float mean = (float)cycles / (float)nb;
+	/* More than the longest: others ran meanwhile, or it was just given another slice. */
+	const float mean = fminf((float)cycles / (float)nb, block->longest);
 
 	forget_silence(block);
 	block->learned = nb;
 	block->spacing = mean;
-	block->longest = fmaxf(block->longest, mean);
 	block->variance = fmaxf(most_variance(mean, block->longest), mean * mean / 16);
 	coro_pace_draw(block);
 }

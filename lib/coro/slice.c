@@ -245,6 +245,13 @@ learn_next(struct weir_coro_block *block)
 	give(block, 1);
 }
 
+/* It runs for the first time, and nothing is known of its checks. */
+static inline bool
+is_first(const struct weir_coro_block *block)
+{
+	return block->resumes == 1 && block->spacing == 0;
+}
+
 void
 weir_coro_slice_begin(struct weir_coro_block *block)
 {
@@ -266,7 +273,7 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 		plan(block, (float)coro_slice_of(block), UINT32_MAX);
 	} else if (block->guessed) {
 		learn_next(block);
-	} else if (block->checks + block->learned == 0 ||
+	} else if (is_first(block) ||
 		   block->resumes % (block->lessons > LESSON ? LESSON : SURVEY) == 0) {
 		block->looks = LOOKS_ALL;
 		give(block, 1);
@@ -510,8 +517,7 @@ ends_at(struct weir_coro_block *block, uint64_t now)
 {
 	const uint64_t begin = block->deadline - coro_slice_of(block);
 
-	/* It is the first one, and nothing is known yet. */
-	if (block->spacing == 0)
+	if (is_first(block))
 		coro_pace_survey(block, (uint32_t)block->checks, now - begin);
 	return ends(block, decide(block, now, UINT32_MAX));
 }
@@ -598,7 +604,7 @@ weir_coro_slice_over(struct weir_coro_block *block)
 		coro_pace_was(block, (float)(now - block->looked));
 		block->looked = now;
 		if ((int64_t)(block->deadline - now) <= (int64_t)(coro_slice_of(block) / EARLY) ||
-			(block->checks == FIRST && block->spacing == 0))
+			(block->checks == FIRST && is_first(block)))
 			return ends_at(block, now);
 		return false; /* one is left, as before */
 	}

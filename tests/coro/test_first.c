@@ -102,6 +102,25 @@ short_ones(void **state)
 	}
 }
 
+/* In its first slice it resumed another one, which ran for long: that is no spacing. */
+static void
+others_in_between(void **state)
+{
+	memset(paces, 0, sizeof(paces));
+	begin_block(another_function);
+	resume();
+	for (unsigned int i = 0; i < 10; i++) {
+		time_now += 50;
+		assert_false(check());
+	}
+	weir_coro_slice_waits(&block);
+	time_now += SLICE / 2;
+	do
+		time_now += 50;
+	while (!check());
+	assert_true(block.spacing > 0 && block.spacing <= 2 * 50);
+}
+
 /* One check may be much shorter than others: no more are counted after it than it has told of. */
 static void
 little_is_known(void **state)
@@ -184,6 +203,7 @@ main(void)
 		cmocka_unit_test_setup(first_irregular_slices, reset),
 		cmocka_unit_test_setup(first_checks, reset),
 		cmocka_unit_test_setup(short_ones, reset),
+		cmocka_unit_test_setup(others_in_between, reset),
 		cmocka_unit_test_setup(little_is_known, reset),
 		cmocka_unit_test_setup(those_that_never_check, reset),
 	};
