@@ -345,6 +345,8 @@ void coro_pace_learn(struct weir_coro_block *block, uint32_t nb,
 	uint64_t cycles); /* so many checks took so long */
 void coro_pace_survey(struct weir_coro_block *block, uint32_t nb,
 	uint64_t cycles); /* likewise, of the first ones, each of which was looked at */
+void coro_pace_survey_left(struct weir_coro_block *block,
+	uint64_t nb); /* likewise, where it left before its first slice was over */
 void coro_pace_draw(struct weir_coro_block *block); /* its slice is another one */
 
 /* Deviations: seldom so much; or the kernel ran something else. */
@@ -399,17 +401,22 @@ coro_pace_skip(const struct weir_coro_block *block, float left)
 
 /*
  * There were so many cycles between two checks. If that is more than the longest time known, this approaches it: once, the kernel may
- * have run something else. Where nothing is known yet all counts: coro_pace_survey().
+ * have run something else. Where nothing is known yet it is the longest, and the one before the second longest, for coro_pace_survey().
  */
 static inline void
 coro_pace_was(struct weir_coro_block *block, float spacing)
 {
 	float more = spacing - block->longest;
 
-	if (more > 0)
-		block->longest += block->spacing > 0
-					  ? 0.25f * (more < block->longest ? more : block->longest)
-					  : more;
+	if (block->spacing > 0) {
+		if (more > 0)
+			block->longest += 0.25f * (more < block->longest ? more : block->longest);
+	} else if (more > 0) {
+		block->variance = block->longest;
+		block->longest = spacing;
+	} else if (spacing > block->variance) {
+		block->variance = spacing;
+	}
 }
 
 /* Irregular checks: are @cycles for @nb of them no surprise? */

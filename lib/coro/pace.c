@@ -52,6 +52,8 @@
 #endif
 #define SPARSE_SLICE_MAX 4e9f /* cycles: such checks are counted in 31 bits */
 
+#define LITTLE    8    /* checks: what fewer have told is not kept */
+#define APART     4.0f /* times as long as any other one: it is no spacing */
 #define TRUST_MAX (CORO_PACE_REGULAR + 4)
 
 #define SILENT                                                                                     \
@@ -80,7 +82,7 @@ bool
 coro_pace_recall(struct weir_coro_block *block)
 {
 	const struct pace *pace = pace_of(block->run);
-	const bool known = pace->run == block->run;
+	const bool same = pace->run == block->run, known = same && pace->learned >= LITTLE;
 
 	block->spacing = known ? pace->spacing : 0;
 	block->variance = known ? pace->variance : 0;
@@ -89,7 +91,7 @@ coro_pace_recall(struct weir_coro_block *block)
 	block->trust = known ? pace->trust : 0;
 	block->surprised = false;
 	coro_pace_draw(block);
-	return known && pace->silent == SILENT;
+	return same && pace->silent == SILENT;
 }
 
 static bool
@@ -118,24 +120,21 @@ forget_silence(const struct weir_coro_block *block)
 		pace->silent = 0;
 }
 
-/* It ended before its first slice did: what its checks have told by then, each of which was looked at. */
+/* Who knows less than what is known, as it ended soon, does not replace that. */
 static void
-survey_short(struct weir_coro_block *block)
+remember_spacing(struct pace *pace, const struct weir_coro_block *block)
 {
-	const uint64_t begin = block->deadline - coro_slice_of(block);
-
-	if (block->spacing == 0 && block->resumes == 1 && block->checks > 0 &&
-		block->looked_in == 1 && block->looked != begin)
-		coro_pace_survey(block, (uint32_t)block->checks, block->looked - begin);
+	if (pace->run != block->run || pace->learned <= block->learned)
+		*pace = (struct pace){block->run, block->spacing, block->variance, block->longest,
+			block->learned, block->trust, 0};
 }
 
 void
 coro_pace_remember(struct weir_coro_block *block)
 {
-	survey_short(block);
+	coro_pace_survey_left(block, block->checks);
 	if (block->spacing > 0)
-		*pace_of(block->run) = (struct pace){block->run, block->spacing, block->variance,
-			block->longest, block->learned, block->trust, 0};
+		remember_spacing(pace_of(block->run), block);
 	else if (!never_checked(block))
 		forget_silence(block);
 	/* Who was cancelled may not have run at all. */
@@ -221,17 +220,36 @@ most_variance(float mean, float longest)
 	return mean * (longest - mean);
 }
 
+/*
+ * block->longest and block->variance are the longest and the second longest of them. One that is much longer than all others was the kernel's, as a rule,
+ * or the first one to touch something: it is left out.
+ */
 void
 coro_pace_survey(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
 {
+	const float longest = block->longest, second = block->variance;
+	const bool left_out = nb > 2 && longest > APART * second;
 	/* More than the longest: others ran meanwhile, or it was just given another slice. */
-	const float mean = fminf((float)cycles / (float)nb, block->longest);
+	float mean = fminf((float)cycles / (float)nb, longest);
 
+	if (left_out)
+		mean = fminf(fmaxf((float)cycles - longest, 0) / (float)(nb - 1), second);
 	forget_silence(block);
 	block->learned = nb;
 	block->spacing = mean;
+	block->longest = left_out ? second : longest;
 	block->variance = fmaxf(most_variance(mean, block->longest), mean * mean / 16);
 	coro_pace_draw(block);
+}
+
+/* @nb: checks of it, each of which was looked at. */
+void
+coro_pace_survey_left(struct weir_coro_block *block, uint64_t nb)
+{
+	const uint64_t begin = block->deadline - coro_slice_of(block);
+
+	if (block->spacing == 0 && block->looked_in == 1 && nb > 0)
+		coro_pace_survey(block, (uint32_t)nb, block->looked - begin);
 }
 
 static void

@@ -21,9 +21,9 @@
 
 #include "coro_private.h"
 
-#define EARLY   8    /* part of a slice: so much may be missing where checks are irregular */
-#define SURVEY  256  /* slices that begin with a look: in one each check is looked at */
-#define FIRST   1000 /* checks, at most, each of which is looked at, where nothing is known */
+#define EARLY   8   /* part of a slice: so much may be missing where checks are irregular */
+#define SURVEY  256 /* slices that begin with a look: in one each check is looked at */
+#define FIRST   64  /* checks, at most, each of which is looked at, where nothing is known */
 #define LOOKING (UINT32_MAX - 1) /* checks that are given where each of them looks */
 #define LESSON  16 /* slices that come out as expected: one is learned from, else so many */
 #define LESSONS 64 /* a new coroutine's first ones, from all of which is learned */
@@ -197,11 +197,12 @@ look_each(struct weir_coro_block *block)
 static void
 plan(struct weir_coro_block *block, float left, uint32_t most)
 {
-	uint32_t nb = coro_pace_skip(block, left);
-
+	const uint32_t nb = coro_pace_skip(block, left);
 	/* What few checks have told is not to be relied on for more of them. */
-	if (nb > block->learned)
-		nb = block->learned > 0 ? block->learned : 1;
+	const uint64_t known = block->checks > block->learned ? block->checks : block->learned;
+
+	if (known < most)
+		most = known > 0 ? (uint32_t)known : 1;
 	give(block, nb < most ? nb : most);
 	/* Nothing more is learned in this slice, and less is left at each look: each check will be one. */
 	if (nb == 1 && block->looks == LOOKS_SOME && !coro_pace_is_regular(block))
@@ -258,6 +259,7 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 	uint64_t now;
 
 	block->checks += block->checks_given - block->checks_left;
+	block->checks_given = block->checks_left;
 	if (coro_slice_of(block) == 0 || __atomic_load_n(&always, __ATOMIC_RELAXED)) {
 		give(block, 1);
 		return;
@@ -317,6 +319,7 @@ look_first(struct weir_coro_block *block, uint32_t nb)
 {
 	uint64_t now = weir_base_cycles();
 
+	coro_pace_survey_left(block, block->checks - nb);
 	block->blind = 0;
 	block->deadline = now + coro_slice_of(block);
 	/* That there was no ticker in time is no reason for a guess. */
@@ -604,7 +607,7 @@ weir_coro_slice_over(struct weir_coro_block *block)
 		coro_pace_was(block, (float)(now - block->looked));
 		block->looked = now;
 		if ((int64_t)(block->deadline - now) <= (int64_t)(coro_slice_of(block) / EARLY) ||
-			(block->checks == FIRST && is_first(block)))
+			(block->checks >= FIRST && is_first(block)))
 			return ends_at(block, now);
 		return false; /* one is left, as before */
 	}

@@ -70,26 +70,31 @@ first_irregular_slices(void **state)
 static void
 first_checks(void **state)
 {
-	memset(paces, 0, sizeof(paces));
-	begin_block(another_function);
-	coro_slice_reset(&block, UINT64_C(1000000000));
-	resume();
-	nb_looks = 0;
-	for (unsigned int i = 0; i < 10 * FIRST; i++) {
-		time_now += 50;
-		assert_false(check());
+	/* It yields by itself after the first one, or not. */
+	for (unsigned int yields = 0; yields < 2; yields++) {
+		memset(paces, 0, sizeof(paces));
+		begin_block(another_function);
+		coro_slice_reset(&block, UINT64_C(1000000000));
+		resume();
+		nb_looks = nb_checks = 0;
+		for (unsigned int i = 0; i < 10 * FIRST; i++) {
+			if (i == 1 && yields)
+				resume();
+			time_now += 50;
+			assert_false(check());
+		}
+		assert_in_range(nb_looks, yields ? 5 : FIRST, yields ? 15 : FIRST + 10);
+		all_are_counted();
 	}
-	assert_in_range(nb_looks, FIRST, FIRST + 10);
-	assert_true(block.learned >= FIRST);
-	all_are_counted();
 }
 
-/* Nor in each of many that are over sooner than a slice is. */
+/* Nor in each of many that are over sooner than a slice is, whether they yield by themselves or not. */
 static void
 short_ones(void **state)
 {
-	memset(paces, 0, sizeof(paces));
-	for (unsigned int n = 0; n < 10; n++) {
+	for (unsigned int n = 0; n < 20; n++) {
+		if (n % 10 == 0)
+			memset(paces, 0, sizeof(paces));
 		begin_block(another_function);
 		resume();
 		nb_looks = 0;
@@ -97,8 +102,82 @@ short_ones(void **state)
 			time_now += 50;
 			assert_false(check());
 		}
-		assert_in_range(nb_looks, n == 0 ? 100 : 0, n == 0 ? 100 : 2);
+		if (n >= 10)
+			resume();
+		assert_in_range(nb_looks, n % 10 == 0 ? FIRST : 0, n % 10 == 0 ? FIRST + 2 : 2);
 		coro_pace_remember(&block);
+	}
+}
+
+/* One that yields by itself before it knows anything; and one that ends soon does not make others forget. */
+static void
+left_soon(void **state)
+{
+	memset(paces, 0, sizeof(paces));
+	for (unsigned int n = 0; n < 2; n++) {
+		begin_block(another_function);
+		resume();
+		for (unsigned int i = 0; i < (n == 0 ? 20 : 1); i++) {
+			time_now += 50;
+			assert_false(check());
+		}
+		resume();
+		time_now += 50;
+		assert_false(check());
+		coro_pace_remember(&block);
+		begin_block(another_function);
+		assert_true(block.spacing > 99 && block.spacing < 101);
+		assert_in_range(block.learned, 20, 21);
+	}
+}
+
+/* Nor does one that began before anything was known, and ends when more is. */
+static void
+knew_less(void **state)
+{
+	struct weir_coro_block early;
+
+	memset(paces, 0, sizeof(paces));
+	begin_block(another_function);
+	resume();
+	for (unsigned int i = 0; i < 20; i++) {
+		time_now += 2000;
+		if (check())
+			break;
+	}
+	early = block;
+	begin_block(another_function);
+	regular_ns = 50;
+	run_slices(regular, 100);
+	coro_pace_remember(&block);
+	block = early;
+	coro_pace_remember(&block);
+	begin_block(another_function);
+	assert_true(block.spacing > 99 && block.spacing < 101 && coro_pace_is_regular(&block));
+}
+
+/* The kernel took the CPU within the first slice, for less than that lasts or more: that is no spacing. */
+static void
+first_interrupted(void **state)
+{
+	static const uint64_t away[] = {1000, 5000, 100000, 10000000};
+
+	for (unsigned int i = 0; i < 4 * LENGTH(away); i++) {
+		double (*const spacing)(void) = i % 2 == 0 ? regular : exponential_200;
+
+		memset(paces, 0, sizeof(paces));
+		begin_block(another_function);
+		regular_ns = 50;
+		resume();
+		for (unsigned int n = 0;; n++) {
+			time_now += (uint64_t)spacing() + (n == i ? away[i / 4] : 0);
+			if (check())
+				break;
+		}
+		for (unsigned int n = 0; n < 100; n++)
+			assert_true(run_slices(spacing, 1).length < 1.6 * SLICE);
+		if (spacing == regular)
+			assert_true(coro_pace_is_regular(&block));
 	}
 }
 
@@ -136,11 +215,11 @@ little_is_known(void **state)
 		time_now += 50;
 		assert_false(check());
 	}
-	assert_true(block.spacing > 0 && block.learned == 1);
-	assert_int_equal(block.checks_left, 1);
+	assert_true(block.spacing > 0 && block.learned < LITTLE);
+	assert_in_range(block.checks_left, 1, 4);
 	coro_pace_remember(&block);
 	begin_block(another_function);
-	assert_int_equal(block.learned, 1);
+	assert_int_equal(block.learned, 0);
 }
 
 /* Ends without a check: with a look where its slice began? */
@@ -203,6 +282,9 @@ main(void)
 		cmocka_unit_test_setup(first_irregular_slices, reset),
 		cmocka_unit_test_setup(first_checks, reset),
 		cmocka_unit_test_setup(short_ones, reset),
+		cmocka_unit_test_setup(left_soon, reset),
+		cmocka_unit_test_setup(knew_less, reset),
+		cmocka_unit_test_setup(first_interrupted, reset),
 		cmocka_unit_test_setup(others_in_between, reset),
 		cmocka_unit_test_setup(little_is_known, reset),
 		cmocka_unit_test_setup(those_that_never_check, reset),
