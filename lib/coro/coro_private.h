@@ -343,10 +343,9 @@ bool coro_pace_recall(
 void coro_pace_remember(struct weir_coro_block *block); /* it exits */
 void coro_pace_learn(struct weir_coro_block *block, uint32_t nb,
 	uint64_t cycles); /* so many checks took so long */
-void coro_pace_survey(struct weir_coro_block *block, uint32_t nb,
-	uint64_t cycles); /* likewise, of the first ones, each of which was looked at */
-void coro_pace_survey_left(struct weir_coro_block *block,
-	uint64_t nb); /* likewise, where it left before its first slice was over */
+void coro_pace_survey(struct weir_coro_block *block,
+	uint64_t
+		nb); /* likewise, of the first slice, each of which was looked at; if nothing is known yet */
 void coro_pace_draw(struct weir_coro_block *block); /* its slice is another one */
 
 /* Deviations: seldom so much; or the kernel ran something else. */

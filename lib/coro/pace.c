@@ -132,7 +132,7 @@ remember_spacing(struct pace *pace, const struct weir_coro_block *block)
 void
 coro_pace_remember(struct weir_coro_block *block)
 {
-	coro_pace_survey_left(block, block->checks);
+	coro_pace_survey(block, block->checks);
 	if (block->spacing > 0)
 		remember_spacing(pace_of(block->run), block);
 	else if (!never_checked(block))
@@ -224,8 +224,8 @@ most_variance(float mean, float longest)
  * block->longest and block->variance are the longest and the second longest of them. One that is much longer than all others was the kernel's, as a rule,
  * or the first one to touch something: it is left out.
  */
-void
-coro_pace_survey(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
+static void
+survey(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
 {
 	const float longest = block->longest, second = block->variance;
 	const bool left_out = nb > 2 && longest > APART * second;
@@ -242,14 +242,13 @@ coro_pace_survey(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
 	coro_pace_draw(block);
 }
 
-/* @nb: checks of it, each of which was looked at. */
 void
-coro_pace_survey_left(struct weir_coro_block *block, uint64_t nb)
+coro_pace_survey(struct weir_coro_block *block, uint64_t nb)
 {
 	const uint64_t begin = block->deadline - coro_slice_of(block);
 
 	if (block->spacing == 0 && block->looked_in == 1 && nb > 0)
-		coro_pace_survey(block, (uint32_t)nb, block->looked - begin);
+		survey(block, (uint32_t)nb, block->looked - begin);
 }
 
 static void

@@ -258,6 +258,7 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 {
 	uint64_t now;
 
+	/* Those of a slice that it ended by itself, where each looked. */
 	block->checks += block->checks_given - block->checks_left;
 	block->checks_given = block->checks_left;
 	if (coro_slice_of(block) == 0 || __atomic_load_n(&always, __ATOMIC_RELAXED)) {
@@ -319,7 +320,7 @@ look_first(struct weir_coro_block *block, uint32_t nb)
 {
 	uint64_t now = weir_base_cycles();
 
-	coro_pace_survey_left(block, block->checks - nb);
+	coro_pace_survey(block, block->checks - nb);
 	block->blind = 0;
 	block->deadline = now + coro_slice_of(block);
 	/* That there was no ticker in time is no reason for a guess. */
@@ -518,10 +519,7 @@ ends_next(struct weir_coro_block *block)
 static __attribute__((noinline)) bool
 ends_at(struct weir_coro_block *block, uint64_t now)
 {
-	const uint64_t begin = block->deadline - coro_slice_of(block);
-
-	if (is_first(block))
-		coro_pace_survey(block, (uint32_t)block->checks, now - begin);
+	coro_pace_survey(block, block->checks);
 	return ends(block, decide(block, now, UINT32_MAX));
 }
 

@@ -79,8 +79,8 @@ struct weir_coro_block {
 
 	/* what slices are planned by */
 	uint64_t checks __attribute__((aligned(64))); /**< all before it was last given some */
-	float spacing;    /**< cycles between checks, mean; 0: not known */
-	float variance;   /**< and their variance, cycles squared */
+	float spacing; /**< cycles between checks, mean; 0: not known */
+	float variance; /**< and their variance, cycles squared; while spacing is 0: the second longest of them, cycles */
 	float longest;    /**< the longest of them, of late */
 	float skip_least; /**< checks to the next look, at least */
 	float skip_rate;  /**< and more of them, per cycle that is left */
