@@ -56,6 +56,13 @@ coro_slice_init(void)
 		weir_coro_always_yield(wish[0] == '1');
 }
 
+/* Is each check to yield, whatever the time is? */
+static inline bool
+each_yields(const struct weir_coro_block *block)
+{
+	return __atomic_load_n(&always, __ATOMIC_RELAXED) || coro_slice_of(block) == 0;
+}
+
 static void
 set_slice(struct weir_coro_block *block, uint64_t slice)
 {
@@ -261,7 +268,7 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 	/* Those of a slice that it ended by itself, where each looked. */
 	block->checks += block->checks_given - block->checks_left;
 	block->checks_given = block->checks_left;
-	if (coro_slice_of(block) == 0 || __atomic_load_n(&always, __ATOMIC_RELAXED)) {
+	if (each_yields(block)) {
 		give(block, 1);
 		return;
 	}
@@ -460,8 +467,7 @@ is_over(struct weir_coro_block *block)
 	bool told;
 
 	block->checks += block->checks_given - block->checks_left;
-	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || coro_slice_of(block) == 0 ||
-		__atomic_load_n(&always, __ATOMIC_RELAXED)) {
+	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || each_yields(block)) {
 		give(block, 1);
 		return true;
 	}
@@ -532,8 +538,7 @@ looks_on(const struct weir_coro_block *block)
 {
 	return block->looks == LOOKS_ALL && block->checks_given == 1 &&
 	       block->looked_in == (uint32_t)block->resumes &&
-	       !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) &&
-	       !__atomic_load_n(&always, __ATOMIC_RELAXED) && coro_slice_of(block) != 0;
+	       !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) && !each_yields(block);
 }
 
 /* Is there nothing else to attend to than the time? */
@@ -541,8 +546,7 @@ static inline bool
 only_time_counts(const struct weir_coro_block *block)
 {
 	return block->looked_in == (uint32_t)block->resumes && block->held == 0 &&
-	       !__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) &&
-	       !__atomic_load_n(&always, __ATOMIC_RELAXED) && coro_slice_of(block) != 0;
+	       !__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) && !each_yields(block);
 }
 
 /* Checks are irregular, and the slice has ended with a look at the clock: so begins the next one. */
