@@ -11,6 +11,7 @@
 #include "fence.h"
 #include "move.h"
 #include "owner.h"
+#include "places.h"
 
 /* Rings that give much are looked at so far apart. */
 #define GAP_NS 2000
@@ -457,7 +458,7 @@ builtin_stop(struct weir_sched *sched, void (*drain)(void *arg, const struct rte
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		shard_empty_ready(&builtin->shards[i], drain, arg);
 	empty_lanes(builtin, RTE_SCHED_TYPE_ATOMIC, shard_empty_lane, drain, arg);
-	empty_lanes(builtin, RTE_SCHED_TYPE_ORDERED, shard_empty_places, drain, arg);
+	empty_lanes(builtin, RTE_SCHED_TYPE_ORDERED, places_empty, drain, arg);
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		shard_reset(&builtin->shards[i]);
 	reset_ports(builtin); /* what is told until the next start is so */

@@ -31,7 +31,7 @@
  *
  * Locks never nest, but for those of a port that moves flows: move_flows.c.
  *
- *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists, places
+ *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists; places.c: order
  *      enqueue.c   with plain.h, foreign.c     dequeue.c         with take.c, look.c (when to look where),
  *                                              higher.c, help.c, steal.c (other shards)
  *      owner.c     who serves which shard      held.h, give_up.h what ports hold

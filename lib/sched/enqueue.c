@@ -73,7 +73,7 @@ give_up_alike(struct builtin_port *port, struct shard *shard, unsigned int from)
 		if (first.kind == HELD_ATOMIC)
 			shard_release(shard, held->lane, by_owner);
 		else if (first.kind == HELD_ORDERED)
-			shard_complete(shard, held);
+			place_complete(shard, held);
 		held->how = HELD_NOT;
 		port->free[(uint8_t)(first_free + i)] = number;
 	}
@@ -406,7 +406,7 @@ complete(struct builtin_port *port, struct held *held, struct rte_event event)
 	event_write(place_event(port, held), event);
 	held->flags |= HELD_FORWARDED;
 	shard_lock(shard);
-	shard_complete(shard, held);
+	place_complete(shard, held);
 	shard_unlock(shard);
 }
 

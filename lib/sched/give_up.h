@@ -6,6 +6,7 @@
 
 #include "held.h"
 #include "owner.h"
+#include "places.h"
 
 static inline struct shard *
 lock_instead(struct shard *locked, struct shard *shard)
@@ -32,7 +33,7 @@ give_up_context(struct builtin_port *port, const struct held *held, struct shard
 		owner_release(port, locked, held);
 	} else if (held->kind == HELD_ORDERED) {
 		locked = lock_instead(locked, &port->builtin->shards[held->shard]);
-		shard_complete(locked, held);
+		place_complete(locked, held);
 	}
 	return locked;
 }

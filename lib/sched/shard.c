@@ -316,74 +316,6 @@ shard_share_next(struct shard *shard)
 	shard->next_of_owner = NONE;
 }
 
-/* By the shard's own ring, which has one order. */
-static void
-send(struct shard *shard, const struct rte_event *event)
-{
-	struct builtin *builtin = shard->builtin;
-	unsigned int to = event_shard(builtin, event->event);
-
-	ring_put(shard->rings_out[to], event_load(event));
-	shard->sent_to |= (uint64_t)1 << to;
-	shard->sent_priorities |= 1u << event_priority(builtin, event->event);
-}
-
-static inline void
-place_put(struct shard *shard, struct place *place, uint32_t number)
-{
-	place->next = shard->free_place;
-	shard->free_place = number;
-}
-
-/* One that has others before it. */
-static void
-place_remove(struct shard *shard, struct lane *lane, struct place *place, uint32_t number)
-{
-	shard->places[place->previous].next = place->next;
-	if (lane->last == number)
-		lane->last = place->previous;
-	else
-		shard->places[place->next].previous = place->previous;
-	place_put(shard, place, number);
-}
-
-/* The first one. */
-static inline void
-place_remove_first(struct shard *shard, struct lane *lane, struct place *place, uint32_t number)
-{
-	lane->first = place->next;
-	place_put(shard, place, number);
-}
-
-/*
- * An ordered event was forwarded, or released, which gives its place up: those behind it need not wait for that. Mostly it is the first one: the first
- * one of a flow never stays there when it is complete.
- */
-void
-shard_complete(struct shard *shard, const struct held *held)
-{
-	struct lane *lane = held->lane;
-	uint32_t number = held->place;
-	struct place *place = &shard->places[number];
-	bool is_forwarded = (held->flags & HELD_FORWARDED) != 0;
-
-	if (lane->first != number) {
-		if (is_forwarded)
-			place->state = PLACE_FORWARDED;
-		else
-			place_remove(shard, lane, place, number);
-		return;
-	}
-	do {
-		if (is_forwarded)
-			send(shard, &place->event);
-		place_remove_first(shard, lane, place, number);
-		number = lane->first;
-		place = &shard->places[number];
-		is_forwarded = true;
-	} while (number != NONE && place->state == PLACE_FORWARDED);
-}
-
 static void
 drain_list(struct shard *shard, uint32_t node,
 	void (*drain)(void *arg, const struct rte_event *event), void *arg)
@@ -399,18 +331,6 @@ shard_empty_lane(struct shard *shard, struct lane *lane,
 {
 	drain_list(shard, lane->first, drain, arg);
 	if (lane->state != LANE_IDLE)
-		*lane = (struct lane){0};
-}
-
-/* What was forwarded and waited for its turn. */
-void
-shard_empty_places(struct shard *shard, struct lane *lane,
-	void (*drain)(void *arg, const struct rte_event *event), void *arg)
-{
-	for (uint32_t place = lane->first; place != NONE; place = shard->places[place].next)
-		if (shard->places[place].state == PLACE_FORWARDED)
-			drain(arg, &shard->places[place].event);
-	if (lane->first != NONE)
 		*lane = (struct lane){0};
 }
 

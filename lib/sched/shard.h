@@ -34,12 +34,9 @@ void shard_drain_rings(struct shard *shard); /* look, and drain */
 void shard_drain_all(struct shard *shard);   /* take back, look, and drain */
 void shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner);
 void shard_share_next(struct shard *shard); /* it can go to others, too */
-void shard_complete(struct shard *shard, const struct held *held);
 void shard_empty_ready(
 	struct shard *shard, void (*drain)(void *arg, const struct rte_event *event), void *arg);
 void shard_empty_lane(struct shard *shard, struct lane *lane,
-	void (*drain)(void *arg, const struct rte_event *event), void *arg);
-void shard_empty_places(struct shard *shard, struct lane *lane,
 	void (*drain)(void *arg, const struct rte_event *event), void *arg);
 void shard_reset(struct shard *shard);
 

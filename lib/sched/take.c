@@ -3,6 +3,7 @@
 /* From a shard's ready lists to a port, under the shard's lock: which one is next, and with which context. */
 
 #include "give_up.h"
+#include "places.h"
 
 static uint32_t
 pop_ready(struct shard *shard, unsigned int priority, unsigned int group)
@@ -15,29 +16,6 @@ pop_ready(struct shard *shard, unsigned int priority, unsigned int group)
 		clear_ready_group(shard, priority, group);
 	shard->nb_ready--;
 	return node;
-}
-
-static uint32_t
-place_get(struct shard *shard, struct lane *lane)
-{
-	uint32_t number = shard->free_place;
-	struct place *place;
-
-	if (number != NONE)
-		shard->free_place = shard->places[number].next;
-	else
-		number = ++shard->nb_places;
-	place = &shard->places[number];
-	place->next = NONE;
-	place->state = PLACE_OUT;
-	if (lane->first == NONE) {
-		lane->first = number;
-	} else {
-		place->previous = lane->last;
-		shard->places[lane->last].next = number;
-	}
-	lane->last = number;
-	return number;
 }
 
 static inline void

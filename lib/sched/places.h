@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SCHED_PLACES_H
+#define SCHED_PLACES_H
+
+/* Ordered flows: the places of their events, in the order of dispatch. Under the shard's lock. */
+
+#include "shard.h"
+
+/* places.c: an event that has others before it is complete */
+void place_complete_later(
+	struct shard *shard, struct lane *lane, uint32_t number, bool is_forwarded);
+/* The first one of a flow was completed, and there are others: all that are complete, too, and have no other one before them, are sent. */
+void places_go_on(struct shard *shard, struct lane *lane);
+void places_empty(struct shard *shard, struct lane *lane,
+	void (*drain)(void *arg, const struct rte_event *event), void *arg);
+
+/* At the end of its flow. */
+static inline uint32_t
+place_get(struct shard *shard, struct lane *lane)
+{
+	uint32_t number = shard->free_place;
+	struct place *place;
+
+	if (number != NONE)
+		shard->free_place = shard->places[number].next;
+	else
+		number = ++shard->nb_places;
+	place = &shard->places[number];
+	place->next = NONE;
+	place->state = PLACE_OUT;
+	if (lane->first == NONE) {
+		lane->first = number;
+	} else {
+		place->previous = lane->last;
+		shard->places[lane->last].next = number;
+	}
+	lane->last = number;
+	return number;
+}
+
+static inline void
+place_put(struct shard *shard, struct place *place, uint32_t number)
+{
+	place->next = shard->free_place;
+	shard->free_place = number;
+}
+
+/* What an event became: by the shard's own ring, which has one order. */
+static inline void
+place_send(struct shard *shard, const struct place *place)
+{
+	const struct builtin *builtin = shard->builtin;
+	const struct rte_event event = event_load(&place->event);
+	const unsigned int to = event_shard(builtin, event.event);
+
+	ring_put(shard->rings_out[to], event);
+	shard->sent_to |= (uint64_t)1 << to;
+	shard->sent_priorities |= 1u << event_priority(builtin, event.event);
+}
+
+/* The first one of its flow is complete. */
+static inline void
+place_complete_first(struct shard *shard, struct lane *lane, uint32_t number, bool is_forwarded)
+{
+	struct place *place = &shard->places[number];
+
+	if (is_forwarded)
+		place_send(shard, place);
+	lane->first = place->next;
+	place_put(shard, place, number);
+}
+
+/*
+ * An ordered event was forwarded, or released, which gives its place up: those behind it need not wait for that. Mostly it is the first one: the first
+ * one of a flow never stays there when it is complete.
+ */
+static inline void
+place_complete(struct shard *shard, const struct held *held)
+{
+	struct lane *lane = held->lane;
+	const bool is_forwarded = (held->flags & HELD_FORWARDED) != 0;
+
+	if (lane->first != held->place) {
+		place_complete_later(shard, lane, held->place, is_forwarded);
+		return;
+	}
+	place_complete_first(shard, lane, held->place, is_forwarded);
+	if (lane->first != NONE)
+		places_go_on(shard, lane);
+}
+
+#endif
