@@ -359,7 +359,7 @@ reset_ports(struct builtin *builtin)
 		}
 		port->implicit = !config->no_implicit_release;
 		port->nb_max = config->nb_held;
-		port->nb_held = port->nb_ending = 0;
+		port->nb_held = port->ending.nb = port->ending.nb_runs = 0;
 		port->nb_elsewhere = port->own_passed = 0;
 		memset(port->held, 0, sizeof(port->held));
 		port->holder = event_holder(i);

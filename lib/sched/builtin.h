@@ -34,13 +34,14 @@
  *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists; places.c: order
  *      enqueue.c   with plain.h, foreign.c     dequeue.c         with take.c, look.c (when to look where),
  *                                              higher.c, help.c, steal.c (other shards)
- *      owner.c     who serves which shard      held.h, give_up.h what ports hold
+ *      owner.c     who serves which shard      held.h, give_up.h, ending.c: what ports hold
  *      move.c      flows that change shards,   balance.c         when one port has more to do than others
  *                  with move_flows.c,          gather.c          and when ports do not come
  *                  move_waiting.c
  *      credit.c, switch.c, sleep.c, builtin_stats.c
  */
 
+#include "port_ending.h"
 #include "port_move.h"
 #include "ring.h"
 #include "sched_private.h"
@@ -163,8 +164,7 @@ enum held_kind { HELD_NOT, HELD_PARALLEL, HELD_ATOMIC, HELD_ORDERED };
 enum held_flag {
 	HELD_RESERVED = 1,  /* its credit is */
 	HELD_FOREIGN = 2,   /* atomic, of a shard whose sender is another one */
-	HELD_ENDING = 4,    /* it is in the list of those that are given up */
-	HELD_FORWARDED = 8, /* ordered: its place has what it became */
+	HELD_FORWARDED = 4, /* of those that end (ending.h): it goes on, and was not released */
 };
 
 /* What a port holds. */
@@ -226,7 +226,6 @@ struct builtin_port {
 	int32_t most_credits; /* so many may lie with it at most, */
 	bool takes_credits;   /* which is its part of builtin->may_lie if it does */
 	uint16_t nb_held, nb_max;
-	uint16_t nb_ending;
 	uint16_t nb_foreign;
 	uint8_t holder;           /* in the events that it holds */
 	uint8_t next_free;        /* in free[] */
@@ -271,8 +270,8 @@ struct builtin_port {
 	uint8_t free[256] __attribute__((aligned(64)));
 	uint8_t handed_out[256];               /* held numbers, as free[] was */
 	struct rte_event foreign[FOREIGN_MAX]; /* forwarded from HELD_FOREIGN; not put in yet */
-	uint8_t ending[256]; /* held numbers that are given up at the end of this call */
-	struct held held[256];
+	struct held held[256] __attribute__((aligned(64)));
+	struct port_ending ending;
 	struct ring *rings[WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
 	struct seen seen[WEIR_SCHED_PORTS_MAX];
 	uint8_t sent_priorities[WEIR_SCHED_PORTS_MAX]; /* by shard: of what is not published yet */

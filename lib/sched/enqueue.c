@@ -4,6 +4,7 @@
 
 #include <rte_errno.h>
 
+#include "ending.h"
 #include "give_up.h"
 #include "move.h"
 #include "plain.h"
@@ -39,74 +40,6 @@ put_or_insert(struct builtin_port *port, struct rte_event event)
 	}
 	note_priority(port->builtin, event_priority(port->builtin, event.event));
 	builtin_insert(port->builtin, &event);
-}
-
-/* To the end of this call, when what it became can be seen. */
-static inline void
-end_later(struct builtin_port *port, uint8_t number)
-{
-	port->held[number].how |= held_how(0, 0, HELD_ENDING);
-	port->ending[port->nb_ending++] = number;
-}
-
-/*
- * Those that are held in one way, of one shard, one after the other, as most of a call are. Contexts go back under the shard's lock. Their
- * numbers are free again in the order in which they are given up.
- *
- * @return how many, from @from on
- */
-static unsigned int
-give_up_alike(struct builtin_port *port, struct shard *shard, unsigned int from)
-{
-	const unsigned int nb = port->nb_ending;
-	const uint8_t first_free = (uint8_t)(port->next_free - port->nb_held);
-	const struct held first = port->held[port->ending[from]];
-	const bool by_owner = shard == port->own;
-	unsigned int i;
-
-	for (i = from; i < nb; i++) {
-		const uint8_t number = port->ending[i];
-		struct held *held = &port->held[number];
-
-		if (held->how != first.how)
-			break;
-		if (first.kind == HELD_ATOMIC)
-			shard_release(shard, held->lane, by_owner);
-		else if (first.kind == HELD_ORDERED)
-			place_complete(shard, held);
-		held->how = HELD_NOT;
-		port->free[(uint8_t)(first_free + i)] = number;
-	}
-	return i - from;
-}
-
-/* What the events became is published. */
-static void
-give_up_ending(struct builtin_port *port)
-{
-	const unsigned int nb = port->nb_ending;
-	struct shard *locked = NULL;
-	int32_t nb_left[2] = {0}; /* whose credits were reserved: the second one */
-	unsigned int alike;
-
-	for (unsigned int i = 0; i < nb; i += alike) {
-		const struct held *held = &port->held[port->ending[i]];
-		const uint8_t flags = held->flags;
-
-		if (held->kind != HELD_PARALLEL)
-			locked = lock_instead(locked, &port->builtin->shards[held->shard]);
-		if (held->kind == HELD_ATOMIC)
-			owner_settle(port, locked, held);
-		alike = give_up_alike(port, locked, i);
-		if ((flags & HELD_FORWARDED) == 0)
-			nb_left[(flags & HELD_RESERVED) != 0] += (int32_t)alike;
-	}
-	port_set_held(port, port->nb_held - nb);
-	credits_put(port, nb_left[0], false);
-	credits_put(port, nb_left[1], true);
-	port->nb_ending = 0;
-	if (locked != NULL)
-		shard_unlock(locked);
 }
 
 /* What one call did. */
@@ -156,39 +89,38 @@ put_new(struct builtin_port *port, const struct rte_event *events, uint16_t nb, 
 
 /* Where it is kept what an ordered event became: its place is this port's until it is completed. */
 static inline struct rte_event *
-place_event(const struct builtin_port *port, const struct held *held)
+place_event(const struct builtin_port *port, unsigned int shard, const struct held *held)
 {
-	return &port->builtin->shards[held->shard].places[held->place].event;
+	return &port->builtin->shards[shard].places[held->place].event;
 }
 
-/* Likewise. */
-static __rte_noinline uint16_t
-put_forwarded(
-	struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint32_t priorities)
+/*
+ * While they are held as the first one is: into their shards' rings; or, @waits, until their turn, into their places.
+ *
+ * @return how many
+ */
+static __rte_always_inline uint16_t
+forward_alike(struct builtin_port *port, const struct rte_event *events, unsigned int nb,
+	struct held first, bool waits)
 {
 	const uint8_t id = events->queue_id;
 	const struct queue_info *queue = &port->builtin->queues[id];
+	const uint64_t claims = claims_forwarded(port->holder);
 	const struct way way = way_of(port, queue);
-	const uint8_t holder = port->holder;
-	const struct held first = port->held[events->impl_opaque];
-	const bool waits = first.kind == HELD_ORDERED; /* until its turn, in its place */
-	const uint32_t ended = first.how | held_how(0, 0, HELD_FORWARDED | HELD_ENDING);
-	uint8_t *ending = &port->ending[port->nb_ending], number;
+	uint8_t *numbers = &port->ending.numbers[port->ending.nb], number;
 	uint64_t touched = 0;
 	struct rte_event event;
-	uint16_t i;
+	unsigned int i;
 
-	if (!is_plain(queue, priorities) || first.kind == HELD_NOT || first.flags != 0)
-		return 0;
-	for (i = 0; i < nb && event_read_forwarded(&events[i], id, holder, &event, &number); i++) {
+	for (i = 0; i < nb && event_read_forwarded(&events[i], id, claims, &event, &number); i++) {
 		struct held *held = &port->held[number];
 
 		if (held->how != first.how)
 			break;
-		held->how = ended;
-		ending[i] = number;
+		held->how = HELD_NOT;
+		numbers[i] = number;
 		if (waits) {
-			event_write(place_event(port, held), event);
+			event_write(place_event(port, first.shard, held), event);
 		} else {
 			const unsigned int shard = way_to(&way, event.event);
 
@@ -196,17 +128,33 @@ put_forwarded(
 			touched |= (uint64_t)1 << shard;
 		}
 	}
-	port->nb_ending = (uint16_t)(port->nb_ending + i);
 	touch(port, touched, queue->priority);
 	count(&port->nb_enqueued[id], i);
-	return i;
+	return (uint16_t)i;
+}
+
+/* Likewise. */
+static __rte_noinline uint16_t
+put_forwarded(
+	struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint32_t priorities)
+{
+	const struct held first = port->held[events->impl_opaque];
+	uint16_t done;
+
+	if (!is_plain(&port->builtin->queues[events->queue_id], priorities) ||
+		first.kind == HELD_NOT || first.flags != 0)
+		return 0;
+	done = first.kind == HELD_ORDERED ? forward_alike(port, events, nb, first, true)
+					  : forward_alike(port, events, nb, first, false);
+	if (done > 0)
+		ending_note(&port->ending, first.how | held_how(0, 0, HELD_FORWARDED), done);
+	return done;
 }
 
 /* Likewise, of any queue: nothing else of an event that is released matters. */
 static __rte_noinline uint16_t
 release(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
-	uint8_t *ending = &port->ending[port->nb_ending];
 	uint16_t i;
 
 	for (i = 0; i < nb; i++) {
@@ -214,10 +162,8 @@ release(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 
 		if (word_op(word) != RTE_EVENT_OP_RELEASE || !port_holds(port, word))
 			break;
-		port->held[word_opaque(word)].how |= held_how(0, 0, HELD_ENDING);
-		ending[i] = word_opaque(word);
+		ending_add(port, word_opaque(word), 0);
 	}
-	port->nb_ending = (uint16_t)(port->nb_ending + i);
 	return i;
 }
 
@@ -228,23 +174,16 @@ forward(struct builtin_port *port, struct rte_event event)
 	struct held *held = &port->held[number];
 
 	event.event = word_mark(event.event, held->flags & HELD_RESERVED);
-	held->flags |= HELD_FORWARDED;
 	if (held->kind == HELD_ORDERED) {
 		note_priority(port->builtin, event_priority(port->builtin, event.event));
-		event_write(place_event(port, held), event);
-		end_later(port, number);
-		return;
-	}
-	if ((held->flags & HELD_FOREIGN) != 0 && !move_concerns(port, event.event)) {
+		event_write(place_event(port, held->shard, held), event);
+	} else if ((held->flags & HELD_FOREIGN) != 0 && !move_concerns(port, event.event)) {
 		note_priority(port->builtin, event_priority(port->builtin, event.event));
 		foreign_forward(port, event);
 	} else {
 		put_or_insert(port, event);
 	}
-	if (held->kind == HELD_PARALLEL)
-		port_forget(port, number);
-	else
-		end_later(port, number);
+	ending_add(port, number, HELD_FORWARDED);
 }
 
 /* For a NEW event. */
@@ -283,7 +222,7 @@ enqueue_one(struct builtin_port *port, struct rte_event event, struct tally *tal
 	if (op > RTE_EVENT_OP_RELEASE || !port_holds(port, event.event))
 		return EINVAL;
 	if (op == RTE_EVENT_OP_RELEASE) {
-		end_later(port, number);
+		ending_add(port, number, 0);
 		tally->nb_released++;
 		return 0;
 	}
@@ -370,8 +309,8 @@ enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 	if (unlikely(port->nb_foreign > 0))
 		foreign_insert(port);
 	publish(port);
-	if (port->nb_ending > 0)
-		give_up_ending(port);
+	if (port->ending.nb > 0)
+		ending_give_up(port);
 	count_enqueued(port, &tally);
 	return i;
 }
@@ -403,10 +342,9 @@ complete(struct builtin_port *port, struct held *held, struct rte_event event)
 {
 	struct shard *shard = &port->builtin->shards[held->shard];
 
-	event_write(place_event(port, held), event);
-	held->flags |= HELD_FORWARDED;
+	event_write(place_event(port, held->shard, held), event);
 	shard_lock(shard);
-	place_complete(shard, held);
+	place_complete(shard, held, true);
 	shard_unlock(shard);
 }
 

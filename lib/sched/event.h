@@ -127,20 +127,27 @@ event_read_new(const struct rte_event *event, uint8_t queue, struct rte_event *r
 	return true;
 }
 
-/* The same, if it is held by this port and goes on to this queue; by which number is told apart. */
+/* What a port's events may claim that go on: by operation and rsvd together, one bit each. */
+static inline uint64_t
+claims_forwarded(uint8_t holder)
+{
+	return UINT64_C(1) << RTE_EVENT_OP_FORWARD |
+	       UINT64_C(1) << (RTE_EVENT_OP_FORWARD | holder << 2);
+}
+
+/* The same, if it goes on to this queue with one of these claims; by which number it is held is told apart. */
 static inline bool
-event_read_forwarded(const struct rte_event *event, uint8_t queue, uint8_t holder,
+event_read_forwarded(const struct rte_event *event, uint8_t queue, uint64_t claims,
 	struct rte_event *read, uint8_t *number)
 {
 	const volatile uint8_t *bytes = (const volatile uint8_t *)event;
-	const uint8_t claimed = RTE_EVENT_OP_FORWARD | holder << 2, kind = bytes[4];
+	const uint32_t kind = bytes[4], to = bytes[5];
 
-	if (((kind & 0x3f) != claimed && (kind & 0x3f) != RTE_EVENT_OP_FORWARD) ||
-		bytes[5] != queue)
+	if ((claims >> (kind & 0x3f) & 1) == 0 || to != queue)
 		return false;
 	*number = bytes[7];
-	read->event = *(const volatile uint32_t *)event | (uint64_t)(kind & 0xc3) << 32 |
-		      (uint64_t)queue << 40 | (uint64_t)bytes[6] << 48;
+	read->event = *(const volatile uint32_t *)event |
+		      (uint64_t)((kind & 0xc3) | to << 8 | (uint32_t)bytes[6] << 16) << 32;
 	read->u64 = event->u64;
 	return true;
 }

@@ -20,7 +20,7 @@ lock_instead(struct shard *locked, struct shard *shard)
 }
 
 /*
- * A context is given back; what the event became is published before. Neighbours of one shard under one lock: @locked, which
+ * A context is given back, of an event that is released. Neighbours of one shard under one lock: @locked, which
  * may be NULL.
  *
  * @return the shard that is locked now, or NULL
@@ -33,7 +33,7 @@ give_up_context(struct builtin_port *port, const struct held *held, struct shard
 		owner_release(port, locked, held);
 	} else if (held->kind == HELD_ORDERED) {
 		locked = lock_instead(locked, &port->builtin->shards[held->shard]);
-		place_complete(locked, held);
+		place_complete(locked, held, false);
 	}
 	return locked;
 }
@@ -45,8 +45,7 @@ give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
 	const struct held *held = &port->held[number];
 
 	locked = give_up_context(port, held, locked);
-	if ((held->flags & HELD_FORWARDED) == 0)
-		credits_put(port, 1, held->flags & HELD_RESERVED);
+	credits_put(port, 1, held->flags & HELD_RESERVED);
 	port_forget(port, number);
 	return locked;
 }

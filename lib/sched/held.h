@@ -36,8 +36,7 @@ port_holds(const struct builtin_port *port, uint64_t word)
 {
 	const struct held *held = &port->held[word_opaque(word)];
 
-	return held->kind != HELD_NOT && (held->flags & HELD_ENDING) == 0 &&
-	       word_is_of(word, port->holder);
+	return held->kind != HELD_NOT && word_is_of(word, port->holder);
 }
 
 #endif

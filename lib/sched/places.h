@@ -75,10 +75,9 @@ place_complete_first(struct shard *shard, struct lane *lane, uint32_t number, bo
  * one of a flow never stays there when it is complete.
  */
 static inline void
-place_complete(struct shard *shard, const struct held *held)
+place_complete(struct shard *shard, const struct held *held, bool is_forwarded)
 {
 	struct lane *lane = held->lane;
-	const bool is_forwarded = (held->flags & HELD_FORWARDED) != 0;
 
 	if (lane->first != held->place) {
 		place_complete_later(shard, lane, held->place, is_forwarded);

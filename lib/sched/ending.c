@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What a port gave up with a call goes back to where it came from. */
+
+#include <string.h>
+
+#include "ending.h"
+#include "give_up.h"
+
+/* Their numbers are free again in the order in which they were given up. */
+static void
+free_numbers(struct builtin_port *port)
+{
+	const struct port_ending *ending = &port->ending;
+	const uint8_t first = (uint8_t)(port->next_free - port->nb_held);
+	const size_t to_end = RTE_MIN(sizeof(port->free) - first, (size_t)ending->nb);
+
+	memcpy(&port->free[first], ending->numbers, to_end);
+	memcpy(port->free, &ending->numbers[to_end], ending->nb - to_end);
+	port_set_held(port, port->nb_held - ending->nb);
+}
+
+static void
+release_run(struct builtin_port *port, struct shard *shard, const uint8_t *numbers, unsigned int nb)
+{
+	const bool by_owner = shard == port->own;
+
+	for (unsigned int i = 0; i < nb; i++)
+		shard_release(shard, port->held[numbers[i]].lane, by_owner);
+}
+
+static void
+complete_run(const struct builtin_port *port, struct shard *shard, const uint8_t *numbers,
+	unsigned int nb, bool is_forwarded)
+{
+	for (unsigned int i = 0; i < nb; i++)
+		place_complete(shard, &port->held[numbers[i]], is_forwarded);
+}
+
+/* Contexts go back under the shard's lock. What the events became is published. */
+void
+ending_give_up(struct builtin_port *port)
+{
+	const struct port_ending *ending = &port->ending;
+	const uint8_t *numbers = ending->numbers;
+	struct shard *locked = NULL;
+	int32_t nb_left[2] = {0}; /* whose credits were reserved: the second one */
+
+	for (unsigned int i = 0; i < ending->nb_runs; i++) {
+		const struct held like = {.how = ending->runs[i].how};
+		const uint32_t nb = ending->runs[i].nb;
+		const bool is_forwarded = (like.flags & HELD_FORWARDED) != 0;
+
+		if (like.kind != HELD_PARALLEL)
+			locked = lock_instead(locked, &port->builtin->shards[like.shard]);
+		if (like.kind == HELD_ATOMIC) {
+			owner_settle(port, locked, &like);
+			release_run(port, locked, numbers, nb);
+		} else if (like.kind == HELD_ORDERED) {
+			complete_run(port, locked, numbers, nb, is_forwarded);
+		}
+		if (!is_forwarded)
+			nb_left[(like.flags & HELD_RESERVED) != 0] += (int32_t)nb;
+		numbers += nb;
+	}
+	free_numbers(port);
+	credits_put(port, nb_left[0], false);
+	credits_put(port, nb_left[1], true);
+	port->ending.nb = port->ending.nb_runs = 0;
+	if (locked != NULL)
+		shard_unlock(locked);
+}
