@@ -39,7 +39,7 @@ how_of(const struct shard *shard, const struct builtin_port *port, uint8_t type)
 static inline uint32_t
 how_reserved(uint64_t word)
 {
-	return held_how(0, 0, word_is_reserved(word) ? HELD_RESERVED : 0);
+	return word_is_reserved(word) ? held_how(0, 0, HELD_RESERVED) : 0;
 }
 
 /* It goes to a port, with its context. */
@@ -243,12 +243,14 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 		queue_lanes(shard->builtin, &shard->builtin->queues[queue], type);
 	const uint64_t stamp = word_stamp(type, port->holder);
 	const uint32_t held_by = lane_held_by(port->base.id), how = how_of(shard, port, type);
-	const unsigned int first = port->next_free;
+	const uint8_t first = port->next_free, *numbers = &port->free[first];
 	unsigned int got;
 
+	nb = RTE_MIN(
+		nb, RTE_DIM(port->free) - first); /* the circle begins anew with the next one */
 	for (got = 0; got < nb; got++) {
 		struct rte_event event = event_load(&slots[got]);
-		const uint8_t i = (uint8_t)(first + got), number = port->free[i];
+		const uint8_t number = numbers[got];
 		struct held *held = &port->held[number];
 		struct lane *lane = lanes.first;
 
@@ -265,7 +267,7 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 		}
 		held->lane = lane;
 		held->how = how | how_reserved(event.event);
-		port->handed_out[i] = number;
+		port->handed_out[first + got] = number;
 		event.event = word_stamped(event.event, stamp, number);
 		event_write(&events[got], event);
 	}
