@@ -297,15 +297,19 @@ void
 shard_take_back_some(struct shard *shard, bool by_owner)
 {
 	struct ring *returned = &shard->returned;
-	uint32_t until = returned->seen;
+	const uint32_t until = returned->seen;
+	int32_t nb;
 
 	if (unlikely(shard->sender != shard->home)) {
 		shard_unlock(shard);
 		owner_empty_rings(shard->builtin, shard->home);
 		shard_lock(shard);
 	}
-	for (; (int32_t)(until - returned->head) > 0; ring_take(returned, 1))
-		shard_release(shard, ring_peek(returned, 0)->event_ptr, by_owner);
+	nb = (int32_t)(until - returned->head);
+	for (int32_t i = 0; i < nb; i++)
+		shard_release(shard, ring_peek(returned, (uint32_t)i)->event_ptr, by_owner);
+	if (nb > 0)
+		ring_take(returned, (uint32_t)nb);
 }
 
 void
