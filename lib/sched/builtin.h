@@ -32,7 +32,7 @@
  * Locks never nest, but for those of a port that moves flows: move_flows.c.
  *
  *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists; places.c: order
- *      enqueue.c   with plain.h, foreign.c     dequeue.c         with take.c, look.c (when to look where),
+ *      enqueue.c   with plain.h, foreign.c     short_way.c, dequeue.c, take.c, look.c: when to look where,
  *                                              higher.c, help.c, steal.c (other shards)
  *      owner.c     who serves which shard      held.h, give_up.h, ending.c: what ports hold
  *      move.c      flows that change shards,   balance.c         when one port has more to do than others
@@ -477,7 +477,7 @@ tells_priorities(const struct builtin *builtin)
 	return has_several_priorities(builtin) && builtin->slack == 0;
 }
 
-/* dequeue.c */
+/* short_way.c */
 extern const struct weir_sched_port_ops builtin_ops;
 
 /* enqueue.c, switch.c */

@@ -182,7 +182,7 @@ move_own(struct builtin_port *port)
 }
 
 /* @locked: its own shard, if it is locked. */
-static __rte_noinline uint16_t
+__rte_noinline uint16_t
 dequeue_anywhere(
 	struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
 {
@@ -244,26 +244,3 @@ dequeue_anywhere(
 	count(&port->counts.nb_dequeued, got);
 	return got;
 }
-
-static uint16_t
-builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t nb)
-{
-	struct builtin_port *port = (struct builtin_port *)base;
-	struct shard *locked = NULL;
-	uint16_t got = 0;
-
-	if (port->own != NULL && likely(owner_stays(port)))
-		got = take_of_ring(port, &locked, events, RTE_MIN(nb, port->nb_max));
-	if (got == 0)
-		return dequeue_anywhere(port, locked, events, nb);
-	owner_count_turn(port, got);
-	port->nb_idle = 0;
-	count(&port->counts.nb_dequeued, got);
-	return got;
-}
-
-const struct weir_sched_port_ops builtin_ops = {
-	.enqueue = builtin_enqueue,
-	.dequeue = builtin_dequeue,
-	.tag_switch = builtin_switch,
-};

@@ -9,6 +9,14 @@
 /* What a port may take over from another one: what it does not get to soon, likewise at once, or everything. */
 enum help { HELP_NOT, HELP_SOME, HELP_URGENT, HELP_ALL };
 
+/*
+ * dequeue.c: the long way.
+ *
+ * @locked  its own shard, if it is locked
+ */
+uint16_t dequeue_anywhere(
+	struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb);
+
 /* steal.c: from another one's shard, of these priorities. @return events taken */
 uint16_t steal(struct builtin_port *port, struct shard *shard, struct rte_event *events,
 	uint16_t nb, uint32_t priorities, enum help help);

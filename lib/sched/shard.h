@@ -260,7 +260,5 @@ uint16_t take_next_of_owner(
 	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb);
 uint16_t take_from_rings(
 	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb);
-uint16_t take_of_ring(
-	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb);
 
 #endif

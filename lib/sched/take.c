@@ -2,8 +2,7 @@
 
 /* From a shard's ready lists to a port, under the shard's lock: which one is next, and with which context. */
 
-#include "give_up.h"
-#include "places.h"
+#include "hand_out.h"
 
 static uint32_t
 pop_ready(struct shard *shard, unsigned int priority, unsigned int group)
@@ -16,49 +15,6 @@ pop_ready(struct shard *shard, unsigned int priority, unsigned int group)
 		clear_ready_group(shard, priority, group);
 	shard->nb_ready--;
 	return node;
-}
-
-static inline void
-hold_lane(struct lane *lane, uint32_t held_by)
-{
-	lane->state = held_by;
-	lane->nb_held++;
-}
-
-/* An event of this type is held, of a shard of whose atomic ones another port may send what follows. */
-static inline uint32_t
-how_of(const struct shard *shard, const struct builtin_port *port, uint8_t type)
-{
-	if (type == RTE_SCHED_TYPE_PARALLEL)
-		return held_how(HELD_PARALLEL, shard->id, 0);
-	if (type == RTE_SCHED_TYPE_ORDERED)
-		return held_how(HELD_ORDERED, shard->id, 0);
-	return held_how(HELD_ATOMIC, shard->id, shard->sender != port->base.id ? HELD_FOREIGN : 0);
-}
-
-static inline uint32_t
-how_reserved(uint64_t word)
-{
-	return word_is_reserved(word) ? held_how(0, 0, HELD_RESERVED) : 0;
-}
-
-/* It goes to a port, with its context. */
-static inline void
-hand_out(struct shard *shard, struct builtin_port *port, struct lane *lane, uint8_t type,
-	struct rte_event event, struct rte_event *to)
-{
-	uint8_t number = port_hold(port);
-	struct held *held = &port->held[number];
-
-	held->lane = lane;
-	held->how = how_of(shard, port, type) | how_reserved(event.event);
-	if (type == RTE_SCHED_TYPE_ATOMIC)
-		hold_lane(lane, lane_held_by(port->base.id));
-	else if (type == RTE_SCHED_TYPE_ORDERED)
-		held->place = place_get(shard, lane);
-	count(&port->nb_dequeued[word_queue(event.event)], 1);
-	event.event = word_stamped(event.event, word_stamp(type, port->holder), number);
-	event_write(to, event);
 }
 
 /* Those that wait in a lane which this port just got go along. */
@@ -222,13 +178,6 @@ shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *eve
 	return got;
 }
 
-/* Nobody has the flow; or this port has, and nothing waits for it. */
-static inline bool
-can_have_flow(const struct lane *lane, uint32_t held_by)
-{
-	return lane->state == LANE_IDLE || (lane->state == held_by && lane->first == NONE);
-}
-
 /*
  * As hand_out(), while they are of this queue, and type: all that is the same for them is read first. Bytes that are written might be any of
  * it, as far as the compiler knows.
@@ -303,30 +252,6 @@ hand_out_run(struct shard *shard, struct builtin_port *port, const struct ring *
 	}
 }
 
-/* Events left in rings that go to the lists at once. */
-#define FEW 8
-
-/* Who wants so many at most takes them the short way: of more, what the long way does besides is a small part. */
-#define LITTLE 4
-
-/* Events seen in its rings, but for those that its owner sent to itself, or it did. */
-static inline uint32_t
-nb_of_others(const struct shard *shard)
-{
-	return shard->nb_in_rings - ring_count(&shard->rings[shard_owner(shard)]) -
-	       ring_count(shard->rings_out[shard->id]);
-}
-
-/* What is left of a line that its sender goes on writing to would have to be fetched once more. */
-static inline void
-drain_few(struct shard *shard)
-{
-	const uint32_t nb = nb_of_others(shard);
-
-	if (nb > 0 && nb < FEW)
-		shard_drain(shard, UINT32_MAX);
-}
-
 /* @return 0: the port cannot have it, it went to the lists */
 static uint16_t
 hand_out_or_list(struct shard *shard, struct builtin_port *port, const struct rte_event *slot,
@@ -383,109 +308,5 @@ take_from_rings(
 		shard_took(shard, i);
 	}
 	drain_few(shard);
-	return got;
-}
-
-/*
- * Can be taken from the ring whose turn it is the short way? If it is an own one, or has what is wanted, if that is little. If it has nothing, the
- * turn goes to the next one of all rings: those between two own ones would have none otherwise.
- */
-static inline bool
-ring_of_turn_is_enough(struct shard *shard, uint16_t wanted)
-{
-	/* It may be that no ring was ever used: none has a turn. */
-	if (shard->nb_in_rings == 0)
-		return false;
-	if (shard->turn_is_own && ring_count(shard->turn) == 0)
-		shard_took(shard, 0);
-	return shard->turn_is_own || (wanted <= LITTLE && ring_count(shard->turn) >= wanted);
-}
-
-/* The number of the event that it was handed last. */
-static inline uint8_t
-handed_last(const struct builtin_port *port)
-{
-	return port->handed_out[(uint8_t)(port->next_free - 1)];
-}
-
-/* It gives up all that it holds with this dequeue, which is one event, and of its own shard. */
-static inline bool
-gives_up_one(const struct builtin_port *port, const struct held *held)
-{
-	return port->nb_held == 1 && port->implicit && held->kind != HELD_NOT &&
-	       held->shard == port->own_id;
-}
-
-/* Of the ring whose turn it is, what can be handed out at once. */
-static inline uint16_t
-take_first_of_ring(
-	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint32_t most)
-{
-	const struct builtin *builtin = shard->builtin;
-	uint64_t groups = __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
-	uint16_t got = 0;
-
-	for (; got < most; got++) {
-		struct rte_event event = event_load(ring_peek(shard->turn, got));
-		uint8_t type = event_type(builtin, event.event);
-		struct lane *lane = event_lane(builtin, event.event, type);
-		uint8_t group = builtin->queues[word_queue(event.event)].group;
-
-		if ((groups >> group & 1) == 0 ||
-			(type == RTE_SCHED_TYPE_ATOMIC &&
-				!can_have_flow(lane, lane_held_by(port->base.id))))
-			break;
-		hand_out(shard, port, lane, type, event, &events[got]);
-	}
-	return got;
-}
-
-/*
- * What a worker does most: it holds nothing, or one event, which it gives up; nothing is in its lists, nothing else is to be looked at yet, and what is
- * next is in the ring whose turn it is. The long way does the same.
- *
- * @param locked  its shard, if it had to be locked to see that it takes the long way
- * @return 0: the long way
- */
-uint16_t
-take_of_ring(
-	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
-{
-	struct shard *shard = port->own;
-	const uint8_t last = handed_last(port);
-	uint16_t got = 0;
-	bool was_own;
-
-	if (port->nb_calls + 1 >= port->nb_calls_max || has_several_priorities(shard->builtin) ||
-		shard->builtin->may_sleep)
-		return 0;
-	if (port->nb_held > 0 ? !gives_up_one(port, &port->held[last])
-			      : ring_seems_empty(&shard->rings[port->base.id]) &&
-					ring_seems_empty(shard->rings_out[shard->id]))
-		return 0;
-	if (!shard_trylock(shard))
-		return 0;
-	*locked = shard;
-	if (port->nb_held > 0) {
-		count(&port->counts.nb_released, 1);
-		give_up(port, last, shard);
-	}
-	port->first_handed_out = port->next_free;
-	shard_take_back(shard, true);
-	shard_look_at_own(shard);
-	if (shard->nb_ready == 0 && shard->next_of_owner == NONE &&
-		shard->nb_since_look < EVENTS_PER_LOOK && ring_of_turn_is_enough(shard, nb))
-		got = take_first_of_ring(shard, port, events, RTE_MIN(shard_turn(shard), nb));
-	if (got == 0)
-		return 0;
-	was_own = shard->turn_is_own;
-	shard_took(shard, got);
-	if (!was_own)
-		drain_few(shard);
-	shard->nb_since_look += got;
-	port->nb_calls++;
-	shard_polled(shard);
-	shard_taken(shard, got);
-	shard_unlock(shard);
 	return got;
 }

@@ -13,12 +13,15 @@
 #include "../../lib/sched/higher.c"
 #include "../../lib/sched/help.c"
 #include "../../lib/sched/steal.c"
+#include "../../lib/sched/short_way.c"
 #include "../../lib/sched/take.c"
 
 #include "../../lib/sched/owner.c"
 #include "../../lib/sched/foreign.c"
 #include "../../lib/sched/dequeue.c"
+#include "../../lib/sched/ending.c"
 #include "../../lib/sched/enqueue.c"
+#include "../../lib/sched/places.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"

@@ -11,8 +11,10 @@
 #include "../base/interleave.h"
 
 #include "../../lib/sched/builtin.c"
+#include "../../lib/sched/short_way.c"
 #include "../../lib/sched/take.c"
 
+#include "../../lib/sched/places.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"

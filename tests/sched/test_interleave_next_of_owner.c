@@ -10,10 +10,12 @@
 
 #include "shard.h"
 
+#include "../../lib/sched/short_way.c"
 #include "../../lib/sched/take.c"
 
 #include "../base/interleave.h"
 
+#include "../../lib/sched/places.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"

@@ -10,12 +10,15 @@
 
 #include "../base/interleave.h"
 
+#include "../../lib/sched/short_way.c"
 #include "../../lib/sched/take.c"
 
 #include "../../lib/sched/owner.c"
 #include "../../lib/sched/foreign.c"
 #include "../../lib/sched/dequeue.c"
+#include "../../lib/sched/ending.c"
 #include "../../lib/sched/enqueue.c"
+#include "../../lib/sched/places.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"
