@@ -16,7 +16,8 @@ free_numbers(struct builtin_port *port)
 	const size_t to_end = RTE_MIN(sizeof(port->free) - first, (size_t)ending->nb);
 
 	memcpy(&port->free[first], ending->numbers, to_end);
-	memcpy(port->free, &ending->numbers[to_end], ending->nb - to_end);
+	if (unlikely(to_end < ending->nb)) /* the circle begins anew */
+		memcpy(port->free, &ending->numbers[to_end], ending->nb - to_end);
 	port_set_held(port, port->nb_held - ending->nb);
 }
 
@@ -29,7 +30,7 @@ release_run(struct builtin_port *port, struct shard *shard, const uint8_t *numbe
 		shard_release(shard, port->held[numbers[i]].lane, by_owner);
 }
 
-static void
+static __rte_noinline void
 complete_run(const struct builtin_port *port, struct shard *shard, const uint8_t *numbers,
 	unsigned int nb, bool is_forwarded)
 {
