@@ -240,7 +240,7 @@ int weir_coro_class_stacks(unsigned int class_id, struct weir_base_hist *bytes);
 
 /**
  * How long slices of a class' coroutines took, in cycles: of those that began and ended with a look at the clock. That is a
- * sample: one in 16 where slices are regular, or a ticker ends them, all where they are irregular; those that end by a plain yield
+ * sample: about one in 16 where slices are regular, or a ticker ends them, all where they are irregular; those that end by a plain yield
  * are not among them, and when the one after that began is a guess. Any thread.
  *
  * @return 0, -EINVAL
@@ -374,7 +374,7 @@ struct weir_coro_ticker_param {
  * Begin to tell coroutines on all attached threads when their slices are over, from a thread that does nothing but look at them and the
  * clock: weir_coro_maybe_yield() then yields at the first check after the end of its slice, however checks are spaced, and reads
  * no clock. It takes a CPU, for any number of threads, and each of these one transfer of a cache line in a slice. A coroutine that was there
- * before comes to know of it with its next slice that begins with a look at the clock: where checks are regular, after 15 at most.
+ * before comes to know of it with its next slice that begins with a look at the clock: where checks are regular, after 17 at most.
  *
  * Without a ticker, or where it is late because the kernel runs something else in its place, checks are counted and the clock is looked at:
  * that it is late is known when twice as many checks have come as come in a slice. That one ends a slice later, three times as long as

@@ -307,7 +307,10 @@ until_shown(struct weir_coro *coro, bool shown)
 	return nb;
 }
 
-/* Slices that end by number do not begin with a look at the clock, but for one of 16. It goes without saying where nobody ends by number. */
+/* At most so many slices that end by number come before one that begins with a look at the clock, that one included. */
+#define UNTIL_LOOK (CORO_PACE_BLIND + CORO_PACE_BLIND_SPREAD + 1)
+
+/* Slices that end by number do not begin with a look at the clock. It goes without saying where nobody ends by number. */
 static void
 who_was_there_comes_to_know(void **state)
 {
@@ -322,10 +325,10 @@ who_was_there_comes_to_know(void **state)
 			weir_coro_resume(coro);
 		assert_false(weir_coro_block_of(coro)->shown);
 		assert_int_equal(weir_coro_ticker_start(&anywhere), 0);
-		assert_in_range(until_shown(coro, true), 1, 16);
+		assert_in_range(until_shown(coro, true), 1, UNTIL_LOOK);
 		assert_int_equal(weir_coro_ticker_stop(), 0);
 		/* It may have been told of the end of this one, and have been given checks for another one. */
-		assert_in_range(until_shown(coro, false), 1, 17);
+		assert_in_range(until_shown(coro, false), 1, UNTIL_LOOK + 1);
 		assert_null(weir_coro_thread_now()->shown.current);
 		stop = true;
 		run_to_end(coro);
