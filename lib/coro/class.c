@@ -254,7 +254,7 @@ weir_coro_init(size_t stack_size, size_t max_in_param_size, size_t max_out_param
 	if (rc < 0)
 		return rc;
 	coro_misuse_reset();
-	coro_slice_init();
+	coro_always_init();
 	rc = class_add(&param);
 	return rc < 0 ? rc : 0;
 }

@@ -7,9 +7,9 @@
  *
  *   coro.c      create, destroy, exit, parameters     slice.c     when a time slice is over
  *   class.c     classes of blocks                      memory.c    stacks: mappings, guards
- *   cache.c     which thread has which free ones
+ *   cache.c     which thread has which free ones       pace.c      how far apart checks are
  *   stats.c     what a class is like                   touched.c   high water, trimming
- *                                                      ctl.c       what a class is like, for the control socket
+ *   always.c    each check yields, for tests           ctl.c       what a class is like, for the control socket
  *   cancel.c    cancel, join, clean-ups               overflow.c  what the SIGSEGV handler asks
  *   threads.c   threads that coroutines run on        ticker.c    a clock for all of them
  *   watchdog.c  who does not yield                    report.c    what signal handlers write
@@ -324,8 +324,11 @@ coro_slice_mark(uint32_t word, uint64_t resumes)
 /* Cycles: what coroutines have that are given a longer slice, as times are compared by their difference. */
 #define CORO_SLICE_MAX ((uint64_t)INT64_MAX / 2)
 
+/* always.c: each check is to yield, whatever the time is. Read with each of them. */
+extern bool coro_always __attribute__((visibility("hidden")));
+void coro_always_init(void);
+
 /* slice.c */
-void coro_slice_init(void);
 void coro_slice_reset(struct weir_coro_block *block, uint64_t slice); /* a new coroutine's */
 void coro_slice_change(
 	struct weir_coro_block *block, uint64_t slice); /* at once, or at its next check */

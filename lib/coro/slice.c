@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * When is a time slice over? A look at the clock costs as much as several switches, so checks are counted, and the clock is
- * looked at as rarely as what is known of their spacing allows: see pace.c. A check that has been counted to is the unexpected one,
- * though: that costs as much again. Where there are few checks in a slice, or counting would save few looks, each check of
- * a slice looks, expects to find that there is time left, and does nothing else: weir_coro_slice_check(). Slices are
- * of one kind or the other as a whole: a CPU that has to foresee in each check of which kind it is mostly fails. Where slices came out as expected several times in a
- * row, checks are taken to be regular, and their number alone ends the next 1, 3, 7 and at last 15 slices or so; then the
- * clock is looked at again. Who resumes another coroutine in such a slice ends that, as its time runs on meanwhile.
+ * When is a time slice over? A look at the clock costs as much as several switches, so checks are counted, and the clock is looked at as
+ * rarely as what is known of their spacing allows: see pace.c. A check that has been counted to is the unexpected one, though: that costs as
+ * much again. Where there are few checks in a slice, or counting would save few looks, each check of a slice looks, expects to find that there
+ * is time left, and does nothing else: weir_coro_slice_check(). Slices are of one kind or the other as a whole: a CPU that has to foresee in
+ * each check of which kind it is mostly fails. Where slices came out as expected several times in a row, checks are taken to be regular, and
+ * their number alone ends the next 1, 3, 7 and at last 15 slices or so; then the clock is looked at again. Who resumes another coroutine in
+ * such a slice ends that, as its time runs on meanwhile.
  *
  * Where a ticker tells when a slice is over, more checks are given than come in one; where they do not do, as a rule it is late.
  * From then on slices end as they do without one, until it tells again. How many checks come in a slice is known from slices that were measured
@@ -17,7 +17,6 @@
  */
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "coro_private.h"
 
@@ -30,37 +29,17 @@
 #define SAMPLE  16 /* slices that a ticker ends: one is measured */
 #define FEW     8  /* times as many checks as were seen are taken to come in a slice, at most */
 
-/* Looks at the clock in a slice. */
-enum {
+enum {                 /* looks at the clock in a slice */
 	LOOKS_ONE = 1, /* the next one learns */
 	LOOKS_SOME,
 	LOOKS_ALL, /* at each check from now on */
 };
 
-static bool always
-	__attribute__((aligned(64))); /* read all the time: not beside what others write */
-
-void
-weir_coro_always_yield(bool yield)
-{
-	__atomic_store_n(&always, yield, __ATOMIC_RELAXED);
-}
-
-void
-coro_slice_init(void)
-{
-	const char *wish = getenv("WEIR_CORO_ALWAYS_YIELD");
-
-	/* What the program said before holds. */
-	if (wish != NULL)
-		weir_coro_always_yield(wish[0] == '1');
-}
-
 /* Is each check to yield, whatever the time is? */
 static inline bool
 each_yields(const struct weir_coro_block *block)
 {
-	return __atomic_load_n(&always, __ATOMIC_RELAXED) || coro_slice_of(block) == 0;
+	return __atomic_load_n(&coro_always, __ATOMIC_RELAXED) || coro_slice_of(block) == 0;
 }
 
 static void

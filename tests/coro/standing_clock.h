@@ -3,7 +3,7 @@
 #define STANDING_CLOCK_H
 
 /*
- * lib/coro/slice.c and pace.c by themselves, with a clock that stands still but where the test moves it, so that each look can be
+ * lib/coro/slice.c and what it is made with, by themselves, with a clock that stands still but where the test moves it, so that each look can be
  * counted and each slice is what it is. To be included before all else. Times are in ns.
  */
 
@@ -26,6 +26,7 @@ look_at_clock(void)
 
 #include "../base/random.h"
 
+#include "../../lib/coro/always.c"
 #include "../../lib/coro/pace.c"
 #include "../../lib/coro/slice.c"
 

@@ -270,9 +270,9 @@ looks_at_each_check(void **state)
 	assert_true(next_check_ends());
 	assert_int_equal(nb_looks, 21);
 	look_at_each();
-	always = true;
+	coro_always = true;
 	assert_true(next_check_ends());
-	always = false;
+	coro_always = false;
 	look_at_each();
 	block.slice = 0;
 	assert_true(next_check_ends());
@@ -347,14 +347,14 @@ ends_by_number(void **state)
 	all_are_counted();
 	/* All are to yield: from the next look on. */
 	count_to_end(2);
-	always = true;
+	coro_always = true;
 	assert_true(check());
 	run_slices(regular, 1);
 	for (int i = 0; i < 100; i++) {
 		resume();
 		assert_true(check());
 	}
-	always = false;
+	coro_always = false;
 }
 
 /* To the middle of a slice in which few checks come, each of which looks and does nothing else. */
