@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a port of the builtin scheduler's thread gets: dequeue. */
+/* What a port's thread gets the long way: dequeue, where the short one does not do (short_way.c). */
 
 #include "balance.h"
 #include "gather.h"

@@ -5,8 +5,9 @@
 #include <rte_errno.h>
 
 #include "ending.h"
-#include "give_up.h"
 #include "move.h"
+#include "owner.h"
+#include "places.h"
 #include "plain.h"
 
 /* Into the ring to its shard, to be published. @return the shard */
@@ -95,9 +96,9 @@ place_event(const struct builtin_port *port, unsigned int shard, const struct he
 }
 
 /*
- * While they are held as the first one is: into their shards' rings; or, @waits, until their turn, into their places.
+ * Events that go on, likewise, while they are held as the first one is: into their shards' rings; or, @waits, until their turn, into their places.
  *
- * @return how many
+ * @return how many of these come first
  */
 static __rte_always_inline uint16_t
 forward_alike(struct builtin_port *port, const struct rte_event *events, unsigned int nb,
@@ -133,7 +134,7 @@ forward_alike(struct builtin_port *port, const struct rte_event *events, unsigne
 	return (uint16_t)i;
 }
 
-/* Likewise. */
+/* Those that are foreign, or have a reserved credit, go one by one, as those for queues that are not plain do. */
 static __rte_noinline uint16_t
 put_forwarded(
 	struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint32_t priorities)
@@ -151,7 +152,7 @@ put_forwarded(
 	return done;
 }
 
-/* Likewise, of any queue: nothing else of an event that is released matters. */
+/* Events that are released, one after the other, of any queue: nothing else of them matters. @return how many of these come first */
 static __rte_noinline uint16_t
 release(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {

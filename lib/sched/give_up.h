@@ -2,7 +2,7 @@
 #ifndef SCHED_GIVE_UP_H
 #define SCHED_GIVE_UP_H
 
-/* What a port holds is given up: its context goes back to the flow's shard. */
+/* What a port holds is released: its context goes back to the flow's shard. What goes on: ending.c. */
 
 #include "held.h"
 #include "owner.h"
@@ -20,14 +20,15 @@ lock_instead(struct shard *locked, struct shard *shard)
 }
 
 /*
- * A context is given back, of an event that is released. Neighbours of one shard under one lock: @locked, which
- * may be NULL.
+ * What is held is released, with its context, its credit and its number. Neighbours of one shard under one lock: @locked, which may be NULL.
  *
  * @return the shard that is locked now, or NULL
  */
 static inline struct shard *
-give_up_context(struct builtin_port *port, const struct held *held, struct shard *locked)
+give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
 {
+	const struct held *held = &port->held[number];
+
 	if (held->kind == HELD_ATOMIC) {
 		locked = lock_instead(locked, &port->builtin->shards[held->shard]);
 		owner_release(port, locked, held);
@@ -35,16 +36,6 @@ give_up_context(struct builtin_port *port, const struct held *held, struct shard
 		locked = lock_instead(locked, &port->builtin->shards[held->shard]);
 		place_complete(locked, held, false);
 	}
-	return locked;
-}
-
-/* Likewise, with its credit and its number. */
-static inline struct shard *
-give_up(struct builtin_port *port, uint8_t number, struct shard *locked)
-{
-	const struct held *held = &port->held[number];
-
-	locked = give_up_context(port, held, locked);
 	credits_put(port, 1, held->flags & HELD_RESERVED);
 	port_forget(port, number);
 	return locked;

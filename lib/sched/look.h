@@ -2,7 +2,7 @@
 #ifndef SCHED_LOOK_H
 #define SCHED_LOOK_H
 
-/* What looks at one's own shard and at others share. */
+/* What looks at one's own shard and at others share, and where both are looked at. */
 
 #include "shard.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* From a shard's ready lists to a port, under the shard's lock: which one is next, and with which context. */
+/* From a shard's ready lists and rings to a port, under the shard's lock: which ones are next. */
 
 #include "hand_out.h"
 
