@@ -340,6 +340,13 @@ coro_slice_of(const struct weir_coro_block *block)
 	return __atomic_load_n(&block->slice, __ATOMIC_RELAXED);
 }
 
+/* Is each check to yield, whatever the time is? */
+static inline bool
+coro_each_yields(const struct weir_coro_block *block)
+{
+	return __atomic_load_n(&coro_always, __ATOMIC_RELAXED) || coro_slice_of(block) == 0;
+}
+
 /* pace.c */
 bool coro_pace_recall(
 	struct weir_coro_block *block); /* a new coroutine's; @return is it known not to check? */

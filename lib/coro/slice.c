@@ -29,18 +29,12 @@
 #define SAMPLE  16 /* slices that a ticker ends: one is measured */
 #define FEW     8  /* times as many checks as were seen are taken to come in a slice, at most */
 
-enum {                 /* looks at the clock in a slice */
+/* Looks at the clock in a slice. */
+enum {
 	LOOKS_ONE = 1, /* the next one learns */
 	LOOKS_SOME,
 	LOOKS_ALL, /* at each check from now on */
 };
-
-/* Is each check to yield, whatever the time is? */
-static inline bool
-each_yields(const struct weir_coro_block *block)
-{
-	return __atomic_load_n(&coro_always, __ATOMIC_RELAXED) || coro_slice_of(block) == 0;
-}
 
 static void
 set_slice(struct weir_coro_block *block, uint64_t slice)
@@ -247,7 +241,7 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 	/* Those of a slice that it ended by itself, where each looked. */
 	block->checks += block->checks_given - block->checks_left;
 	block->checks_given = block->checks_left;
-	if (each_yields(block)) {
+	if (coro_each_yields(block)) {
 		give(block, 1);
 		return;
 	}
@@ -446,7 +440,7 @@ is_over(struct weir_coro_block *block)
 	bool told;
 
 	block->checks += block->checks_given - block->checks_left;
-	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || each_yields(block)) {
+	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || coro_each_yields(block)) {
 		give(block, 1);
 		return true;
 	}
@@ -517,7 +511,7 @@ looks_on(const struct weir_coro_block *block)
 {
 	return block->looks == LOOKS_ALL && block->checks_given == 1 &&
 	       block->looked_in == (uint32_t)block->resumes &&
-	       !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) && !each_yields(block);
+	       !__atomic_load_n(&block->attention, __ATOMIC_RELAXED) && !coro_each_yields(block);
 }
 
 /* Is there nothing else to attend to than the time? */
@@ -525,7 +519,7 @@ static inline bool
 only_time_counts(const struct weir_coro_block *block)
 {
 	return block->looked_in == (uint32_t)block->resumes && block->held == 0 &&
-	       !__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) && !each_yields(block);
+	       !__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) && !coro_each_yields(block);
 }
 
 /* Checks are irregular, and the slice has ended with a look at the clock: so begins the next one. */
