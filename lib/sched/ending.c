@@ -2,48 +2,36 @@
 
 /* What a port gave up with a call goes back to where it came from. */
 
-#include <string.h>
-
 #include "ending.h"
 #include "give_up.h"
 
-/* Their numbers are free again in the order in which they were given up. */
+/* @from: where the first one's number is */
 static void
-free_numbers(struct builtin_port *port)
-{
-	const struct port_ending *ending = &port->ending;
-	const uint8_t first = (uint8_t)(port->next_free - port->nb_held);
-	const size_t to_end = RTE_MIN(sizeof(port->free) - first, (size_t)ending->nb);
-
-	memcpy(&port->free[first], ending->numbers, to_end);
-	if (unlikely(to_end < ending->nb)) /* the circle begins anew */
-		memcpy(port->free, &ending->numbers[to_end], ending->nb - to_end);
-	port_set_held(port, port->nb_held - ending->nb);
-}
-
-static void
-release_run(struct builtin_port *port, struct shard *shard, const uint8_t *numbers, unsigned int nb)
+release_run(struct builtin_port *port, struct shard *shard, uint8_t from, unsigned int nb)
 {
 	const bool by_owner = shard == port->own;
 
 	for (unsigned int i = 0; i < nb; i++)
-		shard_release(shard, port->held[numbers[i]].lane, by_owner);
+		shard_release(shard, port->held[port->free[(uint8_t)(from + i)]].lane, by_owner);
 }
 
 static __rte_noinline void
-complete_run(const struct builtin_port *port, struct shard *shard, const uint8_t *numbers,
-	unsigned int nb, bool is_forwarded)
+complete_run(const struct builtin_port *port, struct shard *shard, uint8_t from, unsigned int nb,
+	bool is_forwarded)
 {
 	for (unsigned int i = 0; i < nb; i++)
-		place_complete(shard, &port->held[numbers[i]], is_forwarded);
+		place_complete(shard, &port->held[port->free[(uint8_t)(from + i)]], is_forwarded);
 }
 
-/* Contexts go back under the shard's lock. What the events became is published. */
+/*
+ * Contexts go back under the shard's lock. What the events became is published. Their numbers are free again in the order in which they were
+ * given up.
+ */
 void
 ending_give_up(struct builtin_port *port)
 {
 	const struct port_ending *ending = &port->ending;
-	const uint8_t *numbers = ending->numbers;
+	uint8_t from = ending_at(port, 0);
 	struct shard *locked = NULL;
 	int32_t nb_left[2] = {0}; /* whose credits were reserved: the second one */
 
@@ -56,15 +44,15 @@ ending_give_up(struct builtin_port *port)
 			locked = lock_instead(locked, &port->builtin->shards[like.shard]);
 		if (like.kind == HELD_ATOMIC) {
 			owner_settle(port, locked, &like);
-			release_run(port, locked, numbers, nb);
+			release_run(port, locked, from, nb);
 		} else if (like.kind == HELD_ORDERED) {
-			complete_run(port, locked, numbers, nb, is_forwarded);
+			complete_run(port, locked, from, nb, is_forwarded);
 		}
 		if (!is_forwarded)
 			nb_left[(like.flags & HELD_RESERVED) != 0] += (int32_t)nb;
-		numbers += nb;
+		from = (uint8_t)(from + nb);
 	}
-	free_numbers(port);
+	port_set_held(port, port->nb_held - ending->nb);
 	credits_put(port, nb_left[0], false);
 	credits_put(port, nb_left[1], true);
 	port->ending.nb = port->ending.nb_runs = 0;

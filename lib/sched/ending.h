@@ -12,7 +12,17 @@
 /* ending.c */
 void ending_give_up(struct builtin_port *port);
 
-/* So many numbers were written behind the others, of what was held so. @how: of them, and HELD_FORWARDED or not */
+/*
+ * Where in free[] the number of one that ended in this call is, or of the next one: behind those that are free, where what is held has none.
+ * That they are is known at the end of the call.
+ */
+static inline uint8_t
+ending_at(const struct builtin_port *port, unsigned int i)
+{
+	return (uint8_t)(port->next_free - port->nb_held + i);
+}
+
+/* The numbers of so many were put there, of what was held so. @how: of them, and HELD_FORWARDED or not */
 static inline void
 ending_note(struct port_ending *ending, uint32_t how, uint16_t nb)
 {
@@ -31,11 +41,10 @@ ending_note(struct port_ending *ending, uint32_t how, uint16_t nb)
 static inline void
 ending_add(struct builtin_port *port, uint8_t number, uint8_t flags)
 {
-	struct port_ending *ending = &port->ending;
 	struct held *held = &port->held[number];
 
-	ending->numbers[ending->nb] = number;
-	ending_note(ending, held->how | held_how(0, 0, flags), 1);
+	port->free[ending_at(port, port->ending.nb)] = number;
+	ending_note(&port->ending, held->how | held_how(0, 0, flags), 1);
 	held->how = HELD_NOT;
 }
 

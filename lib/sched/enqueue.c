@@ -108,10 +108,11 @@ forward_alike(struct builtin_port *port, const struct rte_event *events, unsigne
 	const struct queue_info *queue = &port->builtin->queues[id];
 	const uint64_t claims = claims_forwarded(port->holder);
 	const struct way way = way_of(port, queue);
-	uint8_t *numbers = &port->ending.numbers[port->ending.nb], number;
+	const uint8_t first_at = ending_at(port, port->ending.nb);
 	uint64_t touched = 0;
 	struct rte_event event;
 	unsigned int i;
+	uint8_t number;
 
 	for (i = 0; i < nb && event_read_forwarded(&events[i], id, claims, &event, &number); i++) {
 		struct held *held = &port->held[number];
@@ -119,7 +120,7 @@ forward_alike(struct builtin_port *port, const struct rte_event *events, unsigne
 		if (held->how != first.how)
 			break;
 		held->how = HELD_NOT;
-		numbers[i] = number;
+		port->free[(uint8_t)(first_at + i)] = number;
 		if (waits) {
 			event_write(place_event(port, first.shard, held), event);
 		} else {
@@ -152,19 +153,26 @@ put_forwarded(
 	return done;
 }
 
-/* Events that are released, one after the other, of any queue: nothing else of them matters. @return how many of these come first */
+/* Events that are released, likewise, of any queue: nothing else of them matters. */
 static __rte_noinline uint16_t
 release(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
+	const uint32_t how = port->held[events->impl_opaque].how;
+	const uint8_t first_at = ending_at(port, port->ending.nb);
 	uint16_t i;
 
 	for (i = 0; i < nb; i++) {
 		const uint64_t word = event_read_claim(&events[i]);
+		struct held *held = &port->held[word_opaque(word)];
 
-		if (word_op(word) != RTE_EVENT_OP_RELEASE || !port_holds(port, word))
+		if (word_op(word) != RTE_EVENT_OP_RELEASE || !port_holds(port, word) ||
+			held->how != how)
 			break;
-		ending_add(port, word_opaque(word), 0);
+		held->how = HELD_NOT;
+		port->free[(uint8_t)(first_at + i)] = word_opaque(word);
 	}
+	if (i > 0)
+		ending_note(&port->ending, how, i);
 	return i;
 }
 

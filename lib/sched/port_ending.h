@@ -11,10 +11,9 @@
 
 struct port_ending {
 	uint16_t nb, nb_runs;
-	uint8_t numbers[ENDING_MAX]; /* of what was held */
 	struct {
 		uint32_t how; /* struct held::how, and HELD_FORWARDED */
-		uint32_t nb;  /* so many numbers */
+		uint32_t nb;  /* so many */
 	} runs[ENDING_MAX];   /* of what was held in one way, and ended so */
 };
 
