@@ -57,25 +57,29 @@ can_have_flow(const struct lane *lane, uint32_t held_by)
 	return lane->state == LANE_IDLE || (lane->state == held_by && lane->first == NONE);
 }
 
-/* Events left in rings that go to the lists at once. */
-#define FEW 8
-
-/* Events seen in its rings, but for those that its owner sent to itself, or it did. */
-static inline uint32_t
-nb_of_others(const struct shard *shard)
+/* If it can have it. By type, as of each most of what is done is known then. */
+static __rte_always_inline bool
+hand_out_if(struct shard *shard, struct builtin_port *port, const struct rte_event *slot,
+	uint64_t groups, struct rte_event *to)
 {
-	return shard->nb_in_rings - ring_count(&shard->rings[shard_owner(shard)]) -
-	       ring_count(shard->rings_out[shard->id]);
-}
+	const struct builtin *builtin = shard->builtin;
+	const struct rte_event event = event_load(slot);
+	const struct queue_info *queue = &builtin->queues[word_queue(event.event)];
+	const uint8_t type = event_type(builtin, event.event);
+	struct lane *lane = event_lane(builtin, event.event, type);
 
-/* What is left of a line that its sender goes on writing to would have to be fetched once more. */
-static inline void
-drain_few(struct shard *shard)
-{
-	const uint32_t nb = nb_of_others(shard);
-
-	if (nb > 0 && nb < FEW)
-		shard_drain(shard, UINT32_MAX);
+	if ((groups >> queue->group & 1) == 0)
+		return false;
+	if (type == RTE_SCHED_TYPE_ATOMIC) {
+		if (!can_have_flow(lane, lane_held_by(port->base.id)))
+			return false;
+		hand_out(shard, port, lane, RTE_SCHED_TYPE_ATOMIC, event, to);
+	} else if (type == RTE_SCHED_TYPE_ORDERED) {
+		hand_out(shard, port, lane, RTE_SCHED_TYPE_ORDERED, event, to);
+	} else {
+		hand_out(shard, port, lane, RTE_SCHED_TYPE_PARALLEL, event, to);
+	}
+	return true;
 }
 
 #endif

@@ -211,6 +211,27 @@ shard_took(struct shard *shard, uint32_t nb)
 		shard_next_turn(shard);
 }
 
+/* Events left in rings that go to the lists at once. */
+#define FEW 8
+
+/* Events seen in its rings, but for those that its owner sent to itself, or it did. */
+static inline uint32_t
+shard_nb_of_others(const struct shard *shard)
+{
+	return shard->nb_in_rings - ring_count(&shard->rings[shard_owner(shard)]) -
+	       ring_count(shard->rings_out[shard->id]);
+}
+
+/* What is left of a line that its sender goes on writing to would have to be fetched once more. */
+static inline void
+shard_drain_few(struct shard *shard)
+{
+	const uint32_t nb = shard_nb_of_others(shard);
+
+	if (nb > 0 && nb < FEW)
+		shard_drain(shard, UINT32_MAX);
+}
+
 static inline void
 set_ready_groups(struct shard *shard, unsigned int priority, uint64_t groups)
 {

@@ -39,31 +39,6 @@ gives_up_one(const struct builtin_port *port, const struct held *held)
 	       held->shard == port->own_id;
 }
 
-/* By type, as of each most of what is done is known then. @return false: the port cannot have it */
-static __rte_always_inline bool
-hand_out_first(struct shard *shard, struct builtin_port *port, const struct rte_event *slot,
-	uint64_t groups, struct rte_event *to)
-{
-	const struct builtin *builtin = shard->builtin;
-	const struct rte_event event = event_load(slot);
-	const struct queue_info *queue = &builtin->queues[word_queue(event.event)];
-	const uint8_t type = event_type(builtin, event.event);
-	struct lane *lane = event_lane(builtin, event.event, type);
-
-	if ((groups >> queue->group & 1) == 0)
-		return false;
-	if (type == RTE_SCHED_TYPE_ATOMIC) {
-		if (!can_have_flow(lane, lane_held_by(port->base.id)))
-			return false;
-		hand_out(shard, port, lane, RTE_SCHED_TYPE_ATOMIC, event, to);
-	} else if (type == RTE_SCHED_TYPE_ORDERED) {
-		hand_out(shard, port, lane, RTE_SCHED_TYPE_ORDERED, event, to);
-	} else {
-		hand_out(shard, port, lane, RTE_SCHED_TYPE_PARALLEL, event, to);
-	}
-	return true;
-}
-
 /* Of the ring whose turn it is, what can be handed out at once. */
 static inline uint16_t
 take_first_of_ring(
@@ -74,7 +49,7 @@ take_first_of_ring(
 	uint16_t got = 0;
 
 	while (got < most &&
-		hand_out_first(shard, port, ring_peek(shard->turn, got), groups, &events[got]))
+		hand_out_if(shard, port, ring_peek(shard->turn, got), groups, &events[got]))
 		got++;
 	return got;
 }
@@ -120,7 +95,7 @@ take_of_ring(
 	was_own = shard->turn_is_own;
 	shard_took(shard, got);
 	if (!was_own)
-		drain_few(shard);
+		shard_drain_few(shard);
 	shard->nb_since_look += got;
 	port->nb_calls++;
 	shard_polled(shard);

@@ -257,19 +257,10 @@ static uint16_t
 hand_out_or_list(struct shard *shard, struct builtin_port *port, const struct rte_event *slot,
 	uint64_t groups, struct rte_event *to)
 {
-	const struct builtin *builtin = shard->builtin;
-	const struct rte_event event = event_load(slot);
-	const uint8_t type = event_type(builtin, event.event);
-	struct lane *lane = event_lane(builtin, event.event, type);
-
-	if ((groups >> builtin->queues[word_queue(event.event)].group & 1) == 0 ||
-		(type == RTE_SCHED_TYPE_ATOMIC &&
-			!can_have_flow(lane, lane_held_by(port->base.id)))) {
-		shard_arrive(shard, slot);
-		return 0;
-	}
-	hand_out(shard, port, lane, type, event, to);
-	return 1;
+	if (hand_out_if(shard, port, slot, groups, to))
+		return 1;
+	shard_arrive(shard, slot);
+	return 0;
 }
 
 /*
@@ -307,6 +298,6 @@ take_from_rings(
 		}
 		shard_took(shard, i);
 	}
-	drain_few(shard);
+	shard_drain_few(shard);
 	return got;
 }
