@@ -6,6 +6,18 @@
 
 #include "builtin.h"
 
+/* Under the lock: what the owner has by a look at its rings, some of which is remembered. */
+static inline void
+note_lately(struct shard *shard, const struct rte_event *events)
+{
+	const uint32_t nb = shard->nb_long;
+
+	if (nb % LATELY_PART == 0)
+		__atomic_store_n(&shard->lately[nb / LATELY_PART % LATELY],
+			(uint8_t)event_class(shard->builtin, events[0].event), __ATOMIC_RELAXED);
+	__atomic_store_n(&shard->nb_long, nb + 1, __ATOMIC_RELAXED);
+}
+
 /* By a port's thread, no lock is held: it found nothing. Is it to be compared with others? */
 bool balance_is_due(struct builtin_port *port);
 /* Likewise. @return events that it took over, with which some flows are to come: one at most */

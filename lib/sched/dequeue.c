@@ -74,18 +74,6 @@ take_after_look(
 	return take_ready(shard, port, events, nb);
 }
 
-/* Under the lock: what the owner has, some of which is remembered (balance.c). */
-static inline void
-note_lately(struct shard *shard, const struct rte_event *events)
-{
-	const uint32_t nb = shard->nb_long;
-
-	if (nb % LATELY_PART == 0)
-		__atomic_store_n(&shard->lately[nb / LATELY_PART % LATELY],
-			(uint8_t)event_class(shard->builtin, events[0].event), __ATOMIC_RELAXED);
-	__atomic_store_n(&shard->nb_long, nb + 1, __ATOMIC_RELAXED);
-}
-
 /* Of its own shard, which may be locked. */
 static uint16_t
 take_own(struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
@@ -161,12 +149,6 @@ look_around(struct builtin_port *port, struct shard **locked, struct rte_event *
 	got = look_elsewhere(port, events, nb, false);
 	port->nb_elsewhere += got;
 	return got;
-}
-
-static inline bool
-has_flows_to_move(const struct builtin_port *port)
-{
-	return port->move.own != 0 || gather_is_due(port) || owner_visit_is_due(port);
 }
 
 /* No lock is held. */

@@ -4,7 +4,7 @@
 
 /* Flows of shards whose ports do not come go where they are served, and back when these come: see gather.c. By a port's thread. */
 
-#include "shard.h"
+#include "owner.h"
 
 /* What is divided to a shard that is the port's own is to be at its home one. */
 void gather_want(struct builtin_port *port, const struct shard *shard);
@@ -17,6 +17,13 @@ gather_is_due(const struct builtin_port *port)
 {
 	return port->gather.wanted != 0 && port->move.own == 0 &&
 	       __atomic_load_n(&port->own->now, __ATOMIC_RELAXED) >= port->gather.at;
+}
+
+/* Is it time for anything that has to do with flows that move to its shards? */
+static inline bool
+has_flows_to_move(const struct builtin_port *port)
+{
+	return port->move.own != 0 || gather_is_due(port) || owner_visit_is_due(port);
 }
 
 /* A step further, if one can be made. No lock is held. */

@@ -2,16 +2,18 @@
 
 /* What a port's thread gets: dequeue, as most calls have it. All others take the long way: dequeue.c. */
 
+#include "balance.h"
+#include "gather.h"
 #include "give_up.h"
 #include "hand_out.h"
 #include "look.h"
 
-/* Who wants so many at most takes them the short way: of more, what the long way does besides is a small part. */
+/* Who wants so many at most does without a look at the rings, if one is not due yet: of more, that is a small part. */
 #define LITTLE 4
 
 /*
- * Can be taken from the ring whose turn it is the short way? If it is an own one, or has what is wanted, if that is little. If it has nothing, the
- * turn goes to the next one of all rings: those between two own ones would have none otherwise.
+ * Is what is wanted, which is little, in the ring whose turn it is; or is that an own one, and has anything? If it has nothing, the turn goes to the next
+ * one of all rings: those between two own ones would have none otherwise.
  */
 static inline bool
 ring_of_turn_is_enough(struct shard *shard, uint16_t wanted)
@@ -21,7 +23,7 @@ ring_of_turn_is_enough(struct shard *shard, uint16_t wanted)
 		return false;
 	if (shard->turn_is_own && ring_count(shard->turn) == 0)
 		shard_took(shard, 0);
-	return shard->turn_is_own || (wanted <= LITTLE && ring_count(shard->turn) >= wanted);
+	return shard->turn_is_own || ring_count(shard->turn) >= wanted;
 }
 
 /* The number of the event that it was handed last. */
@@ -39,6 +41,17 @@ gives_up_one(const struct builtin_port *port, const struct held *held)
 	       held->shard == port->own_id;
 }
 
+/* It holds nothing, and something is there, as far as is known; or it holds one event, which it gives up. */
+static inline bool
+may_have_next(const struct builtin_port *port, const struct shard *shard, uint8_t last)
+{
+	if (port->nb_held > 0)
+		return gives_up_one(port, &port->held[last]);
+	return !ring_seems_empty(&shard->rings[port->base.id]) ||
+	       !ring_seems_empty(shard->rings_out[shard->id]) ||
+	       __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) > 0;
+}
+
 /* Of the ring whose turn it is, what can be handed out at once. */
 static inline uint16_t
 take_first_of_ring(
@@ -54,31 +67,27 @@ take_first_of_ring(
 	return got;
 }
 
+/* What only the long way does is due. */
+static inline bool
+is_for_long_way(const struct builtin_port *port)
+{
+	return port->nb_calls + 1 >= port->nb_calls_max || has_several_priorities(port->builtin) ||
+	       port->builtin->may_sleep;
+}
+
 /*
- * What a worker does most: it holds nothing, or one event, which it gives up; nothing is in its lists, nothing else is to be looked at yet, and what is
- * next is in the ring whose turn it is. The long way does the same.
+ * Its shard is locked, what it holds is given up. @locked: is it?
  *
- * @param locked  its shard, if it had to be locked to see that it takes the long way
- * @return 0: the long way
+ * @return nothing is in the lists, which comes first
  */
-static __rte_always_inline uint16_t
-take_of_ring(
-	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
+static __rte_always_inline bool
+short_begin(struct builtin_port *port, struct shard **locked)
 {
 	struct shard *shard = port->own;
 	const uint8_t last = handed_last(port);
-	uint16_t got = 0;
-	bool was_own;
 
-	if (port->nb_calls + 1 >= port->nb_calls_max || has_several_priorities(shard->builtin) ||
-		shard->builtin->may_sleep)
-		return 0;
-	if (port->nb_held > 0 ? !gives_up_one(port, &port->held[last])
-			      : ring_seems_empty(&shard->rings[port->base.id]) &&
-					ring_seems_empty(shard->rings_out[shard->id]))
-		return 0;
-	if (!shard_trylock(shard))
-		return 0;
+	if (!may_have_next(port, shard, last) || !shard_trylock(shard))
+		return false;
 	*locked = shard;
 	if (port->nb_held > 0) {
 		count(&port->counts.nb_released, 1);
@@ -86,16 +95,13 @@ take_of_ring(
 	}
 	port->first_handed_out = port->next_free;
 	shard_take_back(shard, true);
-	shard_look_at_own(shard);
-	if (shard->nb_ready == 0 && shard->next_of_owner == NONE &&
-		shard->nb_since_look < EVENTS_PER_LOOK && ring_of_turn_is_enough(shard, nb))
-		got = take_first_of_ring(shard, port, events, RTE_MIN(shard_turn(shard), nb));
-	if (got == 0)
-		return 0;
-	was_own = shard->turn_is_own;
-	shard_took(shard, got);
-	if (!was_own)
-		shard_drain_few(shard);
+	return shard->nb_ready == 0 && shard->next_of_owner == NONE;
+}
+
+/* It got so many. */
+static __rte_always_inline uint16_t
+short_end(struct builtin_port *port, struct shard *shard, uint16_t got)
+{
 	shard->nb_since_look += got;
 	port->nb_calls++;
 	shard_polled(shard);
@@ -104,6 +110,55 @@ take_of_ring(
 	return got;
 }
 
+/* Rings are not to be looked at yet, and what is wanted is in the one whose turn it is. */
+static __rte_always_inline uint16_t
+take_few(struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
+{
+	struct shard *shard = port->own;
+	uint16_t got;
+	bool was_own;
+
+	if (is_for_long_way(port) || !short_begin(port, locked))
+		return 0;
+	shard_look_at_own(shard);
+	if (shard->nb_since_look >= EVENTS_PER_LOOK || !ring_of_turn_is_enough(shard, nb))
+		return 0;
+	got = take_first_of_ring(shard, port, events, RTE_MIN(shard_turn(shard), nb));
+	if (got == 0)
+		return 0;
+	was_own = shard->turn_is_own;
+	shard_took(shard, got);
+	if (!was_own)
+		shard_drain_few(shard);
+	return short_end(port, shard, got);
+}
+
+/* As the long way does it: with so many, a look is due each time. */
+static __rte_noinline uint16_t
+take_burst(struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
+{
+	struct shard *shard = port->own;
+	uint16_t got;
+
+	if (is_for_long_way(port) || has_flows_to_move(port) || !short_begin(port, locked))
+		return 0;
+	look_at_rings(shard, nb);
+	/* What was seen just now may be the first of another priority. */
+	if (has_several_priorities(port->builtin))
+		return 0;
+	got = take_from_rings(shard, port, events, nb);
+	if (got == 0)
+		return 0;
+	note_lately(shard, events);
+	return short_end(port, shard, got);
+}
+
+/*
+ * What a worker does most: it holds nothing, or one event, which it gives up; nothing is in its lists, and what is next is in its rings. The long way does
+ * the same.
+ *
+ * got is 0: it has to go the long way; locked is its shard, if that had to be locked to see this.
+ */
 static uint16_t
 builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t nb)
 {
@@ -112,7 +167,8 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 	uint16_t got = 0;
 
 	if (port->own != NULL && likely(owner_stays(port)))
-		got = take_of_ring(port, &locked, events, RTE_MIN(nb, port->nb_max));
+		got = nb > LITTLE ? take_burst(port, &locked, events, RTE_MIN(nb, port->nb_max))
+				  : take_few(port, &locked, events, RTE_MIN(nb, port->nb_max));
 	if (got == 0)
 		return dequeue_anywhere(port, locked, events, nb);
 	owner_count_turn(port, got);

@@ -103,6 +103,21 @@ not_what_its_owner_has_often(void **state)
 	assert_int_not_equal(idle->move.own, 0);
 }
 
+/* Whatever way they were taken. */
+static void
+what_it_has_in_bursts(void **state)
+{
+	struct rte_event events[8];
+	uint32_t nb;
+
+	send(8 * LATELY_PART);
+	nb = shard->nb_long;
+	for (unsigned int i = 0; i < LATELY_PART - 1; i++)
+		assert_int_equal(weir_sched_dequeue(st_port(OWNER), events, RTE_DIM(events)),
+			RTE_DIM(events));
+	assert_int_equal(shard->nb_long, nb + LATELY_PART - 1);
+}
+
 /* It is not known what its owner has before that has come some times. */
 static void
 nobody_has_much_at_first(void **state)
@@ -204,6 +219,7 @@ main(void)
 		CASE(help_is_told),
 		CASE(what_is_higher_is_told),
 		CASE(not_what_its_owner_has_often),
+		CASE(what_it_has_in_bursts),
 		CASE(nobody_has_much_at_first),
 		CASE(of_others_then),
 		CASE(of_all_rings),

@@ -252,6 +252,42 @@ what_has_passed_goes_along(void **state)
 	assert_int_equal(ports[0]->home->nb_passed[0], 0);
 }
 
+static void
+do_bursts(unsigned int nb)
+{
+	struct rte_event events[8];
+
+	while (nb-- > 0) {
+		assert_int_equal(
+			weir_sched_dequeue(st_port(1), events, RTE_DIM(events)), RTE_DIM(events));
+		for (unsigned int i = 0; i < RTE_DIM(events); i++)
+			st_release(1, events[i]);
+	}
+}
+
+/* A port that has much to do goes on with it between its bursts. (Its first event goes by the lists, and so does what is there then.) */
+static void
+goes_on_between_bursts(void **state)
+{
+	const uint32_t flow = make(ATOMIC);
+	uint32_t own = 0;
+
+	while (shard_of(own) != ports[1]->home->id)
+		own++;
+	st_new(PRODUCER, 0, own, 0);
+	st_release(1, st_get_one(1));
+	for (unsigned int i = 0; i < 100; i++)
+		st_new(PRODUCER, 0, own, 0);
+	st_new(PRODUCER, 0, flow, 0);
+	st_release(0, st_get_one(0));
+	do_bursts(4);
+	assert_true(ask(flow));
+	st_new(PRODUCER, 0, flow, 1);
+	st_release(0, st_get_one(0));
+	do_bursts(4);
+	assert_int_equal(nb_moved(), 1);
+}
+
 static bool has_moved;
 
 /* Any class of any shard's. */
@@ -363,6 +399,7 @@ main(void)
 		cmocka_unit_test_teardown(waits_for_what_is_out, st_teardown),
 		cmocka_unit_test_teardown(waits_for_who_may_send, st_teardown),
 		cmocka_unit_test_teardown(what_has_passed_goes_along, st_teardown),
+		cmocka_unit_test_teardown(goes_on_between_bursts, st_teardown),
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
