@@ -60,17 +60,12 @@ sched_idle_wanted(const struct bench_options *options)
 static double
 longest_move_us(const struct sched_side *side)
 {
-	struct weir_sched_xstat xstats[64];
-	uint64_t longest = 0;
+	uint64_t ns, longest = 0;
 
-	for (unsigned int port = 0; port < WORKERS + side->shape.nb_idle; port++) {
-		const int nb = weir_sched_xstats(
-			side->sched, WEIR_SCHED_PART_PORT, port, xstats, RTE_DIM(xstats));
-
-		for (int i = 0; i < RTE_MIN(nb, (int)RTE_DIM(xstats)); i++)
-			if (strcmp(xstats[i].name, "longest_move_ns") == 0)
-				longest = RTE_MAX(longest, xstats[i].value);
-	}
+	for (unsigned int port = 0; port < WORKERS + side->shape.nb_idle; port++)
+		if (weir_sched_xstat_by_name(
+			    side->sched, WEIR_SCHED_PART_PORT, port, "longest_move_ns", &ns) == 0)
+			longest = RTE_MAX(longest, ns);
 	return (double)longest / 1e3;
 }
 

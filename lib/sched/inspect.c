@@ -88,6 +88,13 @@ sched_xstats_put(struct sched_xstats *to, const char *name, uint64_t value)
 {
 	struct weir_sched_xstat *xstat;
 
+	if (to->wanted != NULL) {
+		if (strcmp(name, to->wanted) != 0)
+			return;
+		*to->value = value;
+		to->nb = 1;
+		return;
+	}
 	if (to->nb++ >= to->room)
 		return;
 	xstat = &to->xstats[to->nb - 1];
@@ -169,25 +176,46 @@ is_part(const struct weir_sched *sched, enum weir_sched_part part, unsigned int 
 	return false;
 }
 
+/* @return how many there are; -EINVAL */
+static int
+put_xstats(const struct weir_sched *sched, enum weir_sched_part part, unsigned int which,
+	struct sched_xstats *to)
+{
+	struct weir_sched_stats stats;
+
+	if (sched == NULL || !is_part(sched, part, which))
+		return -EINVAL;
+	if (part == WEIR_SCHED_PART_ALL) {
+		weir_sched_stats(sched, &stats);
+		sched_xstats_put_port(to, &stats);
+		sched_xstats_put(to, "drained", stats.nb_drained);
+	}
+	if (part == WEIR_SCHED_PART_QUEUE)
+		xstats_of_queue(sched, which, to);
+	if (sched->backend->xstats != NULL)
+		sched->backend->xstats(sched, part, which, to);
+	return (int)to->nb;
+}
+
 int
 weir_sched_xstats(const struct weir_sched *sched, enum weir_sched_part part, unsigned int which,
 	struct weir_sched_xstat *xstats, unsigned int nb)
 {
 	struct sched_xstats to = {.xstats = xstats, .room = nb};
-	struct weir_sched_stats stats;
 
-	if (sched == NULL || (xstats == NULL && nb > 0) || !is_part(sched, part, which))
-		return -EINVAL;
-	if (part == WEIR_SCHED_PART_ALL) {
-		weir_sched_stats(sched, &stats);
-		sched_xstats_put_port(&to, &stats);
-		sched_xstats_put(&to, "drained", stats.nb_drained);
-	}
-	if (part == WEIR_SCHED_PART_QUEUE)
-		xstats_of_queue(sched, which, &to);
-	if (sched->backend->xstats != NULL)
-		sched->backend->xstats(sched, part, which, &to);
-	return (int)to.nb;
+	return xstats == NULL && nb > 0 ? -EINVAL : put_xstats(sched, part, which, &to);
+}
+
+int
+weir_sched_xstat_by_name(const struct weir_sched *sched, enum weir_sched_part part,
+	unsigned int which, const char *name, uint64_t *value)
+{
+	struct sched_xstats to = {.wanted = name, .value = value};
+	int nb = name == NULL || value == NULL ? -EINVAL : put_xstats(sched, part, which, &to);
+
+	if (nb == 0)
+		return -ENOENT;
+	return nb > 0 ? 0 : nb;
 }
 
 void

@@ -20,6 +20,8 @@
 struct sched_xstats {
 	struct weir_sched_xstat *xstats;
 	unsigned int nb, room; /* nb: of those that there are, also beyond the room */
+	const char *wanted;    /* this one goes there instead, of all; NULL: all go above */
+	uint64_t *value;
 };
 
 void sched_xstats_put(struct sched_xstats *to, const char *name, uint64_t value);

@@ -224,6 +224,10 @@ struct weir_sched_xstat {
 int weir_sched_xstats(const struct weir_sched *sched, enum weir_sched_part part, unsigned int which,
 	struct weir_sched_xstat *xstats, unsigned int nb);
 
+/** One of them. Takes as long as all. @return 0; -EINVAL; -ENOENT: there is none of that name, and @p value is as it was */
+int weir_sched_xstat_by_name(const struct weir_sched *sched, enum weir_sched_part part,
+	unsigned int which, const char *name, uint64_t *value);
+
 /**
  * The configuration that is in force: defaults filled in, new_threshold as the device has room for it. The backend's name is the
  * scheduler's. Any thread. @return 0, -EINVAL

@@ -363,7 +363,8 @@ st_xstat(enum weir_sched_part part, unsigned int which, const char *name)
 {
 	int nb = weir_sched_xstats(st_sched, part, which, NULL, 0);
 	struct weir_sched_xstat *xstats;
-	uint64_t value = UINT64_MAX;
+	uint64_t value;
+	bool is_there = false;
 
 	CHECK(nb > 0);
 	xstats = calloc((size_t)nb + 1, sizeof(*xstats));
@@ -373,11 +374,11 @@ st_xstat(enum weir_sched_part part, unsigned int which, const char *name)
 		CHECK(xstats[i].name[0] != '\0');
 		for (int k = 0; k < i; k++)
 			CHECK(strcmp(xstats[i].name, xstats[k].name) != 0);
-		if (strcmp(xstats[i].name, name) == 0)
-			value = xstats[i].value;
+		is_there |= strcmp(xstats[i].name, name) == 0;
 	}
 	free(xstats);
-	CHECK(value != UINT64_MAX); /* it is there */
+	CHECK(is_there);
+	CHECK(weir_sched_xstat_by_name(st_sched, part, which, name, &value) == 0);
 	return value;
 }
 

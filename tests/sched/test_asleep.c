@@ -14,15 +14,11 @@
 static uint64_t
 nb_sleeps(void)
 {
-	struct weir_sched_xstat xstats[64];
-	int nb =
-		weir_sched_xstats(st_sched, WEIR_SCHED_PART_PORT, SLEEPER, xstats, RTE_DIM(xstats));
+	uint64_t nb;
 
-	for (int i = 0; i < nb; i++)
-		if (strcmp(xstats[i].name, "sleeps") == 0)
-			return xstats[i].value;
-	CHECK(!"it tells how often it slept");
-	return 0;
+	CHECK(weir_sched_xstat_by_name(st_sched, WEIR_SCHED_PART_PORT, SLEEPER, "sleeps", &nb) ==
+		0);
+	return nb;
 }
 
 /* @return what the first dequeue that slept returned */

@@ -16,14 +16,12 @@
 static uint64_t
 taken_over(unsigned int port)
 {
-	struct weir_sched_xstat xstats[64];
-	int nb = weir_sched_xstats(st_sched, WEIR_SCHED_PART_PORT, port, xstats, RTE_DIM(xstats));
+	uint64_t nb;
 
-	for (int i = 0; i < nb && i < (int)RTE_DIM(xstats); i++)
-		if (strcmp(xstats[i].name, "shards_taken_over") == 0)
-			return xstats[i].value;
-	fail_msg("shards_taken_over is not told");
-	return 0;
+	assert_int_equal(weir_sched_xstat_by_name(
+				 st_sched, WEIR_SCHED_PART_PORT, port, "shards_taken_over", &nb),
+		0);
+	return nb;
 }
 
 /* Some ports are called until one of them has taken over so many shards. */

@@ -151,7 +151,7 @@ arguments(void **state)
 	struct weir_sched_queue_config queue;
 	struct weir_sched_port_config port;
 	struct weir_sched_xstat xstat;
-	uint64_t ports;
+	uint64_t ports, value = 7;
 
 	st_make((struct weir_sched_config){.nb_ports = 2, .nb_queues = 1});
 	assert_int_equal(weir_sched_config_get(NULL, &config), -EINVAL);
@@ -174,6 +174,17 @@ arguments(void **state)
 	assert_int_equal(weir_sched_xstats(st_sched, WEIR_SCHED_PART_QUEUE, 1, &xstat, 1), -EINVAL);
 	assert_int_equal(
 		weir_sched_xstats(st_sched, (enum weir_sched_part)3, 0, &xstat, 1), -EINVAL);
+	assert_int_equal(
+		weir_sched_xstat_by_name(NULL, WEIR_SCHED_PART_ALL, 0, "new", &value), -EINVAL);
+	assert_int_equal(
+		weir_sched_xstat_by_name(st_sched, WEIR_SCHED_PART_ALL, 1, "new", &value), -EINVAL);
+	assert_int_equal(
+		weir_sched_xstat_by_name(st_sched, WEIR_SCHED_PART_ALL, 0, NULL, &value), -EINVAL);
+	assert_int_equal(
+		weir_sched_xstat_by_name(st_sched, WEIR_SCHED_PART_ALL, 0, "new", NULL), -EINVAL);
+	assert_int_equal(
+		weir_sched_xstat_by_name(st_sched, WEIR_SCHED_PART_ALL, 0, "ne", &value), -ENOENT);
+	assert_int_equal(value, 7);
 }
 
 static void
