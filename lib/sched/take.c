@@ -273,7 +273,7 @@ take_from_rings(
 {
 	struct builtin *builtin = shard->builtin;
 	/* Of a group that it serves only since shard_take() looked there may be ready what came before: that is first. */
-	uint64_t groups = port->groups &
+	uint64_t groups = (shard->nb_ready > 0 ? port->groups : UINT64_MAX) &
 			  __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 	uint16_t got = 0;
 

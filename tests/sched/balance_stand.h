@@ -60,9 +60,6 @@ send_hot(unsigned int nb, unsigned int hot)
 	const uint32_t first = flow_after(0, shard);
 	uint32_t flow = first;
 
-	/* The first one of all goes by the lists, and so does what is there then. */
-	st_new(OTHER, 0, first, 0);
-	st_release(OWNER, st_get_one(OWNER));
 	for (unsigned int i = 0; i < nb; i++) {
 		const bool is_hot = hot > 0 && i % hot == 0;
 
