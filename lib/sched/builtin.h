@@ -80,7 +80,7 @@ struct place {
 	uint32_t previous; /* unless it is the first one */
 };
 
-/* Of the events that an owner takes the long way (dequeue.c) so many are remembered, one of so many bursts. */
+/* Of the events that an owner takes in bursts, or the long way (dequeue.c), so many are remembered, one of so many calls. */
 #define LATELY      32
 #define LATELY_PART 8
 
@@ -103,7 +103,7 @@ struct shard {
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
 	uint32_t nb_taken;                              /* events that it took; */
-	uint32_t nb_long;                               /* so often did it so the long way, */
+	uint32_t nb_long;                               /* so often in a burst or the long way, */
 	uint8_t lately[LATELY]; /* classes of some of the last ones that it had so */
 
 	struct ring returned; /* lanes that its home port gave back, for who has the lock next */

@@ -8,11 +8,11 @@
 #include "hand_out.h"
 #include "look.h"
 
-/* Who wants so many at most does without a look at the rings, if one is not due yet: of more, that is a small part. */
+/* Who wants so many at most does without a look at the rings, as long as none is due; of more, that is a small part. */
 #define LITTLE 4
 
 /*
- * Is what is wanted, which is little, in the ring whose turn it is; or is that an own one, and has anything? If it has nothing, the turn goes to the next
+ * Is what is wanted, which is little, in the ring whose turn it is; or is that an own one? One that has nothing gives its turn to the next
  * one of all rings: those between two own ones would have none otherwise.
  */
 static inline bool
@@ -41,15 +41,23 @@ gives_up_one(const struct builtin_port *port, const struct held *held)
 	       held->shard == port->own_id;
 }
 
-/* It holds nothing, and something is there, as far as is known; or it holds one event, which it gives up. */
+/* When it was looked at last, was something in its rings, and nothing in the lists? */
 static inline bool
-may_have_next(const struct builtin_port *port, const struct shard *shard, uint8_t last)
+rings_had_something(const struct shard *shard)
+{
+	return __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) > 0 &&
+	       __atomic_load_n(&shard->priorities_hint, __ATOMIC_RELAXED) == 0;
+}
+
+/* It holds nothing, and something is there; or it holds one event, which it gives up. */
+static inline bool
+may_have_next(const struct builtin_port *port, const struct shard *shard, uint8_t last, bool burst)
 {
 	if (port->nb_held > 0)
 		return gives_up_one(port, &port->held[last]);
 	return !ring_seems_empty(&shard->rings[port->base.id]) ||
 	       !ring_seems_empty(shard->rings_out[shard->id]) ||
-	       __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED) > 0;
+	       (burst && rings_had_something(shard));
 }
 
 /* Of the ring whose turn it is, what can be handed out at once. */
@@ -81,12 +89,12 @@ is_for_long_way(const struct builtin_port *port)
  * @return nothing is in the lists, which comes first
  */
 static __rte_always_inline bool
-short_begin(struct builtin_port *port, struct shard **locked)
+short_begin(struct builtin_port *port, struct shard **locked, bool burst)
 {
 	struct shard *shard = port->own;
 	const uint8_t last = handed_last(port);
 
-	if (!may_have_next(port, shard, last) || !shard_trylock(shard))
+	if (!may_have_next(port, shard, last, burst) || !shard_trylock(shard))
 		return false;
 	*locked = shard;
 	if (port->nb_held > 0) {
@@ -118,7 +126,7 @@ take_few(struct builtin_port *port, struct shard **locked, struct rte_event *eve
 	uint16_t got;
 	bool was_own;
 
-	if (is_for_long_way(port) || !short_begin(port, locked))
+	if (is_for_long_way(port) || !short_begin(port, locked, false))
 		return 0;
 	shard_look_at_own(shard);
 	if (shard->nb_since_look >= EVENTS_PER_LOOK || !ring_of_turn_is_enough(shard, nb))
@@ -133,14 +141,14 @@ take_few(struct builtin_port *port, struct shard **locked, struct rte_event *eve
 	return short_end(port, shard, got);
 }
 
-/* As the long way does it: with so many, a look is due each time. */
+/* As the long way does it, looks included: with so many at a time one is due at each call, or nearly so. */
 static __rte_noinline uint16_t
 take_burst(struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
 {
 	struct shard *shard = port->own;
 	uint16_t got;
 
-	if (is_for_long_way(port) || has_flows_to_move(port) || !short_begin(port, locked))
+	if (is_for_long_way(port) || has_flows_to_move(port) || !short_begin(port, locked, true))
 		return 0;
 	look_at_rings(shard, nb);
 	/* What was seen just now may be the first of another priority. */
@@ -149,6 +157,7 @@ take_burst(struct builtin_port *port, struct shard **locked, struct rte_event *e
 	got = take_from_rings(shard, port, events, nb);
 	if (got == 0)
 		return 0;
+	port->nb_elsewhere = 0; /* that has passed nothing in the lists, as there is nothing */
 	note_lately(shard, events);
 	return short_end(port, shard, got);
 }

@@ -112,9 +112,12 @@ what_it_has_in_bursts(void **state)
 
 	send(8 * LATELY_PART);
 	nb = shard->nb_long;
-	for (unsigned int i = 0; i < LATELY_PART - 1; i++)
+	for (unsigned int i = 0; i < LATELY_PART - 1; i++) {
 		assert_int_equal(weir_sched_dequeue(st_port(OWNER), events, RTE_DIM(events)),
 			RTE_DIM(events));
+		for (unsigned int e = 0; e < RTE_DIM(events); e++)
+			st_release(OWNER, events[e]);
+	}
 	assert_int_equal(shard->nb_long, nb + LATELY_PART - 1);
 }
 
