@@ -334,16 +334,12 @@ static int
 run_em(const struct bench *bench, const struct bench_options *options)
 {
 	struct bench_report report;
-	bool wanted = false;
 
-	for (size_t i = 0; i < NB_CASES; i++) {
-		if (options->list)
-			printf("%s\n", cases[i].name);
-		wanted |= bench_wanted(options, cases[i].name);
-	}
-	if (options->list)
+	if (options->list) {
+		BENCH_LIST(cases);
 		return 0;
-	if (!wanted)
+	}
+	if (!BENCH_ANY_WANTED(options, cases))
 		return bench_no_case(bench, options);
 	if (bench_eal_start(options, MEGABYTES, 0) < 0)
 		return 1;

@@ -24,14 +24,27 @@ bench_wanted(const struct bench_options *options, const char *name)
 	return options->case_pattern == NULL || fnmatch(options->case_pattern, name, 0) == 0;
 }
 
+static const char *
+name_at(const char *const *first, size_t size, size_t i)
+{
+	return *(const char *const *)((uintptr_t)first + i * size);
+}
+
 bool
 bench_any_wanted(
 	const struct bench_options *options, const char *const *first, size_t size, size_t nb)
 {
 	for (size_t i = 0; i < nb; i++)
-		if (bench_wanted(options, *(const char *const *)((uintptr_t)first + i * size)))
+		if (bench_wanted(options, name_at(first, size, i)))
 			return true;
 	return false;
+}
+
+void
+bench_list(const char *const *first, size_t size, size_t nb)
+{
+	for (size_t i = 0; i < nb; i++)
+		printf("%s\n", name_at(first, size, i));
 }
 
 int

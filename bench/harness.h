@@ -148,6 +148,12 @@ bool bench_any_wanted(
 	bench_any_wanted(                                                                          \
 		options, &(cases)[0].name, sizeof((cases)[0]), sizeof(cases) / sizeof((cases)[0]))
 
+/* Print their names, for --list. Likewise. */
+void bench_list(const char *const *first, size_t size, size_t nb);
+
+#define BENCH_LIST(cases)                                                                          \
+	bench_list(&(cases)[0].name, sizeof((cases)[0]), sizeof(cases) / sizeof((cases)[0]))
+
 /** Say that the pattern matches no case. @return 2 */
 int bench_no_case(const struct bench *bench, const struct bench_options *options);
 

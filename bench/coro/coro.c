@@ -371,10 +371,8 @@ run_coro(const struct bench *bench, const struct bench_options *options)
 	struct bench_report report;
 
 	if (options->list) {
-		for (size_t i = 0; i < NB_CASES; i++)
-			printf("%s\n", cases[i].name);
-		for (size_t i = 0; i < NB_OTHERS; i++)
-			printf("%s\n", others[i].name);
+		BENCH_LIST(cases);
+		BENCH_LIST(others);
 		return 0;
 	}
 	if (!BENCH_ANY_WANTED(options, cases) && !BENCH_ANY_WANTED(options, others))

@@ -396,8 +396,7 @@ run_graph(const struct bench *bench, const struct bench_options *options)
 	struct bench_report report;
 
 	if (options->list) {
-		for (size_t i = 0; i < NB_CASES; i++)
-			printf("%s\n", cases[i].name);
+		BENCH_LIST(cases);
 		return 0;
 	}
 	if (!BENCH_ANY_WANTED(options, cases))

@@ -182,8 +182,7 @@ run_readout(const struct bench *bench, const struct bench_options *options)
 	int socket;
 
 	if (options->list) {
-		for (size_t i = 0; i < RTE_DIM(cases); i++)
-			printf("%s\n", cases[i].name);
+		BENCH_LIST(cases);
 		readout_copies_list();
 		readout_lookup_list();
 		readout_accessors_list();

@@ -174,8 +174,7 @@ compare(const struct bench_options *options, struct bench_report *report,
 void
 readout_lookup_list(void)
 {
-	for (size_t i = 0; i < RTE_DIM(cases); i++)
-		printf("%s\n", cases[i].name);
+	BENCH_LIST(cases);
 }
 
 bool

@@ -243,8 +243,7 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 	cpu_set_t allowed;
 
 	if (options->list) {
-		for (size_t i = 0; i < NB_CASES; i++)
-			printf("%s\n", cases[i].name);
+		BENCH_LIST(cases);
 		sched_open_list();
 		sched_scaling_list();
 		sched_uneven_list();

@@ -46,8 +46,7 @@ static const unsigned int nb_idle[] = {0, 2, 30};
 void
 sched_idle_list(void)
 {
-	for (size_t i = 0; i < NB_CASES; i++)
-		printf("%s\n", cases[i].name);
+	BENCH_LIST(cases);
 }
 
 bool

@@ -251,8 +251,7 @@ report_case(struct sched_turns *turns, size_t number)
 void
 sched_open_list(void)
 {
-	for (size_t i = 0; i < NB_CASES; i++)
-		printf("%s\n", cases[i].name);
+	BENCH_LIST(cases);
 }
 
 bool

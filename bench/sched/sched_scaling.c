@@ -32,8 +32,7 @@ static const enum sched_kind kinds[] = {SCHED_OURS, SCHED_APART, SCHED_DSW, SCHE
 void
 sched_scaling_list(void)
 {
-	for (size_t i = 0; i < NB_CASES; i++)
-		printf("%s\n", cases[i].name);
+	BENCH_LIST(cases);
 }
 
 bool

@@ -262,8 +262,8 @@ run_sim(const struct bench *bench, const struct bench_options *options)
 	struct bench_report report;
 	bool wanted = BENCH_ANY_WANTED(options, cases);
 
-	for (size_t i = 0; i < NB_CASES && options->list; i++)
-		printf("%s\n", cases[i].name);
+	if (options->list)
+		BENCH_LIST(cases);
 	for (size_t i = 0; i < sim_alone_nb_names; i++) {
 		if (options->list)
 			printf("%s\n", sim_alone_names[i]);

@@ -84,9 +84,9 @@ is_for_long_way(const struct builtin_port *port)
 }
 
 /*
- * Its shard is locked, what it holds is given up. @locked: is it?
+ * It gives up what it holds. @locked: its shard, if that was locked for it.
  *
- * @return nothing is in the lists, which comes first
+ * @return that is so, and nothing is in the lists, which would come first
  */
 static __rte_always_inline bool
 short_begin(struct builtin_port *port, struct shard **locked, bool burst)
