@@ -389,7 +389,7 @@ attack_moving(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[9 + RTE_DIM(attacks)] = {
+	struct CMUnitTest tests[8 + RTE_DIM(attacks)] = {
 		cmocka_unit_test_teardown(waits_for_who_enqueued, st_teardown),
 		cmocka_unit_test_teardown(waits_for_what_is_there, st_teardown),
 		cmocka_unit_test_teardown(is_given_up, st_teardown),
@@ -401,7 +401,7 @@ main(void)
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(attacks); i++)
-		tests[9 + i] = (struct CMUnitTest){.name = attacks[i].name,
+		tests[8 + i] = (struct CMUnitTest){.name = attacks[i].name,
 			.test_func = attack_moving,
 			.teardown_func = st_teardown,
 			.initial_state = (void *)(uintptr_t)&attacks[i]};
