@@ -6,7 +6,6 @@
  */
 
 #include <stdio.h>
-#include <string.h>
 
 #include "sched_bench.h"
 

@@ -208,8 +208,8 @@ part_of_any(const struct shard *shard, uint64_t word)
 static double
 part_of_lately(const struct shard *shard, uint32_t class)
 {
-	const uint32_t nb_long = __atomic_load_n(&shard->nb_long, __ATOMIC_RELAXED);
-	const uint32_t nb = RTE_MIN(nb_long / LATELY_PART, (uint32_t)LATELY);
+	const uint32_t nb_noted = __atomic_load_n(&shard->nb_noted, __ATOMIC_RELAXED);
+	const uint32_t nb = RTE_MIN(nb_noted / LATELY_PART, (uint32_t)LATELY);
 	uint32_t nb_of = 0;
 
 	for (uint32_t i = 0; i < nb; i++)

@@ -10,12 +10,12 @@
 static inline void
 note_lately(struct shard *shard, const struct rte_event *events)
 {
-	const uint32_t nb = shard->nb_long;
+	const uint32_t nb = shard->nb_noted;
 
 	if (nb % LATELY_PART == 0)
 		__atomic_store_n(&shard->lately[nb / LATELY_PART % LATELY],
 			(uint8_t)event_class(shard->builtin, events[0].event), __ATOMIC_RELAXED);
-	__atomic_store_n(&shard->nb_long, nb + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&shard->nb_noted, nb + 1, __ATOMIC_RELAXED);
 }
 
 /* By a port's thread, no lock is held: it found nothing. Is it to be compared with others? */

@@ -103,8 +103,8 @@ struct shard {
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
 	uint32_t nb_taken;                              /* events that it took; */
-	uint32_t nb_long;                               /* so often in a burst or the long way, */
-	uint8_t lately[LATELY]; /* classes of some of the last ones that it had so */
+	uint32_t nb_noted;                              /* so often was it noted what that was, */
+	uint8_t lately[LATELY]; /* classes of some of the last ones of these */
 
 	struct ring returned; /* lanes that its home port gave back, for who has the lock next */
 

@@ -370,5 +370,5 @@ shard_reset(struct shard *shard)
 	shard->is_busy = false;
 	shard->gave = 0;
 	shard->nb_since_look = 0;
-	shard->nb_long = shard->nb_stolen = 0;
+	shard->nb_noted = shard->nb_stolen = 0;
 }

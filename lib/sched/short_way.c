@@ -49,7 +49,10 @@ rings_had_something(const struct shard *shard)
 	       __atomic_load_n(&shard->priorities_hint, __ATOMIC_RELAXED) == 0;
 }
 
-/* It holds nothing, and something is there; or it holds one event, which it gives up. */
+/*
+ * It holds nothing, and something is there; or it holds one event, which it gives up. Of what only others sent to it single events go the long way,
+ * which each time looks for what else is due, as bursts do.
+ */
 static inline bool
 may_have_next(const struct builtin_port *port, const struct shard *shard, uint8_t last, bool burst)
 {
@@ -73,14 +76,6 @@ take_first_of_ring(
 		hand_out_if(shard, port, ring_peek(shard->turn, got), groups, &events[got]))
 		got++;
 	return got;
-}
-
-/* What only the long way does is due. */
-static inline bool
-is_for_long_way(const struct builtin_port *port)
-{
-	return port->nb_calls + 1 >= port->nb_calls_max || has_several_priorities(port->builtin) ||
-	       port->builtin->may_sleep;
 }
 
 /*
@@ -126,7 +121,7 @@ take_few(struct builtin_port *port, struct shard **locked, struct rte_event *eve
 	uint16_t got;
 	bool was_own;
 
-	if (is_for_long_way(port) || !short_begin(port, locked, false))
+	if (!short_begin(port, locked, false))
 		return 0;
 	shard_look_at_own(shard);
 	if (shard->nb_since_look >= EVENTS_PER_LOOK || !ring_of_turn_is_enough(shard, nb))
@@ -148,7 +143,7 @@ take_burst(struct builtin_port *port, struct shard **locked, struct rte_event *e
 	struct shard *shard = port->own;
 	uint16_t got;
 
-	if (is_for_long_way(port) || has_flows_to_move(port) || !short_begin(port, locked, true))
+	if (has_flows_to_move(port) || !short_begin(port, locked, true))
 		return 0;
 	look_at_rings(shard, nb);
 	/* What was seen just now may be the first of another priority. */
@@ -160,6 +155,14 @@ take_burst(struct builtin_port *port, struct shard **locked, struct rte_event *e
 	port->nb_elsewhere = 0; /* that has passed nothing in the lists, as there is nothing */
 	note_lately(shard, events);
 	return short_end(port, shard, got);
+}
+
+/* What only the long way does is due. */
+static inline bool
+is_for_long_way(const struct builtin_port *port)
+{
+	return port->nb_calls + 1 >= port->nb_calls_max || has_several_priorities(port->builtin) ||
+	       port->builtin->may_sleep;
 }
 
 /*
@@ -175,9 +178,10 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 	struct shard *locked = NULL;
 	uint16_t got = 0;
 
-	if (port->own != NULL && likely(owner_stays(port)))
-		got = nb > LITTLE ? take_burst(port, &locked, events, RTE_MIN(nb, port->nb_max))
-				  : take_few(port, &locked, events, RTE_MIN(nb, port->nb_max));
+	nb = RTE_MIN(nb, port->nb_max);
+	if (port->own != NULL && likely(owner_stays(port)) && !is_for_long_way(port))
+		got = nb > LITTLE ? take_burst(port, &locked, events, nb)
+				  : take_few(port, &locked, events, nb);
 	if (got == 0)
 		return dequeue_anywhere(port, locked, events, nb);
 	owner_count_turn(port, got);

@@ -272,7 +272,7 @@ take_from_rings(
 	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
 	struct builtin *builtin = shard->builtin;
-	/* Of a group that it serves only since shard_take() looked there may be ready what came before: that is first. */
+	/* Of a group that it serves only since shard_take() looked there may be ready what came before, if anything is: that is first. */
 	uint64_t groups = (shard->nb_ready > 0 ? port->groups : UINT64_MAX) &
 			  __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 	uint16_t got = 0;

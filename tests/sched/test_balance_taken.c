@@ -89,7 +89,7 @@ not_what_its_owner_has_often(void **state)
 	const uint32_t flow = flow_after(0, shard);
 	struct rte_event event = {.flow_id = flow & 0xfffff};
 
-	while (shard->nb_long < OFTEN * LATELY_PART) {
+	while (shard->nb_noted < OFTEN * LATELY_PART) {
 		st_new(OTHER, 0, flow, 0);
 		st_release(OWNER, st_get_one(OWNER));
 	}
@@ -111,14 +111,14 @@ what_it_has_in_bursts(void **state)
 	uint32_t nb;
 
 	send(8 * LATELY_PART);
-	nb = shard->nb_long;
+	nb = shard->nb_noted;
 	for (unsigned int i = 0; i < LATELY_PART - 1; i++) {
 		assert_int_equal(weir_sched_dequeue(st_port(OWNER), events, RTE_DIM(events)),
 			RTE_DIM(events));
 		for (unsigned int e = 0; e < RTE_DIM(events); e++)
 			st_release(OWNER, events[e]);
 	}
-	assert_int_equal(shard->nb_long, nb + LATELY_PART - 1);
+	assert_int_equal(shard->nb_noted, nb + LATELY_PART - 1);
 }
 
 /* It is not known what its owner has before that has come some times. */
@@ -140,7 +140,7 @@ of_others_then(void **state)
 
 	builtin->waiting |= 1u << other->id;
 	memset(shard->lately, event_class(builtin, event.event), LATELY);
-	shard->nb_long = LATELY * LATELY_PART;
+	shard->nb_noted = LATELY * LATELY_PART;
 	for (unsigned int n = 0; n < 2 * PERIODS + 1; n++) {
 		do_work(&builtin->ports[OTHER], 0, 1000, 0);
 		other->nb_stolen += HELPED;
