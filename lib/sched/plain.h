@@ -5,6 +5,7 @@
 /* Where a port's events go, and what most of them are like. */
 
 #include "held.h"
+#include "tell.h"
 
 /* Parallel events stay on their core, where idle ones find them; flows go where they belong. */
 static inline unsigned int

@@ -4,7 +4,7 @@
 
 /* What is done with a shard: by who has its lock, unless it says anybody. What is asked for with each event is inline. */
 
-#include "builtin.h"
+#include "tell.h"
 
 static inline bool
 shard_trylock(struct shard *shard)
