@@ -223,7 +223,7 @@ nb_rings_with_any(struct shard *shard)
 {
 	unsigned int nb = 0;
 
-	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
+	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
 		i = shard_ring_from(shard, i + 1))
 		nb += ring_count(&shard->rings[i]) > 0;
 	return nb;
@@ -236,7 +236,7 @@ part_of_rings(struct shard *shard, uint32_t class)
 	const uint32_t each = SAMPLE / RTE_MAX(nb_rings_with_any(shard), 1u);
 	double nb = 0, nb_of = 0;
 
-	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
+	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
 		i = shard_ring_from(shard, i + 1)) {
 		const struct ring *ring = &shard->rings[i];
 		const uint32_t count = ring_count(ring), most = RTE_MIN(count, each);

@@ -86,8 +86,8 @@ shard_fini(struct shard *shard)
 {
 	size_t slots = events_of(shard->builtin), nb = slots + 1;
 
-	for (unsigned int i = 0; shard->rings != NULL && i < shard->nb_rings; i++)
-		free_memory(shard->rings[i].slots, slots * sizeof(*shard->rings[i].slots));
+	if (shard->rings != NULL)
+		free_memory(shard->rings[0].slots, shard->nb_rings * slots * sizeof(struct rte_event));
 	free(shard->rings);
 	free(shard->returned.slots);
 	free_memory(shard->events, nb * sizeof(*shard->events));
@@ -98,18 +98,21 @@ shard_fini(struct shard *shard)
 static int
 rings_init(struct shard *shard)
 {
+	const size_t nb = events_of(shard->builtin);
+	struct rte_event *slots =
+		reserve_memory(shard->builtin, shard->nb_rings * nb * sizeof(*slots));
+
 	shard->rings = allocate(shard->nb_rings * sizeof(*shard->rings));
-	if (shard->rings == NULL)
+	if (slots == NULL || shard->rings == NULL) {
+		free_memory(slots, shard->nb_rings * nb * sizeof(*slots));
+		free(shard->rings);
+		shard->rings = NULL;
 		return -ENOMEM;
+	}
 	for (unsigned int i = 0; i < shard->nb_rings; i++) {
-		struct ring *ring = &shard->rings[i];
-
-		struct rte_event *slots =
-			reserve_memory(shard->builtin, events_of(shard->builtin) * sizeof(*slots));
-
-		if (slots == NULL)
-			return -ENOMEM;
-		ring_init(ring, slots, (uint32_t)events_of(shard->builtin));
+		ring_init(&shard->rings[i], &slots[i * nb], (uint32_t)nb);
+		shard->rings[i].level = (uint8_t)(i / shard->nb_senders);
+		shard->rings[i].sender = (uint8_t)(i % shard->nb_senders);
 	}
 	return 0;
 }
@@ -139,6 +142,43 @@ shards_fini(struct builtin *builtin)
 	builtin->shards = NULL;
 }
 
+/* What a ring's events are of, for queues of a priority; WEIR_SCHED_PRIORITY_BY_EVENT comes last. */
+static uint8_t
+level_of(const struct builtin *builtin, uint8_t priority)
+{
+	uint8_t level = 0;
+
+	while (builtin->priority_of[level] < RTE_MIN(priority, WEIR_SCHED_PRIORITIES))
+		level++;
+	return level;
+}
+
+/* Of all queues. */
+static void
+find_levels(struct builtin *builtin)
+{
+	const struct weir_sched *sched = builtin->sched;
+	uint32_t left = 0;
+
+	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
+		left |= 1u << RTE_MIN(sched->queues[queue].priority, WEIR_SCHED_PRIORITIES);
+	for (builtin->nb_levels = 0; left != 0; left &= left - 1)
+		builtin->priority_of[builtin->nb_levels++] = (uint8_t)__builtin_ctz(left);
+}
+
+/* Those of a sender. */
+static void
+find_rings(const struct builtin *builtin, unsigned int sender,
+	struct ring *rings[LEVELS_MAX][WEIR_SCHED_PORTS_MAX])
+{
+	for (unsigned int to = 0; to < builtin->nb_shards; to++) {
+		const struct shard *shard = &builtin->shards[to];
+
+		for (unsigned int level = 0; level < builtin->nb_levels; level++)
+			rings[level][to] = shard_ring(shard, level, sender);
+	}
+}
+
 /* One for each port that dequeues. */
 static int
 shards_init(struct builtin *builtin)
@@ -154,14 +194,14 @@ shards_init(struct builtin *builtin)
 	builtin->nb_shards = nb;
 	for (unsigned int i = 0; i < nb; i++) {
 		builtin->shards[i].builtin = builtin;
-		builtin->shards[i].id = i;
-		builtin->shards[i].nb_rings = nb_ports + nb;
+		builtin->shards[i].id = (uint8_t)i;
+		builtin->shards[i].nb_senders = (uint8_t)(nb_ports + nb);
+		builtin->shards[i].nb_rings = (uint16_t)(builtin->nb_levels * (nb_ports + nb));
 	}
 	for (unsigned int i = 0; i < nb && rc == 0; i++)
 		rc = shard_init(&builtin->shards[i]);
 	for (unsigned int i = 0; i < nb && rc == 0; i++)
-		for (unsigned int to = 0; to < nb; to++)
-			builtin->shards[i].rings_out[to] = &builtin->shards[to].rings[nb_ports + i];
+		find_rings(builtin, nb_ports + i, builtin->shards[i].rings_out);
 	if (rc < 0)
 		shards_fini(builtin);
 	return rc;
@@ -341,7 +381,8 @@ reset_ports(struct builtin *builtin)
 		port->balance = (struct port_balance){0};
 		builtin->nb_served[i] = 1;
 		if (port->own != NULL) {
-			port->own->home = port->own->owner = port->own->sender = i;
+			port->own->home = (uint16_t)i;
+			port->own->owner = port->own->sender = i;
 			shard_set_turn(port->own, &port->own->rings[0]);
 			builtin->senders |= (uint64_t)1 << i;
 			shard++;
@@ -349,9 +390,9 @@ reset_ports(struct builtin *builtin)
 		port->last_shard = port->unasked = port->unasked_for_higher = 0;
 		port->nb_calls = 0;
 		port->nb_calls_max = CALLS_PER_LOOK;
-		port->known = 0;
+		memset(port->known, 0, sizeof(port->known));
+		find_rings(builtin, i, port->rings);
 		for (unsigned int to = 0; to < builtin->nb_shards; to++) {
-			port->rings[to] = &builtin->shards[to].rings[i];
 			/* The first look does not tell who has not come since the one before. */
 			port->seen[to].polls_for_higher = builtin->shards[to].nb_polls - 1;
 			port->seen[to].compared = (struct compared){0};
@@ -394,6 +435,7 @@ builtin_start(struct weir_sched *sched)
 	builtin->gather_after = weir_base_ns_to_cycles(GATHER_NS);
 	builtin->fence_after = weir_base_ns_to_cycles(FENCE_AFTER_NS);
 	if (builtin->shards == NULL) {
+		find_levels(builtin);
 		rc = shards_init(builtin);
 		if (rc < 0)
 			return rc;
@@ -406,6 +448,7 @@ builtin_start(struct weir_sched *sched)
 		builtin->queues[queue] = (struct queue_info){.type = config->type,
 			.priority = config->priority,
 			.group = config->group,
+			.level = level_of(builtin, config->priority),
 			.state = QUEUE_UNUSED,
 			.is_fixed = config->type != WEIR_SCHED_TYPE_BY_EVENT &&
 				    config->priority != WEIR_SCHED_PRIORITY_BY_EVENT,

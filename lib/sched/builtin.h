@@ -48,6 +48,13 @@
 #include "sched_private.h"
 #include "weir_base_nodes.h"
 
+/*
+ * Senders, which are ports and shards, have a ring in a shard for each priority that queues have, so that what is urgent is not behind what
+ * is not; and one for what queues leave to their events.
+ */
+#define LEVELS_MAX  (WEIR_SCHED_PRIORITIES + 1)
+#define SENDERS_MAX (2 * WEIR_SCHED_PORTS_MAX)
+
 /* Numbers of list nodes and places begin at 1: memory that was never touched is an empty lane. */
 #define NONE 0
 
@@ -110,15 +117,16 @@ struct shard {
 	struct ring returned; /* lanes that its home port gave back, for who has the lock next */
 
 	/* What changes seldom, if ever: who looks at the shard reads this line each time, and who serves it, too. */
-	uint64_t used[2] __attribute__((aligned(64))); /* rings that ever got an event */
-	uint64_t groups;                               /* of queues that have flows here */
-	uint64_t all_groups;                           /* of all queues */
+	uint64_t groups __attribute__((aligned(64))); /* of queues that have flows here */
+	uint64_t all_groups;                          /* of all queues */
 	struct builtin *builtin;
-	struct ring *rings; /* nb_ports + nb_shards: in */
-	unsigned int nb_rings;
-	unsigned int id;
-	uint32_t home;  /* port that owns it if that comes */
+	struct ring *rings;   /* [level][nb_senders]: in */
+	uint16_t nb_rings;    /* of all levels */
+	uint16_t used_levels; /* of which there are rings that ever got an event */
+	uint8_t nb_senders, id;
+	uint16_t home;  /* port that owns it if that comes */
 	uint32_t owner; /* port that serves it; others read it */
+	uint64_t used[LEVELS_MAX * SENDERS_MAX / 64]; /* rings that ever got an event */
 	uint64_t
 		deserted_at; /* cycles: since when who adopted it has it, as its home port does not come; 0: that comes */
 	bool is_gathered; /* its flows may have gone elsewhere meanwhile */
@@ -130,7 +138,8 @@ struct shard {
 	uint32_t *next;
 	uint32_t free, nb_used; /* nodes given back; ever taken */
 	uint32_t nb_ready;
-	uint32_t nb_in_rings; /* when they were looked at last */
+	uint32_t nb_in_rings;          /* when they were looked at last, */
+	uint32_t of_level[LEVELS_MAX]; /* of each level */
 	struct ring *turn;    /* that is taken from, */
 	uint32_t turn_left;   /* so many more, before others have their turn */
 	bool turn_is_own;     /* its owner sent it to itself, or the shard did */
@@ -143,15 +152,15 @@ struct shard {
 	bool is_busy;           /* they give more often than they are looked at */
 	uint32_t nb_since_look; /* events taken */
 	uint32_t gave;          /* ring that gave something when they were looked at last */
-	uint64_t known;         /* shards that know of its rings there */
-	uint64_t sent_to;       /* shards whose rings got events that are not published yet */
-	uint32_t sent_priorities;
+	uint64_t known[LEVELS_MAX];    /* shards that know of its ring there */
+	uint64_t sent_to;       /* shards whose rings got events that are not published yet, */
+	uint32_t sent;          /* which are of these: sent_of() */
 	struct place *places;
 	uint32_t free_place, nb_places;
 	uint32_t nb_passed
 		[WEIR_SCHED_PRIORITIES]; /* events of higher priority since one of this was taken */
 	uint8_t last_group[WEIR_SCHED_PRIORITIES];    /* groups take turns */
-	struct ring *rings_out[WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
+	struct ring *rings_out[LEVELS_MAX][WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
 	/* Groups that have something ready of a priority. Others read it. */
 	uint64_t ready_groups[WEIR_SCHED_PRIORITIES] __attribute__((aligned(64)));
 	struct ready ready[WEIR_SCHED_PRIORITIES][WEIR_SCHED_GROUPS_MAX];
@@ -249,7 +258,7 @@ struct builtin_port {
 	unsigned int last_shard;    /* that it looked at */
 	unsigned int unasked;       /* shard that is looked at next although nobody told of it, */
 	uint64_t unasked_at;        /* cycles: not before */
-	uint64_t known;             /* shards that know of its rings there */
+	uint64_t known[LEVELS_MAX]; /* shards that know of its ring there */
 	uint64_t touched;           /* shards whose rings got events that are not published yet */
 	uint64_t groups;            /* that it served when it looked for what was ready */
 	uint32_t moves_seen; /* builtin->nb_moves when it looked for what was of higher priority */
@@ -273,9 +282,9 @@ struct builtin_port {
 	struct rte_event foreign[FOREIGN_MAX]; /* forwarded from HELD_FOREIGN; not put in yet */
 	struct held held[256] __attribute__((aligned(64)));
 	struct port_ending ending;
-	struct ring *rings[WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
+	struct ring *rings[LEVELS_MAX][WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
 	struct seen seen[WEIR_SCHED_PORTS_MAX];
-	uint8_t sent_priorities[WEIR_SCHED_PORTS_MAX]; /* by shard: of what is not published yet */
+	uint32_t sent[WEIR_SCHED_PORTS_MAX]; /* by shard, of what is not published yet: sent_of() */
 } __attribute__((aligned(64)));
 
 /*
@@ -293,6 +302,7 @@ struct queue_info {
 	uint8_t type;
 	uint8_t priority;
 	uint8_t group;
+	uint8_t level; /* of rings that its events go by */
 	uint8_t state;
 	bool is_fixed;      /* events have no types and priorities of their own */
 	struct lane *lanes; /* atomic, ordered: of each flow */
@@ -304,6 +314,8 @@ struct builtin {
 	struct builtin_port *ports; /* nb_ports */
 	struct shard *shards;
 	unsigned int nb_shards;
+	unsigned int nb_levels;
+	uint8_t priority_of[LEVELS_MAX]; /* a level; WEIR_SCHED_PRIORITIES: events have their own */
 	uint8_t (*shard_of)[NB_CLASSES]; /* [queue] */
 	uint8_t (*divided)
 		[NB_CLASSES];  /* [queue]: as they were divided, wherever they have gone to since */
@@ -381,6 +393,21 @@ event_type(const struct builtin *builtin, uint64_t word)
 	uint8_t type = builtin->queues[word_queue(word)].type;
 
 	return type == WEIR_SCHED_TYPE_BY_EVENT ? word_type(word) : type;
+}
+
+/* As it is remembered of what was sent until that is published: of which priorities it was, and by the rings of which levels it goes. */
+#define SENT_LEVELS WEIR_SCHED_PRIORITIES
+
+static inline uint32_t
+sent_of(uint8_t priority, uint8_t level)
+{
+	return 1u << priority | 1u << (SENT_LEVELS + level);
+}
+
+static inline uint32_t
+event_sent(const struct builtin *builtin, uint64_t word)
+{
+	return sent_of(event_priority(builtin, word), builtin->queues[word_queue(word)].level);
 }
 
 static inline uint32_t

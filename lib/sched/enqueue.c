@@ -17,7 +17,7 @@ put(struct builtin_port *port, struct rte_event event)
 	unsigned int shard = destination(port, event.event);
 
 	note_priority(port->builtin, event_priority(port->builtin, event.event));
-	ring_put(port->rings[shard], event);
+	ring_put(port->rings[port->builtin->queues[word_queue(event.event)].level][shard], event);
 	return shard;
 }
 
@@ -28,7 +28,7 @@ put_into_burst(struct builtin_port *port, struct rte_event event)
 	unsigned int shard = put(port, event);
 
 	port->touched |= (uint64_t)1 << shard;
-	port->sent_priorities[shard] |= (uint8_t)(1u << event_priority(port->builtin, event.event));
+	port->sent[shard] |= event_sent(port->builtin, event.event);
 }
 
 /* Into the ring to its shard; or into that itself, while its flow goes from one to another. */
@@ -48,13 +48,15 @@ struct tally {
 	uint16_t nb_new, nb_forwarded, nb_released;
 };
 
-/* Shards' rings got some of this priority, to be published. */
+/* Shards' rings got some of a plain queue, to be published. */
 static inline void
-touch(struct builtin_port *port, uint64_t shards, uint8_t priority)
+touch(struct builtin_port *port, uint64_t shards, const struct queue_info *queue)
 {
+	const uint32_t sent = sent_of(queue->priority, queue->level);
+
 	port->touched |= shards;
 	for (; shards != 0; shards &= shards - 1)
-		port->sent_priorities[__builtin_ctzll(shards)] |= (uint8_t)(1u << priority);
+		port->sent[__builtin_ctzll(shards)] |= sent;
 }
 
 /*
@@ -79,10 +81,10 @@ put_new(struct builtin_port *port, const struct rte_event *events, uint16_t nb, 
 	for (i = 0; i < nb && event_read_new(&events[i], id, &event); i++) {
 		const unsigned int shard = way_to(&way, event.event);
 
-		ring_put(port->rings[shard], event);
+		ring_put(way.rings[shard], event);
 		touched |= (uint64_t)1 << shard;
 	}
-	touch(port, touched, queue->priority);
+	touch(port, touched, queue);
 	port_set_credits(port, port->credits - i);
 	count(&port->nb_enqueued[id], i);
 	return i;
@@ -126,11 +128,11 @@ forward_alike(struct builtin_port *port, const struct rte_event *events, unsigne
 		} else {
 			const unsigned int shard = way_to(&way, event.event);
 
-			ring_put(port->rings[shard], event);
+			ring_put(way.rings[shard], event);
 			touched |= (uint64_t)1 << shard;
 		}
 	}
-	touch(port, touched, queue->priority);
+	touch(port, touched, queue);
 	count(&port->nb_enqueued[id], i);
 	return (uint16_t)i;
 }
@@ -372,7 +374,7 @@ enqueue_new(struct builtin_port *port, const struct rte_event *events)
 	if (port->credits <= 0 || !is_plain(queue, priorities) ||
 		!event_read_new(events, events->queue_id, &event))
 		return enqueue_burst(port, events, 1);
-	publish_one(port, put_plain(port, queue, event), 1u << queue->priority);
+	send_plain(port, queue, event);
 	count_into_queue(port, event);
 	port_set_credits(port, port->credits - 1);
 	count(&port->counts.nb_new, 1);
@@ -395,7 +397,7 @@ enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
 	if (held->kind == HELD_ORDERED)
 		complete(port, held, event);
 	else
-		publish_one(port, put_plain(port, queue, event), 1u << queue->priority);
+		send_plain(port, queue, event);
 	count_into_queue(port, event);
 	if (held->kind == HELD_ATOMIC)
 		give_back(port, held);

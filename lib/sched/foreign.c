@@ -85,13 +85,14 @@ nb_up_to_last(const struct builtin *builtin, const struct ring *ring, const stru
 static void
 drain_flows(struct shard *shard, const struct flows *flows)
 {
-	uint64_t left =
-		__atomic_load_n(&shard->used[0], __ATOMIC_RELAXED) & shard->builtin->senders;
-
 	shard_take_back(shard, false);
-	for (; left != 0; left &= left - 1) {
-		struct ring *ring = &shard->rings[__builtin_ctzll(left)];
+	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
+		i = shard_ring_from(shard, i + 1)) {
+		struct ring *ring = &shard->rings[i];
 
+		if (ring->sender >= WEIR_SCHED_PORTS_MAX ||
+			(shard->builtin->senders >> ring->sender & 1) == 0)
+			continue;
 		shard_look_at_ring(shard, ring);
 		shard_drain_ring(shard, ring, nb_up_to_last(shard->builtin, ring, flows));
 	}

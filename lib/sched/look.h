@@ -21,12 +21,22 @@ uint16_t dequeue_anywhere(
 uint16_t steal(struct builtin_port *port, struct shard *shard, struct rte_event *events,
 	uint16_t nb, uint32_t priorities, enum help help);
 
+/* Those of a sender. */
+static inline bool
+rings_of_seem_empty(const struct shard *shard, unsigned int sender)
+{
+	for (uint32_t left = shard_levels(shard); left != 0; left &= left - 1)
+		if (!ring_seems_empty(shard_ring(shard, (unsigned int)__builtin_ctz(left), sender)))
+			return false;
+	return true;
+}
+
 static inline bool
 rings_seem_empty(const struct shard *shard)
 {
 	if (!ring_seems_empty(&shard->returned))
 		return false;
-	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
+	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
 		i = shard_ring_from(shard, i + 1))
 		if (!ring_seems_empty(&shard->rings[i]))
 			return false;

@@ -57,12 +57,14 @@ owner_note_queue(struct builtin *builtin, uint8_t queue)
 	}
 }
 
+/* Those of a sender, or of all. */
 static bool
-rings_are_empty(const struct shard *shard)
+rings_are_empty(const struct shard *shard, uint32_t sender)
 {
-	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
+	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
 		i = shard_ring_from(shard, i + 1))
-		if (!ring_is_empty(&shard->rings[i]))
+		if ((sender == NO_SENDER || shard->rings[i].sender == sender) &&
+			!ring_is_empty(&shard->rings[i]))
 			return false;
 	return true;
 }
@@ -74,8 +76,7 @@ owner_empty_rings(struct builtin *builtin, uint32_t sender)
 	for (unsigned int i = 0; i < builtin->nb_shards; i++) {
 		struct shard *shard = &builtin->shards[i];
 
-		if (sender != NO_SENDER ? ring_is_empty(&shard->rings[sender])
-					: rings_are_empty(shard))
+		if (rings_are_empty(shard, sender))
 			continue;
 		shard_lock(shard);
 		shard_drain_rings(shard);

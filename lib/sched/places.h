@@ -53,9 +53,9 @@ place_send(struct shard *shard, const struct place *place)
 	const struct rte_event event = event_load(&place->event);
 	const unsigned int to = event_shard(builtin, event.event);
 
-	ring_put(shard->rings_out[to], event);
+	ring_put(shard->rings_out[builtin->queues[word_queue(event.event)].level][to], event);
 	shard->sent_to |= (uint64_t)1 << to;
-	shard->sent_priorities |= 1u << event_priority(builtin, event.event);
+	shard->sent |= event_sent(builtin, event.event);
 }
 
 /* The first one of its flow is complete. */

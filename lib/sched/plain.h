@@ -16,11 +16,20 @@ destination(const struct builtin_port *port, uint64_t word)
 	return event_shard(port->builtin, word);
 }
 
+/* What was put into a ring of this level. */
 static inline void
-publish_one(struct builtin_port *port, unsigned int shard, uint32_t priorities)
+publish_level(struct builtin_port *port, unsigned int shard, unsigned int level)
 {
-	shard_know(port->builtin, shard, port->base.id, &port->known);
-	ring_publish(port->rings[shard]);
+	struct ring *ring = port->rings[level][shard];
+
+	shard_know(port->builtin, shard, ring, &port->known[level]);
+	ring_publish(ring);
+}
+
+/* What was published, of these priorities. */
+static inline void
+tell(struct builtin_port *port, unsigned int shard, uint32_t priorities)
+{
 	tell_waiting(port->builtin, shard);
 	if (tells_priorities(port->builtin) || port->builtin->may_sleep)
 		announce(port->builtin, shard, priorities);
@@ -31,10 +40,13 @@ static inline void
 publish(struct builtin_port *port)
 {
 	for (; port->touched != 0; port->touched &= port->touched - 1) {
-		unsigned int shard = (unsigned int)__builtin_ctzll(port->touched);
+		const unsigned int shard = (unsigned int)__builtin_ctzll(port->touched);
+		const uint32_t sent = port->sent[shard];
 
-		publish_one(port, shard, port->sent_priorities[shard]);
-		port->sent_priorities[shard] = 0;
+		for (uint32_t left = sent >> SENT_LEVELS; left != 0; left &= left - 1)
+			publish_level(port, shard, (unsigned int)__builtin_ctz(left));
+		tell(port, shard, sent & UINT8_MAX);
+		port->sent[shard] = 0;
 	}
 }
 
@@ -49,9 +61,9 @@ is_plain(const struct queue_info *queue, uint32_t priorities)
 	       (priorities >> queue->priority & 1) != 0;
 }
 
-/* As put(). */
-static __rte_always_inline unsigned int
-put_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_event event)
+/* As put(); it can be seen there. */
+static __rte_always_inline void
+send_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_event event)
 {
 	const struct builtin *builtin = port->builtin;
 	unsigned int shard = port->own_id;
@@ -59,24 +71,27 @@ put_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_
 	if (port->own == NULL || queue->type != RTE_SCHED_TYPE_PARALLEL)
 		shard = queue->shard_of[flow_class(
 			builtin, word_flow(event.event) & builtin->flow_mask)];
-	ring_put(port->rings[shard], event);
-	return shard;
+	ring_put(port->rings[queue->level][shard], event);
+	publish_level(port, shard, queue->level);
+	tell(port, shard, 1u << queue->priority);
 }
 
 /* Where a plain queue's events go, as put_plain() has it. */
 struct way {
 	const uint8_t *shard_of; /* by class */
+	struct ring **rings;     /* by shard */
 	uint32_t flow_mask, class_bits, class_mask;
 };
 
 static __rte_always_inline struct way
-way_of(const struct builtin_port *port, const struct queue_info *queue)
+way_of(struct builtin_port *port, const struct queue_info *queue)
 {
 	const struct builtin *builtin = port->builtin;
 	const bool stays = port->own != NULL && queue->type == RTE_SCHED_TYPE_PARALLEL;
 
 	return (struct way){
 		.shard_of = stays ? &port->own_id : queue->shard_of,
+		.rings = port->rings[queue->level],
 		.flow_mask = builtin->flow_mask,
 		.class_bits = builtin->class_bits,
 		.class_mask = stays ? 0 : builtin->class_mask,

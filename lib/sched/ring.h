@@ -29,6 +29,7 @@ struct ring {
 	uint32_t head __attribute__((aligned(64))); /* by the consumer: taken up to here */
 	uint32_t seen; /* the consumer's own: the tail when it looked last */
 	uint32_t consumer_mask;
+	uint8_t level, sender; /* of a shard's rings: which one it is */
 	const struct rte_event *consumer_slots;
 };
 
@@ -53,6 +54,13 @@ static inline void
 ring_publish(struct ring *ring)
 {
 	__atomic_store_n(&ring->tail, ring->fill, __ATOMIC_RELEASE);
+}
+
+/* By the producer: all that was put. */
+static inline bool
+ring_is_published(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) == ring->fill;
 }
 
 /* By the consumer: look at the tail. @return how many more there are than when it looked last */

@@ -30,21 +30,32 @@ shard_wait(struct shard *shard)
 	} while (!shard_trylock(shard));
 }
 
+/* Of what this shard sent, if it sent any there. */
+static void
+publish_sent_to(struct shard *shard, unsigned int to, unsigned int level)
+{
+	struct ring *ring = shard->rings_out[level][to];
+
+	if (ring_is_published(ring))
+		return;
+	shard_know(shard->builtin, to, ring, &shard->known[level]);
+	ring_publish(ring);
+	if (to == shard->id)
+		shard_count_in(shard, ring, ring_look(ring));
+}
+
 /* What this shard sent can be seen by those it was sent to. */
 static void
 publish_sent(struct shard *shard)
 {
 	for (; shard->sent_to != 0; shard->sent_to &= shard->sent_to - 1) {
-		unsigned int to = (unsigned int)__builtin_ctzll(shard->sent_to);
+		const unsigned int to = (unsigned int)__builtin_ctzll(shard->sent_to);
 
-		shard_know(shard->builtin, to, shard->builtin->sched->config.nb_ports + shard->id,
-			&shard->known);
-		ring_publish(shard->rings_out[to]);
-		if (to == shard->id)
-			shard->nb_in_rings += ring_look(shard->rings_out[to]);
-		announce(shard->builtin, to, shard->sent_priorities);
+		for (uint32_t left = shard->sent >> SENT_LEVELS; left != 0; left &= left - 1)
+			publish_sent_to(shard, to, (unsigned int)__builtin_ctz(left));
+		announce(shard->builtin, to, shard->sent & UINT8_MAX);
 	}
-	shard->sent_priorities = 0;
+	shard->sent = 0;
 }
 
 /* Another power of two? A line that is written with each event is expensive to write where others look at it. */
@@ -144,7 +155,7 @@ shard_look_at_ring(struct shard *shard, struct ring *ring)
 	if (more > 0) {
 		/* To ask for several lines at a time takes little more than for one. */
 		ring_prefetch_events(ring, 0, PREFETCH_MAX);
-		shard->nb_in_rings += more;
+		shard_count_in(shard, ring, more);
 	}
 	return more;
 }
@@ -155,7 +166,7 @@ look_at_rings_below(struct shard *shard, uint32_t enough)
 {
 	uint32_t more = 0;
 
-	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
+	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
 		i = shard_ring_from(shard, i + 1)) {
 		struct ring *ring = &shard->rings[i];
 		uint32_t nb = enough;
@@ -200,13 +211,13 @@ shard_drain_ring(struct shard *shard, struct ring *ring, uint32_t most)
 	for (uint32_t e = 0; e < nb; e++)
 		shard_arrive(shard, ring_peek(ring, e));
 	ring_take(ring, nb);
-	shard->nb_in_rings -= nb;
+	shard_count_in(shard, ring, -nb);
 }
 
 void
 shard_drain(struct shard *shard, uint32_t most)
 {
-	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX && shard->nb_in_rings > 0;
+	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings && shard->nb_in_rings > 0;
 		i = shard_ring_from(shard, i + 1))
 		shard_drain_ring(shard, &shard->rings[i], most);
 	/* At once: those whom it is not for would wait for the lock in vain. */
@@ -219,7 +230,7 @@ shard_next_turn(struct shard *shard)
 {
 	unsigned int next = shard_ring_from(shard, (unsigned int)(shard->turn - shard->rings) + 1);
 
-	if (next == RINGS_MAX)
+	if (next == shard->nb_rings)
 		next = shard_ring_from(shard, 0);
 	shard_set_turn(shard, &shard->rings[next]);
 }
@@ -362,7 +373,10 @@ shard_reset(struct shard *shard)
 	shard->being_taken = 0;
 	shard->next_of_owner = NONE;
 	ring_init(&shard->returned, shard->returned.slots, RETURNED_MAX);
-	shard->known = shard->used[0] = shard->used[1] = 0;
+	memset(shard->known, 0, sizeof(shard->known));
+	memset(shard->used, 0, sizeof(shard->used));
+	shard->used_levels = 0;
+	memset(shard->of_level, 0, sizeof(shard->of_level));
 	shard->groups = 0;
 	shard->deserted_at = 0;
 	shard->is_gathered = false;

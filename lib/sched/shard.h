@@ -134,11 +134,38 @@ shard_waiting(const struct shard *shard)
 	return shard->nb_ready + shard->nb_in_rings + (shard->next_of_owner != NONE);
 }
 
+/* As bits: of others there has never been an event. */
+static inline uint32_t
+shard_levels(const struct shard *shard)
+{
+	return __atomic_load_n(&shard->used_levels, __ATOMIC_RELAXED);
+}
+
+static inline struct ring *
+shard_ring(const struct shard *shard, unsigned int level, unsigned int sender)
+{
+	return &shard->rings[level * shard->nb_senders + sender];
+}
+
+/* So many more are known to be in a ring, or less. */
+static inline void
+shard_count_in(struct shard *shard, const struct ring *ring, uint32_t nb)
+{
+	shard->nb_in_rings += nb;
+	shard->of_level[ring->level] += nb;
+}
+
 /* What its owner sent to itself costs nothing to look at. */
 static inline void
 shard_look_at_own(struct shard *shard)
 {
-	shard->nb_in_rings += ring_look(&shard->rings[shard_owner(shard)]);
+	const unsigned int owner = shard_owner(shard);
+
+	for (uint32_t left = shard_levels(shard); left != 0; left &= left - 1) {
+		struct ring *ring = shard_ring(shard, (unsigned int)__builtin_ctz(left), owner);
+
+		shard_count_in(shard, ring, ring_look(ring));
+	}
 }
 
 /* A ring may give so many before others have their turn. */
@@ -150,11 +177,18 @@ shard_look_at_own(struct shard *shard)
  */
 #define EVENTS_PER_OWN_TURN 64
 
+/* Its number as a sender. */
+static inline unsigned int
+shard_sender(const struct shard *shard)
+{
+	return shard->builtin->sched->config.nb_ports + shard->id;
+}
+
 /* What its owner sent to itself, or the shard did? */
 static inline bool
 shard_is_own_ring(const struct shard *shard, const struct ring *ring)
 {
-	return ring == &shard->rings[shard_owner(shard)] || ring == shard->rings_out[shard->id];
+	return ring->sender == shard_owner(shard) || ring->sender == shard_sender(shard);
 }
 
 /* It is the turn of this ring. */
@@ -179,20 +213,18 @@ shard_turn(const struct shard *shard)
 /* More than a port can hold: what it returns always has room. */
 #define RETURNED_MAX 256
 
-#define RINGS_MAX (2 * WEIR_SCHED_PORTS_MAX)
-
-/* Of rings that nobody ever used there is nothing to look at. The first one from @from on that was; RINGS_MAX: none. */
+/* Of rings that nobody ever used there is nothing to look at. The first one from @from on that was; nb_rings: none. */
 static inline unsigned int
 shard_ring_from(const struct shard *shard, unsigned int from)
 {
-	for (; from < RINGS_MAX; from = (from | 63) + 1) {
+	for (; from < shard->nb_rings; from = (from | 63) + 1) {
 		uint64_t left =
 			__atomic_load_n(&shard->used[from / 64], __ATOMIC_RELAXED) >> from % 64;
 
 		if (left != 0)
 			return from + (unsigned int)__builtin_ctzll(left);
 	}
-	return RINGS_MAX;
+	return shard->nb_rings;
 }
 
 /* shard.c: the next ring that was ever used has its turn */
@@ -205,7 +237,7 @@ shard_took(struct shard *shard, uint32_t nb)
 	if (nb > 0) {
 		shard->turn_left -= nb;
 		ring_take(shard->turn, nb);
-		shard->nb_in_rings -= nb;
+		shard_count_in(shard, shard->turn, -nb);
 	}
 	if (shard->turn_left == 0 || ring_count(shard->turn) == 0)
 		shard_next_turn(shard);
@@ -218,8 +250,16 @@ shard_took(struct shard *shard, uint32_t nb)
 static inline uint32_t
 shard_nb_of_others(const struct shard *shard)
 {
-	return shard->nb_in_rings - ring_count(&shard->rings[shard_owner(shard)]) -
-	       ring_count(shard->rings_out[shard->id]);
+	const unsigned int owner = shard_owner(shard), sender = shard_sender(shard);
+	uint32_t nb = shard->nb_in_rings;
+
+	for (uint32_t left = shard_levels(shard); left != 0; left &= left - 1) {
+		const unsigned int level = (unsigned int)__builtin_ctz(left);
+
+		nb -= ring_count(shard_ring(shard, level, owner)) +
+		      ring_count(shard_ring(shard, level, sender));
+	}
+	return nb;
 }
 
 /* What is left of a line that its sender goes on writing to would have to be fetched once more. */

@@ -58,8 +58,8 @@ may_have_next(const struct builtin_port *port, const struct shard *shard, uint8_
 {
 	if (port->nb_held > 0)
 		return gives_up_one(port, &port->held[last]);
-	return !ring_seems_empty(&shard->rings[port->base.id]) ||
-	       !ring_seems_empty(shard->rings_out[shard->id]) ||
+	return !rings_of_seem_empty(shard, port->base.id) ||
+	       !rings_of_seem_empty(shard, shard_sender(shard)) ||
 	       (burst && rings_had_something(shard));
 }
 

@@ -24,7 +24,7 @@ has_something(const struct shard *shard, uint64_t groups)
 		(seem_ready(shard, groups) != 0 ||
 			__atomic_load_n(&shard->next_hint, __ATOMIC_RELAXED) != 0))
 		return true;
-	for (unsigned int i = shard_ring_from(shard, 0); i < RINGS_MAX;
+	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
 		i = shard_ring_from(shard, i + 1))
 		if (!ring_seems_empty(&shard->rings[i]))
 			return true;

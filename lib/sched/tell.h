@@ -8,13 +8,16 @@
 
 /* Before something is published in a ring for the first time. @known: the sender's */
 static inline void
-shard_know(struct builtin *builtin, unsigned int shard, unsigned int ring, uint64_t *known)
+shard_know(struct builtin *builtin, unsigned int to, const struct ring *ring, uint64_t *known)
 {
-	if (likely((*known >> shard & 1) != 0))
+	struct shard *shard = &builtin->shards[to];
+	const unsigned int i = (unsigned int)(ring - shard->rings);
+
+	if (likely((*known >> to & 1) != 0))
 		return;
-	__atomic_fetch_or(&builtin->shards[shard].used[ring / 64], (uint64_t)1 << ring % 64,
-		__ATOMIC_RELAXED);
-	*known |= (uint64_t)1 << shard;
+	__atomic_fetch_or(&shard->used[i / 64], (uint64_t)1 << i % 64, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&shard->used_levels, (uint16_t)(1u << ring->level), __ATOMIC_RELAXED);
+	*known |= (uint64_t)1 << to;
 }
 
 /* There is something in a shard: who has nothing to do finds it. The word changes seldom. */

@@ -186,7 +186,7 @@ past_ring(unsigned int nb, unsigned int at, unsigned int nb_left)
 
 	make(true);
 	builtin = st_sched->own;
-	ring = ((struct builtin_port *)st_port(HELPER))->rings[builtin->ports[OWNER].home->id];
+	ring = ((struct builtin_port *)st_port(HELPER))->rings[0][builtin->ports[OWNER].home->id];
 	if (!hold(&event, 1, 0))
 		return give_up(&event, 1, NULL, 0);
 	send_new(nb, at);
