@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "fence.h"
+#include "level.h"
 #include "move.h"
 #include "owner.h"
 #include "places.h"
@@ -87,7 +88,8 @@ shard_fini(struct shard *shard)
 	size_t slots = events_of(shard->builtin), nb = slots + 1;
 
 	if (shard->rings != NULL)
-		free_memory(shard->rings[0].slots, shard->nb_rings * slots * sizeof(struct rte_event));
+		free_memory(
+			shard->rings[0].slots, shard->nb_rings * slots * sizeof(struct rte_event));
 	free(shard->rings);
 	free(shard->returned.slots);
 	free_memory(shard->events, nb * sizeof(*shard->events));
@@ -142,30 +144,6 @@ shards_fini(struct builtin *builtin)
 	builtin->shards = NULL;
 }
 
-/* What a ring's events are of, for queues of a priority; WEIR_SCHED_PRIORITY_BY_EVENT comes last. */
-static uint8_t
-level_of(const struct builtin *builtin, uint8_t priority)
-{
-	uint8_t level = 0;
-
-	while (builtin->priority_of[level] < RTE_MIN(priority, WEIR_SCHED_PRIORITIES))
-		level++;
-	return level;
-}
-
-/* Of all queues. */
-static void
-find_levels(struct builtin *builtin)
-{
-	const struct weir_sched *sched = builtin->sched;
-	uint32_t left = 0;
-
-	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
-		left |= 1u << RTE_MIN(sched->queues[queue].priority, WEIR_SCHED_PRIORITIES);
-	for (builtin->nb_levels = 0; left != 0; left &= left - 1)
-		builtin->priority_of[builtin->nb_levels++] = (uint8_t)__builtin_ctz(left);
-}
-
 /* Those of a sender. */
 static void
 find_rings(const struct builtin *builtin, unsigned int sender,
@@ -194,7 +172,8 @@ shards_init(struct builtin *builtin)
 	builtin->nb_shards = nb;
 	for (unsigned int i = 0; i < nb; i++) {
 		builtin->shards[i].builtin = builtin;
-		builtin->shards[i].id = (uint8_t)i;
+		builtin->shards[i].id = (uint16_t)i;
+		builtin->shards[i].sender_id = (uint8_t)(nb_ports + i);
 		builtin->shards[i].nb_senders = (uint8_t)(nb_ports + nb);
 		builtin->shards[i].nb_rings = (uint16_t)(builtin->nb_levels * (nb_ports + nb));
 	}
@@ -235,12 +214,15 @@ divide_flows(struct builtin *builtin, unsigned int queue)
 bool
 queue_use(struct builtin *builtin, uint8_t queue)
 {
-	uint8_t *state = &builtin->queues[queue].state, unused = QUEUE_UNUSED;
+	struct queue_info *info = &builtin->queues[queue];
+	uint8_t *state = &info->state, unused = QUEUE_UNUSED;
 
+	if (__atomic_load_n(state, __ATOMIC_ACQUIRE) == QUEUE_NONE)
+		return false;
+	/* Whoever does so finds the same one. */
+	__atomic_store_n(&info->level, level_use(builtin, info->priority), __ATOMIC_RELAXED);
 	while (!__atomic_compare_exchange_n(
 		state, &unused, QUEUE_USED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-		if (unused == QUEUE_NONE)
-			return false;
 		if (unused == QUEUE_USED)
 			return true;
 		unused = QUEUE_UNUSED;
@@ -413,6 +395,7 @@ reset_ports(struct builtin *builtin)
 	credit_reset(builtin);
 	credit_reset_reserved(builtin);
 	builtin->priorities_used = 0;
+	builtin->levels = 0;
 	builtin->announced = 0;
 	move_reset(builtin);
 }
@@ -435,7 +418,7 @@ builtin_start(struct weir_sched *sched)
 	builtin->gather_after = weir_base_ns_to_cycles(GATHER_NS);
 	builtin->fence_after = weir_base_ns_to_cycles(FENCE_AFTER_NS);
 	if (builtin->shards == NULL) {
-		find_levels(builtin);
+		builtin->nb_levels = levels_of_queues(sched);
 		rc = shards_init(builtin);
 		if (rc < 0)
 			return rc;
@@ -448,7 +431,6 @@ builtin_start(struct weir_sched *sched)
 		builtin->queues[queue] = (struct queue_info){.type = config->type,
 			.priority = config->priority,
 			.group = config->group,
-			.level = level_of(builtin, config->priority),
 			.state = QUEUE_UNUSED,
 			.is_fixed = config->type != WEIR_SCHED_TYPE_BY_EVENT &&
 				    config->priority != WEIR_SCHED_PRIORITY_BY_EVENT,

@@ -50,7 +50,7 @@
 
 /*
  * Senders, which are ports and shards, have a ring in a shard for each priority that queues have, so that what is urgent is not behind what
- * is not; and one for what queues leave to their events.
+ * is not; and one for what queues leave to their events. These levels are numbered as they come into use: mostly there is only the first one.
  */
 #define LEVELS_MAX  (WEIR_SCHED_PRIORITIES + 1)
 #define SENDERS_MAX (2 * WEIR_SCHED_PORTS_MAX)
@@ -120,12 +120,12 @@ struct shard {
 	uint64_t groups __attribute__((aligned(64))); /* of queues that have flows here */
 	uint64_t all_groups;                          /* of all queues */
 	struct builtin *builtin;
-	struct ring *rings;   /* [level][nb_senders]: in */
-	uint16_t nb_rings;    /* of all levels */
-	uint16_t used_levels; /* of which there are rings that ever got an event */
-	uint8_t nb_senders, id;
-	uint16_t home;  /* port that owns it if that comes */
-	uint32_t owner; /* port that serves it; others read it */
+	struct ring *rings; /* [level][nb_senders]: in */
+	uint16_t nb_rings;  /* of all levels */
+	uint8_t nb_senders, sender_id;
+	uint16_t id;
+	uint16_t home;                                /* port that owns it if that comes */
+	uint32_t owner;                               /* port that serves it; others read it */
 	uint64_t used[LEVELS_MAX * SENDERS_MAX / 64]; /* rings that ever got an event */
 	uint64_t
 		deserted_at; /* cycles: since when who adopted it has it, as its home port does not come; 0: that comes */
@@ -138,28 +138,27 @@ struct shard {
 	uint32_t *next;
 	uint32_t free, nb_used; /* nodes given back; ever taken */
 	uint32_t nb_ready;
-	uint32_t nb_in_rings;          /* when they were looked at last, */
-	uint32_t of_level[LEVELS_MAX]; /* of each level */
+	uint32_t nb_in_rings; /* when they were looked at last */
 	struct ring *turn;    /* that is taken from, */
 	uint32_t turn_left;   /* so many more, before others have their turn */
 	bool turn_is_own;     /* its owner sent it to itself, or the shard did */
 	uint32_t ready_priorities;
-	uint32_t next_of_owner; /* event of the flow that the owner had last: in its cache */
-	uint32_t nb_next;       /* events that it got so, in a row */
-	uint64_t now;           /* cycles: when the clock was read last */
-	uint64_t look_at;       /* cycles: not before */
-	uint64_t found_at;      /* cycles: when the rings gave something */
-	bool is_busy;           /* they give more often than they are looked at */
-	uint32_t nb_since_look; /* events taken */
-	uint32_t gave;          /* ring that gave something when they were looked at last */
-	uint64_t known[LEVELS_MAX];    /* shards that know of its ring there */
-	uint64_t sent_to;       /* shards whose rings got events that are not published yet, */
-	uint32_t sent;          /* which are of these: sent_of() */
+	uint32_t next_of_owner;     /* event of the flow that the owner had last: in its cache */
+	uint32_t nb_next;           /* events that it got so, in a row */
+	uint64_t now;               /* cycles: when the clock was read last */
+	uint64_t look_at;           /* cycles: not before */
+	uint64_t found_at;          /* cycles: when the rings gave something */
+	bool is_busy;               /* they give more often than they are looked at */
+	uint32_t nb_since_look;     /* events taken */
+	uint32_t gave;              /* ring that gave something when they were looked at last */
+	uint64_t known[LEVELS_MAX]; /* shards that know of its ring there */
+	uint64_t sent_to;           /* shards whose rings got events that are not published yet, */
+	uint32_t sent;              /* which are of these: sent_of() */
 	struct place *places;
 	uint32_t free_place, nb_places;
 	uint32_t nb_passed
 		[WEIR_SCHED_PRIORITIES]; /* events of higher priority since one of this was taken */
-	uint8_t last_group[WEIR_SCHED_PRIORITIES];    /* groups take turns */
+	uint8_t last_group[WEIR_SCHED_PRIORITIES];                /* groups take turns */
 	struct ring *rings_out[LEVELS_MAX][WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
 	/* Groups that have something ready of a priority. Others read it. */
 	uint64_t ready_groups[WEIR_SCHED_PRIORITIES] __attribute__((aligned(64)));
@@ -314,8 +313,8 @@ struct builtin {
 	struct builtin_port *ports; /* nb_ports */
 	struct shard *shards;
 	unsigned int nb_shards;
-	unsigned int nb_levels;
-	uint8_t priority_of[LEVELS_MAX]; /* a level; WEIR_SCHED_PRIORITIES: events have their own */
+	unsigned int nb_levels;          /* that may come into use */
+	uint64_t levels;                 /* that did: level.c */
 	uint8_t (*shard_of)[NB_CLASSES]; /* [queue] */
 	uint8_t (*divided)
 		[NB_CLASSES];  /* [queue]: as they were divided, wherever they have gone to since */
@@ -335,9 +334,10 @@ struct builtin {
 	uint8_t nb_served[WEIR_SCHED_PORTS_MAX]; /* by port: shards, about so */
 	uint64_t
 		slack; /* cycles that a shard's owner has for what is of higher priority than others' */
-	uint64_t senders;         /* ports that may be a shard's */
-	uint32_t priorities_used; /* ever, since it was started */
-	uint32_t move;            /* which flows are to go to another shard: move.c */
+	uint64_t senders; /* ports that may be a shard's */
+	uint32_t
+		priorities_used; /* ever, since it was started; and one more bit for several levels */
+	uint32_t move;           /* which flows are to go to another shard: move.c */
 	bool may_move;
 	bool may_fence;
 	uint64_t askable;         /* ports that have to answer */

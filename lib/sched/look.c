@@ -71,6 +71,20 @@ priority_use(struct builtin *builtin, uint8_t priority)
 		&builtin->announced, UINT64_MAX >> (64 - builtin->nb_shards), __ATOMIC_SEQ_CST);
 }
 
+/* What it sent to itself. */
+static inline bool
+own_rings_seem_empty(const struct builtin_port *port)
+{
+	const struct shard *shard = port->own;
+	unsigned int level = 0, nb = 1;
+
+	if (has_several_priorities(port->builtin))
+		nb = nb_levels_used(port->builtin);
+	while (level < nb && ring_seems_empty(shard_ring(shard, level, port->base.id)))
+		level++;
+	return level == nb;
+}
+
 /*
  * By the owner, without the lock, which others who have something to put in or to take would wait for: there is nothing for it, or its
  * rings are not to be looked at yet.
@@ -83,8 +97,7 @@ look_is_vain(struct builtin_port *port)
 		__atomic_load_n(&port->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 	uint32_t nb = __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED);
 
-	if (!rings_of_seem_empty(shard, port->base.id) ||
-		!ring_seems_empty(&shard->returned) ||
+	if (!own_rings_seem_empty(port) || !ring_seems_empty(&shard->returned) ||
 		__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0 ||
 		__atomic_load_n(&shard->next_hint, __ATOMIC_RELAXED) != 0 ||
 		(nb != 0 && seem_ready(shard, groups) != 0))
@@ -129,21 +142,30 @@ look_if_due(struct shard *shard)
 		look_now(shard, now);
 }
 
+/* Where there are several priorities. */
+static void
+look_at_levels(struct shard *shard, uint16_t wanted)
+{
+	for (unsigned int level = 0; level < nb_levels_used(shard->builtin); level++)
+		shard_look_at_own(shard, level);
+	shard_drain(shard, UINT32_MAX);
+	if (must_look(shard))
+		shard_look(shard);
+	else if (shard->nb_ready < wanted || shard->builtin->slack != 0 ||
+		 shard->nb_since_look >= EVENTS_PER_LOOK)
+		look_if_due(shard);
+	shard_drain(shard, UINT32_MAX);
+}
+
 /* By the owner, under the lock, who wants some events: are the rings to be looked at? */
 void
 look_at_rings(struct shard *shard, uint16_t wanted)
 {
-	shard_look_at_own(shard);
 	if (has_several_priorities(shard->builtin)) {
-		shard_drain(shard, UINT32_MAX);
-		if (must_look(shard))
-			shard_look(shard);
-		else if (shard->nb_ready < wanted || shard->builtin->slack != 0 ||
-			 shard->nb_since_look >= EVENTS_PER_LOOK)
-			look_if_due(shard);
-		shard_drain(shard, UINT32_MAX);
+		look_at_levels(shard, wanted);
 		return;
 	}
+	shard_look_at_own(shard, 0);
 	if (shard_waiting(shard) < wanted || shard->nb_since_look >= EVENTS_PER_LOOK) {
 		look_if_due(shard);
 		/* What is ready may have come from itself, or be one flow that others feed past the rings: those who are in them have their

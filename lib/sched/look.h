@@ -4,6 +4,7 @@
 
 /* What looks at one's own shard and at others share, and where both are looked at. */
 
+#include "level.h"
 #include "shard.h"
 
 /* What a port may take over from another one: what it does not get to soon, likewise at once, or everything. */
@@ -20,16 +21,6 @@ uint16_t dequeue_anywhere(
 /* steal.c: from another one's shard, of these priorities. @return events taken */
 uint16_t steal(struct builtin_port *port, struct shard *shard, struct rte_event *events,
 	uint16_t nb, uint32_t priorities, enum help help);
-
-/* Those of a sender. */
-static inline bool
-rings_of_seem_empty(const struct shard *shard, unsigned int sender)
-{
-	for (uint32_t left = shard_levels(shard); left != 0; left &= left - 1)
-		if (!ring_seems_empty(shard_ring(shard, (unsigned int)__builtin_ctz(left), sender)))
-			return false;
-	return true;
-}
 
 static inline bool
 rings_seem_empty(const struct shard *shard)

@@ -16,12 +16,10 @@ destination(const struct builtin_port *port, uint64_t word)
 	return event_shard(port->builtin, word);
 }
 
-/* What was put into a ring of this level. */
+/* What was put into its ring in a shard, which is of this level. */
 static inline void
-publish_level(struct builtin_port *port, unsigned int shard, unsigned int level)
+publish_ring(struct builtin_port *port, unsigned int shard, unsigned int level, struct ring *ring)
 {
-	struct ring *ring = port->rings[level][shard];
-
 	shard_know(port->builtin, shard, ring, &port->known[level]);
 	ring_publish(ring);
 }
@@ -43,8 +41,11 @@ publish(struct builtin_port *port)
 		const unsigned int shard = (unsigned int)__builtin_ctzll(port->touched);
 		const uint32_t sent = port->sent[shard];
 
-		for (uint32_t left = sent >> SENT_LEVELS; left != 0; left &= left - 1)
-			publish_level(port, shard, (unsigned int)__builtin_ctz(left));
+		for (uint32_t left = sent >> SENT_LEVELS; left != 0; left &= left - 1) {
+			const unsigned int level = (unsigned int)__builtin_ctz(left);
+
+			publish_ring(port, shard, level, port->rings[level][shard]);
+		}
 		tell(port, shard, sent & UINT8_MAX);
 		port->sent[shard] = 0;
 	}
@@ -66,17 +67,21 @@ static __rte_always_inline void
 send_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_event event)
 {
 	const struct builtin *builtin = port->builtin;
+	const uint32_t priorities = 1u << queue->priority;
+	const unsigned int level = queue->level;
 	unsigned int shard = port->own_id;
+	struct ring *ring;
 
 	if (port->own == NULL || queue->type != RTE_SCHED_TYPE_PARALLEL)
 		shard = queue->shard_of[flow_class(
 			builtin, word_flow(event.event) & builtin->flow_mask)];
-	ring_put(port->rings[queue->level][shard], event);
-	publish_level(port, shard, queue->level);
-	tell(port, shard, 1u << queue->priority);
+	ring = port->rings[level][shard];
+	ring_put(ring, event);
+	publish_ring(port, shard, level, ring);
+	tell(port, shard, priorities);
 }
 
-/* Where a plain queue's events go, as put_plain() has it. */
+/* Where a plain queue's events go, as send_plain() has it. */
 struct way {
 	const uint8_t *shard_of; /* by class */
 	struct ring **rings;     /* by shard */

@@ -30,30 +30,43 @@ shard_wait(struct shard *shard)
 	} while (!shard_trylock(shard));
 }
 
-/* Of what this shard sent, if it sent any there. */
-static void
-publish_sent_to(struct shard *shard, unsigned int to, unsigned int level)
+/* What this shard sent there. */
+static __rte_always_inline void
+publish_sent_by(struct shard *shard, unsigned int to, unsigned int level)
 {
 	struct ring *ring = shard->rings_out[level][to];
 
-	if (ring_is_published(ring))
-		return;
 	shard_know(shard->builtin, to, ring, &shard->known[level]);
 	ring_publish(ring);
 	if (to == shard->id)
-		shard_count_in(shard, ring, ring_look(ring));
+		shard->nb_in_rings += ring_look(ring);
+}
+
+static __rte_noinline void
+publish_sent_by_levels(struct shard *shard, unsigned int to, uint32_t levels)
+{
+	for (; levels != 0; levels &= levels - 1) {
+		const unsigned int level = (unsigned int)__builtin_ctz(levels);
+
+		if (!ring_is_published(shard->rings_out[level][to]))
+			publish_sent_by(shard, to, level);
+	}
 }
 
 /* What this shard sent can be seen by those it was sent to. */
 static void
 publish_sent(struct shard *shard)
 {
+	const uint32_t sent = shard->sent, levels = sent >> SENT_LEVELS;
+
 	for (; shard->sent_to != 0; shard->sent_to &= shard->sent_to - 1) {
 		const unsigned int to = (unsigned int)__builtin_ctzll(shard->sent_to);
 
-		for (uint32_t left = shard->sent >> SENT_LEVELS; left != 0; left &= left - 1)
-			publish_sent_to(shard, to, (unsigned int)__builtin_ctz(left));
-		announce(shard->builtin, to, shard->sent & UINT8_MAX);
+		if (likely(levels == 1))
+			publish_sent_by(shard, to, 0);
+		else
+			publish_sent_by_levels(shard, to, levels);
+		announce(shard->builtin, to, sent & UINT8_MAX);
 	}
 	shard->sent = 0;
 }
@@ -155,7 +168,7 @@ shard_look_at_ring(struct shard *shard, struct ring *ring)
 	if (more > 0) {
 		/* To ask for several lines at a time takes little more than for one. */
 		ring_prefetch_events(ring, 0, PREFETCH_MAX);
-		shard_count_in(shard, ring, more);
+		shard->nb_in_rings += more;
 	}
 	return more;
 }
@@ -211,14 +224,14 @@ shard_drain_ring(struct shard *shard, struct ring *ring, uint32_t most)
 	for (uint32_t e = 0; e < nb; e++)
 		shard_arrive(shard, ring_peek(ring, e));
 	ring_take(ring, nb);
-	shard_count_in(shard, ring, -nb);
+	shard->nb_in_rings -= nb;
 }
 
 void
 shard_drain(struct shard *shard, uint32_t most)
 {
-	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings && shard->nb_in_rings > 0;
-		i = shard_ring_from(shard, i + 1))
+	for (unsigned int i = shard_ring_from(shard, 0);
+		i < shard->nb_rings && shard->nb_in_rings > 0; i = shard_ring_from(shard, i + 1))
 		shard_drain_ring(shard, &shard->rings[i], most);
 	/* At once: those whom it is not for would wait for the lock in vain. */
 	if (shard->being_taken != 0 && shard->nb_in_rings == 0)
@@ -375,8 +388,6 @@ shard_reset(struct shard *shard)
 	ring_init(&shard->returned, shard->returned.slots, RETURNED_MAX);
 	memset(shard->known, 0, sizeof(shard->known));
 	memset(shard->used, 0, sizeof(shard->used));
-	shard->used_levels = 0;
-	memset(shard->of_level, 0, sizeof(shard->of_level));
 	shard->groups = 0;
 	shard->deserted_at = 0;
 	shard->is_gathered = false;

@@ -134,38 +134,17 @@ shard_waiting(const struct shard *shard)
 	return shard->nb_ready + shard->nb_in_rings + (shard->next_of_owner != NONE);
 }
 
-/* As bits: of others there has never been an event. */
-static inline uint32_t
-shard_levels(const struct shard *shard)
-{
-	return __atomic_load_n(&shard->used_levels, __ATOMIC_RELAXED);
-}
-
 static inline struct ring *
 shard_ring(const struct shard *shard, unsigned int level, unsigned int sender)
 {
 	return &shard->rings[level * shard->nb_senders + sender];
 }
 
-/* So many more are known to be in a ring, or less. */
-static inline void
-shard_count_in(struct shard *shard, const struct ring *ring, uint32_t nb)
-{
-	shard->nb_in_rings += nb;
-	shard->of_level[ring->level] += nb;
-}
-
 /* What its owner sent to itself costs nothing to look at. */
 static inline void
-shard_look_at_own(struct shard *shard)
+shard_look_at_own(struct shard *shard, unsigned int level)
 {
-	const unsigned int owner = shard_owner(shard);
-
-	for (uint32_t left = shard_levels(shard); left != 0; left &= left - 1) {
-		struct ring *ring = shard_ring(shard, (unsigned int)__builtin_ctz(left), owner);
-
-		shard_count_in(shard, ring, ring_look(ring));
-	}
+	shard->nb_in_rings += ring_look(shard_ring(shard, level, shard_owner(shard)));
 }
 
 /* A ring may give so many before others have their turn. */
@@ -177,18 +156,11 @@ shard_look_at_own(struct shard *shard)
  */
 #define EVENTS_PER_OWN_TURN 64
 
-/* Its number as a sender. */
-static inline unsigned int
-shard_sender(const struct shard *shard)
-{
-	return shard->builtin->sched->config.nb_ports + shard->id;
-}
-
 /* What its owner sent to itself, or the shard did? */
 static inline bool
 shard_is_own_ring(const struct shard *shard, const struct ring *ring)
 {
-	return ring->sender == shard_owner(shard) || ring->sender == shard_sender(shard);
+	return ring->sender == shard_owner(shard) || ring->sender == shard->sender_id;
 }
 
 /* It is the turn of this ring. */
@@ -237,7 +209,7 @@ shard_took(struct shard *shard, uint32_t nb)
 	if (nb > 0) {
 		shard->turn_left -= nb;
 		ring_take(shard->turn, nb);
-		shard_count_in(shard, shard->turn, -nb);
+		shard->nb_in_rings -= nb;
 	}
 	if (shard->turn_left == 0 || ring_count(shard->turn) == 0)
 		shard_next_turn(shard);
@@ -246,20 +218,12 @@ shard_took(struct shard *shard, uint32_t nb)
 /* Events left in rings that go to the lists at once. */
 #define FEW 8
 
-/* Events seen in its rings, but for those that its owner sent to itself, or it did. */
+/* Events seen in its rings, but for those that its owner sent to itself, or it did. Where there is one level. */
 static inline uint32_t
 shard_nb_of_others(const struct shard *shard)
 {
-	const unsigned int owner = shard_owner(shard), sender = shard_sender(shard);
-	uint32_t nb = shard->nb_in_rings;
-
-	for (uint32_t left = shard_levels(shard); left != 0; left &= left - 1) {
-		const unsigned int level = (unsigned int)__builtin_ctz(left);
-
-		nb -= ring_count(shard_ring(shard, level, owner)) +
-		      ring_count(shard_ring(shard, level, sender));
-	}
-	return nb;
+	return shard->nb_in_rings - ring_count(&shard->rings[shard_owner(shard)]) -
+	       ring_count(&shard->rings[shard->sender_id]);
 }
 
 /* What is left of a line that its sender goes on writing to would have to be fetched once more. */

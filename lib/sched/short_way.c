@@ -58,8 +58,8 @@ may_have_next(const struct builtin_port *port, const struct shard *shard, uint8_
 {
 	if (port->nb_held > 0)
 		return gives_up_one(port, &port->held[last]);
-	return !rings_of_seem_empty(shard, port->base.id) ||
-	       !rings_of_seem_empty(shard, shard_sender(shard)) ||
+	return !ring_seems_empty(&shard->rings[port->base.id]) ||
+	       !ring_seems_empty(&shard->rings[shard->sender_id]) ||
 	       (burst && rings_had_something(shard));
 }
 
@@ -123,7 +123,7 @@ take_few(struct builtin_port *port, struct shard **locked, struct rte_event *eve
 
 	if (!short_begin(port, locked, false))
 		return 0;
-	shard_look_at_own(shard);
+	shard_look_at_own(shard, 0);
 	if (shard->nb_since_look >= EVENTS_PER_LOOK || !ring_of_turn_is_enough(shard, nb))
 		return 0;
 	got = take_first_of_ring(shard, port, events, RTE_MIN(shard_turn(shard), nb));

@@ -10,13 +10,14 @@
 static inline void
 shard_know(struct builtin *builtin, unsigned int to, const struct ring *ring, uint64_t *known)
 {
-	struct shard *shard = &builtin->shards[to];
-	const unsigned int i = (unsigned int)(ring - shard->rings);
+	struct shard *shard;
+	unsigned int i;
 
 	if (likely((*known >> to & 1) != 0))
 		return;
+	shard = &builtin->shards[to];
+	i = (unsigned int)(ring - shard->rings);
 	__atomic_fetch_or(&shard->used[i / 64], (uint64_t)1 << i % 64, __ATOMIC_RELAXED);
-	__atomic_fetch_or(&shard->used_levels, (uint16_t)(1u << ring->level), __ATOMIC_RELAXED);
 	*known |= (uint64_t)1 << to;
 }
 
