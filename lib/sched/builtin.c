@@ -219,8 +219,7 @@ queue_use(struct builtin *builtin, uint8_t queue)
 
 	if (__atomic_load_n(state, __ATOMIC_ACQUIRE) == QUEUE_NONE)
 		return false;
-	/* Whoever does so finds the same one. */
-	__atomic_store_n(&info->level, level_use(builtin, info->priority), __ATOMIC_RELAXED);
+	level_use(builtin, info);
 	while (!__atomic_compare_exchange_n(
 		state, &unused, QUEUE_USED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		if (unused == QUEUE_USED)
@@ -395,7 +394,7 @@ reset_ports(struct builtin *builtin)
 	credit_reset(builtin);
 	credit_reset_reserved(builtin);
 	builtin->priorities_used = 0;
-	builtin->levels = 0;
+	levels_reset(builtin);
 	builtin->announced = 0;
 	move_reset(builtin);
 }

@@ -105,8 +105,9 @@ struct shard {
 	uint32_t nb_hint; /* about how many are ready, or in its rings when it looked last */
 	uint32_t priorities_hint; /* that are ready */
 	uint32_t next_hint;       /* is there an event of the flow that the owner had last? */
-	uint32_t being_taken;     /* had arrived, and may not be in priorities_hint yet */
-	uint32_t nb_stolen;       /* so often did other ports take events over */
+	uint32_t
+		being_taken; /* of what is in rings, or had arrived, and may not be in priorities_hint yet */
+	uint32_t nb_stolen; /* so often did other ports take events over */
 
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
@@ -133,32 +134,37 @@ struct shard {
 
 	/* Of who has the lock; this and the lines that follow are in its cache, but for what thieves do. */
 	uint32_t sender __attribute__((
-		aligned(64)));    /* port by whose rings goes what follows from its atomic events */
+		aligned(64))); /* port by whose rings goes what follows from its atomic events */
+	uint32_t nb_ready;
 	struct rte_event *events; /* nodes of lists */
 	uint32_t *next;
 	uint32_t free, nb_used; /* nodes given back; ever taken */
-	uint32_t nb_ready;
-	uint32_t nb_in_rings; /* when they were looked at last */
-	struct ring *turn;    /* that is taken from, */
-	uint32_t turn_left;   /* so many more, before others have their turn */
-	bool turn_is_own;     /* its owner sent it to itself, or the shard did */
+	struct ring *turn;      /* that is taken from, */
+	uint32_t turn_left;     /* so many more, before others have their turn */
+	bool turn_is_own;       /* its owner sent it to itself, or the shard did */
 	uint32_t ready_priorities;
-	uint32_t next_of_owner;     /* event of the flow that the owner had last: in its cache */
-	uint32_t nb_next;           /* events that it got so, in a row */
-	uint64_t now;               /* cycles: when the clock was read last */
-	uint64_t look_at;           /* cycles: not before */
-	uint64_t found_at;          /* cycles: when the rings gave something */
-	bool is_busy;               /* they give more often than they are looked at */
-	uint32_t nb_since_look;     /* events taken */
-	uint32_t gave;              /* ring that gave something when they were looked at last */
-	uint64_t known[LEVELS_MAX]; /* shards that know of its ring there */
-	uint64_t sent_to;           /* shards whose rings got events that are not published yet, */
-	uint32_t sent;              /* which are of these: sent_of() */
+	uint32_t next_of_owner; /* event of the flow that the owner had last: in its cache */
+	uint32_t nb_next;       /* events that it got so, in a row */
+	uint64_t now;           /* cycles: when the clock was read last */
+	uint64_t look_at;       /* cycles: not before */
+	uint64_t found_at;      /* cycles: when the rings gave something */
+	uint64_t sent_to;       /* shards whose rings got events that are not published yet, */
+	uint32_t sent;          /* which are of these: SENT_LEVELS */
+	bool is_busy;           /* rings give more often than they are looked at */
+	uint32_t nb_since_look; /* events taken */
+	uint32_t gave;          /* ring that gave something when they were looked at last */
+	uint32_t
+		more_levels; /* level_bits() of those but for the first one that have something in rings, */
+	uint32_t in_more_levels; /* so many, */
+	uint32_t in_rings
+		[LEVELS_MAX]; /* and of each, when they were looked at last: mostly the first one only */
 	struct place *places;
 	uint32_t free_place, nb_places;
+	uint64_t known[LEVELS_MAX]; /* shards that know of its ring there */
 	uint32_t nb_passed
 		[WEIR_SCHED_PRIORITIES]; /* events of higher priority since one of this was taken */
 	uint8_t last_group[WEIR_SCHED_PRIORITIES];                /* groups take turns */
+	uint16_t next_ring[LEVELS_MAX];                           /* of each level rings do */
 	struct ring *rings_out[LEVELS_MAX][WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
 	/* Groups that have something ready of a priority. Others read it. */
 	uint64_t ready_groups[WEIR_SCHED_PRIORITIES] __attribute__((aligned(64)));
@@ -257,11 +263,11 @@ struct builtin_port {
 	unsigned int last_shard;    /* that it looked at */
 	unsigned int unasked;       /* shard that is looked at next although nobody told of it, */
 	uint64_t unasked_at;        /* cycles: not before */
-	uint64_t known[LEVELS_MAX]; /* shards that know of its ring there */
 	uint64_t touched;           /* shards whose rings got events that are not published yet */
 	uint64_t groups;            /* that it served when it looked for what was ready */
 	uint32_t moves_seen; /* builtin->nb_moves when it looked for what was of higher priority */
-	struct port_move move; /* classes of flows that go to other shards */
+	struct port_move move;      /* classes of flows that go to other shards */
+	uint64_t known[LEVELS_MAX]; /* shards that know of its ring there */
 	struct port_gather gather;
 	struct port_balance balance;
 	struct weir_sched_stats counts __attribute__((aligned(64))); /* its thread writes */
@@ -283,7 +289,8 @@ struct builtin_port {
 	struct port_ending ending;
 	struct ring *rings[LEVELS_MAX][WEIR_SCHED_PORTS_MAX]; /* its own one in each shard */
 	struct seen seen[WEIR_SCHED_PORTS_MAX];
-	uint32_t sent[WEIR_SCHED_PORTS_MAX]; /* by shard, of what is not published yet: sent_of() */
+	uint32_t sent
+		[WEIR_SCHED_PORTS_MAX]; /* by shard, of what is not published yet: SENT_LEVELS */
 } __attribute__((aligned(64)));
 
 /*
@@ -301,7 +308,8 @@ struct queue_info {
 	uint8_t type;
 	uint8_t priority;
 	uint8_t group;
-	uint8_t level; /* of rings that its events go by */
+	uint8_t level;  /* of rings that its events go by */
+	uint32_t sends; /* as far as all of its events do: SENT_LEVELS */
 	uint8_t state;
 	bool is_fixed;      /* events have no types and priorities of their own */
 	struct lane *lanes; /* atomic, ordered: of each flow */
@@ -313,8 +321,10 @@ struct builtin {
 	struct builtin_port *ports; /* nb_ports */
 	struct shard *shards;
 	unsigned int nb_shards;
-	unsigned int nb_levels;          /* that may come into use */
-	uint64_t levels;                 /* that did: level.c */
+	unsigned int nb_levels; /* that may come into use */
+	uint64_t levels;        /* that did; and what these are: level.c */
+	uint16_t level_bits[LEVELS_MAX];
+	uint8_t level_of[LEVELS_MAX];
 	uint8_t (*shard_of)[NB_CLASSES]; /* [queue] */
 	uint8_t (*divided)
 		[NB_CLASSES];  /* [queue]: as they were divided, wherever they have gone to since */
@@ -398,16 +408,13 @@ event_type(const struct builtin *builtin, uint64_t word)
 /* As it is remembered of what was sent until that is published: of which priorities it was, and by the rings of which levels it goes. */
 #define SENT_LEVELS WEIR_SCHED_PRIORITIES
 
+/* With an event of a queue. */
 static inline uint32_t
-sent_of(uint8_t priority, uint8_t level)
+event_sent(const struct queue_info *queue, uint64_t word)
 {
-	return 1u << priority | 1u << (SENT_LEVELS + level);
-}
-
-static inline uint32_t
-event_sent(const struct builtin *builtin, uint64_t word)
-{
-	return sent_of(event_priority(builtin, word), builtin->queues[word_queue(word)].level);
+	if (likely(queue->priority != WEIR_SCHED_PRIORITY_BY_EVENT))
+		return queue->sends;
+	return queue->sends | 1u << word_priority(word) / 32;
 }
 
 static inline uint32_t

@@ -45,21 +45,20 @@ not_below_others(const struct builtin_port *port)
 static __rte_always_inline uint16_t
 take_ready(struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
-	uint32_t priorities = not_below_others(port);
+	const uint32_t priorities = not_below_others(port);
 	uint16_t got = 0;
 
 	if (shard->next_of_owner != NONE)
 		got = take_next_of_owner(shard, port, events, nb);
-	if (got < nb && shard->nb_ready > 0)
-		got += shard_take(shard, port, &events[got], (uint16_t)(nb - got), priorities);
-	if (shard->nb_in_rings > 0 && got < nb) {
-		if (!has_several_priorities(port->builtin)) {
-			got += take_from_rings(shard, port, &events[got], (uint16_t)(nb - got));
-		} else {
-			shard_drain(shard, UINT32_MAX);
+	if (has_several_priorities(port->builtin)) {
+		got += take_by_priority(
+			shard, port, &events[got], (uint16_t)(nb - got), priorities);
+	} else {
+		if (got < nb && shard->nb_ready > 0)
 			got += shard_take(
-				shard, port, &events[got], (uint16_t)(nb - got), priorities);
-		}
+				shard, port, &events[got], (uint16_t)(nb - got), UINT32_MAX);
+		if (got < nb && shard->in_rings[0] > 0)
+			got += take_from_rings(shard, port, &events[got], (uint16_t)(nb - got));
 	}
 	shard->nb_since_look += got;
 	return got;

@@ -28,7 +28,8 @@ put_into_burst(struct builtin_port *port, struct rte_event event)
 	unsigned int shard = put(port, event);
 
 	port->touched |= (uint64_t)1 << shard;
-	port->sent[shard] |= event_sent(port->builtin, event.event);
+	port->sent[shard] |=
+		event_sent(&port->builtin->queues[word_queue(event.event)], event.event);
 }
 
 /* Into the ring to its shard; or into that itself, while its flow goes from one to another. */
@@ -52,11 +53,9 @@ struct tally {
 static inline void
 touch(struct builtin_port *port, uint64_t shards, const struct queue_info *queue)
 {
-	const uint32_t sent = sent_of(queue->priority, queue->level);
-
 	port->touched |= shards;
 	for (; shards != 0; shards &= shards - 1)
-		port->sent[__builtin_ctzll(shards)] |= sent;
+		port->sent[__builtin_ctzll(shards)] |= queue->sends;
 }
 
 /*

@@ -51,8 +51,8 @@ is_overdue(struct builtin_port *port, const struct shard *shard)
 }
 
 /*
- * Where owners are given time nobody tells of which priority it is what is in their rings. What is there of those that are overdue, and of
- * its own, goes to the lists, where everybody sees that.
+ * Where owners are given time nobody tells of which priority it is what is in their rings. Those that are overdue, and its own, are looked
+ * at, by which everybody sees that.
  *
  * @return these, of @among: what is there may be taken in front of what it has
  */
@@ -77,7 +77,9 @@ look_for_overdue(struct builtin_port *port, uint64_t among, struct shard **locke
 		*locked = NULL;
 		if (!shard_trylock(shard))
 			continue;
-		shard_drain_all(shard);
+		shard_take_back(shard, false);
+		shard_look(shard);
+		shard_list_levels(shard);
 		shard_unlock(shard);
 	}
 	return found;
@@ -87,7 +89,7 @@ look_for_overdue(struct builtin_port *port, uint64_t among, struct shard **locke
 static uint32_t
 highest_own(struct builtin_port *port, uint64_t groups)
 {
-	uint32_t there = shard_usable(port->own, groups) |
+	uint32_t there = shard_usable(port->own, groups) | shard_in_rings(port->own) |
 			 __atomic_load_n(&port->own->arrived, __ATOMIC_RELAXED);
 
 	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <string.h>
+
 #include "level.h"
+
+/* builtin->levels: of each level that is in use its priority, plus one, from the lowest bits on. */
+#define LEVEL_BITS 4
 
 static unsigned int
 priority_of(uint8_t priority)
@@ -18,22 +23,47 @@ levels_of_queues(const struct weir_sched *sched)
 	return (unsigned int)__builtin_popcount(priorities);
 }
 
-/* From the second one on they are looked at as several priorities are, also where it is another one only by what queues leave to their events. */
-uint8_t
-level_use(struct builtin *builtin, uint8_t priority)
+void
+levels_reset(struct builtin *builtin)
 {
-	const unsigned int of = priority_of(priority);
-	uint64_t levels = levels_used(builtin);
+	builtin->levels = 0;
+	memset(builtin->level_bits, 0, sizeof(builtin->level_bits));
+	memset(builtin->level_of, LEVEL_NONE, sizeof(builtin->level_of));
+}
+
+/* The number of a priority's level: the next one, if it has none. */
+static unsigned int
+number(struct builtin *builtin, unsigned int priority)
+{
+	uint64_t levels = __atomic_load_n(&builtin->levels, __ATOMIC_ACQUIRE), more;
 	unsigned int level;
 
 	do {
 		for (level = 0; levels >> LEVEL_BITS * level != 0; level++)
-			if (level_priority(levels, level) == of)
-				return (uint8_t)level;
-	} while (!__atomic_compare_exchange_n(&builtin->levels, &levels,
-		levels | (uint64_t)(of + 1) << LEVEL_BITS * level, false, __ATOMIC_ACQ_REL,
-		__ATOMIC_ACQUIRE));
+			if ((levels >> LEVEL_BITS * level & 15) == priority + 1)
+				return level;
+		more = (uint64_t)(priority + 1) << LEVEL_BITS * level;
+	} while (!__atomic_compare_exchange_n(&builtin->levels, &levels, levels | more, false,
+		__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	return level;
+}
+
+/*
+ * Whoever uses it first says what it is: all of them, as none of them waits for another one. From the second level on they are looked at as
+ * several priorities are, also where it is another one only by what queues leave to their events.
+ */
+void
+level_use(struct builtin *builtin, struct queue_info *queue)
+{
+	const unsigned int priority = priority_of(queue->priority);
+	const unsigned int level = number(builtin, priority);
+	const uint32_t bit = 1u << priority;
+
+	__atomic_store_n(&builtin->level_bits[level], (uint16_t)bit, __ATOMIC_RELAXED);
+	__atomic_store_n(&builtin->level_of[priority], (uint8_t)level, __ATOMIC_RELAXED);
+	__atomic_store_n(&queue->level, (uint8_t)level, __ATOMIC_RELAXED);
+	__atomic_store_n(
+		&queue->sends, (bit & UINT8_MAX) | 1u << (SENT_LEVELS + level), __ATOMIC_RELAXED);
 	if (level > 0)
-		priority_use(builtin, LEVEL_MIXED);
-	return (uint8_t)level;
+		note_priority(builtin, LEVEL_MIXED);
 }

@@ -6,35 +6,28 @@
 
 #include "builtin.h"
 
-/* builtin->levels: of each level its priority, plus one, from the lowest bits on. */
-#define LEVEL_BITS 4
-
-/* Of those that leave it to their events. */
+/* Instead of a priority: of queues that leave it to their events. */
 #define LEVEL_MIXED WEIR_SCHED_PRIORITIES
 
+/* Instead of a level. */
+#define LEVEL_NONE UINT8_MAX
+
 /* level.c */
-unsigned int levels_of_queues(const struct weir_sched *sched); /* how many may come into use */
-uint8_t level_use(struct builtin *builtin, uint8_t priority);  /* of a queue */
+void levels_reset(struct builtin *builtin);
+unsigned int levels_of_queues(const struct weir_sched *sched);     /* how many may come into use */
+void level_use(struct builtin *builtin, struct queue_info *queue); /* before its first event */
 
-/* Those in use. Where there are several, there are several priorities, as far as has_several_priorities() can tell. */
-static inline uint64_t
-levels_used(const struct builtin *builtin)
+/* Its priority, as a bit. 0: it is not in use, and those after it are not, as far as is known here. */
+static inline uint32_t
+level_bits(const struct builtin *builtin, unsigned int level)
 {
-	return __atomic_load_n(&builtin->levels, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&builtin->level_bits[level], __ATOMIC_RELAXED);
 }
 
-static inline unsigned int
-nb_levels_used(const struct builtin *builtin)
+static inline uint8_t
+level_of(const struct builtin *builtin, unsigned int priority)
 {
-	const uint64_t levels = levels_used(builtin);
-
-	return levels == 0 ? 0 : (63u - (unsigned int)__builtin_clzll(levels)) / LEVEL_BITS + 1;
-}
-
-static inline unsigned int
-level_priority(uint64_t levels, unsigned int level)
-{
-	return (unsigned int)(levels >> LEVEL_BITS * level & ((1u << LEVEL_BITS) - 1)) - 1;
+	return __atomic_load_n(&builtin->level_of[priority], __ATOMIC_RELAXED);
 }
 
 #endif

@@ -47,9 +47,10 @@ must_look(const struct shard *shard)
 
 	if (arrived == 0)
 		return false;
-	ready = shard_usable(
-		shard, __atomic_load_n(
-			       &shard->builtin->port_groups[shard_owner(shard)], __ATOMIC_RELAXED));
+	ready = shard_in_rings(shard) |
+		shard_usable(
+			shard, __atomic_load_n(&shard->builtin->port_groups[shard_owner(shard)],
+				       __ATOMIC_RELAXED));
 	if (ready == 0)
 		return false;
 	return (arrived & -arrived) < (ready & -ready) ||
@@ -76,13 +77,14 @@ static inline bool
 own_rings_seem_empty(const struct builtin_port *port)
 {
 	const struct shard *shard = port->own;
-	unsigned int level = 0, nb = 1;
 
-	if (has_several_priorities(port->builtin))
-		nb = nb_levels_used(port->builtin);
-	while (level < nb && ring_seems_empty(shard_ring(shard, level, port->base.id)))
-		level++;
-	return level == nb;
+	if (!has_several_priorities(port->builtin))
+		return ring_seems_empty(&shard->rings[port->base.id]);
+	for (unsigned int level = 0; level < LEVELS_MAX && level_bits(port->builtin, level) != 0;
+		level++)
+		if (!ring_seems_empty(shard_ring(shard, level, port->base.id)))
+			return false;
+	return true;
 }
 
 /*
@@ -146,15 +148,16 @@ look_if_due(struct shard *shard)
 static void
 look_at_levels(struct shard *shard, uint16_t wanted)
 {
-	for (unsigned int level = 0; level < nb_levels_used(shard->builtin); level++)
+	for (unsigned int level = 0; level < LEVELS_MAX && level_bits(shard->builtin, level) != 0;
+		level++)
 		shard_look_at_own(shard, level);
-	shard_drain(shard, UINT32_MAX);
+	shard_list_levels(shard);
 	if (must_look(shard))
 		shard_look(shard);
-	else if (shard->nb_ready < wanted || shard->builtin->slack != 0 ||
+	else if (shard_waiting(shard) < wanted || shard->builtin->slack != 0 ||
 		 shard->nb_since_look >= EVENTS_PER_LOOK)
 		look_if_due(shard);
-	shard_drain(shard, UINT32_MAX);
+	shard_list_levels(shard);
 }
 
 /* By the owner, under the lock, who wants some events: are the rings to be looked at? */

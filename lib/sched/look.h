@@ -4,7 +4,6 @@
 
 /* What looks at one's own shard and at others share, and where both are looked at. */
 
-#include "level.h"
 #include "shard.h"
 
 /* What a port may take over from another one: what it does not get to soon, likewise at once, or everything. */

@@ -51,11 +51,12 @@ place_send(struct shard *shard, const struct place *place)
 {
 	const struct builtin *builtin = shard->builtin;
 	const struct rte_event event = event_load(&place->event);
+	const struct queue_info *queue = &builtin->queues[word_queue(event.event)];
 	const unsigned int to = event_shard(builtin, event.event);
 
-	ring_put(shard->rings_out[builtin->queues[word_queue(event.event)].level][to], event);
+	ring_put(shard->rings_out[queue->level][to], event);
 	shard->sent_to |= (uint64_t)1 << to;
-	shard->sent |= event_sent(builtin, event.event);
+	shard->sent |= event_sent(queue, event.event);
 }
 
 /* The first one of its flow is complete. */

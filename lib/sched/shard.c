@@ -39,7 +39,7 @@ publish_sent_by(struct shard *shard, unsigned int to, unsigned int level)
 	shard_know(shard->builtin, to, ring, &shard->known[level]);
 	ring_publish(ring);
 	if (to == shard->id)
-		shard->nb_in_rings += ring_look(ring);
+		shard_found(shard, level, ring_look(ring));
 }
 
 static __rte_noinline void
@@ -78,18 +78,22 @@ differs_much(uint32_t was, uint32_t is)
 	return (was ^ is) > (was & is);
 }
 
-/* What was taken from the rings is in the lists. */
+/* What was taken from the rings is in the lists, or known to be left there. */
 static void
 tell_ready(struct shard *shard)
 {
+	uint32_t in_rings = 0;
+
 	if (shard->priorities_hint != shard->ready_priorities) {
 		__atomic_store_n(
 			&shard->priorities_hint, shard->ready_priorities, __ATOMIC_RELAXED);
 		if (shard->ready_priorities != 0)
 			tell_announced(shard->builtin, shard->id);
 	}
-	if (shard->being_taken != 0)
-		__atomic_store_n(&shard->being_taken, 0, __ATOMIC_RELEASE);
+	if (has_several_priorities(shard->builtin))
+		in_rings = shard_in_rings(shard);
+	if (shard->being_taken != in_rings)
+		__atomic_store_n(&shard->being_taken, in_rings, __ATOMIC_RELEASE);
 }
 
 /* Others see about how much is left; it is written only when that changes. */
@@ -168,7 +172,7 @@ shard_look_at_ring(struct shard *shard, struct ring *ring)
 	if (more > 0) {
 		/* To ask for several lines at a time takes little more than for one. */
 		ring_prefetch_events(ring, 0, PREFETCH_MAX);
-		shard->nb_in_rings += more;
+		shard_found(shard, ring->level, more);
 	}
 	return more;
 }
@@ -224,17 +228,19 @@ shard_drain_ring(struct shard *shard, struct ring *ring, uint32_t most)
 	for (uint32_t e = 0; e < nb; e++)
 		shard_arrive(shard, ring_peek(ring, e));
 	ring_take(ring, nb);
-	shard->nb_in_rings -= nb;
+	shard_gone(shard, ring->level, nb);
 }
 
 void
 shard_drain(struct shard *shard, uint32_t most)
 {
-	for (unsigned int i = shard_ring_from(shard, 0);
-		i < shard->nb_rings && shard->nb_in_rings > 0; i = shard_ring_from(shard, i + 1))
+	if (shard_nb_in_rings(shard) == 0)
+		return;
+	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
+		i = shard_ring_from(shard, i + 1))
 		shard_drain_ring(shard, &shard->rings[i], most);
 	/* At once: those whom it is not for would wait for the lock in vain. */
-	if (shard->being_taken != 0 && shard->nb_in_rings == 0)
+	if (shard->being_taken != 0 && shard_nb_in_rings(shard) == 0)
 		tell_ready(shard);
 }
 
@@ -251,7 +257,7 @@ shard_next_turn(struct shard *shard)
 void
 shard_drain_some(struct shard *shard, uint32_t most)
 {
-	while (most > 0 && shard->nb_in_rings > 0) {
+	while (most > 0 && shard->in_rings[0] > 0) {
 		const uint32_t nb = RTE_MIN(shard_turn(shard), most);
 
 		for (uint32_t e = 0; e < nb; e++)
@@ -381,7 +387,9 @@ shard_reset(struct shard *shard)
 	memset(shard->nb_passed, 0, sizeof(shard->nb_passed));
 	shard->free = shard->free_place = NONE;
 	shard->nb_used = shard->nb_places = 0;
-	shard->nb_ready = shard->nb_in_rings = shard->ready_priorities = 0;
+	memset(shard->in_rings, 0, sizeof(shard->in_rings));
+	shard->in_more_levels = shard->more_levels = 0;
+	shard->nb_ready = shard->ready_priorities = 0;
 	shard->nb_hint = shard->next_hint = shard->priorities_hint = shard->arrived = 0;
 	shard->being_taken = 0;
 	shard->next_of_owner = NONE;

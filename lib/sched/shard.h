@@ -4,6 +4,7 @@
 
 /* What is done with a shard: by who has its lock, unless it says anybody. What is asked for with each event is inline. */
 
+#include "level.h"
 #include "tell.h"
 
 static inline bool
@@ -128,10 +129,17 @@ shard_take_back(struct shard *shard, bool by_owner)
 		shard_take_back_some(shard, by_owner);
 }
 
+/* As far as they were looked at. */
+static inline uint32_t
+shard_nb_in_rings(const struct shard *shard)
+{
+	return shard->in_rings[0] + shard->in_more_levels;
+}
+
 static inline uint32_t
 shard_waiting(const struct shard *shard)
 {
-	return shard->nb_ready + shard->nb_in_rings + (shard->next_of_owner != NONE);
+	return shard->nb_ready + shard_nb_in_rings(shard) + (shard->next_of_owner != NONE);
 }
 
 static inline struct ring *
@@ -140,11 +148,45 @@ shard_ring(const struct shard *shard, unsigned int level, unsigned int sender)
 	return &shard->rings[level * shard->nb_senders + sender];
 }
 
+/* So many more are known to be in rings of a level. */
+static inline void
+shard_found(struct shard *shard, unsigned int level, uint32_t nb)
+{
+	shard->in_rings[level] += nb;
+	if (level == 0 || nb == 0)
+		return;
+	shard->in_more_levels += nb;
+	shard->more_levels |= level_bits(shard->builtin, level);
+}
+
+/* So many of these are not there any more. */
+static inline void
+shard_gone(struct shard *shard, unsigned int level, uint32_t nb)
+{
+	shard->in_rings[level] -= nb;
+	if (likely(level == 0))
+		return;
+	shard->in_more_levels -= nb;
+	if (shard->in_rings[level] == 0)
+		shard->more_levels &= ~level_bits(shard->builtin, level);
+}
+
+/* Priorities of what is known to be in rings, as bits; of which events are that have their own is not known before they are in the lists. */
+static inline uint32_t
+shard_in_rings(const struct shard *shard)
+{
+	uint32_t there = shard->more_levels;
+
+	if (shard->in_rings[0] > 0)
+		there |= level_bits(shard->builtin, 0);
+	return unlikely((there >> LEVEL_MIXED & 1) != 0) ? UINT8_MAX : there;
+}
+
 /* What its owner sent to itself costs nothing to look at. */
 static inline void
 shard_look_at_own(struct shard *shard, unsigned int level)
 {
-	shard->nb_in_rings += ring_look(shard_ring(shard, level, shard_owner(shard)));
+	shard_found(shard, level, ring_look(shard_ring(shard, level, shard_owner(shard))));
 }
 
 /* A ring may give so many before others have their turn. */
@@ -209,7 +251,7 @@ shard_took(struct shard *shard, uint32_t nb)
 	if (nb > 0) {
 		shard->turn_left -= nb;
 		ring_take(shard->turn, nb);
-		shard->nb_in_rings -= nb;
+		shard_gone(shard, shard->turn->level, nb);
 	}
 	if (shard->turn_left == 0 || ring_count(shard->turn) == 0)
 		shard_next_turn(shard);
@@ -222,7 +264,7 @@ shard_took(struct shard *shard, uint32_t nb)
 static inline uint32_t
 shard_nb_of_others(const struct shard *shard)
 {
-	return shard->nb_in_rings - ring_count(&shard->rings[shard_owner(shard)]) -
+	return shard->in_rings[0] - ring_count(&shard->rings[shard_owner(shard)]) -
 	       ring_count(&shard->rings[shard->sender_id]);
 }
 
@@ -285,5 +327,10 @@ uint16_t take_next_of_owner(
 	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb);
 uint16_t take_from_rings(
 	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb);
+
+/* take_levels.c, under the lock, where there are several priorities */
+void shard_list_levels(struct shard *shard); /* what must not stay in rings goes to the lists */
+uint16_t take_by_priority(struct shard *shard, struct builtin_port *port, struct rte_event *events,
+	uint16_t nb, uint32_t priorities);
 
 #endif

@@ -19,7 +19,7 @@ static inline bool
 ring_of_turn_is_enough(struct shard *shard, uint16_t wanted)
 {
 	/* It may be that no ring was ever used: none has a turn. */
-	if (shard->nb_in_rings == 0)
+	if (shard->in_rings[0] == 0)
 		return false;
 	if (shard->turn_is_own && ring_count(shard->turn) == 0)
 		shard_took(shard, 0);

@@ -2,7 +2,7 @@
 
 /* From a shard's ready lists and rings to a port, under the shard's lock: which ones are next. */
 
-#include "hand_out.h"
+#include "straight.h"
 
 static uint32_t
 pop_ready(struct shard *shard, unsigned int priority, unsigned int group)
@@ -178,126 +178,17 @@ shard_take(struct shard *shard, struct builtin_port *port, struct rte_event *eve
 	return got;
 }
 
-/*
- * As hand_out(), while they are of this queue, and type: all that is the same for them is read first. Bytes that are written might be any of
- * it, as far as the compiler knows.
- *
- * @return how many, of @nb in a row
- */
-static __rte_always_inline uint16_t
-hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, uint8_t type,
-	const struct rte_event *slots, unsigned int nb, struct rte_event *events)
-{
-	const struct lanes lanes =
-		queue_lanes(shard->builtin, &shard->builtin->queues[queue], type);
-	const uint64_t stamp = word_stamp(type, port->holder);
-	const uint32_t held_by = lane_held_by(port->base.id), how = how_of(shard, port, type);
-	const uint8_t first = port->next_free, *numbers = &port->free[first];
-	unsigned int got;
-
-	nb = RTE_MIN(
-		nb, RTE_DIM(port->free) - first); /* the circle begins anew with the next one */
-	for (got = 0; got < nb; got++) {
-		struct rte_event event = event_load(&slots[got]);
-		const uint8_t number = numbers[got];
-		struct held *held = &port->held[number];
-		struct lane *lane = lanes.first;
-
-		if (word_queue(event.event) != queue)
-			break;
-		if (type != RTE_SCHED_TYPE_PARALLEL)
-			lane = lane_of(&lanes, event.event);
-		if (type == RTE_SCHED_TYPE_ATOMIC) {
-			if (!can_have_flow(lane, held_by))
-				break;
-			hold_lane(lane, held_by);
-		} else if (type == RTE_SCHED_TYPE_ORDERED) {
-			held->place = place_get(shard, lane);
-		}
-		held->lane = lane;
-		held->how = how | how_reserved(event.event);
-		port->handed_out[first + got] = number;
-		event.event = word_stamped(event.event, stamp, number);
-		event_write(&events[got], event);
-	}
-	port->next_free = (uint8_t)(first + got);
-	port_set_held(port, port->nb_held + got);
-	count(&port->nb_dequeued[queue], got);
-	return (uint16_t)got;
-}
-
-/*
- * What most rings are full of: events, one after the other, of one queue whose events are all of one type.
- *
- * @return how many of those from @from on, before @to
- */
-static uint16_t
-hand_out_run(struct shard *shard, struct builtin_port *port, const struct ring *ring, uint32_t from,
-	uint32_t to, uint64_t groups, struct rte_event *events)
-{
-	const struct rte_event *slots = ring_peek(ring, from);
-	const unsigned int nb = RTE_MIN(to - from, ring_in_row(ring, from));
-	const uint8_t id = word_queue(slots->event);
-	const struct queue_info *queue = &shard->builtin->queues[id];
-
-	if (!queue->is_fixed || (groups >> queue->group & 1) == 0)
-		return 0;
-	switch (queue->type) {
-	case RTE_SCHED_TYPE_ATOMIC:
-		return hand_out_alike(shard, port, id, RTE_SCHED_TYPE_ATOMIC, slots, nb, events);
-	case RTE_SCHED_TYPE_ORDERED:
-		return hand_out_alike(shard, port, id, RTE_SCHED_TYPE_ORDERED, slots, nb, events);
-	default:
-		return hand_out_alike(shard, port, id, RTE_SCHED_TYPE_PARALLEL, slots, nb, events);
-	}
-}
-
-/* @return 0: the port cannot have it, it went to the lists */
-static uint16_t
-hand_out_or_list(struct shard *shard, struct builtin_port *port, const struct rte_event *slot,
-	uint64_t groups, struct rte_event *to)
-{
-	if (hand_out_if(shard, port, slot, groups, to))
-		return 1;
-	shard_arrive(shard, slot);
-	return 0;
-}
-
-/*
- * Straight from the rings: what the port cannot have goes to the lists. Only when nothing is ready for it there, which came before, and
- * where all is of one priority.
- */
+/* Only when nothing is ready for it in the lists, which came before, and where all is of one priority. */
 uint16_t
 take_from_rings(
 	struct shard *shard, struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
-	struct builtin *builtin = shard->builtin;
 	/* Of a group that it serves only since shard_take() looked there may be ready what came before, if anything is: that is first. */
-	uint64_t groups = (shard->nb_ready > 0 ? port->groups : UINT64_MAX) &
-			  __atomic_load_n(&builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
-	uint16_t got = 0;
+	const uint64_t groups =
+		(shard->nb_ready > 0 ? port->groups : UINT64_MAX) &
+		__atomic_load_n(&shard->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	const uint16_t got = take_straight(shard, port, ONLY_LEVEL, groups, events, nb);
 
-	while (got < nb && shard->nb_in_rings > 0) {
-		const struct ring *ring = shard->turn;
-		const uint32_t count = shard_turn(shard);
-		uint32_t i;
-
-		/* What another port's ring gives in its next turn comes meanwhile. */
-		if (!shard->turn_is_own)
-			ring_prefetch_events(ring, EVENTS_PER_TURN, 2 * EVENTS_PER_TURN);
-		for (i = 0; i < count && got < nb;) {
-			const uint32_t to = RTE_MIN(count, i + nb - got);
-			const uint16_t run =
-				hand_out_run(shard, port, ring, i, to, groups, &events[got]);
-
-			got += run;
-			i += run;
-			if (i < to)
-				got += hand_out_or_list(
-					shard, port, ring_peek(ring, i++), groups, &events[got]);
-		}
-		shard_took(shard, i);
-	}
 	shard_drain_few(shard);
 	return got;
 }

@@ -40,7 +40,7 @@ take_one(struct builtin_port *port)
 		shard_drain(shard, UINT32_MAX);
 	if (shard->nb_ready > 0)
 		got = shard_take(shard, port, &event, 1, UINT32_MAX);
-	else if (shard->nb_in_rings > 0)
+	else if (shard->in_rings[0] > 0)
 		got = take_from_rings(shard, port, &event, 1);
 	if (got == 1) {
 		CHECK(port != ports[LEAVES] || !is_out);

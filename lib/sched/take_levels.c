@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * From a shard to a port where there are several priorities: of each, what is in the lists, which came first, and then what is in the rings of
+ * that level. So what is less urgent stays where it is until it is its turn: nobody who comes for what is urgent has to move it, and its owner
+ * need not fetch it from there.
+ */
+
+#include "straight.h"
+
+/*
+ * May stay in the rings what is there, as far as a port is concerned? Where it is counted what is passed (starvation), or there is something
+ * that it may not have, it is to be seen in the lists what there is.
+ */
+static bool
+may_stay(const struct shard *shard, unsigned int port)
+{
+	const struct builtin *builtin = shard->builtin;
+	const uint64_t groups = __atomic_load_n(&builtin->port_groups[port], __ATOMIC_RELAXED);
+
+	return builtin->sched->config.starvation_bound == 0 && (shard->all_groups & ~groups) == 0;
+}
+
+/* Of which priorities events are that have their own is not known until they are in the lists. */
+static inline void
+drain_mixed(struct shard *shard)
+{
+	const unsigned int level = level_of(shard->builtin, LEVEL_MIXED);
+	unsigned int first, end;
+
+	if (level == LEVEL_NONE || shard->in_rings[level] == 0)
+		return;
+	first = level * shard->nb_senders;
+	end = first + shard->nb_senders;
+	for (unsigned int i = shard_ring_from(shard, first); i < end;
+		i = shard_ring_from(shard, i + 1))
+		shard_drain_ring(shard, &shard->rings[i], UINT32_MAX);
+}
+
+void
+shard_list_levels(struct shard *shard)
+{
+	if (may_stay(shard, shard_owner(shard)))
+		drain_mixed(shard);
+	else
+		shard_drain(shard, UINT32_MAX);
+}
+
+/* Of a single one nothing is alike. */
+static uint16_t
+take_one_from_level(struct shard *shard, struct builtin_port *port, unsigned int level,
+	uint64_t groups, struct rte_event *event)
+{
+	uint16_t got = 0;
+
+	while (got == 0 && shard->in_rings[level] > 0) {
+		struct ring *ring = ring_of_level(shard, level);
+
+		got = hand_out_or_list(shard, port, ring_peek(ring, 0), groups, event);
+		ring_take(ring, 1);
+		shard_gone(shard, level, 1);
+	}
+	return got;
+}
+
+/* Nothing of the level's priority is ready for it in the lists, for these groups. */
+static uint16_t
+take_from_level(struct shard *shard, struct builtin_port *port, unsigned int level, uint64_t groups,
+	struct rte_event *events, uint16_t nb)
+{
+	groups &= __atomic_load_n(&shard->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	if (nb == 1)
+		return take_one_from_level(shard, port, level, groups, events);
+	return take_straight(shard, port, level, groups, events, nb);
+}
+
+/* Of these priorities only, the highest first. */
+uint16_t
+take_by_priority(struct shard *shard, struct builtin_port *port, struct rte_event *events,
+	uint16_t nb, uint32_t priorities)
+{
+	const struct builtin *builtin = shard->builtin;
+	uint32_t in_rings, left;
+	uint16_t got = 0;
+
+	if (!may_stay(shard, port->base.id) || !may_stay(shard, shard_owner(shard))) {
+		shard_drain(shard, UINT32_MAX);
+		return shard_take(shard, port, events, nb, priorities);
+	}
+	drain_mixed(shard);
+	in_rings = shard_in_rings(shard);
+	for (left = (in_rings | shard->ready_priorities) & priorities; left != 0 && got < nb;
+		left &= left - 1) {
+		const uint32_t priority = left & -left;
+		uint64_t groups = UINT64_MAX;
+
+		if ((shard->ready_priorities & priority) != 0) {
+			got += shard_take(shard, port, &events[got], (uint16_t)(nb - got), priority);
+			groups = port->groups;
+		}
+		if (got < nb && (in_rings & priority) != 0)
+			got += take_from_level(shard, port,
+				level_of(builtin, (unsigned int)__builtin_ctz(priority)), groups,
+				&events[got], (uint16_t)(nb - got));
+	}
+	return got;
+}
