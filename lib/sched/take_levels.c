@@ -95,7 +95,8 @@ take_by_priority(struct shard *shard, struct builtin_port *port, struct rte_even
 		uint64_t groups = UINT64_MAX;
 
 		if ((shard->ready_priorities & priority) != 0) {
-			got += shard_take(shard, port, &events[got], (uint16_t)(nb - got), priority);
+			got += shard_take(
+				shard, port, &events[got], (uint16_t)(nb - got), priority);
 			groups = port->groups;
 		}
 		if (got < nb && (in_rings & priority) != 0)

@@ -224,17 +224,7 @@ test_rings_are_left_to_the_owner(void **state)
 	assert_int_equal(shard_nb_in_rings(shard), 11);
 }
 
-/* What comes first may be of a lower priority than what comes last. */
-static void
-test_rings_are_emptied_for_priorities(void **state)
-{
-	builtin->priorities_used = 3;
-	assert_int_equal(take_two(15), 2);
-	assert_int_equal(shard->nb_ready, 13);
-	assert_int_equal(shard_nb_in_rings(shard), 0);
-}
-
-/* Nor is anything hidden behind a flow that the owner has. */
+/* Nothing is hidden behind a flow that the owner has. */
 static void
 test_rings_are_emptied_for_what_is_behind(void **state)
 {
@@ -340,8 +330,6 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			test_looks_are_as_far_apart_as_events_are_short, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rings_are_left_to_the_owner, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_rings_are_emptied_for_priorities, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_rings_are_emptied_for_what_is_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_half_is_left_to_the_owner, setup, teardown),
