@@ -233,7 +233,7 @@ nb_rings_with_any(struct shard *shard)
 static double
 part_of_rings(struct shard *shard, uint32_t class)
 {
-	const uint32_t each = SAMPLE / RTE_MAX(nb_rings_with_any(shard), 1u);
+	const uint32_t each = RTE_MAX(SAMPLE / RTE_MAX(nb_rings_with_any(shard), 1u), 1u);
 	double nb = 0, nb_of = 0;
 
 	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;

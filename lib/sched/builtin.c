@@ -322,6 +322,7 @@ builtin_group_set(struct weir_sched *sched, unsigned int group)
 	uint64_t ports = sched->groups[group];
 
 	/* What was enqueued before is before what those that have it from now on make of it. */
+	__atomic_store_n(&builtin->may_stay, false, __ATOMIC_RELAXED);
 	owner_empty_rings(builtin, NO_SENDER);
 	for (unsigned int i = 0; i < sched->config.nb_ports; i++) {
 		if (ports >> i & 1)
@@ -331,6 +332,7 @@ builtin_group_set(struct weir_sched *sched, unsigned int group)
 			__atomic_fetch_and(&builtin->port_groups[i], ~((uint64_t)1 << group),
 				__ATOMIC_RELAXED);
 	}
+	__atomic_store_n(&builtin->may_stay, levels_may_stay(builtin), __ATOMIC_RELAXED);
 	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
 		if (sched->queues[queue].group == group)
 			divide_again(builtin, queue);
@@ -439,6 +441,7 @@ builtin_start(struct weir_sched *sched)
 	}
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		builtin->shards[i].all_groups = all_groups;
+	builtin->may_stay = levels_may_stay(builtin);
 	builtin->may_move = move_may(builtin);
 	builtin->may_fence = builtin->may_move && fence_prepare();
 	return 0;

@@ -325,6 +325,7 @@ struct builtin {
 	uint64_t levels;        /* that did; and what these are: level.c */
 	uint16_t level_bits[LEVELS_MAX];
 	uint8_t level_of[LEVELS_MAX];
+	bool may_stay;
 	uint8_t (*shard_of)[NB_CLASSES]; /* [queue] */
 	uint8_t (*divided)
 		[NB_CLASSES];  /* [queue]: as they were divided, wherever they have gone to since */
@@ -412,9 +413,11 @@ event_type(const struct builtin *builtin, uint64_t word)
 static inline uint32_t
 event_sent(const struct queue_info *queue, uint64_t word)
 {
+	const uint32_t sends = __atomic_load_n(&queue->sends, __ATOMIC_RELAXED);
+
 	if (likely(queue->priority != WEIR_SCHED_PRIORITY_BY_EVENT))
-		return queue->sends;
-	return queue->sends | 1u << word_priority(word) / 32;
+		return sends;
+	return sends | 1u << word_priority(word) / 32;
 }
 
 static inline uint32_t

@@ -90,7 +90,7 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 		shard_passed(shard, port->nb_elsewhere);
 	port->nb_elsewhere = 0;
 	got = take_ready(shard, port, events, nb);
-	if (unlikely(got == 0 && shard->nb_ready > 0))
+	if (unlikely(got == 0 && shard_waiting(shard) > 0))
 		got = take_after_look(shard, port, events, nb);
 	if (has_several_priorities(port->builtin))
 		port->own_passed = shard_most_passed(shard, port->groups);

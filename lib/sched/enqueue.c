@@ -14,10 +14,11 @@
 static inline unsigned int
 put(struct builtin_port *port, struct rte_event event)
 {
-	unsigned int shard = destination(port, event.event);
+	const unsigned int shard = destination(port, event.event);
+	const unsigned int level = queue_level(&port->builtin->queues[word_queue(event.event)]);
 
 	note_priority(port->builtin, event_priority(port->builtin, event.event));
-	ring_put(port->rings[port->builtin->queues[word_queue(event.event)].level][shard], event);
+	ring_put(port->rings[level][shard], event);
 	return shard;
 }
 
@@ -53,9 +54,11 @@ struct tally {
 static inline void
 touch(struct builtin_port *port, uint64_t shards, const struct queue_info *queue)
 {
+	const uint32_t sent = __atomic_load_n(&queue->sends, __ATOMIC_RELAXED);
+
 	port->touched |= shards;
 	for (; shards != 0; shards &= shards - 1)
-		port->sent[__builtin_ctzll(shards)] |= queue->sends;
+		port->sent[__builtin_ctzll(shards)] |= sent;
 }
 
 /*

@@ -24,6 +24,7 @@ struct flows {
 	uint32_t keys[FOREIGN_MAX];
 	unsigned int nb;
 	uint64_t filter[4];
+	uint32_t levels; /* of rings that they go by */
 };
 
 static inline uint32_t
@@ -47,6 +48,7 @@ flows_of(const struct builtin *builtin, const struct rte_event *events, unsigned
 	for (unsigned int i = 0; i < nb; i++) {
 		const uint32_t key = flow_key(builtin, events[i].event), bit = filter_bit(key);
 
+		flows->levels |= 1u << queue_level(&builtin->queues[word_queue(events[i].event)]);
 		flows->keys[i] = key;
 		flows->filter[bit / 64] |= UINT64_C(1) << bit % 64;
 	}
@@ -90,7 +92,8 @@ drain_flows(struct shard *shard, const struct flows *flows)
 		i = shard_ring_from(shard, i + 1)) {
 		struct ring *ring = &shard->rings[i];
 
-		if (ring->sender >= WEIR_SCHED_PORTS_MAX ||
+		if ((flows->levels >> ring->level & 1) == 0 ||
+			ring->sender >= WEIR_SCHED_PORTS_MAX ||
 			(shard->builtin->senders >> ring->sender & 1) == 0)
 			continue;
 		shard_look_at_ring(shard, ring);

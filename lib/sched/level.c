@@ -67,3 +67,17 @@ level_use(struct builtin *builtin, struct queue_info *queue)
 	if (level > 0)
 		note_priority(builtin, LEVEL_MIXED);
 }
+
+bool
+levels_may_stay(const struct builtin *builtin)
+{
+	const struct weir_sched *sched = builtin->sched;
+	uint64_t all = 0;
+
+	for (unsigned int queue = 0; queue < sched->config.nb_queues; queue++)
+		all |= (uint64_t)1 << sched->queues[queue].group;
+	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
+		if (!sched->ports_config[i].producer && (all & ~builtin->port_groups[i]) != 0)
+			return false;
+	return sched->config.starvation_bound == 0;
+}

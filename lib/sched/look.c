@@ -80,9 +80,9 @@ own_rings_seem_empty(const struct builtin_port *port)
 
 	if (!has_several_priorities(port->builtin))
 		return ring_seems_empty(&shard->rings[port->base.id]);
-	for (unsigned int level = 0; level < LEVELS_MAX && level_bits(port->builtin, level) != 0;
-		level++)
-		if (!ring_seems_empty(shard_ring(shard, level, port->base.id)))
+	for (unsigned int level = 0; level < port->builtin->nb_levels; level++)
+		if (level_bits(port->builtin, level) != 0 &&
+			!ring_seems_empty(shard_ring(shard, level, port->base.id)))
 			return false;
 	return true;
 }
@@ -148,16 +148,22 @@ look_if_due(struct shard *shard)
 static void
 look_at_levels(struct shard *shard, uint16_t wanted)
 {
-	for (unsigned int level = 0; level < LEVELS_MAX && level_bits(shard->builtin, level) != 0;
-		level++)
-		shard_look_at_own(shard, level);
+	const struct builtin *builtin = shard->builtin;
+
+	for (unsigned int level = 0; level < builtin->nb_levels; level++)
+		if (level_bits(builtin, level) != 0)
+			shard_look_at_own(shard, level);
 	shard_list_levels(shard);
 	if (must_look(shard))
 		shard_look(shard);
-	else if (shard_waiting(shard) < wanted || shard->builtin->slack != 0 ||
+	else if (shard_waiting(shard) < wanted || builtin->slack != 0 ||
 		 shard->nb_since_look >= EVENTS_PER_LOOK)
 		look_if_due(shard);
 	shard_list_levels(shard);
+	if (shard->nb_since_look >= EVENTS_PER_LOOK) {
+		shard_list_some(shard, EVENTS_PER_LOOK / 2);
+		shard->nb_since_look = 0;
+	}
 }
 
 /* By the owner, under the lock, who wants some events: are the rings to be looked at? */

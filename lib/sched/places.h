@@ -54,7 +54,7 @@ place_send(struct shard *shard, const struct place *place)
 	const struct queue_info *queue = &builtin->queues[word_queue(event.event)];
 	const unsigned int to = event_shard(builtin, event.event);
 
-	ring_put(shard->rings_out[queue->level][to], event);
+	ring_put(shard->rings_out[queue_level(queue)][to], event);
 	shard->sent_to |= (uint64_t)1 << to;
 	shard->sent |= event_sent(queue, event.event);
 }

@@ -5,6 +5,7 @@
 /* Where a port's events go, and what most of them are like. */
 
 #include "held.h"
+#include "level.h"
 #include "tell.h"
 
 /* Parallel events stay on their core, where idle ones find them; flows go where they belong. */
@@ -68,7 +69,7 @@ send_plain(struct builtin_port *port, const struct queue_info *queue, struct rte
 {
 	const struct builtin *builtin = port->builtin;
 	const uint32_t priorities = 1u << queue->priority;
-	const unsigned int level = queue->level;
+	const unsigned int level = queue_level(queue);
 	unsigned int shard = port->own_id;
 	struct ring *ring;
 
@@ -96,7 +97,7 @@ way_of(struct builtin_port *port, const struct queue_info *queue)
 
 	return (struct way){
 		.shard_of = stays ? &port->own_id : queue->shard_of,
-		.rings = port->rings[queue->level],
+		.rings = port->rings[queue_level(queue)],
 		.flow_mask = builtin->flow_mask,
 		.class_bits = builtin->class_bits,
 		.class_mask = stays ? 0 : builtin->class_mask,

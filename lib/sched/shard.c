@@ -80,9 +80,9 @@ differs_much(uint32_t was, uint32_t is)
 
 /* What was taken from the rings is in the lists, or known to be left there. */
 static void
-tell_ready(struct shard *shard)
+tell_ready(struct shard *shard, bool several)
 {
-	uint32_t in_rings = 0;
+	const uint32_t in_rings = several ? shard_in_rings(shard) : 0;
 
 	if (shard->priorities_hint != shard->ready_priorities) {
 		__atomic_store_n(
@@ -90,8 +90,6 @@ tell_ready(struct shard *shard)
 		if (shard->ready_priorities != 0)
 			tell_announced(shard->builtin, shard->id);
 	}
-	if (has_several_priorities(shard->builtin))
-		in_rings = shard_in_rings(shard);
 	if (shard->being_taken != in_rings)
 		__atomic_store_n(&shard->being_taken, in_rings, __ATOMIC_RELEASE);
 }
@@ -100,15 +98,19 @@ tell_ready(struct shard *shard)
 void
 shard_tell(struct shard *shard)
 {
-	const uint32_t waiting = shard_waiting(shard);
+	const bool several = has_several_priorities(shard->builtin);
+	uint32_t waiting;
 
+	if (several)
+		shard_list_mixed(shard);
+	waiting = shard_waiting(shard);
 	if (differs_much(shard->nb_hint, waiting)) {
 		__atomic_store_n(&shard->nb_hint, waiting, __ATOMIC_RELAXED);
 		tell_waiting(shard->builtin, shard->id);
 	}
 	if (shard->next_hint != (shard->next_of_owner != NONE))
 		__atomic_store_n(&shard->next_hint, shard->next_of_owner != NONE, __ATOMIC_RELAXED);
-	tell_ready(shard);
+	tell_ready(shard, several);
 }
 
 void
@@ -234,14 +236,13 @@ shard_drain_ring(struct shard *shard, struct ring *ring, uint32_t most)
 void
 shard_drain(struct shard *shard, uint32_t most)
 {
-	if (shard_nb_in_rings(shard) == 0)
-		return;
-	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
-		i = shard_ring_from(shard, i + 1))
+	unsigned int i = shard_nb_in_rings(shard) > 0 ? 0 : shard->nb_rings;
+
+	for (i = shard_ring_from(shard, i); i < shard->nb_rings; i = shard_ring_from(shard, i + 1))
 		shard_drain_ring(shard, &shard->rings[i], most);
 	/* At once: those whom it is not for would wait for the lock in vain. */
 	if (shard->being_taken != 0 && shard_nb_in_rings(shard) == 0)
-		tell_ready(shard);
+		tell_ready(shard, false);
 }
 
 void

@@ -330,6 +330,9 @@ uint16_t take_from_rings(
 
 /* take_levels.c, under the lock, where there are several priorities */
 void shard_list_levels(struct shard *shard); /* what must not stay in rings goes to the lists */
+void shard_list_mixed(
+	struct shard *shard); /* likewise, of events that have priorities of their own */
+void shard_list_some(struct shard *shard, uint32_t most); /* of each ring that the lists hide */
 uint16_t take_by_priority(struct shard *shard, struct builtin_port *port, struct rte_event *events,
 	uint16_t nb, uint32_t priorities);
 

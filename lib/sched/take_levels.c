@@ -8,22 +8,9 @@
 
 #include "straight.h"
 
-/*
- * May stay in the rings what is there, as far as a port is concerned? Where it is counted what is passed (starvation), or there is something
- * that it may not have, it is to be seen in the lists what there is.
- */
-static bool
-may_stay(const struct shard *shard, unsigned int port)
-{
-	const struct builtin *builtin = shard->builtin;
-	const uint64_t groups = __atomic_load_n(&builtin->port_groups[port], __ATOMIC_RELAXED);
-
-	return builtin->sched->config.starvation_bound == 0 && (shard->all_groups & ~groups) == 0;
-}
-
 /* Of which priorities events are that have their own is not known until they are in the lists. */
-static inline void
-drain_mixed(struct shard *shard)
+void
+shard_list_mixed(struct shard *shard)
 {
 	const unsigned int level = level_of(shard->builtin, LEVEL_MIXED);
 	unsigned int first, end;
@@ -40,8 +27,8 @@ drain_mixed(struct shard *shard)
 void
 shard_list_levels(struct shard *shard)
 {
-	if (may_stay(shard, shard_owner(shard)))
-		drain_mixed(shard);
+	if (may_stay(shard->builtin))
+		shard_list_mixed(shard);
 	else
 		shard_drain(shard, UINT32_MAX);
 }
@@ -61,6 +48,23 @@ take_one_from_level(struct shard *shard, struct builtin_port *port, unsigned int
 		shard_gone(shard, level, 1);
 	}
 	return got;
+}
+
+/*
+ * What is in the lists comes first, and may be followed by more there for ever, as helpers put it there, or events have priorities of their own:
+ * those who are in rings of the same priority have their turn, too.
+ */
+void
+shard_list_some(struct shard *shard, uint32_t most)
+{
+	const uint32_t both = shard_in_rings(shard) & shard->ready_priorities;
+
+	for (uint32_t left = both; left != 0; left &= left - 1) {
+		const unsigned int level =
+			level_of(shard->builtin, (unsigned int)__builtin_ctz(left));
+
+		shard_drain_ring(shard, ring_of_level(shard, level), most);
+	}
 }
 
 /* Nothing of the level's priority is ready for it in the lists, for these groups. */
@@ -83,11 +87,11 @@ take_by_priority(struct shard *shard, struct builtin_port *port, struct rte_even
 	uint32_t in_rings, left;
 	uint16_t got = 0;
 
-	if (!may_stay(shard, port->base.id) || !may_stay(shard, shard_owner(shard))) {
+	if (!may_stay(builtin)) {
 		shard_drain(shard, UINT32_MAX);
 		return shard_take(shard, port, events, nb, priorities);
 	}
-	drain_mixed(shard);
+	shard_list_mixed(shard);
 	in_rings = shard_in_rings(shard);
 	for (left = (in_rings | shard->ready_priorities) & priorities; left != 0 && got < nb;
 		left &= left - 1) {

@@ -285,6 +285,64 @@ by_event(void **state)
 	st_get_none(OWNER);
 }
 
+/* It is told of which priority they are as soon as they were looked at. */
+static void
+by_event_told(void **state)
+{
+	send(PRODUCER, HIGH, 1);
+	gets(OWNER, HIGH, 1);
+	send_mixed(7);
+	shard_lock(shard);
+	shard_look(shard);
+	shard_unlock(shard);
+	assert_int_equal(shard->being_taken, 0);
+	assert_int_equal(shard->priorities_hint, 1 << 7);
+}
+
+/* What goes on in the lists for ever, as events with priorities of their own do, does not hide what is in rings. */
+static void
+hidden_by_lists(void **state)
+{
+	struct rte_event events[EVENTS_PER_LOOK];
+	bool came = false;
+
+	for (unsigned int i = 0; i < 4 * EVENTS_PER_LOOK; i++)
+		send_mixed(1);
+	send(PRODUCER, HIGH, 1);
+	for (unsigned int i = 0; i < 32 && !came; i++) {
+		const unsigned int nb = get(OWNER, events, EVENTS_PER_LOOK);
+
+		for (unsigned int e = 0; e < nb; e++) {
+			came |= events[e].queue_id == HIGH;
+			st_forward(OWNER, events[e], events[e].queue_id);
+		}
+	}
+	assert_true(came);
+}
+
+/* What another port makes of an urgent event is put in past the rings: after what they have of its flow, for which others are left alone. */
+static void
+past_other_levels(void **state)
+{
+	const unsigned int many = 1500;
+	struct rte_event event;
+
+	for (unsigned int i = 0; i < many; i++)
+		st_new(OWNER, LOW, flow(i % NB), i);
+	st_new(OWNER, MIDDLE, flow(0), 1);
+	send(PRODUCER, HIGH, 1);
+	assert_int_equal(steal(&builtin->ports[OTHER], shard, &event, 1, 1 << 1, HELP_URGENT), 1);
+	event.u64 = 2;
+	st_forward(OTHER, event, MIDDLE);
+	assert_int_equal(shard_nb_in_rings(shard), many);
+	for (uint64_t value = 1; value <= 2; value++) {
+		assert_int_equal(get(OWNER, &event, 1), 1);
+		assert_int_equal(event.queue_id, MIDDLE);
+		assert_int_equal(event.u64, value);
+		st_release(OWNER, event);
+	}
+}
+
 /* What is in rings may be for others than who looks at them: it goes to the lists, where everybody sees for whom it is. */
 static void
 for_others(void **state)
@@ -334,6 +392,9 @@ main(void)
 		SET_UP(behind_its_flow, setup),
 		SET_UP(all_senders, setup),
 		SET_UP(by_event, setup),
+		SET_UP(by_event_told, setup),
+		SET_UP(hidden_by_lists, setup),
+		SET_UP(past_other_levels, setup),
 		SET_UP(for_others, setup_groups),
 		SET_UP(with_a_bound, setup_bound),
 	};
