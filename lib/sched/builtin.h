@@ -469,11 +469,15 @@ event_lane(const struct builtin *builtin, uint64_t word, uint8_t type)
 
 /* The number of its flow's shard; it stays so while that is locked, the flow, an atomic one, held, or an event of it, an ordered one, out. */
 static inline unsigned int
+queue_shard(const struct builtin *builtin, const struct queue_info *queue, uint64_t word)
+{
+	return __atomic_load_n(&queue->shard_of[event_class(builtin, word)], __ATOMIC_ACQUIRE);
+}
+
+static inline unsigned int
 event_shard(const struct builtin *builtin, uint64_t word)
 {
-	const uint8_t *shard_of = builtin->queues[word_queue(word)].shard_of;
-
-	return __atomic_load_n(&shard_of[event_class(builtin, word)], __ATOMIC_ACQUIRE);
+	return queue_shard(builtin, &builtin->queues[word_queue(word)], word);
 }
 
 /* builtin.c: from now on it is used. @return false: there is no such queue */

@@ -350,7 +350,7 @@ give_back(struct builtin_port *port, const struct held *held)
 }
 
 /* What an ordered event became: it is sent if its place is the first one of its flow, and waits there otherwise. */
-static inline void
+static __rte_noinline void
 complete(struct builtin_port *port, struct held *held, struct rte_event event)
 {
 	struct shard *shard = &port->builtin->shards[held->shard];

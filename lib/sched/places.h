@@ -49,14 +49,14 @@ place_put(struct shard *shard, struct place *place, uint32_t number)
 static inline void
 place_send(struct shard *shard, const struct place *place)
 {
-	const struct builtin *builtin = shard->builtin;
-	const struct rte_event event = event_load(&place->event);
-	const struct queue_info *queue = &builtin->queues[word_queue(event.event)];
-	const unsigned int to = event_shard(builtin, event.event);
+	const uint64_t word = place->event.event;
+	const struct queue_info *queue = &shard->builtin->queues[word_queue(word)];
+	const unsigned int to = queue_shard(shard->builtin, queue, word);
+	struct ring *ring = shard->rings_out[queue_level(queue)][to];
 
-	ring_put(shard->rings_out[queue_level(queue)][to], event);
 	shard->sent_to |= (uint64_t)1 << to;
-	shard->sent |= event_sent(queue, event.event);
+	shard->sent |= event_sent(queue, word);
+	ring_put(ring, event_load(&place->event));
 }
 
 /* The first one of its flow is complete. */

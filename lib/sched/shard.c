@@ -42,7 +42,7 @@ publish_sent_by(struct shard *shard, unsigned int to, unsigned int level)
 		shard_found(shard, level, ring_look(ring));
 }
 
-static __rte_noinline void
+static void
 publish_sent_by_levels(struct shard *shard, unsigned int to, uint32_t levels)
 {
 	for (; levels != 0; levels &= levels - 1) {
@@ -54,7 +54,7 @@ publish_sent_by_levels(struct shard *shard, unsigned int to, uint32_t levels)
 }
 
 /* What this shard sent can be seen by those it was sent to. */
-static void
+static __rte_noinline void
 publish_sent(struct shard *shard)
 {
 	const uint32_t sent = shard->sent, levels = sent >> SENT_LEVELS;
@@ -78,12 +78,10 @@ differs_much(uint32_t was, uint32_t is)
 	return (was ^ is) > (was & is);
 }
 
-/* What was taken from the rings is in the lists, or known to be left there. */
-static void
-tell_ready(struct shard *shard, bool several)
+/* What was taken from the rings is in the lists, or known to be left there, of these priorities. */
+static inline void
+tell_ready(struct shard *shard, uint32_t in_rings)
 {
-	const uint32_t in_rings = several ? shard_in_rings(shard) : 0;
-
 	if (shard->priorities_hint != shard->ready_priorities) {
 		__atomic_store_n(
 			&shard->priorities_hint, shard->ready_priorities, __ATOMIC_RELAXED);
@@ -95,22 +93,36 @@ tell_ready(struct shard *shard, bool several)
 }
 
 /* Others see about how much is left; it is written only when that changes. */
-void
-shard_tell(struct shard *shard)
+static inline void
+tell_left(struct shard *shard)
 {
-	const bool several = has_several_priorities(shard->builtin);
-	uint32_t waiting;
+	const uint32_t waiting = shard_waiting(shard);
 
-	if (several)
-		shard_list_mixed(shard);
-	waiting = shard_waiting(shard);
 	if (differs_much(shard->nb_hint, waiting)) {
 		__atomic_store_n(&shard->nb_hint, waiting, __ATOMIC_RELAXED);
 		tell_waiting(shard->builtin, shard->id);
 	}
 	if (shard->next_hint != (shard->next_of_owner != NONE))
 		__atomic_store_n(&shard->next_hint, shard->next_of_owner != NONE, __ATOMIC_RELAXED);
-	tell_ready(shard, several);
+}
+
+static __rte_noinline void
+tell_levels(struct shard *shard)
+{
+	shard_list_mixed(shard);
+	tell_left(shard);
+	tell_ready(shard, shard_in_rings(shard));
+}
+
+void
+shard_tell(struct shard *shard)
+{
+	if (unlikely(has_several_priorities(shard->builtin))) {
+		tell_levels(shard);
+		return;
+	}
+	tell_left(shard);
+	tell_ready(shard, 0);
 }
 
 void
@@ -242,7 +254,7 @@ shard_drain(struct shard *shard, uint32_t most)
 		shard_drain_ring(shard, &shard->rings[i], most);
 	/* At once: those whom it is not for would wait for the lock in vain. */
 	if (shard->being_taken != 0 && shard_nb_in_rings(shard) == 0)
-		tell_ready(shard, false);
+		tell_ready(shard, 0);
 }
 
 void
