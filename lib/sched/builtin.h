@@ -11,8 +11,8 @@
  *
  * Flows are divided among shards; they change to another one where a shard's owner does not get through what it has, or does not come (move.c).
  * Each port that dequeues owns a shard, and those of ports that do not come (owner.c). Who has a shard's lock is its scheduler: its
- * owner as a rule, idle ports when it is busy. Events come to a shard by rings, one for each port and for each shard: nobody waits to
- * enqueue. Each ring has room for as many events as may be inside: it is never full.
+ * owner as a rule, idle ports when it is busy. Events come to a shard by rings, one for each port and for each shard, and of these one for
+ * each priority that queues have: nobody waits to enqueue. Each ring has room for as many events as may be inside: it is never full.
  *
  * A line that two cores use costs 100 ns and more each time it changes hands. So rings are looked at seldom while they are busy
  * (look.c): events that come one by one, close together, are taken in bunches.
@@ -39,6 +39,7 @@
  *                  with move_flows.c,          gather.c          and when ports do not come
  *                  move_waiting.c
  *      tell.h      what others are told of a shard
+ *      level.c     which rings a queue's events go by; take_levels.c: what is taken of them where there are several priorities
  *      credit.c, switch.c, sleep.c, builtin_stats.c
  */
 
@@ -49,8 +50,8 @@
 #include "weir_base_nodes.h"
 
 /*
- * Senders, which are ports and shards, have a ring in a shard for each priority that queues have, so that what is urgent is not behind what
- * is not; and one for what queues leave to their events. These levels are numbered as they come into use: mostly there is only the first one.
+ * Senders have a ring in a shard for each priority that queues have, so that what is urgent is not behind what is not; and one for what queues
+ * leave to their events. These levels are numbered as they come into use: mostly there is only the first one.
  */
 #define LEVELS_MAX  (WEIR_SCHED_PRIORITIES + 1)
 #define SENDERS_MAX (2 * WEIR_SCHED_PORTS_MAX)
