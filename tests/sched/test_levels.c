@@ -7,7 +7,10 @@
 
 #include "sched_test.h"
 
+#include "../../lib/sched/owner.h"
+
 #include "../../lib/sched/level.c"
+#include "../../lib/sched/look.c"
 #include "../../lib/sched/steal.c"
 #include "../../lib/sched/take_levels.c"
 
@@ -184,6 +187,7 @@ straight(void **state)
 	gets(OWNER, MIDDLE, NB);
 	gets(OWNER, LOW, NB);
 	lists_were_not_used();
+	assert_int_equal(shard->being_taken, 0);
 }
 
 /* Of several priorities in a burst; the rest is told of. */
@@ -218,6 +222,24 @@ by_another_port(void **state)
 	assert_int_equal(shard->being_taken, 1 << 6);
 	lists_were_not_used();
 	release(OTHER, events, 4);
+	gets(OWNER, LOW, NB);
+}
+
+/* What a port sent, by whichever level: to itself, where it sees it without the lock; and all of it, when another one is to be the sender. */
+static void
+of_one_sender(void **state)
+{
+	const struct builtin_port *owner = &builtin->ports[OWNER];
+
+	send(PRODUCER, HIGH, 1);
+	gets(OWNER, HIGH, 1);
+	assert_true(own_rings_seem_empty(owner));
+	send(OWNER, LOW, NB);
+	assert_false(own_rings_seem_empty(owner));
+	owner_empty_rings(builtin, OTHER);
+	assert_int_equal(shard->nb_ready, 0);
+	owner_empty_rings(builtin, OWNER);
+	assert_int_equal(shard->nb_ready, NB);
 	gets(OWNER, LOW, NB);
 }
 
@@ -389,6 +411,7 @@ main(void)
 		SET_UP(straight, setup),
 		SET_UP(in_a_burst, setup),
 		SET_UP(by_another_port, setup),
+		SET_UP(of_one_sender, setup),
 		SET_UP(behind_its_flow, setup),
 		SET_UP(all_senders, setup),
 		SET_UP(by_event, setup),
