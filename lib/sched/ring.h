@@ -63,13 +63,18 @@ ring_is_published(const struct ring *ring)
 	return __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) == ring->fill;
 }
 
-/* By the consumer: look at the tail. @return how many more there are than when it looked last */
+/*
+ * By the consumer: look at the tail. Where there is nothing new nothing is written: others look there, too, if they have the lock in turns.
+ *
+ * @return how many more there are than when it looked last
+ */
 static inline uint32_t
 ring_look(struct ring *ring)
 {
 	uint32_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE), more = tail - ring->seen;
 
-	__atomic_store_n(&ring->seen, tail, __ATOMIC_RELAXED);
+	if (more > 0)
+		__atomic_store_n(&ring->seen, tail, __ATOMIC_RELAXED);
 	return more;
 }
 
