@@ -106,9 +106,8 @@ struct shard {
 	uint32_t nb_hint; /* about how many are ready, or in its rings when it looked last */
 	uint32_t priorities_hint; /* that are ready */
 	uint32_t next_hint;       /* is there an event of the flow that the owner had last? */
-	uint32_t
-		being_taken; /* of what is in rings, or had arrived, and may not be in priorities_hint yet */
-	uint32_t nb_stolen; /* so often did other ports take events over */
+	uint32_t being_taken; /* are in rings, or had arrived: maybe not in priorities_hint yet */
+	uint32_t nb_stolen;   /* so often did other ports take events over */
 
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */

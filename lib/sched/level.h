@@ -18,7 +18,7 @@ unsigned int levels_of_queues(const struct weir_sched *sched);     /* how many m
 void level_use(struct builtin *builtin, struct queue_info *queue); /* before its first event */
 bool levels_may_stay(const struct builtin *builtin);               /* as groups are: may_stay() */
 
-/* Its priority, as a bit. 0: it is not in use, and those after it are not, as far as is known here. */
+/* Its priority, as a bit. 0: it is not in use, as far as is known here. */
 static inline uint32_t
 level_bits(const struct builtin *builtin, unsigned int level)
 {

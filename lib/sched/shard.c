@@ -248,10 +248,10 @@ shard_drain_ring(struct shard *shard, struct ring *ring, uint32_t most)
 void
 shard_drain(struct shard *shard, uint32_t most)
 {
-	unsigned int i = shard_nb_in_rings(shard) > 0 ? 0 : shard->nb_rings;
-
-	for (i = shard_ring_from(shard, i); i < shard->nb_rings; i = shard_ring_from(shard, i + 1))
-		shard_drain_ring(shard, &shard->rings[i], most);
+	if (shard_nb_in_rings(shard) > 0)
+		for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
+			i = shard_ring_from(shard, i + 1))
+			shard_drain_ring(shard, &shard->rings[i], most);
 	/* At once: those whom it is not for would wait for the lock in vain. */
 	if (shard->being_taken != 0 && shard_nb_in_rings(shard) == 0)
 		tell_ready(shard, 0);
