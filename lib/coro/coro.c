@@ -9,16 +9,17 @@
 
 #include "coro_private.h"
 
-/* Used: on AArch64 by assembly that the compiler does not see. */
+/* Used: by assembly that the compiler does not see. */
 __thread struct weir_coro_thread weir_coro_thread __attribute__((tls_model("initial-exec"), used));
 
-#if defined(WEIR_CORO_SWITCH)
-/* What the instructions of WEIR_CORO_SWITCH() and of coro_entry() have as numbers. */
+#if !defined(WEIR_CORO_FCONTEXT)
+/* What the instructions of WEIR_CORO_SWITCH_IN(), WEIR_CORO_SWITCH_OUT() and coro_entry() have as numbers. */
 static_assert(offsetof(struct weir_coro_contexts, resumer) == 24 &&
 		      offsetof(struct weir_coro_context, sp) == 0 &&
 		      offsetof(struct weir_coro_context, fp) == 8 &&
 		      offsetof(struct weir_coro_context, pc) == 16 &&
 		      offsetof(struct weir_coro_block, contexts) == 0 &&
+		      offsetof(struct weir_coro_thread, resumer) == 16 &&
 		      offsetof(struct weir_coro_block, base_resumer) == 240 &&
 		      offsetof(struct weir_coro_block, base_own) == 248,
 	"offsets of a pair of contexts");
@@ -126,10 +127,9 @@ weir_coro_has_exited(const struct weir_coro *coro)
 void
 coro_leave(struct weir_coro_block *block)
 {
-	weir_coro_thread_now()->current = block->outer;
 	weir_coro_leave_extra(block);
 	coro_tool_switch(coro_tool_leave(block));
-	weir_coro_switch_out(&block->contexts);
+	weir_coro_switch_out(&block->contexts, weir_coro_thread_here());
 	coro_tool_entered(block);
 }
 
@@ -194,6 +194,8 @@ weir_coro_resume_checked(struct weir_coro *coro)
 	struct weir_coro_block *block = weir_coro_block_of(coro);
 	uint32_t suspended = weir_coro_word(coro, WEIR_CORO_STATE_SUSPENDED);
 	struct weir_coro_fp before, after;
+	struct weir_coro_thread *thread = weir_coro_thread_here();
+	struct weir_coro_arrival arrival;
 
 	/* A compare and swap: of two threads at the same instant one gets it. */
 	if (coro_block_checked(coro) == NULL ||
@@ -205,12 +207,13 @@ weir_coro_resume_checked(struct weir_coro *coro)
 	}
 	/* Others may ask for it meanwhile. */
 	__atomic_store_n(&block->resumes, block->resumes + 1, __ATOMIC_RELAXED);
-	weir_coro_slice_enter(block);
+	weir_coro_slice_enter(block, thread);
 	weir_coro_fp_exchange(&before, &before);
 	weir_coro_resume_extra(coro, block);
 	coro_tool_switch(coro_tool_enter(block));
-	weir_coro_switch_in(&block->contexts);
+	arrival = weir_coro_switch_in(&block->contexts, thread);
 	coro_tool_left(block);
+	weir_coro_slice_left(block, arrival);
 	weir_coro_fp_exchange(&after, &after);
 	coro_check_left(block, &before, &after);
 	__atomic_store_n(&block->word, block->word_after, __ATOMIC_RELEASE);

@@ -93,15 +93,15 @@ is_half_switched(const void *instruction)
 #if defined(__x86_64__)
 	const uint8_t *byte = instruction;
 
-	/* mov TO+8(%rdi), %rbp */
-	if (byte[0] == 0x48 && byte[1] == 0x8b && byte[2] == 0x6f)
+	/* mov 8(%rdi), %rbp or mov 24(%rsi), %rbp */
+	if (byte[0] == 0x48 && byte[1] == 0x8b && (byte[2] == 0x6f || byte[2] == 0x6e))
 		byte += 4;
-	/* jmp *TO+16(%rdi) */
+	/* jmp *16(%rdi), jmp *40(%rdi) */
 	return byte[0] == 0xff && byte[1] == 0x67;
 #elif defined(__aarch64__)
 	const uint32_t *word = instruction, mov_sp_x3 = 0x9100007f, br_x2 = 0xd61f0040;
 
-	/* ldr x2, [x0, TO+16] */
+	/* ldr x2, [x0, 16], ldr x2, [x0, 40] */
 	if ((word[0] & 0xffc003ff) == 0xf9400002)
 		return word[1] == mov_sp_x3;
 	return word[0] == mov_sp_x3 || word[0] == br_x2;

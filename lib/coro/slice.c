@@ -54,7 +54,7 @@ static void
 show(struct weir_coro_block *block, bool shown)
 {
 	block->shown = shown;
-	block->extra = shown || block->fp_control;
+	block->extra = weir_coro_has_extra(block);
 }
 
 void

@@ -50,12 +50,12 @@ struct weir_coro_block {
 	uint32_t looked_in;    /**< low bits of resumes: when the clock was last looked at */
 	uint64_t looked;       /**< cycles: what it showed then */
 	uint64_t deadline;     /**< cycles: the end of the slice in which it was looked at */
-	struct weir_coro_block *outer; /**< the one that resumed it, or NULL */
+	struct weir_coro_block *outer; /**< while it runs: the one that resumed it; or NULL */
 	uint64_t
 		soon; /**< cycles: the slice may be over from then on, where checks look at the clock */
 	uint8_t held;   /**< weir_coro_hold() without release; the most stays */
 	bool cancelled; /**< it is to end */
-	bool extra;     /**< there is more to be done when it is resumed and leaves: the next two */
+	bool extra; /**< there is more to look at when it is resumed and leaves: held, and the next two */
 	bool fp_control; /**< FP control words belong to it */
 	bool shown; /**< to a ticker; changes only when its slice begins, and not while it waits for others */
 	uint8_t blind; /**< slices to end by count, without a look at the clock */
@@ -119,6 +119,8 @@ struct weir_coro_shown {
 struct weir_coro_thread {
 	struct weir_coro_block *current; /**< the coroutine that runs here, or NULL */
 	bool ticked;                     /**< a ticker says when slices are over */
+	struct weir_coro_context
+		resumer; /**< where who resumed that one goes on; without the next instruction */
 	struct weir_coro_shown shown __attribute__((aligned(64))); /**< in a line of its own */
 };
 
@@ -151,6 +153,25 @@ weir_coro_thread_now(void)
 	return (struct weir_coro_thread *)(thread + offset);
 #else
 	return weir_coro_thread_address();
+#endif
+}
+
+/** The same as an address that may be kept, until a switch: where there is more than one access. */
+static inline __attribute__((always_inline)) struct weir_coro_thread *
+weir_coro_thread_here(void)
+{
+#if defined(__x86_64__)
+	struct weir_coro_thread *thread;
+
+	/* Without volatile a compiler may take it for the same after a switch. */
+	__asm__ volatile("mov %%fs:0, %0\n\t"
+			 "add weir_coro_thread@gottpoff(%%rip), %0"
+			 : "=r"(thread)
+			 :
+			 : "cc");
+	return thread;
+#else
+	return weir_coro_thread_now();
 #endif
 }
 
@@ -200,17 +221,18 @@ weir_coro_block_of(const struct weir_coro *coro)
 
 /** A slice begins: who runs now? */
 static inline __attribute__((always_inline)) void
-weir_coro_slice_enter(struct weir_coro_block *block)
+weir_coro_slice_enter(struct weir_coro_block *block, struct weir_coro_thread *thread)
 {
-	struct weir_coro_block *outer = weir_coro_thread_now()->current;
+	struct weir_coro_block *outer = thread->current;
 
-	if (__builtin_expect(outer != NULL, 0))
+	if (__builtin_expect(outer != NULL, 0)) {
 		weir_coro_slice_waits(outer);
+		block->outer = outer;
+	}
 	if (__builtin_expect((int32_t)block->checks_left < 0, 0))
 		weir_coro_slice_begin(block);
 	block->checks_begin = block->checks_left;
-	block->outer = outer;
-	weir_coro_thread_now()->current = block;
+	thread->current = block;
 }
 
 /** Of a coroutine and those that wait for it: the innermost one that is shown, or NULL. */
@@ -222,7 +244,14 @@ weir_coro_next_shown(struct weir_coro_block *block)
 	return block;
 }
 
-/** More to be done when a coroutine is resumed; block->extra says that there is. */
+/** What block->extra is to say. */
+static inline bool
+weir_coro_has_extra(const struct weir_coro_block *block)
+{
+	return block->held != 0 || block->fp_control || block->shown;
+}
+
+/** More to be done when a coroutine is resumed; block->extra says that there may be. */
 static inline void
 weir_coro_resume_extra(struct weir_coro *coro, struct weir_coro_block *block)
 {
@@ -246,6 +275,20 @@ weir_coro_leave_extra(struct weir_coro_block *block)
 		weir_coro_thread_now()->shown.current = weir_coro_next_shown(block->outer);
 }
 
+/** Back from a coroutine: note where it goes on, and who runs now. */
+static inline __attribute__((always_inline)) void
+weir_coro_slice_left(struct weir_coro_block *block, struct weir_coro_arrival arrival)
+{
+	struct weir_coro_block *outer = block->outer;
+
+	block->contexts.own = arrival.left;
+	arrival.thread->current = outer;
+	if (__builtin_expect(outer != NULL, 0)) {
+		arrival.thread->resumer = outer->contexts.resumer;
+		block->outer = NULL;
+	}
+}
+
 /**
  * Run a coroutine until it yields or ends. From a coroutine too: that one waits meanwhile, and its
  * time slice runs on. A coroutine that has exited, runs, or was destroyed is refused and counted.
@@ -260,6 +303,8 @@ weir_coro_resume(struct weir_coro *coro)
 #else
 	struct weir_coro_block *block = weir_coro_block_of(coro);
 	const uint32_t suspended = weir_coro_word(coro, WEIR_CORO_STATE_SUSPENDED);
+	struct weir_coro_thread *thread = weir_coro_thread_here();
+	struct weir_coro_arrival arrival;
 
 	if (__builtin_expect(
 		    coro == NULL || __atomic_load_n(&block->word, __ATOMIC_ACQUIRE) != suspended,
@@ -270,12 +315,13 @@ weir_coro_resume(struct weir_coro *coro)
 	__atomic_store_n(
 		&block->word, weir_coro_word(coro, WEIR_CORO_STATE_RUNNING), __ATOMIC_RELAXED);
 	block->resumes++;
-	weir_coro_slice_enter(block);
+	weir_coro_slice_enter(block, thread);
 	if (__builtin_expect(block->extra, 0))
 		weir_coro_resume_extra(coro, block);
-	weir_coro_switch_in(&block->contexts);
-	/* Only now is it off its stack, and may go on elsewhere. */
+	arrival = weir_coro_switch_in(&block->contexts, thread);
 	block = weir_coro_block_of(coro);
+	weir_coro_slice_left(block, arrival);
+	/* Only now may it go on elsewhere. */
 	__atomic_store_n(&block->word, block->word_after, __ATOMIC_RELEASE);
 #endif
 }
@@ -288,13 +334,16 @@ weir_coro_yield_of(struct weir_coro_block *block)
 	(void)block;
 	return weir_coro_yield_slowly();
 #else
-	if (__builtin_expect(block == NULL || block->held != 0, 0))
+	if (__builtin_expect(block == NULL, 0))
 		return weir_coro_yield_slowly();
-	weir_coro_thread_now()->current = block->outer;
-	if (__builtin_expect(block->extra, 0))
+	if (__builtin_expect(block->extra, 0)) {
+		if (block->held != 0)
+			return weir_coro_yield_slowly();
 		weir_coro_leave_extra(block);
-	weir_coro_switch_out(&block->contexts);
-	return __atomic_load_n(&weir_coro_thread_now()->current->cancelled, __ATOMIC_RELAXED);
+	}
+	block = (struct weir_coro_block *)weir_coro_switch_out(
+		&block->contexts, weir_coro_thread_here());
+	return __atomic_load_n(&block->cancelled, __ATOMIC_RELAXED);
 #endif
 }
 
@@ -387,8 +436,10 @@ weir_coro_hold(void)
 {
 	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
-	if (block != NULL && block->held < UINT8_MAX)
+	if (block != NULL && block->held < UINT8_MAX) {
 		block->held++;
+		block->extra = true;
+	}
 }
 
 /** The last weir_coro_hold() is over. */
@@ -397,8 +448,10 @@ weir_coro_release(void)
 {
 	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
-	if (block != NULL && block->held > 0 && block->held < UINT8_MAX)
+	if (block != NULL && block->held > 0 && block->held < UINT8_MAX) {
 		block->held--;
+		block->extra = weir_coro_has_extra(block);
+	}
 }
 
 #ifdef __cplusplus

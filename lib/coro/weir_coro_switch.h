@@ -23,6 +23,8 @@
 extern "C" {
 #endif
 
+struct weir_coro_thread;
+
 /** A place to go on from. */
 struct weir_coro_context {
 	void *sp; /**< stack pointer */
@@ -61,13 +63,19 @@ struct weir_coro_contexts {
 #endif
 
 /*
- * Leave for the context at offset TO of a pair; go on when somebody leaves for the one at FROM. Both
- * are found from one pointer, by offsets that are part of the instructions: where the stack is to be found
- * waits for nothing but that pointer. Nothing is written below the stack pointer, so it may stand in
- * a leaf function with a red zone.
+ * Who leaves gives where it goes on to who goes on there, in registers: its stack pointer, its frame pointer, the next instruction. Of
+ * a coroutine that is kept by who resumed it, whose pair of contexts is at hand; a coroutine would have to ask who it is
+ * before it could write a word. What waits for what is most of a switch's time: out of memory a value comes 5 cycles
+ * after it was written, on most CPUs, and with where the stack is come all addresses on it.
+ *
+ * That is why a coroutine finds who resumed it in the thread's memory, too: a place that nobody has to look up. The thread
+ * is what it was where one goes on, so its address comes along. What the pair says of who resumed it is for those who unwind the stack, and
+ * for the next instruction, which CPUs foresee.
+ *
+ * Nothing is written below the stack pointer, so it may stand in a leaf function with a red zone.
  */
 #if defined(WEIR_CORO_FCONTEXT)
-/** Library internal: the same by Boost.Context. */
+/** Library internal: the same by Boost.Context, which keeps where @p from goes on by itself. */
 void weir_coro_switch_fcontext(struct weir_coro_context *from, struct weir_coro_context *to);
 #elif defined(__x86_64__)
 #if defined(__AVX512F__)
@@ -78,27 +86,45 @@ void weir_coro_switch_fcontext(struct weir_coro_context *from, struct weir_coro_
 #else
 #define WEIR_CORO_AVX512_REGISTERS
 #endif
+/** All that is lost, but what who leaves says where it goes on by. */
+#define WEIR_CORO_LOST                                                                             \
+	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1",      \
+		"xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",  \
+		"xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)",      \
+		"st(5)", "st(6)", "st(7)" WEIR_CORO_BASE_LOST WEIR_CORO_AVX512_REGISTERS
 /* clang-format off */
-#define WEIR_CORO_SWITCH(contexts, FROM, TO, BASE)                                                 \
-	__asm__ volatile(WEIR_CORO_BASE_SAVE(BASE)                                                 \
+#define WEIR_CORO_SWITCH_IN(contexts, thread, left)                                                \
+	__asm__ volatile(WEIR_CORO_BASE_SAVE("240")                                                \
 			 "lea 1f(%%rip), %%rax\n\t"                                                \
-			 "mov %%rsp, " FROM "+0(%0)\n\t"                                           \
-			 "mov %%rbp, " FROM "+8(%0)\n\t"                                           \
-			 "mov %%rax, " FROM "+16(%0)\n\t"                                          \
-			 "mov " TO "+0(%0), %%rsp\n\t"                                             \
-			 "mov " TO "+8(%0), %%rbp\n\t"                                             \
-			 "jmp *" TO "+16(%0)\n"                                                    \
+			 "mov %%rsp, 24(%0)\n\t"                                                   \
+			 "mov %%rbp, 32(%0)\n\t"                                                   \
+			 "mov %%rax, 40(%0)\n\t"                                                   \
+			 "mov %%rsp, 16(%1)\n\t"                                                   \
+			 "mov %%rbp, 24(%1)\n\t"                                                   \
+			 "mov (%0), %%rsp\n\t"                                                     \
+			 "mov 8(%0), %%rbp\n\t"                                                    \
+			 "jmp *16(%0)\n"                                                           \
 			 "1:\n\t"                                                                  \
 			 "endbr64"                                                                 \
-			 WEIR_CORO_BASE_LOAD(BASE)                                                 \
-			 : "+D"(contexts)                                                          \
+			 WEIR_CORO_BASE_LOAD("240")                                                \
+			 : "+D"(contexts), "+S"(thread), "=c"(left.sp), "=d"(left.fp),         \
+			 "=a"(left.pc)                                                           \
 			 :                                                                         \
-			 : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12",            \
-			 "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3",      \
-			 "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",         \
-			 "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)",      \
-			 "st(4)", "st(5)", "st(6)", "st(7)" WEIR_CORO_BASE_LOST                    \
-			 WEIR_CORO_AVX512_REGISTERS)
+			 : WEIR_CORO_LOST)
+#define WEIR_CORO_SWITCH_OUT(contexts, thread)                                                     \
+	__asm__ volatile(WEIR_CORO_BASE_SAVE("248")                                                \
+			 "lea 1f(%%rip), %%rax\n\t"                                                \
+			 "mov %%rsp, %%rcx\n\t"                                                    \
+			 "mov %%rbp, %%rdx\n\t"                                                    \
+			 "mov 16(%1), %%rsp\n\t"                                                   \
+			 "mov 24(%1), %%rbp\n\t"                                                   \
+			 "jmp *40(%0)\n"                                                           \
+			 "1:\n\t"                                                                  \
+			 "endbr64"                                                                 \
+			 WEIR_CORO_BASE_LOAD("248")                                                \
+			 : "+D"(contexts), "+S"(thread)                                            \
+			 :                                                                         \
+			 : "rcx", "rdx", "rax", WEIR_CORO_LOST)
 /* clang-format on */
 #elif defined(__aarch64__)
 #if defined(__ARM_FEATURE_SVE)
@@ -108,53 +134,102 @@ void weir_coro_switch_fcontext(struct weir_coro_context *from, struct weir_coro_
 #else
 #define WEIR_CORO_SVE_REGISTERS
 #endif
+/** All that is lost, but what who leaves says where it goes on by. */
+#define WEIR_CORO_LOST                                                                             \
+	"x2", "x3", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",      \
+		"x18", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30",       \
+		"memory", "cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", \
+		"v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21",       \
+		"v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30",                     \
+		"v31" WEIR_CORO_BASE_LOST WEIR_CORO_SVE_REGISTERS
 /* clang-format off */
-#define WEIR_CORO_SWITCH(contexts, FROM, TO, BASE)                                                 \
+#define WEIR_CORO_SWITCH_IN(contexts, thread, left)                                                \
 	register struct weir_coro_contexts *x0 __asm__("x0") = contexts;                           \
-	__asm__ volatile(WEIR_CORO_BASE_SAVE(BASE)                                                 \
+	register struct weir_coro_thread *x1 __asm__("x1") = thread;                               \
+	register void *x4 __asm__("x4");                                                           \
+	register void *x5 __asm__("x5");                                                           \
+	register void *x6 __asm__("x6");                                                           \
+	__asm__ volatile(WEIR_CORO_BASE_SAVE("240")                                                \
 			 "adr x2, 1f\n\t"                                                          \
 			 "mov x3, sp\n\t"                                                          \
-			 "stp x3, x29, [%0, " FROM "+0]\n\t"                                       \
-			 "str x2, [%0, " FROM "+16]\n\t"                                           \
-			 "ldp x3, x29, [%0, " TO "+0]\n\t"                                         \
-			 "ldr x2, [%0, " TO "+16]\n\t"                                             \
+			 "stp x3, x29, [%0, 24]\n\t"                                               \
+			 "str x2, [%0, 40]\n\t"                                                    \
+			 "stp x3, x29, [%1, 16]\n\t"                                               \
+			 "ldp x3, x29, [%0]\n\t"                                                   \
+			 "ldr x2, [%0, 16]\n\t"                                                    \
 			 "mov sp, x3\n\t"                                                          \
 			 "br x2\n"                                                                 \
 			 "1:\n\t"                                                                  \
 			 "hint 36" /* bti j */                                                     \
-			 WEIR_CORO_BASE_LOAD(BASE)                                                 \
-			 : "+r"(x0)                                                                \
+			 WEIR_CORO_BASE_LOAD("240")                                                \
+			 : "+r"(x0), "+r"(x1), "=r"(x4), "=r"(x5), "=r"(x6)                        \
 			 :                                                                         \
-			 : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",     \
-			 "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x20", "x21",            \
-			 "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "memory", "cc",   \
-			 "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", \
-			 "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21",     \
-			 "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"      \
-			 WEIR_CORO_BASE_LOST WEIR_CORO_SVE_REGISTERS)
+			 : WEIR_CORO_LOST);                                                        \
+	thread = x1;                                                                               \
+	left.sp = x4;                                                                              \
+	left.fp = x5;                                                                              \
+	left.pc = x6
+#define WEIR_CORO_SWITCH_OUT(contexts, thread)                                                     \
+	register struct weir_coro_contexts *x0 __asm__("x0") = contexts;                           \
+	register struct weir_coro_thread *x1 __asm__("x1") = thread;                               \
+	__asm__ volatile(WEIR_CORO_BASE_SAVE("248")                                                \
+			 "mov x4, sp\n\t"                                                          \
+			 "mov x5, x29\n\t"                                                         \
+			 "adr x6, 1f\n\t"                                                          \
+			 "ldp x3, x29, [%1, 16]\n\t"                                               \
+			 "ldr x2, [%0, 40]\n\t"                                                    \
+			 "mov sp, x3\n\t"                                                          \
+			 "br x2\n"                                                                 \
+			 "1:\n\t"                                                                  \
+			 "hint 36" /* bti j */                                                     \
+			 WEIR_CORO_BASE_LOAD("248")                                                \
+			 : "+r"(x0), "+r"(x1)                                                      \
+			 :                                                                         \
+			 : "x4", "x5", "x6", WEIR_CORO_LOST);                                      \
+	contexts = x0
 /* clang-format on */
 #endif
 
-/** Leave for the coroutine; return when it leaves. The contexts are those of a struct weir_coro_block. */
-static inline __attribute__((always_inline)) void
-weir_coro_switch_in(struct weir_coro_contexts *contexts)
+/** Where one has come back to from a coroutine. */
+struct weir_coro_arrival {
+	struct weir_coro_thread *thread; /**< on this thread */
+	struct weir_coro_context left;   /**< where the coroutine goes on */
+};
+
+/**
+ * Leave for the coroutine; return when it leaves. The contexts are those of a struct weir_coro_block; who calls this
+ * keeps where the coroutine goes on in contexts->own then.
+ */
+static inline __attribute__((always_inline)) struct weir_coro_arrival
+weir_coro_switch_in(struct weir_coro_contexts *contexts, struct weir_coro_thread *thread)
 {
-#if defined(WEIR_CORO_SWITCH)
-	WEIR_CORO_SWITCH(contexts, "24", "0", "240");
-#else
+	struct weir_coro_arrival arrival;
+
+#if defined(WEIR_CORO_FCONTEXT)
 	weir_coro_switch_fcontext(&contexts->resumer, &contexts->own);
+	arrival.left = contexts->own;
+#else
+	WEIR_CORO_SWITCH_IN(contexts, thread, arrival.left);
 #endif
+	arrival.thread = thread;
+	return arrival;
 }
 
-/** From the coroutine: leave for who resumed it; return when it is resumed. */
-static inline __attribute__((always_inline)) void
-weir_coro_switch_out(struct weir_coro_contexts *contexts)
+/**
+ * From the coroutine: leave for who resumed it; return when it is resumed, maybe on another thread.
+ *
+ * @return the same contexts, which who resumed it had at hand
+ */
+static inline __attribute__((always_inline)) struct weir_coro_contexts *
+weir_coro_switch_out(struct weir_coro_contexts *contexts, struct weir_coro_thread *thread)
 {
-#if defined(WEIR_CORO_SWITCH)
-	WEIR_CORO_SWITCH(contexts, "0", "24", "248");
-#else
+#if defined(WEIR_CORO_FCONTEXT)
+	(void)thread;
 	weir_coro_switch_fcontext(&contexts->own, &contexts->resumer);
+#else
+	WEIR_CORO_SWITCH_OUT(contexts, thread);
 #endif
+	return contexts;
 }
 
 /** FP control words: rounding mode, exception masks. */

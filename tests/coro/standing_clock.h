@@ -92,7 +92,7 @@ static inline void
 resume(void)
 {
 	block.resumes++;
-	weir_coro_slice_enter(&block);
+	weir_coro_slice_enter(&block, weir_coro_thread_here());
 	weir_coro_thread_now()->current = NULL;
 }
 

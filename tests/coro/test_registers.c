@@ -31,8 +31,7 @@ leave(void)
 #else
 	struct weir_coro_block *block = weir_coro_thread_now()->current;
 
-	weir_coro_thread_now()->current = block->outer;
-	weir_coro_switch_out(&block->contexts);
+	weir_coro_switch_out(&block->contexts, weir_coro_thread_here());
 #endif
 }
 

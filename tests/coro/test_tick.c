@@ -80,8 +80,9 @@ leave(void)
 {
 	struct weir_coro_block *block = weir_coro_thread.current;
 
-	weir_coro_thread.current = block->outer;
 	weir_coro_leave_extra(block);
+	weir_coro_thread.current = block->outer;
+	block->outer = NULL;
 }
 
 /* Look until so long has passed. */
