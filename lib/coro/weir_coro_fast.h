@@ -50,7 +50,7 @@ struct weir_coro_block {
 	uint32_t looked_in;    /**< low bits of resumes: when the clock was last looked at */
 	uint64_t looked;       /**< cycles: what it showed then */
 	uint64_t deadline;     /**< cycles: the end of the slice in which it was looked at */
-	struct weir_coro_block *outer; /**< while it runs: the one that resumed it; or NULL */
+	struct weir_coro_block *outer; /**< the one that resumed it, or NULL */
 	uint64_t
 		soon; /**< cycles: the slice may be over from then on, where checks look at the clock */
 	uint8_t held;   /**< weir_coro_hold() without release; the most stays */
@@ -225,13 +225,12 @@ weir_coro_slice_enter(struct weir_coro_block *block, struct weir_coro_thread *th
 {
 	struct weir_coro_block *outer = thread->current;
 
-	if (__builtin_expect(outer != NULL, 0)) {
+	if (__builtin_expect(outer != NULL, 0))
 		weir_coro_slice_waits(outer);
-		block->outer = outer;
-	}
 	if (__builtin_expect((int32_t)block->checks_left < 0, 0))
 		weir_coro_slice_begin(block);
 	block->checks_begin = block->checks_left;
+	block->outer = outer;
 	thread->current = block;
 }
 
@@ -285,7 +284,6 @@ weir_coro_slice_left(struct weir_coro_block *block, struct weir_coro_arrival arr
 	arrival.thread->current = outer;
 	if (__builtin_expect(outer != NULL, 0)) {
 		arrival.thread->resumer = outer->contexts.resumer;
-		block->outer = NULL;
 	}
 }
 

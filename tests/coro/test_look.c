@@ -102,7 +102,6 @@ leave(void)
 	struct weir_coro_block *block = fast.current;
 
 	__atomic_store_n(&fast.current, block->outer, __ATOMIC_RELEASE);
-	__atomic_store_n(&block->outer, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&block->word, WEIR_CORO_STATE_SUSPENDED, __ATOMIC_RELEASE);
 }
 

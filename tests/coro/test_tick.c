@@ -82,7 +82,6 @@ leave(void)
 
 	weir_coro_leave_extra(block);
 	weir_coro_thread.current = block->outer;
-	block->outer = NULL;
 }
 
 /* Look until so long has passed. */
