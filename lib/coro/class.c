@@ -112,7 +112,7 @@ coro_block_fresh(struct coro_class *class)
 	block->word = generation << 16 | WEIR_CORO_STATE_FREE;
 	block->class_id = class->id;
 	block->id = class->first_id + (uint32_t)index;
-	block->fp_control = class->param.fp_control;
+	block->extra = class->param.fp_control ? WEIR_CORO_EXTRA_FP : 0;
 	return block;
 }
 

@@ -55,6 +55,7 @@ weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
 	__atomic_store_n(&block->cancelled, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&block->attention, 0, __ATOMIC_RELAXED);
 	block->held = 0;
+	block->extra &= WEIR_CORO_EXTRA_FP;
 	__atomic_store_n(&block->resumes, 0, __ATOMIC_RELAXED);
 	coro_slice_reset(block, class->param.time_slice);
 	memset(block->locals, 0, sizeof(block->locals));
@@ -63,7 +64,7 @@ weir_coro_create_in(unsigned int class_id, weir_coro_run_t run)
 		memset(block->params, 0, class->memory.param_bytes);
 	if (class->param.zero)
 		coro_memory_trim(&class->memory, (size_t)(block - class->blocks));
-	if (block->fp_control)
+	if ((block->extra & WEIR_CORO_EXTRA_FP) != 0)
 		weir_coro_fp_exchange(&block->fp_own, &block->fp_own); /* the creator's */
 	coro_context_init(block);
 	if (coro_tool_create(block) != 0) {

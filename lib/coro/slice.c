@@ -53,8 +53,9 @@ give(struct weir_coro_block *block, uint32_t nb)
 static void
 show(struct weir_coro_block *block, bool shown)
 {
-	block->shown = shown;
-	block->extra = weir_coro_has_extra(block);
+	block->extra &= (uint8_t)~WEIR_CORO_EXTRA_SHOWN;
+	if (shown)
+		block->extra |= WEIR_CORO_EXTRA_SHOWN;
 }
 
 void
@@ -123,7 +124,7 @@ is_ticking(void)
 static bool
 has_ticker(const struct weir_coro_block *block)
 {
-	return block->shown && is_ticking();
+	return weir_coro_is_shown(block) && is_ticking();
 }
 
 /* Is it left to a ticker to tell when the slice is over? */
@@ -286,7 +287,7 @@ decide(struct weir_coro_block *block, uint64_t now, uint32_t most)
 		return false;
 	}
 	/* Who is to come to know of a ticker, or that it is gone, does so with the next one. */
-	block->blind = block->shown == is_ticking() ? coro_pace_blind(block) : 0;
+	block->blind = weir_coro_is_shown(block) == is_ticking() ? coro_pace_blind(block) : 0;
 	count_slice(block, coro_slice_of(block) - (uint64_t)left);
 	/* The next one ends by count, or begins with a look. */
 	give(block, block->blind > 0 ? coro_pace_skip(block, (float)coro_slice_of(block))

@@ -136,7 +136,7 @@ begin_slice(struct coro_ticked *ticked, struct weir_coro_block *block, uint64_t 
 	} else {
 		for (; block != NULL && nb < DEPTH;
 			block = *(struct weir_coro_block *volatile *)&block->outer)
-			if (*(const volatile bool *)&block->shown)
+			if ((*(const volatile uint8_t *)&block->extra & WEIR_CORO_EXTRA_SHOWN) != 0)
 				chain[nb++] = block;
 	}
 	while (nb > 0)

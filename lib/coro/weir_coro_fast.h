@@ -34,6 +34,14 @@ enum weir_coro_state {
 	WEIR_CORO_STATE_EXITED,    /**< came to its end */
 };
 
+/** What there is to look at when a coroutine is resumed and leaves, as a rule nothing. */
+enum weir_coro_extra {
+	WEIR_CORO_EXTRA_HELD = 1, /**< weir_coro_hold() without release */
+	WEIR_CORO_EXTRA_FP = 2,   /**< FP control words belong to it */
+	/** It is shown to a ticker; changes only when its slice begins, and not while it waits for others. */
+	WEIR_CORO_EXTRA_SHOWN = 4,
+};
+
 /** What a handle stands for. All of it is the library's. */
 struct weir_coro_block {
 	/* written when it is resumed and when it leaves, and at no other time */
@@ -55,13 +63,11 @@ struct weir_coro_block {
 		soon; /**< cycles: the slice may be over from then on, where checks look at the clock */
 	uint8_t held;   /**< weir_coro_hold() without release; the most stays */
 	bool cancelled; /**< it is to end */
-	bool extra; /**< there is more to look at when it is resumed and leaves: held, and the next two */
-	bool fp_control; /**< FP control words belong to it */
-	bool shown; /**< to a ticker; changes only when its slice begins, and not while it waits for others */
-	uint8_t blind; /**< slices to end by count, without a look at the clock */
-	uint8_t trust; /**< slices in a row that came out as expected */
-	uint8_t looks; /**< at the clock in the slice in which it was last looked at: 1, or more */
-	bool by_clock; /**< a ticker was late: slices end without one, until it tells again */
+	uint8_t extra;  /**< enum weir_coro_extra, bits */
+	uint8_t blind;  /**< slices to end by count, without a look at the clock */
+	uint8_t trust;  /**< slices in a row that came out as expected */
+	uint8_t looks;  /**< at the clock in the slice in which it was last looked at: 1, or more */
+	bool by_clock;  /**< a ticker was late: slices end without one, until it tells again */
 	uint8_t changed_in; /**< low bits of resumes: when it was given another slice in one; the ticker knows the old one's end */
 	uint32_t
 		enough; /**< checks: where a ticker tells, more than come in a slice; 0: not known */
@@ -234,29 +240,28 @@ weir_coro_slice_enter(struct weir_coro_block *block, struct weir_coro_thread *th
 	thread->current = block;
 }
 
+static inline bool
+weir_coro_is_shown(const struct weir_coro_block *block)
+{
+	return (block->extra & WEIR_CORO_EXTRA_SHOWN) != 0;
+}
+
 /** Of a coroutine and those that wait for it: the innermost one that is shown, or NULL. */
 static inline struct weir_coro_block *
 weir_coro_next_shown(struct weir_coro_block *block)
 {
-	while (block != NULL && !block->shown)
+	while (block != NULL && !weir_coro_is_shown(block))
 		block = block->outer;
 	return block;
-}
-
-/** What block->extra is to say. */
-static inline bool
-weir_coro_has_extra(const struct weir_coro_block *block)
-{
-	return block->held != 0 || block->fp_control || block->shown;
 }
 
 /** More to be done when a coroutine is resumed; block->extra says that there may be. */
 static inline void
 weir_coro_resume_extra(struct weir_coro *coro, struct weir_coro_block *block)
 {
-	if (block->fp_control)
+	if ((block->extra & WEIR_CORO_EXTRA_FP) != 0)
 		weir_coro_fp_exchange(&block->fp_resumer, &block->fp_own);
-	if (__builtin_expect(block->shown, 0)) {
+	if (__builtin_expect(weir_coro_is_shown(block), 0)) {
 		weir_coro_thread_now()->shown.outer = weir_coro_next_shown(block->outer);
 		weir_coro_thread_now()->shown.resumed = coro;
 		weir_coro_thread_now()->shown.resumes = block->resumes;
@@ -268,9 +273,9 @@ weir_coro_resume_extra(struct weir_coro *coro, struct weir_coro_block *block)
 static inline void
 weir_coro_leave_extra(struct weir_coro_block *block)
 {
-	if (block->fp_control)
+	if ((block->extra & WEIR_CORO_EXTRA_FP) != 0)
 		weir_coro_fp_exchange(&block->fp_own, &block->fp_resumer);
-	if (__builtin_expect(block->shown, 0))
+	if (__builtin_expect(weir_coro_is_shown(block), 0))
 		weir_coro_thread_now()->shown.current = weir_coro_next_shown(block->outer);
 }
 
@@ -335,7 +340,7 @@ weir_coro_yield_of(struct weir_coro_block *block)
 	if (__builtin_expect(block == NULL, 0))
 		return weir_coro_yield_slowly();
 	if (__builtin_expect(block->extra, 0)) {
-		if (block->held != 0)
+		if ((block->extra & WEIR_CORO_EXTRA_HELD) != 0)
 			return weir_coro_yield_slowly();
 		weir_coro_leave_extra(block);
 	}
@@ -436,7 +441,7 @@ weir_coro_hold(void)
 
 	if (block != NULL && block->held < UINT8_MAX) {
 		block->held++;
-		block->extra = true;
+		block->extra |= WEIR_CORO_EXTRA_HELD;
 	}
 }
 
@@ -448,7 +453,8 @@ weir_coro_release(void)
 
 	if (block != NULL && block->held > 0 && block->held < UINT8_MAX) {
 		block->held--;
-		block->extra = weir_coro_has_extra(block);
+		if (block->held == 0)
+			block->extra &= (uint8_t)~WEIR_CORO_EXTRA_HELD;
 	}
 }
 

@@ -258,11 +258,12 @@ who_was_there_comes_to_know(void **state)
 			}
 			resume();
 			/* The first one may wait for one that is gone. */
-			assert_in_range(
-				checks_to_end(block.shown && comes != 0 ? told : UINT32_MAX), 1,
-				comes == 0 && i == 0 ? 3 * nb : nb + 2);
+			assert_in_range(checks_to_end(weir_coro_is_shown(&block) && comes != 0
+							      ? told
+							      : UINT32_MAX),
+				1, comes == 0 && i == 0 ? 3 * nb : nb + 2);
 		}
-		assert_int_equal(block.shown, comes);
+		assert_int_equal(weir_coro_is_shown(&block), comes);
 	}
 }
 

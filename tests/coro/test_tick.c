@@ -54,7 +54,7 @@ reset(void **state)
 	memset(&ticked, 0, sizeof(ticked));
 	memset(&outer, 0, sizeof(outer));
 	outer.slice = SLICE;
-	outer.shown = true;
+	outer.extra = WEIR_CORO_EXTRA_SHOWN;
 	inner = third = outer;
 	lead = LEAD;
 	told = 0;
@@ -261,7 +261,7 @@ who_is_next_in_a_block_is_resumed_by_others(void **state)
 static void
 some_do_not_know_of_it(void **state)
 {
-	outer.shown = false;
+	outer.extra = 0;
 	resume(&outer);
 	for (int i = 0; i < 3; i++) {
 		resume(&inner);
@@ -284,7 +284,7 @@ some_do_not_know_of_it(void **state)
 	assert_int_equal(outer.attention, 0);
 	assert_int_equal(told, 5);
 	reset(NULL);
-	inner.shown = false;
+	inner.extra = 0;
 	resume(&outer);
 	look_for(SLICE / 2);
 	resume(&inner);

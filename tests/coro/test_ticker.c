@@ -302,7 +302,7 @@ until_shown(struct weir_coro *coro, bool shown)
 {
 	unsigned int nb;
 
-	for (nb = 0; nb < 100 && weir_coro_block_of(coro)->shown != shown; nb++)
+	for (nb = 0; nb < 100 && weir_coro_is_shown(weir_coro_block_of(coro)) != shown; nb++)
 		weir_coro_resume(coro);
 	return nb;
 }
@@ -323,7 +323,7 @@ who_was_there_comes_to_know(void **state)
 		stop = false;
 		for (int nb = 0; nb < 200; nb++)
 			weir_coro_resume(coro);
-		assert_false(weir_coro_block_of(coro)->shown);
+		assert_false(weir_coro_is_shown(weir_coro_block_of(coro)));
 		assert_int_equal(weir_coro_ticker_start(&anywhere), 0);
 		assert_in_range(until_shown(coro, true), 1, UNTIL_LOOK);
 		assert_int_equal(weir_coro_ticker_stop(), 0);
