@@ -250,6 +250,10 @@ yield_with_a_lock(void **state)
 	assert_int_equal(steps, 2);
 	assert_true(weir_coro_has_exited(coro));
 	assert_int_equal(weir_coro_destroy(coro), 0);
+	/* The next one in its place holds nothing, and switches as fast as others. */
+	coro = made(yields_holding);
+	assert_int_equal(weir_coro_block_of(coro)->extra, 0);
+	assert_int_equal(weir_coro_destroy(coro), 0);
 	all_is_well();
 }
 
