@@ -351,13 +351,19 @@ give_back(struct builtin_port *port, const struct held *held)
 
 /* What an ordered event became: it is sent if its place is the first one of its flow, and waits there otherwise. */
 static __rte_noinline void
-complete(struct builtin_port *port, struct held *held, struct rte_event event)
+complete(struct builtin_port *port, const struct held *held, const struct queue_info *queue,
+	struct rte_event event)
 {
 	struct shard *shard = &port->builtin->shards[held->shard];
 
-	event_write(place_event(port, held->shard, held), event);
 	shard_lock(shard);
-	place_complete(shard, held, true);
+	if (likely(held->lane->first == held->place)) {
+		place_send_plain(shard, queue, event);
+		place_complete(shard, held, false);
+	} else {
+		event_write(place_event(port, held->shard, held), event);
+		place_complete(shard, held, true);
+	}
 	shard_unlock(shard);
 }
 
@@ -397,7 +403,7 @@ enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
 		return enqueue_burst(port, events, 1);
 	event.event = word_mark(event.event, false);
 	if (held->kind == HELD_ORDERED)
-		complete(port, held, event);
+		complete(port, held, queue, event);
 	else
 		send_plain(port, queue, event);
 	count_into_queue(port, event);

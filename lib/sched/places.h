@@ -59,6 +59,18 @@ place_send(struct shard *shard, const struct place *place)
 	ring_put(ring, event_load(&place->event));
 }
 
+/* Likewise one that is at hand, to a plain queue, where it can be seen at once: nothing is on its way that was sent before. */
+static inline void
+place_send_plain(struct shard *shard, const struct queue_info *queue, struct rte_event event)
+{
+	const unsigned int to = queue_shard(shard->builtin, queue, event.event);
+	const unsigned int level = queue_level(queue);
+
+	ring_put(shard->rings_out[level][to], event);
+	shard_publish(shard, to, level);
+	announce(shard->builtin, to, 1u << queue->priority);
+}
+
 /* The first one of its flow is complete. */
 static inline void
 place_complete_first(struct shard *shard, struct lane *lane, uint32_t number, bool is_forwarded)

@@ -30,18 +30,6 @@ shard_wait(struct shard *shard)
 	} while (!shard_trylock(shard));
 }
 
-/* What this shard sent there. */
-static __rte_always_inline void
-publish_sent_by(struct shard *shard, unsigned int to, unsigned int level)
-{
-	struct ring *ring = shard->rings_out[level][to];
-
-	shard_know(shard->builtin, to, ring, &shard->known[level]);
-	ring_publish(ring);
-	if (to == shard->id)
-		shard_found(shard, level, ring_look(ring));
-}
-
 static void
 publish_sent_by_levels(struct shard *shard, unsigned int to, uint32_t levels)
 {
@@ -49,7 +37,7 @@ publish_sent_by_levels(struct shard *shard, unsigned int to, uint32_t levels)
 		const unsigned int level = (unsigned int)__builtin_ctz(levels);
 
 		if (!ring_is_published(shard->rings_out[level][to]))
-			publish_sent_by(shard, to, level);
+			shard_publish(shard, to, level);
 	}
 }
 
@@ -63,7 +51,7 @@ publish_sent(struct shard *shard)
 		const unsigned int to = (unsigned int)__builtin_ctzll(shard->sent_to);
 
 		if (likely(levels == 1))
-			publish_sent_by(shard, to, 0);
+			shard_publish(shard, to, 0);
 		else
 			publish_sent_by_levels(shard, to, levels);
 		announce(shard->builtin, to, sent & UINT8_MAX);

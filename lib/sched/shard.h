@@ -159,6 +159,18 @@ shard_found(struct shard *shard, unsigned int level, uint32_t nb)
 	shard->more_levels |= level_bits(shard->builtin, level);
 }
 
+/* What this shard sent there. */
+static __rte_always_inline void
+shard_publish(struct shard *shard, unsigned int to, unsigned int level)
+{
+	struct ring *ring = shard->rings_out[level][to];
+
+	shard_know(shard->builtin, to, ring, &shard->known[level]);
+	ring_publish(ring);
+	if (to == shard->id)
+		shard_found(shard, level, ring_look(ring));
+}
+
 /* So many of these are not there any more. */
 static inline void
 shard_gone(struct shard *shard, unsigned int level, uint32_t nb)
