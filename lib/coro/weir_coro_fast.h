@@ -126,7 +126,7 @@ struct weir_coro_thread {
 	struct weir_coro_block *current; /**< the coroutine that runs here, or NULL */
 	bool ticked;                     /**< a ticker says when slices are over */
 	struct weir_coro_context
-		resumer; /**< where who resumed that one goes on; without the next instruction */
+		resumer; /**< where who resumed that one goes on; the next instruction is not looked at */
 	struct weir_coro_shown shown __attribute__((aligned(64))); /**< in a line of its own */
 };
 
@@ -344,7 +344,7 @@ weir_coro_yield_of(struct weir_coro_block *block)
 			return weir_coro_yield_slowly();
 		weir_coro_leave_extra(block);
 	}
-	block = (struct weir_coro_block *)weir_coro_switch_out(
+	block = (struct weir_coro_block *)(void *)weir_coro_switch_out(
 		&block->contexts, weir_coro_thread_here());
 	return __atomic_load_n(&block->cancelled, __ATOMIC_RELAXED);
 #endif

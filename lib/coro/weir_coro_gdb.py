@@ -241,12 +241,17 @@ class Program:
 
     def current(self):
         """Which one runs on the selected thread?"""
+        frame = gdb.newest_frame()
+        names = REGISTERS.get(frame.architecture().name())
+        sp = int(frame.read_register(names[0])) if names else None
         try:
-            return self.by_address.get(int(gdb.parse_and_eval("weir_coro_thread.current")))
+            coroutine = self.by_address.get(int(gdb.parse_and_eval("weir_coro_thread.current")))
         except gdb.error:  # no thread-local variables: no libthread_db, as often with core files
-            frame = gdb.newest_frame()
-            names = REGISTERS.get(frame.architecture().name())
-            return self.on_stack(int(frame.read_register(names[0]))) if names else None
+            return self.on_stack(sp) if names else None
+        # Between two instructions of a switch it may be the one that has left, or has not begun yet.
+        while coroutine is not None and sp == coroutine.resumer_sp:
+            coroutine = self.by_address.get(coroutine.outer)
+        return coroutine
 
     def find_threads(self):
         for thread in gdb.selected_inferior().threads():

@@ -32,7 +32,7 @@ struct weir_coro_context {
 	void *pc; /**< next instruction (fcontext: none) */
 };
 
-/** Where a coroutine and who resumed it go on: one of the two runs, the other's is valid. */
+/** Where a coroutine and who resumed it go on: one of the two runs, the other's is valid, once it was noted (weir_coro_slice_left()). */
 struct weir_coro_contexts {
 	struct weir_coro_context own;     /**< the coroutine's */
 	struct weir_coro_context resumer; /**< of who resumed it */

@@ -154,6 +154,11 @@ check_live() {
 		set var coro_classes[0].blocks[0].contexts.own.sp = \$sp_was
 		echo ### after\n
 		$state
+		echo ### left\n
+		thread 1
+		tbreak *((struct weir_coro_block *)weir_coro_thread.current)->contexts.resumer.pc
+		continue
+		info coroutines -state running
 		echo ### end\n
 		delete
 		continue
@@ -184,6 +189,9 @@ check_live() {
 	section "$output" before >"$dir/before"
 	section "$output" after >"$dir/after"
 	[ -s "$dir/before" ] && cmp "$dir/before" "$dir/after" || wrong "something is not as it was before"
+	# Where a coroutine has just left to it is not the one that runs, whatever is still noted.
+	expect left '^ *5 .* thread 1, resumes_another '
+	expect left '^ *6 .* being switched'
 	expect end '^304 came to their end$'
 	expect end 'exited normally'
 }

@@ -116,7 +116,55 @@ test_aligned_numbers(void **state)
 	take_turns(aligned_numbers);
 }
 
-/* Likewise in who resumes. */
+static struct weir_coro *other; /* has its own number in use where it leaves */
+
+static void
+whole_number_of_resumer(void)
+{
+	uint64_t value = number();
+
+	__asm__ volatile("" : "+r"(value));
+	weir_coro_resume(other);
+	__asm__ volatile("" : "+r"(value));
+	nb_right += value == number();
+}
+
+static void
+real_number_of_resumer(void)
+{
+	double value = (double)number();
+
+	__asm__ volatile("" : IN_REAL(value));
+	weir_coro_resume(other);
+	__asm__ volatile("" : IN_REAL(value));
+	nb_right += value == (double)number();
+}
+
+/* Likewise in who resumes, a coroutine here. */
+static void
+resume_another(weir_coro_run_t run, weir_coro_run_t run_other)
+{
+	struct weir_coro *coro;
+
+	nb_right = 0;
+	assert_int_equal(weir_coro_init(STACK, 0, 0, 2, 0, 0, -1), 0);
+	coro = weir_coro_create(run);
+	other = weir_coro_create(run_other);
+	weir_coro_resume(coro);
+	assert_true(weir_coro_has_exited(coro));
+	weir_coro_resume(other);
+	assert_true(weir_coro_has_exited(other));
+	assert_int_equal(nb_right, 2);
+	weir_coro_cleanup();
+}
+
+static void
+test_numbers_of_resumer(void **state)
+{
+	resume_another(whole_number_of_resumer, whole_number);
+	resume_another(real_number_of_resumer, real_number);
+}
+
 static void
 test_aligned_numbers_of_resumer(void **state)
 {
@@ -143,6 +191,7 @@ main(void)
 		cmocka_unit_test(test_whole_number),
 		cmocka_unit_test(test_real_number),
 		cmocka_unit_test(test_aligned_numbers),
+		cmocka_unit_test(test_numbers_of_resumer),
 		cmocka_unit_test(test_aligned_numbers_of_resumer),
 	};
 
