@@ -169,8 +169,12 @@ weir_coro_thread_here(void)
 #if defined(__x86_64__)
 	struct weir_coro_thread *thread;
 
-	/* Without volatile a compiler may take it for the same after a switch. */
-	__asm__ volatile("mov %%fs:0, %0\n\t"
+	/*
+	 * Without volatile a compiler may take it for the same after a switch. The thread's base is read by a register that is 0: so it is told
+	 * apart from an address that a compiler works out, and may keep (tests/build/test_tls.py).
+	 */
+	__asm__ volatile("xor %k0, %k0\n\t"
+			 "mov %%fs:(%0), %0\n\t"
 			 "add weir_coro_thread@gottpoff(%%rip), %0"
 			 : "=r"(thread)
 			 :

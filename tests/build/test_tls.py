@@ -146,7 +146,8 @@ def test_asked(tmp_path, flags, compiler, model):
 
 
 def test_library(installed):
-    """The library itself: its thread-locals are found without a call, and what switches makes no address of one."""
+    """The library itself: its thread-locals are found without a call, and in what switches a compiler makes no address of one
+    (weir_coro_thread_here() does, by other instructions: for one switch, and never for after it)."""
     shared = libdir(installed) / "libweir.so"
     undefined = run("nm", "-D", "--undefined-only", shared).stdout
     assert "rte_" in undefined
