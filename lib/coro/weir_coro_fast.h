@@ -291,9 +291,9 @@ weir_coro_slice_left(struct weir_coro_block *block, struct weir_coro_arrival arr
 
 	block->contexts.own = arrival.left;
 	arrival.thread->current = outer;
-	if (__builtin_expect(outer != NULL, 0)) {
+	/* It was written over when that one resumed this one. */
+	if (__builtin_expect(outer != NULL, 0))
 		arrival.thread->resumer = outer->contexts.resumer;
-	}
 }
 
 /**
