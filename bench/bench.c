@@ -27,7 +27,7 @@ print_usage(FILE *out, const struct bench *bench)
 {
 	fprintf(out,
 		"Usage: weir bench %s [--case PATTERN] [--burst N] [--seconds S] [--rounds N] "
-		"[--cpu N] [--routes FILE] [--ours] [--json] [--list]\n",
+		"[--cpu N] [--routes FILE] [--workers N] [--ours] [--json] [--list]\n",
 		bench != NULL ? bench->name : "[NAME]");
 }
 
@@ -52,6 +52,7 @@ print_help(const struct bench *bench)
 	       "  --cpu N         run on this CPU (default: the last one allowed); sched, readout: "
 	       "the main thread\n"
 	       "  --routes FILE   of forward: routing table to forward by\n"
+	       "  --workers N     of sched: so many, each on a CPU of its own where there are as many and one more\n"
 	       "  --ours          of sched and job: without peers, for a profiler to look at\n"
 	       "  --json          one JSON object instead of tables\n"
 	       "  --list          name the cases\n"
@@ -83,6 +84,7 @@ enum {
 	OPTION_ROUNDS,
 	OPTION_CPU,
 	OPTION_ROUTES,
+	OPTION_WORKERS,
 	OPTION_OURS,
 	OPTION_JSON,
 	OPTION_LIST,
@@ -125,6 +127,12 @@ take_option(const struct bench *bench, struct bench_options *options, int option
 	case OPTION_ROUTES:
 		options->routes = optarg;
 		return -1;
+	case OPTION_WORKERS:
+		if (!take_number(optarg, 1, BENCH_WORKERS_MAX, &n))
+			return usage_error(bench,
+				"--workers takes 1 to " RTE_STR(BENCH_WORKERS_MAX) ", not", optarg);
+		options->workers = (unsigned int)n;
+		return -1;
 	case OPTION_OURS:
 		options->ours = true;
 		return -1;
@@ -153,6 +161,8 @@ check_options(const struct bench *bench, const struct bench_options *options)
 	} some[] = {
 		{"--burst", bench->no_burst, options->burst != 0},
 		{"--routes", bench->no_routes, options->routes != NULL},
+		{"--workers", bench->has_workers ? NULL : "sched has workers",
+			options->workers != 0},
 		{"--ours", bench->no_ours, options->ours},
 	};
 
@@ -177,6 +187,7 @@ take_options(const struct bench *bench, struct bench_options *options, int argc,
 		{"rounds", required_argument, NULL, OPTION_ROUNDS},
 		{"cpu", required_argument, NULL, OPTION_CPU},
 		{"routes", required_argument, NULL, OPTION_ROUTES},
+		{"workers", required_argument, NULL, OPTION_WORKERS},
 		{"ours", no_argument, NULL, OPTION_OURS}, {"json", no_argument, NULL, OPTION_JSON},
 		{"list", no_argument, NULL, OPTION_LIST}, {"help", no_argument, NULL, OPTION_HELP},
 		{NULL, 0, NULL, 0}};
@@ -236,6 +247,7 @@ run_all(int argc, char **argv)
 	const char *name = options.case_pattern != NULL ? "--case"
 			   : options.burst != 0         ? "--burst"
 			   : options.routes != NULL     ? "--routes"
+			   : options.workers != 0       ? "--workers"
 			   : options.ours               ? "--ours"
 							: NULL;
 

@@ -25,11 +25,14 @@ struct bench_options {
 	double seconds;           /* per case; all sides together */
 	unsigned int rounds;      /* slices of each side; 0: as many as fit into seconds */
 	unsigned int burst;       /* 0: the benchmark's own */
+	unsigned int workers;     /* 0: the benchmark's own */
 	int cpu;                  /* to pin to; -1: the last one allowed */
 	bool ours;                /* without peers, where a benchmark can */
 	bool json;
 	bool list;
 };
+
+#define BENCH_WORKERS_MAX 16
 
 /* A benchmark. */
 struct bench {
@@ -39,6 +42,7 @@ struct bench {
 	double seconds;      /* per case, unless told */
 	/* Why an option is refused; NULL: it is taken. */
 	const char *no_burst, *no_routes, *no_ours;
+	bool has_workers; /* as many as are asked for */
 	int (*run)(const struct bench *bench, const struct bench_options *options); /* exit code */
 };
 

@@ -28,7 +28,7 @@ struct sched_case {
 
 #define SHAPE(burst_, mode_, nb_queues_, ...)                                                      \
 	{                                                                                          \
-		.nb_workers = SCHED_WORKERS, .burst = burst_, .nb_queues = nb_queues_,             \
+		.burst = burst_, .nb_queues = nb_queues_,             \
 		.types = {__VA_ARGS__}, .mode = mode_                                              \
 	}
 
@@ -198,15 +198,18 @@ run_case(const struct bench_options *options, struct bench_report *report,
 	const struct sched_case *sc)
 {
 	struct sched_turns turns = {.options = options, .report = report, .name = sc->name};
-	bool ok = sched_turns_add_all(&turns, &sc->shape);
-	struct sched_shape atomic = sc->shape;
+	struct sched_shape shape = sc->shape, atomic;
 	int beside = 0, layer = 0;
+	bool ok;
 
+	shape.nb_workers = sched_nb_workers;
+	atomic = shape;
 	atomic.types[0] = RTE_SCHED_TYPE_ATOMIC;
-	if (ok && sc->shape.types[0] == RTE_SCHED_TYPE_ORDERED)
+	ok = sched_turns_add_all(&turns, &shape);
+	if (ok && shape.types[0] == RTE_SCHED_TYPE_ORDERED)
 		beside = sched_turns_add(&turns, SCHED_ATOMIC, &atomic);
 	if (ok && sc->layer && !options->ours)
-		layer = sched_turns_add(&turns, SCHED_LAYER, &sc->shape);
+		layer = sched_turns_add(&turns, SCHED_LAYER, &shape);
 	if (ok && beside >= 0 && layer >= 0 && sched_turns_run(&turns, SLICE_NS, ROUNDS_MIN)) {
 		report->work = "event";
 		report->object = "hop";
@@ -226,14 +229,16 @@ static void
 say_machine(struct bench_report *report)
 {
 	bench_say(report,
-		"A producer and %u workers, bursts as named, %u flows, %u credits; peers by "
+		"A producer and %u worker%s, bursts as named, %u flows, %u credits; peers by "
 		"rte_event_* calls.\n",
-		SCHED_WORKERS, SCHED_FLOWS, SCHED_EVENTS);
+		sched_nb_workers, sched_nb_workers == 1 ? "" : "s", SCHED_FLOWS, SCHED_EVENTS);
+	json_object_set_new(report->root, "workers", json_integer(sched_nb_workers));
 	json_object_set_new(report->root, "crowded", json_boolean(sched_crowded));
 	if (sched_crowded)
 		bench_say(report, "There are fewer CPUs than threads: the figures mean little, but "
 				  "for those of "
-				  "scaling that have no asterisk, and uneven.\n");
+				  "scaling that have no asterisk, and uneven; --workers asks for "
+				  "fewer.\n");
 }
 
 static int
@@ -250,6 +255,8 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 		sched_idle_list();
 		return 0;
 	}
+	if (options->workers != 0)
+		sched_nb_workers = options->workers;
 	if (!BENCH_ANY_WANTED(options, cases) && !sched_open_wanted(options) &&
 		!sched_scaling_wanted(options) && !sched_uneven_wanted(options) &&
 		!sched_idle_wanted(options))
@@ -280,14 +287,15 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 const struct bench bench_sched = {
 	.name = "sched",
 	.summary = "The event scheduler beside DPDK's software event devices",
-	.help = "A producer and three workers, each on a CPU of its own, through one queue, two "
+	.help = "A producer and three workers, or as many as --workers says, each on a CPU of its own, through one queue, two "
 		"(ordered, stages-2) or four (stages-4), as DPDK's "
 		"dpdk-test-eventdev has it,\n"
 		"with lib/sched's builtin scheduler and with event_dsw, event_sw and event_opdl as "
 		"they are; what cannot do a "
 		"case is left out.\n"
 		"Cases called idle-ports are ours only: two workers, beside ports that nobody "
-		"calls. Cases called uneven have two workers, of which one needs twice as long.\n"
+		"calls. Cases called uneven have two workers, of which one needs twice as long. "
+		"Both are left out with --workers 1.\n"
 		"Cases called -inside have a fixed number of events go round instead. Cycles are "
 		"those of all "
 		"workers, and of the device's\n"
@@ -299,5 +307,6 @@ const struct bench bench_sched = {
 	.seconds = SECONDS,
 	.no_burst = "its cases have their own, b1 and b16 in their names",
 	.no_routes = "it forwards nothing by routes; forward does",
+	.has_workers = true,
 	.run = run_sched,
 };

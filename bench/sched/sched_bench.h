@@ -7,7 +7,7 @@
  *
  *     sched.c            the cases
  *     sched_open.c       those in which events come at their times, and wait
- *     sched_scaling.c    those with one to three workers
+ *     sched_scaling.c    those with one worker, two, and so on
  *     sched_idle.c       those with ports that nobody calls
  *     sched_uneven.c     those with a slower worker
  *     sched_turns.c      sides in turns
@@ -42,8 +42,9 @@
 
 #include "harness.h"
 
-#define SCHED_WORKERS     3
-#define SCHED_THREADS     (SCHED_WORKERS + 1) /* and a device's service */
+#define SCHED_WORKERS     3 /* unless told */
+#define SCHED_WORKERS_MAX BENCH_WORKERS_MAX
+#define SCHED_THREADS     (SCHED_WORKERS_MAX + 1) /* and a device's service */
 #define SCHED_QUEUES      8
 #define SCHED_FLOWS       1024
 #define SCHED_FLOW_SAMPLE 64   /* the order of one flow in so many is looked at */
@@ -52,7 +53,7 @@
 #define SCHED_BURST       16
 #define SCHED_SLACK_NS    5000 /* of priorities, ours: see struct weir_sched_config */
 #define SCHED_CLASSES     8
-#define SCHED_SIDES       12
+#define SCHED_SIDES       (4 * SCHED_WORKERS_MAX)
 
 #define SCHED_STAMP_BITS 40
 #define SCHED_STAMP_MASK ((UINT64_C(1) << SCHED_STAMP_BITS) - 1)
@@ -157,7 +158,7 @@ struct sched_side {
 	char service[64]; /* how its service is run, if it has one */
 	struct sched_shape shape;
 	struct weir_sched *sched;                /* ours */
-	struct weir_sched *apart[SCHED_WORKERS]; /* SCHED_APART */
+	struct weir_sched *apart[SCHED_WORKERS_MAX]; /* SCHED_APART */
 	int device;                              /* theirs; -1 */
 	char device_name[32];
 	uint32_t service_id;
@@ -184,6 +185,9 @@ struct sched_slice {
 		p999[SCHED_CLASSES + 1]; /* cycles; the last one: all */
 	double behind_ns;                /* by which the producer was late at the end */
 };
+
+/* So many workers there are; in scaling, at most. */
+extern unsigned int sched_nb_workers;
 
 /* Start the workers' threads on the CPUs that main does not have; sched_crowded: there are too few, they have main's as well. 0 or negative errno, told. */
 int sched_threads_start(const cpu_set_t *allowed);

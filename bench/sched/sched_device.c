@@ -245,7 +245,7 @@ place_service(struct sched_side *side)
 	rte_service_set_runstate_mapped_check(side->service_id, 0);
 	rte_service_runstate_set(side->service_id, 1);
 	if (sched_threads_spare() > 0) {
-		who = SCHED_WORKERS;
+		who = sched_nb_workers;
 		side->nb_cpus++;
 		snprintf(side->service, sizeof(side->service), "its scheduler on a CPU of its own");
 	} else if (nb > 1) {
@@ -393,7 +393,7 @@ void
 sched_side_destroy(struct sched_side *side)
 {
 	destroy_one(side->sched);
-	for (unsigned int i = 0; i < SCHED_WORKERS; i++) {
+	for (unsigned int i = 0; i < SCHED_WORKERS_MAX; i++) {
 		destroy_one(side->apart[i]);
 		side->apart[i] = NULL;
 	}

@@ -41,7 +41,7 @@ struct free_run {
 	uint32_t *ready; /* those that may be had, in no order: at such a load they are few */
 	uint32_t nb_ready, nb_max;
 	struct flow flows[SCHED_FLOWS];
-	struct server servers[SCHED_WORKERS];
+	struct server servers[SCHED_WORKERS_MAX];
 };
 
 static bool
@@ -154,7 +154,7 @@ make_run(struct free_run *run, struct sched_side *side, uint64_t ns)
 	run->ready = calloc(run->nb_max, sizeof(*run->ready));
 	for (unsigned int i = 0; i < SCHED_FLOWS; i++)
 		run->flows[i].first = NONE;
-	for (unsigned int i = 0; i < SCHED_WORKERS; i++)
+	for (unsigned int i = 0; i < SCHED_WORKERS_MAX; i++)
 		run->servers[i].until = NEVER;
 	return run->events != NULL && run->ready != NULL;
 }

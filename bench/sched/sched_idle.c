@@ -51,7 +51,7 @@ sched_idle_list(void)
 bool
 sched_idle_wanted(const struct bench_options *options)
 {
-	return BENCH_ANY_WANTED(options, cases);
+	return sched_nb_workers >= WORKERS && BENCH_ANY_WANTED(options, cases);
 }
 
 /* So long all ports waited at most while flows moved, since the side was made. */
@@ -126,6 +126,6 @@ sched_idle_run(const struct bench_options *options, struct bench_report *report)
 {
 	static const struct sched_plan plan = {add_sides, report_case, SLICE_NS, ROUNDS_MIN};
 
-	for (size_t i = 0; i < NB_CASES; i++)
+	for (size_t i = 0; i < NB_CASES && sched_nb_workers >= WORKERS; i++)
 		sched_turns_case(options, report, &plan, cases[i].name, i);
 }

@@ -11,8 +11,8 @@
 
 #include "sched_bench.h"
 
-#define MAIN      SCHED_WORKERS /* the producer, beside the workers' numbers */
-#define NB_CPUS   (SCHED_WORKERS + 1)
+#define MAIN      sched_nb_workers /* the producer, beside the workers' numbers */
+#define NB_CPUS   (sched_nb_workers + 1)
 #define EXCHANGES 50 /* of a line, in a look */
 
 static struct {
@@ -21,7 +21,7 @@ static struct {
 	uint64_t cycles; /* to and fro */
 } exchange;
 
-static struct weir_base_hist seen[NB_CPUS][NB_CPUS]; /* 1/100 ns, one way */
+static struct weir_base_hist seen[SCHED_WORKERS_MAX + 1][SCHED_WORKERS_MAX + 1]; /* 1/100 ns, one way */
 
 static void
 wait_for(uint32_t value)
@@ -67,7 +67,7 @@ take_part(unsigned int id)
 static void
 thread_takes_part(unsigned int id)
 {
-	if (id < SCHED_WORKERS)
+	if (id < sched_nb_workers)
 		take_part(id);
 }
 

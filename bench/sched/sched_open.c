@@ -33,8 +33,7 @@ struct open_case {
 static const struct open_case cases[] = {
 	{.name = "hot-flow",
 		.what = "half of the events are of one atomic flow; each takes 2 us",
-		.shape = {.nb_workers = SCHED_WORKERS,
-			.burst = 1,
+		.shape = {.burst = 1,
 			.nb_queues = 1,
 			.types = {A},
 			.mode = SCHED_OPEN,
@@ -46,8 +45,7 @@ static const struct open_case cases[] = {
 		.target = 2},
 	{.name = "mixed-service",
 		.what = "nine of ten events take 200 ns, the others 20 us; atomic flows",
-		.shape = {.nb_workers = SCHED_WORKERS,
-			.burst = 1,
+		.shape = {.burst = 1,
 			.nb_queues = 1,
 			.types = {A},
 			.mode = SCHED_OPEN,
@@ -59,8 +57,7 @@ static const struct open_case cases[] = {
 	{.name = "latency-high",
 		.what = "a queue for each priority, with an eighth of the events each; each takes "
 			"1 us; atomic flows; ours with a slack of 5 us",
-		.shape = {.nb_workers = SCHED_WORKERS,
-			.burst = 1,
+		.shape = {.burst = 1,
 			.nb_queues = SCHED_CLASSES,
 			.types = {A, A, A, A, A, A, A, A},
 			.priorities = true,
@@ -95,6 +92,7 @@ offered(const struct open_case *oc)
 {
 	struct sched_shape shape = oc->shape;
 
+	shape.nb_workers = sched_nb_workers;
 	shape.events_per_s = LOAD * capacity(&shape);
 	return shape;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What another worker adds: one to three of them, all in turns; it counts as far as each has a CPU. */
+/* What another worker adds: up to as many as there are, all in turns; it counts as far as each has a CPU. */
 
 #include <stdio.h>
 
@@ -48,7 +48,7 @@ nb_fitting(size_t number)
 	return sched_threads_cpus(cases[number].mode);
 }
 
-/* One kind with one to three workers, which are neighbouring sides. Returns the least that a worker added of those that fit; without a second one, 0. */
+/* One kind with one worker, two, and so on, which are neighbouring sides. Returns the least that a worker added of those that fit; without a second one, 0. */
 static double
 report_kind(struct sched_turns *turns, unsigned int first, unsigned int fit, json_t **json)
 {
@@ -56,7 +56,7 @@ report_kind(struct sched_turns *turns, unsigned int first, unsigned int fit, jso
 	json_t *rates = json_array();
 
 	bench_say(turns->report, "  %-12s", turns->sides[first]->name);
-	for (unsigned int n = 0; n < SCHED_WORKERS; n++) {
+	for (unsigned int n = 0; n < sched_nb_workers; n++) {
 		double rate = SCHED_MEDIAN(turns, first + n, rate);
 
 		bench_say(turns->report, "%8.2f%c", rate / 1e6, n < fit ? ' ' : '*');
@@ -83,38 +83,41 @@ say_case(struct sched_turns *turns, size_t number, double work_ns)
 	bench_say(turns->report,
 		"\n%s: %s, %s; bursts of 16, atomic; Mev/s with so many workers\n\n",
 		cases[number].name, cases[number].what, work);
-	bench_say(turns->report, "  %-12s%8u %8u %8u %11s\n", "", 1, 2, 3, "least added");
+	bench_say(turns->report, "  %-12s", "");
+	for (unsigned int n = 1; n <= sched_nb_workers; n++)
+		bench_say(turns->report, "%8u ", n);
+	bench_say(turns->report, "%11s\n", "least added");
 }
 
 static void
 report_case(struct sched_turns *turns, size_t number)
 {
-	const double target = cases[number].target,
+	const double target = sched_nb_workers > 1 ? cases[number].target : 0,
 		     work_ns = sched_work_ns(cases[number].work_steps);
 	const unsigned int fit = nb_fitting(number);
 	json_t *sides = json_array(), *json, *row;
 	bool reached = false;
 
 	say_case(turns, number, work_ns);
-	for (unsigned int s = 0; s < turns->nb_sides; s += SCHED_WORKERS) {
+	for (unsigned int s = 0; s < turns->nb_sides; s += sched_nb_workers) {
 		double least = report_kind(turns, s, fit, &json);
 
 		if (s == 0 && target > 0) {
-			reached = least >= target && fit >= SCHED_WORKERS;
+			reached = least >= target && fit >= sched_nb_workers;
 			bench_say(turns->report, "  to reach: %.2f  %s", target,
 				reached                ? "reached"
-				: fit >= SCHED_WORKERS ? "short"
+				: fit >= sched_nb_workers ? "short"
 						       : "there are too few CPUs");
 		}
 		if (turns->sides[s]->kind == SCHED_APART)
 			bench_say(turns->report, "  a scheduler for each: what the machine allows");
 		if (turns->sides[s]->service[0] != '\0')
 			bench_say(turns->report, "  %s",
-				turns->sides[s + SCHED_WORKERS - 1]->service);
+				turns->sides[s + sched_nb_workers - 1]->service);
 		bench_say(turns->report, "\n");
 		json_array_append_new(sides, json);
 	}
-	if (fit < SCHED_WORKERS)
+	if (fit < sched_nb_workers)
 		bench_say(turns->report, "  * not each of them has a CPU: that does not count\n");
 	bench_report_array(turns->report, "scaling");
 	row = json_pack("{s:s, s:f, s:i, s:o}", "name", cases[number].name, "work_ns", work_ns,
@@ -137,7 +140,7 @@ add_sides(struct sched_turns *turns, size_t number)
 	const unsigned int nb_kinds = turns->options->ours ? 2 : RTE_DIM(kinds);
 
 	for (unsigned int k = 0; k < nb_kinds; k++) {
-		for (unsigned int n = 1; n <= SCHED_WORKERS; n++) {
+		for (unsigned int n = 1; n <= sched_nb_workers; n++) {
 			const struct sched_shape shape = {.nb_workers = n,
 				.burst = 16,
 				.nb_queues = 2,

@@ -22,6 +22,8 @@
 #define NAP_US      50          /* of main, while it waits */
 #define LONG_NAP_US 1000        /* where a worker has its CPU */
 
+unsigned int sched_nb_workers = SCHED_WORKERS;
+
 static struct {
 	pthread_t threads[SCHED_THREADS];
 	unsigned int nb, nb_spare;
@@ -122,12 +124,12 @@ sched_threads_start(const cpu_set_t *allowed)
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (cpu != own && CPU_ISSET(cpu, allowed))
 			pool.cpus[nb++] = cpu;
-	sched_crowded = nb < SCHED_WORKERS;
-	pool.nb_spare = nb > SCHED_WORKERS ? nb - SCHED_WORKERS : 0;
+	sched_crowded = nb < sched_nb_workers;
+	pool.nb_spare = nb > sched_nb_workers ? nb - sched_nb_workers : 0;
 	if (sched_crowded)
 		pool.cpus[nb++] = own;
 	pool.nb_cpus = nb;
-	for (unsigned int i = 0; i < SCHED_WORKERS + (pool.nb_spare > 0) && rc == 0; i++)
+	for (unsigned int i = 0; i < sched_nb_workers + (pool.nb_spare > 0) && rc == 0; i++)
 		rc = start_thread(i);
 	if (rc < 0)
 		sched_threads_stop();
@@ -151,7 +153,7 @@ sched_threads_cpus(enum sched_mode mode)
 {
 	const unsigned int nb = pool.nb_cpus - (sched_crowded && !main_waits(mode));
 
-	return RTE_MIN(nb, SCHED_WORKERS);
+	return RTE_MIN(nb, sched_nb_workers);
 }
 
 void

@@ -37,7 +37,7 @@ sched_uneven_list(void)
 bool
 sched_uneven_wanted(const struct bench_options *options)
 {
-	return BENCH_ANY_WANTED(options, cases);
+	return sched_nb_workers >= WORKERS && BENCH_ANY_WANTED(options, cases);
 }
 
 static void
@@ -105,6 +105,6 @@ sched_uneven_run(const struct bench_options *options, struct bench_report *repor
 {
 	static const struct sched_plan plan = {add_sides, report_case, SLICE_NS, ROUNDS_MIN};
 
-	for (size_t i = 0; i < NB_CASES; i++)
+	for (size_t i = 0; i < NB_CASES && sched_nb_workers >= WORKERS; i++)
 		sched_turns_case(options, report, &plan, cases[i].name, i);
 }
