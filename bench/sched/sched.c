@@ -28,8 +28,7 @@ struct sched_case {
 
 #define SHAPE(burst_, mode_, nb_queues_, ...)                                                      \
 	{                                                                                          \
-		.burst = burst_, .nb_queues = nb_queues_,             \
-		.types = {__VA_ARGS__}, .mode = mode_                                              \
+		.burst = burst_, .nb_queues = nb_queues_, .types = {__VA_ARGS__}, .mode = mode_    \
 	}
 
 static const struct sched_case cases[] = {
@@ -287,7 +286,8 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 const struct bench bench_sched = {
 	.name = "sched",
 	.summary = "The event scheduler beside DPDK's software event devices",
-	.help = "A producer and three workers, or as many as --workers says, each on a CPU of its own, through one queue, two "
+	.help = "A producer and three workers, or as many as --workers says, each on a CPU of its "
+		"own, through one queue, two "
 		"(ordered, stages-2) or four (stages-4), as DPDK's "
 		"dpdk-test-eventdev has it,\n"
 		"with lib/sched's builtin scheduler and with event_dsw, event_sw and event_opdl as "

@@ -157,9 +157,9 @@ struct sched_side {
 	const char *name;
 	char service[64]; /* how its service is run, if it has one */
 	struct sched_shape shape;
-	struct weir_sched *sched;                /* ours */
+	struct weir_sched *sched;                    /* ours */
 	struct weir_sched *apart[SCHED_WORKERS_MAX]; /* SCHED_APART */
-	int device;                              /* theirs; -1 */
+	int device;                                  /* theirs; -1 */
 	char device_name[32];
 	uint32_t service_id;
 	unsigned int nb_consumers; /* that work: a service may take one's CPU */

@@ -21,7 +21,8 @@ static struct {
 	uint64_t cycles; /* to and fro */
 } exchange;
 
-static struct weir_base_hist seen[SCHED_WORKERS_MAX + 1][SCHED_WORKERS_MAX + 1]; /* 1/100 ns, one way */
+static struct weir_base_hist seen[SCHED_WORKERS_MAX + 1]
+				 [SCHED_WORKERS_MAX + 1]; /* 1/100 ns, one way */
 
 static void
 wait_for(uint32_t value)

@@ -105,9 +105,9 @@ report_case(struct sched_turns *turns, size_t number)
 		if (s == 0 && target > 0) {
 			reached = least >= target && fit >= sched_nb_workers;
 			bench_say(turns->report, "  to reach: %.2f  %s", target,
-				reached                ? "reached"
+				reached                   ? "reached"
 				: fit >= sched_nb_workers ? "short"
-						       : "there are too few CPUs");
+							  : "there are too few CPUs");
 		}
 		if (turns->sides[s]->kind == SCHED_APART)
 			bench_say(turns->report, "  a scheduler for each: what the machine allows");

@@ -28,11 +28,10 @@ complete_run(const struct builtin_port *port, struct shard *shard, uint8_t from,
  * given up.
  */
 void
-ending_give_up(struct builtin_port *port)
+ending_give_up(struct builtin_port *port, struct shard *locked)
 {
 	const struct port_ending *ending = &port->ending;
 	uint8_t from = ending_at(port, 0);
-	struct shard *locked = NULL;
 	int32_t nb_left[2] = {0}; /* whose credits were reserved: the second one */
 
 	for (unsigned int i = 0; i < ending->nb_runs; i++) {

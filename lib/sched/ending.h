@@ -4,13 +4,14 @@
 
 /*
  * What a port gives up with a call: events that go on, or are released. It is not held from here on; the flow that it was of, its place
- * there, its credit and its number are given back at the end of the call, when what it became can be seen.
+ * there, its credit and its number are given back at the end of the call, when what it became can be seen. Of a burst's run of
+ * plain ones, which is sent under the lock, the flow and the place are given back on the way (enqueue.c).
  */
 
 #include "held.h"
 
-/* ending.c */
-void ending_give_up(struct builtin_port *port);
+/* ending.c. @locked: a shard that is, or NULL; afterwards none is */
+void ending_give_up(struct builtin_port *port, struct shard *locked);
 
 /*
  * Where in free[] the number of one that ended in this call is, or of the next one: behind those that are free, where what is held has none.

@@ -45,9 +45,11 @@ put_or_insert(struct builtin_port *port, struct rte_event event)
 	builtin_insert(port->builtin, &event);
 }
 
-/* What one call did. */
-struct tally {
+/* What one call did, and has. */
+struct call {
 	uint16_t nb_new, nb_forwarded, nb_released;
+	struct shard *
+		locked; /* flows of it were given back; what was sent is not published yet. Or NULL */
 };
 
 /* Shards' rings got some of a plain queue, to be published. */
@@ -99,40 +101,95 @@ place_event(const struct builtin_port *port, unsigned int shard, const struct he
 	return &port->builtin->shards[shard].places[held->place].event;
 }
 
+/* The lock is left: before anybody else can have the flows that were given back, what was sent can be seen. */
+static inline void
+unlock_sent(struct builtin_port *port, struct call *call)
+{
+	if (call->locked == NULL)
+		return;
+	publish(port);
+	shard_unlock(call->locked);
+	call->locked = NULL;
+}
+
 /*
- * Events that go on, likewise, while they are held as the first one is: into their shards' rings; or, @waits, until their turn, into their places.
+ * The shard to which contexts as this one go back.
+ *
+ * @return false: another port is its sender by now, and what this one sent has to be where it is for, first (owner_settle())
+ */
+static inline bool
+lock_for(struct builtin_port *port, struct call *call, struct held held)
+{
+	struct shard *shard = &port->builtin->shards[held.shard];
+
+	if (call->locked != shard) {
+		unlock_sent(port, call);
+		if (unlikely(port->nb_foreign > 0))
+			foreign_insert(port);
+		shard_lock(shard);
+		call->locked = shard;
+	}
+	return held.kind == HELD_ORDERED || likely(shard->sender == port->base.id);
+}
+
+/*
+ * What an ordered event became: it is sent if its place is the first one of its flow, and waits there otherwise. Under the lock; @at_once: it can be
+ * seen then.
+ */
+static __rte_always_inline void
+complete(struct shard *shard, const struct held *held, const struct queue_info *queue,
+	struct rte_event event, bool at_once)
+{
+	const bool is_first = held->lane->first == held->place;
+
+	if (unlikely(!is_first))
+		event_write(&shard->places[held->place].event, event);
+	else if (at_once)
+		place_send_plain(shard, queue, event);
+	else
+		place_send(shard, queue, event);
+	place_complete(shard, held, !is_first);
+}
+
+/*
+ * Events that go on, likewise, while they are held as the first one is. What they are held by is given back at once: their flow, or their
+ * place there, to @locked; but not their numbers.
  *
  * @return how many of these come first
  */
 static __rte_always_inline uint16_t
-forward_alike(struct builtin_port *port, const struct rte_event *events, unsigned int nb,
-	struct held first, bool waits)
+forward_alike(struct builtin_port *port, struct shard *locked, const struct rte_event *events,
+	unsigned int nb, uint32_t how, enum held_kind kind)
 {
+	const bool by_owner = locked == port->own;
 	const uint8_t id = events->queue_id;
 	const struct queue_info *queue = &port->builtin->queues[id];
 	const uint64_t claims = claims_forwarded(port->holder);
 	const struct way way = way_of(port, queue);
 	const uint8_t first_at = ending_at(port, port->ending.nb);
-	uint64_t touched = 0;
-	struct rte_event event;
+	uint8_t *numbers = &port->free[first_at], number;
+	uint64_t touched = 0, word;
 	unsigned int i;
-	uint8_t number;
 
-	for (i = 0; i < nb && event_read_forwarded(&events[i], id, claims, &event, &number); i++) {
+	nb = RTE_MIN(
+		nb, RTE_DIM(port->free) - first_at); /* the circle begins anew with the next run */
+	for (i = 0; i < nb && event_read_forwarded(&events[i], id, claims, &word, &number); i++) {
 		struct held *held = &port->held[number];
 
-		if (held->how != first.how)
+		if (held->how != how)
 			break;
 		held->how = HELD_NOT;
-		port->free[(uint8_t)(first_at + i)] = number;
-		if (waits) {
-			event_write(place_event(port, first.shard, held), event);
+		numbers[i] = number;
+		if (kind == HELD_ORDERED) {
+			complete(locked, held, queue, event_of(word, events[i].u64), false);
 		} else {
-			const unsigned int shard = way_to(&way, event.event);
+			const unsigned int shard = way_to(&way, word);
 
-			ring_put(way.rings[shard], event);
+			ring_put(way.rings[shard], event_of(word, events[i].u64));
 			touched |= (uint64_t)1 << shard;
 		}
+		if (kind == HELD_ATOMIC)
+			shard_release(locked, held->lane, by_owner);
 	}
 	touch(port, touched, queue);
 	count(&port->nb_enqueued[id], i);
@@ -141,8 +198,8 @@ forward_alike(struct builtin_port *port, const struct rte_event *events, unsigne
 
 /* Those that are foreign, or have a reserved credit, go one by one, as those for queues that are not plain do. */
 static __rte_noinline uint16_t
-put_forwarded(
-	struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint32_t priorities)
+put_forwarded(struct builtin_port *port, const struct rte_event *events, uint16_t nb,
+	uint32_t priorities, struct call *call)
 {
 	const struct held first = port->held[events->impl_opaque];
 	uint16_t done;
@@ -150,10 +207,19 @@ put_forwarded(
 	if (!is_plain(&port->builtin->queues[events->queue_id], priorities) ||
 		first.kind == HELD_NOT || first.flags != 0)
 		return 0;
-	done = first.kind == HELD_ORDERED ? forward_alike(port, events, nb, first, true)
-					  : forward_alike(port, events, nb, first, false);
-	if (done > 0)
-		ending_note(&port->ending, first.how | held_how(0, 0, HELD_FORWARDED), done);
+	if (first.kind != HELD_PARALLEL && !lock_for(port, call, first))
+		return 0;
+	if (first.kind == HELD_ATOMIC)
+		done = forward_alike(port, call->locked, events, nb, first.how, HELD_ATOMIC);
+	else if (first.kind == HELD_ORDERED)
+		done = forward_alike(port, call->locked, events, nb, first.how, HELD_ORDERED);
+	else
+		done = forward_alike(port, NULL, events, nb, first.how, HELD_PARALLEL);
+	/* Nothing is left to give back but numbers: after those of others that have ended in this call. */
+	if (port->ending.nb == 0)
+		port_set_held(port, port->nb_held - done);
+	else if (done > 0)
+		ending_note(&port->ending, held_how(HELD_PARALLEL, 0, HELD_FORWARDED), done);
 	return done;
 }
 
@@ -217,7 +283,7 @@ count_into_queue(struct builtin_port *port, struct rte_event event)
 
 /* @return 0, or what is wrong */
 static inline int
-enqueue_one(struct builtin_port *port, struct rte_event event, struct tally *tally)
+enqueue_one(struct builtin_port *port, struct rte_event event, struct call *call)
 {
 	uint8_t op = word_op(event.event), number = word_opaque(event.event);
 
@@ -229,33 +295,33 @@ enqueue_one(struct builtin_port *port, struct rte_event event, struct tally *tal
 		event.event = word_mark(event.event, false);
 		put_or_insert(port, event);
 		count_into_queue(port, event);
-		tally->nb_new++;
+		call->nb_new++;
 		return 0;
 	}
 	if (op > RTE_EVENT_OP_RELEASE || !port_holds(port, event.event))
 		return EINVAL;
 	if (op == RTE_EVENT_OP_RELEASE) {
 		ending_add(port, number, 0);
-		tally->nb_released++;
+		call->nb_released++;
 		return 0;
 	}
 	if (!is_valid(port->builtin, event.event))
 		return EINVAL;
 	forward(port, event);
 	count_into_queue(port, event);
-	tally->nb_forwarded++;
+	call->nb_forwarded++;
 	return 0;
 }
 
 static void
-count_enqueued(struct builtin_port *port, const struct tally *tally)
+count_enqueued(struct builtin_port *port, const struct call *call)
 {
-	if (tally->nb_new > 0)
-		count(&port->counts.nb_new, tally->nb_new);
-	if (tally->nb_forwarded > 0)
-		count(&port->counts.nb_forwarded, tally->nb_forwarded);
-	if (tally->nb_released > 0)
-		count(&port->counts.nb_released, tally->nb_released);
+	if (call->nb_new > 0)
+		count(&port->counts.nb_new, call->nb_new);
+	if (call->nb_forwarded > 0)
+		count(&port->counts.nb_forwarded, call->nb_forwarded);
+	if (call->nb_released > 0)
+		count(&port->counts.nb_released, call->nb_released);
 }
 
 static void
@@ -271,22 +337,22 @@ count_error(struct builtin_port *port, int error, uint16_t nb_left)
 /* @return how many events come first that can be put in as most are */
 static uint16_t
 put_run(struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint32_t priorities,
-	struct tally *tally)
+	struct call *call)
 {
 	uint16_t taken = 0;
 
 	switch (events->op) {
 	case RTE_EVENT_OP_NEW:
 		taken = put_new(port, events, nb, priorities);
-		tally->nb_new += taken;
+		call->nb_new += taken;
 		break;
 	case RTE_EVENT_OP_FORWARD:
-		taken = put_forwarded(port, events, nb, priorities);
-		tally->nb_forwarded += taken;
+		taken = put_forwarded(port, events, nb, priorities, call);
+		call->nb_forwarded += taken;
 		break;
 	case RTE_EVENT_OP_RELEASE:
 		taken = release(port, events, nb);
-		tally->nb_released += taken;
+		call->nb_released += taken;
 		break;
 	default:
 		break;
@@ -302,15 +368,16 @@ enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 		port->move.by_lock != 0
 			? 0
 			: __atomic_load_n(&port->builtin->priorities_used, __ATOMIC_RELAXED);
-	struct tally tally = {0};
+	struct call call = {0};
 	uint16_t i = 0;
 
 	while (i < nb) {
-		uint16_t taken = put_run(port, &events[i], (uint16_t)(nb - i), priorities, &tally);
+		uint16_t taken = put_run(port, &events[i], (uint16_t)(nb - i), priorities, &call);
 		int error = 0;
 
 		if (taken == 0) {
-			error = enqueue_one(port, event_read(&events[i]), &tally);
+			unlock_sent(port, &call);
+			error = enqueue_one(port, event_read(&events[i]), &call);
 			taken = 1;
 		}
 		if (unlikely(error != 0)) {
@@ -323,8 +390,10 @@ enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 		foreign_insert(port);
 	publish(port);
 	if (port->ending.nb > 0)
-		ending_give_up(port);
-	count_enqueued(port, &tally);
+		ending_give_up(port, call.locked);
+	else if (call.locked != NULL)
+		shard_unlock(call.locked);
+	count_enqueued(port, &call);
 	return i;
 }
 
@@ -349,21 +418,15 @@ give_back(struct builtin_port *port, const struct held *held)
 	shard_unlock(shard);
 }
 
-/* What an ordered event became: it is sent if its place is the first one of its flow, and waits there otherwise. */
+/* A single one's. */
 static __rte_noinline void
-complete(struct builtin_port *port, const struct held *held, const struct queue_info *queue,
+complete_one(struct builtin_port *port, const struct held *held, const struct queue_info *queue,
 	struct rte_event event)
 {
 	struct shard *shard = &port->builtin->shards[held->shard];
 
 	shard_lock(shard);
-	if (likely(held->lane->first == held->place)) {
-		place_send_plain(shard, queue, event);
-		place_complete(shard, held, false);
-	} else {
-		event_write(place_event(port, held->shard, held), event);
-		place_complete(shard, held, true);
-	}
+	complete(shard, held, queue, event, true);
 	shard_unlock(shard);
 }
 
@@ -403,7 +466,7 @@ enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
 		return enqueue_burst(port, events, 1);
 	event.event = word_mark(event.event, false);
 	if (held->kind == HELD_ORDERED)
-		complete(port, held, queue, event);
+		complete_one(port, held, queue, event);
 	else
 		send_plain(port, queue, event);
 	count_into_queue(port, event);

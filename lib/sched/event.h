@@ -100,6 +100,15 @@ word_stamped(uint64_t word, uint64_t stamp, uint8_t opaque)
 	return (word & others) | stamp | (uint64_t)opaque << 56;
 }
 
+static inline struct rte_event
+event_of(uint64_t word, uint64_t what)
+{
+	struct rte_event event = {.u64 = what};
+
+	event.event = word;
+	return event;
+}
+
 /* As its user left it, who has just written it field by field. */
 static inline struct rte_event
 event_read(const struct rte_event *event)
@@ -135,10 +144,10 @@ claims_forwarded(uint8_t holder)
 	       UINT64_C(1) << (RTE_EVENT_OP_FORWARD | holder << 2);
 }
 
-/* The same, if it goes on to this queue with one of these claims; by which number it is held is told apart. */
+/* Its first word likewise, if it goes on to this queue with one of these claims; by which number it is held is told apart. */
 static inline bool
-event_read_forwarded(const struct rte_event *event, uint8_t queue, uint64_t claims,
-	struct rte_event *read, uint8_t *number)
+event_read_forwarded(const struct rte_event *event, uint8_t queue, uint64_t claims, uint64_t *word,
+	uint8_t *number)
 {
 	const volatile uint8_t *bytes = (const volatile uint8_t *)event;
 	const uint32_t kind = bytes[4], to = bytes[5];
@@ -146,9 +155,8 @@ event_read_forwarded(const struct rte_event *event, uint8_t queue, uint64_t clai
 	if ((claims >> (kind & 0x3f) & 1) == 0 || to != queue)
 		return false;
 	*number = bytes[7];
-	read->event = *(const volatile uint32_t *)event |
-		      (uint64_t)((kind & 0xc3) | to << 8 | (uint32_t)bytes[6] << 16) << 32;
-	read->u64 = event->u64;
+	*word = *(const volatile uint32_t *)event |
+		(uint64_t)((kind & 0xc3) | to << 8 | (uint32_t)bytes[6] << 16) << 32;
 	return true;
 }
 

@@ -47,19 +47,16 @@ place_put(struct shard *shard, struct place *place, uint32_t number)
 
 /* What an event became: by the shard's own ring, which has one order. */
 static inline void
-place_send(struct shard *shard, const struct place *place)
+place_send(struct shard *shard, const struct queue_info *queue, struct rte_event event)
 {
-	const uint64_t word = place->event.event;
-	const struct queue_info *queue = &shard->builtin->queues[word_queue(word)];
-	const unsigned int to = queue_shard(shard->builtin, queue, word);
-	struct ring *ring = shard->rings_out[queue_level(queue)][to];
+	const unsigned int to = queue_shard(shard->builtin, queue, event.event);
 
 	shard->sent_to |= (uint64_t)1 << to;
-	shard->sent |= event_sent(queue, word);
-	ring_put(ring, event_load(&place->event));
+	shard->sent |= event_sent(queue, event.event);
+	ring_put(shard->rings_out[queue_level(queue)][to], event);
 }
 
-/* Likewise one that is at hand, to a plain queue, where it can be seen at once: nothing is on its way that was sent before. */
+/* Likewise to a plain queue, where it can be seen at once: nothing is on its way that was sent before. */
 static inline void
 place_send_plain(struct shard *shard, const struct queue_info *queue, struct rte_event event)
 {
@@ -77,8 +74,11 @@ place_complete_first(struct shard *shard, struct lane *lane, uint32_t number, bo
 {
 	struct place *place = &shard->places[number];
 
-	if (is_forwarded)
-		place_send(shard, place);
+	if (is_forwarded) {
+		const struct rte_event event = event_load(&place->event);
+
+		place_send(shard, &shard->builtin->queues[word_queue(event.event)], event);
+	}
 	lane->first = place->next;
 	place_put(shard, place, number);
 }
