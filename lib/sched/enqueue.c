@@ -201,7 +201,9 @@ static __rte_noinline uint16_t
 put_forwarded(struct builtin_port *port, const struct rte_event *events, uint16_t nb,
 	uint32_t priorities, struct call *call)
 {
-	const struct held first = port->held[events->impl_opaque];
+	/* No wider than it was written: a load of more would wait until that is in the cache. */
+	const struct held first = {
+		.how = __atomic_load_n(&port->held[events->impl_opaque].how, __ATOMIC_RELAXED)};
 	uint16_t done;
 
 	if (!is_plain(&port->builtin->queues[events->queue_id], priorities) ||
