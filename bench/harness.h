@@ -32,7 +32,8 @@ struct bench_options {
 	bool list;
 };
 
-#define BENCH_WORKERS_MAX 16
+#define BENCH_WORKERS_MAX                                                                          \
+	8 /* RTE_EVENT_MAX_DEVS: scaling has two devices for any number up to it */
 
 /* A benchmark. */
 struct bench {

@@ -13,6 +13,8 @@
 #define SECONDS         1.0
 #define LEAST_OF_ATOMIC 0.7
 #define MEGABYTES       512
+#define MEGABYTES_EACH                                                                             \
+	128 /* of each worker but two: scaling has two devices for any number of workers */
 
 #define A RTE_SCHED_TYPE_ATOMIC
 #define O RTE_SCHED_TYPE_ORDERED
@@ -235,9 +237,14 @@ say_machine(struct bench_report *report)
 	json_object_set_new(report->root, "crowded", json_boolean(sched_crowded));
 	if (sched_crowded)
 		bench_say(report, "There are fewer CPUs than threads: the figures mean little, but "
-				  "for those of "
-				  "scaling that have no asterisk, and uneven; --workers asks for "
-				  "fewer.\n");
+				  "for those of scaling that have no asterisk, and uneven; "
+				  "--workers asks for fewer.\n");
+}
+
+static unsigned int
+megabytes(void)
+{
+	return MEGABYTES + MEGABYTES_EACH * (RTE_MAX(sched_nb_workers, 2u) - 2);
 }
 
 static int
@@ -246,6 +253,8 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 	struct bench_report report;
 	cpu_set_t allowed;
 
+	if (options->workers != 0)
+		sched_nb_workers = options->workers;
 	if (options->list) {
 		BENCH_LIST(cases);
 		sched_open_list();
@@ -254,14 +263,12 @@ run_sched(const struct bench *bench, const struct bench_options *options)
 		sched_idle_list();
 		return 0;
 	}
-	if (options->workers != 0)
-		sched_nb_workers = options->workers;
 	if (!BENCH_ANY_WANTED(options, cases) && !sched_open_wanted(options) &&
 		!sched_scaling_wanted(options) && !sched_uneven_wanted(options) &&
 		!sched_idle_wanted(options))
 		return bench_no_case(bench, options);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
-	if (bench_eal_start(options, MEGABYTES, 0) < 0 || sched_threads_start(&allowed) < 0)
+	if (bench_eal_start(options, megabytes(), 0) < 0 || sched_threads_start(&allowed) < 0)
 		return 1;
 	weir_base_log_set_level(WEIR_BASE_LOG_WARNING);
 	bench_report_begin(&report, bench, options, "event", "hop", "event devices");
@@ -287,22 +294,24 @@ const struct bench bench_sched = {
 	.name = "sched",
 	.summary = "The event scheduler beside DPDK's software event devices",
 	.help = "A producer and three workers, or as many as --workers says, each on a CPU of its "
-		"own, through one queue, two "
-		"(ordered, stages-2) or four (stages-4), as DPDK's "
-		"dpdk-test-eventdev has it,\n"
-		"with lib/sched's builtin scheduler and with event_dsw, event_sw and event_opdl as "
-		"they are; what cannot do a "
-		"case is left out.\n"
+		"own,\n"
+		"through one queue, two (ordered, stages-2) or four (stages-4), as DPDK's "
+		"dpdk-test-eventdev\n"
+		"has it, with lib/sched's builtin scheduler and with event_dsw, event_sw and "
+		"event_opdl as they\n"
+		"are; what cannot do a case is left out.\n"
 		"Cases called idle-ports are ours only: two workers, beside ports that nobody "
-		"calls. Cases called uneven have two workers, of which one needs twice as long. "
-		"Both are left out with --workers 1.\n"
+		"calls. Cases\n"
+		"called uneven have two workers, of which one needs twice as long. Neither are "
+		"there with\n"
+		"--workers 1.\n"
 		"Cases called -inside have a fixed number of events go round instead. Cycles are "
-		"those of all "
-		"workers, and of the device's\n"
-		"scheduler, per event that leaves, or that goes round by one queue. All events are "
-		"counted in and "
-		"out, and the order of\n"
-		"some flows is looked at: a side that loses or swaps any fails.\n"
+		"those of all\n"
+		"workers, and of the device's scheduler, per event that leaves, or that goes round "
+		"by one queue.\n"
+		"All events are counted in and out, and the order of some flows is looked at: a "
+		"side that loses\n"
+		"or swaps any fails.\n"
 		"--ours runs ours only.\n",
 	.seconds = SECONDS,
 	.no_burst = "its cases have their own, b1 and b16 in their names",

@@ -45,7 +45,8 @@ static const unsigned int nb_idle[] = {0, 2, 30};
 void
 sched_idle_list(void)
 {
-	BENCH_LIST(cases);
+	if (sched_nb_workers >= WORKERS)
+		BENCH_LIST(cases);
 }
 
 bool

@@ -31,7 +31,8 @@ static const enum sched_kind kinds[] = {SCHED_OURS, SCHED_APART, SCHED_DSW, SCHE
 void
 sched_uneven_list(void)
 {
-	BENCH_LIST(cases);
+	if (sched_nb_workers >= WORKERS)
+		BENCH_LIST(cases);
 }
 
 bool

@@ -11,9 +11,9 @@ from program import FAILED, OK, USAGE, weir
 # A case that is over soon, and the options that only some benchmarks take.
 QUICK = {"graph": "diamond", "forward": "full-table", "coro": "switch", "sched": "stages-4", "em": "dispatch-1", "job": "spawn",
          "readout": "callback-1", "sim": "events"}
-TAKEN = {"graph": {"--burst"}, "forward": {"--burst", "--routes"}, "coro": set(), "sched": {"--ours"}, "em": set(),
+TAKEN = {"graph": {"--burst"}, "forward": {"--burst", "--routes"}, "coro": set(), "sched": {"--ours", "--workers"}, "em": set(),
          "job": {"--ours"}, "readout": {"--burst"}, "sim": set()}
-SOME = {"--burst": ["17"], "--routes": ["/nowhere/routes"], "--ours": []}
+SOME = {"--burst": ["17"], "--routes": ["/nowhere/routes"], "--ours": [], "--workers": ["2"]}
 
 
 def test_all_benchmarks_and_options_are_looked_at():
@@ -31,6 +31,12 @@ def test_refused(name):
     for wrong in ["--burst", "0"], ["--seconds", "x"], ["--rounds", "0"], ["--cpu", "-1"], ["--what"], ["word"]:
         done = weir("bench", name, *wrong)
         assert done.code == USAGE and not done.stdout and wrong[0].strip("-") in done.stderr
+
+
+@pytest.mark.parametrize("number", ["0", "9", "-1", "two", ""])
+def test_so_many_workers_cannot_be(number):
+    done = weir("bench", "sched", "--workers", number)
+    assert done.code == USAGE and not done.stdout and f"--workers takes 1 to 8, not '{number}'" in done.stderr
 
 
 @pytest.mark.parametrize("option", ["--case", *SOME])

@@ -30,6 +30,30 @@ def test_list():
     assert "sched" in weir("bench", "--list").stdout
 
 
+def test_one_worker():
+    """What wants two workers is not there; the others are, by one, which has a CPU beside the producer's on nearly any machine."""
+    there = weir("bench", "sched", "--workers", 1, "--list").stdout.split()
+    assert there == THROUGHPUT + LATENCY + SCALING
+    for case in UNEVEN[0], IDLE[0]:
+        done = weir("bench", "sched", "--workers", 1, "--case", case)
+        assert done.code == USAGE and f"no case matches '{case}'" in done.stderr
+    report = bench("stages-4", "--workers", 1, "--json").json()
+    cpus = len(os.sched_getaffinity(0))
+    assert report["workers"] == 1 and report["crowded"] == (cpus < 2)
+    assert all(row[side]["worker_cpus"] == 1 for row in report["cases"] for side in ("ours", "peer"))
+    row = bench("latency-high", "--workers", 1, "--json").json()["latency"][0]
+    assert row["offered_mev_per_s"] == pytest.approx(0.8)
+    [row] = bench("scaling", "--ours", "--workers", 1, "--json").json()["scaling"]
+    assert [len(side["mev_per_s"]) for side in row["sides"]] == [1, 1] and "target" not in row
+
+
+def test_many_workers():
+    report = bench("scaling-own", "--workers", 8, "--json").json()
+    [row] = report["scaling"]
+    assert report["workers"] == 8 and [len(side["mev_per_s"]) for side in row["sides"]] == [8] * 4
+    assert all(rate > 0 for side in row["sides"] for rate in side["mev_per_s"])
+
+
 def test_unknown_case():
     done = weir("bench", "sched", "--case", "automatic-b1")
     assert done.code == USAGE and "automatic-b1" in done.stderr
