@@ -221,14 +221,27 @@ queue_use(struct builtin *builtin, uint8_t queue)
 		return false;
 	level_use(builtin, info);
 	while (!__atomic_compare_exchange_n(
-		state, &unused, QUEUE_USED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		state, &unused, QUEUE_USED, false, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)) {
 		if (unused == QUEUE_USED)
 			return true;
 		unused = QUEUE_UNUSED;
 		sched_yield();
 	}
 	owner_note_queue(builtin, queue);
+	queue_note_plain(builtin, queue);
 	return true;
+}
+
+/* By who changes one of both, after that: who is the later one sees what the other one did. */
+void
+queue_note_plain(struct builtin *builtin, uint8_t queue)
+{
+	struct queue_info *info = &builtin->queues[queue];
+
+	if (info->is_fixed && __atomic_load_n(&info->state, __ATOMIC_SEQ_CST) == QUEUE_USED &&
+		(__atomic_load_n(&builtin->priorities_used, __ATOMIC_SEQ_CST) >> info->priority &
+			1) != 0)
+		__atomic_store_n(&info->is_plain, true, __ATOMIC_RELEASE);
 }
 
 /* Nobody has used it yet: its ports may be others than they were. */
@@ -387,6 +400,7 @@ reset_ports(struct builtin *builtin)
 		port->nb_elsewhere = port->own_passed = 0;
 		memset(port->held, 0, sizeof(port->held));
 		port->holder = event_holder(i);
+		port->claims = claims_forwarded(port->holder);
 		port->next_free = port->first_handed_out = 0;
 		for (unsigned int n = 0; n < RTE_DIM(port->free); n++)
 			port->free[n] = (uint8_t)n;
@@ -395,7 +409,7 @@ reset_ports(struct builtin *builtin)
 	builtin->waiting = 0;
 	credit_reset(builtin);
 	credit_reset_reserved(builtin);
-	builtin->priorities_used = 0;
+	builtin->priorities_used = builtin->may_sleep ? USED_SLEEP : 0;
 	levels_reset(builtin);
 	builtin->announced = 0;
 	move_reset(builtin);

@@ -38,7 +38,7 @@
  *      move.c      flows that change shards,   balance.c         when one port has more to do than others
  *                  with move_flows.c,          gather.c          and when ports do not come
  *                  move_waiting.c
- *      tell.h      what others are told of a shard
+ *      tell.h      what others are told of a shard; priority.h: which priorities are used
  *      level.c     which rings a queue's events go by; take_levels.c: what is taken of them where there are several priorities
  *      credit.c, switch.c, sleep.c, builtin_stats.c
  */
@@ -242,7 +242,8 @@ struct builtin_port {
 	bool takes_credits;   /* which is its part of builtin->may_lie if it does */
 	uint16_t nb_held, nb_max;
 	uint16_t nb_foreign;
-	uint8_t holder;           /* in the events that it holds */
+	uint8_t holder;           /* in the events that it holds; */
+	uint64_t claims;          /* claims_forwarded() of that */
 	uint8_t next_free;        /* in free[] */
 	uint8_t first_handed_out; /* since the last dequeue */
 	bool implicit;
@@ -312,6 +313,7 @@ struct queue_info {
 	uint32_t sends; /* as far as all of its events do: SENT_LEVELS */
 	uint8_t state;
 	bool is_fixed;      /* events have no types and priorities of their own */
+	bool is_plain;      /* it is in use, fixed, and its priority is known to be used */
 	struct lane *lanes; /* atomic, ordered: of each flow */
 	uint8_t *shard_of;  /* by class */
 } __attribute__((aligned(32)));
@@ -347,7 +349,8 @@ struct builtin {
 		slack; /* cycles that a shard's owner has for what is of higher priority than others' */
 	uint64_t senders; /* ports that may be a shard's */
 	uint32_t
-		priorities_used; /* ever, since it was started; and one more bit for several levels */
+		priorities_used; /* ever, since it was started; one more bit for several levels; and
+				     USED_SEVERAL, USED_SLEEP */
 	uint32_t move;           /* which flows are to go to another shard: move.c */
 	bool may_move;
 	bool may_fence;
@@ -403,7 +406,7 @@ event_type(const struct builtin *builtin, uint64_t word)
 {
 	uint8_t type = builtin->queues[word_queue(word)].type;
 
-	return type == WEIR_SCHED_TYPE_BY_EVENT ? word_type(word) : type;
+	return unlikely(type == WEIR_SCHED_TYPE_BY_EVENT) ? word_type(word) : type;
 }
 
 /* As it is remembered of what was sent until that is published: of which priorities it was, and by the rings of which levels it goes. */
@@ -482,6 +485,8 @@ event_shard(const struct builtin *builtin, uint64_t word)
 
 /* builtin.c: from now on it is used. @return false: there is no such queue */
 bool queue_use(struct builtin *builtin, uint8_t queue);
+/* Its state, or what priorities are used, has changed: what becomes of queue_info::is_plain. */
+void queue_note_plain(struct builtin *builtin, uint8_t queue);
 
 static inline bool
 is_valid(struct builtin *builtin, uint64_t word)
@@ -492,31 +497,6 @@ is_valid(struct builtin *builtin, uint64_t word)
 		!queue_use(builtin, word_queue(word)))
 		return false;
 	return event_type(builtin, word) <= RTE_SCHED_TYPE_PARALLEL;
-}
-
-/* look.c: it is of a priority that was not used before */
-void priority_use(struct builtin *builtin, uint8_t priority);
-
-static inline void
-note_priority(struct builtin *builtin, uint8_t priority)
-{
-	if ((__atomic_load_n(&builtin->priorities_used, __ATOMIC_RELAXED) >> priority & 1) == 0)
-		priority_use(builtin, priority);
-}
-
-static inline bool
-has_several_priorities(const struct builtin *builtin)
-{
-	uint32_t used = __atomic_load_n(&builtin->priorities_used, __ATOMIC_RELAXED);
-
-	return (used & (used - 1)) != 0;
-}
-
-/* Who publishes tells of which priority it was: where these are strict, somebody may have to come for it at once. */
-static inline bool
-tells_priorities(const struct builtin *builtin)
-{
-	return has_several_priorities(builtin) && builtin->slack == 0;
 }
 
 /* short_way.c */

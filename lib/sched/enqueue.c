@@ -70,21 +70,24 @@ touch(struct builtin_port *port, uint64_t shards, const struct queue_info *queue
  * @return how many of these come first
  */
 static __rte_noinline uint16_t
-put_new(struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint32_t priorities)
+put_new(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
 	const uint8_t id = events->queue_id;
 	const struct queue_info *queue = &port->builtin->queues[id];
 	const struct way way = way_of(port, queue);
 	uint64_t touched = 0;
-	struct rte_event event;
 	uint16_t i;
 
-	if (!is_plain(queue, priorities) || port->credits <= 0)
+	if (!is_plain(queue) || port->credits <= 0)
 		return 0;
 	nb = (uint16_t)RTE_MIN((int32_t)nb, port->credits);
-	for (i = 0; i < nb && event_read_new(&events[i], id, &event); i++) {
+	for (i = 0; i < nb; i++) {
+		const uint32_t kind = event_read_kind(&events[i]);
+		const struct rte_event event = event_read_as(&events[i], kind, id);
 		const unsigned int shard = way_to(&way, event.event);
 
+		if (!kind_is_new(kind) || event_read_queue(&events[i]) != id)
+			break;
 		ring_put(way.rings[shard], event);
 		touched |= (uint64_t)1 << shard;
 	}
@@ -159,36 +162,40 @@ complete(struct shard *shard, const struct held *held, const struct queue_info *
  */
 static __rte_always_inline uint16_t
 forward_alike(struct builtin_port *port, struct shard *locked, const struct rte_event *events,
-	unsigned int nb, uint32_t how, enum held_kind kind)
+	unsigned int nb, uint32_t how, enum held_kind held_kind)
 {
 	const bool by_owner = locked == port->own;
 	const uint8_t id = events->queue_id;
 	const struct queue_info *queue = &port->builtin->queues[id];
-	const uint64_t claims = claims_forwarded(port->holder);
+	const uint64_t claims = port->claims;
 	const struct way way = way_of(port, queue);
 	const uint8_t first_at = ending_at(port, port->ending.nb);
-	uint8_t *numbers = &port->free[first_at], number;
-	uint64_t touched = 0, word;
+	uint8_t *numbers = &port->free[first_at];
+	uint64_t touched = 0;
 	unsigned int i;
 
 	nb = RTE_MIN(
 		nb, RTE_DIM(port->free) - first_at); /* the circle begins anew with the next run */
-	for (i = 0; i < nb && event_read_forwarded(&events[i], id, claims, &word, &number); i++) {
+	for (i = 0; i < nb; i++) {
+		const uint32_t kind = event_read_kind(&events[i]);
+		const uint8_t number = event_read_opaque(&events[i]);
+		const struct rte_event event = event_read_as(&events[i], kind, id);
 		struct held *held = &port->held[number];
 
-		if (held->how != how)
+		if (!kind_is_forwarded(kind, claims) || event_read_queue(&events[i]) != id ||
+			held->how != how)
 			break;
 		held->how = HELD_NOT;
 		numbers[i] = number;
-		if (kind == HELD_ORDERED) {
-			complete(locked, held, queue, event_of(word, events[i].u64), false);
+		if (held_kind == HELD_ORDERED) {
+			complete(locked, held, queue, event, false);
 		} else {
-			const unsigned int shard = way_to(&way, word);
+			const unsigned int shard = way_to(&way, event.event);
 
-			ring_put(way.rings[shard], event_of(word, events[i].u64));
+			ring_put(way.rings[shard], event);
 			touched |= (uint64_t)1 << shard;
 		}
-		if (kind == HELD_ATOMIC)
+		if (held_kind == HELD_ATOMIC)
 			shard_release(locked, held->lane, by_owner);
 	}
 	touch(port, touched, queue);
@@ -198,16 +205,15 @@ forward_alike(struct builtin_port *port, struct shard *locked, const struct rte_
 
 /* Those that are foreign, or have a reserved credit, go one by one, as those for queues that are not plain do. */
 static __rte_noinline uint16_t
-put_forwarded(struct builtin_port *port, const struct rte_event *events, uint16_t nb,
-	uint32_t priorities, struct call *call)
+put_forwarded(
+	struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct call *call)
 {
 	/* No wider than it was written: a load of more would wait until that is in the cache. */
 	const struct held first = {
 		.how = __atomic_load_n(&port->held[events->impl_opaque].how, __ATOMIC_RELAXED)};
 	uint16_t done;
 
-	if (!is_plain(&port->builtin->queues[events->queue_id], priorities) ||
-		first.kind == HELD_NOT || first.flags != 0)
+	if (!is_plain(&port->builtin->queues[events->queue_id]) || !is_held_plainly(first.how))
 		return 0;
 	if (first.kind != HELD_PARALLEL && !lock_for(port, call, first))
 		return 0;
@@ -338,18 +344,20 @@ count_error(struct builtin_port *port, int error, uint16_t nb_left)
 
 /* @return how many events come first that can be put in as most are */
 static uint16_t
-put_run(struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint32_t priorities,
+put_run(struct builtin_port *port, const struct rte_event *events, uint16_t nb, bool any_plain,
 	struct call *call)
 {
 	uint16_t taken = 0;
 
+	if (unlikely(!any_plain) && events->op != RTE_EVENT_OP_RELEASE)
+		return 0;
 	switch (events->op) {
 	case RTE_EVENT_OP_NEW:
-		taken = put_new(port, events, nb, priorities);
+		taken = put_new(port, events, nb);
 		call->nb_new += taken;
 		break;
 	case RTE_EVENT_OP_FORWARD:
-		taken = put_forwarded(port, events, nb, priorities, call);
+		taken = put_forwarded(port, events, nb, call);
 		call->nb_forwarded += taken;
 		break;
 	case RTE_EVENT_OP_RELEASE:
@@ -366,15 +374,12 @@ static __rte_noinline uint16_t
 enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
 	/* While flows go from one shard to another each event is looked at. */
-	uint32_t priorities =
-		port->move.by_lock != 0
-			? 0
-			: __atomic_load_n(&port->builtin->priorities_used, __ATOMIC_RELAXED);
+	const bool any_plain = port->move.by_lock == 0;
 	struct call call = {0};
 	uint16_t i = 0;
 
 	while (i < nb) {
-		uint16_t taken = put_run(port, &events[i], (uint16_t)(nb - i), priorities, &call);
+		uint16_t taken = put_run(port, &events[i], (uint16_t)(nb - i), any_plain, &call);
 		int error = 0;
 
 		if (taken == 0) {
@@ -408,8 +413,7 @@ give_back(struct builtin_port *port, const struct held *held)
 {
 	struct shard *shard = &port->builtin->shards[held->shard];
 
-	if (likely(shard == port->home && !port->builtin->may_sleep &&
-		    !has_several_priorities(port->builtin))) {
+	if (likely(shard == port->home && has_short_ways(port->builtin))) {
 		ring_put(&shard->returned, (struct rte_event){.event_ptr = held->lane});
 		ring_publish(&shard->returned);
 		tell_waiting(port->builtin, held->shard);
@@ -439,16 +443,13 @@ complete_one(struct builtin_port *port, const struct held *held, const struct qu
 static __rte_noinline uint16_t
 enqueue_new(struct builtin_port *port, const struct rte_event *events)
 {
-	const struct queue_info *queue = &port->builtin->queues[events->queue_id];
-	const uint32_t priorities =
-		__atomic_load_n(&port->builtin->priorities_used, __ATOMIC_RELAXED);
-	struct rte_event event;
+	const uint8_t id = event_read_queue(events);
+	const struct queue_info *queue = &port->builtin->queues[id];
 
-	if (port->credits <= 0 || !is_plain(queue, priorities) ||
-		!event_read_new(events, events->queue_id, &event))
+	if (port->credits <= 0 || !is_plain(queue))
 		return enqueue_burst(port, events, 1);
-	send_plain(port, queue, event);
-	count_into_queue(port, event);
+	send_plain(port, queue, event_read_as(events, RTE_EVENT_OP_NEW, id));
+	count(&port->nb_enqueued[id], 1);
 	port_set_credits(port, port->credits - 1);
 	count(&port->counts.nb_new, 1);
 	return 1;
@@ -457,21 +458,20 @@ enqueue_new(struct builtin_port *port, const struct rte_event *events)
 static __rte_noinline uint16_t
 enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
 {
-	const uint32_t priorities =
-		__atomic_load_n(&port->builtin->priorities_used, __ATOMIC_RELAXED);
-	struct rte_event event = event_read(events);
-	const struct queue_info *queue = &port->builtin->queues[word_queue(event.event)];
-	const uint8_t number = word_opaque(event.event);
+	const uint32_t kind = event_read_kind(events);
+	const uint8_t id = event_read_queue(events), number = event_read_opaque(events);
+	const struct rte_event event = event_read_as(events, kind, id);
+	const struct queue_info *queue = &port->builtin->queues[id];
 	struct held *held = &port->held[number];
 
-	if (!can_forward_plain(port, held, event) || !is_plain(queue, priorities))
+	if (!kind_is_forwarded(kind, port->claims) || !is_held_plainly(held->how) ||
+		!is_plain(queue))
 		return enqueue_burst(port, events, 1);
-	event.event = word_mark(event.event, false);
 	if (held->kind == HELD_ORDERED)
 		complete_one(port, held, queue, event);
 	else
 		send_plain(port, queue, event);
-	count_into_queue(port, event);
+	count(&port->nb_enqueued[id], 1);
 	if (held->kind == HELD_ATOMIC)
 		give_back(port, held);
 	port_forget(port, number);

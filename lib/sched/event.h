@@ -84,6 +84,19 @@ word_is_reserved(uint64_t word)
 	return (word & WORD_RESERVED) != 0;
 }
 
+/* What events that are inside have alike: their queue, and that their credits are not reserved ones. */
+static inline uint64_t
+word_like(uint8_t queue)
+{
+	return (uint64_t)queue << 40;
+}
+
+static inline bool
+word_is_alike(uint64_t word, uint64_t like)
+{
+	return ((word ^ like) & (UINT64_C(0xff) << 40 | WORD_RESERVED)) == 0;
+}
+
 /* What is written into all events of a type that a port is handed out, */
 static inline uint64_t
 word_stamp(uint8_t type, uint8_t holder)
@@ -121,19 +134,23 @@ event_read(const struct rte_event *event)
 	return read;
 }
 
-/* The same, if it is a new one for this queue: without what is written into it when it is handed out. */
-static inline bool
-event_read_new(const struct rte_event *event, uint8_t queue, struct rte_event *read)
+/* Its operation, rsvd and type, as its user left them. */
+static inline uint32_t
+event_read_kind(const struct rte_event *event)
 {
-	const volatile uint8_t *bytes = (const volatile uint8_t *)event;
-	const uint8_t kind = bytes[4];
+	return ((const volatile uint8_t *)event)[4];
+}
 
-	if ((kind & 3) != RTE_EVENT_OP_NEW || bytes[5] != queue)
-		return false;
-	read->event = *(const volatile uint32_t *)event | (uint64_t)(kind & 0xc0) << 32 |
-		      (uint64_t)queue << 40 | (uint64_t)bytes[6] << 48;
-	read->u64 = event->u64;
-	return true;
+static inline uint8_t
+event_read_queue(const struct rte_event *event)
+{
+	return ((const volatile uint8_t *)event)[5];
+}
+
+static inline bool
+kind_is_new(uint32_t kind)
+{
+	return (kind & 3) == RTE_EVENT_OP_NEW;
 }
 
 /* What a port's events may claim that go on: by operation and rsvd together, one bit each. */
@@ -144,20 +161,28 @@ claims_forwarded(uint8_t holder)
 	       UINT64_C(1) << (RTE_EVENT_OP_FORWARD | holder << 2);
 }
 
-/* Its first word likewise, if it goes on to this queue with one of these claims; by which number it is held is told apart. */
 static inline bool
-event_read_forwarded(const struct rte_event *event, uint8_t queue, uint64_t claims, uint64_t *word,
-	uint8_t *number)
+kind_is_forwarded(uint32_t kind, uint64_t claims)
 {
-	const volatile uint8_t *bytes = (const volatile uint8_t *)event;
-	const uint32_t kind = bytes[4], to = bytes[5];
+	return (claims >> (kind & 0x3f) & 1) != 0;
+}
 
-	if ((claims >> (kind & 0x3f) & 1) == 0 || to != queue)
-		return false;
-	*number = bytes[7];
-	*word = *(const volatile uint32_t *)event |
-		(uint64_t)((kind & 0xc3) | to << 8 | (uint32_t)bytes[6] << 16) << 32;
-	return true;
+static inline uint8_t
+event_read_opaque(const struct rte_event *event)
+{
+	return ((const volatile uint8_t *)event)[7];
+}
+
+/* Of this kind, for this queue, which were read: without what is written into it when it is handed out. */
+static inline struct rte_event
+event_read_as(const struct rte_event *event, uint32_t kind, uint8_t queue)
+{
+	const uint32_t priority = ((const volatile uint8_t *)event)[6];
+	struct rte_event read = {.u64 = event->u64};
+
+	read.event = *(const volatile uint32_t *)event | (uint64_t)queue << 40 |
+		     (uint64_t)((kind & 0xc3) | priority << 16) << 32;
+	return read;
 }
 
 /* The same of one that is held: only its operation, and by what it is known. */

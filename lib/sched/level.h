@@ -4,7 +4,7 @@
 
 /* By which of a sender's rings the events of a queue go: those of one priority by one. Levels are numbered as they come into use. */
 
-#include "builtin.h"
+#include "priority.h"
 
 /* Instead of a priority: of queues that leave it to their events. */
 #define LEVEL_MIXED WEIR_SCHED_PRIORITIES

@@ -61,10 +61,17 @@ must_look(const struct shard *shard)
 void
 priority_use(struct builtin *builtin, uint8_t priority)
 {
-	uint32_t bit = 1u << priority;
-	uint32_t before = __atomic_fetch_or(&builtin->priorities_used, bit, __ATOMIC_SEQ_CST);
+	uint32_t before = __atomic_load_n(&builtin->priorities_used, __ATOMIC_RELAXED), used;
 
-	if (before == 0 || (before & (before - 1)) != 0 || (before & bit) != 0)
+	do {
+		used = before | 1u << priority;
+		if ((before & ~USED_SLEEP & ~(1u << priority)) != 0)
+			used |= USED_SEVERAL;
+	} while (!__atomic_compare_exchange_n(&builtin->priorities_used, &before, used, false,
+		__ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+	for (unsigned int queue = 0; queue < builtin->sched->config.nb_queues; queue++)
+		queue_note_plain(builtin, (uint8_t)queue);
+	if (used < USED_SEVERAL || before >= USED_SEVERAL)
 		return;
 	for (unsigned int i = 0; i < builtin->nb_shards; i++)
 		__atomic_fetch_or(&builtin->shards[i].arrived, UINT8_MAX, __ATOMIC_SEQ_CST);

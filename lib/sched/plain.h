@@ -29,8 +29,9 @@ publish_ring(struct builtin_port *port, unsigned int shard, unsigned int level, 
 static inline void
 tell(struct builtin_port *port, unsigned int shard, uint32_t priorities)
 {
-	tell_waiting(port->builtin, shard);
-	if (tells_priorities(port->builtin) || port->builtin->may_sleep)
+	if (likely(has_short_ways(port->builtin)))
+		tell_waiting(port->builtin, shard);
+	else
 		announce(port->builtin, shard, priorities);
 }
 
@@ -57,10 +58,9 @@ publish(struct builtin_port *port)
  * events themselves.
  */
 static __rte_always_inline bool
-is_plain(const struct queue_info *queue, uint32_t priorities)
+is_plain(const struct queue_info *queue)
 {
-	return queue->is_fixed && __atomic_load_n(&queue->state, __ATOMIC_ACQUIRE) == QUEUE_USED &&
-	       (priorities >> queue->priority & 1) != 0;
+	return __atomic_load_n(&queue->is_plain, __ATOMIC_ACQUIRE);
 }
 
 /* As put(); it can be seen there. */
@@ -68,7 +68,6 @@ static __rte_always_inline void
 send_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_event event)
 {
 	const struct builtin *builtin = port->builtin;
-	const uint32_t priorities = 1u << queue->priority;
 	const unsigned int level = queue_level(queue);
 	unsigned int shard = port->own_id;
 	struct ring *ring;
@@ -79,7 +78,7 @@ send_plain(struct builtin_port *port, const struct queue_info *queue, struct rte
 	ring = port->rings[level][shard];
 	ring_put(ring, event);
 	publish_ring(port, shard, level, ring);
-	tell(port, shard, priorities);
+	tell(port, shard, 1u << queue->priority);
 }
 
 /* Where a plain queue's events go, as send_plain() has it. */
@@ -112,12 +111,13 @@ way_to(const struct way *way, uint64_t word)
 	return way->shard_of[(flow ^ flow >> way->class_bits) & way->class_mask];
 }
 
-/* An event goes on whose credit is not reserved, and that is not an atomic one of another sender's shard? To a plain queue. */
+/* It is held, and its credit is not reserved, nor is it an atomic one of another sender's shard? */
 static __rte_always_inline bool
-can_forward_plain(const struct builtin_port *port, const struct held *held, struct rte_event event)
+is_held_plainly(uint32_t how)
 {
-	return word_op(event.event) == RTE_EVENT_OP_FORWARD && held->flags == 0 &&
-	       held->kind != HELD_NOT && word_is_of(event.event, port->holder);
+	const struct held held = {.how = how};
+
+	return held.kind != HELD_NOT && held.flags == 0;
 }
 
 #endif

@@ -59,13 +59,6 @@ publish_sent(struct shard *shard)
 	shard->sent = 0;
 }
 
-/* Another power of two? A line that is written with each event is expensive to write where others look at it. */
-static inline bool
-differs_much(uint32_t was, uint32_t is)
-{
-	return (was ^ is) > (was & is);
-}
-
 /* What was taken from the rings is in the lists, or known to be left there, of these priorities. */
 static inline void
 tell_ready(struct shard *shard, uint32_t in_rings)
@@ -328,7 +321,7 @@ void
 shard_take_back_some(struct shard *shard, bool by_owner)
 {
 	struct ring *returned = &shard->returned;
-	const uint32_t until = returned->seen;
+	const uint32_t until = returned->head + ring_published(returned);
 	int32_t nb;
 
 	if (unlikely(shard->sender != shard->home)) {

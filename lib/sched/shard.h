@@ -48,6 +48,28 @@ shard_lock(struct shard *shard)
 		shard_wait(shard);
 }
 
+/* Another power of two? A line that is written with each event is expensive to write where others look at it. */
+static inline bool
+differs_much(uint32_t was, uint32_t is)
+{
+	return (was ^ is) > (was & is);
+}
+
+/*
+ * As shard_unlock(), where all is of one priority, no port sleeps, and no event of the flow that the owner had last waits: mostly nothing is in the lists
+ * either, and others know that, and about how much is in the rings.
+ */
+static inline void
+shard_unlock_rings(struct shard *shard)
+{
+	if (unlikely((shard->sent_to | shard->nb_ready | shard->priorities_hint |
+			     shard->next_hint) != 0 ||
+		     differs_much(shard->nb_hint, shard->in_rings[0])))
+		shard_unlock(shard);
+	else
+		__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
+}
+
 /* Anybody. */
 static inline uint32_t
 shard_owner(const struct shard *shard)
@@ -120,13 +142,19 @@ shard_release(struct shard *shard, struct lane *lane, bool by_owner)
 		shard_lane_goes_on(shard, lane, by_owner);
 }
 
-/* What its home port has returned; may leave the lock meanwhile. */
+/* What its home port has returned, mostly one; may leave the lock meanwhile. */
 static inline void
 shard_take_back(struct shard *shard, bool by_owner)
 {
-	ring_look(&shard->returned);
-	if (ring_count(&shard->returned) > 0)
+	struct ring *returned = &shard->returned;
+	const uint32_t nb = ring_published(returned);
+
+	if (nb == 1 && likely(shard->sender == shard->home)) {
+		shard_release(shard, ring_peek(returned, 0)->event_ptr, by_owner);
+		ring_take(returned, 1);
+	} else if (nb > 0) {
 		shard_take_back_some(shard, by_owner);
+	}
 }
 
 /* As far as they were looked at. */

@@ -35,8 +35,10 @@ handed_last(const struct builtin_port *port)
 
 /* It gives up all that it holds with this dequeue, which is one event, and of its own shard. */
 static inline bool
-gives_up_one(const struct builtin_port *port, const struct held *held)
+gives_up_one(const struct builtin_port *port)
 {
+	const struct held *held = &port->held[handed_last(port)];
+
 	return port->nb_held == 1 && port->implicit && held->kind != HELD_NOT &&
 	       held->shard == port->own_id;
 }
@@ -54,10 +56,10 @@ rings_had_something(const struct shard *shard)
  * which each time looks for what else is due, as bursts do.
  */
 static inline bool
-may_have_next(const struct builtin_port *port, const struct shard *shard, uint8_t last, bool burst)
+may_have_next(const struct builtin_port *port, const struct shard *shard, bool burst)
 {
 	if (port->nb_held > 0)
-		return gives_up_one(port, &port->held[last]);
+		return gives_up_one(port);
 	return !ring_seems_empty(&shard->rings[port->base.id]) ||
 	       !ring_seems_empty(&shard->rings[shard->sender_id]) ||
 	       (burst && rings_had_something(shard));
@@ -87,18 +89,17 @@ static __rte_always_inline bool
 short_begin(struct builtin_port *port, struct shard **locked, bool burst)
 {
 	struct shard *shard = port->own;
-	const uint8_t last = handed_last(port);
 
-	if (!may_have_next(port, shard, last, burst) || !shard_trylock(shard))
+	if (!may_have_next(port, shard, burst) || !shard_trylock(shard))
 		return false;
 	*locked = shard;
 	if (port->nb_held > 0) {
 		count(&port->counts.nb_released, 1);
-		give_up(port, last, shard);
+		give_up(port, handed_last(port), shard);
 	}
 	port->first_handed_out = port->next_free;
 	shard_take_back(shard, true);
-	return shard->nb_ready == 0 && shard->next_of_owner == NONE;
+	return (shard->nb_ready | shard->next_of_owner) == 0;
 }
 
 /* It got so many. */
@@ -109,22 +110,37 @@ short_end(struct builtin_port *port, struct shard *shard, uint16_t got)
 	port->nb_calls++;
 	shard_polled(shard);
 	shard_taken(shard, got);
-	shard_unlock(shard);
+	shard_unlock_rings(shard);
 	return got;
 }
 
-/* Rings are not to be looked at yet, and what is wanted is in the one whose turn it is. */
+/*
+ * Rings are looked at, or are not to be yet.
+ *
+ * @return all is of one priority: what was seen just now may be the first of another one
+ */
+static __rte_always_inline bool
+look_or_not(struct builtin_port *port, uint16_t wanted, bool *looked)
+{
+	*looked = port->own->nb_since_look >= EVENTS_PER_LOOK;
+	if (likely(!*looked)) {
+		shard_look_at_own(port->own, 0);
+		return true;
+	}
+	look_at_rings(port->own, wanted);
+	return !has_several_priorities(port->builtin);
+}
+
+/* What is wanted is in the ring whose turn it is. */
 static __rte_always_inline uint16_t
 take_few(struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
 {
 	struct shard *shard = port->own;
 	uint16_t got;
-	bool was_own;
+	bool was_own, looked;
 
-	if (!short_begin(port, locked, false))
-		return 0;
-	shard_look_at_own(shard, 0);
-	if (shard->nb_since_look >= EVENTS_PER_LOOK || !ring_of_turn_is_enough(shard, nb))
+	if (!short_begin(port, locked, false) || !look_or_not(port, nb, &looked) ||
+		!ring_of_turn_is_enough(shard, nb))
 		return 0;
 	got = take_first_of_ring(shard, port, events, RTE_MIN(shard_turn(shard), nb));
 	if (got == 0)
@@ -133,6 +149,8 @@ take_few(struct builtin_port *port, struct shard **locked, struct rte_event *eve
 	shard_took(shard, got);
 	if (!was_own)
 		shard_drain_few(shard);
+	if (unlikely(looked))
+		note_lately(shard, events);
 	return short_end(port, shard, got);
 }
 
@@ -161,8 +179,7 @@ take_burst(struct builtin_port *port, struct shard **locked, struct rte_event *e
 static inline bool
 is_for_long_way(const struct builtin_port *port)
 {
-	return port->nb_calls + 1 >= port->nb_calls_max || has_several_priorities(port->builtin) ||
-	       port->builtin->may_sleep;
+	return port->nb_calls + 1 >= port->nb_calls_max || !has_short_ways(port->builtin);
 }
 
 /*

@@ -4,11 +4,13 @@
 
 /* Straight from a shard's rings to a port, past the lists, under the shard's lock. */
 
+#include <string.h>
+
 #include "hand_out.h"
 
 /*
- * As hand_out(), while they are of this queue, and type: all that is the same for them is read first. Bytes that are written might be any of
- * it, as far as the compiler knows.
+ * As hand_out(), while they are of this queue, and type, and their credits are not reserved: all that is the same for them is read first. Bytes that
+ * are written might be any of it, as far as the compiler knows.
  *
  * @return how many, of @nb in a row
  */
@@ -18,7 +20,7 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 {
 	const struct lanes lanes =
 		queue_lanes(shard->builtin, &shard->builtin->queues[queue], type);
-	const uint64_t stamp = word_stamp(type, port->holder);
+	const uint64_t stamp = word_stamp(type, port->holder), like = word_like(queue);
 	const uint32_t held_by = lane_held_by(port->base.id), how = how_of(shard, port, type);
 	const uint8_t first = port->next_free, *numbers = &port->free[first];
 	unsigned int got;
@@ -31,7 +33,7 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 		struct held *held = &port->held[number];
 		struct lane *lane = lanes.first;
 
-		if (word_queue(event.event) != queue)
+		if (!word_is_alike(event.event, like))
 			break;
 		if (type != RTE_SCHED_TYPE_PARALLEL)
 			lane = lane_of(&lanes, event.event);
@@ -43,11 +45,11 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 			held->place = place_get(shard, lane);
 		}
 		held->lane = lane;
-		held->how = how | how_reserved(event.event);
-		port->handed_out[first + got] = number;
+		held->how = how;
 		event.event = word_stamped(event.event, stamp, number);
 		event_write(&events[got], event);
 	}
+	memcpy(&port->handed_out[first], numbers, got);
 	port->next_free = (uint8_t)(first + got);
 	port_set_held(port, port->nb_held + got);
 	count(&port->nb_dequeued[queue], got);

@@ -4,7 +4,7 @@
 
 /* What a shard has got is told of, in words that others look at: each is written only when it changes. */
 
-#include "builtin.h"
+#include "priority.h"
 
 /* Before something is published in a ring for the first time. @known: the sender's */
 static inline void

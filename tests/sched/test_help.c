@@ -155,7 +155,7 @@ test_short_ones_for_who_is_idle_only(void **state)
 static void
 test_single_one_of_several_priorities(void **state)
 {
-	builtin->priorities_used = 3;
+	builtin->priorities_used = USED_SEVERAL | 3;
 	set_ready(1);
 	assert_int_equal(after_events(1, builtin->slow + 1, true), HELP_NOT);
 	assert_int_equal(after_silence(builtin->slow + 1), HELP_NOT);

@@ -56,7 +56,7 @@ take(unsigned int nb)
 static bool
 may_have(bool burst)
 {
-	return may_have_next(port, shard, handed_last(port), burst);
+	return may_have_next(port, shard, burst);
 }
 
 /* What rings were seen to have is had in bursts, */
