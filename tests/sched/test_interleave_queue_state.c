@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A queue's flows are divided anew when its group changes, until it is used: in every order of steps, with who uses it first. */
+/*
+ * A queue's flows are divided anew when its group changes, until it is used: in every order of steps, with who uses it first. And it is plain
+ * once it is in use, and its priority is.
+ */
 
 #include <sched.h>
 
@@ -14,9 +17,11 @@
 #define sched_yield() interleave_pause()
 
 #include "../../lib/sched/builtin.c"
+#include "../../lib/sched/look.c"
 
 #define NB_PORTS 2
 #define QUEUE    0
+#define PRIORITY 3
 
 static struct builtin builtin;
 static struct weir_sched sched = {.own = &builtin};
@@ -116,6 +121,88 @@ group_changes_twice(void **state)
 	run(change_group_twice);
 }
 
+static void
+init_plain(void)
+{
+	init();
+	builtin.queues[QUEUE].is_fixed = true;
+	builtin.queues[QUEUE].priority = PRIORITY;
+}
+
+/* What is plain may be taken for it: it is in use, and who comes later knows of its priority. */
+static void
+see_plain(void)
+{
+	if (!__atomic_load_n(&builtin.queues[QUEUE].is_plain, __ATOMIC_ACQUIRE))
+		return;
+	CHECK(builtin.queues[QUEUE].state == QUEUE_USED);
+	CHECK((builtin.priorities_used >> PRIORITY & 1) != 0);
+}
+
+static void
+use_queue(void)
+{
+	CHECK(queue_use(&builtin, QUEUE));
+	interleave_point();
+	see_plain();
+}
+
+static void
+use_priority(void)
+{
+	note_priority(&builtin, PRIORITY);
+	interleave_point();
+	see_plain();
+}
+
+/* Of two priorities that come into use at once, each by its own, both are known as several before either can be relied on. */
+static void
+use_other_priority(void)
+{
+	note_priority(&builtin, PRIORITY + 1);
+	interleave_point();
+	CHECK((builtin.priorities_used & ~USED_SEVERAL) == 1u << (PRIORITY + 1) ||
+		has_several_priorities(&builtin));
+}
+
+static void
+check_plain(void)
+{
+	see_plain();
+	CHECK(builtin.queues[QUEUE].is_plain);
+}
+
+static void
+check_several(void)
+{
+	CHECK(has_several_priorities(&builtin) && !has_short_ways(&builtin));
+	CHECK((builtin.announced & 3) == 3 && shards[0].arrived == UINT8_MAX);
+}
+
+static void
+becomes_plain(void **state)
+{
+	const struct interleave interleave = {.init = init_plain,
+		.nb_actors = 2,
+		.actors = {use_queue, use_priority},
+		.check = check_plain,
+		.least = 10};
+
+	interleave_all(&interleave);
+}
+
+static void
+priorities_become_several(void **state)
+{
+	const struct interleave interleave = {.init = init_plain,
+		.nb_actors = 2,
+		.actors = {use_priority, use_other_priority},
+		.check = check_several,
+		.least = 10};
+
+	interleave_all(&interleave);
+}
+
 /* Not in steps: at which ports a flow is in two queues, where its class is one of so many. */
 static void
 check_two_queues(uint32_t nb_classes, bool same)
@@ -141,7 +228,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(group_changes),
-		cmocka_unit_test(group_changes_twice), cmocka_unit_test(flows_of_two_queues)};
+		cmocka_unit_test(group_changes_twice), cmocka_unit_test(becomes_plain),
+		cmocka_unit_test(priorities_become_several), cmocka_unit_test(flows_of_two_queues)};
 
 	return cmocka_run_group_tests_name("sched-interleave-queue-state", tests, NULL, NULL);
 }
