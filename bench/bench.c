@@ -68,6 +68,8 @@ usage_error(const struct bench *bench, const char *what, const char *text)
 	return 2;
 }
 
+_Static_assert(BENCH_WORKERS_MAX == 8, "what is said of --workers");
+
 static bool
 take_number(const char *text, long min, long max, long *value)
 {
@@ -130,8 +132,7 @@ take_option(const struct bench *bench, struct bench_options *options, int option
 		return -1;
 	case OPTION_WORKERS:
 		if (!take_number(optarg, 1, BENCH_WORKERS_MAX, &n))
-			return usage_error(bench,
-				"--workers takes 1 to " RTE_STR(BENCH_WORKERS_MAX) ", not", optarg);
+			return usage_error(bench, "--workers takes 1 to 8, not", optarg);
 		options->workers = (unsigned int)n;
 		return -1;
 	case OPTION_OURS:
