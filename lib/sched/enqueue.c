@@ -110,9 +110,10 @@ unlock_sent(struct builtin_port *port, struct call *call)
 {
 	if (call->locked == NULL)
 		return;
-	publish(port);
+	publish_untold(port);
 	shard_unlock(call->locked);
 	call->locked = NULL;
+	tell_published(port);
 }
 
 /*
@@ -395,11 +396,12 @@ enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 	}
 	if (unlikely(port->nb_foreign > 0))
 		foreign_insert(port);
-	publish(port);
+	publish_untold(port);
 	if (port->ending.nb > 0)
 		ending_give_up(port, call.locked);
 	else if (call.locked != NULL)
 		shard_unlock(call.locked);
+	tell_published(port);
 	count_enqueued(port, &call);
 	return i;
 }
@@ -448,7 +450,7 @@ enqueue_new(struct builtin_port *port, const struct rte_event *events)
 
 	if (port->credits <= 0 || !is_plain(queue))
 		return enqueue_burst(port, events, 1);
-	send_plain(port, queue, event_read_as(events, RTE_EVENT_OP_NEW, id));
+	send_plain(port, queue, event_read_as(events, event_read_kind(events), id));
 	count(&port->nb_enqueued[id], 1);
 	port_set_credits(port, port->credits - 1);
 	count(&port->counts.nb_new, 1);

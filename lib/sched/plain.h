@@ -35,22 +35,39 @@ tell(struct builtin_port *port, unsigned int shard, uint32_t priorities)
 		announce(port->builtin, shard, priorities);
 }
 
-/* All that was put into rings. */
+/* All that was put into rings, which is told of later: others may have to be woken for it, which is not done under a lock. */
 static inline void
-publish(struct builtin_port *port)
+publish_untold(struct builtin_port *port)
 {
-	for (; port->touched != 0; port->touched &= port->touched - 1) {
-		const unsigned int shard = (unsigned int)__builtin_ctzll(port->touched);
-		const uint32_t sent = port->sent[shard];
+	for (uint64_t left = port->touched; left != 0; left &= left - 1) {
+		const unsigned int shard = (unsigned int)__builtin_ctzll(left);
 
-		for (uint32_t left = sent >> SENT_LEVELS; left != 0; left &= left - 1) {
-			const unsigned int level = (unsigned int)__builtin_ctz(left);
+		for (uint32_t levels = port->sent[shard] >> SENT_LEVELS; levels != 0;
+			levels &= levels - 1) {
+			const unsigned int level = (unsigned int)__builtin_ctz(levels);
 
 			publish_ring(port, shard, level, port->rings[level][shard]);
 		}
-		tell(port, shard, sent & UINT8_MAX);
+	}
+}
+
+/* No lock is held. */
+static inline void
+tell_published(struct builtin_port *port)
+{
+	for (; port->touched != 0; port->touched &= port->touched - 1) {
+		const unsigned int shard = (unsigned int)__builtin_ctzll(port->touched);
+
+		tell(port, shard, port->sent[shard] & UINT8_MAX);
 		port->sent[shard] = 0;
 	}
+}
+
+static inline void
+publish(struct builtin_port *port)
+{
+	publish_untold(port);
+	tell_published(port);
 }
 
 /*

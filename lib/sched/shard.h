@@ -62,8 +62,8 @@ differs_much(uint32_t was, uint32_t is)
 static inline void
 shard_unlock_rings(struct shard *shard)
 {
-	if (unlikely((shard->sent_to | shard->nb_ready | shard->priorities_hint |
-			     shard->next_hint) != 0 ||
+	if (unlikely((shard->sent_to | shard->nb_ready | shard->priorities_hint | shard->next_hint |
+			     shard->being_taken | shard->more_levels) != 0 ||
 		     differs_much(shard->nb_hint, shard->in_rings[0])))
 		shard_unlock(shard);
 	else

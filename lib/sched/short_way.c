@@ -117,7 +117,7 @@ short_end(struct builtin_port *port, struct shard *shard, uint16_t got)
 /*
  * Rings are looked at, or are not to be yet.
  *
- * @return all is of one priority: what was seen just now may be the first of another one
+ * @return nothing else is due, and all is of one priority: what was seen just now may be the first of another one
  */
 static __rte_always_inline bool
 look_or_not(struct builtin_port *port, uint16_t wanted, bool *looked)
@@ -127,7 +127,10 @@ look_or_not(struct builtin_port *port, uint16_t wanted, bool *looked)
 		shard_look_at_own(port->own, 0);
 		return true;
 	}
+	if (has_flows_to_move(port))
+		return false;
 	look_at_rings(port->own, wanted);
+	port->nb_elsewhere = 0; /* that has passed nothing in the lists, as there is nothing */
 	return !has_several_priorities(port->builtin);
 }
 

@@ -100,6 +100,51 @@ what_was_elsewhere(void **state)
 	assert_int_equal(shard->nb_passed[0], 0);
 }
 
+/* It holds one event at a time, which it gives up with the next dequeue, until a look is due. */
+static void
+until_look(void)
+{
+	struct rte_event event;
+
+	send(0, 2 * EVENTS_PER_LOOK);
+	do
+		assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
+	while (shard->nb_since_look < EVENTS_PER_LOOK);
+}
+
+/* Single events, too: one of so many dequeues looks, */
+static void
+single_ones_look(void **state)
+{
+	struct rte_event event;
+
+	until_look();
+	port->nb_elsewhere = 1;
+	port->nb_calls = 0;
+	assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
+	assert_int_equal(shard->nb_since_look, 1);
+	assert_int_equal(port->nb_elsewhere, 0);
+	assert_int_equal(shard->nb_passed[0], 0);
+	assert_int_equal(
+		port->nb_calls, 1); /* by the short way, which counts to the next long one */
+}
+
+/* and goes the long way where flows are to be moved, which takes a step there. */
+static void
+single_ones_move(void **state)
+{
+	bool looked;
+
+	until_look();
+	assert_true(look_or_not(port, 1, &looked) && looked);
+	shard->nb_since_look = EVENTS_PER_LOOK;
+	port->move.own = 1;
+	assert_false(look_or_not(port, 1, &looked));
+	shard->nb_since_look = EVENTS_PER_LOOK - 1;
+	assert_true(look_or_not(port, 1, &looked) && !looked);
+	port->move.own = 0;
+}
+
 int
 main(void)
 {
@@ -107,6 +152,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(what_is_in_rings, setup, st_teardown),
 		cmocka_unit_test_setup_teardown(what_is_for_others, setup, st_teardown),
 		cmocka_unit_test_setup_teardown(what_was_elsewhere, setup, st_teardown),
+		cmocka_unit_test_setup_teardown(single_ones_look, setup, st_teardown),
+		cmocka_unit_test_setup_teardown(single_ones_move, setup, st_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

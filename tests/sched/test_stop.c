@@ -50,6 +50,44 @@ stop_atomic(void **state)
 	}
 }
 
+/* Whatever their sender wrote into them is drained, one by one or in bursts; also what the queue says, not they. */
+static void
+stop_as_sent(void **state)
+{
+	enum { NB = 16 };
+	struct rte_event events[NB + 1], sent[NB];
+	struct st_drained drained = {.max = NB + 1, .events = events};
+
+	st_builtin_only();
+	st_make_credits(1, 1, 64, 0, 0);
+	st_start();
+	st_new(0, 0, 0, 0); /* from now on the queue is known */
+	for (unsigned int i = 0; i < NB; i++) {
+		sent[i] = (struct rte_event){.op = RTE_EVENT_OP_NEW,
+			.flow_id = 7, /* all are of one ring */
+			.sub_event_type = i,
+			.event_type = i,
+			.sched_type = i % 3,
+			.priority = (uint8_t)(16 * i),
+			.u64 = i};
+		if (i < NB / 2)
+			assert_int_equal(weir_sched_enqueue(st_port(0), &sent[i], 1), 1);
+	}
+	assert_int_equal(weir_sched_enqueue(st_port(0), &sent[NB / 2], NB / 2), NB / 2);
+	assert_int_equal(weir_sched_stop(st_sched, st_drain, &drained), 0);
+	assert_int_equal(drained.nb, NB + 1);
+	for (unsigned int i = 0; i < NB; i++) {
+		const struct rte_event *event = &events[1 + i];
+
+		assert_int_equal(event->u64, i);
+		assert_int_equal(event->flow_id, 7);
+		assert_int_equal(event->sub_event_type, sent[i].sub_event_type);
+		assert_int_equal(event->event_type, sent[i].event_type);
+		assert_int_equal(event->sched_type, sent[i].sched_type);
+		assert_int_equal(event->priority, sent[i].priority);
+	}
+}
+
 /* Events whose turn has not come are inside, too; those that went on before them come first. */
 static void
 stop_ordered(void **state)
@@ -241,6 +279,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(stop_atomic),
+		TEST(stop_as_sent),
 		TEST(stop_ordered),
 		TEST(stop_groups),
 		TEST(restart),
