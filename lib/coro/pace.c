@@ -25,7 +25,7 @@
  *
  * L is learned from slices in which each check is looked at, one of many, and forgotten slowly; m and s from the first two
  * looks of slices that have them, one of several where nothing is new. That s is of means of several checks: where long ones come in rows it is large, and it is
- * the first reason that holds.
+ * the first reason that holds. A look that something disturbed tells nothing: is_disturbed().
  */
 
 #include <math.h>
@@ -38,6 +38,9 @@
 #define DEVIATIONS      3.0f
 #define OUTLIER         16.0f  /* times the mean: as much more than it at most */
 #define AGREES          0.025f /* of the mean: what was seen confirms it; or half a check */
+#define DISTURBED       0.5f   /* of a slice: so much is what interrupts take */
+#define DISTURBANCES    2      /* in a row: more of them are no disturbances */
+#define FORGIVEN        2 /* slices that came out as expected since the last disturbed one, at least */
 
 /*
  * Where each check of a slice looks at the clock: with so few checks in it, or so few of the longest spacings where n L tells when to
@@ -199,18 +202,51 @@ varies_little(const struct weir_coro_block *block)
 }
 
 /*
- * @square: of what a look is off, as the variance has it. One that is far off is the kernel's, which ran something else, as a rule: only
- * the next one tells if it is to last. That it may be is allowed for.
+ * Is it longer than expected by no more than a part of a slice? An interrupt is, or the time that another machine on the same CPU had: it tells nothing of
+ * checks. On shared machines one slice of five or so has one.
  */
 static bool
-is_surprise(struct weir_coro_block *block, float *square)
+is_disturbed(const struct weir_coro_block *block, float nb, float cycles)
+{
+	const float off = cycles - nb * block->spacing;
+
+	return off > 0 && off <= DISTURBED * (float)coro_slice_of(block);
+}
+
+/*
+ * @square: of what a look is off, as the variance has it. One that is far off is the kernel's, which ran something else, as a rule: only
+ * the next one tells if it is to last. That it may be is allowed for, unless it is no more than a disturbance.
+ */
+static bool
+is_surprise(struct weir_coro_block *block, float *square, bool disturbed)
 {
 	const float most = OUTLIER * OUTLIER * block->spacing * block->spacing;
 	const float usual = CORO_PACE_SURPRISE * CORO_PACE_SURPRISE * block->variance;
+	const bool is_off = *square > usual;
+	const bool surprises = is_off && block->surprised < (disturbed ? DISTURBANCES : 1);
 
-	block->surprised = !block->surprised && *square > usual;
-	*square = fminf(*square, block->surprised ? usual : most);
-	return block->surprised;
+	if (surprises)
+		block->surprised++;
+	else if (!is_off || !disturbed) /* as long as they are off, they are to be learned from */
+		block->surprised = 0;
+	if (surprises && disturbed)
+		*square = block->variance;
+	else
+		*square = fminf(*square, surprises || disturbed ? usual : most);
+	return surprises;
+}
+
+/*
+ * A slice did not come out as expected. For one that was disturbed, after several that did, the next ones end with a look each; else checks
+ * are not taken to be regular any more.
+ */
+static void
+distrust(struct weir_coro_block *block, bool disturbed)
+{
+	const bool is_known = block->trust >= CORO_PACE_REGULAR + FORGIVEN;
+
+	block->trust = disturbed && is_known ? CORO_PACE_REGULAR : 0;
+	block->surprised = 1;
 }
 
 /* Of what lies between 0 and the longest, with this mean, no more can be the variance (Bhatia and Davis, 2000). */
@@ -256,6 +292,7 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 {
 	float observed = cycles / nb, off = observed - block->spacing;
 	float square = off * off * nb; /* the mean of nb of them varies nb times less than one */
+	const bool disturbed = is_disturbed(block, nb, cycles);
 
 	if (block->spacing == 0) {
 		forget_silence(block);
@@ -266,8 +303,7 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 	}
 	if (!agrees(block, observed)) {
 		if (block->trust > 0) { /* likewise: it is not to last, as a rule */
-			block->trust = 0;
-			block->surprised = true;
+			distrust(block, disturbed);
 			return;
 		}
 	} else if (block->trust < TRUST_MAX && varies_little(block) &&
@@ -275,7 +311,7 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 		block->trust++; /* few checks do not tell */
 	}
 	block->longest -= FORGET * block->longest;
-	if (!is_surprise(block, &square)) {
+	if (!is_surprise(block, &square, disturbed)) {
 		block->longest = fmaxf(block->longest, observed);
 		block->spacing += WEIGHT * fminf(off, OUTLIER * block->spacing);
 	}

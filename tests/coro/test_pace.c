@@ -232,6 +232,52 @@ busy_machine(void **state)
 	assert_true(slices.looks < 1.35 * quiet.looks);
 }
 
+/* Another machine has the CPU for 2 to 3 us in one slice of six or so. */
+static double
+regular_disturbed(void)
+{
+	return regular_ns + (uniform() < regular_ns / 60000 ? 2000 + 1000 * uniform() : 0);
+}
+
+/* Regular checks stay so: most slices end by count, at their time but for what was taken from them. */
+static void
+shared_machine(void **state)
+{
+	static const double spacings[] = {10, 100, 1000, 3300};
+
+	for (unsigned int i = 0; i < LENGTH(spacings); i++) {
+		struct slices slices;
+
+		reset(NULL);
+		regular_ns = spacings[i];
+		run_slices(regular_disturbed, 1000);
+		slices = run_slices(regular_disturbed, 20000);
+		print_message("every %.0f ns: %.2f looks, %.0f ns\n", regular_ns, slices.looks,
+			slices.length);
+		assert_true(slices.looks < 0.7);
+		assert_true(fabs(slices.length - SLICE) < 0.1 * SLICE);
+	}
+}
+
+/* What is as much slower for good is no disturbance: few slices are longer for it, and then checks are regular again. */
+static void
+slower_for_good(void **state)
+{
+	struct slices slices;
+	unsigned int nb_long = 0;
+
+	regular_ns = 100;
+	run_slices(regular, 1000);
+	regular_ns = 140;
+	for (unsigned int i = 0; i < 200; i++)
+		nb_long += run_slices(regular, 1).length > 1.1 * SLICE;
+	print_message("%u slices were longer\n", nb_long);
+	assert_true(nb_long <= CORO_PACE_BLIND + CORO_PACE_BLIND_SPREAD + 10);
+	slices = run_slices(regular, 1600);
+	assert_true(fabs(slices.length - SLICE) < 0.01 * SLICE);
+	assert_true(slices.looks < 0.13);
+}
+
 /* To the middle of a slice in which each check looks. */
 static void
 look_at_each(void)
@@ -453,6 +499,8 @@ main(void)
 		cmocka_unit_test_setup(looks_out_of_step, reset),
 		cmocka_unit_test_setup(outliers, reset),
 		cmocka_unit_test_setup(busy_machine, reset),
+		cmocka_unit_test_setup(shared_machine, reset),
+		cmocka_unit_test_setup(slower_for_good, reset),
 		cmocka_unit_test_setup(looks_at_each_check, reset),
 		cmocka_unit_test_setup(ends_by_number, reset),
 		cmocka_unit_test_setup(looks_and_does_nothing_else, reset),
