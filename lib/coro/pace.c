@@ -25,22 +25,24 @@
  *
  * L is learned from slices in which each check is looked at, one of many, and forgotten slowly; m and s from the first two
  * looks of slices that have them, one of several where nothing is new. That s is of means of several checks: where long ones come in rows it is large, and it is
- * the first reason that holds. A look that something disturbed tells nothing: is_disturbed().
+ * the first reason that holds. A look that something disturbed tells nothing: tells_nothing().
  */
 
 #include <math.h>
 
 #include "coro_private.h"
 
-#define WEIGHT          0.25f         /* of the newest look in the mean */
-#define VARIANCE_WEIGHT 0.0625f       /* and in the variance, of which one look tells less */
-#define FORGET          (1 / 1024.0f) /* of the longest, at each look that learns */
-#define DEVIATIONS      3.0f
-#define OUTLIER         16.0f  /* times the mean: as much more than it at most */
-#define AGREES          0.025f /* of the mean: what was seen confirms it; or half a check */
-#define DISTURBED       0.5f   /* of a slice: so much is what interrupts take */
-#define DISTURBANCES    2      /* in a row: more of them are no disturbances */
-#define FORGIVEN        2 /* slices that came out as expected since the last disturbed one, at least */
+#define WEIGHT           0.25f         /* of the newest look in the mean */
+#define VARIANCE_WEIGHT  0.0625f       /* and in the variance, of which one look tells less */
+#define FORGET           (1 / 1024.0f) /* of the longest, at each look that learns */
+#define DEVIATIONS       3.0f
+#define OUTLIER          16.0f  /* times the mean: as much more than it at most */
+#define AGREES           0.025f /* of the mean: what was seen confirms it; or half a check */
+#define DISTURBED        0.5f   /* of a slice: so much interrupts take, */
+#define DISTURBED_NS     20000  /* and no more than this */
+#define DISTURBANCE      4      /* looks that have to fit for each one that tells nothing, */
+#define DISTURBANCES_MAX 12     /* which may come so much sooner */
+#define FORGIVEN         2 /* slices that came out as expected before one that was disturbed, at least */
 
 /*
  * Where each check of a slice looks at the clock: with so few checks in it, or so few of the longest spacings where n L tells when to
@@ -93,6 +95,7 @@ coro_pace_recall(struct weir_coro_block *block)
 	block->learned = known ? pace->learned : 0;
 	block->trust = known ? pace->trust : 0;
 	block->surprised = false;
+	block->disturbances = 0;
 	coro_pace_draw(block);
 	return same && pace->silent == SILENT;
 }
@@ -201,52 +204,61 @@ varies_little(const struct weir_coro_block *block)
 	return variance <= AGREES * AGREES * slice * slice * m || variance <= 0.25f * m * m * m;
 }
 
-/*
- * Is it longer than expected by no more than a part of a slice? An interrupt is, or the time that another machine on the same CPU had: it tells nothing of
- * checks. On shared machines one slice of five or so has one.
- */
-static bool
-is_disturbed(const struct weir_coro_block *block, float nb, float cycles)
+/* No more than that is no surprise where checks are irregular. */
+static float
+usual_square(const struct weir_coro_block *block)
 {
-	const float off = cycles - nb * block->spacing;
-
-	return off > 0 && off <= DISTURBED * (float)coro_slice_of(block);
+	return CORO_PACE_SURPRISE * CORO_PACE_SURPRISE * block->variance;
 }
 
 /*
  * @square: of what a look is off, as the variance has it. One that is far off is the kernel's, which ran something else, as a rule: only
- * the next one tells if it is to last. That it may be is allowed for, unless it is no more than a disturbance.
+ * the next one tells if it is to last. That it may be is allowed for.
  */
 static bool
-is_surprise(struct weir_coro_block *block, float *square, bool disturbed)
+is_surprise(struct weir_coro_block *block, float *square)
 {
 	const float most = OUTLIER * OUTLIER * block->spacing * block->spacing;
-	const float usual = CORO_PACE_SURPRISE * CORO_PACE_SURPRISE * block->variance;
-	const bool is_off = *square > usual;
-	const bool surprises = is_off && block->surprised < (disturbed ? DISTURBANCES : 1);
+	const float usual = usual_square(block);
 
-	if (surprises)
-		block->surprised++;
-	else if (!is_off || !disturbed) /* as long as they are off, they are to be learned from */
-		block->surprised = 0;
-	if (surprises && disturbed)
-		*square = block->variance;
-	else
-		*square = fminf(*square, surprises || disturbed ? usual : most);
-	return surprises;
+	block->surprised = !block->surprised && *square > usual;
+	*square = fminf(*square, block->surprised ? usual : most);
+	return block->surprised;
+}
+
+/* Is it longer than expected by as much as an interrupt takes, or another machine on the same CPU that has its turn? */
+static bool
+is_little_longer(const struct weir_coro_block *block, float nb, float cycles)
+{
+	const float off = cycles - nb * block->spacing,
+		    most = DISTURBED * (float)coro_slice_of(block);
+
+	return off > 0 && off <= fminf(most, (float)weir_base_ns_to_cycles(DISTURBED_NS));
 }
 
 /*
- * A slice did not come out as expected. For one that was disturbed, after several that did, the next ones end with a look each; else checks
- * are not taken to be regular any more.
+ * Such a look tells nothing of checks, unless there are too many of them: then it is these that are so. On shared machines one slice of
+ * six or so is disturbed. Where checks have been regular for some slices they stay so, and the next ones end with a look each; else they have to
+ * be anew, and none disturbed for as long.
+ *
+ * @fits: it came out as expected
  */
-static void
-distrust(struct weir_coro_block *block, bool disturbed)
+static bool
+tells_nothing(struct weir_coro_block *block, float nb, float cycles, bool fits)
 {
-	const bool is_known = block->trust >= CORO_PACE_REGULAR + FORGIVEN;
+	const bool stays = block->trust >= CORO_PACE_REGULAR + FORGIVEN;
 
-	block->trust = disturbed && is_known ? CORO_PACE_REGULAR : 0;
-	block->surprised = 1;
+	if (fits) {
+		block->disturbances -= block->disturbances > 0;
+		return false;
+	}
+	if (block->disturbances > DISTURBANCES_MAX - DISTURBANCE ||
+		!is_little_longer(block, nb, cycles))
+		return false;
+	if (stays || block->trust == 0)
+		block->disturbances += DISTURBANCE;
+	block->trust = stays ? CORO_PACE_REGULAR : 0;
+	return true;
 }
 
 /* Of what lies between 0 and the longest, with this mean, no more can be the variance (Bhatia and Davis, 2000). */
@@ -292,7 +304,7 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 {
 	float observed = cycles / nb, off = observed - block->spacing;
 	float square = off * off * nb; /* the mean of nb of them varies nb times less than one */
-	const bool disturbed = is_disturbed(block, nb, cycles);
+	bool fits;
 
 	if (block->spacing == 0) {
 		forget_silence(block);
@@ -301,17 +313,22 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 		block->variance = observed * observed / 16;
 		return;
 	}
-	if (!agrees(block, observed)) {
+	fits = agrees(block, observed);
+	if (tells_nothing(block, nb, cycles,
+		    fits || (block->trust == 0 && square <= usual_square(block))))
+		return;
+	if (!fits) {
 		if (block->trust > 0) { /* likewise: it is not to last, as a rule */
-			distrust(block, disturbed);
+			block->trust = 0;
+			block->surprised = true;
 			return;
 		}
-	} else if (block->trust < TRUST_MAX && varies_little(block) &&
+	} else if (block->trust < TRUST_MAX && block->disturbances == 0 && varies_little(block) &&
 		   4 * cycles > (float)coro_slice_of(block)) {
 		block->trust++; /* few checks do not tell */
 	}
 	block->longest -= FORGET * block->longest;
-	if (!is_surprise(block, &square, disturbed)) {
+	if (!is_surprise(block, &square)) {
 		block->longest = fmaxf(block->longest, observed);
 		block->spacing += WEIGHT * fminf(off, OUTLIER * block->spacing);
 	}

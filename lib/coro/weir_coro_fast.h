@@ -87,13 +87,13 @@ struct weir_coro_block {
 	uint64_t checks __attribute__((aligned(64))); /**< all before it was last given some */
 	float spacing; /**< cycles between checks, mean; 0: not known */
 	float variance; /**< and their variance, cycles squared; while spacing is 0: the second longest of them, cycles */
-	float longest;     /**< the longest of them, of late */
-	float skip_least;  /**< checks to the next look, at least */
-	float skip_rate;   /**< and more of them, per cycle that is left */
-	uint8_t lessons;   /**< slices in a row to learn from */
-	bool sparse;       /**< each check is to look at the clock: that costs less than to count */
-	bool guessed;      /**< a slice was over by a guess: one that is looked at has to tell */
-	uint8_t surprised; /**< the last look did not fit: the next one tells if that is to last */
+	float longest;    /**< the longest of them, of late */
+	float skip_least; /**< checks to the next look, at least */
+	float skip_rate;  /**< and more of them, per cycle that is left */
+	uint8_t lessons;  /**< slices in a row to learn from */
+	bool sparse;      /**< each check is to look at the clock: that costs less than to count */
+	bool guessed;     /**< a slice was over by a guess: one that is looked at has to tell */
+	bool surprised;   /**< the last look did not fit: the next one tells if that is to last */
 	struct weir_coro_fp fp_own;     /**< its, while it does not run */
 	struct weir_coro_fp fp_resumer; /**< the resumer's, while it does */
 	union {
@@ -107,6 +107,7 @@ struct weir_coro_block {
 	uint32_t attention __attribute__((aligned(
 		64))); /**< somebody wants it to yield: see cancelled; odd: the ticker saw the slice end, of the generation and the low bits of resumes that it has */
 	uint32_t learned; /**< its own: checks that its spacing was learned from */
+	uint8_t disturbances; /**< likewise: four for each look of late that told nothing of it, less those that fitted */
 };
 
 /**
