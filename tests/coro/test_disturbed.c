@@ -134,8 +134,9 @@ what_may_be_disturbed(void **state)
 		uint64_t slice_ns;
 		int off_ns;
 		bool may_be;
-	} cases[] = {{10000, 100, true}, {10000, 4900, true}, {10000, 5100, false}, {10000, -100, false},
-		{100000, 19900, true}, {100000, 20100, false}, {UINT64_C(10000000000), 20100, false}};
+	} cases[] = {{10000, 100, true}, {10000, 4900, true}, {10000, 5100, false},
+		{10000, -100, false}, {100000, 19900, true}, {100000, 20100, false},
+		{UINT64_C(10000000000), 20100, false}};
 
 	for (unsigned int i = 0; i < LENGTH(cases); i++) {
 		coro_slice_change(&block, 2 * cases[i].slice_ns);
