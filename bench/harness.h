@@ -32,8 +32,8 @@ struct bench_options {
 	bool list;
 };
 
-#define BENCH_WORKERS_MAX                                                                          \
-	8 /* RTE_EVENT_MAX_DEVS: scaling has two devices for any number up to it */
+/* RTE_EVENT_MAX_DEVS is 16: scaling has two devices for any number up to this. */
+#define BENCH_WORKERS_MAX 8
 
 /* A benchmark. */
 struct bench {

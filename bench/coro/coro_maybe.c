@@ -72,8 +72,9 @@ static uint32_t table[NB_SPACINGS]; /* spacings, in loops of work */
 
 /*
  * Four chains of three operations each, and as much besides that takes its place in the row and nothing else: a core that begins fewer than
- * eight instructions at a time is busy with bringing them in, so each one of a check takes time from the work, and always as much. Chains alone, which keep the execution ports busy, go faster or
- * slower by some percent for a whole piece, as it happens to begin: many times what a check takes.
+ * eight instructions at a time is busy with bringing them in, so each one of a check takes time from the work, and always as much. Chains
+ * alone, which keep the execution ports busy, go faster or slower by some percent for a whole piece, as it happens to begin: many times what
+ * a check takes.
  */
 static inline __attribute__((always_inline)) void
 work_once(uint64_t chains[4], uint64_t nb)

@@ -13,8 +13,7 @@
 #define SECONDS         1.0
 #define LEAST_OF_ATOMIC 0.7
 #define MEGABYTES       512
-#define MEGABYTES_EACH                                                                             \
-	128 /* of each worker but two: scaling has two devices for any number of workers */
+#define MEGABYTES_EACH  128 /* of each worker but two: scaling has devices for each number */
 
 #define A RTE_SCHED_TYPE_ATOMIC
 #define O RTE_SCHED_TYPE_ORDERED

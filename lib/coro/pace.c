@@ -237,8 +237,7 @@ is_little_longer(const struct weir_coro_block *block, float nb, float cycles)
 }
 
 /*
- * Such a look tells nothing of checks, unless there are too many of them: then it is these that are so. On shared machines one slice of
- * six or so is disturbed. Where checks have been regular for some slices they stay so, and the next ones end with a look each; else they have to
+ * Such a look tells nothing of checks, unless there are too many of them: then it is these that are so. Where checks have been regular for some slices they stay so, and the next ones end with a look each; else they have to
  * be anew, and none disturbed for as long.
  *
  * @fits: it came out as expected

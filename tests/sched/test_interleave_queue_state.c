@@ -101,10 +101,10 @@ check(void)
 }
 
 static void
-run(void (*change)(void))
+run(void (*begin)(void), void (*one)(void), void (*other)(void), void (*end)(void))
 {
 	const struct interleave interleave = {
-		.init = init, .nb_actors = 2, .actors = {change, use}, .check = check, .least = 20};
+		.init = begin, .nb_actors = 2, .actors = {one, other}, .check = end, .least = 20};
 
 	interleave_all(&interleave);
 }
@@ -112,13 +112,13 @@ run(void (*change)(void))
 static void
 group_changes(void **state)
 {
-	run(change_group);
+	run(init, change_group, use, check);
 }
 
 static void
 group_changes_twice(void **state)
 {
-	run(change_group_twice);
+	run(init, change_group_twice, use, check);
 }
 
 static void
@@ -182,25 +182,13 @@ check_several(void)
 static void
 becomes_plain(void **state)
 {
-	const struct interleave interleave = {.init = init_plain,
-		.nb_actors = 2,
-		.actors = {use_queue, use_priority},
-		.check = check_plain,
-		.least = 10};
-
-	interleave_all(&interleave);
+	run(init_plain, use_queue, use_priority, check_plain);
 }
 
 static void
 priorities_become_several(void **state)
 {
-	const struct interleave interleave = {.init = init_plain,
-		.nb_actors = 2,
-		.actors = {use_priority, use_other_priority},
-		.check = check_several,
-		.least = 10};
-
-	interleave_all(&interleave);
+	run(init_plain, use_priority, use_other_priority, check_several);
 }
 
 /* Not in steps: at which ports a flow is in two queues, where its class is one of so many. */
