@@ -409,7 +409,7 @@ reset_ports(struct builtin *builtin)
 	builtin->waiting = 0;
 	credit_reset(builtin);
 	credit_reset_reserved(builtin);
-	builtin->priorities_used = builtin->may_sleep ? USED_SLEEP : 0;
+	builtin->priorities_used = sched->config.idle_sleep_us != 0 ? USED_SLEEP : 0;
 	levels_reset(builtin);
 	builtin->announced = 0;
 	move_reset(builtin);
@@ -423,7 +423,6 @@ builtin_start(struct weir_sched *sched)
 	int rc;
 
 	builtin->gap = (uint32_t)weir_base_ns_to_cycles(GAP_NS);
-	builtin->may_sleep = sched->config.idle_sleep_us != 0;
 	builtin->slack = weir_base_ns_to_cycles(sched->config.priority_slack_ns);
 	builtin->slow = (uint32_t)weir_base_ns_to_cycles(SLOW_NS);
 	builtin->away = (uint32_t)weir_base_ns_to_cycles(WEIR_BASE_SCHED_AWAY_NS);

@@ -242,8 +242,7 @@ struct builtin_port {
 	bool takes_credits;   /* which is its part of builtin->may_lie if it does */
 	uint16_t nb_held, nb_max;
 	uint16_t nb_foreign;
-	uint8_t holder;           /* in the events that it holds; */
-	uint64_t claims;          /* claims_forwarded() of that */
+	uint8_t holder;           /* in the events that it holds */
 	uint8_t next_free;        /* in free[] */
 	uint8_t first_handed_out; /* since the last dequeue */
 	bool implicit;
@@ -264,6 +263,7 @@ struct builtin_port {
 	unsigned int last_shard;    /* that it looked at */
 	unsigned int unasked;       /* shard that is looked at next although nobody told of it, */
 	uint64_t unasked_at;        /* cycles: not before */
+	uint64_t claims;            /* claims_forwarded() of its holder */
 	uint64_t touched;           /* shards whose rings got events that are not published yet */
 	uint64_t groups;            /* that it served when it looked for what was ready */
 	uint32_t moves_seen; /* builtin->nb_moves when it looked for what was of higher priority */
@@ -340,18 +340,15 @@ struct builtin {
 	int32_t lie_least; /* credits that may lie with each port, of none of which there is an event, */
 	int32_t may_lie; /* and besides with all together */
 	uint32_t gap;    /* cycles between looks at rings that give much */
-	bool may_sleep;  /* ports that have nothing to do */
 	uint32_t slow;   /* cycles for an event after which who is idle helps with the next ones */
 	uint32_t away;   /* cycles without a poll after which a port's events are taken over, */
 	uint64_t patience;                       /* and its shards */
 	uint8_t nb_served[WEIR_SCHED_PORTS_MAX]; /* by port: shards, about so */
 	uint64_t
 		slack; /* cycles that a shard's owner has for what is of higher priority than others' */
-	uint64_t senders; /* ports that may be a shard's */
-	uint32_t
-		priorities_used; /* ever, since it was started; one more bit for several levels; and
-				     USED_SEVERAL, USED_SLEEP */
-	uint32_t move;           /* which flows are to go to another shard: move.c */
+	uint64_t senders;         /* ports that may be a shard's */
+	uint32_t priorities_used; /* ever, since it was started; and more: priority.h */
+	uint32_t move;            /* which flows are to go to another shard: move.c */
 	bool may_move;
 	bool may_fence;
 	uint64_t askable;         /* ports that have to answer */

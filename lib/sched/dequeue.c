@@ -109,7 +109,7 @@ idle(struct builtin_port *port)
 	if (shard_is_busy(port->own) || ++port->nb_idle % WEIR_BASE_SCHED_IDLE_CALLS != 0)
 		return false;
 	credit_flush(port);
-	if (!port->builtin->may_sleep || !port_may_sleep(port))
+	if (!may_sleep(port->builtin) || !port_may_sleep(port))
 		return false;
 	port->rest_at = 0; /* it may have been woken for what rests */
 	return true;
@@ -220,7 +220,7 @@ dequeue_anywhere(
 		return idle(port) ? dequeue_anywhere(port, NULL, events, nb) : 0;
 	owner_count_turn(port, got);
 	port->nb_idle = 0;
-	if (port->builtin->may_sleep)
+	if (may_sleep(port->builtin))
 		__atomic_store_n(&port->idle_at, 0, __ATOMIC_RELAXED);
 	count(&port->counts.nb_dequeued, got);
 	return got;

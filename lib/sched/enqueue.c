@@ -345,12 +345,12 @@ count_error(struct builtin_port *port, int error, uint16_t nb_left)
 
 /* @return how many events come first that can be put in as most are */
 static uint16_t
-put_run(struct builtin_port *port, const struct rte_event *events, uint16_t nb, bool any_plain,
-	struct call *call)
+put_run(struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct call *call)
 {
 	uint16_t taken = 0;
 
-	if (unlikely(!any_plain) && events->op != RTE_EVENT_OP_RELEASE)
+	/* While flows go from one shard to another each one that is sent is looked at. */
+	if (unlikely(port->move.by_lock != 0) && events->op != RTE_EVENT_OP_RELEASE)
 		return 0;
 	switch (events->op) {
 	case RTE_EVENT_OP_NEW:
@@ -374,13 +374,11 @@ put_run(struct builtin_port *port, const struct rte_event *events, uint16_t nb, 
 static __rte_noinline uint16_t
 enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
-	/* While flows go from one shard to another each event is looked at. */
-	const bool any_plain = port->move.by_lock == 0;
 	struct call call = {0};
 	uint16_t i = 0;
 
 	while (i < nb) {
-		uint16_t taken = put_run(port, &events[i], (uint16_t)(nb - i), any_plain, &call);
+		uint16_t taken = put_run(port, &events[i], (uint16_t)(nb - i), &call);
 		int error = 0;
 
 		if (taken == 0) {

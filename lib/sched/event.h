@@ -185,13 +185,11 @@ event_read_as(const struct rte_event *event, uint32_t kind, uint8_t queue)
 	return read;
 }
 
-/* The same of one that is held: only its operation, and by what it is known. */
+/* Of one that is held: only its operation, and by what it is known. */
 static inline uint64_t
 event_read_claim(const struct rte_event *event)
 {
-	const volatile uint8_t *bytes = (const volatile uint8_t *)event;
-
-	return (uint64_t)bytes[4] << 32 | (uint64_t)bytes[7] << 56;
+	return (uint64_t)event_read_kind(event) << 32 | (uint64_t)event_read_opaque(event) << 56;
 }
 
 /* Two words, not a wider one, for the same reason. */

@@ -29,6 +29,13 @@ has_several_priorities(const struct builtin *builtin)
 	return __atomic_load_n(&builtin->priorities_used, __ATOMIC_RELAXED) >= USED_SEVERAL;
 }
 
+/* Ports that have nothing to do. */
+static inline bool
+may_sleep(const struct builtin *builtin)
+{
+	return (__atomic_load_n(&builtin->priorities_used, __ATOMIC_RELAXED) & USED_SLEEP) != 0;
+}
+
 /* There is one priority, and nobody sleeps: all that matters is in a shard's rings and lists. */
 static inline bool
 has_short_ways(const struct builtin *builtin)

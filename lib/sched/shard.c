@@ -114,7 +114,7 @@ shard_unlock(struct shard *shard)
 	if (shard->sent_to != 0)
 		publish_sent(shard);
 	shard_tell(shard);
-	left = shard->builtin->may_sleep && shard_waiting(shard) > 0;
+	left = may_sleep(shard->builtin) && shard_waiting(shard) > 0;
 	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 	if (unlikely(left))
 		shard_wake_helper(shard);

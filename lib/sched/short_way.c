@@ -114,10 +114,19 @@ short_end(struct builtin_port *port, struct shard *shard, uint16_t got)
 	return got;
 }
 
+/* @return all is of one priority: what was seen just now may be the first of another one */
+static inline bool
+look_for_one_priority(struct builtin_port *port, uint16_t wanted)
+{
+	look_at_rings(port->own, wanted);
+	port->nb_elsewhere = 0; /* that has passed nothing in the lists, as there is nothing */
+	return !has_several_priorities(port->builtin);
+}
+
 /*
  * Rings are looked at, or are not to be yet.
  *
- * @return nothing else is due, and all is of one priority: what was seen just now may be the first of another one
+ * @return nothing else is due, and all is of one priority
  */
 static __rte_always_inline bool
 look_or_not(struct builtin_port *port, uint16_t wanted, bool *looked)
@@ -129,9 +138,7 @@ look_or_not(struct builtin_port *port, uint16_t wanted, bool *looked)
 	}
 	if (has_flows_to_move(port))
 		return false;
-	look_at_rings(port->own, wanted);
-	port->nb_elsewhere = 0; /* that has passed nothing in the lists, as there is nothing */
-	return !has_several_priorities(port->builtin);
+	return look_for_one_priority(port, wanted);
 }
 
 /* What is wanted is in the ring whose turn it is. */
@@ -164,16 +171,12 @@ take_burst(struct builtin_port *port, struct shard **locked, struct rte_event *e
 	struct shard *shard = port->own;
 	uint16_t got;
 
-	if (has_flows_to_move(port) || !short_begin(port, locked, true))
-		return 0;
-	look_at_rings(shard, nb);
-	/* What was seen just now may be the first of another priority. */
-	if (has_several_priorities(port->builtin))
+	if (has_flows_to_move(port) || !short_begin(port, locked, true) ||
+		!look_for_one_priority(port, nb))
 		return 0;
 	got = take_from_rings(shard, port, events, nb);
 	if (got == 0)
 		return 0;
-	port->nb_elsewhere = 0; /* that has passed nothing in the lists, as there is nothing */
 	note_lately(shard, events);
 	return short_end(port, shard, got);
 }

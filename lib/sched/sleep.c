@@ -124,7 +124,7 @@ builtin_wake(struct weir_sched *sched, uint64_t ports)
 {
 	struct builtin *builtin = sched->own;
 
-	if (!builtin->may_sleep)
+	if (!may_sleep(builtin))
 		return;
 	for (unsigned int i = 0; i < sched->config.nb_ports; i++)
 		if (ports >> i & 1)

@@ -53,7 +53,7 @@ announce(struct builtin *builtin, unsigned int shard, uint32_t priorities)
 			__atomic_fetch_or(arrived, priorities, __ATOMIC_SEQ_CST);
 		tell_announced(builtin, shard);
 	}
-	if (builtin->may_sleep)
+	if (may_sleep(builtin))
 		shard_wake(&builtin->shards[shard]);
 }
 

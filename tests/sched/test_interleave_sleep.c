@@ -64,7 +64,7 @@ init(void)
 	builtin.shards = shards;
 	builtin.nb_shards = NB_PORTS;
 	builtin.port_groups = port_groups;
-	builtin.may_sleep = true;
+	builtin.priorities_used = USED_SLEEP;
 	for (unsigned int i = 0; i < NB_PORTS; i++) {
 		shards[i].builtin = &builtin;
 		shards[i].id = shards[i].owner = i;
