@@ -316,13 +316,14 @@ coro_block_put(struct coro_class *class, struct weir_coro_block *block)
 	if (cache == NULL) { /* no memory for one */
 		put_in_class(class, block);
 		pthread_mutex_lock(&class->lock);
-		coro_count(&class->ended.destroyed, 1);
 		coro_count(&class->ended.switches, switches);
+		coro_count(&class->ended.destroyed, 1);
 		pthread_mutex_unlock(&class->lock);
 		return;
 	}
-	coro_count(&cache->counts.destroyed, 1);
+	/* In this order: see count_switches(). */
 	coro_count(&cache->counts.switches, switches);
+	coro_count(&cache->counts.destroyed, 1);
 	if (__builtin_expect(!enter(cache), 0)) {
 		put_in_class(class, block);
 		return;

@@ -94,9 +94,14 @@ class_stats(unsigned int class_id, struct weir_base_hist *hist)
 {
 	struct coro_class *class = &coro_classes[class_id];
 	struct weir_coro_class_stats stats;
-	json_t *object, *part;
+	json_t *object, *part, *slices;
 	uint64_t slice;
 
+	/* First, so that no slice is told whose switch is not. */
+	weir_coro_class_slices(class_id, hist);
+	slices = weir_base_ctl_hist(hist, length);
+	slice = class->param.time_slice < CORO_SLICE_MAX ? class->param.time_slice : CORO_SLICE_MAX;
+	json_object_set_new(slices, "configured", length(slice));
 	coro_class_look(class, &stats, hist);
 	object = json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "class",
 		(int)class_id, "guard", guards[stats.guard], "max", as_integer(stats.max), "live",
@@ -109,11 +114,7 @@ class_stats(unsigned int class_id, struct weir_base_hist *hist)
 	json_object_set_new(part, "high_water", bytes(stats.high_water));
 	json_object_set_new(part, "resident", bytes(stats.resident));
 	json_object_set_new(object, "stack_bytes", part);
-	weir_coro_class_slices(class_id, hist);
-	part = weir_base_ctl_hist(hist, length);
-	slice = class->param.time_slice < CORO_SLICE_MAX ? class->param.time_slice : CORO_SLICE_MAX;
-	json_object_set_new(part, "configured", length(slice));
-	json_object_set_new(object, "slices", part);
+	json_object_set_new(object, "slices", slices);
 	return object;
 }
 

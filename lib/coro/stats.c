@@ -58,9 +58,9 @@ sum(const struct coro_class *class, size_t offset)
 }
 #define SUM(class, counter) sum(class, offsetof(struct coro_counts, counter))
 
-/* Of the first @nb blocks, those in use. */
+/* Of the first @nb blocks, those in use. Blocks may be a million, for which nobody is kept waiting: without the class' lock. */
 static uint64_t
-switches_so_far(const struct coro_class *class, size_t nb)
+switches_of_blocks(const struct coro_class *class, size_t nb)
 {
 	uint64_t switches = 0;
 
@@ -100,20 +100,40 @@ count_lives(const struct coro_class *class, struct weir_coro_class_stats *stats)
 }
 
 /*
- * Others go on counting meanwhile. Switches move from blocks to counters, and could be seen in neither: what was told once is not
- * taken back. Blocks may be a million, for which nobody is kept waiting.
+ * Switches move from blocks to counters when their coroutine is destroyed, and can be seen in neither, never in both: the most that was
+ * seen is the truest. Where none was destroyed meanwhile all were, but those of one that is just moved. @nb: blocks that were ever used.
  */
+static uint64_t
+count_switches(struct coro_class *class, size_t *nb)
+{
+	uint64_t most = 0, switches, destroyed, before;
+
+	pthread_mutex_lock(&class->lock);
+	destroyed = SUM(class, destroyed);
+	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
+		before = destroyed;
+		switches = SUM(class, switches);
+		*nb = class->nb_fresh;
+		pthread_mutex_unlock(&class->lock);
+		switches += switches_of_blocks(class, *nb);
+		most = switches > most ? switches : most;
+		pthread_mutex_lock(&class->lock);
+		destroyed = SUM(class, destroyed);
+		if (destroyed == before)
+			break;
+	}
+	pthread_mutex_unlock(&class->lock);
+	return most;
+}
+
+/* Others go on counting meanwhile: what was told once is not taken back. */
 size_t
 coro_class_count(struct coro_class *class, struct weir_coro_class_stats *stats)
 {
 	uint64_t most, live, switches;
 	size_t nb;
 
-	pthread_mutex_lock(&class->lock);
-	switches = SUM(class, switches);
-	nb = class->nb_fresh;
-	pthread_mutex_unlock(&class->lock);
-	switches += switches_so_far(class, nb);
+	switches = count_switches(class, &nb);
 	pthread_mutex_lock(&class->lock);
 	class->switches = switches > class->switches ? switches : class->switches;
 	stats->switches = class->switches;
@@ -185,6 +205,8 @@ weir_coro_class_slices(unsigned int class_id, struct weir_base_hist *cycles)
 	for (const struct coro_cache *cache = class->caches; cache != NULL; cache = cache->next)
 		add_slices(cycles, &cache->counts.slices);
 	pthread_mutex_unlock(&class->lock);
+	/* A look at the class after this finds their switches. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/* From the buckets, so that they agree however much was counted meanwhile. */
 	for (unsigned int i = WEIR_BASE_HIST_BUCKETS; i-- > 0;) {
 		cycles->count += cycles->bucket[i];

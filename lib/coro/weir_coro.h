@@ -241,7 +241,9 @@ int weir_coro_class_stacks(unsigned int class_id, struct weir_base_hist *bytes);
 /**
  * How long slices of a class' coroutines took, in cycles: of those that began and ended with a look at the clock. That is a
  * sample: about one in 16 where slices are regular, or a ticker ends them, all where they are irregular; those that end by a plain yield
- * are not among them, and when the one after that began is a guess. Any thread.
+ * are not among them, and when the one after that began is a guess. Counters are not of one instant: ask for these before
+ * weir_coro_class_look(), and each slice's switch is among that one's, but for coroutines that are just being destroyed. Any
+ * thread.
  *
  * @return 0, -EINVAL
  */

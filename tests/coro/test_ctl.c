@@ -257,6 +257,46 @@ begins_and_ends_meanwhile(void **state)
 	pthread_join(thread, NULL);
 }
 
+#define LIFE 10 /* switches of each */
+
+/* Each switch is followed by a slice that is counted, as where the clock is looked at in each. */
+static void *
+switches_on(void *arg)
+{
+	const uint64_t slice = coro_classes[0].param.time_slice;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		struct weir_coro *coro = made(yields_on);
+
+		for (unsigned int i = 0; i < LIFE; i++) {
+			weir_coro_resume(coro);
+			coro_counts_slice(&coro_cache_of(&coro_classes[0])->counts, slice, slice);
+		}
+		CHECK(weir_coro_destroy(coro) == 0);
+	}
+	return NULL;
+}
+
+static void
+no_slice_without_its_switch(void **state)
+{
+	pthread_t thread;
+
+	start(10, 0, 4);
+	stop = false;
+	assert_int_equal(pthread_create(&thread, NULL, switches_on, NULL), 0);
+	for (unsigned int i = 0; i < 500; i++) {
+		json_t *answer = ask("coro/stats", NULL, 0);
+		const json_t *class = json_array_get(part(answer, "classes"), 0);
+
+		/* But for one that is being destroyed. */
+		CHECK(number(part(class, "slices"), "count") <= number(class, "switches") + LIFE);
+		json_decref(answer);
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+}
+
 static int
 open_it(void **state)
 {
@@ -281,6 +321,7 @@ main(void)
 		cmocka_unit_test_teardown(memory_is_given_back, finish),
 		cmocka_unit_test_teardown(asking_is_read_only, finish),
 		cmocka_unit_test_teardown(begins_and_ends_meanwhile, finish),
+		cmocka_unit_test_teardown(no_slice_without_its_switch, finish),
 	};
 
 	return cmocka_run_group_tests(tests, open_it, close_it);
