@@ -355,7 +355,7 @@ void coro_pace_learn(struct weir_coro_block *block, uint32_t nb,
 	uint64_t cycles); /* so many checks took so long */
 void coro_pace_survey(struct weir_coro_block *block,
 	uint64_t
-		nb); /* likewise, of the first slice, each of which was looked at; if nothing is known yet */
+		checks); /* likewise, of the first slice, each of which was looked at; if nothing is known yet. @checks so far */
 void coro_pace_draw(struct weir_coro_block *block); /* its slice is another one */
 
 /* Deviations: seldom so much; or the kernel ran something else. */
@@ -392,6 +392,16 @@ coro_pace_blind(const struct weir_coro_block *block)
 		return (uint8_t)nb;
 	return (uint8_t)(CORO_PACE_BLIND - CORO_PACE_BLIND_SPREAD +
 			 mixed % (2 * CORO_PACE_BLIND_SPREAD + 1));
+}
+
+/*
+ * Is each check looked at in this slice, as nothing is known? It is the first one, or the ones before had too few checks to tell anything, and
+ * these are all that "was learned".
+ */
+static inline bool
+coro_pace_surveys(const struct weir_coro_block *block, uint64_t resumption)
+{
+	return block->spacing == 0 && (resumption == 1 || (resumption > 1 && block->learned > 0));
 }
 
 /* Checks are counted in 32 bits. */

@@ -57,6 +57,8 @@
 #endif
 #define SPARSE_SLICE_MAX 4e9f /* cycles: such checks are counted in 31 bits */
 
+#define FEWEST    3    /* checks in a first slice, so that it tells anything of them; */
+#define FIRSTS    4    /* but for the last one of so many */
 #define LITTLE    8    /* checks: what fewer have told is not kept */
 #define APART     4.0f /* times as long as any other one: it is no spacing */
 #define TRUST_MAX (CORO_PACE_REGULAR + 4)
@@ -268,6 +270,16 @@ most_variance(float mean, float longest)
 }
 
 /*
+ * A first slice may be over after a check or two, as memory is touched for the first time, which takes long: that tells nothing of
+ * checks, and each one of the next slice is looked at, too. Not for ever: they may be as far apart as that.
+ */
+static bool
+tells_too_little(const struct weir_coro_block *block, uint64_t nb)
+{
+	return nb < FEWEST && block->looked_in < FIRSTS;
+}
+
+/*
  * block->longest and block->variance are the longest and the second longest of them. One that is much longer than all others was the kernel's, as a rule,
  * or the first one to touch something: it is left out.
  */
@@ -281,8 +293,6 @@ survey(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
 
 	if (left_out)
 		mean = fminf(fmaxf((float)cycles - longest, 0) / (float)(nb - 1), second);
-	forget_silence(block);
-	block->learned = nb;
 	block->spacing = mean;
 	block->longest = left_out ? second : longest;
 	block->variance = fmaxf(most_variance(mean, block->longest), mean * mean / 16);
@@ -290,11 +300,18 @@ survey(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
 }
 
 void
-coro_pace_survey(struct weir_coro_block *block, uint64_t nb)
+coro_pace_survey(struct weir_coro_block *block, uint64_t checks)
 {
 	const uint64_t begin = block->deadline - coro_slice_of(block);
+	const uint64_t nb = checks - block->learned;
 
-	if (block->spacing == 0 && block->looked_in == 1 && nb > 0)
+	if (!coro_pace_surveys(block, block->looked_in) || nb == 0)
+		return;
+	forget_silence(block);
+	block->learned = (uint32_t)checks;
+	if (tells_too_little(block, nb))
+		block->longest = block->variance = 0;
+	else
 		survey(block, (uint32_t)nb, block->looked - begin);
 }
 
@@ -328,7 +345,7 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 	}
 	block->longest -= FORGET * block->longest;
 	if (!is_surprise(block, &square)) {
-		block->longest = fmaxf(block->longest, observed);
+		block->longest = fmaxf(block->longest, fminf(observed, OUTLIER * block->spacing));
 		block->spacing += WEIGHT * fminf(off, OUTLIER * block->spacing);
 	}
 	block->variance += VARIANCE_WEIGHT * (square - block->variance);

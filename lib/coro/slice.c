@@ -227,11 +227,11 @@ learn_next(struct weir_coro_block *block)
 	give(block, 1);
 }
 
-/* It runs for the first time, and nothing is known of its checks. */
+/* It runs for the first time, more or less, and nothing is known of its checks. */
 static inline bool
 is_first(const struct weir_coro_block *block)
 {
-	return block->resumes == 1 && block->spacing == 0;
+	return coro_pace_surveys(block, block->resumes);
 }
 
 void

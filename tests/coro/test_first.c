@@ -156,21 +156,24 @@ knew_less(void **state)
 	assert_true(block.spacing > 99 && block.spacing < 101 && coro_pace_is_regular(&block));
 }
 
-/* The kernel took the CPU within the first slice, for less than that lasts or more: that is no spacing. */
+#define INTERRUPTED 16 /* before any of the first checks */
+
+/* The kernel took the CPU within the first slice, for less than that lasts or more, as where memory is touched for the first time: that is no spacing. */
 static void
 first_interrupted(void **state)
 {
 	static const uint64_t away[] = {1000, 5000, 100000, 10000000};
 
-	for (unsigned int i = 0; i < 4 * LENGTH(away); i++) {
+	for (unsigned int i = 0; i < 2 * LENGTH(away) * INTERRUPTED; i++) {
 		double (*const spacing)(void) = i % 2 == 0 ? regular : exponential_200;
+		const unsigned int in = i / 2 % INTERRUPTED;
 
 		memset(paces, 0, sizeof(paces));
 		begin_block(another_function);
 		regular_ns = 50;
 		resume();
 		for (unsigned int n = 0;; n++) {
-			time_now += (uint64_t)spacing() + (n == i ? away[i / 4] : 0);
+			time_now += (uint64_t)spacing() + (n == in ? away[i / 2 / INTERRUPTED] : 0);
 			if (check())
 				break;
 		}
@@ -178,6 +181,20 @@ first_interrupted(void **state)
 			assert_true(run_slices(spacing, 1).length < 1.6 * SLICE);
 		if (spacing == regular)
 			assert_true(coro_pace_is_regular(&block));
+	}
+}
+
+/* Where each slice is as short as that, or as long as its checks are apart, it is learned from nevertheless. */
+static void
+few_checks_are_learned(void **state)
+{
+	for (unsigned int ns = SLICE / 2; ns <= 4 * SLICE; ns += SLICE / 2) {
+		memset(paces, 0, sizeof(paces));
+		begin_block(another_function);
+		regular_ns = ns / 2;
+		run_slices(regular, 20);
+		assert_true(block.spacing > 0.99 * ns && block.spacing < 1.01 * ns);
+		assert_true(coro_pace_is_regular(&block));
 	}
 }
 
@@ -285,6 +302,7 @@ main(void)
 		cmocka_unit_test_setup(left_soon, reset),
 		cmocka_unit_test_setup(knew_less, reset),
 		cmocka_unit_test_setup(first_interrupted, reset),
+		cmocka_unit_test_setup(few_checks_are_learned, reset),
 		cmocka_unit_test_setup(others_in_between, reset),
 		cmocka_unit_test_setup(little_is_known, reset),
 		cmocka_unit_test_setup(those_that_never_check, reset),
