@@ -174,12 +174,8 @@ take_higher(struct builtin_port *port, struct shard *shard, struct rte_event *ev
 	return got;
 }
 
-/*
- * Before its own events: what is of a higher priority elsewhere. What seemed to be there may be for others, or be taken by now: then
- * the next one. Its own shard stays locked if it is, unless something is to be taken.
- */
-uint16_t
-look_for_higher(
+static __rte_noinline uint16_t
+look_for_higher_now(
 	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
 {
 	const struct builtin *builtin = port->builtin;
@@ -187,9 +183,6 @@ look_for_higher(
 		port->served & (uint64_t)1 << port->own_id); /* but for the one whose turn it is */
 	uint16_t got = 0;
 
-	begin_to_look(port); /* also where nothing is to be looked for */
-	if (is_too_early(port))
-		return 0;
 	if (may_pass(port) == 0)
 		forget_passed(port, *locked == port->own);
 	if (may_pass(port) == 0)
@@ -209,4 +202,16 @@ look_for_higher(
 			break;
 	}
 	return got;
+}
+
+/*
+ * Before its own events: what is of a higher priority elsewhere. What seemed to be there may be for others, or be taken by now: then
+ * the next one. Its own shard stays locked if it is, unless something is to be taken.
+ */
+uint16_t
+look_for_higher(
+	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
+{
+	begin_to_look(port); /* also where nothing is to be looked for */
+	return is_too_early(port) ? 0 : look_for_higher_now(port, locked, events, nb);
 }

@@ -106,15 +106,17 @@ look_is_vain(struct builtin_port *port)
 		__atomic_load_n(&port->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 	uint32_t nb = __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED);
 
-	if (!own_rings_seem_empty(port) || !ring_seems_empty(&shard->returned) ||
+	if (!ring_seems_empty(&shard->returned) ||
 		__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0 ||
+		__atomic_load_n(&shard->being_taken, __ATOMIC_RELAXED) != 0 ||
 		__atomic_load_n(&shard->next_hint, __ATOMIC_RELAXED) != 0 ||
 		(nb != 0 && seem_ready(shard, groups) != 0))
 		return false;
 	if (shard_is_busy(shard)) {
 		const uint64_t now = weir_base_cycles();
 
-		if (nb != 0 || now >= __atomic_load_n(&shard->look_at, __ATOMIC_RELAXED))
+		if (nb != 0 || now >= __atomic_load_n(&shard->look_at, __ATOMIC_RELAXED) ||
+			!own_rings_seem_empty(port))
 			return false;
 		__atomic_store_n(&shard->now, now, __ATOMIC_RELAXED);
 		rte_pause();
@@ -140,32 +142,47 @@ look_soon(const struct shard *shard)
 	ring_prefetch(&shard->rings[__atomic_load_n(&shard->gave, __ATOMIC_RELAXED)]);
 }
 
-/* By the owner, under the lock. */
-static void
+/* By the owner, under the lock. @return they were looked at */
+static bool
 look_if_due(struct shard *shard)
 {
 	const uint64_t now = weir_base_cycles();
 
 	__atomic_store_n(&shard->now, now, __ATOMIC_RELAXED);
-	if (now >= shard->look_at)
-		look_now(shard, now);
+	if (now < shard->look_at)
+		return false;
+	look_now(shard, now);
+	return true;
 }
 
-/* Where there are several priorities. */
+/* What its owner sent to itself, of each priority: of most there is nothing new. */
+static inline void
+look_at_own_levels(struct shard *shard)
+{
+	struct ring *ring = shard_ring(shard, 0, shard_owner(shard));
+
+	for (unsigned int level = 0; level < shard->builtin->nb_levels; level++) {
+		if (ring_has_more(ring))
+			shard_found(shard, level, ring_look(ring));
+		ring += shard->nb_senders;
+	}
+}
+
+/* Where there are several priorities. With time for owners a look at all rings is due with each call. */
 static void
 look_at_levels(struct shard *shard, uint16_t wanted)
 {
-	const struct builtin *builtin = shard->builtin;
+	const bool each_time = shard->builtin->slack != 0;
 
-	for (unsigned int level = 0; level < builtin->nb_levels; level++)
-		if (level_bits(builtin, level) != 0)
-			shard_look_at_own(shard, level);
-	shard_list_levels(shard);
-	if (must_look(shard))
-		shard_look(shard);
-	else if (shard_waiting(shard) < wanted || builtin->slack != 0 ||
-		 shard->nb_since_look >= EVENTS_PER_LOOK)
-		look_if_due(shard);
+	if (!each_time || !look_if_due(shard)) {
+		look_at_own_levels(shard);
+		shard_list_levels(shard);
+		if (must_look(shard))
+			shard_look(shard);
+		else if (!each_time &&
+			 (shard_waiting(shard) < wanted || shard->nb_since_look >= EVENTS_PER_LOOK))
+			look_if_due(shard);
+	}
 	shard_list_levels(shard);
 	if (shard->nb_since_look >= EVENTS_PER_LOOK) {
 		shard_list_some(shard, EVENTS_PER_LOOK / 2);

@@ -78,6 +78,13 @@ ring_look(struct ring *ring)
 	return more;
 }
 
+/* By the consumer: is there something new? */
+static inline bool
+ring_has_more(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) != ring->seen;
+}
+
 /* By the consumer, where it takes all at once and notes nothing: how many can be taken. */
 static inline uint32_t
 ring_published(const struct ring *ring)

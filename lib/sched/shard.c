@@ -172,23 +172,31 @@ shard_look_at_ring(struct shard *shard, struct ring *ring)
 	return more;
 }
 
-/* @return how many more there are; of a ring that is known to have enough, which is not looked at, so many */
+/* @return how many more there are; of one that is known to have enough, which is not looked at, so many */
+static inline uint32_t
+look_at_ring_below(struct shard *shard, unsigned int i, uint32_t enough)
+{
+	struct ring *ring = &shard->rings[i];
+	uint32_t nb = enough;
+
+	if (ring_count(ring) < enough)
+		nb = ring_has_more(ring) ? shard_look_at_ring(shard, ring) : 0;
+	if (nb > 0 && shard->gave != i)
+		__atomic_store_n(&shard->gave, i, __ATOMIC_RELAXED);
+	return nb;
+}
+
+/* Where there are several priorities most have nothing new, and there are as many times more. */
 static uint32_t
 look_at_rings_below(struct shard *shard, uint32_t enough)
 {
 	uint32_t more = 0;
 
-	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
-		i = shard_ring_from(shard, i + 1)) {
-		struct ring *ring = &shard->rings[i];
-		uint32_t nb = enough;
-
-		if (ring_count(ring) < enough)
-			nb = shard_look_at_ring(shard, ring);
-		if (nb > 0 && shard->gave != i)
-			__atomic_store_n(&shard->gave, i, __ATOMIC_RELAXED);
-		more += nb;
-	}
+	for (unsigned int from = 0; from < shard->nb_rings; from += 64)
+		for (uint64_t left = __atomic_load_n(&shard->used[from / 64], __ATOMIC_RELAXED);
+			left != 0; left &= left - 1)
+			more += look_at_ring_below(
+				shard, from + (unsigned int)__builtin_ctzll(left), enough);
 	return more;
 }
 
