@@ -353,9 +353,10 @@ bool coro_pace_recall(
 void coro_pace_remember(struct weir_coro_block *block); /* it exits */
 void coro_pace_learn(struct weir_coro_block *block, uint32_t nb,
 	uint64_t cycles); /* so many checks took so long */
-void coro_pace_survey(struct weir_coro_block *block,
-	uint64_t
-		checks); /* likewise, of the first slice, each of which was looked at; if nothing is known yet. @checks so far */
+/* Nothing is known yet, and each check is looked at in this slice, which begins. */
+void coro_pace_survey_anew(struct weir_coro_block *block);
+/* So many checks by now: those of that slice are learned from, if it was one. */
+void coro_pace_survey(struct weir_coro_block *block, uint64_t checks);
 void coro_pace_draw(struct weir_coro_block *block); /* its slice is another one */
 
 /* Deviations: seldom so much; or the kernel ran something else. */
@@ -395,8 +396,8 @@ coro_pace_blind(const struct weir_coro_block *block)
 }
 
 /*
- * Is each check looked at in this slice, as nothing is known? It is the first one, or the ones before had too few checks to tell anything, and
- * these are all that "was learned".
+ * Is each check looked at in this slice, as nothing is known? It is the first one, or those before had too few checks to tell anything: until
+ * spacing is known, "learned" is how many there were before it.
  */
 static inline bool
 coro_pace_surveys(const struct weir_coro_block *block, uint64_t resumption)

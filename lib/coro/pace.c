@@ -21,7 +21,7 @@
  * The first is a line over R, n = 1 + R/L. The second bends upwards, and is replaced by its tangent at half a slice, which is
  * nowhere more. So a look has one multiplication to do. Of regular checks s = 0, and the end is the check next to the deadline.
  *
- * Where nothing is known each check of the first slice is looked at: then L is the longest of them, and s as large as it may be with that.
+ * Where nothing is known each check of the first slice is looked at, or of the first ones: then L is the longest of them, and s as large as it may be with that.
  *
  * L is learned from slices in which each check is looked at, one of many, and forgotten slowly; m and s from the first two
  * looks of slices that have them, one of several where nothing is new. That s is of means of several checks: where long ones come in rows it is large, and it is
@@ -58,7 +58,7 @@
 #define SPARSE_SLICE_MAX 4e9f /* cycles: such checks are counted in 31 bits */
 
 #define FEWEST    3    /* checks in a first slice, so that it tells anything of them; */
-#define FIRSTS    4    /* but for the last one of so many */
+#define FIRSTS    4    /* but for those from the so-manieth resumption on */
 #define LITTLE    8    /* checks: what fewer have told is not kept */
 #define APART     4.0f /* times as long as any other one: it is no spacing */
 #define TRUST_MAX (CORO_PACE_REGULAR + 4)
@@ -271,7 +271,7 @@ most_variance(float mean, float longest)
 
 /*
  * A first slice may be over after a check or two, as memory is touched for the first time, which takes long: that tells nothing of
- * checks, and each one of the next slice is looked at, too. Not for ever: they may be as far apart as that.
+ * checks, and each one of the next slice that begins with a look is looked at, too. Not for ever: they may be as far apart as that.
  */
 static bool
 tells_too_little(const struct weir_coro_block *block, uint64_t nb)
@@ -300,6 +300,13 @@ survey(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
 }
 
 void
+coro_pace_survey_anew(struct weir_coro_block *block)
+{
+	block->learned = (uint32_t)block->checks;
+	block->longest = block->variance = 0;
+}
+
+void
 coro_pace_survey(struct weir_coro_block *block, uint64_t checks)
 {
 	const uint64_t begin = block->deadline - coro_slice_of(block);
@@ -309,6 +316,8 @@ coro_pace_survey(struct weir_coro_block *block, uint64_t checks)
 		return;
 	forget_silence(block);
 	block->learned = (uint32_t)checks;
+	if (block->longest == 0) /* none was looked at */
+		return;
 	if (tells_too_little(block, nb))
 		block->longest = block->variance = 0;
 	else
@@ -354,6 +363,8 @@ learn(struct weir_coro_block *block, float nb, float cycles)
 void
 coro_pace_learn(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
 {
+	if (block->spacing == 0 && cycles == 0) /* a coarse clock: still nothing is known */
+		return;
 	block->learned = nb < UINT32_MAX - block->learned ? block->learned + nb : UINT32_MAX;
 	learn(block, (float)nb, (float)cycles);
 	coro_pace_draw(block);

@@ -259,6 +259,8 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 		learn_next(block);
 	} else if (is_first(block) ||
 		   block->resumes % (block->lessons > LESSON ? LESSON : SURVEY) == 0) {
+		if (is_first(block))
+			coro_pace_survey_anew(block);
 		block->looks = LOOKS_ALL;
 		give(block, 1);
 	} else if (block->trust == 0 && block->sparse) {
@@ -386,6 +388,7 @@ weir_coro_slice_waits(struct weir_coro_block *block)
 
 	block->checks += block->checks_given - block->checks_left;
 	if (block->looked_in != (uint32_t)block->resumes) {
+		coro_pace_survey(block, block->checks - nb);
 		note_look(block, weir_base_cycles(), LOOKS_SOME);
 		block->deadline = block->looked - (uint64_t)((float)nb * block->spacing) +
 				  coro_slice_of(block);
@@ -441,6 +444,8 @@ is_over(struct weir_coro_block *block)
 	bool told;
 
 	block->checks += block->checks_given - block->checks_left;
+	if (coro_each_yields(block))
+		block->looked_in = 0; /* these checks are of no slice */
 	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || coro_each_yields(block)) {
 		give(block, 1);
 		return true;
@@ -583,7 +588,7 @@ weir_coro_slice_over(struct weir_coro_block *block)
 		coro_pace_was(block, (float)(now - block->looked));
 		block->looked = now;
 		if ((int64_t)(block->deadline - now) <= (int64_t)(coro_slice_of(block) / EARLY) ||
-			(block->checks >= FIRST && is_first(block)))
+			(is_first(block) && block->checks - block->learned >= FIRST))
 			return ends_at(block, now);
 		return false; /* one is left, as before */
 	}

@@ -71,6 +71,7 @@ switches_of_blocks(const struct coro_class *class, size_t nb)
 			WEIR_CORO_STATE_FREE)
 			switches += plainly(&block->resumes);
 	}
+	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* as sum() */
 	return switches;
 }
 
@@ -99,9 +100,13 @@ count_lives(const struct coro_class *class, struct weir_coro_class_stats *stats)
 	}
 }
 
+/* A look at all blocks takes their lines from those who run: the second one finds what the first one missed, as a rule. */
+#define LOOKS_AT_BLOCKS_MAX 3
+
 /*
  * Switches move from blocks to counters when their coroutine is destroyed, and can be seen in neither, never in both: the most that was
- * seen is the truest. Where none was destroyed meanwhile all were, but those of one that is just moved. @nb: blocks that were ever used.
+ * seen is the truest. Where none was destroyed meanwhile all were, but those of one of each thread that is just moved. @nb: blocks that were
+ * ever used.
  */
 static uint64_t
 count_switches(struct coro_class *class, size_t *nb)
@@ -110,7 +115,7 @@ count_switches(struct coro_class *class, size_t *nb)
 
 	pthread_mutex_lock(&class->lock);
 	destroyed = SUM(class, destroyed);
-	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
+	for (unsigned int looks = 0; looks < LOOKS_AT_BLOCKS_MAX; looks++) {
 		before = destroyed;
 		switches = SUM(class, switches);
 		*nb = class->nb_fresh;

@@ -224,8 +224,8 @@ int weir_coro_class_add(const struct weir_coro_class_param *param);
 struct weir_coro *weir_coro_create_in(unsigned int class_id, weir_coro_run_t run);
 
 /**
- * How a class is. Counters of threads are summed, all of its stacks are looked at, which takes longer the more, and the larger, they are. Any
- * thread.
+ * How a class is. Counters of threads are summed, all of its coroutines, up to three times, and stacks are looked at, which takes longer the
+ * more, and the larger, they are. Any thread.
  *
  * @return 0, -EINVAL, -ENOMEM
  */
@@ -242,8 +242,8 @@ int weir_coro_class_stacks(unsigned int class_id, struct weir_base_hist *bytes);
  * How long slices of a class' coroutines took, in cycles: of those that began and ended with a look at the clock. That is a
  * sample: about one in 16 where slices are regular, or a ticker ends them, all where they are irregular; those that end by a plain yield
  * are not among them, and when the one after that began is a guess. Counters are not of one instant: ask for these before
- * weir_coro_class_look(), and each slice's switch is among that one's, but for coroutines that are just being destroyed. Any
- * thread.
+ * weir_coro_class_look(), and each slice's switch is among that one's, but for coroutines that are destroyed meanwhile.
+ * Any thread.
  *
  * @return 0, -EINVAL
  */

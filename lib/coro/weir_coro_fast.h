@@ -106,7 +106,8 @@ struct weir_coro_block {
 	/* what others write, now and then; its own thread reads it with each check */
 	uint32_t attention __attribute__((aligned(
 		64))); /**< somebody wants it to yield: see cancelled; odd: the ticker saw the slice end, of the generation and the low bits of resumes that it has */
-	uint32_t learned; /**< its own: checks that its spacing was learned from */
+	uint32_t
+		learned; /**< its own: checks that its spacing was learned from; while that is 0, all that told nothing of it */
 	uint8_t disturbances; /**< likewise: four for each look of late that told nothing of it, less those that fitted */
 };
 

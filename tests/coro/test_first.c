@@ -198,6 +198,93 @@ few_checks_are_learned(void **state)
 	}
 }
 
+static void
+check_times(unsigned int nb, uint64_t ns)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		time_now += ns;
+		check();
+	}
+}
+
+/* What may come in the second slice, where all checks are looked at as the first one told nothing of them. */
+static void
+others_run_to_its_end(void)
+{
+	check_times(50, 50);
+	weir_coro_slice_waits(&block);
+	time_now += 2 * SLICE;
+	assert_true(check());
+}
+
+static void
+others_run_in_the_next(void)
+{
+	check_times(60, 50);
+	resume();
+	weir_coro_slice_waits(&block);
+	check_times(10, 50);
+}
+
+static void
+each_check_yields_meanwhile(void)
+{
+	check_times(20, 50);
+	coro_slice_change(&block, 0);
+	for (unsigned int i = 0; i < 10000; i++) {
+		time_now += 50;
+		assert_true(check());
+		resume();
+	}
+	coro_slice_change(&block, SLICE * 2);
+	check_times(1, 50);
+}
+
+/* Then checks of one slice, or of none, are not taken for those of another one. */
+static void
+second_is_cut_short(void **state)
+{
+	static void (*const cases[])(void) = {
+		others_run_to_its_end, others_run_in_the_next, each_check_yields_meanwhile};
+
+	for (unsigned int i = 0; i < LENGTH(cases); i++) {
+		double longest = 0;
+
+		memset(paces, 0, sizeof(paces));
+		begin_block(another_function);
+		resume();
+		check_times(2, SLICE / 2 + 50);
+		assert_true(block.spacing == 0 && block.learned == 2);
+		resume();
+		cases[i]();
+		regular_ns = 50;
+		for (unsigned int n = 0; n < 20; n++)
+			longest = fmax(longest, run_slices(regular, 1).length);
+		print_message("case %u: %.0f ns at most\n", i, longest);
+		assert_true(longest < 1.2 * SLICE);
+		assert_true(block.spacing > 99 && block.spacing < 101);
+	}
+}
+
+/* A clock that hardly moves: nothing is known of checks that took no time, however many. */
+static void
+coarse_clock(void **state)
+{
+	memset(paces, 0, sizeof(paces));
+	begin_block(another_function);
+	resume();
+	for (unsigned int i = 0; i < 1000; i++) {
+		resume();
+		check_times(1, i < 999 ? 50 : 0);
+	}
+	resume();
+	check_times(2, 0);
+	assert_true(block.spacing == 0 && block.learned == 0);
+	regular_ns = 50;
+	for (unsigned int n = 0; n < 20; n++)
+		assert_true(run_slices(regular, 1).length < 1.2 * SLICE);
+}
+
 /* In its first slice it resumed another one, which ran for long: that is no spacing. */
 static void
 others_in_between(void **state)
@@ -303,6 +390,8 @@ main(void)
 		cmocka_unit_test_setup(knew_less, reset),
 		cmocka_unit_test_setup(first_interrupted, reset),
 		cmocka_unit_test_setup(few_checks_are_learned, reset),
+		cmocka_unit_test_setup(second_is_cut_short, reset),
+		cmocka_unit_test_setup(coarse_clock, reset),
 		cmocka_unit_test_setup(others_in_between, reset),
 		cmocka_unit_test_setup(little_is_known, reset),
 		cmocka_unit_test_setup(those_that_never_check, reset),
