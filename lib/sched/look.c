@@ -142,47 +142,42 @@ look_soon(const struct shard *shard)
 	ring_prefetch(&shard->rings[__atomic_load_n(&shard->gave, __ATOMIC_RELAXED)]);
 }
 
-/* By the owner, under the lock. @return they were looked at */
-static bool
+/* By the owner, under the lock. */
+static void
 look_if_due(struct shard *shard)
 {
 	const uint64_t now = weir_base_cycles();
 
 	__atomic_store_n(&shard->now, now, __ATOMIC_RELAXED);
-	if (now < shard->look_at)
-		return false;
-	look_now(shard, now);
-	return true;
+	if (now >= shard->look_at)
+		look_now(shard, now);
 }
 
 /* What its owner sent to itself, of each priority: of most there is nothing new. */
 static inline void
 look_at_own_levels(struct shard *shard)
 {
-	struct ring *ring = shard_ring(shard, 0, shard_owner(shard));
+	const uint32_t owner = shard_owner(shard);
 
 	for (unsigned int level = 0; level < shard->builtin->nb_levels; level++) {
+		struct ring *ring = shard_ring(shard, level, owner);
+
 		if (ring_has_more(ring))
 			shard_found(shard, level, ring_look(ring));
-		ring += shard->nb_senders;
 	}
 }
 
-/* Where there are several priorities. With time for owners a look at all rings is due with each call. */
+/* Where there are several priorities. */
 static void
 look_at_levels(struct shard *shard, uint16_t wanted)
 {
-	const bool each_time = shard->builtin->slack != 0;
-
-	if (!each_time || !look_if_due(shard)) {
-		look_at_own_levels(shard);
-		shard_list_levels(shard);
-		if (must_look(shard))
-			shard_look(shard);
-		else if (!each_time &&
-			 (shard_waiting(shard) < wanted || shard->nb_since_look >= EVENTS_PER_LOOK))
-			look_if_due(shard);
-	}
+	look_at_own_levels(shard);
+	shard_list_levels(shard);
+	if (must_look(shard))
+		shard_look(shard);
+	else if (shard_waiting(shard) < wanted || shard->builtin->slack != 0 ||
+		 shard->nb_since_look >= EVENTS_PER_LOOK)
+		look_if_due(shard);
 	shard_list_levels(shard);
 	if (shard->nb_since_look >= EVENTS_PER_LOOK) {
 		shard_list_some(shard, EVENTS_PER_LOOK / 2);

@@ -78,11 +78,11 @@ ring_look(struct ring *ring)
 	return more;
 }
 
-/* By the consumer: is there something new? */
+/* By the consumer: is there something new? Not read before what it took notice of first: see shard_look(). */
 static inline bool
 ring_has_more(const struct ring *ring)
 {
-	return __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) != ring->seen;
+	return __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST) != ring->seen;
 }
 
 /* By the consumer, where it takes all at once and notes nothing: how many can be taken. */

@@ -193,7 +193,7 @@ look_at_rings_below(struct shard *shard, uint32_t enough)
 	uint32_t more = 0;
 
 	for (unsigned int from = 0; from < shard->nb_rings; from += 64)
-		for (uint64_t left = __atomic_load_n(&shard->used[from / 64], __ATOMIC_RELAXED);
+		for (uint64_t left = __atomic_load_n(&shard->used[from / 64], __ATOMIC_SEQ_CST);
 			left != 0; left &= left - 1)
 			more += look_at_ring_below(
 				shard, from + (unsigned int)__builtin_ctzll(left), enough);
@@ -205,7 +205,7 @@ shard_look(struct shard *shard)
 {
 	const uint32_t arrived = __atomic_load_n(&shard->arrived, __ATOMIC_RELAXED);
 
-	/* There is always a word that tells of it: see highest(). */
+	/* There is always a word that tells of it: see highest(). What comes after the word is cleared sets it again, or is seen in its ring. */
 	if (arrived != 0) {
 		__atomic_store_n(
 			&shard->being_taken, shard->being_taken | arrived, __ATOMIC_RELAXED);
