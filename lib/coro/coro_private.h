@@ -353,8 +353,8 @@ bool coro_pace_recall(
 void coro_pace_remember(struct weir_coro_block *block); /* it exits */
 void coro_pace_learn(struct weir_coro_block *block, uint32_t nb,
 	uint64_t cycles); /* so many checks took so long */
-/* Nothing is known yet, and each check is looked at in this slice, which begins. */
-void coro_pace_survey_anew(struct weir_coro_block *block);
+/* Nothing is known yet, nor do so many checks by now tell anything: those after them may, if each is looked at. */
+void coro_pace_survey_anew(struct weir_coro_block *block, uint64_t checks);
 /* So many checks by now: those of that slice are learned from, if it was one. */
 void coro_pace_survey(struct weir_coro_block *block, uint64_t checks);
 void coro_pace_draw(struct weir_coro_block *block); /* its slice is another one */

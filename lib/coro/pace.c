@@ -21,7 +21,8 @@
  * The first is a line over R, n = 1 + R/L. The second bends upwards, and is replaced by its tangent at half a slice, which is
  * nowhere more. So a look has one multiplication to do. Of regular checks s = 0, and the end is the check next to the deadline.
  *
- * Where nothing is known each check of the first slice is looked at, or of the first ones: then L is the longest of them, and s as large as it may be with that.
+ * Where nothing is known each check of the first slice is looked at, or of the first ones: then L is the longest of them, and s as large as
+ * it may be with that.
  *
  * L is learned from slices in which each check is looked at, one of many, and forgotten slowly; m and s from the first two
  * looks of slices that have them, one of several where nothing is new. That s is of means of several checks: where long ones come in rows it is large, and it is
@@ -57,8 +58,8 @@
 #endif
 #define SPARSE_SLICE_MAX 4e9f /* cycles: such checks are counted in 31 bits */
 
-#define FEWEST    3    /* checks in a first slice, so that it tells anything of them; */
-#define FIRSTS    4    /* but for those from the so-manieth resumption on */
+#define FEWEST    3    /* checks that a first slice has to have to tell anything of them, */
+#define FIRSTS    4    /* before the fourth resumption */
 #define LITTLE    8    /* checks: what fewer have told is not kept */
 #define APART     4.0f /* times as long as any other one: it is no spacing */
 #define TRUST_MAX (CORO_PACE_REGULAR + 4)
@@ -239,8 +240,8 @@ is_little_longer(const struct weir_coro_block *block, float nb, float cycles)
 }
 
 /*
- * Such a look tells nothing of checks, unless there are too many of them: then it is these that are so. Where checks have been regular for some slices they stay so, and the next ones end with a look each; else they have to
- * be anew, and none disturbed for as long.
+ * Such a look tells nothing of checks, unless there are too many of them: then it is these that are so. Where checks have been regular for
+ * some slices they stay so, and the next ones end with a look each; else they have to be anew, and none disturbed for as long.
  *
  * @fits: it came out as expected
  */
@@ -270,13 +271,13 @@ most_variance(float mean, float longest)
 }
 
 /*
- * A first slice may be over after a check or two, as memory is touched for the first time, which takes long: that tells nothing of
- * checks, and each one of the next slice that begins with a look is looked at, too. Not for ever: they may be as far apart as that.
+ * None was looked at. Or a first slice was over after a check or two, as memory is touched for the first time, which takes long: that tells
+ * nothing of checks, and each one of the next slice that begins with a look is looked at, too. Not for ever: they may be as far apart as that.
  */
 static bool
 tells_too_little(const struct weir_coro_block *block, uint64_t nb)
 {
-	return nb < FEWEST && block->looked_in < FIRSTS;
+	return block->longest == 0 || (nb < FEWEST && block->looked_in < FIRSTS);
 }
 
 /*
@@ -300,9 +301,9 @@ survey(struct weir_coro_block *block, uint32_t nb, uint64_t cycles)
 }
 
 void
-coro_pace_survey_anew(struct weir_coro_block *block)
+coro_pace_survey_anew(struct weir_coro_block *block, uint64_t checks)
 {
-	block->learned = (uint32_t)block->checks;
+	block->learned = (uint32_t)checks;
 	block->longest = block->variance = 0;
 }
 
@@ -315,13 +316,12 @@ coro_pace_survey(struct weir_coro_block *block, uint64_t checks)
 	if (!coro_pace_surveys(block, block->looked_in) || nb == 0)
 		return;
 	forget_silence(block);
-	block->learned = (uint32_t)checks;
-	if (block->longest == 0) /* none was looked at */
+	if (tells_too_little(block, nb)) {
+		coro_pace_survey_anew(block, checks);
 		return;
-	if (tells_too_little(block, nb))
-		block->longest = block->variance = 0;
-	else
-		survey(block, (uint32_t)nb, block->looked - begin);
+	}
+	block->learned = (uint32_t)checks;
+	survey(block, (uint32_t)nb, block->looked - begin);
 }
 
 static void

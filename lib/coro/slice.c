@@ -84,6 +84,7 @@ begin_anew(struct weir_coro_block *block)
 {
 	block->by_clock = true;
 	block->changed_in = (uint8_t)block->resumes;
+	block->looked_in = 0; /* what was looked at was the old one */
 	block->enough = 0;
 	coro_pace_draw(block);
 }
@@ -109,7 +110,6 @@ coro_slice_change(struct weir_coro_block *block, uint64_t slice)
 	}
 	block->checks += block->checks_given - block->checks_left;
 	block->blind = 0;
-	block->looked_in = 0;
 	begin_anew(block);
 	give(block, 1);
 }
@@ -227,11 +227,12 @@ learn_next(struct weir_coro_block *block)
 	give(block, 1);
 }
 
-/* It runs for the first time, more or less, and nothing is known of its checks. */
-static inline bool
-is_first(const struct weir_coro_block *block)
+/* Each check looks at the clock, and tells how long it took to it. */
+static void
+look_at_all(struct weir_coro_block *block)
 {
-	return coro_pace_surveys(block, block->resumes);
+	block->looks = LOOKS_ALL;
+	give(block, 1);
 }
 
 void
@@ -257,12 +258,11 @@ weir_coro_slice_begin(struct weir_coro_block *block)
 		plan(block, (float)coro_slice_of(block), UINT32_MAX);
 	} else if (block->guessed) {
 		learn_next(block);
-	} else if (is_first(block) ||
-		   block->resumes % (block->lessons > LESSON ? LESSON : SURVEY) == 0) {
-		if (is_first(block))
-			coro_pace_survey_anew(block);
-		block->looks = LOOKS_ALL;
-		give(block, 1);
+	} else if (coro_pace_surveys(block, block->resumes)) {
+		coro_pace_survey_anew(block, block->checks);
+		look_at_all(block);
+	} else if (block->resumes % (block->lessons > LESSON ? LESSON : SURVEY) == 0) {
+		look_at_all(block);
 	} else if (block->trust == 0 && block->sparse) {
 		look_each(block);
 	} else {
@@ -444,8 +444,6 @@ is_over(struct weir_coro_block *block)
 	bool told;
 
 	block->checks += block->checks_given - block->checks_left;
-	if (coro_each_yields(block))
-		block->looked_in = 0; /* these checks are of no slice */
 	if (__atomic_load_n(&block->cancelled, __ATOMIC_RELAXED) || coro_each_yields(block)) {
 		give(block, 1);
 		return true;
@@ -588,7 +586,8 @@ weir_coro_slice_over(struct weir_coro_block *block)
 		coro_pace_was(block, (float)(now - block->looked));
 		block->looked = now;
 		if ((int64_t)(block->deadline - now) <= (int64_t)(coro_slice_of(block) / EARLY) ||
-			(is_first(block) && block->checks - block->learned >= FIRST))
+			(coro_pace_surveys(block, block->resumes) &&
+				block->checks - block->learned >= FIRST))
 			return ends_at(block, now);
 		return false; /* one is left, as before */
 	}

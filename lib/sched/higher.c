@@ -174,6 +174,10 @@ take_higher(struct builtin_port *port, struct shard *shard, struct rte_event *ev
 	return got;
 }
 
+/*
+ * What seemed to be there may be for others, or be taken by now: then the next one. Its own shard stays locked if it is, unless something is to
+ * be taken.
+ */
 static __rte_noinline uint16_t
 look_for_higher_now(
 	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
@@ -204,10 +208,7 @@ look_for_higher_now(
 	return got;
 }
 
-/*
- * Before its own events: what is of a higher priority elsewhere. What seemed to be there may be for others, or be taken by now: then
- * the next one. Its own shard stays locked if it is, unless something is to be taken.
- */
+/* Before its own events: what is of a higher priority elsewhere. @locked: as look_for_higher_now() */
 uint16_t
 look_for_higher(
 	struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)

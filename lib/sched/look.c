@@ -153,25 +153,12 @@ look_if_due(struct shard *shard)
 		look_now(shard, now);
 }
 
-/* What its owner sent to itself, of each priority: of most there is nothing new. */
-static inline void
-look_at_own_levels(struct shard *shard)
-{
-	const uint32_t owner = shard_owner(shard);
-
-	for (unsigned int level = 0; level < shard->builtin->nb_levels; level++) {
-		struct ring *ring = shard_ring(shard, level, owner);
-
-		if (ring_has_more(ring))
-			shard_found(shard, level, ring_look(ring));
-	}
-}
-
 /* Where there are several priorities. */
 static void
 look_at_levels(struct shard *shard, uint16_t wanted)
 {
-	look_at_own_levels(shard);
+	for (unsigned int level = 0; level < shard->builtin->nb_levels; level++)
+		shard_look_at_own(shard, level);
 	shard_list_levels(shard);
 	if (must_look(shard))
 		shard_look(shard);

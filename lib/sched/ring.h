@@ -64,25 +64,19 @@ ring_is_published(const struct ring *ring)
 }
 
 /*
- * By the consumer: look at the tail. Where there is nothing new nothing is written: others look there, too, if they have the lock in turns.
+ * By the consumer: look at the tail, not before it took notice of what was announced (shard_look()). Where there is nothing new nothing is
+ * written: others look there, too, if they have the lock in turns.
  *
  * @return how many more there are than when it looked last
  */
 static inline uint32_t
 ring_look(struct ring *ring)
 {
-	uint32_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE), more = tail - ring->seen;
+	uint32_t tail = __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST), more = tail - ring->seen;
 
 	if (more > 0)
 		__atomic_store_n(&ring->seen, tail, __ATOMIC_RELAXED);
 	return more;
-}
-
-/* By the consumer: is there something new? Not read before what it took notice of first: see shard_look(). */
-static inline bool
-ring_has_more(const struct ring *ring)
-{
-	return __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST) != ring->seen;
 }
 
 /* By the consumer, where it takes all at once and notes nothing: how many can be taken. */

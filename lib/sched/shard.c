@@ -159,7 +159,8 @@ shard_arrive(struct shard *shard, const struct rte_event *event)
 	lane->last = node;
 }
 
-uint32_t
+/* Inline where each look calls it, and there is nothing new as a rule. */
+inline uint32_t
 shard_look_at_ring(struct shard *shard, struct ring *ring)
 {
 	uint32_t more = ring_look(ring);
@@ -180,13 +181,13 @@ look_at_ring_below(struct shard *shard, unsigned int i, uint32_t enough)
 	uint32_t nb = enough;
 
 	if (ring_count(ring) < enough)
-		nb = ring_has_more(ring) ? shard_look_at_ring(shard, ring) : 0;
+		nb = shard_look_at_ring(shard, ring);
 	if (nb > 0 && shard->gave != i)
 		__atomic_store_n(&shard->gave, i, __ATOMIC_RELAXED);
 	return nb;
 }
 
-/* Where there are several priorities most have nothing new, and there are as many times more. */
+/* Where there are several priorities there are as many times more, most of which have nothing new: a word at a time, as it comes with each look. */
 static uint32_t
 look_at_rings_below(struct shard *shard, uint32_t enough)
 {
@@ -205,7 +206,10 @@ shard_look(struct shard *shard)
 {
 	const uint32_t arrived = __atomic_load_n(&shard->arrived, __ATOMIC_RELAXED);
 
-	/* There is always a word that tells of it: see highest(). What comes after the word is cleared sets it again, or is seen in its ring. */
+	/*
+	 * There is always a word that tells of it: see highest(). Who publishes after the word is cleared sets it again; what was published before
+	 * is seen in its ring.
+	 */
 	if (arrived != 0) {
 		__atomic_store_n(
 			&shard->being_taken, shard->being_taken | arrived, __ATOMIC_RELAXED);

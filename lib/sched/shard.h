@@ -180,8 +180,10 @@ shard_ring(const struct shard *shard, unsigned int level, unsigned int sender)
 static inline void
 shard_found(struct shard *shard, unsigned int level, uint32_t nb)
 {
+	if (nb == 0)
+		return;
 	shard->in_rings[level] += nb;
-	if (level == 0 || nb == 0)
+	if (level == 0)
 		return;
 	shard->in_more_levels += nb;
 	shard->more_levels |= level_bits(shard->builtin, level);

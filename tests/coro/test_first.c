@@ -2,6 +2,24 @@
 /* How does a coroutine begin, and what does it know then of the checks of its function? */
 #include "pace_test.h"
 
+/* Of a function of which nothing is known. */
+static void
+begin_unseen(void)
+{
+	memset(paces, 0, sizeof(paces));
+	begin_block(another_function);
+}
+
+static double
+longest_slice(double (*spacing)(void), unsigned int nb)
+{
+	double longest = 0;
+
+	for (unsigned int n = 0; n < nb; n++)
+		longest = fmax(longest, run_slices(spacing, 1).length);
+	return longest;
+}
+
 /* What one learned the next one knows that runs the same; nobody else. */
 static void
 learned_from_another(void **state)
@@ -55,8 +73,7 @@ first_irregular_slices(void **state)
 	for (unsigned int i = 0; i < 3 * 1000; i++) {
 		double length;
 
-		memset(paces, 0, sizeof(paces));
-		begin_block(another_function);
+		begin_unseen();
 		for (unsigned int n = 0; n < 6; n++) {
 			length = run_slices(spacings[i % 3], 1).length;
 			if (length > SLICE + SLICE / 4 + (double)longest[i % 3])
@@ -72,8 +89,7 @@ first_checks(void **state)
 {
 	/* It yields by itself after the first one, or not. */
 	for (unsigned int yields = 0; yields < 2; yields++) {
-		memset(paces, 0, sizeof(paces));
-		begin_block(another_function);
+		begin_unseen();
 		coro_slice_reset(&block, UINT64_C(1000000000));
 		resume();
 		nb_looks = nb_checks = 0;
@@ -137,8 +153,7 @@ knew_less(void **state)
 {
 	struct weir_coro_block early;
 
-	memset(paces, 0, sizeof(paces));
-	begin_block(another_function);
+	begin_unseen();
 	resume();
 	for (unsigned int i = 0; i < 20; i++) {
 		time_now += 2000;
@@ -158,7 +173,10 @@ knew_less(void **state)
 
 #define INTERRUPTED 16 /* before any of the first checks */
 
-/* The kernel took the CPU within the first slice, for less than that lasts or more, as where memory is touched for the first time: that is no spacing. */
+/*
+ * The kernel took the CPU within the first slice, for less than that lasts or more, as where memory is touched for the first time: that is
+ * no spacing.
+ */
 static void
 first_interrupted(void **state)
 {
@@ -168,8 +186,7 @@ first_interrupted(void **state)
 		double (*const spacing)(void) = i % 2 == 0 ? regular : exponential_200;
 		const unsigned int in = i / 2 % INTERRUPTED;
 
-		memset(paces, 0, sizeof(paces));
-		begin_block(another_function);
+		begin_unseen();
 		regular_ns = 50;
 		resume();
 		for (unsigned int n = 0;; n++) {
@@ -177,8 +194,7 @@ first_interrupted(void **state)
 			if (check())
 				break;
 		}
-		for (unsigned int n = 0; n < 100; n++)
-			assert_true(run_slices(spacing, 1).length < 1.6 * SLICE);
+		assert_true(longest_slice(spacing, 100) < 1.6 * SLICE);
 		if (spacing == regular)
 			assert_true(coro_pace_is_regular(&block));
 	}
@@ -189,8 +205,7 @@ static void
 few_checks_are_learned(void **state)
 {
 	for (unsigned int ns = SLICE / 2; ns <= 4 * SLICE; ns += SLICE / 2) {
-		memset(paces, 0, sizeof(paces));
-		begin_block(another_function);
+		begin_unseen();
 		regular_ns = ns / 2;
 		run_slices(regular, 20);
 		assert_true(block.spacing > 0.99 * ns && block.spacing < 1.01 * ns);
@@ -248,18 +263,16 @@ second_is_cut_short(void **state)
 		others_run_to_its_end, others_run_in_the_next, each_check_yields_meanwhile};
 
 	for (unsigned int i = 0; i < LENGTH(cases); i++) {
-		double longest = 0;
+		double longest;
 
-		memset(paces, 0, sizeof(paces));
-		begin_block(another_function);
+		begin_unseen();
 		resume();
 		check_times(2, SLICE / 2 + 50);
 		assert_true(block.spacing == 0 && block.learned == 2);
 		resume();
 		cases[i]();
 		regular_ns = 50;
-		for (unsigned int n = 0; n < 20; n++)
-			longest = fmax(longest, run_slices(regular, 1).length);
+		longest = longest_slice(regular, 20);
 		print_message("case %u: %.0f ns at most\n", i, longest);
 		assert_true(longest < 1.2 * SLICE);
 		assert_true(block.spacing > 99 && block.spacing < 101);
@@ -270,8 +283,7 @@ second_is_cut_short(void **state)
 static void
 coarse_clock(void **state)
 {
-	memset(paces, 0, sizeof(paces));
-	begin_block(another_function);
+	begin_unseen();
 	resume();
 	for (unsigned int i = 0; i < 1000; i++) {
 		resume();
@@ -281,16 +293,14 @@ coarse_clock(void **state)
 	check_times(2, 0);
 	assert_true(block.spacing == 0 && block.learned == 0);
 	regular_ns = 50;
-	for (unsigned int n = 0; n < 20; n++)
-		assert_true(run_slices(regular, 1).length < 1.2 * SLICE);
+	assert_true(longest_slice(regular, 20) < 1.2 * SLICE);
 }
 
 /* In its first slice it resumed another one, which ran for long: that is no spacing. */
 static void
 others_in_between(void **state)
 {
-	memset(paces, 0, sizeof(paces));
-	begin_block(another_function);
+	begin_unseen();
 	resume();
 	for (unsigned int i = 0; i < 10; i++) {
 		time_now += 50;
@@ -308,8 +318,7 @@ others_in_between(void **state)
 static void
 little_is_known(void **state)
 {
-	memset(paces, 0, sizeof(paces));
-	begin_block(another_function);
+	begin_unseen();
 	/* It yields by itself before its first slice is over, and comes to two checks in the next one. */
 	resume();
 	time_now += 50;
