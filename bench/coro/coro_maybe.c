@@ -70,57 +70,10 @@ struct maybe_run {
 
 static uint32_t table[NB_SPACINGS]; /* spacings, in loops of work */
 
-/*
- * Four chains of three operations each, and as much besides that takes its place in the row and nothing else: a core that begins fewer than
- * eight instructions at a time is busy with bringing them in, so each one of a check takes time from the work, and always as much. Chains
- * alone, which keep the execution ports busy, go faster or slower by some percent for a whole piece, as it happens to begin: many times what
- * a check takes.
- */
-static inline __attribute__((always_inline)) void
-work_once(uint64_t chains[4], uint64_t nb)
-{
-	static const unsigned int turn[4] = {13, 17, 29, 37};
-
-	for (unsigned int i = 0; i < 4; i++)
-		chains[i] = ((chains[i] << turn[i] | chains[i] >> (64 - turn[i])) + nb) ^ nb;
-	/* Nor are they turned into vectors so. */
-	__asm__ volatile("nop; nop; nop; nop; nop; nop; nop; nop; nop; nop; nop; nop"
-			 : "+r"(chains[0]), "+r"(chains[1]), "+r"(chains[2]), "+r"(chains[3]));
-}
-
-#define WORK_MANY 64
-#define WORK_SOME 8
-
-static inline __attribute__((always_inline)) void
-work_times(uint64_t chains[4], uint64_t nb, unsigned int times)
-{
-#pragma GCC unroll 64
-	for (unsigned int i = 0; i < times; i++)
-		work_once(chains, nb);
-}
-
-/*
- * Many at a time, as few loops as can be: a CPU may just foresee the end of tens of them, or just not, by accident of addresses and of
- * the branches before, on one side and not on the other, which is many times what a check takes.
- */
-static __attribute__((noinline, aligned(64))) void
-work(uint32_t nb)
-{
-	uint64_t chains[4] = {1, 2, 3, 4};
-
-	for (; nb >= WORK_MANY; nb -= WORK_MANY)
-		work_times(chains, nb, WORK_MANY);
-	for (; nb >= WORK_SOME; nb -= WORK_SOME)
-		work_times(chains, nb, WORK_SOME);
-	for (; nb > 0; nb--)
-		work_once(chains, nb);
-	__asm__ volatile("" ::: "memory");
-}
-
 static inline void
 do_piece(struct side *side)
 {
-	work(table[side->at]);
+	coro_work(table[side->at]);
 	side->at = side->at + 1 == NB_SPACINGS ? 0 : side->at + 1;
 	side->pieces++;
 }
@@ -339,6 +292,15 @@ end_turn(const struct maybe_run *run, const struct side *side)
 		weir_coro_ticker_stop();
 }
 
+/* The i-th of three sides in a round: each one comes first, second and last equally often, after either of the others. */
+static unsigned int
+side_of_turn(unsigned int round, unsigned int i)
+{
+	const unsigned int step = round % 2 + 1;
+
+	return (round + i * step) % 3;
+}
+
 static void
 measure_costs(const struct bench_options *options, struct maybe_run *run, struct samples *samples)
 {
@@ -357,8 +319,8 @@ measure_costs(const struct bench_options *options, struct maybe_run *run, struct
 			(double)(weir_base_time_ns() - begin_ns) > options->seconds * 1e9)
 			break;
 		for (unsigned int i = 0; i < 3; i++) {
-			struct side *side = &run->sides[rounds % 2 == 0 ? i : 2 - i];
-			size_t s = (size_t)(side - run->sides);
+			const unsigned int s = side_of_turn(rounds, i);
+			struct side *side = &run->sides[s];
 			uint64_t pieces_before, slices_before;
 
 			begin_turn(run, side, nb);

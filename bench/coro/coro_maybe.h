@@ -8,6 +8,9 @@
 
 #define CORO_GAP_NS 5000 /* what the resumer does between slices, in one of the measurements */
 
+/* What comes between checks: so many loops of work. */
+void coro_work(uint32_t nb_loops);
+
 /* How slices ended. */
 struct coro_ends {
 	double within_share;  /* one spacing after their time at most, as long as it was */
