@@ -11,7 +11,7 @@
 #define LIE_SHARE 4
 
 /* That may lie with a port, at most; if there are fewer for each than the least, none. */
-#define LIE_MOST  128
+#define LIE_MOST  512
 #define LIE_LEAST 4
 
 /* So many at first, and twice as many each time, if there are: who used a few only, and does not come any more, keeps little. */

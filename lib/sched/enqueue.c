@@ -448,7 +448,8 @@ enqueue_new(struct builtin_port *port, const struct rte_event *events)
 
 	if (port->credits <= 0 || !is_plain(queue))
 		return enqueue_burst(port, events, 1);
-	send_plain(port, queue, event_read_as(events, event_read_kind(events), id));
+	ring_prefetch_slot(
+		send_plain(port, queue, event_read_as(events, event_read_kind(events), id)));
 	count(&port->nb_enqueued[id], 1);
 	port_set_credits(port, port->credits - 1);
 	count(&port->counts.nb_new, 1);

@@ -46,6 +46,8 @@ publish_untold(struct builtin_port *port)
 			levels &= levels - 1) {
 			const unsigned int level = (unsigned int)__builtin_ctz(levels);
 
+			if (&port->builtin->shards[shard] != port->own)
+				ring_prefetch_room(port->rings[level][shard]);
 			publish_ring(port, shard, level, port->rings[level][shard]);
 		}
 	}
@@ -80,8 +82,8 @@ is_plain(const struct queue_info *queue)
 	return __atomic_load_n(&queue->is_plain, __ATOMIC_ACQUIRE);
 }
 
-/* As put(); it can be seen there. */
-static __rte_always_inline void
+/* As put(); it can be seen there. @return the ring */
+static __rte_always_inline const struct ring *
 send_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_event event)
 {
 	const struct builtin *builtin = port->builtin;
@@ -96,6 +98,7 @@ send_plain(struct builtin_port *port, const struct queue_info *queue, struct rte
 	ring_put(ring, event);
 	publish_ring(port, shard, level, ring);
 	tell(port, shard, 1u << queue->priority);
+	return ring;
 }
 
 /* Where a plain queue's events go, as send_plain() has it. */

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_common.h>
+
 #include "event.h"
 
 /* Of slots. */
@@ -25,6 +27,7 @@ struct ring {
 	uint32_t fill __attribute__((aligned(64))); /* the producer's own: written up to here */
 	uint32_t mask;
 	struct rte_event *slots;
+	uint32_t ahead; /* so much further on lines come to be written to */
 	uint32_t tail __attribute__((aligned(64))); /* by the producer: published up to here */
 	uint32_t head __attribute__((aligned(64))); /* by the consumer: taken up to here */
 	uint32_t seen; /* the consumer's own: the tail when it looked last */
@@ -33,12 +36,16 @@ struct ring {
 	const struct rte_event *consumer_slots;
 };
 
+/* A line has time to come from another core, which takes some hundred cycles, until so many more have been put. */
+#define EVENTS_AHEAD 32
+
 static inline void
 ring_init(struct ring *ring, struct rte_event *slots, uint32_t size)
 {
 	ring->fill = ring->tail = ring->head = ring->seen = 0;
 	ring->mask = ring->consumer_mask = size - 1;
 	ring->slots = slots;
+	ring->ahead = RTE_MIN(EVENTS_AHEAD, size / 4); /* not those that are read now */
 	ring->consumer_slots = slots;
 }
 
@@ -54,6 +61,26 @@ static inline void
 ring_publish(struct ring *ring)
 {
 	__atomic_store_n(&ring->tail, ring->fill, __ATOMIC_RELEASE);
+}
+
+/*
+ * By the producer, which goes on in bursts: as many slots as it has put and will publish, further on, come to be written to. The consumer read them
+ * a round ago, and stores are done one after the other: who waits for a line with one waits with all that follow.
+ */
+static inline void
+ring_prefetch_room(const struct ring *ring)
+{
+	const uint32_t nb = ring->fill - __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < nb; i += EVENTS_PER_LINE)
+		__builtin_prefetch(&ring->slots[(ring->fill + ring->ahead + i) & ring->mask], 1);
+}
+
+/* Likewise, after each single one. */
+static inline void
+ring_prefetch_slot(const struct ring *ring)
+{
+	__builtin_prefetch(&ring->slots[(ring->fill + ring->ahead) & ring->mask], 1);
 }
 
 /* By the producer: all that was put. */
