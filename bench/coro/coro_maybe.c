@@ -10,7 +10,7 @@
  *   clock   a look at the clock each time, as the rte_coro prototype does it
  *
  * They take turns. What checks cost is the difference to plain in neighbouring turns: the work
- * and the switches are the same. The work takes all that a core can bring in of instructions, so that nothing of a check can hide beside it.
+ * and the switches are the same. It begins when the check before it is through, which begins when the work before that is done (coro_work.c).
  */
 
 #include <errno.h>
@@ -68,7 +68,7 @@ struct maybe_run {
 	struct side sides[NB_SIDES];
 };
 
-static uint32_t table[NB_SPACINGS]; /* spacings, in loops of work */
+static uint32_t table[NB_SPACINGS]; /* spacings, in steps of work */
 
 static inline void
 do_piece(struct side *side)
@@ -181,15 +181,15 @@ run_turn(struct side *side, uint64_t nb)
 	return (double)(weir_base_cycles() - begin);
 }
 
-/* Of a piece of so many loops, with all that is around it. */
+/* Of a piece of so many steps, with all that is around it. */
 static double
-time_of_piece(uint32_t loops)
+time_of_piece(uint32_t steps)
 {
 	struct side side = {0};
 	double samples[21];
 
 	for (uint32_t i = 0; i < NB_SPACINGS; i++)
-		table[i] = loops;
+		table[i] = steps;
 	for (unsigned int i = 0; i < RTE_DIM(samples); i++) {
 		uint64_t begin = weir_base_cycles();
 
@@ -204,15 +204,15 @@ static void
 fill_table(struct maybe_run *run)
 {
 	const double few = time_of_piece(20), many = time_of_piece(1000);
-	const double per_loop = (many - few) / 980;
-	const double fixed = few - 20 * per_loop;
+	const double per_step = (many - few) / 980;
+	const double fixed = few - 20 * per_step;
 	uint64_t state = 20241107;
 	double ns, longest = 0;
 
 	for (uint32_t i = 0; i < NB_SPACINGS; i++) {
 		ns = coro_spacing_next(run->found.spacing, i, &state);
 		longest = RTE_MAX(longest, ns);
-		table[i] = (uint32_t)RTE_MAX(0.0, (ns - fixed) / per_loop + 0.5);
+		table[i] = (uint32_t)RTE_MAX(0.0, (ns - fixed) / per_step + 0.5);
 	}
 	run->found.longest_ns = longest;
 }

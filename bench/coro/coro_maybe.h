@@ -8,8 +8,8 @@
 
 #define CORO_GAP_NS 5000 /* what the resumer does between slices, in one of the measurements */
 
-/* What comes between checks: so many loops of work. */
-void coro_work(uint32_t nb_loops);
+/* What comes between checks: so many steps of work. */
+void coro_work(uint32_t nb_steps);
 
 /* How slices ended. */
 struct coro_ends {

@@ -1,34 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What comes between checks in `weir bench coro`: work beside which a check cannot hide, and that takes as long on all sides.
+ * What comes between checks in `weir bench coro`: work that takes always as long, and beside which a check cannot hide.
  */
+
+#include <rte_common.h>
 
 #include "coro_maybe.h"
 
-/*
- * Four chains of three operations each, and as much besides that takes its place in the row and nothing else: a core that begins fewer than
- * eight instructions at a time is busy with bringing them in, so each one of a check takes time from the work, and always as much. Chains
- * alone, which keep the execution ports busy, go faster or slower by some percent for a whole piece, as it happens to begin: many times what
- * a check takes.
- */
-static inline __attribute__((always_inline)) void
-work_once(uint64_t chains[4], uint64_t nb)
-{
-	static const unsigned int turn[4] = {13, 17, 29, 37};
-
-	for (unsigned int i = 0; i < 4; i++)
-		chains[i] = ((chains[i] << turn[i] | chains[i] >> (64 - turn[i])) + nb) ^ nb;
-	/* Nor are they turned into vectors so. */
-	__asm__ volatile("nop; nop; nop; nop; nop; nop; nop; nop; nop; nop; nop; nop"
-			 : "+r"(chains[0]), "+r"(chains[1]), "+r"(chains[2]), "+r"(chains[3]));
-}
-
 #define WORK_MANY 64
+
+/* One chain, each step of which waits for the one before: its time depends on nothing else. */
+#define WORK_ONCE                                                                                  \
+	do {                                                                                       \
+		chain = chain * UINT64_C(6364136223846793005) + 1;                                 \
+		__asm__ volatile("" : "+r"(chain));                                                \
+	} while (0)
 
 #define WORK_CASE(n)                                                                               \
 	case n:                                                                                    \
-		work_once(chains, nb);                                                             \
+		WORK_ONCE;                                                                         \
 		__attribute__((fallthrough))
 #define WORK_CASES_4(n)                                                                            \
 	WORK_CASE((n) + 3);                                                                        \
@@ -41,17 +32,34 @@ work_once(uint64_t chains[4], uint64_t nb)
 	WORK_CASES_4((n) + 4);                                                                     \
 	WORK_CASES_4(n)
 
+/* Nothing that follows begins before what came before is done. */
+static inline void
+wait_until_done(void)
+{
+#if defined(RTE_ARCH_X86)
+	__asm__ volatile("lfence" ::: "memory");
+#elif defined(RTE_ARCH_ARM64)
+	__asm__ volatile("isb" ::: "memory");
+#else
+	__asm__ volatile("" ::: "memory"); /* some of a check may hide beside the end of the work */
+#endif
+}
+
 /*
- * One jump to as many as there are besides whole rows of 64, and one loop of those. The ends of several loops, one of 64, one of 8 and one of 1,
- * are what a CPU may just foresee, or just not, by accident of addresses and of the branches before, on one side and not on the other: some
- * cycles to some tens of them, many times what a check takes.
+ * A core looks hundreds of instructions ahead: what follows a chain would be done long before its end, and cost nothing. So the end is waited for;
+ * what comes then, a check, has to be through before the next piece can begin. Work that keeps a core busy with bringing in instructions would do
+ * without, but goes by a tenth faster or slower on some, as it happens to begin.
+ *
+ * One jump to as many steps as there are besides whole rows of 64, and one loop of those. The ends of several loops, one of 64, one of 8 and one
+ * of 1, are what a CPU may just foresee, or just not, by accident of addresses and of the branches before, on one side and not on the other:
+ * some cycles to some tens of them, many times what a check takes.
  */
 __attribute__((noinline, aligned(64))) void
-coro_work(uint32_t nb)
+coro_work(uint32_t nb_steps)
 {
-	uint64_t chains[4] = {1, 2, 3, 4};
+	uint64_t chain = 1;
 
-	switch (nb % WORK_MANY) {
+	switch (nb_steps % WORK_MANY) {
 		WORK_CASES_16(48);
 		WORK_CASES_16(32);
 		WORK_CASES_16(16);
@@ -64,10 +72,10 @@ coro_work(uint32_t nb)
 	default:
 		break;
 	}
-	for (; nb >= WORK_MANY; nb -= WORK_MANY) {
+	for (uint32_t many = nb_steps / WORK_MANY; many > 0; many--) {
 #pragma GCC unroll 64
 		for (unsigned int i = 0; i < WORK_MANY; i++)
-			work_once(chains, nb);
+			WORK_ONCE;
 	}
-	__asm__ volatile("" ::: "memory");
+	wait_until_done();
 }
