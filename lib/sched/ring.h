@@ -36,8 +36,12 @@ struct ring {
 	const struct rte_event *consumer_slots;
 };
 
-/* A line has time to come from another core, which takes some hundred cycles, until so many more have been put. */
+/*
+ * A line has time to come from another core, which takes some hundred cycles, until so many more have been put. Of a ring that is nearly full these are
+ * what the consumer reads just then: less where there are few.
+ */
 #define EVENTS_AHEAD 32
+#define AHEAD_PART   32 /* of the ring, at most */
 
 static inline void
 ring_init(struct ring *ring, struct rte_event *slots, uint32_t size)
@@ -45,7 +49,7 @@ ring_init(struct ring *ring, struct rte_event *slots, uint32_t size)
 	ring->fill = ring->tail = ring->head = ring->seen = 0;
 	ring->mask = ring->consumer_mask = size - 1;
 	ring->slots = slots;
-	ring->ahead = RTE_MIN(EVENTS_AHEAD, size / 4); /* not those that are read now */
+	ring->ahead = RTE_MIN(EVENTS_AHEAD, size / AHEAD_PART);
 	ring->consumer_slots = slots;
 }
 
@@ -63,31 +67,30 @@ ring_publish(struct ring *ring)
 	__atomic_store_n(&ring->tail, ring->fill, __ATOMIC_RELEASE);
 }
 
-/*
- * By the producer, which goes on in bursts: as many slots as it has put and will publish, further on, come to be written to. The consumer read them
- * a round ago, and stores are done one after the other: who waits for a line with one waits with all that follow.
- */
-static inline void
-ring_prefetch_room(const struct ring *ring)
+/* By the producer: how many were put since. */
+static inline uint32_t
+ring_unpublished(const struct ring *ring)
 {
-	const uint32_t nb = ring->fill - __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
-
-	for (uint32_t i = 0; i < nb; i += EVENTS_PER_LINE)
-		__builtin_prefetch(&ring->slots[(ring->fill + ring->ahead + i) & ring->mask], 1);
+	return ring->fill - ring->tail;
 }
 
-/* Likewise, after each single one. */
+/*
+ * By the producer, which will go on: as many slots as it has just published, further on, come to be written to. The consumer read them a round
+ * ago, and stores are done one after the other: who waits for a line with one waits with all that follow. After they were published, which waits
+ * for lines, too.
+ */
 static inline void
-ring_prefetch_slot(const struct ring *ring)
+ring_prefetch_room(const struct ring *ring, uint32_t nb)
 {
-	__builtin_prefetch(&ring->slots[(ring->fill + ring->ahead) & ring->mask], 1);
+	for (uint32_t i = 0; i < nb; i += EVENTS_PER_LINE)
+		__builtin_prefetch(&ring->slots[(ring->fill + ring->ahead + i) & ring->mask], 1);
 }
 
 /* By the producer: all that was put. */
 static inline bool
 ring_is_published(const struct ring *ring)
 {
-	return __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) == ring->fill;
+	return ring_unpublished(ring) == 0;
 }
 
 /*

@@ -30,12 +30,19 @@ shard_wait(struct shard *shard)
 	} while (!shard_trylock(shard));
 }
 
-/* Others' rings only: its own one is in the cache of who has the lock. */
 static inline void
-prefetch_room(const struct shard *shard, unsigned int to, unsigned int level)
+publish_burst(struct shard *shard, unsigned int to, unsigned int level)
 {
-	if (to != shard->id)
-		ring_prefetch_room(shard->rings_out[level][to]);
+	const struct ring *ring = shard->rings_out[level][to];
+	uint32_t nb;
+
+	if (to == shard->id) {
+		shard_publish(shard, to, level);
+		return;
+	}
+	nb = ring_unpublished(ring);
+	shard_publish(shard, to, level);
+	ring_prefetch_room(ring, nb);
 }
 
 static void
@@ -44,10 +51,8 @@ publish_sent_by_levels(struct shard *shard, unsigned int to, uint32_t levels)
 	for (; levels != 0; levels &= levels - 1) {
 		const unsigned int level = (unsigned int)__builtin_ctz(levels);
 
-		if (ring_is_published(shard->rings_out[level][to]))
-			continue;
-		prefetch_room(shard, to, level);
-		shard_publish(shard, to, level);
+		if (!ring_is_published(shard->rings_out[level][to]))
+			publish_burst(shard, to, level);
 	}
 }
 
@@ -60,12 +65,10 @@ publish_sent(struct shard *shard)
 	for (; shard->sent_to != 0; shard->sent_to &= shard->sent_to - 1) {
 		const unsigned int to = (unsigned int)__builtin_ctzll(shard->sent_to);
 
-		if (likely(levels == 1)) {
-			prefetch_room(shard, to, 0);
-			shard_publish(shard, to, 0);
-		} else {
+		if (likely(levels == 1))
+			publish_burst(shard, to, 0);
+		else
 			publish_sent_by_levels(shard, to, levels);
-		}
 		announce(shard->builtin, to, sent & UINT8_MAX);
 	}
 	shard->sent = 0;

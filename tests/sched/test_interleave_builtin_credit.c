@@ -253,6 +253,13 @@ parts_are_fair(void **state)
 	use_often(&ports[1]);
 	assert_int_equal(ports[0].most_credits, 50);
 	assert_int_equal(ports[1].most_credits, 50);
+	/* And never more than that, however much may lie. */
+	may_lie = 4 * LIE_MOST;
+	init();
+	sched.config.new_threshold = 4 * (uint32_t)may_lie;
+	for (unsigned int i = 0; i < 20; i++)
+		use_often(&ports[0]);
+	assert_int_equal(ports[0].most_credits, LIE_MOST);
 	sched.config.new_threshold = THRESHOLD;
 }
 
