@@ -182,6 +182,15 @@ int bench_memory_socket(unsigned int megabytes);
 /* In words, what kind of pages the process is on by now. */
 const char *bench_memory_kind(void);
 
+/* A step of work that takes a core its time, whatever others do meanwhile, as the next one waits for what it gives. */
+static inline uint64_t
+bench_step(uint64_t x)
+{
+	x = x * UINT64_C(6364136223846793005) + 1;
+	__asm__ volatile("" : "+r"(x));
+	return x;
+}
+
 /* A sequence of 64 random bits each (SplitMix64), the same for the same seed. */
 static inline uint64_t
 bench_random(uint64_t *state)

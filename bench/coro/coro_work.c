@@ -8,16 +8,9 @@
 
 #define WORK_MANY 64
 
-/* One chain, each step of which waits for the one before: its time depends on nothing else. */
-#define WORK_ONCE                                                                                  \
-	do {                                                                                       \
-		chain = chain * UINT64_C(6364136223846793005) + 1;                                 \
-		__asm__ volatile("" : "+r"(chain));                                                \
-	} while (0)
-
 #define WORK_CASE(n)                                                                               \
 	case n:                                                                                    \
-		WORK_ONCE;                                                                         \
+		x = bench_step(x);                                                                 \
 		__attribute__((fallthrough))
 #define WORK_CASES_4(n)                                                                            \
 	WORK_CASE((n) + 3);                                                                        \
@@ -38,7 +31,7 @@
 __attribute__((noinline, aligned(64))) void
 coro_work(uint32_t nb_steps)
 {
-	uint64_t chain = 1;
+	uint64_t x = 1;
 
 	switch (nb_steps % WORK_MANY) {
 		WORK_CASES_16(48);
@@ -56,7 +49,6 @@ coro_work(uint32_t nb_steps)
 	for (uint32_t many = nb_steps / WORK_MANY; many > 0; many--) {
 #pragma GCC unroll 64
 		for (unsigned int i = 0; i < WORK_MANY; i++)
-			WORK_ONCE;
+			x = bench_step(x);
 	}
-	__asm__ volatile("" : : "r"(chain));
 }

@@ -158,16 +158,13 @@ make_own(struct sched_worker *worker, enum api api, uint16_t nb)
 	enqueue_all(worker, api, 0, events, nb);
 }
 
-/* Work that takes a core its time, whatever others do meanwhile: each step waits for the one before. */
 static inline void
 compute(uint32_t steps)
 {
 	uint64_t x = steps;
 
-	for (uint32_t i = 0; i < steps; i++) {
-		x = x * UINT64_C(6364136223846793005) + 1;
-		__asm__ volatile("" : "+r"(x));
-	}
+	for (uint32_t i = 0; i < steps; i++)
+		x = bench_step(x);
 }
 
 double

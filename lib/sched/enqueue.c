@@ -10,16 +10,6 @@
 #include "places.h"
 #include "plain.h"
 
-/* Not inline: who sends to itself, as workers do, would go out of its way. */
-__rte_noinline void
-publish_far(struct builtin_port *port, unsigned int shard, unsigned int level, struct ring *ring)
-{
-	const uint32_t nb = ring_unpublished(ring);
-
-	publish_ring(port, shard, level, ring);
-	ring_prefetch_room(ring, nb);
-}
-
 /* Into the ring to its shard, to be published. @return the shard */
 static inline unsigned int
 put(struct builtin_port *port, struct rte_event event)
@@ -455,13 +445,10 @@ enqueue_new(struct builtin_port *port, const struct rte_event *events)
 {
 	const uint8_t id = event_read_queue(events);
 	const struct queue_info *queue = &port->builtin->queues[id];
-	const struct ring *ring;
 
 	if (port->credits <= 0 || !is_plain(queue))
 		return enqueue_burst(port, events, 1);
-	ring = send_plain(port, queue, event_read_as(events, event_read_kind(events), id));
-	if (port->own == NULL)
-		ring_prefetch_room(ring, 1);
+	send_plain(port, queue, event_read_as(events, event_read_kind(events), id));
 	count(&port->nb_enqueued[id], 1);
 	port_set_credits(port, port->credits - 1);
 	count(&port->counts.nb_new, 1);

@@ -22,12 +22,11 @@ static inline void
 publish_ring(struct builtin_port *port, unsigned int shard, unsigned int level, struct ring *ring)
 {
 	shard_know(port->builtin, shard, ring, &port->known[level]);
-	ring_publish(ring);
+	if (&port->builtin->shards[shard] == port->own)
+		ring_publish(ring);
+	else
+		ring_publish_far(ring);
 }
-
-/* Likewise, to another core: enqueue.c. */
-void publish_far(
-	struct builtin_port *port, unsigned int shard, unsigned int level, struct ring *ring);
 
 /* What was published, of these priorities. */
 static inline void
@@ -49,12 +48,8 @@ publish_untold(struct builtin_port *port)
 		for (uint32_t levels = port->sent[shard] >> SENT_LEVELS; levels != 0;
 			levels &= levels - 1) {
 			const unsigned int level = (unsigned int)__builtin_ctz(levels);
-			struct ring *ring = port->rings[level][shard];
 
-			if (&port->builtin->shards[shard] == port->own)
-				publish_ring(port, shard, level, ring);
-			else
-				publish_far(port, shard, level, ring);
+			publish_ring(port, shard, level, port->rings[level][shard]);
 		}
 	}
 }
@@ -88,8 +83,8 @@ is_plain(const struct queue_info *queue)
 	return __atomic_load_n(&queue->is_plain, __ATOMIC_ACQUIRE);
 }
 
-/* As put(); it can be seen there. @return the ring */
-static __rte_always_inline const struct ring *
+/* As put(); it can be seen there. */
+static __rte_always_inline void
 send_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_event event)
 {
 	const struct builtin *builtin = port->builtin;
@@ -104,7 +99,6 @@ send_plain(struct builtin_port *port, const struct queue_info *queue, struct rte
 	ring_put(ring, event);
 	publish_ring(port, shard, level, ring);
 	tell(port, shard, 1u << queue->priority);
-	return ring;
 }
 
 /* Where a plain queue's events go, as send_plain() has it. */

@@ -27,7 +27,6 @@ struct ring {
 	uint32_t fill __attribute__((aligned(64))); /* the producer's own: written up to here */
 	uint32_t mask;
 	struct rte_event *slots;
-	uint32_t ahead; /* so much further on lines come to be written to */
 	uint32_t tail __attribute__((aligned(64))); /* by the producer: published up to here */
 	uint32_t head __attribute__((aligned(64))); /* by the consumer: taken up to here */
 	uint32_t seen; /* the consumer's own: the tail when it looked last */
@@ -36,20 +35,12 @@ struct ring {
 	const struct rte_event *consumer_slots;
 };
 
-/*
- * A line has time to come from another core, which takes some hundred cycles, until so many more have been put. Of a ring that is nearly full these are
- * what the consumer reads just then: less where there are few.
- */
-#define EVENTS_AHEAD 32
-#define AHEAD_PART   32 /* of the ring, at most */
-
 static inline void
 ring_init(struct ring *ring, struct rte_event *slots, uint32_t size)
 {
 	ring->fill = ring->tail = ring->head = ring->seen = 0;
 	ring->mask = ring->consumer_mask = size - 1;
 	ring->slots = slots;
-	ring->ahead = RTE_MIN(EVENTS_AHEAD, size / AHEAD_PART);
 	ring->consumer_slots = slots;
 }
 
@@ -67,30 +58,34 @@ ring_publish(struct ring *ring)
 	__atomic_store_n(&ring->tail, ring->fill, __ATOMIC_RELEASE);
 }
 
-/* By the producer: how many were put since. */
-static inline uint32_t
-ring_unpublished(const struct ring *ring)
-{
-	return ring->fill - ring->tail;
-}
+/*
+ * A line has time to come from another core, which takes some hundred cycles, until so many more have been put. Of a ring that is nearly full these are
+ * what the consumer reads just then: less where there are few.
+ */
+#define EVENTS_AHEAD 32
+#define AHEAD_PART   32 /* of the ring, at most */
 
 /*
- * By the producer, which will go on: as many slots as it has just published, further on, come to be written to. The consumer read them a round
- * ago, and stores are done one after the other: who waits for a line with one waits with all that follow. After they were published, which waits
- * for lines, too.
+ * By the producer, to another core, where it will go on: as many slots as it publishes, further on, come to be written to. The consumer read them a
+ * round ago, and stores are done one after the other: who waits for a line with one waits with all that follow. After they were published,
+ * which waits for lines, too. Not inline: who sends to itself, as workers do, would go out of its way.
  */
-static inline void
-ring_prefetch_room(const struct ring *ring, uint32_t nb)
+static __rte_noinline __rte_unused void
+ring_publish_far(struct ring *ring)
 {
+	const uint32_t nb = ring->fill - ring->tail;
+	const uint32_t from = ring->fill + RTE_MIN(EVENTS_AHEAD, (ring->mask + 1) / AHEAD_PART);
+
+	ring_publish(ring);
 	for (uint32_t i = 0; i < nb; i += EVENTS_PER_LINE)
-		__builtin_prefetch(&ring->slots[(ring->fill + ring->ahead + i) & ring->mask], 1);
+		__builtin_prefetch(&ring->slots[(from + i) & ring->mask], 1);
 }
 
 /* By the producer: all that was put. */
 static inline bool
 ring_is_published(const struct ring *ring)
 {
-	return ring_unpublished(ring) == 0;
+	return __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) == ring->fill;
 }
 
 /*

@@ -30,21 +30,6 @@ shard_wait(struct shard *shard)
 	} while (!shard_trylock(shard));
 }
 
-static inline void
-publish_burst(struct shard *shard, unsigned int to, unsigned int level)
-{
-	const struct ring *ring = shard->rings_out[level][to];
-	uint32_t nb;
-
-	if (to == shard->id) {
-		shard_publish(shard, to, level);
-		return;
-	}
-	nb = ring_unpublished(ring);
-	shard_publish(shard, to, level);
-	ring_prefetch_room(ring, nb);
-}
-
 static void
 publish_sent_by_levels(struct shard *shard, unsigned int to, uint32_t levels)
 {
@@ -52,7 +37,7 @@ publish_sent_by_levels(struct shard *shard, unsigned int to, uint32_t levels)
 		const unsigned int level = (unsigned int)__builtin_ctz(levels);
 
 		if (!ring_is_published(shard->rings_out[level][to]))
-			publish_burst(shard, to, level);
+			shard_publish(shard, to, level);
 	}
 }
 
@@ -66,7 +51,7 @@ publish_sent(struct shard *shard)
 		const unsigned int to = (unsigned int)__builtin_ctzll(shard->sent_to);
 
 		if (likely(levels == 1))
-			publish_burst(shard, to, 0);
+			shard_publish(shard, to, 0);
 		else
 			publish_sent_by_levels(shard, to, levels);
 		announce(shard->builtin, to, sent & UINT8_MAX);

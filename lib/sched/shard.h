@@ -196,9 +196,12 @@ shard_publish(struct shard *shard, unsigned int to, unsigned int level)
 	struct ring *ring = shard->rings_out[level][to];
 
 	shard_know(shard->builtin, to, ring, &shard->known[level]);
+	if (to != shard->id) {
+		ring_publish_far(ring);
+		return;
+	}
 	ring_publish(ring);
-	if (to == shard->id)
-		shard_found(shard, level, ring_look(ring));
+	shard_found(shard, level, ring_look(ring));
 }
 
 /* So many of these are not there any more. */
