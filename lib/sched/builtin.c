@@ -91,7 +91,6 @@ shard_fini(struct shard *shard)
 		free_memory(
 			shard->rings[0].slots, shard->nb_rings * slots * sizeof(struct rte_event));
 	free(shard->rings);
-	free(shard->returned.slots);
 	free_memory(shard->events, nb * sizeof(*shard->events));
 	free_memory(shard->next, nb * sizeof(*shard->next));
 	free_memory(shard->places, nb * sizeof(*shard->places));
@@ -124,10 +123,7 @@ shard_init(struct shard *shard)
 {
 	size_t nb = events_of(shard->builtin) + 1;
 
-	struct rte_event *returned = allocate(RETURNED_MAX * sizeof(*returned));
-
-	ring_init(&shard->returned, returned, RETURNED_MAX);
-	if (returned == NULL || rings_init(shard) < 0)
+	if (rings_init(shard) < 0)
 		return -ENOMEM;
 	shard->events = reserve_memory(shard->builtin, nb * sizeof(*shard->events));
 	shard->next = reserve_memory(shard->builtin, nb * sizeof(*shard->next));
@@ -369,7 +365,7 @@ reset_ports(struct builtin *builtin)
 		struct builtin_port *port = &builtin->ports[i];
 
 		port->own = config->producer ? NULL : &builtin->shards[shard];
-		port->own_id = shard;
+		port->own_id = config->producer ? NO_SHARD : (uint8_t)shard;
 		port->home = port->own;
 		port->home_bit = port->served = (uint64_t)1 << shard;
 		port->resting = port->rest_at = 0;

@@ -26,14 +26,14 @@
  * of that flow that the rings of ports hold there which may be senders: what the sender had sent before is there by then, and what it will send
  * comes later. How another port becomes the sender: owner.c.
  *
- * A flow that the port at home there gives back by a forward alone is not given back under the lock: it is written into another ring of the shard, and
- * who has the lock next takes it back, before anything else.
+ * A flow that the port at home there gives back by a forward alone is not given back under the lock: it is written into another ring of the shard
+ * (returned.h), and who has the lock next takes it back, before anything else.
  *
  * Locks never nest, but for those of a port that moves flows: move_flows.c.
  *
  *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists; places.c: order
- *      enqueue.c   with plain.h, foreign.c     short_way.c, dequeue.c, take.c, look.c: when to look where,
- *                                              higher.c, help.c, steal.c (other shards)
+ *      single.c, enqueue.c, with plain.h,      one_by_one.h, short_way.c, dequeue.c, take.c,
+ *                  foreign.c                   look.c: when to look where, higher.c, help.c, steal.c (other shards)
  *      owner.c     who serves which shard      held.h, give_up.h, ending.c: what ports hold
  *      move.c      flows that change shards,   balance.c         when one port has more to do than others
  *                  with move_flows.c,          gather.c          and when ports do not come
@@ -45,6 +45,7 @@
 
 #include "port_ending.h"
 #include "port_move.h"
+#include "returned.h"
 #include "ring.h"
 #include "sched_private.h"
 #include "weir_base_nodes.h"
@@ -100,6 +101,8 @@ struct ready {
 
 struct shard {
 	uint32_t lock __attribute__((aligned(64)));
+	/* Events of the ring whose turn it is that its owner can have one by one with nothing else asked (short_way.c): none once others had the lock. */
+	uint32_t at_once;
 
 	/* What others may know without the lock, and priorities that were sent since it was looked at, where there are several. */
 	uint32_t arrived __attribute__((aligned(64)));
@@ -115,7 +118,8 @@ struct shard {
 	uint32_t nb_noted;                              /* so often was it noted what that was, */
 	uint8_t lately[LATELY]; /* classes of some of the last ones of these */
 
-	struct ring returned; /* lanes that its home port gave back, for who has the lock next */
+	struct returned
+		returned; /* lanes that its home port gave back, for who has the lock next */
 
 	/* What changes seldom, if ever: who looks at the shard reads this line each time, and who serves it, too. */
 	uint64_t groups __attribute__((aligned(64))); /* of queues that have flows here */
@@ -170,6 +174,9 @@ struct shard {
 	uint64_t ready_groups[WEIR_SCHED_PRIORITIES] __attribute__((aligned(64)));
 	struct ready ready[WEIR_SCHED_PRIORITIES][WEIR_SCHED_GROUPS_MAX];
 };
+
+/* Instead of a shard's number. */
+#define NO_SHARD UINT8_MAX
 
 /* Instead of a port: what follows from a shard's atomic events goes to where it is for under the lock. */
 #define NO_SENDER UINT32_MAX
@@ -229,8 +236,8 @@ struct seen {
 struct builtin_port {
 	struct weir_sched_port base;
 	struct builtin *builtin;
-	struct shard *own; /* whose turn it is; NULL: a producer */
-	uint8_t own_id;
+	struct shard *own;   /* whose turn it is; NULL: a producer */
+	uint8_t own_id;      /* NO_SHARD: none */
 	uint32_t nb_of_turn; /* events, and some for each call */
 	struct shard *home;  /* its own while it comes, */
 	uint64_t home_bit;   /* as a bit */

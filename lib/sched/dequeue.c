@@ -7,6 +7,7 @@
 #include "give_up.h"
 #include "look.h"
 #include "move.h"
+#include "one_by_one.h"
 
 /* All that is held is given up. @return the shard that is locked, or NULL */
 static struct shard *
@@ -98,6 +99,8 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 	shard_taken(shard, got);
 	if (got > 0)
 		note_lately(shard, events);
+	if (got == 1 && has_short_ways(port->builtin))
+		shard_note_next(port, shard);
 	shard_unlock(shard);
 	return got;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a port of the builtin scheduler's thread enqueues. */
+/* What a port of the builtin scheduler's thread enqueues: bursts, and what is not as most single events are (single.c). */
 
 #include <rte_errno.h>
 
@@ -9,6 +9,7 @@
 #include "owner.h"
 #include "places.h"
 #include "plain.h"
+#include "single.h"
 
 /* Into the ring to its shard, to be published. @return the shard */
 static inline unsigned int
@@ -137,25 +138,6 @@ lock_for(struct builtin_port *port, struct call *call, struct held held)
 }
 
 /*
- * What an ordered event became: it is sent if its place is the first one of its flow, and waits there otherwise. Under the lock; @at_once: it can be
- * seen then.
- */
-static __rte_always_inline void
-complete(struct shard *shard, const struct held *held, const struct queue_info *queue,
-	struct rte_event event, bool at_once)
-{
-	const bool is_first = held->lane->first == held->place;
-
-	if (unlikely(!is_first))
-		event_write(&shard->places[held->place].event, event);
-	else if (at_once)
-		place_send_plain(shard, queue, event);
-	else
-		place_send(shard, queue, event);
-	place_complete(shard, held, !is_first);
-}
-
-/*
  * Events that go on, likewise, while they are held as the first one is. What they are held by is given back at once: their flow, or their
  * place there, to @locked; but not their numbers.
  *
@@ -189,7 +171,7 @@ forward_alike(struct builtin_port *port, struct shard *locked, const struct rte_
 		held->how = HELD_NOT;
 		numbers[i] = number;
 		if (held_kind == HELD_ORDERED) {
-			complete(locked, held, queue, event, false);
+			place_become(locked, held, queue, event, false);
 		} else {
 			const unsigned int shard = way_to(&way, event.event);
 
@@ -371,7 +353,7 @@ put_run(struct builtin_port *port, const struct rte_event *events, uint16_t nb, 
 	return taken;
 }
 
-static __rte_noinline uint16_t
+uint16_t
 enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
 	struct call call = {0};
@@ -401,99 +383,6 @@ enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 		shard_unlock(call.locked);
 	tell_published(port);
 	count_enqueued(port, &call);
-	return i;
-}
-
-/*
- * What became of it can be seen. To its home shard without the lock, where nobody sleeps or is in a hurry: who has that next takes the flow
- * back.
- */
-static inline void
-give_back(struct builtin_port *port, const struct held *held)
-{
-	struct shard *shard = &port->builtin->shards[held->shard];
-
-	if (likely(shard == port->home && has_short_ways(port->builtin))) {
-		ring_put(&shard->returned, (struct rte_event){.event_ptr = held->lane});
-		ring_publish(&shard->returned);
-		tell_waiting(port->builtin, held->shard);
-		return;
-	}
-	shard_lock(shard);
-	owner_release(port, shard, held);
-	shard_unlock(shard);
-}
-
-/* A single one's. */
-static __rte_noinline void
-complete_one(struct builtin_port *port, const struct held *held, const struct queue_info *queue,
-	struct rte_event event)
-{
-	struct shard *shard = &port->builtin->shards[held->shard];
-
-	shard_lock(shard);
-	complete(shard, held, queue, event, true);
-	shard_unlock(shard);
-}
-
-/*
- * What producers and workers do most: a single event that is new, or goes on, as put_new() and put_forwarded() have it, and needs none
- * of a burst's bookkeeping.
- */
-static __rte_noinline uint16_t
-enqueue_new(struct builtin_port *port, const struct rte_event *events)
-{
-	const uint8_t id = event_read_queue(events);
-	const struct queue_info *queue = &port->builtin->queues[id];
-
-	if (port->credits <= 0 || !is_plain(queue))
-		return enqueue_burst(port, events, 1);
-	send_plain(port, queue, event_read_as(events, event_read_kind(events), id));
-	count(&port->nb_enqueued[id], 1);
-	port_set_credits(port, port->credits - 1);
-	count(&port->counts.nb_new, 1);
-	return 1;
-}
-
-static __rte_noinline uint16_t
-enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
-{
-	const uint32_t kind = event_read_kind(events);
-	const uint8_t id = event_read_queue(events), number = event_read_opaque(events);
-	const struct rte_event event = event_read_as(events, kind, id);
-	const struct queue_info *queue = &port->builtin->queues[id];
-	struct held *held = &port->held[number];
-
-	if (!kind_is_forwarded(kind, port->claims) || !is_held_plainly(held->how) ||
-		!is_plain(queue))
-		return enqueue_burst(port, events, 1);
-	if (held->kind == HELD_ORDERED)
-		complete_one(port, held, queue, event);
-	else
-		send_plain(port, queue, event);
-	count(&port->nb_enqueued[id], 1);
-	if (held->kind == HELD_ATOMIC)
-		give_back(port, held);
-	port_forget(port, number);
-	count(&port->counts.nb_forwarded, 1);
-	return 1;
-}
-
-uint16_t
-builtin_enqueue(struct weir_sched_port *base, const struct rte_event *events, uint16_t nb)
-{
-	struct builtin_port *port = (struct builtin_port *)base;
-	uint16_t done;
-
-	move_enter(port);
-	if (unlikely(move_is_news(port)))
-		move_answer(port);
-	if (nb != 1 || unlikely(port->move.by_lock != 0))
-		done = enqueue_burst(port, events, nb);
-	else if (events->op == RTE_EVENT_OP_NEW)
-		done = enqueue_new(port, events);
-	else
-		done = enqueue_forwarded(port, events);
 	move_leave(port);
-	return done;
+	return i;
 }

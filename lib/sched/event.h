@@ -200,13 +200,25 @@ event_write(struct rte_event *to, struct rte_event event)
 	((volatile uint64_t *)to)[1] = event.u64;
 }
 
+static inline uint64_t
+event_word(const struct rte_event *event)
+{
+	return ((const volatile uint64_t *)event)[0];
+}
+
+static inline uint64_t
+event_value(const struct rte_event *event)
+{
+	return ((const volatile uint64_t *)event)[1];
+}
+
 static inline struct rte_event
 event_load(const struct rte_event *from)
 {
 	struct rte_event event;
 
-	event.event = ((const volatile uint64_t *)from)[0];
-	event.u64 = ((const volatile uint64_t *)from)[1];
+	event.event = event_word(from);
+	event.u64 = event_value(from);
 	return event;
 }
 

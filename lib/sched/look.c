@@ -106,7 +106,7 @@ look_is_vain(struct builtin_port *port)
 		__atomic_load_n(&port->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 	uint32_t nb = __atomic_load_n(&shard->nb_hint, __ATOMIC_RELAXED);
 
-	if (!ring_seems_empty(&shard->returned) ||
+	if (!returned_seems_empty(&shard->returned) ||
 		__atomic_load_n(&shard->arrived, __ATOMIC_RELAXED) != 0 ||
 		__atomic_load_n(&shard->being_taken, __ATOMIC_RELAXED) != 0 ||
 		__atomic_load_n(&shard->next_hint, __ATOMIC_RELAXED) != 0 ||

@@ -24,7 +24,7 @@ uint16_t steal(struct builtin_port *port, struct shard *shard, struct rte_event 
 static inline bool
 rings_seem_empty(const struct shard *shard)
 {
-	if (!ring_seems_empty(&shard->returned))
+	if (!returned_seems_empty(&shard->returned))
 		return false;
 	for (unsigned int i = shard_ring_from(shard, 0); i < shard->nb_rings;
 		i = shard_ring_from(shard, i + 1))

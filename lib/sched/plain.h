@@ -83,25 +83,7 @@ is_plain(const struct queue_info *queue)
 	return __atomic_load_n(&queue->is_plain, __ATOMIC_ACQUIRE);
 }
 
-/* As put(); it can be seen there. */
-static __rte_always_inline void
-send_plain(struct builtin_port *port, const struct queue_info *queue, struct rte_event event)
-{
-	const struct builtin *builtin = port->builtin;
-	const unsigned int level = queue_level(queue);
-	unsigned int shard = port->own_id;
-	struct ring *ring;
-
-	if (port->own == NULL || queue->type != RTE_SCHED_TYPE_PARALLEL)
-		shard = queue->shard_of[flow_class(
-			builtin, word_flow(event.event) & builtin->flow_mask)];
-	ring = port->rings[level][shard];
-	ring_put(ring, event);
-	publish_ring(port, shard, level, ring);
-	tell(port, shard, 1u << queue->priority);
-}
-
-/* Where a plain queue's events go, as send_plain() has it. */
+/* Where a plain queue's events go, as destination() has it. */
 struct way {
 	const uint8_t *shard_of; /* by class */
 	struct ring **rings;     /* by shard */

@@ -104,13 +104,6 @@ ring_look(struct ring *ring)
 	return more;
 }
 
-/* By the consumer, where it takes all at once and notes nothing: how many can be taken. */
-static inline uint32_t
-ring_published(const struct ring *ring)
-{
-	return __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) - ring->head;
-}
-
 /* By who will look, and may not be the consumer yet: the tail and the first event that it may tell of, at the same time. */
 static inline void
 ring_prefetch(const struct ring *ring)

@@ -332,8 +332,8 @@ shard_lane_goes_on(struct shard *shard, struct lane *lane, bool by_owner)
 void
 shard_take_back_some(struct shard *shard, bool by_owner)
 {
-	struct ring *returned = &shard->returned;
-	const uint32_t until = returned->head + ring_published(returned);
+	struct returned *returned = &shard->returned;
+	const uint32_t until = returned->head + returned_count(returned);
 	int32_t nb;
 
 	if (unlikely(shard->sender != shard->home)) {
@@ -343,9 +343,9 @@ shard_take_back_some(struct shard *shard, bool by_owner)
 	}
 	nb = (int32_t)(until - returned->head);
 	for (int32_t i = 0; i < nb; i++)
-		shard_release(shard, ring_peek(returned, (uint32_t)i)->event_ptr, by_owner);
+		shard_release(shard, returned_peek(returned, (uint32_t)i), by_owner);
 	if (nb > 0)
-		ring_take(returned, (uint32_t)nb);
+		returned_take(returned, (uint32_t)nb);
 }
 
 void
@@ -399,7 +399,7 @@ shard_reset(struct shard *shard)
 	shard->nb_hint = shard->next_hint = shard->priorities_hint = shard->arrived = 0;
 	shard->being_taken = 0;
 	shard->next_of_owner = NONE;
-	ring_init(&shard->returned, shard->returned.slots, RETURNED_MAX);
+	shard->returned.head = shard->returned.tail = 0;
 	memset(shard->known, 0, sizeof(shard->known));
 	memset(shard->used, 0, sizeof(shard->used));
 	shard->groups = 0;

@@ -7,11 +7,21 @@
 #include "level.h"
 #include "tell.h"
 
+/* By its owner: what it knew when it left the lock still holds, if nobody else had it since (shard::at_once). */
 static inline bool
-shard_trylock(struct shard *shard)
+shard_trylock_again(struct shard *shard)
 {
 	return __atomic_load_n(&shard->lock, __ATOMIC_RELAXED) == 0 &&
 	       __atomic_exchange_n(&shard->lock, 1, __ATOMIC_ACQUIRE) == 0;
+}
+
+static inline bool
+shard_trylock(struct shard *shard)
+{
+	if (!shard_trylock_again(shard))
+		return false;
+	__atomic_store_n(&shard->at_once, 0, __ATOMIC_RELAXED);
+	return true;
 }
 
 /* shard.c, all but the first one under the lock */
@@ -40,6 +50,14 @@ void shard_empty_ready(
 void shard_empty_lane(struct shard *shard, struct lane *lane,
 	void (*drain)(void *arg, const struct rte_event *event), void *arg);
 void shard_reset(struct shard *shard);
+
+/* By its owner, who does nothing that changes what it can have next. */
+static inline void
+shard_lock_again(struct shard *shard)
+{
+	if (unlikely(!shard_trylock_again(shard)))
+		shard_wait(shard);
+}
 
 static inline void
 shard_lock(struct shard *shard)
@@ -146,12 +164,12 @@ shard_release(struct shard *shard, struct lane *lane, bool by_owner)
 static inline void
 shard_take_back(struct shard *shard, bool by_owner)
 {
-	struct ring *returned = &shard->returned;
-	const uint32_t nb = ring_published(returned);
+	struct returned *returned = &shard->returned;
+	const uint32_t nb = returned_count(returned);
 
 	if (nb == 1 && likely(shard->sender == shard->home)) {
-		shard_release(shard, ring_peek(returned, 0)->event_ptr, by_owner);
-		ring_take(returned, 1);
+		shard_release(shard, returned_peek(returned, 0), by_owner);
+		returned_take(returned, 1);
 	} else if (nb > 0) {
 		shard_take_back_some(shard, by_owner);
 	}
@@ -268,9 +286,6 @@ shard_turn(const struct shard *shard)
 
 /* Rings are looked at after so many events at the latest. */
 #define EVENTS_PER_LOOK 16
-
-/* More than a port can hold: what it returns always has room. */
-#define RETURNED_MAX 256
 
 /* Of rings that nobody ever used there is nothing to look at. The first one from @from on that was; nb_rings: none. */
 static inline unsigned int

@@ -7,6 +7,7 @@
 #include "give_up.h"
 #include "hand_out.h"
 #include "look.h"
+#include "one_by_one.h"
 
 /* Who wants so many at most does without a look at the rings, as long as none is due; of more, that is a small part. */
 #define LITTLE 4
@@ -24,13 +25,6 @@ ring_of_turn_is_enough(struct shard *shard, uint16_t wanted)
 	if (shard->turn_is_own && ring_count(shard->turn) == 0)
 		shard_took(shard, 0);
 	return shard->turn_is_own || ring_count(shard->turn) >= wanted;
-}
-
-/* The number of the event that it was handed last. */
-static inline uint8_t
-handed_last(const struct builtin_port *port)
-{
-	return port->handed_out[(uint8_t)(port->next_free - 1)];
 }
 
 /* It gives up all that it holds with this dequeue, which is one event, and of its own shard. */
@@ -81,10 +75,23 @@ take_first_of_ring(
 }
 
 /*
- * It gives up what it holds. @locked: its shard, if that was locked for it.
+ * Under the lock: it gives up what it holds.
  *
- * @return that is so, and nothing is in the lists, which would come first
+ * @return nothing is in the lists, which would come first
  */
+static __rte_always_inline bool
+short_give_up(struct builtin_port *port, struct shard *shard)
+{
+	if (port->nb_held > 0) {
+		count(&port->counts.nb_released, 1);
+		give_up(port, handed_last(port), shard);
+	}
+	port->first_handed_out = port->next_free;
+	shard_take_back(shard, true);
+	return (shard->nb_ready | shard->next_of_owner) == 0;
+}
+
+/* As short_give_up(). @locked: its shard, if that was locked for it */
 static __rte_always_inline bool
 short_begin(struct builtin_port *port, struct shard **locked, bool burst)
 {
@@ -93,13 +100,7 @@ short_begin(struct builtin_port *port, struct shard **locked, bool burst)
 	if (!may_have_next(port, shard, burst) || !shard_trylock(shard))
 		return false;
 	*locked = shard;
-	if (port->nb_held > 0) {
-		count(&port->counts.nb_released, 1);
-		give_up(port, handed_last(port), shard);
-	}
-	port->first_handed_out = port->next_free;
-	shard_take_back(shard, true);
-	return (shard->nb_ready | shard->next_of_owner) == 0;
+	return short_give_up(port, shard);
 }
 
 /* It got so many. */
@@ -110,6 +111,8 @@ short_end(struct builtin_port *port, struct shard *shard, uint16_t got)
 	port->nb_calls++;
 	shard_polled(shard);
 	shard_taken(shard, got);
+	if (got == 1)
+		shard_note_next(port, shard);
 	shard_unlock_rings(shard);
 	return got;
 }
@@ -194,10 +197,9 @@ is_for_long_way(const struct builtin_port *port)
  *
  * got is 0: it has to go the long way; locked is its shard, if that had to be locked to see this.
  */
-static uint16_t
-builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t nb)
+static __rte_noinline uint16_t
+dequeue_some(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
-	struct builtin_port *port = (struct builtin_port *)base;
 	struct shard *locked = NULL;
 	uint16_t got = 0;
 
@@ -211,6 +213,53 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 	port->nb_idle = 0;
 	count(&port->counts.nb_dequeued, got);
 	return got;
+}
+
+/* Something else than what is mostly is to be done first. */
+static __rte_noinline uint16_t
+dequeue_otherwise(struct builtin_port *port, struct shard *locked, struct rte_event *event)
+{
+	__atomic_store_n(&locked->at_once, 0, __ATOMIC_RELAXED);
+	shard_unlock(locked);
+	return dequeue_some(port, event, 1);
+}
+
+/* The lock is held: of its own shard. */
+static __rte_always_inline uint16_t
+dequeue_at_once(struct builtin_port *port, struct shard *shard, struct rte_event *event)
+{
+	if (unlikely(shard->at_once == 0))
+		return dequeue_otherwise(port, shard, event);
+	if (port->nb_held > 0) {
+		if (!give_up_at_once(port, shard))
+			return dequeue_otherwise(port, shard, event);
+		port_set_held(port, 0);
+	}
+	port->first_handed_out = port->next_free;
+	if (!take_back_at_once(shard) || !hand_out_at_once(port, shard, event))
+		return dequeue_otherwise(port, shard, event);
+	port_set_held(port, 1);
+	shard->at_once--;
+	shard->turn_left--;
+	ring_take(shard->turn, 1);
+	shard->in_rings[0]--;
+	shard->nb_since_look++;
+	shard_polled(shard);
+	shard_taken(shard, 1);
+	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
+	port->nb_calls++;
+	count(&port->counts.nb_dequeued, 1);
+	return 1;
+}
+
+static uint16_t
+builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t nb)
+{
+	struct builtin_port *port = (struct builtin_port *)base;
+
+	if (nb == 1 && has_at_once(port) && shard_trylock_again(port->own))
+		return dequeue_at_once(port, port->own, events);
+	return dequeue_some(port, events, nb);
 }
 
 const struct weir_sched_port_ops builtin_ops = {

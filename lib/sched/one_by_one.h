@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SCHED_ONE_BY_ONE_H
+#define SCHED_ONE_BY_ONE_H
+
+/*
+ * Dequeue, as it is most often where events are taken one by one: the event before is given up, the next one is that of the ring whose turn it is.
+ * What the call before has seen to (short_way.c) is not asked again, as long as nobody else had the lock: shard::at_once. What is not as it is mostly
+ * is left to the other ways; each step is complete in itself.
+ */
+
+#include "hand_out.h"
+#include "owner.h"
+
+/* The number of the event that it was handed last. */
+static inline uint8_t
+handed_last(const struct builtin_port *port)
+{
+	return port->handed_out[(uint8_t)(port->next_free - 1)];
+}
+
+/* So many events of the ring whose turn it is come next, whatever else comes: until the rings are to be looked at, or other shards. */
+static inline uint32_t
+come_next(const struct builtin_port *port, const struct shard *shard)
+{
+	const uint64_t groups =
+		__atomic_load_n(&shard->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	uint32_t nb = shard_turn(shard), left = nb;
+
+	/* What is left of others' goes to the lists at once. */
+	if (!shard->turn_is_own)
+		left = shard_nb_of_others(shard);
+	nb = RTE_MIN(nb, left - RTE_MIN(left, shard->turn_is_own ? 1 : FEW));
+	nb = RTE_MIN(nb, EVENTS_PER_LOOK - RTE_MIN(shard->nb_since_look, EVENTS_PER_LOOK));
+	nb = RTE_MIN(nb, port->nb_calls_max - RTE_MIN(port->nb_calls + 1, port->nb_calls_max));
+	return (shard->nb_ready | shard->next_of_owner | shard->turn->level) == 0 &&
+			       port->served == port->home_bit && shard->sender == port->base.id &&
+			       (shard->all_groups & ~groups) == 0
+		       ? nb
+		       : 0;
+}
+
+/* By the owner, under the lock, which it is about to leave. */
+static inline void
+shard_note_next(const struct builtin_port *port, struct shard *shard)
+{
+	__atomic_store_n(&shard->at_once, come_next(port, shard), __ATOMIC_RELAXED);
+}
+
+/* A flow's context goes back, of which nothing waits. */
+static inline bool
+release_at_once(struct lane *lane)
+{
+	if (unlikely(lane->first != NONE))
+		return false;
+	if (--lane->nb_held == 0)
+		lane->state = LANE_IDLE;
+	return true;
+}
+
+/* An ordered event gives its place up, which is the only one of its flow. */
+static inline bool
+complete_at_once(struct shard *shard, const struct held *held)
+{
+	struct place *place = &shard->places[held->place];
+
+	if (unlikely(held->lane->first != held->place || place->next != NONE))
+		return false;
+	held->lane->first = NONE;
+	place_put(shard, place, held->place);
+	return true;
+}
+
+/* It holds one event, which it gives up with this dequeue, or none. Without the lock: it may be that at_once changes. */
+static inline bool
+has_at_once(const struct builtin_port *port)
+{
+	return port->own != NULL && __atomic_load_n(&port->own->at_once, __ATOMIC_RELAXED) != 0 &&
+	       has_short_ways(port->builtin) &&
+	       (port->nb_held == 0 || (port->nb_held == 1 && port->implicit));
+}
+
+/* What is held by now was handed out since at_once was noted, or with the call that did: nobody else has become the shard's sender since. */
+static __rte_always_inline bool
+give_up_at_once(struct builtin_port *port, struct shard *shard)
+{
+	const uint8_t number = handed_last(port);
+	struct held *held = &port->held[number];
+
+	if (unlikely(port->credits + 1 >= port->most_credits))
+		return false;
+	if (held->how == held_how(HELD_ATOMIC, port->own_id, 0)) {
+		if (!release_at_once(held->lane))
+			return false;
+	} else if (held->how == held_how(HELD_ORDERED, port->own_id, 0)) {
+		if (!complete_at_once(shard, held))
+			return false;
+	} else if (held->how != held_how(HELD_PARALLEL, port->own_id, 0)) {
+		return false;
+	}
+	held->how = HELD_NOT;
+	port->free[(uint8_t)(port->next_free - 1)] = number;
+	port_set_credits(port, port->credits + 1);
+	count(&port->counts.nb_released, 1);
+	return true;
+}
+
+/* What its port has returned of its own accord: one flow at most, as it held no more. */
+static __rte_always_inline bool
+take_back_at_once(struct shard *shard)
+{
+	struct returned *returned = &shard->returned;
+
+	if (returned_count(returned) > 0) {
+		if (!release_at_once(returned_peek(returned, 0)))
+			return false;
+		returned_take(returned, 1);
+	}
+	return true;
+}
+
+static __rte_always_inline bool
+hand_out_at_once(struct builtin_port *port, struct shard *shard, struct rte_event *to)
+{
+	const struct builtin *builtin = port->builtin;
+	const struct rte_event *slot = ring_peek(shard->turn, 0);
+	const uint64_t word = event_word(slot);
+	const uint8_t id = word_queue(word), i = port->next_free, number = port->free[i];
+	const struct queue_info *queue = &builtin->queues[id];
+	struct held *held = &port->held[number];
+	const uint8_t type = queue->type;
+
+	if (word_is_reserved(word))
+		return false;
+	if (type == RTE_SCHED_TYPE_ATOMIC) {
+		struct lane *lane = event_lane(builtin, word, RTE_SCHED_TYPE_ATOMIC);
+
+		if (!can_have_flow(lane, lane_held_by(port->base.id)))
+			return false;
+		hold_lane(lane, lane_held_by(port->base.id));
+		held->lane = lane;
+		held->how = held_how(HELD_ATOMIC, port->own_id, 0);
+	} else if (type == RTE_SCHED_TYPE_PARALLEL) {
+		held->lane = queue->lanes; /* tells its queue: switch.c */
+		held->how = held_how(HELD_PARALLEL, port->own_id, 0);
+	} else if (type == RTE_SCHED_TYPE_ORDERED) {
+		held->lane = event_lane(builtin, word, RTE_SCHED_TYPE_ORDERED);
+		held->place = place_get(shard, held->lane);
+		held->how = held_how(HELD_ORDERED, port->own_id, 0);
+	} else {
+		return false;
+	}
+	port->handed_out[i] = number;
+	port->next_free = (uint8_t)(i + 1);
+	event_write(to, (struct rte_event){
+				.event = word_stamped(word, word_stamp(type, port->holder), number),
+				.u64 = event_value(slot)});
+	count(&port->nb_dequeued[id], 1);
+	return true;
+}
+
+#endif

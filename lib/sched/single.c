@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What producers and workers enqueue most: a single event that is new, or goes on, as put_new() and put_forwarded() have it (enqueue.c), and needs none
+ * of a burst's bookkeeping. What is more seldom is left to functions that each way ends with: so the others need no room on the stack.
+ */
+
+#include "move.h"
+#include "owner.h"
+#include "places.h"
+#include "plain.h"
+#include "single.h"
+
+/* Where a plain queue's event goes, as destination() has it. */
+static __rte_always_inline unsigned int
+shard_for(const struct builtin_port *port, const struct queue_info *queue, uint64_t word)
+{
+	if (queue->type == RTE_SCHED_TYPE_PARALLEL && port->own != NULL)
+		return port->own_id;
+	return queue
+		->shard_of[flow_class(port->builtin, (uint32_t)word & port->builtin->flow_mask)];
+}
+
+static inline struct ring *
+ring_to(const struct builtin_port *port, const struct queue_info *queue, unsigned int shard)
+{
+	return port->rings[queue_level(queue)][shard];
+}
+
+/* Does a worker send to itself, by a ring that is known there? */
+static __rte_always_inline bool
+is_own(const struct builtin_port *port, const struct queue_info *queue, unsigned int shard)
+{
+	return shard == port->own_id && (port->known[queue_level(queue)] >> shard & 1) != 0;
+}
+
+/* What was published: others know that there is something, and need not know more. */
+static __rte_always_inline bool
+is_told_of(const struct builtin *builtin, unsigned int shard)
+{
+	return has_short_ways(builtin) &&
+	       (__atomic_load_n(&builtin->waiting, __ATOMIC_RELAXED) >> shard & 1) != 0;
+}
+
+/* It may be that it is published already. */
+static inline void
+publish_single(struct builtin_port *port, const struct queue_info *queue, unsigned int shard)
+{
+	publish_ring(port, shard, queue_level(queue), ring_to(port, queue, shard));
+	tell(port, shard, 1u << queue->priority);
+}
+
+static __rte_noinline uint16_t
+new_elsewhere(struct builtin_port *port, const struct queue_info *queue, unsigned int shard)
+{
+	publish_single(port, queue, shard);
+	move_leave(port);
+	return 1;
+}
+
+static __rte_noinline uint16_t
+enqueue_new(struct builtin_port *port, const struct rte_event *events)
+{
+	const uint8_t id = event_read_queue(events);
+	const struct queue_info *queue = &port->builtin->queues[id];
+	struct rte_event event;
+	struct ring *ring;
+	unsigned int shard;
+
+	if (unlikely(port->credits <= 0 || !is_plain(queue)))
+		return enqueue_burst(port, events, 1);
+	count(&port->nb_enqueued[id], 1);
+	port_set_credits(port, port->credits - 1);
+	count(&port->counts.nb_new, 1);
+	event = event_read_as(events, event_read_kind(events), id);
+	shard = shard_for(port, queue, event.event);
+	ring = ring_to(port, queue, shard);
+	ring_put(ring, event);
+	if (!is_own(port, queue, shard))
+		return new_elsewhere(port, queue, shard);
+	ring_publish(ring);
+	if (unlikely(!is_told_of(port->builtin, shard)))
+		return new_elsewhere(port, queue, shard);
+	move_leave(port);
+	return 1;
+}
+
+/* To its home shard without the lock, where nobody sleeps or is in a hurry: who has that next takes the flow back. */
+static inline void
+give_back(struct builtin_port *port, const struct held *held)
+{
+	struct shard *shard = &port->builtin->shards[held->shard];
+
+	if (likely(shard == port->home && has_short_ways(port->builtin))) {
+		returned_put(&shard->returned, held->lane);
+		tell_waiting(port->builtin, held->shard);
+		return;
+	}
+	shard_lock(shard);
+	owner_release(port, shard, held);
+	shard_unlock(shard);
+}
+
+static __rte_noinline uint16_t
+forwarded_elsewhere(struct builtin_port *port, const struct held *held,
+	const struct queue_info *queue, unsigned int shard)
+{
+	const struct held was = *held;
+
+	publish_single(port, queue, shard);
+	if (was.kind == HELD_ATOMIC)
+		give_back(port, &was);
+	port_forget(port, (uint8_t)(held - port->held));
+	move_leave(port);
+	return 1;
+}
+
+static __rte_noinline uint16_t
+forwarded_ordered(struct builtin_port *port, struct held *held, const struct queue_info *queue,
+	struct rte_event event)
+{
+	struct shard *shard = &port->builtin->shards[held->shard];
+
+	if (shard == port->own)
+		shard_lock_again(shard);
+	else
+		shard_lock(shard);
+	place_become(shard, held, queue, event, true);
+	shard_unlock(shard);
+	port_forget(port, (uint8_t)(held - port->held));
+	move_leave(port);
+	return 1;
+}
+
+static __rte_noinline uint16_t
+enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
+{
+	const uint32_t kind = event_read_kind(events);
+	const uint8_t id = event_read_queue(events), number = event_read_opaque(events);
+	const struct rte_event event = event_read_as(events, kind, id);
+	const struct queue_info *queue = &port->builtin->queues[id];
+	struct held *held = &port->held[number];
+	struct ring *ring;
+	unsigned int shard;
+
+	if (unlikely(!kind_is_forwarded(kind, port->claims) || !is_held_plainly(held->how) ||
+		     !is_plain(queue)))
+		return enqueue_burst(port, events, 1);
+	count(&port->nb_enqueued[id], 1);
+	count(&port->counts.nb_forwarded, 1);
+	if (held->kind == HELD_ORDERED)
+		return forwarded_ordered(port, held, queue, event);
+	shard = shard_for(port, queue, event.event);
+	ring = ring_to(port, queue, shard);
+	ring_put(ring, event);
+	if (!is_own(port, queue, shard))
+		return forwarded_elsewhere(port, held, queue, shard);
+	ring_publish(ring);
+	if (unlikely(!is_told_of(port->builtin, shard)))
+		return forwarded_elsewhere(port, held, queue, shard);
+	if (held->kind == HELD_ATOMIC) {
+		if (unlikely(held->shard != shard || port->own != port->home))
+			return forwarded_elsewhere(port, held, queue, shard);
+		returned_put(&port->home->returned, held->lane);
+	}
+	port_forget(port, number);
+	move_leave(port);
+	return 1;
+}
+
+static __rte_always_inline uint16_t
+enqueue_as_it_is(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
+{
+	if (nb != 1 || unlikely(port->move.by_lock != 0))
+		return enqueue_burst(port, events, nb);
+	return events->op == RTE_EVENT_OP_NEW ? enqueue_new(port, events)
+					      : enqueue_forwarded(port, events);
+}
+
+static __rte_noinline uint16_t
+enqueue_after_answer(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
+{
+	move_answer(port);
+	return enqueue_as_it_is(port, events, nb);
+}
+
+uint16_t
+builtin_enqueue(struct weir_sched_port *base, const struct rte_event *events, uint16_t nb)
+{
+	struct builtin_port *port = (struct builtin_port *)base;
+
+	move_enter(port);
+	if (unlikely(move_is_news(port)))
+		return enqueue_after_answer(port, events, nb);
+	return enqueue_as_it_is(port, events, nb);
+}

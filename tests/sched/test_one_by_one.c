@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What comes next of what a worker sent to itself is had one by one with little asked, until something else is to be looked at. One thread. */
+
+#include "sched_test.h"
+
+#include "../../lib/sched/short_way.c"
+
+#define WORKER      0
+#define OTHER       1
+#define NB_EVENTS   8
+#define OF_ALL      0 /* atomic */
+#define OF_PARALLEL 1
+#define OF_ORDERED  2
+#define OF_GROUP    3 /* atomic */
+
+static struct builtin_port *port;
+static struct shard *shard; /* its own */
+
+static int
+setup(void **state)
+{
+	struct weir_sched_config config = st_config(2, 4);
+
+	config.nb_reserved = 1;
+	st_make(config);
+	st_queue(OF_ALL, ATOMIC, 0, 0);
+	st_queue(OF_PARALLEL, PARALLEL, 0, 0);
+	st_queue(OF_ORDERED, ORDERED, 0, 0);
+	st_queue(OF_GROUP, ATOMIC, 0, 1);
+	st_group(1, 1 << WORKER | 1 << OTHER);
+	st_start();
+	port = &((struct builtin *)st_sched->own)->ports[WORKER];
+	shard = port->home;
+	return 0;
+}
+
+/* The nth one of its flows. */
+static uint32_t
+own_flow(unsigned int nth)
+{
+	uint32_t flow = 0;
+
+	for (;; flow++)
+		if (event_shard(port->builtin, flow) == shard->id && nth-- == 0)
+			return flow;
+}
+
+/* To itself, of flow after flow, numbered. */
+static void
+send(uint8_t queue)
+{
+	for (unsigned int i = 0; i < NB_EVENTS; i++)
+		st_new(WORKER, queue, own_flow(i), i);
+}
+
+static struct rte_event
+take(uint64_t number)
+{
+	struct rte_event event;
+
+	assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
+	assert_int_equal(event.u64, number);
+	return event;
+}
+
+/* All of those that were sent; of all but the first and the last one, which see to it, it is known that they are next. */
+static void
+take_all(void)
+{
+	for (unsigned int i = 0; i < NB_EVENTS; i++) {
+		take(i);
+		assert_int_equal(shard->at_once, i < NB_EVENTS - 2 ? NB_EVENTS - 2 - i : 0);
+	}
+	st_idle(WORKER);
+	assert_int_equal(port->nb_held, 0);
+	assert_int_equal(st_stats().nb_released, st_stats().nb_dequeued);
+	assert_int_equal(port->credits, port->builtin->inside);
+}
+
+static void
+of_each_type(void **state)
+{
+	const uint8_t queues[] = {OF_ALL, OF_PARALLEL, OF_ORDERED, OF_GROUP};
+
+	for (unsigned int i = 0; i < RTE_DIM(queues); i++) {
+		send(queues[i]);
+		take_all();
+	}
+}
+
+/* The last one of these looks at the rings. */
+static void
+until_look(void **state)
+{
+	for (unsigned int i = 0; i < 3 * EVENTS_PER_LOOK; i++)
+		st_new(WORKER, OF_ALL, own_flow(i % 4), i);
+	for (unsigned int i = 0; i < 3 * EVENTS_PER_LOOK; i++) {
+		take(i);
+		assert_int_equal(shard->nb_since_look, i % EVENTS_PER_LOOK + 1);
+		assert_true(shard->at_once <= EVENTS_PER_LOOK - shard->nb_since_look);
+		if (i + 1 < 3 * EVENTS_PER_LOOK)
+			assert_int_equal(shard->turn_left, EVENTS_PER_OWN_TURN - 1 - i);
+	}
+}
+
+/* Others look there now and then, in spite of work at hand. */
+static void
+until_others_are_looked_at(void **state)
+{
+	port->nb_calls = CALLS_PER_LOOK - 4;
+	send(OF_ALL);
+	take(0);
+	assert_int_equal(shard->at_once, 2);
+	take(1);
+	take(2);
+	assert_int_equal(port->nb_calls, CALLS_PER_LOOK - 1);
+	take(3);
+	assert_int_equal(port->nb_calls, 0);
+}
+
+/* Others' are taken to the end a burst at a time: what is left goes to the lists. */
+static void
+what_others_sent(void **state)
+{
+	for (unsigned int i = 0; i < NB_EVENTS + 3; i++)
+		st_new(OTHER, OF_ALL, own_flow(i), i);
+	take(0);
+	for (unsigned int i = 1; i < NB_EVENTS + 3; i++) {
+		const uint32_t before = shard->nb_ready + shard->in_rings[0];
+
+		take(i);
+		assert_int_equal(shard->nb_ready + shard->in_rings[0], before - 1);
+		assert_true(shard->nb_ready == 0 || shard->at_once == 0);
+		assert_true(shard->in_rings[0] == 0 || shard->in_rings[0] >= FEW);
+	}
+}
+
+/* Also who holds nothing when it asks. */
+static void
+what_others_sent_to_who_holds_nothing(void **state)
+{
+	send(OF_PARALLEL); /* by now that queue is in use */
+	take_all();
+	for (unsigned int i = 0; i < FEW + 3; i++)
+		st_new(OTHER, OF_ALL, own_flow(i), i);
+	for (unsigned int i = 0; i < 3; i++) {
+		st_forward(WORKER, take(i), OF_PARALLEL);
+		assert_int_equal(port->nb_held, 0);
+		assert_int_equal(shard->at_once, 2 - i);
+	}
+}
+
+/* Who has had the lock may have changed all that was seen. */
+static void
+others_had_lock(void **state)
+{
+	send(OF_ALL);
+	take(0);
+	assert_true(shard->at_once > 0);
+	shard_lock(shard);
+	shard_drain(shard, 1);
+	shard_unlock(shard);
+	assert_int_equal(shard->at_once, 0);
+	for (unsigned int i = 1; i < NB_EVENTS; i++)
+		take(i);
+}
+
+/* Another port has the flow of the third one. */
+static void
+flow_of_another_one(void **state)
+{
+	struct lane *lane = event_lane(port->builtin, own_flow(2), ATOMIC);
+
+	hold_lane(lane, lane_held_by(OTHER));
+	send(OF_ALL);
+	take(0);
+	take(1);
+	take(3);
+	shard_lock(shard);
+	shard_release(shard, lane, false);
+	shard_unlock(shard);
+	take(2);
+	take(4);
+}
+
+/* Something waits in the flow that it gives up: that is next, whatever was known. */
+static void
+what_waits_in_flow(void **state)
+{
+	const struct rte_event waits = st_event(RTE_EVENT_OP_NEW, OF_ALL, own_flow(1), 1000);
+
+	send(OF_ALL);
+	take(0);
+	take(1);
+	shard_lock_again(shard);
+	shard_arrive(shard, &waits);
+	shard_unlock(shard);
+	assert_true(shard->at_once > 0);
+	take(1000);
+	take(2);
+}
+
+/* What follows from its atomic events is not its own to send: it has to be told apart. */
+static void
+another_sender(void **state)
+{
+	shard_lock(shard);
+	shard->sender = OTHER;
+	shard_unlock(shard);
+	send(OF_ALL);
+	for (unsigned int i = 0; i < NB_EVENTS; i++) {
+		take(i);
+		assert_int_equal(shard->at_once, 0);
+		assert_int_equal(port->held[handed_last(port)].flags, HELD_FOREIGN);
+	}
+}
+
+/* One that it may not have is somewhere. */
+static void
+not_of_group(void **state)
+{
+	st_group(1, 1 << OTHER);
+	send(OF_ALL);
+	for (unsigned int i = 0; i < NB_EVENTS; i++) {
+		take(i);
+		assert_int_equal(shard->at_once, 0);
+	}
+}
+
+/* Also of a parallel event it is known which queue it came from. */
+static void
+switched(void **state)
+{
+	struct rte_event event;
+
+	send(OF_PARALLEL);
+	take(0);
+	assert_true(shard->at_once > 0);
+	event = take(1);
+	event.queue_id = OF_ALL;
+	assert_int_equal(weir_sched_switch(st_port(WORKER), &event, own_flow(5), PARALLEL), 0);
+	assert_int_equal(event.queue_id, OF_PARALLEL);
+	assert_int_equal(event.flow_id, own_flow(5));
+}
+
+/* What goes on leaves nothing to be given up: its flow is back when the next one comes. */
+static void
+sent_on(void **state)
+{
+	const uint8_t queues[] = {OF_ALL, OF_ORDERED};
+
+	send(OF_PARALLEL); /* by now that queue is in use */
+	take_all();
+	for (unsigned int i = 0; i < RTE_DIM(queues); i++) {
+		struct lane *lane =
+			event_lane(port->builtin, st_event(0, queues[i], own_flow(1), 0).event,
+				queues[i] == OF_ALL ? ATOMIC : ORDERED);
+
+		send(queues[i]);
+		take(0);
+		st_forward(WORKER, take(1), OF_PARALLEL);
+		assert_int_equal(port->nb_held, 0);
+		assert_int_equal(shard->at_once, NB_EVENTS - 3);
+		take(2);
+		assert_int_equal(shard->at_once, NB_EVENTS - 4);
+		assert_int_equal(lane->first, NONE);
+		assert_int_equal(lane->nb_held, 0);
+		assert_int_equal(lane->state, LANE_IDLE);
+		for (unsigned int next = 3; next < NB_EVENTS; next++)
+			take(next);
+		take(1);
+		st_idle(WORKER);
+	}
+}
+
+/* Another port has a place before its own one, which it gives up nevertheless. */
+static void
+place_before(void **state)
+{
+	struct lane *lane =
+		event_lane(port->builtin, st_event(0, OF_ORDERED, own_flow(1), 0).event, ORDERED);
+	uint32_t before;
+
+	shard_lock(shard);
+	before = place_get(shard, lane);
+	shard_unlock(shard);
+	send(OF_ORDERED);
+	take(0);
+	take(1);
+	assert_true(shard->at_once > 0);
+	take(2);
+	assert_int_equal(lane->first, before);
+	assert_int_equal(lane->last, before);
+}
+
+/* One behind it, which is there when it gives its own one up. */
+static void
+place_behind(void **state)
+{
+	struct lane *lane =
+		event_lane(port->builtin, st_event(0, OF_ORDERED, own_flow(1), 0).event, ORDERED);
+	uint32_t behind;
+
+	send(OF_ORDERED);
+	take(0);
+	take(1);
+	shard_lock_again(shard);
+	behind = place_get(shard, lane);
+	shard_unlock(shard);
+	assert_true(shard->at_once > 0);
+	take(2);
+	assert_int_equal(lane->first, behind);
+}
+
+/* Credits that it has no use for go back: others may wait for them. How many may lie with it grows, up to some hundred. */
+static void
+credits_go_back(void **state)
+{
+	const unsigned int nb = 2000;
+
+	for (unsigned int round = 0; round < 4; round++) {
+		for (unsigned int i = 0; i < nb; i++)
+			st_new(WORKER, OF_ALL, own_flow(i % NB_EVENTS), i);
+		for (unsigned int i = 0; i < nb; i++) {
+			take(i);
+			assert_true(port->credits < port->most_credits);
+		}
+	}
+}
+
+/* It has another shard besides, which has its turn, too. */
+static void
+with_several_shards(void **state)
+{
+	port->served |= (uint64_t)1 << OTHER;
+	send(OF_ALL);
+	for (unsigned int i = 0; i < NB_EVENTS; i++) {
+		take(i);
+		assert_int_equal(port->home->at_once, 0);
+	}
+}
+
+/* One whose credit is a reserved one, between others. */
+static void
+reserved(void **state)
+{
+	const struct rte_event new = st_event(RTE_EVENT_OP_NEW, OF_PARALLEL, own_flow(0), 1);
+	struct rte_event event;
+
+	assert_int_equal(weir_sched_reserve(st_sched, 1), 1);
+	assert_int_equal(weir_sched_enqueue_reserved(st_sched, &new), 0);
+	event = take(1);
+	st_new(WORKER, OF_ALL, own_flow(0), 0);
+	st_forward(WORKER, event, OF_ALL);
+	send(OF_ALL);
+	take(0);
+	assert_true(shard->at_once > 0);
+	take(1);
+	assert_int_equal(weir_sched_reserve(st_sched, 1), 0);
+	take(0);
+	assert_int_equal(weir_sched_reserve(st_sched, 1), 1);
+}
+
+/* After a stop nothing is known. */
+static void
+stopped(void **state)
+{
+	send(OF_ALL);
+	take(0);
+	assert_true(shard->at_once > 0);
+	weir_sched_stop(st_sched, NULL, NULL);
+	assert_int_equal(shard->at_once, 0);
+	st_start();
+	st_get_none(WORKER);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, st_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(of_each_type),
+		CASE(until_look),
+		CASE(until_others_are_looked_at),
+		CASE(what_others_sent),
+		CASE(what_others_sent_to_who_holds_nothing),
+		CASE(others_had_lock),
+		CASE(flow_of_another_one),
+		CASE(what_waits_in_flow),
+		CASE(another_sender),
+		CASE(not_of_group),
+		CASE(switched),
+		CASE(sent_on),
+		CASE(place_before),
+		CASE(place_behind),
+		CASE(credits_go_back),
+		CASE(with_several_shards),
+		CASE(reserved),
+		CASE(stopped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
