@@ -18,25 +18,31 @@ handed_last(const struct builtin_port *port)
 	return port->handed_out[(uint8_t)(port->next_free - 1)];
 }
 
+/* Of what others sent so many are left until those few that are left then go to the lists at once. */
+static inline uint32_t
+nb_until_few(const struct shard *shard)
+{
+	const uint32_t nb = shard_nb_of_others(shard);
+
+	return nb - RTE_MIN(nb, FEW - 1);
+}
+
 /* So many events of the ring whose turn it is come next, whatever else comes: until the rings are to be looked at, or other shards. */
 static inline uint32_t
 come_next(const struct builtin_port *port, const struct shard *shard)
 {
 	const uint64_t groups =
 		__atomic_load_n(&shard->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
-	uint32_t nb = shard_turn(shard), left = nb;
+	uint32_t nb = shard_turn(shard);
 
-	/* What is left of others' goes to the lists at once. */
+	if ((shard->nb_ready | shard->next_of_owner | shard->turn->level) != 0 ||
+		port->served != port->home_bit || shard->sender != port->base.id ||
+		(shard->all_groups & ~groups) != 0)
+		return 0;
 	if (!shard->turn_is_own)
-		left = shard_nb_of_others(shard);
-	nb = RTE_MIN(nb, left - RTE_MIN(left, shard->turn_is_own ? 1 : FEW));
+		nb = RTE_MIN(nb, nb_until_few(shard));
 	nb = RTE_MIN(nb, EVENTS_PER_LOOK - RTE_MIN(shard->nb_since_look, EVENTS_PER_LOOK));
-	nb = RTE_MIN(nb, port->nb_calls_max - RTE_MIN(port->nb_calls + 1, port->nb_calls_max));
-	return (shard->nb_ready | shard->next_of_owner | shard->turn->level) == 0 &&
-			       port->served == port->home_bit && shard->sender == port->base.id &&
-			       (shard->all_groups & ~groups) == 0
-		       ? nb
-		       : 0;
+	return RTE_MIN(nb, port->nb_calls_max - RTE_MIN(port->nb_calls + 1, port->nb_calls_max));
 }
 
 /* By the owner, under the lock, which it is about to leave. */

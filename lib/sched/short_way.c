@@ -144,13 +144,24 @@ look_or_not(struct builtin_port *port, uint16_t wanted, bool *looked)
 	return look_for_one_priority(port, wanted);
 }
 
+/* So many were taken from the ring whose turn it is. */
+static inline void
+took_of_turn(struct shard *shard, uint16_t nb)
+{
+	const bool was_own = shard->turn_is_own;
+
+	shard_took(shard, nb);
+	if (!was_own)
+		shard_drain_few(shard);
+}
+
 /* What is wanted is in the ring whose turn it is. */
 static __rte_always_inline uint16_t
 take_few(struct builtin_port *port, struct shard **locked, struct rte_event *events, uint16_t nb)
 {
 	struct shard *shard = port->own;
 	uint16_t got;
-	bool was_own, looked;
+	bool looked;
 
 	if (!short_begin(port, locked, false) || !look_or_not(port, nb, &looked) ||
 		!ring_of_turn_is_enough(shard, nb))
@@ -158,10 +169,7 @@ take_few(struct builtin_port *port, struct shard **locked, struct rte_event *eve
 	got = take_first_of_ring(shard, port, events, RTE_MIN(shard_turn(shard), nb));
 	if (got == 0)
 		return 0;
-	was_own = shard->turn_is_own;
-	shard_took(shard, got);
-	if (!was_own)
-		shard_drain_few(shard);
+	took_of_turn(shard, got);
 	if (unlikely(looked))
 		note_lately(shard, events);
 	return short_end(port, shard, got);
@@ -224,6 +232,21 @@ dequeue_otherwise(struct builtin_port *port, struct shard *locked, struct rte_ev
 	return dequeue_some(port, event, 1);
 }
 
+/* That was the last one of those that came next: what comes then? Where flows are to be moved the next dequeue goes the long way. */
+static __rte_noinline uint16_t
+dequeued_last(struct builtin_port *port, struct shard *shard)
+{
+	bool looked = false;
+
+	took_of_turn(shard, 0);
+	if (look_or_not(port, 1, &looked))
+		shard_note_next(port, shard);
+	if (looked && shard->at_once > 0)
+		note_lately(shard, ring_peek(shard->turn, 0));
+	shard_unlock_rings(shard);
+	return 1;
+}
+
 /* The lock is held: of its own shard. */
 static __rte_always_inline uint16_t
 dequeue_at_once(struct builtin_port *port, struct shard *shard, struct rte_event *event)
@@ -239,16 +262,17 @@ dequeue_at_once(struct builtin_port *port, struct shard *shard, struct rte_event
 	if (!take_back_at_once(shard) || !hand_out_at_once(port, shard, event))
 		return dequeue_otherwise(port, shard, event);
 	port_set_held(port, 1);
-	shard->at_once--;
 	shard->turn_left--;
 	ring_take(shard->turn, 1);
 	shard->in_rings[0]--;
 	shard->nb_since_look++;
 	shard_polled(shard);
 	shard_taken(shard, 1);
-	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 	port->nb_calls++;
 	count(&port->counts.nb_dequeued, 1);
+	if (unlikely(--shard->at_once == 0))
+		return dequeued_last(port, shard);
+	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 	return 1;
 }
 

@@ -64,13 +64,13 @@ take(uint64_t number)
 	return event;
 }
 
-/* All of those that were sent; of all but the first and the last one, which see to it, it is known that they are next. */
+/* All of those that were sent; of all but the first one, which sees to it, it is known that they are next. */
 static void
 take_all(void)
 {
 	for (unsigned int i = 0; i < NB_EVENTS; i++) {
 		take(i);
-		assert_int_equal(shard->at_once, i < NB_EVENTS - 2 ? NB_EVENTS - 2 - i : 0);
+		assert_int_equal(shard->at_once, NB_EVENTS - 1 - i);
 	}
 	st_idle(WORKER);
 	assert_int_equal(port->nb_held, 0);
@@ -89,7 +89,7 @@ of_each_type(void **state)
 	}
 }
 
-/* The last one of these looks at the rings. */
+/* One of so many looks at the rings. */
 static void
 until_look(void **state)
 {
@@ -97,7 +97,7 @@ until_look(void **state)
 		st_new(WORKER, OF_ALL, own_flow(i % 4), i);
 	for (unsigned int i = 0; i < 3 * EVENTS_PER_LOOK; i++) {
 		take(i);
-		assert_int_equal(shard->nb_since_look, i % EVENTS_PER_LOOK + 1);
+		assert_int_equal(shard->nb_since_look, (i + 1) % EVENTS_PER_LOOK);
 		assert_true(shard->at_once <= EVENTS_PER_LOOK - shard->nb_since_look);
 		if (i + 1 < 3 * EVENTS_PER_LOOK)
 			assert_int_equal(shard->turn_left, EVENTS_PER_OWN_TURN - 1 - i);
@@ -136,6 +136,28 @@ what_others_sent(void **state)
 	}
 }
 
+/* What it sent to itself, and what others sent, have their turns. */
+static void
+in_turns(void **state)
+{
+	const unsigned int nb_own = 4 * EVENTS_PER_OWN_TURN, nb = nb_own + 4 * EVENTS_PER_TURN;
+	unsigned int nb_in_row = 0;
+	bool was_own = false;
+
+	for (unsigned int i = 0; i < nb; i++)
+		st_new(i < nb_own ? WORKER : OTHER, OF_ALL, own_flow(i % NB_EVENTS), i < nb_own);
+	for (unsigned int i = 0; i < nb; i++) {
+		struct rte_event event;
+		bool is_own;
+
+		assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
+		is_own = event.u64 != 0;
+		nb_in_row = is_own == was_own ? nb_in_row + 1 : 1;
+		was_own = is_own;
+		assert_true(nb_in_row <= (is_own ? EVENTS_PER_OWN_TURN : EVENTS_PER_TURN + FEW));
+	}
+}
+
 /* Also who holds nothing when it asks. */
 static void
 what_others_sent_to_who_holds_nothing(void **state)
@@ -147,7 +169,7 @@ what_others_sent_to_who_holds_nothing(void **state)
 	for (unsigned int i = 0; i < 3; i++) {
 		st_forward(WORKER, take(i), OF_PARALLEL);
 		assert_int_equal(port->nb_held, 0);
-		assert_int_equal(shard->at_once, 2 - i);
+		assert_int_equal(shard->at_once, 3 - i);
 	}
 }
 
@@ -261,9 +283,9 @@ sent_on(void **state)
 		take(0);
 		st_forward(WORKER, take(1), OF_PARALLEL);
 		assert_int_equal(port->nb_held, 0);
-		assert_int_equal(shard->at_once, NB_EVENTS - 3);
+		assert_int_equal(shard->at_once, NB_EVENTS - 2);
 		take(2);
-		assert_int_equal(shard->at_once, NB_EVENTS - 4);
+		assert_int_equal(shard->at_once, NB_EVENTS - 3);
 		assert_int_equal(lane->first, NONE);
 		assert_int_equal(lane->nb_held, 0);
 		assert_int_equal(lane->state, LANE_IDLE);
@@ -385,6 +407,7 @@ main(void)
 		CASE(until_look),
 		CASE(until_others_are_looked_at),
 		CASE(what_others_sent),
+		CASE(in_turns),
 		CASE(what_others_sent_to_who_holds_nothing),
 		CASE(others_had_lock),
 		CASE(flow_of_another_one),
