@@ -36,8 +36,8 @@ come_next(const struct builtin_port *port, const struct shard *shard)
 	uint32_t nb = shard_turn(shard);
 
 	if ((shard->nb_ready | shard->next_of_owner | shard->turn->level) != 0 ||
-		port->served != port->home_bit || shard->sender != port->base.id ||
-		(shard->all_groups & ~groups) != 0)
+		port->served != port->home_bit || shard_owner(shard) != port->base.id ||
+		shard->sender != port->base.id || (shard->all_groups & ~groups) != 0)
 		return 0;
 	if (!shard->turn_is_own)
 		nb = RTE_MIN(nb, nb_until_few(shard));

@@ -251,7 +251,7 @@ dequeued_last(struct builtin_port *port, struct shard *shard)
 static __rte_always_inline uint16_t
 dequeue_at_once(struct builtin_port *port, struct shard *shard, struct rte_event *event)
 {
-	if (unlikely(shard->at_once == 0))
+	if (unlikely(shard->at_once == 0 || shard_owner(shard) != port->base.id))
 		return dequeue_otherwise(port, shard, event);
 	if (port->nb_held > 0) {
 		if (!give_up_at_once(port, shard))

@@ -238,6 +238,34 @@ another_sender(void **state)
 	}
 }
 
+/* The shard has become another port's, for which something comes next there: not for this one. */
+static void
+another_owner(void **state)
+{
+	send(OF_ALL);
+	take(0);
+	shard_lock(shard);
+	shard->owner = shard->sender = OTHER;
+	shard->at_once = 4;
+	shard_unlock(shard);
+	take(1);
+	assert_int_not_equal(shard->at_once, 3);
+}
+
+/* Who asks does not know yet that it has become another one's. */
+static void
+who_was_owner(void **state)
+{
+	shard->owner = OTHER;
+	assert_int_equal(come_next(port, shard), 0);
+	shard->owner = WORKER;
+	send(OF_ALL);
+	shard_look_at_own(shard, 0);
+	assert_int_equal(come_next(port, shard), NB_EVENTS);
+	shard->owner = OTHER;
+	assert_int_equal(come_next(port, shard), 0);
+}
+
 /* One that it may not have is somewhere. */
 static void
 not_of_group(void **state)
@@ -413,6 +441,8 @@ main(void)
 		CASE(flow_of_another_one),
 		CASE(what_waits_in_flow),
 		CASE(another_sender),
+		CASE(another_owner),
+		CASE(who_was_owner),
 		CASE(not_of_group),
 		CASE(switched),
 		CASE(sent_on),

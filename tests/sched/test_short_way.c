@@ -100,7 +100,7 @@ what_was_elsewhere(void **state)
 	assert_int_equal(shard->nb_passed[0], 0);
 }
 
-/* It holds one event at a time, which it gives up with the next dequeue, until a look is due. */
+/* It holds one event at a time, which it gives up with the next dequeue, until that one looks. */
 static void
 until_look(void)
 {
@@ -109,7 +109,7 @@ until_look(void)
 	send(0, 2 * EVENTS_PER_LOOK);
 	do
 		assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
-	while (shard->nb_since_look < EVENTS_PER_LOOK);
+	while (shard->nb_since_look < EVENTS_PER_LOOK - 1);
 }
 
 /* Single events, too: one of so many dequeues looks, */
@@ -122,7 +122,7 @@ single_ones_look(void **state)
 	port->nb_elsewhere = 1;
 	port->nb_calls = 0;
 	assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
-	assert_int_equal(shard->nb_since_look, 1);
+	assert_int_equal(shard->nb_since_look, 0);
 	assert_int_equal(port->nb_elsewhere, 0);
 	assert_int_equal(shard->nb_passed[0], 0);
 	assert_int_equal(
@@ -133,16 +133,20 @@ single_ones_look(void **state)
 static void
 single_ones_move(void **state)
 {
+	struct rte_event event;
 	bool looked;
 
 	until_look();
-	assert_true(look_or_not(port, 1, &looked) && looked);
-	shard->nb_since_look = EVENTS_PER_LOOK;
 	port->move.own = 1;
+	assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
+	assert_int_equal(shard->nb_since_look, EVENTS_PER_LOOK);
+	assert_int_equal(shard->at_once, 0);
 	assert_false(look_or_not(port, 1, &looked));
 	shard->nb_since_look = EVENTS_PER_LOOK - 1;
 	assert_true(look_or_not(port, 1, &looked) && !looked);
 	port->move.own = 0;
+	shard->nb_since_look = EVENTS_PER_LOOK;
+	assert_true(look_or_not(port, 1, &looked) && looked);
 }
 
 int
