@@ -3,26 +3,47 @@
 /* What a port's thread gets the long way: dequeue, where the short one does not do (short_way.c). */
 
 #include "balance.h"
+#include "ending.h"
 #include "gather.h"
 #include "give_up.h"
 #include "look.h"
 #include "move.h"
 #include "one_by_one.h"
 
+/* What is held alike ends, from there on. @return where it is otherwise */
+static inline uint8_t
+end_alike(struct builtin_port *port, uint8_t at)
+{
+	const uint32_t how = port->held[port->handed_out[at]].how;
+	const uint16_t left = port->nb_held - port->ending.nb;
+	const uint8_t free_at = ending_at(port, port->ending.nb);
+	uint16_t nb;
+
+	for (nb = 0; nb < left; nb++) {
+		const uint8_t number = port->handed_out[(uint8_t)(at + nb)];
+
+		if (port->held[number].how != how)
+			break;
+		port->held[number].how = HELD_NOT;
+		port->free[(uint8_t)(free_at + nb)] = number;
+	}
+	ending_note(&port->ending, how, nb);
+	return (uint8_t)(at + nb);
+}
+
 /* All that is held is given up. @return the shard that is locked, or NULL */
 static struct shard *
 release_all(struct builtin_port *port)
 {
-	struct shard *locked = NULL;
+	uint8_t at = port->first_handed_out;
 
 	count(&port->counts.nb_released, port->nb_held);
-	for (uint8_t i = port->first_handed_out; port->nb_held > 0; i++) {
-		const uint8_t number = port->handed_out[i];
-
-		if (port->held[number].kind != HELD_NOT)
-			locked = give_up(port, number, locked);
-	}
-	return locked;
+	while (port->ending.nb < port->nb_held)
+		if (port->held[port->handed_out[at]].kind != HELD_NOT)
+			at = end_alike(port, at);
+		else
+			at++;
+	return ending_give_up(port, NULL);
 }
 
 /*

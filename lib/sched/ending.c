@@ -27,7 +27,7 @@ complete_run(const struct builtin_port *port, struct shard *shard, uint8_t from,
  * Contexts go back under the shard's lock. What the events became is published. Their numbers are free again in the order in which they were
  * given up.
  */
-void
+struct shard *
 ending_give_up(struct builtin_port *port, struct shard *locked)
 {
 	const struct port_ending *ending = &port->ending;
@@ -55,6 +55,5 @@ ending_give_up(struct builtin_port *port, struct shard *locked)
 	credits_put(port, nb_left[0], false);
 	credits_put(port, nb_left[1], true);
 	port->ending.nb = port->ending.nb_runs = 0;
-	if (locked != NULL)
-		shard_unlock(locked);
+	return locked;
 }

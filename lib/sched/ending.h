@@ -10,8 +10,8 @@
 
 #include "held.h"
 
-/* ending.c. @locked: a shard that is, or NULL; afterwards none is */
-void ending_give_up(struct builtin_port *port, struct shard *locked);
+/* ending.c. @locked: a shard that is, or NULL. @return which one is afterwards */
+struct shard *ending_give_up(struct builtin_port *port, struct shard *locked);
 
 /*
  * Where in free[] the number of one that ended in this call is, or of the next one: behind those that are free, where what is held has none.

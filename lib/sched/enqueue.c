@@ -165,7 +165,7 @@ forward_alike(struct builtin_port *port, struct shard *locked, const struct rte_
 		const struct rte_event event = event_read_as(&events[i], kind, id);
 		struct held *held = &port->held[number];
 
-		if (!kind_is_forwarded(kind, claims) || event_read_queue(&events[i]) != id ||
+		if (!kind_is_claimed(kind, claims) || event_read_queue(&events[i]) != id ||
 			held->how != how)
 			break;
 		held->how = HELD_NOT;
@@ -184,6 +184,19 @@ forward_alike(struct builtin_port *port, struct shard *locked, const struct rte_
 	touch(port, touched, queue);
 	count(&port->nb_enqueued[id], i);
 	return (uint16_t)i;
+}
+
+/* Nothing else is left to give back, of so many, but credits of those that do not go on: after those of others that have ended in this call. */
+static void
+numbers_back(struct builtin_port *port, uint16_t nb, uint8_t flags)
+{
+	if (port->ending.nb > 0 && nb > 0) {
+		ending_note(&port->ending, held_how(HELD_PARALLEL, 0, flags), nb);
+		return;
+	}
+	port_set_held(port, port->nb_held - nb);
+	if (flags == 0)
+		credits_put(port, nb, false);
 }
 
 /* Those that are foreign, or have a reserved credit, go one by one, as those for queues that are not plain do. */
@@ -206,17 +219,41 @@ put_forwarded(
 		done = forward_alike(port, call->locked, events, nb, first.how, HELD_ORDERED);
 	else
 		done = forward_alike(port, NULL, events, nb, first.how, HELD_PARALLEL);
-	/* Nothing is left to give back but numbers: after those of others that have ended in this call. */
-	if (port->ending.nb == 0)
-		port_set_held(port, port->nb_held - done);
-	else if (done > 0)
-		ending_note(&port->ending, held_how(HELD_PARALLEL, 0, HELD_FORWARDED), done);
+	numbers_back(port, done, HELD_FORWARDED);
 	return done;
 }
 
 /* Events that are released, likewise, of any queue: nothing else of them matters. */
+static __rte_always_inline uint16_t
+release_alike(struct builtin_port *port, struct shard *locked, const struct rte_event *events,
+	unsigned int nb, uint32_t how, enum held_kind held_kind)
+{
+	const bool by_owner = locked == port->own;
+	const uint64_t claims = claims_released(port->claims);
+	const uint8_t first_at = ending_at(port, port->ending.nb);
+	uint8_t *numbers = &port->free[first_at];
+	unsigned int i;
+
+	nb = RTE_MIN(nb, RTE_DIM(port->free) - first_at);
+	for (i = 0; i < nb; i++) {
+		const uint8_t number = event_read_opaque(&events[i]);
+		struct held *held = &port->held[number];
+
+		if (!kind_is_claimed(event_read_kind(&events[i]), claims) || held->how != how)
+			break;
+		held->how = HELD_NOT;
+		numbers[i] = number;
+		if (held_kind == HELD_ORDERED)
+			place_complete(locked, held, false);
+		else if (held_kind == HELD_ATOMIC)
+			shard_release(locked, held->lane, by_owner);
+	}
+	return (uint16_t)i;
+}
+
+/* Those that are foreign, or have a reserved credit, are given back at the end of the call. */
 static __rte_noinline uint16_t
-release(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
+release_later(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
 	const uint32_t how = port->held[events->impl_opaque].how;
 	const uint8_t first_at = ending_at(port, port->ending.nb);
@@ -235,6 +272,26 @@ release(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 	if (i > 0)
 		ending_note(&port->ending, how, i);
 	return i;
+}
+
+static __rte_noinline uint16_t
+release(struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct call *call)
+{
+	const struct held first = {
+		.how = __atomic_load_n(&port->held[events->impl_opaque].how, __ATOMIC_RELAXED)};
+	uint16_t done;
+
+	if (!is_held_plainly(first.how) ||
+		(first.kind != HELD_PARALLEL && !lock_for(port, call, first)))
+		return release_later(port, events, nb);
+	if (first.kind == HELD_ATOMIC)
+		done = release_alike(port, call->locked, events, nb, first.how, HELD_ATOMIC);
+	else if (first.kind == HELD_ORDERED)
+		done = release_alike(port, call->locked, events, nb, first.how, HELD_ORDERED);
+	else
+		done = release_alike(port, NULL, events, nb, first.how, HELD_PARALLEL);
+	numbers_back(port, done, 0);
+	return done;
 }
 
 static void
@@ -344,7 +401,7 @@ put_run(struct builtin_port *port, const struct rte_event *events, uint16_t nb, 
 		call->nb_forwarded += taken;
 		break;
 	case RTE_EVENT_OP_RELEASE:
-		taken = release(port, events, nb);
+		taken = release(port, events, nb, call);
 		call->nb_released += taken;
 		break;
 	default:
@@ -378,8 +435,8 @@ enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 		foreign_insert(port);
 	publish_untold(port);
 	if (port->ending.nb > 0)
-		ending_give_up(port, call.locked);
-	else if (call.locked != NULL)
+		call.locked = ending_give_up(port, call.locked);
+	if (call.locked != NULL)
 		shard_unlock(call.locked);
 	tell_published(port);
 	count_enqueued(port, &call);

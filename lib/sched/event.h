@@ -162,9 +162,16 @@ claims_forwarded(uint8_t holder)
 }
 
 static inline bool
-kind_is_forwarded(uint32_t kind, uint64_t claims)
+kind_is_claimed(uint32_t kind, uint64_t claims)
 {
 	return (claims >> (kind & 0x3f) & 1) != 0;
+}
+
+/* Likewise, those that are released: the operation is the next one. */
+static inline uint64_t
+claims_released(uint64_t forwarded)
+{
+	return forwarded << (RTE_EVENT_OP_RELEASE - RTE_EVENT_OP_FORWARD);
 }
 
 static inline uint8_t

@@ -143,7 +143,7 @@ enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
 	struct ring *ring;
 	unsigned int shard;
 
-	if (unlikely(!kind_is_forwarded(kind, port->claims) || !is_held_plainly(held->how) ||
+	if (unlikely(!kind_is_claimed(kind, port->claims) || !is_held_plainly(held->how) ||
 		     !is_plain(queue)))
 		return enqueue_burst(port, events, 1);
 	count(&port->nb_enqueued[id], 1);
