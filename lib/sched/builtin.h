@@ -34,7 +34,7 @@
  *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists; places.c: order
  *      single.c, enqueue.c, with plain.h,      one_by_one.h, short_way.c, dequeue.c, take.c,
  *                  foreign.c                   look.c: when to look where, higher.c, help.c, steal.c (other shards)
- *      owner.c     who serves which shard      held.h, give_up.h, ending.c: what ports hold
+ *      owner.c     who serves which shard      held.h, ending.c: what ports hold
  *      move.c      flows that change shards,   balance.c         when one port has more to do than others
  *                  with move_flows.c,          gather.c          and when ports do not come
  *                  move_waiting.c
@@ -90,7 +90,7 @@ struct place {
 	uint32_t previous; /* unless it is the first one */
 };
 
-/* Of the events that an owner takes in bursts, or the long way (dequeue.c), so many are remembered, one of so many calls. */
+/* Of the events that an owner has by a look at its rings so many are remembered, one of so many looks. */
 #define LATELY      32
 #define LATELY_PART 8
 
@@ -101,7 +101,7 @@ struct ready {
 
 struct shard {
 	uint32_t lock __attribute__((aligned(64)));
-	/* Events of the ring whose turn it is that its owner can have one by one with nothing else asked (short_way.c): none once others had the lock. */
+	/* Under it: events of the ring whose turn it is that its owner can have one by one with nothing else asked (one_by_one.h), 0 when others had it. */
 	uint32_t at_once;
 
 	/* What others may know without the lock, and priorities that were sent since it was looked at, where there are several. */
@@ -253,6 +253,7 @@ struct builtin_port {
 	uint8_t next_free;        /* in free[] */
 	uint8_t first_handed_out; /* since the last dequeue */
 	bool implicit;
+	bool knows_next;       /* it noted shard::at_once, which may be 0 by now */
 	uint32_t nb_calls;     /* of dequeue, until it looks elsewhere, */
 	uint32_t nb_calls_max; /* of so many, */
 	uint64_t calls_since;  /* cycles: which began then */
@@ -436,7 +437,7 @@ flow_class(const struct builtin *builtin, uint32_t flow)
 static inline uint32_t
 event_class(const struct builtin *builtin, uint64_t word)
 {
-	return flow_class(builtin, word_flow(word) & builtin->flow_mask);
+	return flow_class(builtin, (uint32_t)word & builtin->flow_mask);
 }
 
 /* A queue's lanes of a type: where that of a flow is. */

@@ -5,7 +5,6 @@
 #include "balance.h"
 #include "ending.h"
 #include "gather.h"
-#include "give_up.h"
 #include "look.h"
 #include "move.h"
 #include "one_by_one.h"
@@ -31,9 +30,9 @@ end_alike(struct builtin_port *port, uint8_t at)
 	return (uint8_t)(at + nb);
 }
 
-/* All that is held is given up. @return the shard that is locked, or NULL */
+/* All that is held is given up. @locked: a shard that is, or NULL. @return which one is then */
 static struct shard *
-release_all(struct builtin_port *port)
+release_all(struct builtin_port *port, struct shard *locked)
 {
 	uint8_t at = port->first_handed_out;
 
@@ -43,7 +42,7 @@ release_all(struct builtin_port *port)
 			at = end_alike(port, at);
 		else
 			at++;
-	return ending_give_up(port, NULL);
+	return ending_give_up(port, locked);
 }
 
 /*
@@ -99,7 +98,7 @@ take_after_look(
 static uint16_t
 take_own(struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
 {
-	struct shard *shard = lock_instead(locked, port->own);
+	struct shard *shard = shard_lock_instead(locked, port->own);
 	uint16_t got;
 
 	shard_take_back(shard, true);
@@ -206,7 +205,7 @@ dequeue_anywhere(
 		look_soon(port->own);
 	}
 	if (port->implicit && port->nb_held > 0)
-		locked = release_all(port);
+		locked = release_all(port, locked);
 	port->first_handed_out = port->next_free;
 	nb = RTE_MIN(nb, (uint16_t)(port->nb_max - port->nb_held));
 	if (port->own == NULL || nb == 0) {

@@ -3,7 +3,8 @@
 /* What a port gave up with a call goes back to where it came from. */
 
 #include "ending.h"
-#include "give_up.h"
+#include "owner.h"
+#include "places.h"
 
 /* @from: where the first one's number is */
 static void
@@ -39,8 +40,10 @@ ending_give_up(struct builtin_port *port, struct shard *locked)
 		const uint32_t nb = ending->runs[i].nb;
 		const bool is_forwarded = (like.flags & HELD_FORWARDED) != 0;
 
-		if (like.kind != HELD_PARALLEL)
-			locked = lock_instead(locked, &port->builtin->shards[like.shard]);
+		if (like.kind != HELD_PARALLEL) {
+			locked = shard_lock_instead(locked, &port->builtin->shards[like.shard]);
+			port->knows_next = false;
+		}
 		if (like.kind == HELD_ATOMIC) {
 			owner_settle(port, locked, &like);
 			release_run(port, locked, from, nb);

@@ -3,9 +3,9 @@
 #define SCHED_ENDING_H
 
 /*
- * What a port gives up with a call: events that go on, or are released. It is not held from here on; the flow that it was of, its place
- * there, its credit and its number are given back at the end of the call, when what it became can be seen. Of a burst's run of
- * plain ones, which is sent under the lock, the flow and the place are given back on the way (enqueue.c).
+ * What a port gives up with a call: events that go on, or are released, by an enqueue or with a dequeue. It is not held from here on; the flow that it
+ * was of, its place there, its credit and its number are given back at the end of the call, when what it became can be seen. Of a burst's run of
+ * plain ones, which is sent or released under the lock, all of that is given back on the way (enqueue.c).
  */
 
 #include "held.h"

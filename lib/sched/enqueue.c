@@ -15,11 +15,12 @@
 static inline unsigned int
 put(struct builtin_port *port, struct rte_event event)
 {
-	const unsigned int shard = destination(port, event.event);
-	const unsigned int level = queue_level(&port->builtin->queues[word_queue(event.event)]);
+	const struct queue_info *queue = &port->builtin->queues[word_queue(event.event)];
+	const unsigned int shard =
+		destination(port, queue, event_type(port->builtin, event.event), event.event);
 
 	note_priority(port->builtin, event_priority(port->builtin, event.event));
-	ring_put(port->rings[level][shard], event);
+	ring_put(port->rings[queue_level(queue)][shard], event);
 	return shard;
 }
 
@@ -133,6 +134,7 @@ lock_for(struct builtin_port *port, struct call *call, struct held held)
 			foreign_insert(port);
 		shard_lock(shard);
 		call->locked = shard;
+		port->knows_next = false;
 	}
 	return held.kind == HELD_ORDERED || likely(shard->sender == port->base.id);
 }
@@ -251,7 +253,10 @@ release_alike(struct builtin_port *port, struct shard *locked, const struct rte_
 	return (uint16_t)i;
 }
 
-/* Those that are foreign, or have a reserved credit, are given back at the end of the call. */
+/*
+ * Those that are foreign, or have a reserved credit, or whose shard has another sender by now, are given back at the end of the call; and all that come
+ * behind foreign ones that go on, which are put in together.
+ */
 static __rte_noinline uint16_t
 release_later(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
@@ -281,7 +286,7 @@ release(struct builtin_port *port, const struct rte_event *events, uint16_t nb, 
 		.how = __atomic_load_n(&port->held[events->impl_opaque].how, __ATOMIC_RELAXED)};
 	uint16_t done;
 
-	if (!is_held_plainly(first.how) ||
+	if (port->nb_foreign > 0 || !is_held_plainly(first.how) ||
 		(first.kind != HELD_PARALLEL && !lock_for(port, call, first)))
 		return release_later(port, events, nb);
 	if (first.kind == HELD_ATOMIC)

@@ -27,6 +27,16 @@ nb_until_few(const struct shard *shard)
 	return nb - RTE_MIN(nb, FEW - 1);
 }
 
+/* Something waits in the flow of the event that it was handed last, or its credits are to go back: the next dequeue has more to do. */
+static inline bool
+would_be_refused(const struct builtin_port *port)
+{
+	const struct held *last = &port->held[handed_last(port)];
+
+	return (last->kind == HELD_ATOMIC && last->lane->first != NONE) ||
+	       port->credits + 1 >= port->most_credits;
+}
+
 /* So many events of the ring whose turn it is come next, whatever else comes: until the rings are to be looked at, or other shards. */
 static inline uint32_t
 come_next(const struct builtin_port *port, const struct shard *shard)
@@ -35,21 +45,24 @@ come_next(const struct builtin_port *port, const struct shard *shard)
 		__atomic_load_n(&shard->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
 	uint32_t nb = shard_turn(shard);
 
-	if ((shard->nb_ready | shard->next_of_owner | shard->turn->level) != 0 ||
-		port->served != port->home_bit || shard_owner(shard) != port->base.id ||
-		shard->sender != port->base.id || (shard->all_groups & ~groups) != 0)
+	if (would_be_refused(port) ||
+		(shard->nb_ready | shard->next_of_owner | shard->turn->level) != 0 ||
+		shard_owner(shard) != port->base.id || shard->sender != port->base.id ||
+		(shard->all_groups & ~groups) != 0)
 		return 0;
 	if (!shard->turn_is_own)
 		nb = RTE_MIN(nb, nb_until_few(shard));
+	nb = RTE_MIN(nb, owner_events_left(port));
 	nb = RTE_MIN(nb, EVENTS_PER_LOOK - RTE_MIN(shard->nb_since_look, EVENTS_PER_LOOK));
 	return RTE_MIN(nb, port->nb_calls_max - RTE_MIN(port->nb_calls + 1, port->nb_calls_max));
 }
 
 /* By the owner, under the lock, which it is about to leave. */
 static inline void
-shard_note_next(const struct builtin_port *port, struct shard *shard)
+shard_note_next(struct builtin_port *port, struct shard *shard)
 {
-	__atomic_store_n(&shard->at_once, come_next(port, shard), __ATOMIC_RELAXED);
+	shard->at_once = come_next(port, shard);
+	port->knows_next = shard->at_once > 0;
 }
 
 /* A flow's context goes back, of which nothing waits. */
@@ -76,16 +89,15 @@ complete_at_once(struct shard *shard, const struct held *held)
 	return true;
 }
 
-/* It holds one event, which it gives up with this dequeue, or none. Without the lock: it may be that at_once changes. */
+/* It holds one event, which it gives up with this dequeue, or none. */
 static inline bool
-has_at_once(const struct builtin_port *port)
+may_have_at_once(const struct builtin_port *port)
 {
-	return port->own != NULL && __atomic_load_n(&port->own->at_once, __ATOMIC_RELAXED) != 0 &&
-	       has_short_ways(port->builtin) &&
+	return port->knows_next && has_short_ways(port->builtin) &&
 	       (port->nb_held == 0 || (port->nb_held == 1 && port->implicit));
 }
 
-/* What is held by now was handed out since at_once was noted, or with the call that did: nobody else has become the shard's sender since. */
+/* Nobody else had the lock since at_once was noted: the port is the shard's sender, as it was then. */
 static __rte_always_inline bool
 give_up_at_once(struct builtin_port *port, struct shard *shard)
 {
@@ -110,17 +122,21 @@ give_up_at_once(struct builtin_port *port, struct shard *shard)
 	return true;
 }
 
-/* What its port has returned of its own accord: one flow at most, as it held no more. */
+/*
+ * What the shard's home port has returned of its own accord: a flow at most, unless it held more than one event. What another port's did is preceded by what
+ * that sent.
+ */
 static __rte_always_inline bool
 take_back_at_once(struct shard *shard)
 {
 	struct returned *returned = &shard->returned;
+	const uint32_t nb = returned_count(returned);
 
-	if (returned_count(returned) > 0) {
-		if (!release_at_once(returned_peek(returned, 0)))
-			return false;
-		returned_take(returned, 1);
-	}
+	if (nb == 0)
+		return true;
+	if (nb > 1 || shard->sender != shard->home || !release_at_once(returned_peek(returned, 0)))
+		return false;
+	returned_take(returned, 1);
 	return true;
 }
 
@@ -133,7 +149,7 @@ hand_out_at_once(struct builtin_port *port, struct shard *shard, struct rte_even
 	const uint8_t id = word_queue(word), i = port->next_free, number = port->free[i];
 	const struct queue_info *queue = &builtin->queues[id];
 	struct held *held = &port->held[number];
-	const uint8_t type = queue->type;
+	const uint8_t type = event_type(builtin, word);
 
 	if (word_is_reserved(word))
 		return false;

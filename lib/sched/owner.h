@@ -65,6 +65,17 @@ owner_stays(const struct builtin_port *port)
 		       shard_owner(port->home) == port->base.id);
 }
 
+/* So many single events, about so, until others of its own have their turn, or its home one is taken back. */
+static inline uint32_t
+owner_events_left(const struct builtin_port *port)
+{
+	if (likely(port->served == port->home_bit))
+		return UINT32_MAX;
+	if (!owner_stays(port))
+		return 0;
+	return (EVENTS_PER_SHARD - port->nb_of_turn) / (EVENTS_PER_CALL + 1);
+}
+
 /*
  * Under the lock, before atomic contexts are given back: it is left meanwhile if what this port sent has to be where it is for, as another one
  * is the sender now.

@@ -102,18 +102,18 @@ place_complete(struct shard *shard, const struct held *held, bool is_forwarded)
 }
 
 /*
- * What an ordered event became: it is sent if its place is the first one of its flow, and waits there otherwise. Under the lock; @at_once: it can be
+ * What an ordered event became: it is sent if its place is the first one of its flow, and waits there otherwise. Under the lock; @publish: it can be
  * seen then.
  */
 static __rte_always_inline void
 place_become(struct shard *shard, const struct held *held, const struct queue_info *queue,
-	struct rte_event event, bool at_once)
+	struct rte_event event, bool publish)
 {
 	const bool is_first = held->lane->first == held->place;
 
 	if (unlikely(!is_first))
 		event_write(&shard->places[held->place].event, event);
-	else if (at_once)
+	else if (publish)
 		place_send_plain(shard, queue, event);
 	else
 		place_send(shard, queue, event);

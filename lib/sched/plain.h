@@ -9,12 +9,13 @@
 #include "tell.h"
 
 /* Parallel events stay on their core, where idle ones find them; flows go where they belong. */
-static inline unsigned int
-destination(const struct builtin_port *port, uint64_t word)
+static __rte_always_inline unsigned int
+destination(const struct builtin_port *port, const struct queue_info *queue, uint8_t type,
+	uint64_t word)
 {
-	if (port->own != NULL && event_type(port->builtin, word) == RTE_SCHED_TYPE_PARALLEL)
+	if (type == RTE_SCHED_TYPE_PARALLEL && port->own != NULL)
 		return port->own_id;
-	return event_shard(port->builtin, word);
+	return queue_shard(port->builtin, queue, word);
 }
 
 /* What was put into its ring in a shard, which is of this level. */

@@ -26,7 +26,7 @@ returned_put(struct returned *returned, struct lane *lane)
 {
 	const uint32_t tail = returned->tail;
 
-	returned->lanes[tail % RETURNED_MAX] = lane;
+	__atomic_store_n(&returned->lanes[tail % RETURNED_MAX], lane, __ATOMIC_RELAXED);
 	__atomic_store_n(&returned->tail, tail + 1, __ATOMIC_RELEASE);
 }
 
@@ -41,7 +41,8 @@ returned_count(const struct returned *returned)
 static inline struct lane *
 returned_peek(const struct returned *returned, uint32_t i)
 {
-	return returned->lanes[(returned->head + i) % RETURNED_MAX];
+	return __atomic_load_n(
+		&returned->lanes[(returned->head + i) % RETURNED_MAX], __ATOMIC_RELAXED);
 }
 
 /* so many were taken back. */

@@ -7,7 +7,7 @@
 #include "level.h"
 #include "tell.h"
 
-/* By its owner: what it knew when it left the lock still holds, if nobody else had it since (shard::at_once). */
+/* What was known when the lock was left still holds, if nobody else had it since: shard::at_once. */
 static inline bool
 shard_trylock_again(struct shard *shard)
 {
@@ -20,7 +20,7 @@ shard_trylock(struct shard *shard)
 {
 	if (!shard_trylock_again(shard))
 		return false;
-	__atomic_store_n(&shard->at_once, 0, __ATOMIC_RELAXED);
+	shard->at_once = 0;
 	return true;
 }
 
@@ -51,7 +51,7 @@ void shard_empty_lane(struct shard *shard, struct lane *lane,
 	void (*drain)(void *arg, const struct rte_event *event), void *arg);
 void shard_reset(struct shard *shard);
 
-/* By its owner, who does nothing that changes what it can have next. */
+/* By who changes nothing of what the owner can have next, or forgets that (shard::at_once): it may add to rings, but not to lists. */
 static inline void
 shard_lock_again(struct shard *shard)
 {
@@ -64,6 +64,18 @@ shard_lock(struct shard *shard)
 {
 	if (unlikely(!shard_trylock(shard)))
 		shard_wait(shard);
+}
+
+/* @locked: a shard that is locked, or NULL. @return @shard, which is then, instead */
+static inline struct shard *
+shard_lock_instead(struct shard *locked, struct shard *shard)
+{
+	if (shard != locked) {
+		if (locked != NULL)
+			shard_unlock(locked);
+		shard_lock(shard);
+	}
+	return shard;
 }
 
 /* Another power of two? A line that is written with each event is expensive to write where others look at it. */

@@ -4,7 +4,6 @@
 
 #include "balance.h"
 #include "gather.h"
-#include "give_up.h"
 #include "hand_out.h"
 #include "look.h"
 #include "one_by_one.h"
@@ -46,8 +45,8 @@ rings_had_something(const struct shard *shard)
 }
 
 /*
- * It holds nothing, and something is there; or it holds one event, which it gives up. Of what only others sent to it single events go the long way,
- * which each time looks for what else is due, as bursts do.
+ * It holds nothing, and something is there; or it holds one event, which it gives up. Of what only others sent to it the first single event goes the
+ * long way, which looks for what else is due, as bursts do.
  */
 static inline bool
 may_have_next(const struct builtin_port *port, const struct shard *shard, bool burst)
@@ -74,6 +73,22 @@ take_first_of_ring(
 	return got;
 }
 
+/* What it holds is released, with its context, its credit and its number. The lock may be left meanwhile. */
+static inline void
+give_up_last(struct builtin_port *port, struct shard *shard)
+{
+	const uint8_t number = handed_last(port);
+	const struct held *held = &port->held[number];
+
+	if (held->kind == HELD_ATOMIC)
+		owner_release(port, shard, held);
+	else if (held->kind == HELD_ORDERED)
+		place_complete(shard, held, false);
+	credits_put(port, 1, held->flags & HELD_RESERVED);
+	port_forget(port, number);
+	count(&port->counts.nb_released, 1);
+}
+
 /*
  * Under the lock: it gives up what it holds.
  *
@@ -82,10 +97,8 @@ take_first_of_ring(
 static __rte_always_inline bool
 short_give_up(struct builtin_port *port, struct shard *shard)
 {
-	if (port->nb_held > 0) {
-		count(&port->counts.nb_released, 1);
-		give_up(port, handed_last(port), shard);
-	}
+	if (port->nb_held > 0)
+		give_up_last(port, shard);
 	port->first_handed_out = port->next_free;
 	shard_take_back(shard, true);
 	return (shard->nb_ready | shard->next_of_owner) == 0;
@@ -109,6 +122,7 @@ short_end(struct builtin_port *port, struct shard *shard, uint16_t got)
 {
 	shard->nb_since_look += got;
 	port->nb_calls++;
+	owner_count_turn(port, got);
 	shard_polled(shard);
 	shard_taken(shard, got);
 	if (got == 1)
@@ -217,7 +231,6 @@ dequeue_some(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 				  : take_few(port, &locked, events, nb);
 	if (got == 0)
 		return dequeue_anywhere(port, locked, events, nb);
-	owner_count_turn(port, got);
 	port->nb_idle = 0;
 	count(&port->counts.nb_dequeued, got);
 	return got;
@@ -227,24 +240,33 @@ dequeue_some(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 static __rte_noinline uint16_t
 dequeue_otherwise(struct builtin_port *port, struct shard *locked, struct rte_event *event)
 {
-	__atomic_store_n(&locked->at_once, 0, __ATOMIC_RELAXED);
-	shard_unlock(locked);
-	return dequeue_some(port, event, 1);
+	locked->at_once = 0;
+	port->knows_next = false;
+	return dequeue_anywhere(port, locked, event, 1);
 }
 
 /* That was the last one of those that came next: what comes then? Where flows are to be moved the next dequeue goes the long way. */
 static __rte_noinline uint16_t
-dequeued_last(struct builtin_port *port, struct shard *shard)
+dequeued_last(struct builtin_port *port, struct shard *shard, const struct rte_event *event)
 {
 	bool looked = false;
 
 	took_of_turn(shard, 0);
 	if (look_or_not(port, 1, &looked))
 		shard_note_next(port, shard);
-	if (looked && shard->at_once > 0)
-		note_lately(shard, ring_peek(shard->turn, 0));
+	if (looked)
+		note_lately(shard, event);
 	shard_unlock_rings(shard);
 	return 1;
+}
+
+/* It does not know what comes next any more: others had the lock, or the shard is theirs. */
+static __rte_noinline uint16_t
+dequeue_anew(struct builtin_port *port, struct shard *locked, struct rte_event *event)
+{
+	__atomic_store_n(&locked->lock, 0, __ATOMIC_RELEASE); /* nothing has changed */
+	port->knows_next = false;
+	return dequeue_some(port, event, 1);
 }
 
 /* The lock is held: of its own shard. */
@@ -252,7 +274,7 @@ static __rte_always_inline uint16_t
 dequeue_at_once(struct builtin_port *port, struct shard *shard, struct rte_event *event)
 {
 	if (unlikely(shard->at_once == 0 || shard_owner(shard) != port->base.id))
-		return dequeue_otherwise(port, shard, event);
+		return dequeue_anew(port, shard, event);
 	if (port->nb_held > 0) {
 		if (!give_up_at_once(port, shard))
 			return dequeue_otherwise(port, shard, event);
@@ -269,9 +291,10 @@ dequeue_at_once(struct builtin_port *port, struct shard *shard, struct rte_event
 	shard_polled(shard);
 	shard_taken(shard, 1);
 	port->nb_calls++;
+	owner_count_turn(port, 1);
 	count(&port->counts.nb_dequeued, 1);
 	if (unlikely(--shard->at_once == 0))
-		return dequeued_last(port, shard);
+		return dequeued_last(port, shard, event);
 	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 	return 1;
 }
@@ -281,7 +304,7 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 {
 	struct builtin_port *port = (struct builtin_port *)base;
 
-	if (nb == 1 && has_at_once(port) && shard_trylock_again(port->own))
+	if (nb == 1 && may_have_at_once(port) && shard_trylock_again(port->own))
 		return dequeue_at_once(port, port->own, events);
 	return dequeue_some(port, events, nb);
 }

@@ -11,16 +11,6 @@
 #include "plain.h"
 #include "single.h"
 
-/* Where a plain queue's event goes, as destination() has it. */
-static __rte_always_inline unsigned int
-shard_for(const struct builtin_port *port, const struct queue_info *queue, uint64_t word)
-{
-	if (queue->type == RTE_SCHED_TYPE_PARALLEL && port->own != NULL)
-		return port->own_id;
-	return queue
-		->shard_of[flow_class(port->builtin, (uint32_t)word & port->builtin->flow_mask)];
-}
-
 static inline struct ring *
 ring_to(const struct builtin_port *port, const struct queue_info *queue, unsigned int shard)
 {
@@ -73,7 +63,7 @@ enqueue_new(struct builtin_port *port, const struct rte_event *events)
 	port_set_credits(port, port->credits - 1);
 	count(&port->counts.nb_new, 1);
 	event = event_read_as(events, event_read_kind(events), id);
-	shard = shard_for(port, queue, event.event);
+	shard = destination(port, queue, queue->type, event.event);
 	ring = ring_to(port, queue, shard);
 	ring_put(ring, event);
 	if (!is_own(port, queue, shard))
@@ -83,6 +73,16 @@ enqueue_new(struct builtin_port *port, const struct rte_event *events)
 		return new_elsewhere(port, queue, shard);
 	move_leave(port);
 	return 1;
+}
+
+/* What comes next of its own stays known, unless it is changed then. */
+static inline void
+shard_lock_own(const struct builtin_port *port, struct shard *shard)
+{
+	if (shard == port->own)
+		shard_lock_again(shard);
+	else
+		shard_lock(shard);
 }
 
 /* To its home shard without the lock, where nobody sleeps or is in a hurry: who has that next takes the flow back. */
@@ -96,8 +96,10 @@ give_back(struct builtin_port *port, const struct held *held)
 		tell_waiting(port->builtin, held->shard);
 		return;
 	}
-	shard_lock(shard);
+	shard_lock_own(port, shard);
 	owner_release(port, shard, held);
+	if ((shard->nb_ready | shard->next_of_owner) != 0)
+		shard->at_once = 0; /* something waited in the flow: it is before all that */
 	shard_unlock(shard);
 }
 
@@ -121,10 +123,7 @@ forwarded_ordered(struct builtin_port *port, struct held *held, const struct que
 {
 	struct shard *shard = &port->builtin->shards[held->shard];
 
-	if (shard == port->own)
-		shard_lock_again(shard);
-	else
-		shard_lock(shard);
+	shard_lock_own(port, shard);
 	place_become(shard, held, queue, event, true);
 	shard_unlock(shard);
 	port_forget(port, (uint8_t)(held - port->held));
@@ -150,7 +149,7 @@ enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
 	count(&port->counts.nb_forwarded, 1);
 	if (held->kind == HELD_ORDERED)
 		return forwarded_ordered(port, held, queue, event);
-	shard = shard_for(port, queue, event.event);
+	shard = destination(port, queue, queue->type, event.event);
 	ring = ring_to(port, queue, shard);
 	ring_put(ring, event);
 	if (!is_own(port, queue, shard))

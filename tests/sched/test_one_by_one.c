@@ -13,14 +13,15 @@
 #define OF_PARALLEL 1
 #define OF_ORDERED  2
 #define OF_GROUP    3 /* atomic */
+#define OF_ANY      4 /* as its events are */
 
 static struct builtin_port *port;
 static struct shard *shard; /* its own */
 
-static int
-setup(void **state)
+static void
+make(void)
 {
-	struct weir_sched_config config = st_config(2, 4);
+	struct weir_sched_config config = st_config(2, 5);
 
 	config.nb_reserved = 1;
 	st_make(config);
@@ -28,10 +29,33 @@ setup(void **state)
 	st_queue(OF_PARALLEL, PARALLEL, 0, 0);
 	st_queue(OF_ORDERED, ORDERED, 0, 0);
 	st_queue(OF_GROUP, ATOMIC, 0, 1);
+	st_queue(OF_ANY, WEIR_SCHED_TYPE_BY_EVENT, 0, 0);
 	st_group(1, 1 << WORKER | 1 << OTHER);
+}
+
+static void
+start(void)
+{
 	st_start();
 	port = &((struct builtin *)st_sched->own)->ports[WORKER];
 	shard = port->home;
+}
+
+static int
+setup(void **state)
+{
+	make();
+	start();
+	return 0;
+}
+
+/* It holds what it has until that is released, or goes on. */
+static int
+setup_keep(void **state)
+{
+	make();
+	st_keep(WORKER);
+	start();
 	return 0;
 }
 
@@ -81,7 +105,7 @@ take_all(void)
 static void
 of_each_type(void **state)
 {
-	const uint8_t queues[] = {OF_ALL, OF_PARALLEL, OF_ORDERED, OF_GROUP};
+	const uint8_t queues[] = {OF_ALL, OF_PARALLEL, OF_ORDERED, OF_GROUP, OF_ANY};
 
 	for (unsigned int i = 0; i < RTE_DIM(queues); i++) {
 		send(queues[i]);
@@ -223,6 +247,46 @@ what_waits_in_flow(void **state)
 	take(2);
 }
 
+/* It is known before that the next dequeue would have more to do. */
+static void
+what_would_be_refused(void **state)
+{
+	struct lane *lane = event_lane(port->builtin, own_flow(0), ATOMIC);
+	const int32_t most = port->most_credits;
+
+	send(OF_ALL);
+	take(0);
+	assert_int_equal(come_next(port, shard), NB_EVENTS - 1);
+	lane->first = 1;
+	assert_int_equal(come_next(port, shard), 0);
+	lane->first = NONE;
+	port->most_credits = port->credits + 1;
+	assert_int_equal(come_next(port, shard), 0);
+	port->most_credits = most;
+}
+
+/* What it held goes on, one by one: all flows are back with the next dequeue. */
+static void
+several_sent_on(void **state)
+{
+	struct rte_event first, second;
+
+	st_new(WORKER, OF_PARALLEL, 0, 0); /* by now that queue is in use */
+	st_release(WORKER, take(0));
+	send(OF_ALL);
+	first = take(0);
+	second = take(1);
+	st_forward(WORKER, first, OF_PARALLEL);
+	st_forward(WORKER, second, OF_PARALLEL);
+	assert_int_equal(port->nb_held, 0);
+	assert_true(port->knows_next);
+	assert_int_equal(returned_count(&shard->returned), 2);
+	take(2);
+	assert_true(returned_seems_empty(&shard->returned));
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(event_lane(port->builtin, own_flow(i), ATOMIC)->state, LANE_IDLE);
+}
+
 /* What follows from its atomic events is not its own to send: it has to be told apart. */
 static void
 another_sender(void **state)
@@ -256,9 +320,6 @@ another_owner(void **state)
 static void
 who_was_owner(void **state)
 {
-	shard->owner = OTHER;
-	assert_int_equal(come_next(port, shard), 0);
-	shard->owner = WORKER;
 	send(OF_ALL);
 	shard_look_at_own(shard, 0);
 	assert_int_equal(come_next(port, shard), NB_EVENTS);
@@ -379,16 +440,85 @@ credits_go_back(void **state)
 	}
 }
 
-/* It has another shard besides, which has its turn, too. */
+/* Another port's shard is its own, too. */
+static struct shard *
+adopt(void)
+{
+	struct shard *adopted = port->builtin->ports[OTHER].home;
+
+	shard_lock(adopted);
+	__atomic_store_n(&adopted->owner, WORKER, __ATOMIC_RELAXED);
+	adopted->sender = WORKER;
+	shard_set_turn(adopted, adopted->turn);
+	shard_unlock(adopted);
+	port->served |= (uint64_t)1 << adopted->id;
+	return adopted;
+}
+
+/* It has another shard besides, which has its turn, too: after some events, */
 static void
 with_several_shards(void **state)
 {
-	port->served |= (uint64_t)1 << OTHER;
+	adopt();
+	for (unsigned int i = 0; i < EVENTS_PER_SHARD; i++)
+		st_new(WORKER, OF_ALL, own_flow(i % NB_EVENTS), i);
+	take(0);
+	assert_true(shard->at_once > 0);
+	for (unsigned int i = 1; shard->at_once > 0; i++) {
+		take(i);
+		assert_true(shard->at_once <= EVENTS_PER_SHARD / (EVENTS_PER_CALL + 1));
+		assert_true(port->nb_of_turn <= EVENTS_PER_SHARD + EVENTS_PER_CALL);
+	}
+	assert_true(port->nb_of_turn >= EVENTS_PER_SHARD - EVENTS_PER_CALL);
+}
+
+/* and not where events take long, as others have their turn with each call. */
+static void
+with_several_shards_slowly(void **state)
+{
+	adopt();
+	port->nb_calls_max = CALLS_PER_LOOK / 2;
 	send(OF_ALL);
 	for (unsigned int i = 0; i < NB_EVENTS; i++) {
 		take(i);
 		assert_int_equal(port->home->at_once, 0);
 	}
+}
+
+/* What followed from an event that a shard's home port had comes before what follows from the next one of that flow, which who adopted the shard has. */
+static void
+what_home_port_returned(void **state)
+{
+	struct shard *adopted = adopt();
+	struct rte_event event;
+	struct lane *lane;
+	uint32_t flow = 0;
+	bool has_come = false;
+
+	while (event_shard(port->builtin, flow) != adopted->id)
+		flow++;
+	port->own = adopted;
+	port->own_id = (uint8_t)adopted->id;
+	st_new(WORKER, OF_PARALLEL, flow, 0);
+	for (unsigned int i = 0; i < 3; i++)
+		st_new(WORKER, OF_PARALLEL, flow, 100);
+	st_new(WORKER, OF_ALL, flow, 1);
+	take(0);
+	assert_int_equal(adopted->at_once, 4);
+	/* the home port had an event of that flow since before, which it sends on now */
+	lane = event_lane(port->builtin, flow, ATOMIC);
+	hold_lane(lane, lane_held_by(OTHER));
+	st_new(OTHER, OF_GROUP, flow, 2);
+	returned_put(&adopted->returned, lane);
+	do {
+		assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
+		if (event.u64 == 1) {
+			event.u64 = 3;
+			st_forward(WORKER, event, OF_GROUP);
+		}
+		has_come |= event.u64 == 2;
+	} while (event.queue_id != OF_GROUP || event.u64 != 3);
+	assert_true(has_come);
 }
 
 /* One whose credit is a reserved one, between others. */
@@ -440,6 +570,8 @@ main(void)
 		CASE(others_had_lock),
 		CASE(flow_of_another_one),
 		CASE(what_waits_in_flow),
+		CASE(what_would_be_refused),
+		cmocka_unit_test_setup_teardown(several_sent_on, setup_keep, st_teardown),
 		CASE(another_sender),
 		CASE(another_owner),
 		CASE(who_was_owner),
@@ -450,6 +582,8 @@ main(void)
 		CASE(place_behind),
 		CASE(credits_go_back),
 		CASE(with_several_shards),
+		CASE(with_several_shards_slowly),
+		CASE(what_home_port_returned),
 		CASE(reserved),
 		CASE(stopped),
 	};
