@@ -92,9 +92,14 @@ take(uint64_t number)
 static void
 take_all(void)
 {
+	uint32_t nb_noted = 0;
+
 	for (unsigned int i = 0; i < NB_EVENTS; i++) {
 		take(i);
 		assert_int_equal(shard->at_once, NB_EVENTS - 1 - i);
+		if (i == 0)
+			nb_noted = shard->nb_noted;
+		assert_int_equal(shard->nb_noted, nb_noted); /* nor did it go another way */
 	}
 	st_idle(WORKER);
 	assert_int_equal(port->nb_held, 0);
@@ -521,6 +526,34 @@ what_home_port_returned(void **state)
 	assert_true(has_come);
 }
 
+/* Something waits in the flow of what it sends on, which it gives back to another shard of its own: that is before what was known to come next. */
+static void
+what_waits_in_another_shard(void **state)
+{
+	struct shard *adopted = adopt();
+	struct rte_event waits = st_event(RTE_EVENT_OP_NEW, OF_ALL, 0, 1000), event;
+
+	while (event_shard(port->builtin, waits.event) != adopted->id)
+		waits.flow_id++;
+	port->own = adopted;
+	port->own_id = (uint8_t)adopted->id;
+	st_new(WORKER, OF_PARALLEL, 0, 0);
+	st_release(WORKER, take(0));
+	st_new(WORKER, OF_PARALLEL, 0, 0);
+	st_new(WORKER, OF_ALL, waits.flow_id, 1);
+	for (unsigned int i = 2; i < 5; i++)
+		st_new(WORKER, OF_PARALLEL, 0, i);
+	take(0);
+	event = take(1);
+	assert_true(adopted->at_once > 0);
+	shard_lock_again(adopted);
+	shard_arrive(adopted, &waits);
+	shard_unlock(adopted);
+	st_forward(WORKER, event, OF_PARALLEL);
+	take(1000);
+	take(2);
+}
+
 /* One whose credit is a reserved one, between others. */
 static void
 reserved(void **state)
@@ -584,6 +617,7 @@ main(void)
 		CASE(with_several_shards),
 		CASE(with_several_shards_slowly),
 		CASE(what_home_port_returned),
+		CASE(what_waits_in_another_shard),
 		CASE(reserved),
 		CASE(stopped),
 	};

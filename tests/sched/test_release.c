@@ -196,11 +196,12 @@ one_that_is_not_held(void **state)
 	check_all_is_back();
 }
 
-/* Behind one that goes on with a reserved credit, which ends otherwise. */
+/* Behind those that go on with a reserved credit, which end otherwise; and others that go on, too. */
 static void
 behind_reserved(void **state)
 {
-	const struct rte_event new = st_event(RTE_EVENT_OP_NEW, OF_PARALLEL, 0, 0);
+	const struct rte_event new = st_event(RTE_EVENT_OP_NEW, OF_PARALLEL, 0, 100);
+	unsigned int nb_on = 0;
 
 	assert_int_equal(weir_sched_reserve(st_sched, 2), 2);
 	for (unsigned int i = 0; i < 2; i++)
@@ -209,17 +210,21 @@ behind_reserved(void **state)
 	for (unsigned int i = 0; i < 2; i++)
 		events[i].op = RTE_EVENT_OP_FORWARD;
 	enqueue(events, 2);
-	send_runs(9, 1);
-	take(11);
-	for (unsigned int i = 0; i < 11; i++)
-		events[i].op = events[i].queue_id == OF_PARALLEL && events[i].u64 == 0
-				       ? RTE_EVENT_OP_FORWARD
-				       : RTE_EVENT_OP_RELEASE;
-	enqueue(events, 11);
-	take(2);
-	for (unsigned int i = 0; i < 2; i++)
+	send_runs(12, 1);
+	take(14);
+	for (unsigned int i = 0; i < 14; i++) {
+		const bool goes_on = events[i].u64 == 100 || events[i].u64 % 2 == 0;
+
+		events[i].op = goes_on ? RTE_EVENT_OP_FORWARD : RTE_EVENT_OP_RELEASE;
+		if (goes_on && events[i].u64 != 100)
+			events[i].queue_id = OF_ATOMIC;
+		nb_on += goes_on;
+	}
+	enqueue(events, 14);
+	take(nb_on);
+	for (unsigned int i = 0; i < nb_on; i++)
 		events[i].op = RTE_EVENT_OP_RELEASE;
-	enqueue(events, 2);
+	enqueue(events, nb_on);
 	check_all_is_back();
 }
 
