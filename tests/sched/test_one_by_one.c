@@ -6,87 +6,7 @@
 
 #include "../../lib/sched/short_way.c"
 
-#define WORKER      0
-#define OTHER       1
-#define NB_EVENTS   8
-#define OF_ALL      0 /* atomic */
-#define OF_PARALLEL 1
-#define OF_ORDERED  2
-#define OF_GROUP    3 /* atomic */
-#define OF_ANY      4 /* as its events are */
-
-static struct builtin_port *port;
-static struct shard *shard; /* its own */
-
-static void
-make(void)
-{
-	struct weir_sched_config config = st_config(2, 5);
-
-	config.nb_reserved = 1;
-	st_make(config);
-	st_queue(OF_ALL, ATOMIC, 0, 0);
-	st_queue(OF_PARALLEL, PARALLEL, 0, 0);
-	st_queue(OF_ORDERED, ORDERED, 0, 0);
-	st_queue(OF_GROUP, ATOMIC, 0, 1);
-	st_queue(OF_ANY, WEIR_SCHED_TYPE_BY_EVENT, 0, 0);
-	st_group(1, 1 << WORKER | 1 << OTHER);
-}
-
-static void
-start(void)
-{
-	st_start();
-	port = &((struct builtin *)st_sched->own)->ports[WORKER];
-	shard = port->home;
-}
-
-static int
-setup(void **state)
-{
-	make();
-	start();
-	return 0;
-}
-
-/* It holds what it has until that is released, or goes on. */
-static int
-setup_keep(void **state)
-{
-	make();
-	st_keep(WORKER);
-	start();
-	return 0;
-}
-
-/* The nth one of its flows. */
-static uint32_t
-own_flow(unsigned int nth)
-{
-	uint32_t flow = 0;
-
-	for (;; flow++)
-		if (event_shard(port->builtin, flow) == shard->id && nth-- == 0)
-			return flow;
-}
-
-/* To itself, of flow after flow, numbered. */
-static void
-send(uint8_t queue)
-{
-	for (unsigned int i = 0; i < NB_EVENTS; i++)
-		st_new(WORKER, queue, own_flow(i), i);
-}
-
-static struct rte_event
-take(uint64_t number)
-{
-	struct rte_event event;
-
-	assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
-	assert_int_equal(event.u64, number);
-	return event;
-}
+#include "one_by_one_stand.h"
 
 /* All of those that were sent; of all but the first one, which sees to it, it is known that they are next. */
 static void
@@ -445,115 +365,6 @@ credits_go_back(void **state)
 	}
 }
 
-/* Another port's shard is its own, too. */
-static struct shard *
-adopt(void)
-{
-	struct shard *adopted = port->builtin->ports[OTHER].home;
-
-	shard_lock(adopted);
-	__atomic_store_n(&adopted->owner, WORKER, __ATOMIC_RELAXED);
-	adopted->sender = WORKER;
-	shard_set_turn(adopted, adopted->turn);
-	shard_unlock(adopted);
-	port->served |= (uint64_t)1 << adopted->id;
-	return adopted;
-}
-
-/* It has another shard besides, which has its turn, too: after some events, */
-static void
-with_several_shards(void **state)
-{
-	adopt();
-	for (unsigned int i = 0; i < EVENTS_PER_SHARD; i++)
-		st_new(WORKER, OF_ALL, own_flow(i % NB_EVENTS), i);
-	take(0);
-	assert_true(shard->at_once > 0);
-	for (unsigned int i = 1; shard->at_once > 0; i++) {
-		take(i);
-		assert_true(shard->at_once <= EVENTS_PER_SHARD / (EVENTS_PER_CALL + 1));
-		assert_true(port->nb_of_turn <= EVENTS_PER_SHARD + EVENTS_PER_CALL);
-	}
-	assert_true(port->nb_of_turn >= EVENTS_PER_SHARD - EVENTS_PER_CALL);
-}
-
-/* and not where events take long, as others have their turn with each call. */
-static void
-with_several_shards_slowly(void **state)
-{
-	adopt();
-	port->nb_calls_max = CALLS_PER_LOOK / 2;
-	send(OF_ALL);
-	for (unsigned int i = 0; i < NB_EVENTS; i++) {
-		take(i);
-		assert_int_equal(port->home->at_once, 0);
-	}
-}
-
-/* What followed from an event that a shard's home port had comes before what follows from the next one of that flow, which who adopted the shard has. */
-static void
-what_home_port_returned(void **state)
-{
-	struct shard *adopted = adopt();
-	struct rte_event event;
-	struct lane *lane;
-	uint32_t flow = 0;
-	bool has_come = false;
-
-	while (event_shard(port->builtin, flow) != adopted->id)
-		flow++;
-	port->own = adopted;
-	port->own_id = (uint8_t)adopted->id;
-	st_new(WORKER, OF_PARALLEL, flow, 0);
-	for (unsigned int i = 0; i < 3; i++)
-		st_new(WORKER, OF_PARALLEL, flow, 100);
-	st_new(WORKER, OF_ALL, flow, 1);
-	take(0);
-	assert_int_equal(adopted->at_once, 4);
-	/* the home port had an event of that flow since before, which it sends on now */
-	lane = event_lane(port->builtin, flow, ATOMIC);
-	hold_lane(lane, lane_held_by(OTHER));
-	st_new(OTHER, OF_GROUP, flow, 2);
-	returned_put(&adopted->returned, lane);
-	do {
-		assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
-		if (event.u64 == 1) {
-			event.u64 = 3;
-			st_forward(WORKER, event, OF_GROUP);
-		}
-		has_come |= event.u64 == 2;
-	} while (event.queue_id != OF_GROUP || event.u64 != 3);
-	assert_true(has_come);
-}
-
-/* Something waits in the flow of what it sends on, which it gives back to another shard of its own: that is before what was known to come next. */
-static void
-what_waits_in_another_shard(void **state)
-{
-	struct shard *adopted = adopt();
-	struct rte_event waits = st_event(RTE_EVENT_OP_NEW, OF_ALL, 0, 1000), event;
-
-	while (event_shard(port->builtin, waits.event) != adopted->id)
-		waits.flow_id++;
-	port->own = adopted;
-	port->own_id = (uint8_t)adopted->id;
-	st_new(WORKER, OF_PARALLEL, 0, 0);
-	st_release(WORKER, take(0));
-	st_new(WORKER, OF_PARALLEL, 0, 0);
-	st_new(WORKER, OF_ALL, waits.flow_id, 1);
-	for (unsigned int i = 2; i < 5; i++)
-		st_new(WORKER, OF_PARALLEL, 0, i);
-	take(0);
-	event = take(1);
-	assert_true(adopted->at_once > 0);
-	shard_lock_again(adopted);
-	shard_arrive(adopted, &waits);
-	shard_unlock(adopted);
-	st_forward(WORKER, event, OF_PARALLEL);
-	take(1000);
-	take(2);
-}
-
 /* One whose credit is a reserved one, between others. */
 static void
 reserved(void **state)
@@ -588,8 +399,6 @@ stopped(void **state)
 	st_get_none(WORKER);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, st_teardown)
-
 int
 main(void)
 {
@@ -614,10 +423,6 @@ main(void)
 		CASE(place_before),
 		CASE(place_behind),
 		CASE(credits_go_back),
-		CASE(with_several_shards),
-		CASE(with_several_shards_slowly),
-		CASE(what_home_port_returned),
-		CASE(what_waits_in_another_shard),
 		CASE(reserved),
 		CASE(stopped),
 	};
