@@ -128,10 +128,9 @@ attack_take_numbers(uint32_t nb)
 	uint32_t first = __atomic_load_n(&attack_nb_made, __ATOMIC_RELAXED);
 
 	do {
-		if (first + nb > ATTACK_EVENTS_MAX) {
-			__atomic_store_n(&attack_producing, false, __ATOMIC_RELAXED);
+		/* A fast one has no more before its time is over: all go on, as who restarts it waits for them. */
+		if (first + nb > ATTACK_EVENTS_MAX)
 			return UINT32_MAX;
-		}
 	} while (!__atomic_compare_exchange_n(
 		&attack_nb_made, &first, first + nb, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return first;
