@@ -32,7 +32,7 @@ how_reserved(uint64_t word)
 }
 
 /* It goes to a port, with its context. */
-static __rte_always_inline void
+static inline void
 hand_out(struct shard *shard, struct builtin_port *port, struct lane *lane, uint8_t type,
 	struct rte_event event, struct rte_event *to)
 {

@@ -126,6 +126,15 @@ enqueue(const struct rte_event *burst, unsigned int nb)
 	assert_int_equal(weir_sched_enqueue(st_port(WORKER), burst, (uint16_t)nb), nb);
 }
 
+/* The first ones of those that were taken. */
+static void
+release_first(unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++)
+		events[i].op = RTE_EVENT_OP_RELEASE;
+	enqueue(events, nb);
+}
+
 /* Bursts of all sizes, so that they begin everywhere in the circle of numbers; some of what is released was made anew. */
 static void
 in_bursts(void **state)
@@ -165,9 +174,7 @@ between_others(void **state)
 		}
 		enqueue(events, nb);
 		take(nb_on);
-		for (unsigned int i = 0; i < nb_on; i++)
-			events[i].op = RTE_EVENT_OP_RELEASE;
-		enqueue(events, nb_on);
+		release_first(nb_on);
 		check_all_is_back();
 	}
 }
@@ -222,9 +229,7 @@ behind_reserved(void **state)
 	}
 	enqueue(events, 14);
 	take(nb_on);
-	for (unsigned int i = 0; i < nb_on; i++)
-		events[i].op = RTE_EVENT_OP_RELEASE;
-	enqueue(events, nb_on);
+	release_first(nb_on);
 	check_all_is_back();
 }
 
@@ -252,9 +257,7 @@ behind_foreign(void **state)
 	}
 	enqueue(events, 24);
 	take(4);
-	for (unsigned int i = 0; i < 4; i++)
-		events[i].op = RTE_EVENT_OP_RELEASE;
-	enqueue(events, 4);
+	release_first(4);
 	set_sender(WORKER);
 	check_all_is_back();
 }
@@ -266,9 +269,7 @@ after_sender_changed(void **state)
 	send_runs(24, 2);
 	take(24);
 	set_sender(OTHER);
-	for (unsigned int i = 0; i < 24; i++)
-		events[i].op = RTE_EVENT_OP_RELEASE;
-	enqueue(events, 24);
+	release_first(24);
 	set_sender(WORKER);
 	check_all_is_back();
 }
