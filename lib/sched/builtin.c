@@ -391,7 +391,7 @@ reset_ports(struct builtin *builtin)
 			port->seen[to].nb_helped = 0;
 		}
 		port->implicit = !config->no_implicit_release;
-		port->knows_next = false;
+		port->knows_next = KNOWS_NOT;
 		port->nb_max = config->nb_held;
 		port->nb_held = port->ending.nb = port->ending.nb_runs = 0;
 		port->nb_elsewhere = port->own_passed = 0;

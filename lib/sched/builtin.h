@@ -233,6 +233,9 @@ struct seen {
 /* Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. */
 #define CALLS_PER_LOOK 64
 
+/* What comes next is known to who takes single events, or to who takes bursts. */
+enum knows { KNOWS_NOT, KNOWS_SINGLE, KNOWS_BURST };
+
 struct builtin_port {
 	struct weir_sched_port base;
 	struct builtin *builtin;
@@ -253,7 +256,7 @@ struct builtin_port {
 	uint8_t next_free;        /* in free[] */
 	uint8_t first_handed_out; /* since the last dequeue */
 	bool implicit;
-	bool knows_next;       /* it noted shard::at_once, which may be 0 by now */
+	uint8_t knows_next;    /* enum knows: it noted shard::at_once, which may be 0 by now */
 	uint32_t nb_calls;     /* of dequeue, until it looks elsewhere, */
 	uint32_t nb_calls_max; /* of so many, */
 	uint64_t calls_since;  /* cycles: which began then */

@@ -119,8 +119,8 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 	shard_taken(shard, got);
 	if (got > 0)
 		note_lately(shard, events);
-	if (got == 1 && has_short_ways(port->builtin))
-		shard_note_next(port, shard);
+	if (got > 0 && has_short_ways(port->builtin))
+		shard_note_next(port, shard, got);
 	shard_unlock(shard);
 	return got;
 }

@@ -42,7 +42,7 @@ ending_give_up(struct builtin_port *port, struct shard *locked)
 
 		if (like.kind != HELD_PARALLEL) {
 			locked = shard_lock_instead(locked, &port->builtin->shards[like.shard]);
-			port->knows_next = false;
+			port->knows_next = KNOWS_NOT;
 		}
 		if (like.kind == HELD_ATOMIC) {
 			owner_settle(port, locked, &like);

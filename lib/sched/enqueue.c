@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a port of the builtin scheduler's thread enqueues: bursts, and what is not as most single events are (single.c). */
+/* What a port of the builtin scheduler's thread enqueues: what is not as most single events (single.c), and most bursts are (burst.c). */
 
 #include <rte_errno.h>
 
-#include "ending.h"
+#include "alike.h"
 #include "move.h"
 #include "owner.h"
-#include "places.h"
-#include "plain.h"
 #include "single.h"
 
 /* Into the ring to its shard, to be published. @return the shard */
@@ -65,38 +63,21 @@ touch(struct builtin_port *port, uint64_t shards, const struct queue_info *queue
 		port->sent[__builtin_ctzll(shards)] |= sent;
 }
 
-/*
- * What producers and workers do most: events of a burst, one after the other, that are of one operation, and of one plain queue. All that is
- * the same for them is read first: bytes that are written might be any of it, as far as the compiler knows.
- *
- * @return how many of these come first
- */
+/* @return how many of these come first that are alike */
 static __rte_noinline uint16_t
 put_new(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
-	const uint8_t id = events->queue_id;
+	const uint8_t id = event_read_queue(events);
 	const struct queue_info *queue = &port->builtin->queues[id];
-	const struct way way = way_of(port, queue);
-	uint64_t touched = 0;
-	uint16_t i;
+	struct run run;
 
 	if (!is_plain(queue) || port->credits <= 0)
 		return 0;
-	nb = (uint16_t)RTE_MIN((int32_t)nb, port->credits);
-	for (i = 0; i < nb; i++) {
-		const uint32_t kind = event_read_kind(&events[i]);
-		const struct rte_event event = event_read_as(&events[i], kind, id);
-		const unsigned int shard = way_to(&way, event.event);
-
-		if (!kind_is_new(kind) || event_read_queue(&events[i]) != id)
-			break;
-		ring_put(way.rings[shard], event);
-		touched |= (uint64_t)1 << shard;
-	}
-	touch(port, touched, queue);
-	port_set_credits(port, port->credits - i);
-	count(&port->nb_enqueued[id], i);
-	return i;
+	run = run_new(port, events, (unsigned int)RTE_MIN((int32_t)nb, port->credits));
+	touch(port, run.touched, queue);
+	port_set_credits(port, port->credits - run.nb);
+	count(&port->nb_enqueued[id], run.nb);
+	return run.nb;
 }
 
 /* Where it is kept what an ordered event became: its place is this port's until it is completed. */
@@ -134,58 +115,9 @@ lock_for(struct builtin_port *port, struct call *call, struct held held)
 			foreign_insert(port);
 		shard_lock(shard);
 		call->locked = shard;
-		port->knows_next = false;
+		port->knows_next = KNOWS_NOT;
 	}
 	return held.kind == HELD_ORDERED || likely(shard->sender == port->base.id);
-}
-
-/*
- * Events that go on, likewise, while they are held as the first one is. What they are held by is given back at once: their flow, or their
- * place there, to @locked; but not their numbers.
- *
- * @return how many of these come first
- */
-static __rte_always_inline uint16_t
-forward_alike(struct builtin_port *port, struct shard *locked, const struct rte_event *events,
-	unsigned int nb, uint32_t how, enum held_kind held_kind)
-{
-	const bool by_owner = locked == port->own;
-	const uint8_t id = events->queue_id;
-	const struct queue_info *queue = &port->builtin->queues[id];
-	const uint64_t claims = port->claims;
-	const struct way way = way_of(port, queue);
-	const uint8_t first_at = ending_at(port, port->ending.nb);
-	uint8_t *numbers = &port->free[first_at];
-	uint64_t touched = 0;
-	unsigned int i;
-
-	nb = RTE_MIN(
-		nb, RTE_DIM(port->free) - first_at); /* the circle begins anew with the next run */
-	for (i = 0; i < nb; i++) {
-		const uint32_t kind = event_read_kind(&events[i]);
-		const uint8_t number = event_read_opaque(&events[i]);
-		const struct rte_event event = event_read_as(&events[i], kind, id);
-		struct held *held = &port->held[number];
-
-		if (!kind_is_claimed(kind, claims) || event_read_queue(&events[i]) != id ||
-			held->how != how)
-			break;
-		held->how = HELD_NOT;
-		numbers[i] = number;
-		if (held_kind == HELD_ORDERED) {
-			place_become(locked, held, queue, event, false);
-		} else {
-			const unsigned int shard = way_to(&way, event.event);
-
-			ring_put(way.rings[shard], event);
-			touched |= (uint64_t)1 << shard;
-		}
-		if (held_kind == HELD_ATOMIC)
-			shard_release(locked, held->lane, by_owner);
-	}
-	touch(port, touched, queue);
-	count(&port->nb_enqueued[id], i);
-	return (uint16_t)i;
 }
 
 /* Nothing else is left to give back, of so many, but credits of those that do not go on: after those of others that have ended in this call. */
@@ -206,51 +138,23 @@ static __rte_noinline uint16_t
 put_forwarded(
 	struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct call *call)
 {
-	/* No wider than it was written: a load of more would wait until that is in the cache. */
-	const struct held first = {
-		.how = __atomic_load_n(&port->held[events->impl_opaque].how, __ATOMIC_RELAXED)};
-	uint16_t done;
+	const struct queue_info *queue = &port->builtin->queues[event_read_queue(events)];
+	const struct held first = held_of(port, events);
+	struct run run;
 
-	if (!is_plain(&port->builtin->queues[events->queue_id]) || !is_held_plainly(first.how))
+	if (!is_plain(queue) || !is_held_plainly(first.how))
 		return 0;
 	if (first.kind != HELD_PARALLEL && !lock_for(port, call, first))
 		return 0;
 	if (first.kind == HELD_ATOMIC)
-		done = forward_alike(port, call->locked, events, nb, first.how, HELD_ATOMIC);
+		run = run_forwarded(port, call->locked, events, nb, first.how, HELD_ATOMIC);
 	else if (first.kind == HELD_ORDERED)
-		done = forward_alike(port, call->locked, events, nb, first.how, HELD_ORDERED);
+		run = run_forwarded(port, call->locked, events, nb, first.how, HELD_ORDERED);
 	else
-		done = forward_alike(port, NULL, events, nb, first.how, HELD_PARALLEL);
-	numbers_back(port, done, HELD_FORWARDED);
-	return done;
-}
-
-/* Events that are released, likewise, of any queue: nothing else of them matters. */
-static __rte_always_inline uint16_t
-release_alike(struct builtin_port *port, struct shard *locked, const struct rte_event *events,
-	unsigned int nb, uint32_t how, enum held_kind held_kind)
-{
-	const bool by_owner = locked == port->own;
-	const uint64_t claims = claims_released(port->claims);
-	const uint8_t first_at = ending_at(port, port->ending.nb);
-	uint8_t *numbers = &port->free[first_at];
-	unsigned int i;
-
-	nb = RTE_MIN(nb, RTE_DIM(port->free) - first_at);
-	for (i = 0; i < nb; i++) {
-		const uint8_t number = event_read_opaque(&events[i]);
-		struct held *held = &port->held[number];
-
-		if (!kind_is_claimed(event_read_kind(&events[i]), claims) || held->how != how)
-			break;
-		held->how = HELD_NOT;
-		numbers[i] = number;
-		if (held_kind == HELD_ORDERED)
-			place_complete(locked, held, false);
-		else if (held_kind == HELD_ATOMIC)
-			shard_release(locked, held->lane, by_owner);
-	}
-	return (uint16_t)i;
+		run = run_forwarded(port, NULL, events, nb, first.how, HELD_PARALLEL);
+	touch(port, run.touched, queue);
+	numbers_back(port, run.nb, HELD_FORWARDED);
+	return run.nb;
 }
 
 /*
@@ -282,19 +186,18 @@ release_later(struct builtin_port *port, const struct rte_event *events, uint16_
 static __rte_noinline uint16_t
 release(struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct call *call)
 {
-	const struct held first = {
-		.how = __atomic_load_n(&port->held[events->impl_opaque].how, __ATOMIC_RELAXED)};
+	const struct held first = held_of(port, events);
 	uint16_t done;
 
 	if (port->nb_foreign > 0 || !is_held_plainly(first.how) ||
 		(first.kind != HELD_PARALLEL && !lock_for(port, call, first)))
 		return release_later(port, events, nb);
 	if (first.kind == HELD_ATOMIC)
-		done = release_alike(port, call->locked, events, nb, first.how, HELD_ATOMIC);
+		done = run_released(port, call->locked, events, nb, first.how, HELD_ATOMIC);
 	else if (first.kind == HELD_ORDERED)
-		done = release_alike(port, call->locked, events, nb, first.how, HELD_ORDERED);
+		done = run_released(port, call->locked, events, nb, first.how, HELD_ORDERED);
 	else
-		done = release_alike(port, NULL, events, nb, first.how, HELD_PARALLEL);
+		done = run_released(port, NULL, events, nb, first.how, HELD_PARALLEL);
 	numbers_back(port, done, 0);
 	return done;
 }

@@ -181,7 +181,7 @@ look_at_rings(struct shard *shard, uint16_t wanted)
 		return;
 	}
 	shard_look_at_own(shard, 0);
-	if (shard_waiting(shard) < wanted || shard->nb_since_look >= EVENTS_PER_LOOK) {
+	if (shard_waiting(shard) < wanted || shard_look_is_due(shard, wanted)) {
 		look_if_due(shard);
 		/* What is ready may have come from itself, or be one flow that others feed past the rings: those who are in them have their
 		 * turn, too, but less than what is taken, so that the straight way is gone again. */

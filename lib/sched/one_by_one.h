@@ -37,32 +37,51 @@ would_be_refused(const struct builtin_port *port)
 	       port->credits + 1 >= port->most_credits;
 }
 
-/* So many events of the ring whose turn it is come next, whatever else comes: until the rings are to be looked at, or other shards. */
+/*
+ * So many events of the ring whose turn it is come next, whatever else comes: until the rings are to be looked at, or other shards. Of bursts it is not
+ * asked here whether they are many enough, nor how often it may still call.
+ */
 static inline uint32_t
 come_next(const struct builtin_port *port, const struct shard *shard)
 {
 	const uint64_t groups =
 		__atomic_load_n(&shard->builtin->port_groups[port->base.id], __ATOMIC_RELAXED);
+	const uint32_t until_look = shard_events_per_look(shard);
 	uint32_t nb = shard_turn(shard);
 
-	if (would_be_refused(port) ||
-		(shard->nb_ready | shard->next_of_owner | shard->turn->level) != 0 ||
+	if ((shard->nb_ready | shard->next_of_owner | shard->turn->level) != 0 ||
 		shard_owner(shard) != port->base.id || shard->sender != port->base.id ||
 		(shard->all_groups & ~groups) != 0)
 		return 0;
 	if (!shard->turn_is_own)
 		nb = RTE_MIN(nb, nb_until_few(shard));
-	nb = RTE_MIN(nb, owner_events_left(port));
-	nb = RTE_MIN(nb, EVENTS_PER_LOOK - RTE_MIN(shard->nb_since_look, EVENTS_PER_LOOK));
-	return RTE_MIN(nb, port->nb_calls_max - RTE_MIN(port->nb_calls + 1, port->nb_calls_max));
+	nb = RTE_MIN(nb, until_look - RTE_MIN(shard->nb_since_look, until_look));
+	return RTE_MIN(nb, owner_events_left(port));
 }
 
-/* By the owner, under the lock, which it is about to leave. */
-static inline void
-shard_note_next(struct builtin_port *port, struct shard *shard)
+static inline uint32_t
+calls_left(const struct builtin_port *port)
 {
-	shard->at_once = come_next(port, shard);
-	port->knows_next = shard->at_once > 0;
+	return port->nb_calls_max - RTE_MIN(port->nb_calls + 1, port->nb_calls_max);
+}
+
+/* By the owner, under the lock, which it is about to leave: as many as it took in this call it will take in the next one, about so. */
+static inline void
+shard_note_next(struct builtin_port *port, struct shard *shard, uint16_t got)
+{
+	uint32_t nb = 0;
+
+	port->knows_next = KNOWS_NOT;
+	if (got > 1) {
+		nb = come_next(port, shard);
+		if (nb > 0)
+			port->knows_next = KNOWS_BURST;
+	} else if (!would_be_refused(port)) {
+		nb = RTE_MIN(come_next(port, shard), calls_left(port));
+		if (nb > 0)
+			port->knows_next = KNOWS_SINGLE;
+	}
+	shard->at_once = nb;
 }
 
 /* A flow's context goes back, of which nothing waits. */
@@ -93,8 +112,16 @@ complete_at_once(struct shard *shard, const struct held *held)
 static inline bool
 may_have_at_once(const struct builtin_port *port)
 {
-	return port->knows_next && has_short_ways(port->builtin) &&
+	return port->knows_next == KNOWS_SINGLE && has_short_ways(port->builtin) &&
 	       (port->nb_held == 0 || (port->nb_held == 1 && port->implicit));
+}
+
+/* Likewise a burst: it holds nothing. */
+static inline bool
+may_have_burst_at_once(const struct builtin_port *port)
+{
+	return port->knows_next == KNOWS_BURST && port->nb_held == 0 && calls_left(port) > 0 &&
+	       has_short_ways(port->builtin);
 }
 
 /* Nobody else had the lock since at_once was noted: the port is the shard's sender, as it was then. */

@@ -296,8 +296,27 @@ shard_turn(const struct shard *shard)
 	return RTE_MIN(ring_count(shard->turn), shard->turn_left);
 }
 
-/* Rings are looked at after so many events at the latest. */
+/*
+ * Rings are looked at after so many events at the latest; or after a turn of what the owner sent to itself, while it goes on with that: others have
+ * their turn after it.
+ */
 #define EVENTS_PER_LOOK 16
+
+static inline uint32_t
+shard_events_per_look(const struct shard *shard)
+{
+	return shard->turn_is_own ? EVENTS_PER_OWN_TURN : EVENTS_PER_LOOK;
+}
+
+/* Under the lock, by who wants some events. */
+static inline bool
+shard_look_is_due(const struct shard *shard, uint32_t wanted)
+{
+	if (shard->nb_since_look < EVENTS_PER_LOOK)
+		return false;
+	return shard->nb_since_look >= shard_events_per_look(shard) || shard_turn(shard) < wanted ||
+	       (shard->nb_ready | shard->next_of_owner) != 0;
+}
 
 /* Of rings that nobody ever used there is nothing to look at. The first one from @from on that was; nb_rings: none. */
 static inline unsigned int

@@ -7,6 +7,7 @@
 #include "hand_out.h"
 #include "look.h"
 #include "one_by_one.h"
+#include "straight.h"
 
 /* Who wants so many at most does without a look at the rings, as long as none is due; of more, that is a small part. */
 #define LITTLE 4
@@ -125,8 +126,7 @@ short_end(struct builtin_port *port, struct shard *shard, uint16_t got)
 	owner_count_turn(port, got);
 	shard_polled(shard);
 	shard_taken(shard, got);
-	if (got == 1)
-		shard_note_next(port, shard);
+	shard_note_next(port, shard, got);
 	shard_unlock_rings(shard);
 	return got;
 }
@@ -148,11 +148,10 @@ look_for_one_priority(struct builtin_port *port, uint16_t wanted)
 static __rte_always_inline bool
 look_or_not(struct builtin_port *port, uint16_t wanted, bool *looked)
 {
-	*looked = port->own->nb_since_look >= EVENTS_PER_LOOK;
-	if (likely(!*looked)) {
-		shard_look_at_own(port->own, 0);
+	shard_look_at_own(port->own, 0);
+	*looked = shard_look_is_due(port->own, wanted);
+	if (likely(!*looked))
 		return true;
-	}
 	if (has_flows_to_move(port))
 		return false;
 	return look_for_one_priority(port, wanted);
@@ -238,35 +237,53 @@ dequeue_some(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 
 /* Something else than what is mostly is to be done first. */
 static __rte_noinline uint16_t
-dequeue_otherwise(struct builtin_port *port, struct shard *locked, struct rte_event *event)
+dequeue_otherwise(
+	struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
 {
 	locked->at_once = 0;
-	port->knows_next = false;
-	return dequeue_anywhere(port, locked, event, 1);
+	port->knows_next = KNOWS_NOT;
+	return dequeue_anywhere(port, locked, events, nb);
 }
 
 /* That was the last one of those that came next: what comes then? Where flows are to be moved the next dequeue goes the long way. */
 static __rte_noinline uint16_t
-dequeued_last(struct builtin_port *port, struct shard *shard, const struct rte_event *event)
+dequeued_last(
+	struct builtin_port *port, struct shard *shard, const struct rte_event *events, uint16_t nb)
 {
 	bool looked = false;
 
 	took_of_turn(shard, 0);
-	if (look_or_not(port, 1, &looked))
-		shard_note_next(port, shard);
+	if (look_or_not(port, nb, &looked))
+		shard_note_next(port, shard, nb);
 	if (looked)
-		note_lately(shard, event);
+		note_lately(shard, events);
 	shard_unlock_rings(shard);
-	return 1;
+	return nb;
 }
 
-/* It does not know what comes next any more: others had the lock, or the shard is theirs. */
+/* It does not know what comes next any more: others had the lock, or the shard is theirs; or that is not enough. */
 static __rte_noinline uint16_t
-dequeue_anew(struct builtin_port *port, struct shard *locked, struct rte_event *event)
+dequeue_anew(struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
 {
 	__atomic_store_n(&locked->lock, 0, __ATOMIC_RELEASE); /* nothing has changed */
-	port->knows_next = false;
-	return dequeue_some(port, event, 1);
+	port->knows_next = KNOWS_NOT;
+	return dequeue_some(port, events, nb);
+}
+
+/* Of its own shard, of whose ring whose turn it is so many were handed out that come next. */
+static __rte_always_inline void
+took_at_once(struct builtin_port *port, struct shard *shard, uint16_t nb)
+{
+	shard->turn_left -= nb;
+	ring_take(shard->turn, nb);
+	shard->in_rings[0] -= nb;
+	shard->nb_since_look += nb;
+	shard_polled(shard);
+	shard_taken(shard, nb);
+	port->nb_calls++;
+	owner_count_turn(port, nb);
+	count(&port->counts.nb_dequeued, nb);
+	shard->at_once -= nb;
 }
 
 /* The lock is held: of its own shard. */
@@ -274,29 +291,50 @@ static __rte_always_inline uint16_t
 dequeue_at_once(struct builtin_port *port, struct shard *shard, struct rte_event *event)
 {
 	if (unlikely(shard->at_once == 0 || shard_owner(shard) != port->base.id))
-		return dequeue_anew(port, shard, event);
+		return dequeue_anew(port, shard, event, 1);
 	if (port->nb_held > 0) {
 		if (!give_up_at_once(port, shard))
-			return dequeue_otherwise(port, shard, event);
+			return dequeue_otherwise(port, shard, event, 1);
 		port_set_held(port, 0);
 	}
 	port->first_handed_out = port->next_free;
 	if (!take_back_at_once(shard) || !hand_out_at_once(port, shard, event))
-		return dequeue_otherwise(port, shard, event);
+		return dequeue_otherwise(port, shard, event, 1);
 	port_set_held(port, 1);
-	shard->turn_left--;
-	ring_take(shard->turn, 1);
-	shard->in_rings[0]--;
-	shard->nb_since_look++;
-	shard_polled(shard);
-	shard_taken(shard, 1);
-	port->nb_calls++;
-	owner_count_turn(port, 1);
-	count(&port->counts.nb_dequeued, 1);
-	if (unlikely(--shard->at_once == 0))
-		return dequeued_last(port, shard, event);
+	took_at_once(port, shard, 1);
+	if (unlikely(shard->at_once == 0))
+		return dequeued_last(port, shard, event, 1);
 	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 	return 1;
+}
+
+/* Likewise a burst, of a port that holds nothing. What cannot be handed out next is for the long way. */
+static __rte_noinline uint16_t
+dequeue_burst_at_once(
+	struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb)
+{
+	uint16_t got = 0, run;
+
+	nb = RTE_MIN(nb, port->nb_max);
+	if (unlikely(shard->at_once < nb || shard_owner(shard) != port->base.id))
+		return dequeue_anew(port, shard, events, nb);
+	port->first_handed_out = port->next_free;
+	if (!take_back_at_once(shard))
+		return dequeue_otherwise(port, shard, events, nb);
+	do {
+		run = hand_out_run(shard, port, shard->turn, got, nb, UINT64_MAX, &events[got]);
+		if (unlikely(run == 0))
+			run = hand_out_if(
+				shard, port, ring_peek(shard->turn, got), UINT64_MAX, &events[got]);
+		got += run;
+	} while (run > 0 && got < nb);
+	if (got == 0)
+		return dequeue_otherwise(port, shard, events, nb);
+	took_at_once(port, shard, got);
+	if (unlikely(shard->at_once == 0))
+		return dequeued_last(port, shard, events, got);
+	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
+	return got;
 }
 
 static uint16_t
@@ -306,6 +344,8 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 
 	if (nb == 1 && may_have_at_once(port) && shard_trylock_again(port->own))
 		return dequeue_at_once(port, port->own, events);
+	if (nb > 1 && may_have_burst_at_once(port) && shard_trylock_again(port->own))
+		return dequeue_burst_at_once(port, port->own, events, nb);
 	return dequeue_some(port, events, nb);
 }
 

@@ -75,16 +75,6 @@ enqueue_new(struct builtin_port *port, const struct rte_event *events)
 	return 1;
 }
 
-/* What comes next of its own stays known, unless it is changed then. */
-static inline void
-shard_lock_own(const struct builtin_port *port, struct shard *shard)
-{
-	if (shard == port->own)
-		shard_lock_again(shard);
-	else
-		shard_lock(shard);
-}
-
 /* To its home shard without the lock, where nobody sleeps or is in a hurry: who has that next takes the flow back. */
 static inline void
 give_back(struct builtin_port *port, const struct held *held)
@@ -98,8 +88,7 @@ give_back(struct builtin_port *port, const struct held *held)
 	}
 	shard_lock_own(port, shard);
 	owner_release(port, shard, held);
-	if ((shard->nb_ready | shard->next_of_owner) != 0)
-		shard->at_once = 0; /* something waited in the flow: it is before all that */
+	shard_given_back(shard);
 	shard_unlock(shard);
 }
 
@@ -170,8 +159,10 @@ enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
 static __rte_always_inline uint16_t
 enqueue_as_it_is(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
-	if (nb != 1 || unlikely(port->move.by_lock != 0))
+	if (nb == 0 || unlikely(port->move.by_lock != 0))
 		return enqueue_burst(port, events, nb);
+	if (nb > 1)
+		return enqueue_alike(port, events, nb);
 	return events->op == RTE_EVENT_OP_NEW ? enqueue_new(port, events)
 					      : enqueue_forwarded(port, events);
 }

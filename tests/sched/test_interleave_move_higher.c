@@ -22,6 +22,7 @@
 #include "../../lib/sched/dequeue.c"
 #include "../../lib/sched/ending.c"
 #include "../../lib/sched/enqueue.c"
+#include "../../lib/sched/burst.c"
 #include "../../lib/sched/single.c"
 #include "../../lib/sched/move.c"
 #include "../../lib/sched/move_flows.c"

@@ -21,6 +21,7 @@
 #include "../../lib/sched/dequeue.c"
 #include "../../lib/sched/ending.c"
 #include "../../lib/sched/enqueue.c"
+#include "../../lib/sched/burst.c"
 #include "../../lib/sched/single.c"
 #include "../../lib/sched/places.c"
 #include "../../lib/sched/shard.c"

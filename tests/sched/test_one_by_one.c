@@ -38,19 +38,56 @@ of_each_type(void **state)
 	}
 }
 
-/* One of so many looks at the rings. */
+/* It looks at the rings when its turn ends, and not before. */
 static void
 until_look(void **state)
 {
-	for (unsigned int i = 0; i < 3 * EVENTS_PER_LOOK; i++)
+	const unsigned int nb = 3 * EVENTS_PER_OWN_TURN;
+
+	for (unsigned int i = 0; i < nb; i++)
 		st_new(WORKER, OF_ALL, own_flow(i % 4), i);
-	for (unsigned int i = 0; i < 3 * EVENTS_PER_LOOK; i++) {
+	for (unsigned int i = 0; i < nb; i++) {
+		const unsigned int of_turn = (i + 1) % EVENTS_PER_OWN_TURN;
+
+		port->nb_calls = 0; /* it looks elsewhere then */
 		take(i);
-		assert_int_equal(shard->nb_since_look, (i + 1) % EVENTS_PER_LOOK);
-		assert_true(shard->at_once <= EVENTS_PER_LOOK - shard->nb_since_look);
-		if (i + 1 < 3 * EVENTS_PER_LOOK)
-			assert_int_equal(shard->turn_left, EVENTS_PER_OWN_TURN - 1 - i);
+		assert_int_equal(shard->nb_since_look, of_turn);
+		assert_true(shard->at_once <= EVENTS_PER_OWN_TURN - of_turn);
+		if (i + 1 < nb)
+			assert_int_equal(shard->turn_left, EVENTS_PER_OWN_TURN - of_turn);
 	}
+}
+
+/* What others sent meanwhile is seen then, */
+static void
+others_are_seen(void **state)
+{
+	for (unsigned int i = 0; i < 2 * EVENTS_PER_OWN_TURN; i++)
+		st_new(WORKER, OF_ALL, own_flow(i % 4), i);
+	take(0);
+	st_new(OTHER, OF_ALL, own_flow(5), 1000);
+	for (unsigned int i = 1; i < EVENTS_PER_OWN_TURN; i++)
+		take(i);
+	take(1000);
+	take(EVENTS_PER_OWN_TURN);
+}
+
+/* and earlier where something waits in the lists, which others may have to be let in beside. */
+static void
+until_look_beside_lists(void **state)
+{
+	send(OF_ALL);
+	for (unsigned int i = 0; i < EVENTS_PER_LOOK; i++)
+		st_new(WORKER, OF_ALL, own_flow(i % 4), NB_EVENTS + i);
+	take(0);
+	assert_false(shard_look_is_due(shard, 1));
+	shard->nb_since_look = EVENTS_PER_LOOK;
+	assert_false(shard_look_is_due(shard, 1));
+	assert_true(shard_look_is_due(shard, NB_EVENTS + EVENTS_PER_LOOK));
+	shard_lock(shard);
+	shard_drain(shard, 1);
+	shard_unlock(shard);
+	assert_true(shard_look_is_due(shard, 1));
 }
 
 /* Others look there now and then, in spite of work at hand. */
@@ -172,6 +209,15 @@ what_waits_in_flow(void **state)
 	take(2);
 }
 
+/* As it would be noted now. */
+static uint32_t
+next_single(void)
+{
+	shard_note_next(port, shard, 1);
+	assert_int_equal(port->knows_next, shard->at_once > 0 ? KNOWS_SINGLE : KNOWS_NOT);
+	return shard->at_once;
+}
+
 /* It is known before that the next dequeue would have more to do. */
 static void
 what_would_be_refused(void **state)
@@ -181,12 +227,12 @@ what_would_be_refused(void **state)
 
 	send(OF_ALL);
 	take(0);
-	assert_int_equal(come_next(port, shard), NB_EVENTS - 1);
+	assert_int_equal(next_single(), NB_EVENTS - 1);
 	lane->first = 1;
-	assert_int_equal(come_next(port, shard), 0);
+	assert_int_equal(next_single(), 0);
 	lane->first = NONE;
 	port->most_credits = port->credits + 1;
-	assert_int_equal(come_next(port, shard), 0);
+	assert_int_equal(next_single(), 0);
 	port->most_credits = most;
 }
 
@@ -249,7 +295,7 @@ who_was_owner(void **state)
 	shard_look_at_own(shard, 0);
 	assert_int_equal(come_next(port, shard), NB_EVENTS);
 	shard->owner = OTHER;
-	assert_int_equal(come_next(port, shard), 0);
+	assert_int_equal(next_single(), 0);
 }
 
 /* One that it may not have is somewhere. */
@@ -405,6 +451,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(of_each_type),
 		CASE(until_look),
+		CASE(others_are_seen),
+		CASE(until_look_beside_lists),
 		CASE(until_others_are_looked_at),
 		CASE(what_others_sent),
 		CASE(in_turns),
