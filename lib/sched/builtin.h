@@ -139,6 +139,9 @@ struct shard {
 	/* Of who has the lock; this and the lines that follow are in its cache, but for what thieves do. */
 	uint32_t sender __attribute__((
 		aligned(64))); /* port by whose rings goes what follows from its atomic events */
+	uint32_t nb_marked;    /* atomic events that are held, as their lanes have it, */
+	uint32_t nb_unmarked;  /* and so many more, by its owner alone: unmarked.h */
+	uint8_t unmarked_from; /* in handed_out[] of that */
 	uint32_t nb_ready;
 	struct rte_event *events; /* nodes of lists */
 	uint32_t *next;
@@ -187,11 +190,16 @@ enum held_flag {
 	HELD_RESERVED = 1,  /* its credit is */
 	HELD_FOREIGN = 2,   /* atomic, of a shard whose sender is another one */
 	HELD_FORWARDED = 4, /* of those that end (ending.h): it goes on, and was not released */
+	HELD_BY_WORD =
+		8, /* atomic: its flow is that of this word, instead of a lane (unmarked.h) */
 };
 
 /* What a port holds. */
 struct held {
-	struct lane *lane;
+	union {
+		struct lane *lane;
+		uint64_t word;
+	};
 	uint32_t place;
 	union {
 		struct {
@@ -256,11 +264,12 @@ struct builtin_port {
 	uint8_t next_free;        /* in free[] */
 	uint8_t first_handed_out; /* since the last dequeue */
 	bool implicit;
-	uint8_t knows_next;    /* enum knows: it noted shard::at_once, which may be 0 by now */
-	uint32_t nb_calls;     /* of dequeue, until it looks elsewhere, */
-	uint32_t nb_calls_max; /* of so many, */
-	uint64_t calls_since;  /* cycles: which began then */
-	uint32_t nb_idle;      /* dequeues that got nothing, in a row */
+	uint8_t unmarked_after; /* so many bursts that are given back as such: unmarked.h */
+	uint8_t knows_next;     /* enum knows: it noted shard::at_once, which may be 0 by now */
+	uint32_t nb_calls;      /* of dequeue, until it looks elsewhere, */
+	uint32_t nb_calls_max;  /* of so many, */
+	uint64_t calls_since;   /* cycles: which began then */
+	uint32_t nb_idle;       /* dequeues that got nothing, in a row */
 	uint32_t
 		nb_elsewhere; /* events taken elsewhere for their priority since it took own ones */
 	uint32_t

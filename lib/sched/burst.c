@@ -10,6 +10,7 @@
 #include "move.h"
 #include "owner.h"
 #include "single.h"
+#include "unmarked.h"
 
 /* So many of a burst are enqueued; the rest, too. */
 static __rte_always_inline uint16_t
@@ -81,6 +82,17 @@ unlock_given_back(struct shard *shard)
 		shard_unlock(shard);
 }
 
+/* What was published is told of, and numbers are free again. */
+static __rte_always_inline uint16_t
+forwarded(struct builtin_port *port, const struct queue_info *queue, const struct rte_event *events,
+	uint16_t nb, struct run run)
+{
+	tell_alike(port, queue, run.touched);
+	port_set_held(port, port->nb_held - run.nb);
+	count(&port->counts.nb_forwarded, run.nb);
+	return and_the_rest(port, events, nb, run.nb);
+}
+
 static __rte_always_inline uint16_t
 forward_burst(struct builtin_port *port, const struct rte_event *events, uint16_t nb,
 	struct held held, enum held_kind kind)
@@ -96,11 +108,9 @@ forward_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 		publish_alike(port, queue, run.touched);
 	if (kind != HELD_PARALLEL)
 		unlock_given_back(shard);
-	if (kind != HELD_ORDERED)
-		tell_alike(port, queue, run.touched);
-	port_set_held(port, port->nb_held - run.nb);
-	count(&port->counts.nb_forwarded, run.nb);
-	return and_the_rest(port, events, nb, run.nb);
+	if (kind == HELD_ATOMIC)
+		unmarked_soon(port);
+	return forwarded(port, queue, events, nb, run);
 }
 
 static __rte_noinline uint16_t
@@ -117,6 +127,27 @@ burst_forwarded_atomic(
 	return forward_burst(port, events, nb, held, HELD_ATOMIC);
 }
 
+/* Nothing of what they are held by is written anywhere, as long as others have not marked it. */
+static __rte_noinline uint16_t
+burst_forwarded_unmarked(
+	struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct held held)
+{
+	const struct queue_info *queue = &port->builtin->queues[event_read_queue(events)];
+	struct shard *shard = &port->builtin->shards[held.shard];
+	struct run run;
+
+	shard_lock_own(port, shard);
+	if (unlikely(!is_unmarked(shard, held))) {
+		shard_unlock(shard);
+		return enqueue_burst(port, events, nb);
+	}
+	run = run_forwarded(port, shard, events, nb, held.how, HELD_PARALLEL);
+	publish_alike(port, queue, run.touched);
+	unmarked_take(shard, run.nb);
+	unlock_given_back(shard);
+	return forwarded(port, queue, events, nb, run);
+}
+
 static __rte_noinline uint16_t
 burst_forwarded_ordered(
 	struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct held held)
@@ -129,14 +160,26 @@ burst_forwarded(struct builtin_port *port, const struct rte_event *events, uint1
 {
 	const struct held held = held_of(port, events);
 
-	if (unlikely(!is_plain(&port->builtin->queues[event_read_queue(events)]) ||
-		     !is_held_plainly(held.how)))
+	if (unlikely(!is_plain(&port->builtin->queues[event_read_queue(events)])))
+		return enqueue_burst(port, events, nb);
+	if (held.flags == HELD_BY_WORD)
+		return burst_forwarded_unmarked(port, events, nb, held);
+	if (unlikely(!is_held_plainly(held.how)))
 		return enqueue_burst(port, events, nb);
 	if (held.kind == HELD_ATOMIC)
 		return burst_forwarded_atomic(port, events, nb, held);
 	if (held.kind == HELD_ORDERED)
 		return burst_forwarded_ordered(port, events, nb, held);
 	return burst_forwarded_parallel(port, events, nb, held);
+}
+
+static __rte_always_inline uint16_t
+released(struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint16_t done)
+{
+	port_set_held(port, port->nb_held - done);
+	credits_put(port, done, false);
+	count(&port->counts.nb_released, done);
+	return and_the_rest(port, events, nb, done);
 }
 
 static __rte_always_inline uint16_t
@@ -151,10 +194,9 @@ release_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 	done = run_released(port, shard, events, nb, held.how, kind);
 	if (kind != HELD_PARALLEL)
 		unlock_given_back(shard);
-	port_set_held(port, port->nb_held - done);
-	credits_put(port, done, false);
-	count(&port->counts.nb_released, done);
-	return and_the_rest(port, events, nb, done);
+	if (kind == HELD_ATOMIC)
+		unmarked_soon(port);
+	return released(port, events, nb, done);
 }
 
 static __rte_noinline uint16_t
@@ -172,6 +214,24 @@ burst_released_atomic(
 }
 
 static __rte_noinline uint16_t
+burst_released_unmarked(
+	struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct held held)
+{
+	struct shard *shard = &port->builtin->shards[held.shard];
+	uint16_t done;
+
+	shard_lock_own(port, shard);
+	if (unlikely(!is_unmarked(shard, held))) {
+		shard_unlock(shard);
+		return enqueue_burst(port, events, nb);
+	}
+	done = run_released(port, shard, events, nb, held.how, HELD_PARALLEL);
+	unmarked_take(shard, done);
+	unlock_given_back(shard);
+	return released(port, events, nb, done);
+}
+
+static __rte_noinline uint16_t
 burst_released_ordered(
 	struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct held held)
 {
@@ -183,6 +243,8 @@ burst_released(struct builtin_port *port, const struct rte_event *events, uint16
 {
 	const struct held held = held_of(port, events);
 
+	if (held.flags == HELD_BY_WORD)
+		return burst_released_unmarked(port, events, nb, held);
 	if (unlikely(!is_held_plainly(held.how)))
 		return enqueue_burst(port, events, nb);
 	if (held.kind == HELD_ATOMIC)

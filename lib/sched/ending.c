@@ -5,15 +5,25 @@
 #include "ending.h"
 #include "owner.h"
 #include "places.h"
+#include "unmarked.h"
 
 /* @from: where the first one's number is */
 static void
-release_run(struct builtin_port *port, struct shard *shard, uint8_t from, unsigned int nb)
+release_run(struct builtin_port *port, struct shard *shard, uint8_t from, unsigned int nb,
+	bool is_by_word)
 {
 	const bool by_owner = shard == port->own;
 
-	for (unsigned int i = 0; i < nb; i++)
-		shard_release(shard, port->held[port->free[(uint8_t)(from + i)]].lane, by_owner);
+	if (is_by_word)
+		port->unmarked_after = BURSTS_MARKED;
+	for (unsigned int i = 0; i < nb; i++) {
+		const struct held *held = &port->held[port->free[(uint8_t)(from + i)]];
+
+		shard_release(shard,
+			is_by_word ? event_lane(port->builtin, held->word, RTE_SCHED_TYPE_ATOMIC)
+				   : held->lane,
+			by_owner);
+	}
 }
 
 static __rte_noinline void
@@ -46,7 +56,7 @@ ending_give_up(struct builtin_port *port, struct shard *locked)
 		}
 		if (like.kind == HELD_ATOMIC) {
 			owner_settle(port, locked, &like);
-			release_run(port, locked, from, nb);
+			release_run(port, locked, from, nb, (like.flags & HELD_BY_WORD) != 0);
 		} else if (like.kind == HELD_ORDERED) {
 			complete_run(port, locked, from, nb, is_forwarded);
 		}

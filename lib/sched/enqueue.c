@@ -8,6 +8,7 @@
 #include "move.h"
 #include "owner.h"
 #include "single.h"
+#include "unmarked.h"
 
 /* Into the ring to its shard, to be published. @return the shard */
 static inline unsigned int
@@ -324,6 +325,7 @@ enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 	struct call call = {0};
 	uint16_t i = 0;
 
+	port_mark(port);
 	while (i < nb) {
 		uint16_t taken = put_run(port, &events[i], (uint16_t)(nb - i), &call);
 		int error = 0;

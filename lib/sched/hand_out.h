@@ -8,10 +8,11 @@
 #include "places.h"
 
 static inline void
-hold_lane(struct lane *lane, uint32_t held_by)
+hold_lane(struct shard *shard, struct lane *lane, uint32_t held_by)
 {
 	lane->state = held_by;
 	lane->nb_held++;
+	shard->nb_marked++;
 }
 
 /* An event of this type is held, of a shard of whose atomic ones another port may send what follows. */
@@ -42,7 +43,7 @@ hand_out(struct shard *shard, struct builtin_port *port, struct lane *lane, uint
 	held->lane = lane;
 	held->how = how_of(shard, port, type) | how_reserved(event.event);
 	if (type == RTE_SCHED_TYPE_ATOMIC)
-		hold_lane(lane, lane_held_by(port->base.id));
+		hold_lane(shard, lane, lane_held_by(port->base.id));
 	else if (type == RTE_SCHED_TYPE_ORDERED)
 		held->place = place_get(shard, lane);
 	count(&port->nb_dequeued[word_queue(event.event)], 1);

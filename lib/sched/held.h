@@ -20,6 +20,15 @@ port_hold(struct builtin_port *port)
 	return number;
 }
 
+/* Whose flow it has, an atomic one. */
+static inline struct lane *
+held_lane(const struct builtin *builtin, const struct held *held)
+{
+	if (likely((held->flags & HELD_BY_WORD) == 0))
+		return held->lane;
+	return event_lane(builtin, held->word, RTE_SCHED_TYPE_ATOMIC);
+}
+
 static inline void
 port_forget(struct builtin_port *port, uint8_t number)
 {

@@ -24,9 +24,17 @@ look_now(struct shard *shard, uint64_t now)
 	/* Work at hand may be of a lower priority than what is there. */
 	const bool several = has_several_priorities(shard->builtin);
 	const uint64_t gap = several ? shard->builtin->gap / 2 : shard->builtin->gap;
-	const uint32_t nb = several ? shard_look(shard) : shard_look_for_more(shard);
+	uint32_t found, nb, known = 0;
 	bool is_busy;
 
+	if (several)
+		found = shard_look(shard);
+	else
+		known = shard_look_for_more(shard, &found);
+	/* No line was fetched: when what is known is all taken, the next look is not to wait for another gap. */
+	if (found == 0 && known > 0)
+		return;
+	nb = found + known;
 	is_busy = nb > 0 && now - shard->found_at < nb * gap;
 	__atomic_store_n(&shard->is_busy, is_busy, __ATOMIC_RELAXED);
 	__atomic_store_n(

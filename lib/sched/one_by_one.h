@@ -33,7 +33,7 @@ would_be_refused(const struct builtin_port *port)
 {
 	const struct held *last = &port->held[handed_last(port)];
 
-	return (last->kind == HELD_ATOMIC && last->lane->first != NONE) ||
+	return (last->kind == HELD_ATOMIC && held_lane(port->builtin, last)->first != NONE) ||
 	       port->credits + 1 >= port->most_credits;
 }
 
@@ -86,10 +86,11 @@ shard_note_next(struct builtin_port *port, struct shard *shard, uint16_t got)
 
 /* A flow's context goes back, of which nothing waits. */
 static inline bool
-release_at_once(struct lane *lane)
+release_at_once(struct shard *shard, struct lane *lane)
 {
 	if (unlikely(lane->first != NONE))
 		return false;
+	shard->nb_marked--;
 	if (--lane->nb_held == 0)
 		lane->state = LANE_IDLE;
 	return true;
@@ -134,7 +135,7 @@ give_up_at_once(struct builtin_port *port, struct shard *shard)
 	if (unlikely(port->credits + 1 >= port->most_credits))
 		return false;
 	if (held->how == held_how(HELD_ATOMIC, port->own_id, 0)) {
-		if (!release_at_once(held->lane))
+		if (!release_at_once(shard, held->lane))
 			return false;
 	} else if (held->how == held_how(HELD_ORDERED, port->own_id, 0)) {
 		if (!complete_at_once(shard, held))
@@ -161,7 +162,8 @@ take_back_at_once(struct shard *shard)
 
 	if (nb == 0)
 		return true;
-	if (nb > 1 || shard->sender != shard->home || !release_at_once(returned_peek(returned, 0)))
+	if (nb > 1 || shard->sender != shard->home ||
+		!release_at_once(shard, returned_peek(returned, 0)))
 		return false;
 	returned_take(returned, 1);
 	return true;
@@ -185,7 +187,7 @@ hand_out_at_once(struct builtin_port *port, struct shard *shard, struct rte_even
 
 		if (!can_have_flow(lane, lane_held_by(port->base.id)))
 			return false;
-		hold_lane(lane, lane_held_by(port->base.id));
+		hold_lane(shard, lane, lane_held_by(port->base.id));
 		held->lane = lane;
 		held->how = held_how(HELD_ATOMIC, port->own_id, 0);
 	} else if (type == RTE_SCHED_TYPE_PARALLEL) {

@@ -4,6 +4,7 @@
 
 /* Who serves which shard: see owner.c. */
 
+#include "held.h"
 #include "shard.h"
 
 uint64_t owner_patience(void);
@@ -95,7 +96,7 @@ static inline void
 owner_release(struct builtin_port *port, struct shard *shard, const struct held *held)
 {
 	owner_settle(port, shard, held);
-	shard_release(shard, held->lane, shard == port->own);
+	shard_release(shard, held_lane(port->builtin, held), shard == port->own);
 }
 
 #endif

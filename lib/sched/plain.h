@@ -114,7 +114,7 @@ way_to(const struct way *way, uint64_t word)
 	return way->shard_of[(flow ^ flow >> way->class_bits) & way->class_mask];
 }
 
-/* It is held, and its credit is not reserved, nor is it an atomic one of another sender's shard? */
+/* It is held, and its credit is not reserved, nor is it an atomic one of another sender's shard, or held by word? */
 static __rte_always_inline bool
 is_held_plainly(uint32_t how)
 {

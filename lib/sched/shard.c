@@ -30,6 +30,29 @@ shard_wait(struct shard *shard)
 	} while (!shard_trylock(shard));
 }
 
+/* Where the owner's number of an event is, and how it is held, was written under the lock; by what it is held changes under it, too. */
+void
+shard_mark(struct shard *shard)
+{
+	const struct builtin *builtin = shard->builtin;
+	const uint32_t owner = shard_owner(shard);
+	const struct builtin_port *port = &builtin->ports[owner];
+	uint8_t at = shard->unmarked_from;
+
+	while (shard->nb_unmarked > 0) {
+		const struct held *held = &port->held[port->handed_out[at++]];
+		struct lane *lane;
+
+		if (held->how != held_how(HELD_ATOMIC, shard->id, HELD_BY_WORD))
+			continue;
+		lane = event_lane(builtin, held->word, RTE_SCHED_TYPE_ATOMIC);
+		lane->state = lane_held_by(owner);
+		lane->nb_held++;
+		shard->nb_marked++;
+		__atomic_store_n(&shard->nb_unmarked, shard->nb_unmarked - 1, __ATOMIC_RELAXED);
+	}
+}
+
 static void
 publish_sent_by_levels(struct shard *shard, unsigned int to, uint32_t levels)
 {
@@ -146,6 +169,8 @@ shard_arrive(struct shard *shard, const struct rte_event *event)
 		shard_make_ready(shard, node);
 		return;
 	}
+	if (unlikely(shard->nb_unmarked > 0))
+		shard_mark(shard);
 	lane = event_lane(shard->builtin, event->event, type);
 	if (lane->state == LANE_IDLE) {
 		lane->state = LANE_READY;
@@ -173,38 +198,40 @@ shard_look_at_ring(struct shard *shard, struct ring *ring)
 	return more;
 }
 
-/* @return how many more there are; of one that is known to have enough, which is not looked at, so many */
+/* @found: so many more. @return so many are known without a look: it has enough */
 static inline uint32_t
-look_at_ring_below(struct shard *shard, unsigned int i, uint32_t enough)
+look_at_ring_below(struct shard *shard, unsigned int i, uint32_t enough, uint32_t *found)
 {
 	struct ring *ring = &shard->rings[i];
-	uint32_t nb = enough;
+	const bool known = ring_count(ring) >= enough;
+	const uint32_t more = known ? 0 : shard_look_at_ring(shard, ring);
 
-	if (ring_count(ring) < enough)
-		nb = shard_look_at_ring(shard, ring);
-	if (nb > 0 && shard->gave != i)
+	if ((known || more > 0) && shard->gave != i)
 		__atomic_store_n(&shard->gave, i, __ATOMIC_RELAXED);
-	return nb;
+	*found += more;
+	return known ? enough : 0;
 }
 
 /* Where there are several priorities there are as many times more, most of which have nothing new: a word at a time, as it comes with each look. */
 static uint32_t
-look_at_rings_below(struct shard *shard, uint32_t enough)
+look_at_rings_below(struct shard *shard, uint32_t enough, uint32_t *found)
 {
-	uint32_t more = 0;
+	uint32_t known = 0;
 
+	*found = 0;
 	for (unsigned int from = 0; from < shard->nb_rings; from += 64)
 		for (uint64_t left = __atomic_load_n(&shard->used[from / 64], __ATOMIC_SEQ_CST);
 			left != 0; left &= left - 1)
-			more += look_at_ring_below(
-				shard, from + (unsigned int)__builtin_ctzll(left), enough);
-	return more;
+			known += look_at_ring_below(shard,
+				from + (unsigned int)__builtin_ctzll(left), enough, found);
+	return known;
 }
 
 uint32_t
 shard_look(struct shard *shard)
 {
 	const uint32_t arrived = __atomic_load_n(&shard->arrived, __ATOMIC_RELAXED);
+	uint32_t found;
 
 	/*
 	 * There is always a word that tells of it: see highest(). Who publishes after the word is cleared sets it again; what was published before
@@ -215,14 +242,15 @@ shard_look(struct shard *shard)
 			&shard->being_taken, shard->being_taken | arrived, __ATOMIC_RELAXED);
 		__atomic_fetch_and(&shard->arrived, ~arrived, __ATOMIC_SEQ_CST);
 	}
-	return look_at_rings_below(shard, UINT32_MAX);
+	look_at_rings_below(shard, UINT32_MAX, &found);
+	return found;
 }
 
 /* What a ring is known to have comes before what a look at it may tell of. */
 uint32_t
-shard_look_for_more(struct shard *shard)
+shard_look_for_more(struct shard *shard, uint32_t *found)
 {
-	return look_at_rings_below(shard, EVENTS_PER_TURN);
+	return look_at_rings_below(shard, EVENTS_PER_TURN, found);
 }
 
 void
@@ -403,6 +431,7 @@ shard_reset(struct shard *shard)
 	memset(shard->known, 0, sizeof(shard->known));
 	memset(shard->used, 0, sizeof(shard->used));
 	shard->groups = 0;
+	shard->nb_marked = shard->nb_unmarked = 0;
 	shard->deserted_at = 0;
 	shard->is_gathered = false;
 	shard->look_at = shard->found_at = shard->now = 0;

@@ -7,6 +7,18 @@
 #include "level.h"
 #include "tell.h"
 
+/* shard.c: which flows its owner has is written into their lanes, as for all others; see unmarked.h */
+void shard_mark(struct shard *shard);
+
+/* What its owner knew, and others could not. */
+static inline void
+shard_forget(struct shard *shard)
+{
+	shard->at_once = 0;
+	if (unlikely(shard->nb_unmarked > 0))
+		shard_mark(shard);
+}
+
 /* What was known when the lock was left still holds, if nobody else had it since: shard::at_once. */
 static inline bool
 shard_trylock_again(struct shard *shard)
@@ -20,7 +32,7 @@ shard_trylock(struct shard *shard)
 {
 	if (!shard_trylock_again(shard))
 		return false;
-	shard->at_once = 0;
+	shard_forget(shard);
 	return true;
 }
 
@@ -36,7 +48,8 @@ void shard_make_ready(
 void shard_arrive(struct shard *shard, const struct rte_event *event);
 uint32_t shard_look_at_ring(struct shard *shard, struct ring *ring); /* how many more there are */
 uint32_t shard_look(struct shard *shard);          /* at all rings: how many more there are */
-uint32_t shard_look_for_more(struct shard *shard); /* at those that have less than a turn's */
+/* At those that have less than a turn's. @found: by that. @return how many there are besides: of others, a turn's */
+uint32_t shard_look_for_more(struct shard *shard, uint32_t *found);
 void shard_drain_some(struct shard *shard, uint32_t most); /* of the ring whose turn it is */
 void shard_drain(struct shard *shard,
 	uint32_t most); /* of each ring so many that were seen go to the lists */
@@ -164,6 +177,7 @@ ready_append(struct shard *shard, struct ready *ready, uint32_t node)
 static inline void
 shard_release(struct shard *shard, struct lane *lane, bool by_owner)
 {
+	shard->nb_marked--;
 	if (--lane->nb_held > 0)
 		return;
 	if (likely(lane->first == NONE))

@@ -117,20 +117,6 @@ short_begin(struct builtin_port *port, struct shard **locked, bool burst)
 	return short_give_up(port, shard);
 }
 
-/* It got so many. */
-static __rte_always_inline uint16_t
-short_end(struct builtin_port *port, struct shard *shard, uint16_t got)
-{
-	shard->nb_since_look += got;
-	port->nb_calls++;
-	owner_count_turn(port, got);
-	shard_polled(shard);
-	shard_taken(shard, got);
-	shard_note_next(port, shard, got);
-	shard_unlock_rings(shard);
-	return got;
-}
-
 /* @return all is of one priority: what was seen just now may be the first of another one */
 static inline bool
 look_for_one_priority(struct builtin_port *port, uint16_t wanted)
@@ -146,15 +132,41 @@ look_for_one_priority(struct builtin_port *port, uint16_t wanted)
  * @return nothing else is due, and all is of one priority
  */
 static __rte_always_inline bool
-look_or_not(struct builtin_port *port, uint16_t wanted, bool *looked)
+look_or_not(struct builtin_port *port, uint16_t wanted)
 {
 	shard_look_at_own(port->own, 0);
-	*looked = shard_look_is_due(port->own, wanted);
-	if (likely(!*looked))
+	if (likely(!shard_look_is_due(port->own, wanted)))
 		return true;
 	if (has_flows_to_move(port))
 		return false;
 	return look_for_one_priority(port, wanted);
+}
+
+/*
+ * It got so many: what comes next? Rings are looked at now if that is due, so that it is known. Where flows are to be moved the next dequeue goes the
+ * long way.
+ */
+static inline void
+note_next(struct builtin_port *port, struct shard *shard, uint16_t got)
+{
+	if (look_or_not(port, got))
+		shard_note_next(port, shard, got);
+}
+
+static __rte_always_inline uint16_t
+short_end(struct builtin_port *port, struct shard *shard, const struct rte_event *events,
+	uint16_t got)
+{
+	if (shard->nb_since_look == 0)
+		note_lately(shard, events);
+	shard->nb_since_look += got;
+	port->nb_calls++;
+	owner_count_turn(port, got);
+	shard_polled(shard);
+	shard_taken(shard, got);
+	note_next(port, shard, got);
+	shard_unlock_rings(shard);
+	return got;
 }
 
 /* So many were taken from the ring whose turn it is. */
@@ -174,18 +186,15 @@ take_few(struct builtin_port *port, struct shard **locked, struct rte_event *eve
 {
 	struct shard *shard = port->own;
 	uint16_t got;
-	bool looked;
 
-	if (!short_begin(port, locked, false) || !look_or_not(port, nb, &looked) ||
+	if (!short_begin(port, locked, false) || !look_or_not(port, nb) ||
 		!ring_of_turn_is_enough(shard, nb))
 		return 0;
 	got = take_first_of_ring(shard, port, events, RTE_MIN(shard_turn(shard), nb));
 	if (got == 0)
 		return 0;
 	took_of_turn(shard, got);
-	if (unlikely(looked))
-		note_lately(shard, events);
-	return short_end(port, shard, got);
+	return short_end(port, shard, events, got);
 }
 
 /* As the long way does it, looks included: with so many at a time one is due at each call, or nearly so. */
@@ -201,8 +210,7 @@ take_burst(struct builtin_port *port, struct shard **locked, struct rte_event *e
 	got = take_from_rings(shard, port, events, nb);
 	if (got == 0)
 		return 0;
-	note_lately(shard, events);
-	return short_end(port, shard, got);
+	return short_end(port, shard, events, got);
 }
 
 /* What only the long way does is due. */
@@ -225,6 +233,7 @@ dequeue_some(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 	uint16_t got = 0;
 
 	nb = RTE_MIN(nb, port->nb_max);
+	port_mark(port);
 	if (port->own != NULL && likely(owner_stays(port)) && !is_for_long_way(port))
 		got = nb > LITTLE ? take_burst(port, &locked, events, nb)
 				  : take_few(port, &locked, events, nb);
@@ -240,7 +249,7 @@ static __rte_noinline uint16_t
 dequeue_otherwise(
 	struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
 {
-	locked->at_once = 0;
+	shard_forget(locked);
 	port->knows_next = KNOWS_NOT;
 	return dequeue_anywhere(port, locked, events, nb);
 }
@@ -250,13 +259,10 @@ static __rte_noinline uint16_t
 dequeued_last(
 	struct builtin_port *port, struct shard *shard, const struct rte_event *events, uint16_t nb)
 {
-	bool looked = false;
-
 	took_of_turn(shard, 0);
-	if (look_or_not(port, nb, &looked))
-		shard_note_next(port, shard, nb);
-	if (looked)
+	if (shard_look_is_due(shard, nb))
 		note_lately(shard, events);
+	note_next(port, shard, nb);
 	shard_unlock_rings(shard);
 	return nb;
 }
@@ -314,15 +320,20 @@ dequeue_burst_at_once(
 	struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb)
 {
 	uint16_t got = 0, run;
+	bool unmarked;
 
 	nb = RTE_MIN(nb, port->nb_max);
 	if (unlikely(shard->at_once < nb || shard_owner(shard) != port->base.id))
 		return dequeue_anew(port, shard, events, nb);
 	port->first_handed_out = port->next_free;
-	if (!take_back_at_once(shard))
+	shard_take_back(shard, true);
+	if (unlikely((shard->nb_ready | shard->next_of_owner) != 0 || shard->at_once < nb))
 		return dequeue_otherwise(port, shard, events, nb);
+	unmarked = may_leave_unmarked(port, shard);
+	shard->unmarked_from = port->next_free;
 	do {
-		run = hand_out_run(shard, port, shard->turn, got, nb, UINT64_MAX, &events[got]);
+		run = hand_out_run(
+			shard, port, shard->turn, got, nb, UINT64_MAX, unmarked, &events[got]);
 		if (unlikely(run == 0))
 			run = hand_out_if(
 				shard, port, ring_peek(shard->turn, got), UINT64_MAX, &events[got]);

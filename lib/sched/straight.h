@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "hand_out.h"
+#include "unmarked.h"
 
 /*
  * As hand_out(), while they are of this queue, and type, and their credits are not reserved: all that is the same for them is read first. Bytes that
@@ -16,12 +16,14 @@
  */
 static __rte_always_inline uint16_t
 hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, uint8_t type,
-	const struct rte_event *slots, unsigned int nb, struct rte_event *events)
+	bool unmarked, const struct rte_event *slots, unsigned int nb, struct rte_event *events)
 {
 	const struct lanes lanes =
 		queue_lanes(shard->builtin, &shard->builtin->queues[queue], type);
 	const uint64_t stamp = word_stamp(type, port->holder), like = word_like(queue);
-	const uint32_t held_by = lane_held_by(port->base.id), how = how_of(shard, port, type);
+	const uint32_t held_by = lane_held_by(port->base.id),
+		       how = unmarked ? held_how(HELD_ATOMIC, shard->id, HELD_BY_WORD)
+				      : how_of(shard, port, type);
 	const uint8_t first = port->next_free, *numbers = &port->free[first];
 	unsigned int got;
 
@@ -35,16 +37,19 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 
 		if (!word_is_alike(event.event, like))
 			break;
-		if (type != RTE_SCHED_TYPE_PARALLEL)
+		if (type != RTE_SCHED_TYPE_PARALLEL && !unmarked)
 			lane = lane_of(&lanes, event.event);
-		if (type == RTE_SCHED_TYPE_ATOMIC) {
+		if (type == RTE_SCHED_TYPE_ATOMIC && !unmarked) {
 			if (!can_have_flow(lane, held_by))
 				break;
-			hold_lane(lane, held_by);
+			hold_lane(shard, lane, held_by);
 		} else if (type == RTE_SCHED_TYPE_ORDERED) {
 			held->place = place_get(shard, lane);
 		}
-		held->lane = lane;
+		if (unmarked)
+			held->word = event.event;
+		else
+			held->lane = lane;
 		held->how = how;
 		event.event = word_stamped(event.event, stamp, number);
 		event_write(&events[got], event);
@@ -53,17 +58,20 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 	port->next_free = (uint8_t)(first + got);
 	port_set_held(port, port->nb_held + got);
 	count(&port->nb_dequeued[queue], got);
+	if (unmarked)
+		unmarked_add(shard, got);
 	return (uint16_t)got;
 }
 
 /*
  * What most rings are full of: events, one after the other, of one queue whose events are all of one type.
  *
+ * @unmarked: atomic ones are had without marks
  * @return how many of those from @from on, before @to
  */
 static inline uint16_t
 hand_out_run(struct shard *shard, struct builtin_port *port, const struct ring *ring, uint32_t from,
-	uint32_t to, uint64_t groups, struct rte_event *events)
+	uint32_t to, uint64_t groups, bool unmarked, struct rte_event *events)
 {
 	const struct rte_event *slots = ring_peek(ring, from);
 	const unsigned int nb = RTE_MIN(to - from, ring_in_row(ring, from));
@@ -74,11 +82,16 @@ hand_out_run(struct shard *shard, struct builtin_port *port, const struct ring *
 		return 0;
 	switch (queue->type) {
 	case RTE_SCHED_TYPE_ATOMIC:
-		return hand_out_alike(shard, port, id, RTE_SCHED_TYPE_ATOMIC, slots, nb, events);
+		return unmarked ? hand_out_alike(shard, port, id, RTE_SCHED_TYPE_ATOMIC, true,
+					  slots, nb, events)
+				: hand_out_alike(shard, port, id, RTE_SCHED_TYPE_ATOMIC, false,
+					  slots, nb, events);
 	case RTE_SCHED_TYPE_ORDERED:
-		return hand_out_alike(shard, port, id, RTE_SCHED_TYPE_ORDERED, slots, nb, events);
+		return hand_out_alike(
+			shard, port, id, RTE_SCHED_TYPE_ORDERED, false, slots, nb, events);
 	default:
-		return hand_out_alike(shard, port, id, RTE_SCHED_TYPE_PARALLEL, slots, nb, events);
+		return hand_out_alike(
+			shard, port, id, RTE_SCHED_TYPE_PARALLEL, false, slots, nb, events);
 	}
 }
 
@@ -129,7 +142,7 @@ take_straight(struct shard *shard, struct builtin_port *port, unsigned int level
 		for (i = 0; i < count && got < nb;) {
 			const uint32_t to = RTE_MIN(count, i + nb - got);
 			const uint16_t run =
-				hand_out_run(shard, port, ring, i, to, groups, &events[got]);
+				hand_out_run(shard, port, ring, i, to, groups, false, &events[got]);
 
 			got += run;
 			i += run;

@@ -4,6 +4,7 @@
 
 #include "held.h"
 #include "owner.h"
+#include "unmarked.h"
 
 /* The lane of the new flow, if nobody has it and nothing waits for it. @return its shard, or NULL */
 static struct shard *
@@ -15,6 +16,7 @@ take_lane(const struct builtin_port *port, uint64_t word, struct lane *lane, boo
 	if (idle) {
 		lane->state = lane_held_by(port->base.id);
 		lane->nb_held = 1;
+		shard->nb_marked++;
 		*is_foreign = shard->sender != port->base.id;
 	}
 	shard_unlock(shard);
@@ -68,6 +70,15 @@ switch_in_place(
 	return true;
 }
 
+/* Others know which flow it has from now on. */
+static void
+have_lane(struct builtin_port *port, struct held *held)
+{
+	port_mark(port);
+	held->lane = held_lane(port->builtin, held);
+	held->flags &= (uint8_t)~HELD_BY_WORD;
+}
+
 /* Which queue it came from, whatever its user wrote into it. */
 static uint8_t
 queue_of(const struct builtin *builtin, const struct held *held)
@@ -88,6 +99,8 @@ builtin_switch(struct weir_sched_port *base, struct rte_event *event, uint32_t f
 	changed.flow_id = flow & 0xfffff;
 	changed.sched_type = type;
 	changed.op = RTE_EVENT_OP_FORWARD;
+	if (is_held && (held->flags & HELD_BY_WORD) != 0)
+		have_lane(port, held);
 	if (is_held)
 		changed.queue_id = queue_of(port->builtin, held);
 	if (!is_held || type > RTE_SCHED_TYPE_PARALLEL ||

@@ -103,14 +103,15 @@ not_what_its_owner_has_often(void **state)
 	assert_int_not_equal(idle->move.own, 0);
 }
 
-/* Whatever way they were taken. */
+/* Whatever way they were taken: with each look. */
 static void
 what_it_has_in_bursts(void **state)
 {
-	struct rte_event events[8];
+	struct rte_event events[EVENTS_PER_LOOK];
 	uint32_t nb;
 
-	send(8 * LATELY_PART);
+	send(EVENTS_PER_LOOK * LATELY_PART);
+	shard->nb_since_look = 0; /* it has just looked */
 	nb = shard->nb_noted;
 	for (unsigned int i = 0; i < LATELY_PART - 1; i++) {
 		assert_int_equal(weir_sched_dequeue(st_port(OWNER), events, RTE_DIM(events)),

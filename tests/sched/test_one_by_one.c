@@ -180,7 +180,7 @@ flow_of_another_one(void **state)
 {
 	struct lane *lane = event_lane(port->builtin, own_flow(2), ATOMIC);
 
-	hold_lane(lane, lane_held_by(OTHER));
+	hold_lane(shard, lane, lane_held_by(OTHER));
 	send(OF_ALL);
 	take(0);
 	take(1);

@@ -134,19 +134,20 @@ static void
 single_ones_move(void **state)
 {
 	struct rte_event event;
-	bool looked;
 
 	until_look();
 	port->move.own = 1;
 	assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
 	assert_int_equal(shard->nb_since_look, EVENTS_PER_LOOK);
 	assert_int_equal(shard->at_once, 0);
-	assert_false(look_or_not(port, 1, &looked));
+	assert_false(look_or_not(port, 1));
 	shard->nb_since_look = EVENTS_PER_LOOK - 1;
-	assert_true(look_or_not(port, 1, &looked) && !looked);
+	assert_true(look_or_not(port, 1));
+	assert_int_equal(shard->nb_since_look, EVENTS_PER_LOOK - 1);
 	port->move.own = 0;
 	shard->nb_since_look = EVENTS_PER_LOOK;
-	assert_true(look_or_not(port, 1, &looked) && looked);
+	assert_true(look_or_not(port, 1));
+	assert_int_equal(shard->nb_since_look, 0);
 }
 
 int
