@@ -4,18 +4,19 @@
 
 /* Flows go from who is never through with its own to who has less to do: see balance.c. */
 
-#include "builtin.h"
+#include "shard.h"
 
-/* Under the lock: what the owner has by a look at its rings, some of which is remembered. */
+/* Under the lock: what the owner has by a look at its rings, some of which is remembered. A long turn is as many looks as there would be otherwise. */
 static inline void
 note_lately(struct shard *shard, const struct rte_event *events)
 {
 	const uint32_t nb = shard->nb_noted;
+	const uint32_t more = shard->turn_is_long ? EVENTS_PER_LONG_TURN / EVENTS_PER_LOOK : 1;
 
-	if (nb % LATELY_PART == 0)
+	if (nb % LATELY_PART < more)
 		__atomic_store_n(&shard->lately[nb / LATELY_PART % LATELY],
 			(uint8_t)event_class(shard->builtin, events[0].event), __ATOMIC_RELAXED);
-	__atomic_store_n(&shard->nb_noted, nb + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&shard->nb_noted, nb + more, __ATOMIC_RELAXED);
 }
 
 /* By a port's thread, no lock is held: it found nothing. Is it to be compared with others? */

@@ -115,7 +115,7 @@ struct shard {
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
 	uint32_t nb_taken;                              /* events that it took; */
-	uint32_t nb_noted;                              /* so often was it noted what that was, */
+	uint32_t nb_noted;                              /* for so many looks it was noted what that was, */
 	uint8_t lately[LATELY]; /* classes of some of the last ones of these */
 
 	struct returned
@@ -148,7 +148,8 @@ struct shard {
 	uint32_t free, nb_used; /* nodes given back; ever taken */
 	struct ring *turn;      /* that is taken from, */
 	uint32_t turn_left;     /* so many more, before others have their turn */
-	bool turn_is_own;       /* its owner sent it to itself, or the shard did */
+	bool turn_is_own;       /* its owner sent it to itself, or the shard did; */
+	bool turn_is_long;      /* or there is no other one */
 	uint32_t ready_priorities;
 	uint32_t next_of_owner; /* event of the flow that the owner had last: in its cache */
 	uint32_t nb_next;       /* events that it got so, in a row */

@@ -222,8 +222,8 @@ look_at_rings_below(struct shard *shard, uint32_t enough, uint32_t *found)
 	for (unsigned int from = 0; from < shard->nb_rings; from += 64)
 		for (uint64_t left = __atomic_load_n(&shard->used[from / 64], __ATOMIC_SEQ_CST);
 			left != 0; left &= left - 1)
-			known += look_at_ring_below(shard,
-				from + (unsigned int)__builtin_ctzll(left), enough, found);
+			known += look_at_ring_below(
+				shard, from + (unsigned int)__builtin_ctzll(left), enough, found);
 	return known;
 }
 

@@ -47,7 +47,7 @@ void shard_make_ready(
 	struct shard *shard, uint32_t node); /* of a flow that nobody holds, or has none */
 void shard_arrive(struct shard *shard, const struct rte_event *event);
 uint32_t shard_look_at_ring(struct shard *shard, struct ring *ring); /* how many more there are */
-uint32_t shard_look(struct shard *shard);          /* at all rings: how many more there are */
+uint32_t shard_look(struct shard *shard); /* at all rings: how many more there are */
 /* At those that have less than a turn's. @found: by that. @return how many there are besides: of others, a turn's */
 uint32_t shard_look_for_more(struct shard *shard, uint32_t *found);
 void shard_drain_some(struct shard *shard, uint32_t most); /* of the ring whose turn it is */
@@ -283,9 +283,9 @@ shard_look_at_own(struct shard *shard, unsigned int level)
 
 /*
  * And those of what the owner sent to itself, and of what the shard did: so many that what comes from elsewhere gets through some queues
- * before more of that is let in, and waits, if it must, in rings that nobody has to empty for the order of others.
+ * before more of that is let in, and waits, if it must, in rings that nobody has to empty for the order of others. And one that is alone.
  */
-#define EVENTS_PER_OWN_TURN 64
+#define EVENTS_PER_LONG_TURN 64
 
 /* What its owner sent to itself, or the shard did? */
 static inline bool
@@ -294,13 +294,24 @@ shard_is_own_ring(const struct shard *shard, const struct ring *ring)
 	return ring->sender == shard_owner(shard) || ring->sender == shard->sender_id;
 }
 
+/* Was no other ring ever used? A new one comes into use seldom. */
+static inline bool
+shard_is_only_ring(const struct shard *shard, const struct ring *ring)
+{
+	const uint32_t i = (uint32_t)(ring - shard->rings);
+
+	return shard->nb_rings <= 64 &&
+	       __atomic_load_n(&shard->used[0], __ATOMIC_RELAXED) == (uint64_t)1 << i % 64;
+}
+
 /* It is the turn of this ring. */
 static inline void
 shard_set_turn(struct shard *shard, struct ring *ring)
 {
 	shard->turn = ring;
 	shard->turn_is_own = shard_is_own_ring(shard, ring);
-	shard->turn_left = shard->turn_is_own ? EVENTS_PER_OWN_TURN : EVENTS_PER_TURN;
+	shard->turn_is_long = shard->turn_is_own || shard_is_only_ring(shard, ring);
+	shard->turn_left = shard->turn_is_long ? EVENTS_PER_LONG_TURN : EVENTS_PER_TURN;
 }
 
 /* So many can be taken from the ring whose turn it is. */
@@ -310,16 +321,13 @@ shard_turn(const struct shard *shard)
 	return RTE_MIN(ring_count(shard->turn), shard->turn_left);
 }
 
-/*
- * Rings are looked at after so many events at the latest; or after a turn of what the owner sent to itself, while it goes on with that: others have
- * their turn after it.
- */
+/* Rings are looked at after so many events at the latest; or after a long turn, while that goes on: others have theirs after it. */
 #define EVENTS_PER_LOOK 16
 
 static inline uint32_t
 shard_events_per_look(const struct shard *shard)
 {
-	return shard->turn_is_own ? EVENTS_PER_OWN_TURN : EVENTS_PER_LOOK;
+	return shard->turn_is_long ? EVENTS_PER_LONG_TURN : EVENTS_PER_LOOK;
 }
 
 /* Under the lock, by who wants some events. */

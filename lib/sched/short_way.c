@@ -329,6 +329,8 @@ dequeue_burst_at_once(
 	shard_take_back(shard, true);
 	if (unlikely((shard->nb_ready | shard->next_of_owner) != 0 || shard->at_once < nb))
 		return dequeue_otherwise(port, shard, events, nb);
+	if (!shard->turn_is_own)
+		ring_prefetch_events(shard->turn, nb, 2u * nb);
 	unmarked = may_leave_unmarked(port, shard);
 	shard->unmarked_from = port->next_free;
 	do {

@@ -29,8 +29,9 @@ unmarked_soon(struct builtin_port *port)
 static inline bool
 may_leave_unmarked(const struct builtin_port *port, const struct shard *shard)
 {
-	return port->unmarked_after == 0 && shard->nb_marked == 0 && shard->sender == port->base.id &&
-	       port->served == port->home_bit && shard == port->home;
+	return port->unmarked_after == 0 && shard->nb_marked == 0 &&
+	       shard->sender == port->base.id && port->served == port->home_bit &&
+	       shard == port->home;
 }
 
 /* By the owner, under the lock: it was handed out so many. */

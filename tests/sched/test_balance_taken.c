@@ -110,6 +110,8 @@ what_it_has_in_bursts(void **state)
 	struct rte_event events[EVENTS_PER_LOOK];
 	uint32_t nb;
 
+	st_new(IDLE, 0, flow_after(0, shard), 0); /* there are several rings */
+	st_release(OWNER, st_get_one(OWNER));
 	send(EVENTS_PER_LOOK * LATELY_PART);
 	shard->nb_since_look = 0; /* it has just looked */
 	nb = shard->nb_noted;

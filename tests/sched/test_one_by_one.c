@@ -42,19 +42,19 @@ of_each_type(void **state)
 static void
 until_look(void **state)
 {
-	const unsigned int nb = 3 * EVENTS_PER_OWN_TURN;
+	const unsigned int nb = 3 * EVENTS_PER_LONG_TURN;
 
 	for (unsigned int i = 0; i < nb; i++)
 		st_new(WORKER, OF_ALL, own_flow(i % 4), i);
 	for (unsigned int i = 0; i < nb; i++) {
-		const unsigned int of_turn = (i + 1) % EVENTS_PER_OWN_TURN;
+		const unsigned int of_turn = (i + 1) % EVENTS_PER_LONG_TURN;
 
 		port->nb_calls = 0; /* it looks elsewhere then */
 		take(i);
 		assert_int_equal(shard->nb_since_look, of_turn);
-		assert_true(shard->at_once <= EVENTS_PER_OWN_TURN - of_turn);
+		assert_true(shard->at_once <= EVENTS_PER_LONG_TURN - of_turn);
 		if (i + 1 < nb)
-			assert_int_equal(shard->turn_left, EVENTS_PER_OWN_TURN - of_turn);
+			assert_int_equal(shard->turn_left, EVENTS_PER_LONG_TURN - of_turn);
 	}
 }
 
@@ -62,14 +62,14 @@ until_look(void **state)
 static void
 others_are_seen(void **state)
 {
-	for (unsigned int i = 0; i < 2 * EVENTS_PER_OWN_TURN; i++)
+	for (unsigned int i = 0; i < 2 * EVENTS_PER_LONG_TURN; i++)
 		st_new(WORKER, OF_ALL, own_flow(i % 4), i);
 	take(0);
 	st_new(OTHER, OF_ALL, own_flow(5), 1000);
-	for (unsigned int i = 1; i < EVENTS_PER_OWN_TURN; i++)
+	for (unsigned int i = 1; i < EVENTS_PER_LONG_TURN; i++)
 		take(i);
 	take(1000);
-	take(EVENTS_PER_OWN_TURN);
+	take(EVENTS_PER_LONG_TURN);
 }
 
 /* and earlier where something waits in the lists, which others may have to be let in beside. */
@@ -126,7 +126,7 @@ what_others_sent(void **state)
 static void
 in_turns(void **state)
 {
-	const unsigned int nb_own = 4 * EVENTS_PER_OWN_TURN, nb = nb_own + 4 * EVENTS_PER_TURN;
+	const unsigned int nb_own = 4 * EVENTS_PER_LONG_TURN, nb = nb_own + 4 * EVENTS_PER_TURN;
 	unsigned int nb_in_row = 0;
 	bool was_own = false;
 
@@ -140,7 +140,7 @@ in_turns(void **state)
 		is_own = event.u64 != 0;
 		nb_in_row = is_own == was_own ? nb_in_row + 1 : 1;
 		was_own = is_own;
-		assert_true(nb_in_row <= (is_own ? EVENTS_PER_OWN_TURN : EVENTS_PER_TURN + FEW));
+		assert_true(nb_in_row <= (is_own ? EVENTS_PER_LONG_TURN : EVENTS_PER_TURN + FEW));
 	}
 }
 

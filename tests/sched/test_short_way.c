@@ -33,14 +33,20 @@ setup(void **state)
 
 /* New events of one of its flows. */
 static void
-send(uint8_t queue, unsigned int nb)
+send_from(unsigned int from, uint8_t queue, unsigned int nb)
 {
 	struct rte_event event = {.queue_id = queue};
 
 	while (event_shard(port->builtin, event.event) != shard->id)
 		event.flow_id++;
 	while (nb-- > 0)
-		st_new(PRODUCER, queue, event.flow_id, 0);
+		st_new(from, queue, event.flow_id, 0);
+}
+
+static void
+send(uint8_t queue, unsigned int nb)
+{
+	send_from(PRODUCER, queue, nb);
 }
 
 static void
@@ -106,6 +112,8 @@ until_look(void)
 {
 	struct rte_event event;
 
+	send_from(OTHER, 0, 1); /* there are several rings */
+	take(1);
 	send(0, 2 * EVENTS_PER_LOOK);
 	do
 		assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
