@@ -392,6 +392,7 @@ reset_ports(struct builtin *builtin)
 		}
 		port->implicit = !config->no_implicit_release;
 		port->knows_next = KNOWS_NOT;
+		port->unmarked_after = 0;
 		port->nb_max = config->nb_held;
 		port->nb_held = port->ending.nb = port->ending.nb_runs = 0;
 		port->nb_elsewhere = port->own_passed = 0;

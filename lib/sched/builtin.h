@@ -115,7 +115,7 @@ struct shard {
 	/* What its owner did: for who has nothing to do. */
 	uint32_t nb_polls __attribute__((aligned(64))); /* how often it came */
 	uint32_t nb_taken;                              /* events that it took; */
-	uint32_t nb_noted;                              /* for so many looks it was noted what that was, */
+	uint32_t nb_noted;      /* for so many looks it was noted what that was, */
 	uint8_t lately[LATELY]; /* classes of some of the last ones of these */
 
 	struct returned
@@ -141,7 +141,6 @@ struct shard {
 		aligned(64))); /* port by whose rings goes what follows from its atomic events */
 	uint32_t nb_marked;    /* atomic events that are held, as their lanes have it, */
 	uint32_t nb_unmarked;  /* and so many more, by its owner alone: unmarked.h */
-	uint8_t unmarked_from; /* in handed_out[] of that */
 	uint32_t nb_ready;
 	struct rte_event *events; /* nodes of lists */
 	uint32_t *next;
@@ -266,6 +265,7 @@ struct builtin_port {
 	uint8_t first_handed_out; /* since the last dequeue */
 	bool implicit;
 	uint8_t unmarked_after; /* so many bursts that are given back as such: unmarked.h */
+	bool leaves_unmarked;   /* single ones, too, with what it knows of them */
 	uint8_t knows_next;     /* enum knows: it noted shard::at_once, which may be 0 by now */
 	uint32_t nb_calls;      /* of dequeue, until it looks elsewhere, */
 	uint32_t nb_calls_max;  /* of so many, */

@@ -139,11 +139,12 @@ burst_forwarded_unmarked(
 	shard_lock_own(port, shard);
 	if (unlikely(!is_unmarked(shard, held))) {
 		shard_unlock(shard);
+		unmarked_later(port);
 		return enqueue_burst(port, events, nb);
 	}
 	run = run_forwarded(port, shard, events, nb, held.how, HELD_PARALLEL);
 	publish_alike(port, queue, run.touched);
-	unmarked_take(shard, run.nb);
+	unmarked_set(shard, shard->nb_unmarked - run.nb);
 	unlock_given_back(shard);
 	return forwarded(port, queue, events, nb, run);
 }
@@ -223,10 +224,11 @@ burst_released_unmarked(
 	shard_lock_own(port, shard);
 	if (unlikely(!is_unmarked(shard, held))) {
 		shard_unlock(shard);
+		unmarked_later(port);
 		return enqueue_burst(port, events, nb);
 	}
 	done = run_released(port, shard, events, nb, held.how, HELD_PARALLEL);
-	unmarked_take(shard, done);
+	unmarked_set(shard, shard->nb_unmarked - done);
 	unlock_given_back(shard);
 	return released(port, events, nb, done);
 }

@@ -5,7 +5,6 @@
 #include "ending.h"
 #include "owner.h"
 #include "places.h"
-#include "unmarked.h"
 
 /* @from: where the first one's number is */
 static void
@@ -14,8 +13,6 @@ release_run(struct builtin_port *port, struct shard *shard, uint8_t from, unsign
 {
 	const bool by_owner = shard == port->own;
 
-	if (is_by_word)
-		port->unmarked_after = BURSTS_MARKED;
 	for (unsigned int i = 0; i < nb; i++) {
 		const struct held *held = &port->held[port->free[(uint8_t)(from + i)]];
 

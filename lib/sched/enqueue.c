@@ -325,7 +325,8 @@ enqueue_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 	struct call call = {0};
 	uint16_t i = 0;
 
-	port_mark(port);
+	if (unlikely(port_mark(port)))
+		unmarked_later(port);
 	while (i < nb) {
 		uint16_t taken = put_run(port, &events[i], (uint16_t)(nb - i), &call);
 		int error = 0;

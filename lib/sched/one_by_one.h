@@ -10,6 +10,7 @@
 
 #include "hand_out.h"
 #include "owner.h"
+#include "unmarked.h"
 
 /* The number of the event that it was handed last. */
 static inline uint8_t
@@ -80,6 +81,7 @@ shard_note_next(struct builtin_port *port, struct shard *shard, uint16_t got)
 		nb = RTE_MIN(come_next(port, shard), calls_left(port));
 		if (nb > 0)
 			port->knows_next = KNOWS_SINGLE;
+		port->leaves_unmarked = may_leave_unmarked(port, shard);
 	}
 	shard->at_once = nb;
 }
@@ -134,9 +136,14 @@ give_up_at_once(struct builtin_port *port, struct shard *shard)
 
 	if (unlikely(port->credits + 1 >= port->most_credits))
 		return false;
-	if (held->how == held_how(HELD_ATOMIC, port->own_id, 0)) {
+	if (held->how == held_how(HELD_ATOMIC, port->own_id, HELD_BY_WORD)) {
+		if (unlikely(shard->nb_unmarked == 0))
+			return false;
+		unmarked_set(shard, 0);
+	} else if (held->how == held_how(HELD_ATOMIC, port->own_id, 0)) {
 		if (!release_at_once(shard, held->lane))
 			return false;
+		unmarked_soon(port);
 	} else if (held->how == held_how(HELD_ORDERED, port->own_id, 0)) {
 		if (!complete_at_once(shard, held))
 			return false;
@@ -182,7 +189,11 @@ hand_out_at_once(struct builtin_port *port, struct shard *shard, struct rte_even
 
 	if (word_is_reserved(word))
 		return false;
-	if (type == RTE_SCHED_TYPE_ATOMIC) {
+	if (type == RTE_SCHED_TYPE_ATOMIC && port->leaves_unmarked && shard->nb_marked == 0) {
+		held->word = word;
+		held->how = held_how(HELD_ATOMIC, port->own_id, HELD_BY_WORD);
+		unmarked_set(shard, 1);
+	} else if (type == RTE_SCHED_TYPE_ATOMIC) {
 		struct lane *lane = event_lane(builtin, word, RTE_SCHED_TYPE_ATOMIC);
 
 		if (!can_have_flow(lane, lane_held_by(port->base.id)))

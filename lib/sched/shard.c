@@ -37,7 +37,7 @@ shard_mark(struct shard *shard)
 	const struct builtin *builtin = shard->builtin;
 	const uint32_t owner = shard_owner(shard);
 	const struct builtin_port *port = &builtin->ports[owner];
-	uint8_t at = shard->unmarked_from;
+	uint8_t at = port->first_handed_out;
 
 	while (shard->nb_unmarked > 0) {
 		const struct held *held = &port->held[port->handed_out[at++]];

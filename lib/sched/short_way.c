@@ -298,15 +298,15 @@ dequeue_at_once(struct builtin_port *port, struct shard *shard, struct rte_event
 {
 	if (unlikely(shard->at_once == 0 || shard_owner(shard) != port->base.id))
 		return dequeue_anew(port, shard, event, 1);
-	if (port->nb_held > 0) {
-		if (!give_up_at_once(port, shard))
-			return dequeue_otherwise(port, shard, event, 1);
-		port_set_held(port, 0);
-	}
-	port->first_handed_out = port->next_free;
-	if (!take_back_at_once(shard) || !hand_out_at_once(port, shard, event))
+	if (port->nb_held > 0 && !give_up_at_once(port, shard))
 		return dequeue_otherwise(port, shard, event, 1);
-	port_set_held(port, 1);
+	port->first_handed_out = port->next_free;
+	if (!take_back_at_once(shard) || !hand_out_at_once(port, shard, event)) {
+		port_set_held(port, 0);
+		return dequeue_otherwise(port, shard, event, 1);
+	}
+	if (port->nb_held == 0)
+		port_set_held(port, 1);
 	took_at_once(port, shard, 1);
 	if (unlikely(shard->at_once == 0))
 		return dequeued_last(port, shard, event, 1);
@@ -331,8 +331,7 @@ dequeue_burst_at_once(
 		return dequeue_otherwise(port, shard, events, nb);
 	if (!shard->turn_is_own)
 		ring_prefetch_events(shard->turn, nb, 2u * nb);
-	unmarked = may_leave_unmarked(port, shard);
-	shard->unmarked_from = port->next_free;
+	unmarked = shard->nb_marked == 0 && may_leave_unmarked(port, shard);
 	do {
 		run = hand_out_run(
 			shard, port, shard->turn, got, nb, UINT64_MAX, unmarked, &events[got]);

@@ -59,7 +59,7 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 	port_set_held(port, port->nb_held + got);
 	count(&port->nb_dequeued[queue], got);
 	if (unmarked)
-		unmarked_add(shard, got);
+		unmarked_set(shard, shard->nb_unmarked + got);
 	return (uint16_t)got;
 }
 

@@ -33,13 +33,16 @@ static struct lane *lane;
 static unsigned int nb_seen;
 static bool is_out; /* the owner, of the group */
 
-/* It is the next one of its flow, which this port has. */
+/* It is the next one of its flow, which this port has, and no other one: the lane tells, unless the owner has it without a mark. */
 static void
 see(const struct builtin_port *port, const struct rte_event *event)
 {
 	CHECK(event->u64 == nb_seen);
 	nb_seen++;
-	CHECK(lane->state == lane_held_by(port->base.id));
+	if (shard->nb_unmarked > 0)
+		CHECK(port == ports[OWNER] && lane->state == LANE_IDLE);
+	else
+		CHECK(lane->state == lane_held_by(port->base.id) && lane->nb_held == 1);
 }
 
 /* What it had before is released. @return did it get one? */

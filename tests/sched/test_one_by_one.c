@@ -150,6 +150,7 @@ what_others_sent_to_who_holds_nothing(void **state)
 {
 	send(OF_PARALLEL); /* by now that queue is in use */
 	take_all();
+	unmarked_later(port);
 	for (unsigned int i = 0; i < FEW + 3; i++)
 		st_new(OTHER, OF_ALL, own_flow(i), i);
 	for (unsigned int i = 0; i < 3; i++) {
@@ -334,6 +335,7 @@ sent_on(void **state)
 
 	send(OF_PARALLEL); /* by now that queue is in use */
 	take_all();
+	unmarked_later(port);
 	for (unsigned int i = 0; i < RTE_DIM(queues); i++) {
 		struct lane *lane =
 			event_lane(port->builtin, st_event(0, queues[i], own_flow(1), 0).event,
