@@ -69,7 +69,7 @@ run_forwarded(struct builtin_port *port, struct shard *locked, const struct rte_
 		if (!kind_is_claimed(kind, claims) || event_read_queue(&events[i]) != id ||
 			held->how != how)
 			break;
-		held->how = HELD_NOT;
+		held_end(held);
 		numbers[i] = number;
 		if (held_kind == HELD_ORDERED) {
 			place_become(locked, held, queue, event, false);
@@ -105,7 +105,7 @@ run_released(struct builtin_port *port, struct shard *locked, const struct rte_e
 
 		if (!kind_is_claimed(event_read_kind(&events[i]), claims) || held->how != how)
 			break;
-		held->how = HELD_NOT;
+		held_end(held);
 		numbers[i] = number;
 		if (held_kind == HELD_ORDERED)
 			place_complete(locked, held, false);

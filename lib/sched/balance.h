@@ -6,17 +6,16 @@
 
 #include "shard.h"
 
-/* Under the lock: what the owner has by a look at its rings, some of which is remembered. A long turn is as many looks as there would be otherwise. */
+/* Under the lock: what the owner has by a look at its rings, some of which is remembered. @looks: as many as there would be if all turns were short */
 static inline void
-note_lately(struct shard *shard, const struct rte_event *events)
+note_lately(struct shard *shard, const struct rte_event *events, uint32_t looks)
 {
-	const uint32_t nb = shard->nb_noted;
-	const uint32_t more = shard->turn_is_long ? EVENTS_PER_LONG_TURN / EVENTS_PER_LOOK : 1;
+	const uint32_t nb = shard->nb_noted, part = (nb + LATELY_PART - 1) / LATELY_PART;
 
-	if (nb % LATELY_PART < more)
-		__atomic_store_n(&shard->lately[nb / LATELY_PART % LATELY],
+	if (nb + looks > part * LATELY_PART)
+		__atomic_store_n(&shard->lately[part % LATELY],
 			(uint8_t)event_class(shard->builtin, events[0].event), __ATOMIC_RELAXED);
-	__atomic_store_n(&shard->nb_noted, nb + more, __ATOMIC_RELAXED);
+	__atomic_store_n(&shard->nb_noted, nb + looks, __ATOMIC_RELAXED);
 }
 
 /* By a port's thread, no lock is held: it found nothing. Is it to be compared with others? */

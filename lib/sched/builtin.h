@@ -26,15 +26,15 @@
  * of that flow that the rings of ports hold there which may be senders: what the sender had sent before is there by then, and what it will send
  * comes later. How another port becomes the sender: owner.c.
  *
- * A flow that the port at home there gives back by a forward alone is not given back under the lock: it is written into another ring of the shard
+ * While nobody but a shard's owner has any of its flows, which these are need not be in their lanes: unmarked.h. A flow that the port at home there gives back by a forward alone is not given back under the lock: it is written into another ring of the shard
  * (returned.h), and who has the lock next takes it back, before anything else.
  *
  * Locks never nest, but for those of a port that moves flows: move_flows.c.
  *
  *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists; places.c: order
- *      single.c, enqueue.c, with plain.h,      one_by_one.h, short_way.c, dequeue.c, take.c,
- *                  foreign.c                   look.c: when to look where, higher.c, help.c, steal.c (other shards)
- *      owner.c     who serves which shard      held.h, ending.c: what ports hold
+ *      single.c, burst.c, enqueue.c, with      one_by_one.h, short_way.c, dequeue.c, take.c,
+ *                  alike.h, plain.h, foreign.c look.c: when to look where, higher.c, help.c, steal.c (other shards)
+ *      owner.c     who serves which shard      held.h, unmarked.h, ending.c: what ports hold
  *      move.c      flows that change shards,   balance.c         when one port has more to do than others
  *                  with move_flows.c,          gather.c          and when ports do not come
  *                  move_waiting.c
@@ -216,6 +216,13 @@ static inline uint32_t
 held_how(uint8_t kind, unsigned int shard, uint8_t flags)
 {
 	return kind | shard << 8 | (uint32_t)flags << 16;
+}
+
+/* By its port: it is not held any more. Who marks what is held so (unmarked.h) may look at it just then. */
+static inline void
+held_end(struct held *held)
+{
+	__atomic_store_n(&held->how, held_how(HELD_NOT, 0, 0), __ATOMIC_RELAXED);
 }
 
 /* Events that a port puts in under a lock, at a time. */

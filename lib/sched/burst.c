@@ -108,7 +108,7 @@ forward_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 		publish_alike(port, queue, run.touched);
 	if (kind != HELD_PARALLEL)
 		unlock_given_back(shard);
-	if (kind == HELD_ATOMIC)
+	if (kind == HELD_ATOMIC && run.nb == nb)
 		unmarked_soon(port);
 	return forwarded(port, queue, events, nb, run);
 }
@@ -163,7 +163,7 @@ burst_forwarded(struct builtin_port *port, const struct rte_event *events, uint1
 
 	if (unlikely(!is_plain(&port->builtin->queues[event_read_queue(events)])))
 		return enqueue_burst(port, events, nb);
-	if (held.flags == HELD_BY_WORD)
+	if (held.how == held_how(HELD_ATOMIC, held.shard, HELD_BY_WORD))
 		return burst_forwarded_unmarked(port, events, nb, held);
 	if (unlikely(!is_held_plainly(held.how)))
 		return enqueue_burst(port, events, nb);
@@ -195,7 +195,7 @@ release_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 	done = run_released(port, shard, events, nb, held.how, kind);
 	if (kind != HELD_PARALLEL)
 		unlock_given_back(shard);
-	if (kind == HELD_ATOMIC)
+	if (kind == HELD_ATOMIC && done == nb)
 		unmarked_soon(port);
 	return released(port, events, nb, done);
 }
@@ -245,7 +245,7 @@ burst_released(struct builtin_port *port, const struct rte_event *events, uint16
 {
 	const struct held held = held_of(port, events);
 
-	if (held.flags == HELD_BY_WORD)
+	if (held.how == held_how(HELD_ATOMIC, held.shard, HELD_BY_WORD))
 		return burst_released_unmarked(port, events, nb, held);
 	if (unlikely(!is_held_plainly(held.how)))
 		return enqueue_burst(port, events, nb);
@@ -262,14 +262,15 @@ enqueue_alike(struct builtin_port *port, const struct rte_event *events, uint16_
 {
 	const uint32_t op = events->op;
 
-	if (op != events[nb - 1].op ||
-		event_read_queue(events) != event_read_queue(&events[nb - 1]))
+	if (op != events[nb - 1].op)
+		return enqueue_burst(port, events, nb);
+	if (op == RTE_EVENT_OP_RELEASE)
+		return burst_released(port, events, nb);
+	if (event_read_queue(events) != event_read_queue(&events[nb - 1]))
 		return enqueue_burst(port, events, nb);
 	if (op == RTE_EVENT_OP_FORWARD)
 		return burst_forwarded(port, events, nb);
 	if (op == RTE_EVENT_OP_NEW)
 		return burst_new(port, events, nb);
-	if (op == RTE_EVENT_OP_RELEASE)
-		return burst_released(port, events, nb);
 	return enqueue_burst(port, events, nb);
 }

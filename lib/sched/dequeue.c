@@ -23,7 +23,7 @@ end_alike(struct builtin_port *port, uint8_t at)
 
 		if (port->held[number].how != how)
 			break;
-		port->held[number].how = HELD_NOT;
+		held_end(&port->held[number]);
 		port->free[(uint8_t)(free_at + nb)] = number;
 	}
 	ending_note(&port->ending, how, nb);
@@ -118,7 +118,7 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 	shard_polled(shard);
 	shard_taken(shard, got);
 	if (got > 0)
-		note_lately(shard, events);
+		note_lately(shard, events, 1);
 	if (got > 0 && has_short_ways(port->builtin))
 		shard_note_next(port, shard, got);
 	shard_unlock(shard);

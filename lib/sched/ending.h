@@ -46,7 +46,7 @@ ending_add(struct builtin_port *port, uint8_t number, uint8_t flags)
 
 	port->free[ending_at(port, port->ending.nb)] = number;
 	ending_note(&port->ending, held->how | held_how(0, 0, flags), 1);
-	held->how = HELD_NOT;
+	held_end(held);
 }
 
 #endif

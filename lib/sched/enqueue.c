@@ -176,7 +176,7 @@ release_later(struct builtin_port *port, const struct rte_event *events, uint16_
 		if (word_op(word) != RTE_EVENT_OP_RELEASE || !port_holds(port, word) ||
 			held->how != how)
 			break;
-		held->how = HELD_NOT;
+		held_end(held);
 		port->free[(uint8_t)(first_at + i)] = word_opaque(word);
 	}
 	if (i > 0)

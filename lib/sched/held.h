@@ -34,7 +34,7 @@ port_forget(struct builtin_port *port, uint8_t number)
 {
 	unsigned int nb_held = port->nb_held;
 
-	port->held[number].kind = HELD_NOT;
+	held_end(&port->held[number]);
 	port->free[(uint8_t)(port->next_free - nb_held)] = number;
 	port_set_held(port, nb_held - 1u);
 }

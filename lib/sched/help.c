@@ -223,6 +223,7 @@ look_is_due(struct builtin_port *port)
 		return false;
 	now = weir_base_cycles();
 	since = now - port->calls_since;
+	__atomic_store_n(&port->own->now, now, __ATOMIC_RELAXED);
 	port->calls_since = now;
 	port->nb_calls = 0;
 	if (since > BUSY_LOOK_MOST * (uint64_t)port->builtin->away)

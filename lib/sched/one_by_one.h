@@ -75,7 +75,7 @@ shard_note_next(struct builtin_port *port, struct shard *shard, uint16_t got)
 	port->knows_next = KNOWS_NOT;
 	if (got > 1) {
 		nb = come_next(port, shard);
-		if (nb > 0)
+		if (nb >= got)
 			port->knows_next = KNOWS_BURST;
 	} else if (!would_be_refused(port)) {
 		nb = RTE_MIN(come_next(port, shard), calls_left(port));
@@ -150,7 +150,7 @@ give_up_at_once(struct builtin_port *port, struct shard *shard)
 	} else if (held->how != held_how(HELD_PARALLEL, port->own_id, 0)) {
 		return false;
 	}
-	held->how = HELD_NOT;
+	held_end(held);
 	port->free[(uint8_t)(port->next_free - 1)] = number;
 	port_set_credits(port, port->credits + 1);
 	count(&port->counts.nb_released, 1);

@@ -171,6 +171,7 @@ set_own(struct builtin_port *port, unsigned int id)
 	const uint64_t now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
 
 	port->own_id = (uint8_t)id;
+	port->knows_next = KNOWS_NOT;
 	port->own = &port->builtin->shards[id];
 	if (__atomic_load_n(&port->own->now, __ATOMIC_RELAXED) < now)
 		__atomic_store_n(&port->own->now, now, __ATOMIC_RELAXED);

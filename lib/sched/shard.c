@@ -30,7 +30,7 @@ shard_wait(struct shard *shard)
 	} while (!shard_trylock(shard));
 }
 
-/* Where the owner's number of an event is, and how it is held, was written under the lock; by what it is held changes under it, too. */
+/* What is read of the owner's was written under the lock, and is so again while there are some; after that it may be written without: port_mark(). */
 void
 shard_mark(struct shard *shard)
 {
@@ -43,13 +43,14 @@ shard_mark(struct shard *shard)
 		const struct held *held = &port->held[port->handed_out[at++]];
 		struct lane *lane;
 
-		if (held->how != held_how(HELD_ATOMIC, shard->id, HELD_BY_WORD))
+		if (__atomic_load_n(&held->how, __ATOMIC_RELAXED) !=
+			held_how(HELD_ATOMIC, shard->id, HELD_BY_WORD))
 			continue;
 		lane = event_lane(builtin, held->word, RTE_SCHED_TYPE_ATOMIC);
 		lane->state = lane_held_by(owner);
 		lane->nb_held++;
 		shard->nb_marked++;
-		__atomic_store_n(&shard->nb_unmarked, shard->nb_unmarked - 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&shard->nb_unmarked, shard->nb_unmarked - 1, __ATOMIC_RELEASE);
 	}
 }
 

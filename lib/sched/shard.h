@@ -330,6 +330,13 @@ shard_events_per_look(const struct shard *shard)
 	return shard->turn_is_long ? EVENTS_PER_LONG_TURN : EVENTS_PER_LOOK;
 }
 
+/* Of a turn as this one. */
+static inline uint32_t
+shard_looks_per_turn(const struct shard *shard)
+{
+	return shard->turn_is_long ? EVENTS_PER_LONG_TURN / EVENTS_PER_LOOK : 1;
+}
+
 /* Under the lock, by who wants some events. */
 static inline bool
 shard_look_is_due(const struct shard *shard, uint32_t wanted)

@@ -158,7 +158,7 @@ short_end(struct builtin_port *port, struct shard *shard, const struct rte_event
 	uint16_t got)
 {
 	if (shard->nb_since_look == 0)
-		note_lately(shard, events);
+		note_lately(shard, events, shard_looks_per_turn(shard));
 	shard->nb_since_look += got;
 	port->nb_calls++;
 	owner_count_turn(port, got);
@@ -233,7 +233,8 @@ dequeue_some(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 	uint16_t got = 0;
 
 	nb = RTE_MIN(nb, port->nb_max);
-	port_mark(port);
+	if (unlikely(port_mark(port)) && port->nb_held > 1)
+		unmarked_later(port);
 	if (port->own != NULL && likely(owner_stays(port)) && !is_for_long_way(port))
 		got = nb > LITTLE ? take_burst(port, &locked, events, nb)
 				  : take_few(port, &locked, events, nb);
@@ -259,9 +260,11 @@ static __rte_noinline uint16_t
 dequeued_last(
 	struct builtin_port *port, struct shard *shard, const struct rte_event *events, uint16_t nb)
 {
+	const uint32_t looks = shard_looks_per_turn(shard);
+
 	took_of_turn(shard, 0);
 	if (shard_look_is_due(shard, nb))
-		note_lately(shard, events);
+		note_lately(shard, events, looks);
 	note_next(port, shard, nb);
 	shard_unlock_rings(shard);
 	return nb;
@@ -314,6 +317,15 @@ dequeue_at_once(struct builtin_port *port, struct shard *shard, struct rte_event
 	return 1;
 }
 
+/* What others sent is few after so many: it goes to the lists then, for which all has to be marked. */
+static inline bool
+leaves_few(const struct shard *shard, uint16_t nb)
+{
+	const uint32_t left = shard_nb_of_others(shard) - nb;
+
+	return !shard->turn_is_own && left > 0 && left < FEW;
+}
+
 /* Likewise a burst, of a port that holds nothing. What cannot be handed out next is for the long way. */
 static __rte_noinline uint16_t
 dequeue_burst_at_once(
@@ -331,7 +343,8 @@ dequeue_burst_at_once(
 		return dequeue_otherwise(port, shard, events, nb);
 	if (!shard->turn_is_own)
 		ring_prefetch_events(shard->turn, nb, 2u * nb);
-	unmarked = shard->nb_marked == 0 && may_leave_unmarked(port, shard);
+	unmarked = shard->nb_marked == 0 && may_leave_unmarked(port, shard) &&
+		   (shard->at_once > nb || !leaves_few(shard, nb));
 	do {
 		run = hand_out_run(
 			shard, port, shard->turn, got, nb, UINT64_MAX, unmarked, &events[got]);

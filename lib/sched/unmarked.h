@@ -56,7 +56,7 @@ port_mark(const struct builtin_port *port)
 {
 	struct shard *shard = port->home;
 
-	if (shard == NULL || likely(__atomic_load_n(&shard->nb_unmarked, __ATOMIC_RELAXED) == 0))
+	if (shard == NULL || likely(__atomic_load_n(&shard->nb_unmarked, __ATOMIC_ACQUIRE) == 0))
 		return false;
 	shard_lock(shard);
 	shard_unlock(shard);

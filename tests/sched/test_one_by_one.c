@@ -144,6 +144,24 @@ in_turns(void **state)
 	}
 }
 
+/* Of another port, whose ring is the only one that was ever used, as of itself: no other one waits for its turn, until there is one. */
+static void
+who_is_alone(void **state)
+{
+	for (unsigned int i = 0; i < 2 * EVENTS_PER_LONG_TURN; i++)
+		st_new(OTHER, OF_ALL, own_flow(i % 4), i);
+	take(0);
+	assert_true(shard->turn_is_long && !shard->turn_is_own);
+	assert_true(shard->at_once > EVENTS_PER_TURN);
+	st_new(WORKER, OF_ALL, own_flow(5), 1000);
+	for (unsigned int i = 1; i < EVENTS_PER_LONG_TURN; i++)
+		take(i);
+	take(1000);
+	take(EVENTS_PER_LONG_TURN);
+	assert_false(shard->turn_is_long);
+	assert_true(shard->at_once < EVENTS_PER_TURN);
+}
+
 /* Also who holds nothing when it asks. */
 static void
 what_others_sent_to_who_holds_nothing(void **state)
@@ -458,6 +476,7 @@ main(void)
 		CASE(until_others_are_looked_at),
 		CASE(what_others_sent),
 		CASE(in_turns),
+		CASE(who_is_alone),
 		CASE(what_others_sent_to_who_holds_nothing),
 		CASE(others_had_lock),
 		CASE(flow_of_another_one),

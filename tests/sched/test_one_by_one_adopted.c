@@ -75,7 +75,7 @@ what_home_port_returned(void **state)
 	assert_int_equal(adopted->at_once, 4);
 	/* the home port had an event of that flow since before, which it sends on now */
 	lane = event_lane(port->builtin, flow, ATOMIC);
-	hold_lane(shard, lane, lane_held_by(OTHER));
+	hold_lane(adopted, lane, lane_held_by(OTHER));
 	st_new(OTHER, OF_GROUP, flow, 2);
 	returned_put(&adopted->returned, lane);
 	do {
