@@ -70,11 +70,13 @@ switch_in_place(
 	return true;
 }
 
-/* Others know which flow it has from now on. */
+/* How it is held changes without the lock: others know by then which flows the port has. */
 static void
 have_lane(struct builtin_port *port, struct held *held)
 {
 	port_mark(port);
+	if ((held->flags & HELD_BY_WORD) == 0)
+		return;
 	held->lane = held_lane(port->builtin, held);
 	held->flags &= (uint8_t)~HELD_BY_WORD;
 }
@@ -99,10 +101,10 @@ builtin_switch(struct weir_sched_port *base, struct rte_event *event, uint32_t f
 	changed.flow_id = flow & 0xfffff;
 	changed.sched_type = type;
 	changed.op = RTE_EVENT_OP_FORWARD;
-	if (is_held && (held->flags & HELD_BY_WORD) != 0)
+	if (is_held) {
 		have_lane(port, held);
-	if (is_held)
 		changed.queue_id = queue_of(port->builtin, held);
+	}
 	if (!is_held || type > RTE_SCHED_TYPE_PARALLEL ||
 		event_type(port->builtin, changed.event) != type) {
 		count(&port->counts.nb_invalid, 1);
