@@ -72,11 +72,12 @@ lock_to_give_back(struct builtin_port *port, struct shard *shard, enum held_kind
 	return false;
 }
 
+/* What waited in a flow is told of: shard_unlock_rings() does not ask for that. */
 static inline void
 unlock_given_back(struct shard *shard)
 {
 	shard_given_back(shard);
-	if (likely(has_short_ways(shard->builtin)))
+	if (likely(has_short_ways(shard->builtin) && shard->next_of_owner == NONE))
 		shard_unlock_rings(shard);
 	else
 		shard_unlock(shard);

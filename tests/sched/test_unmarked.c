@@ -265,8 +265,27 @@ what_arrives_waits(void **state)
 	assert_int_not_equal(lane_at(BURST)->first, NONE);
 	shard_unlock(shard);
 	release_burst_of(BURST);
+	assert_int_equal(shard->next_hint, 1);
 	assert_int_equal(weir_sched_dequeue(st_port(WORKER), &next, 1), 1);
 	assert_int_equal(next.u64, 1000);
+}
+
+/* Likewise behind a burst that is marked: who looks knows that there is something, also when there is nothing else. */
+static void
+what_waited_is_told(void **state)
+{
+	struct rte_event waits = st_event(RTE_EVENT_OP_NEW, OF_ALL, own_flow(0), 1000);
+
+	next_number = 0;
+	send_many(OF_ALL, BURST, BURST);
+	burst(BURST);
+	shard_lock(shard);
+	shard_arrive(shard, &waits);
+	shard_unlock(shard);
+	assert_int_equal(shard->next_hint, 0);
+	release_burst_of(BURST);
+	assert_int_equal(shard->next_hint, 1);
+	assert_false(look_is_vain(port));
 }
 
 /* Events that are not atomic among them have no lanes. */
@@ -416,6 +435,7 @@ main(void)
 		KEEP(twice),
 		KEEP(thief),
 		KEEP(what_arrives_waits),
+		KEEP(what_waited_is_told),
 		KEEP(beside_others),
 		KEEP(switched),
 		CASE(one_by_one),
