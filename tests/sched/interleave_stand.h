@@ -27,6 +27,14 @@ stand_start(uint64_t group)
 		builtin->shards[i].nb_next = 0; /* every run is the same */
 }
 
+/* Nobody is away, nor compared with others, however long an order takes: so that it is the same each time. */
+static inline void
+stand_has_time(void)
+{
+	builtin->away = UINT32_MAX;
+	builtin->patience = builtin->balance_period = UINT64_MAX / 4;
+}
+
 /* A flow of a queue's that is a shard's. */
 static uint32_t
 stand_flow_in(uint8_t queue, unsigned int wanted)

@@ -68,6 +68,7 @@ init(void)
 	nb_seen = 0;
 	is_out = false;
 	stand_start(3);
+	stand_has_time();
 	shard = ports[OWNER]->own;
 	event.flow_id = stand_flow_in(0, shard->id) & 0xfffff;
 	lane = event_lane(builtin, event.event, RTE_SCHED_TYPE_ATOMIC);
