@@ -128,6 +128,18 @@ burst_forwarded_atomic(
 	return forward_burst(port, events, nb, held, HELD_ATOMIC);
 }
 
+/* Likewise, of what is held by word. @return false: others have marked it, and it is not locked */
+static inline bool
+lock_unmarked(struct builtin_port *port, struct shard *shard, struct held held)
+{
+	shard_lock_own(port, shard);
+	if (likely(is_unmarked(shard, held)))
+		return true;
+	shard_unlock(shard);
+	unmarked_later(port);
+	return false;
+}
+
 /* Nothing of what they are held by is written anywhere, as long as others have not marked it. */
 static __rte_noinline uint16_t
 burst_forwarded_unmarked(
@@ -137,12 +149,8 @@ burst_forwarded_unmarked(
 	struct shard *shard = &port->builtin->shards[held.shard];
 	struct run run;
 
-	shard_lock_own(port, shard);
-	if (unlikely(!is_unmarked(shard, held))) {
-		shard_unlock(shard);
-		unmarked_later(port);
+	if (unlikely(!lock_unmarked(port, shard, held)))
 		return enqueue_burst(port, events, nb);
-	}
 	run = run_forwarded(port, shard, events, nb, held.how, HELD_PARALLEL);
 	publish_alike(port, queue, run.touched);
 	unmarked_set(shard, shard->nb_unmarked - run.nb);
@@ -222,12 +230,8 @@ burst_released_unmarked(
 	struct shard *shard = &port->builtin->shards[held.shard];
 	uint16_t done;
 
-	shard_lock_own(port, shard);
-	if (unlikely(!is_unmarked(shard, held))) {
-		shard_unlock(shard);
-		unmarked_later(port);
+	if (unlikely(!lock_unmarked(port, shard, held)))
 		return enqueue_burst(port, events, nb);
-	}
 	done = run_released(port, shard, events, nb, held.how, HELD_PARALLEL);
 	unmarked_set(shard, shard->nb_unmarked - done);
 	unlock_given_back(shard);
