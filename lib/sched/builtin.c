@@ -392,6 +392,7 @@ reset_ports(struct builtin *builtin)
 		}
 		port->implicit = !config->no_implicit_release;
 		port->knows_next = KNOWS_NOT;
+		port->bias = (struct port_bias){0};
 		port->unmarked_after = 0;
 		port->nb_max = config->nb_held;
 		port->nb_held = port->ending.nb = port->ending.nb_runs = 0;
@@ -454,7 +455,8 @@ builtin_start(struct weir_sched *sched)
 		builtin->shards[i].all_groups = all_groups;
 	builtin->may_stay = levels_may_stay(builtin);
 	builtin->may_move = move_may(builtin);
-	builtin->may_fence = builtin->may_move && fence_prepare();
+	builtin->may_bias = fence_prepare();
+	builtin->may_fence = builtin->may_move && builtin->may_bias;
 	return 0;
 }
 

@@ -43,6 +43,7 @@
  *      credit.c, switch.c, sleep.c, builtin_stats.c
  */
 
+#include "bias.h"
 #include "port_ending.h"
 #include "port_move.h"
 #include "returned.h"
@@ -103,6 +104,7 @@ struct shard {
 	uint32_t lock __attribute__((aligned(64)));
 	/* Under it: events of the ring whose turn it is that its owner can have one by one with nothing else asked (one_by_one.h), 0 when others had it. */
 	uint32_t at_once;
+	struct bias bias;
 
 	/* What others may know without the lock, and priorities that were sent since it was looked at, where there are several. */
 	uint32_t arrived __attribute__((aligned(64)));
@@ -228,23 +230,6 @@ held_end(struct held *held)
 /* Events that a port puts in under a lock, at a time. */
 #define FOREIGN_MAX 32
 
-/* What a port saw of another one's shard. */
-struct seen {
-	uint64_t at; /* cycles: since when it has not been polled */
-	uint32_t nb_polls, nb_taken;
-	uint32_t nb_quiet;         /* looks that saw nothing there, in a row */
-	uint32_t nb_absent;        /* looks since then, */
-	uint64_t absent_from;      /* cycles: of which the first one was then */
-	uint32_t polls_for_higher; /* nb_polls when it was looked for what is of higher priority */
-	uint64_t look_at;          /* cycles: not before */
-	uint64_t help_at;          /* cycles: not before, unless its owner is away */
-	uint64_t between;          /* cycles between two polls, when it was seen to come last */
-	bool is_slow;              /* its events took long then */
-	bool of_flows;             /* what was taken over from there last */
-	struct compared compared;
-	uint32_t nb_helped; /* so often were events taken over from there */
-};
-
 /* Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. */
 #define CALLS_PER_LOOK 64
 
@@ -274,10 +259,11 @@ struct builtin_port {
 	uint8_t unmarked_after; /* so many bursts that are given back as such: unmarked.h */
 	bool leaves_unmarked;   /* single ones, too, with what it knows of them */
 	uint8_t knows_next;     /* enum knows: it noted shard::at_once, which may be 0 by now */
-	uint32_t nb_calls;      /* of dequeue, until it looks elsewhere, */
-	uint32_t nb_calls_max;  /* of so many, */
-	uint64_t calls_since;   /* cycles: which began then */
-	uint32_t nb_idle;       /* dequeues that got nothing, in a row */
+	struct port_bias bias;
+	uint32_t nb_calls;     /* of dequeue, until it looks elsewhere, */
+	uint32_t nb_calls_max; /* of so many, */
+	uint64_t calls_since;  /* cycles: which began then */
+	uint32_t nb_idle;      /* dequeues that got nothing, in a row */
 	uint32_t
 		nb_elsewhere; /* events taken elsewhere for their priority since it took own ones */
 	uint32_t
@@ -378,7 +364,7 @@ struct builtin {
 	uint32_t priorities_used; /* ever, since it was started; and more: priority.h */
 	uint32_t move;            /* which flows are to go to another shard: move.c */
 	bool may_move;
-	bool may_fence;
+	bool may_fence, may_bias;
 	uint64_t askable;         /* ports that have to answer */
 	uint64_t move_asked_at;   /* cycles */
 	uint64_t move_patience;   /* cycles */

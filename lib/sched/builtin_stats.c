@@ -91,6 +91,7 @@ xstats_of_port(const struct builtin_port *port, struct sched_xstats *to)
 	sched_xstats_put(to, "classes_moved", __atomic_load_n(&port->nb_moved, __ATOMIC_RELAXED));
 	sched_xstats_put(to, "longest_move_ns",
 		weir_base_cycles_to_ns(__atomic_load_n(&port->longest_move, __ATOMIC_RELAXED)));
+	sched_xstats_put(to, "bias_ended", __atomic_load_n(&port->bias.nb_ended, __ATOMIC_RELAXED));
 	sched_xstats_put(to, "idle_ns",
 		weir_base_cycles_to_ns(__atomic_load_n(&port->idle_time, __ATOMIC_RELAXED)));
 	sched_xstats_put(to, "shard_waiting", port->home != NULL ? about(&port->home->nb_hint) : 0);

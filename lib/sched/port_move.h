@@ -2,7 +2,7 @@
 #ifndef SCHED_PORT_MOVE_H
 #define SCHED_PORT_MOVE_H
 
-/* What a port knows of flows that go from one shard to another: see move.c, gather.c. */
+/* What a port knows of flows that go from one shard to another: see move.c, gather.c; and of other shards, from which some may: help.c, balance.c. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,6 +52,23 @@ struct compared {
 	uint32_t nb_stolen; /* so often did others take events of the shard over by then */
 	uint32_t nb_vain;   /* so often, in a row, nothing came of it that its flows were wanted, */
 	uint32_t vain_until; /* which they are not until this comparison */
+};
+
+/* What a port saw of another one's shard. */
+struct seen {
+	uint64_t at; /* cycles: since when it has not been polled */
+	uint32_t nb_polls, nb_taken;
+	uint32_t nb_quiet;         /* looks that saw nothing there, in a row */
+	uint32_t nb_absent;        /* looks since then, */
+	uint64_t absent_from;      /* cycles: of which the first one was then */
+	uint32_t polls_for_higher; /* nb_polls when it was looked for what is of higher priority */
+	uint64_t look_at;          /* cycles: not before */
+	uint64_t help_at;          /* cycles: not before, unless its owner is away */
+	uint64_t between;          /* cycles between two polls, when it was seen to come last */
+	bool is_slow;              /* its events took long then */
+	bool of_flows;             /* what was taken over from there last */
+	struct compared compared;
+	uint32_t nb_helped; /* so often were events taken over from there */
 };
 
 /* How long it had nothing to do, and how it compares: balance.c. */

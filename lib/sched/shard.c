@@ -433,6 +433,7 @@ shard_reset(struct shard *shard)
 	memset(shard->used, 0, sizeof(shard->used));
 	shard->groups = 0;
 	shard->nb_marked = shard->nb_unmarked = 0;
+	shard->bias = (struct bias){0};
 	shard->deserted_at = 0;
 	shard->is_gathered = false;
 	shard->look_at = shard->found_at = shard->now = 0;

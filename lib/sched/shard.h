@@ -14,6 +14,8 @@ void shard_mark(struct shard *shard);
 static inline void
 shard_forget(struct shard *shard)
 {
+	if (unlikely(bias_holds(&shard->bias)))
+		bias_end(&shard->bias);
 	shard->at_once = 0;
 	if (unlikely(shard->nb_unmarked > 0))
 		shard_mark(shard);

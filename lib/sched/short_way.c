@@ -165,6 +165,7 @@ short_end(struct builtin_port *port, struct shard *shard, const struct rte_event
 	shard_polled(shard);
 	shard_taken(shard, got);
 	note_next(port, shard, got);
+	port_bias(port, shard);
 	shard_unlock_rings(shard);
 	return got;
 }
@@ -255,28 +256,48 @@ dequeue_otherwise(
 	return dequeue_anywhere(port, locked, events, nb);
 }
 
-/* That was the last one of those that came next: what comes then? Where flows are to be moved the next dequeue goes the long way. */
+/*
+ * That was the last one of those that came next: what comes then? Where flows are to be moved the next dequeue goes the long way. Not by bias, which is
+ * for what can leave nothing to others.
+ */
 static __rte_noinline uint16_t
-dequeued_last(
-	struct builtin_port *port, struct shard *shard, const struct rte_event *events, uint16_t nb)
+dequeued_last(struct builtin_port *port, struct shard *shard, const struct rte_event *events,
+	uint16_t nb, bool by_bias)
 {
 	const uint32_t looks = shard_looks_per_turn(shard);
 
 	took_of_turn(shard, 0);
+	if (by_bias) {
+		own_leave(shard, true);
+		shard_lock_again(shard);
+	}
 	if (shard_look_is_due(shard, nb))
 		note_lately(shard, events, looks);
 	note_next(port, shard, nb);
+	port_bias(port, shard);
 	shard_unlock_rings(shard);
 	return nb;
 }
 
-/* It does not know what comes next any more: others had the lock, or the shard is theirs; or that is not enough. */
+/*
+ * No lock is held. It does not know what comes next any more: others had the lock, or the shard is theirs; or that is not enough, or something else than
+ * what is mostly is to be done first, for which the shard has to be locked as others do it.
+ */
 static __rte_noinline uint16_t
-dequeue_anew(struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
+dequeue_anew(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
-	__atomic_store_n(&locked->lock, 0, __ATOMIC_RELEASE); /* nothing has changed */
 	port->knows_next = KNOWS_NOT;
 	return dequeue_some(port, events, nb);
+}
+
+static __rte_noinline uint16_t
+dequeue_one_otherwise(
+	struct builtin_port *port, struct shard *shard, struct rte_event *event, bool by_bias)
+{
+	if (!by_bias)
+		return dequeue_otherwise(port, shard, event, 1);
+	own_leave(shard, true);
+	return dequeue_anew(port, event, 1);
 }
 
 /* Of its own shard, of whose ring whose turn it is so many were handed out that come next. */
@@ -295,25 +316,28 @@ took_at_once(struct builtin_port *port, struct shard *shard, uint16_t nb)
 	shard->at_once -= nb;
 }
 
-/* The lock is held: of its own shard. */
+/* It has its own shard, by bias or by the lock. */
 static __rte_always_inline uint16_t
-dequeue_at_once(struct builtin_port *port, struct shard *shard, struct rte_event *event)
+dequeue_at_once(
+	struct builtin_port *port, struct shard *shard, struct rte_event *event, const bool by_bias)
 {
-	if (unlikely(shard->at_once == 0 || shard_owner(shard) != port->base.id))
-		return dequeue_anew(port, shard, event, 1);
+	if (unlikely(shard->at_once == 0 || shard_owner(shard) != port->base.id)) {
+		own_leave(shard, by_bias);
+		return dequeue_anew(port, event, 1);
+	}
 	if (port->nb_held > 0 && !give_up_at_once(port, shard))
-		return dequeue_otherwise(port, shard, event, 1);
+		return dequeue_one_otherwise(port, shard, event, by_bias);
 	port->first_handed_out = port->next_free;
 	if (!take_back_at_once(shard) || !hand_out_at_once(port, shard, event)) {
 		port_set_held(port, 0);
-		return dequeue_otherwise(port, shard, event, 1);
+		return dequeue_one_otherwise(port, shard, event, by_bias);
 	}
 	if (port->nb_held == 0)
 		port_set_held(port, 1);
 	took_at_once(port, shard, 1);
 	if (unlikely(shard->at_once == 0))
-		return dequeued_last(port, shard, event, 1);
-	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
+		return dequeued_last(port, shard, event, 1, by_bias);
+	own_leave(shard, by_bias);
 	return 1;
 }
 
@@ -335,8 +359,10 @@ dequeue_burst_at_once(
 	bool unmarked;
 
 	nb = RTE_MIN(nb, port->nb_max);
-	if (unlikely(shard->at_once < nb || shard_owner(shard) != port->base.id))
-		return dequeue_anew(port, shard, events, nb);
+	if (unlikely(shard->at_once < nb || shard_owner(shard) != port->base.id)) {
+		own_leave(shard, false);
+		return dequeue_anew(port, events, nb);
+	}
 	port->first_handed_out = port->next_free;
 	shard_take_back(shard, true);
 	if (unlikely((shard->nb_ready | shard->next_of_owner) != 0 || shard->at_once < nb))
@@ -357,7 +383,7 @@ dequeue_burst_at_once(
 		return dequeue_otherwise(port, shard, events, nb);
 	took_at_once(port, shard, got);
 	if (unlikely(shard->at_once == 0))
-		return dequeued_last(port, shard, events, got);
+		return dequeued_last(port, shard, events, got, false);
 	__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 	return got;
 }
@@ -367,9 +393,13 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 {
 	struct builtin_port *port = (struct builtin_port *)base;
 
-	if (nb == 1 && may_have_at_once(port) && shard_trylock_again(port->own))
-		return dequeue_at_once(port, port->own, events);
-	if (nb > 1 && may_have_burst_at_once(port) && shard_trylock_again(port->own))
+	if (nb == 1 && may_have_at_once(port)) {
+		if (port->bias.is_mine && bias_enter(&port->own->bias))
+			return dequeue_at_once(port, port->own, events, true);
+		if (own_trylock_again(port, port->own))
+			return dequeue_at_once(port, port->own, events, false);
+	}
+	if (nb > 1 && may_have_burst_at_once(port) && own_trylock_again(port, port->own))
 		return dequeue_burst_at_once(port, port->own, events, nb);
 	return dequeue_some(port, events, nb);
 }

@@ -101,6 +101,7 @@ builtin_switch(struct weir_sched_port *base, struct rte_event *event, uint32_t f
 	changed.flow_id = flow & 0xfffff;
 	changed.sched_type = type;
 	changed.op = RTE_EVENT_OP_FORWARD;
+	port_unbias(port);
 	if (is_held) {
 		have_lane(port, held);
 		changed.queue_id = queue_of(port->builtin, held);

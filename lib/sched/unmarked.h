@@ -13,6 +13,7 @@
  */
 
 #include "hand_out.h"
+#include "own_lock.h"
 
 /*
  * After others came, or it gave back by single calls, so many are marked, bursts or events that are given up with the next dequeue: to mark, and give back
@@ -52,10 +53,11 @@ is_unmarked(const struct shard *shard, struct held held)
 
 /* By the port's thread, before it gives events back otherwise, or has others. No lock is held. @return there were some */
 static inline bool
-port_mark(const struct builtin_port *port)
+port_mark(struct builtin_port *port)
 {
 	struct shard *shard = port->home;
 
+	port_unbias(port);
 	if (shard == NULL || likely(__atomic_load_n(&shard->nb_unmarked, __ATOMIC_ACQUIRE) == 0))
 		return false;
 	shard_lock(shard);

@@ -15,6 +15,7 @@
 #include "../../lib/sched/take.c"
 
 #include "../../lib/sched/places.c"
+#include "../../lib/sched/bias.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"

@@ -28,6 +28,7 @@
 #include "../../lib/sched/move_flows.c"
 #include "../../lib/sched/move_waiting.c"
 #include "../../lib/sched/places.c"
+#include "../../lib/sched/bias.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"

@@ -16,6 +16,7 @@
 #include "../base/interleave.h"
 
 #include "../../lib/sched/places.c"
+#include "../../lib/sched/bias.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"

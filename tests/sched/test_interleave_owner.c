@@ -21,6 +21,7 @@
 #include "../../lib/sched/burst.c"
 #include "../../lib/sched/single.c"
 #include "../../lib/sched/places.c"
+#include "../../lib/sched/bias.c"
 #include "../../lib/sched/shard.c"
 
 #include "interleave_stand.h"

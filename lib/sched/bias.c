@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A lock that is biased, by others: see bias.h. */
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <rte_pause.h>
+
+#include "bias.h"
+#include "fence.h"
+
+/* Who is inside may have lost its CPU. */
+#define SPINS 1000
+
+/* The kernel had no memory for the fence: it is tried again; no CPU keeps a store to itself for as long as all of these attempts take. */
+#define FENCE_ATTEMPTS 1000
+#define FENCE_PAUSE_US 10
+
+static void
+fence_surely(void)
+{
+	for (unsigned int i = 0; i < FENCE_ATTEMPTS && !fence_all(); i++)
+		usleep(FENCE_PAUSE_US);
+}
+
+void
+bias_end(struct bias *bias)
+{
+	unsigned int spins = 0;
+
+	__atomic_store_n(&bias->holds, 0, __ATOMIC_RELAXED);
+	fence_surely();
+	while (__atomic_load_n(&bias->is_inside, __ATOMIC_ACQUIRE) != 0)
+		if (++spins % SPINS == 0)
+			sched_yield();
+		else
+			rte_pause();
+}

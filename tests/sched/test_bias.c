@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A lock that is biased: who has it, and for how long; and that two threads never have it at once. */
+
+#include "sched_test.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <rte_pause.h>
+
+#include "../../lib/sched/fence.h"
+#include "../../lib/sched/short_way.c"
+
+#include "one_by_one_stand.h"
+
+static struct rte_event
+take_any(void)
+{
+	struct rte_event event;
+
+	assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
+	return event;
+}
+
+static void
+take_all(void)
+{
+	struct rte_event event;
+
+	while (weir_sched_dequeue(st_port(WORKER), &event, 1) == 1)
+		;
+}
+
+static uint64_t
+nb_ended(void)
+{
+	return st_xstat(WEIR_SCHED_PART_PORT, WORKER, "bias_ended");
+}
+
+static void
+other_comes(void)
+{
+	shard_lock(shard);
+	shard_unlock(shard);
+}
+
+/* It has taken the first one, and the bias. */
+static void
+begin(void)
+{
+	send(OF_ALL);
+	take(0);
+	if (!port->builtin->may_bias)
+		st_skip("the kernel has no fence for all threads");
+	assert_true(port->bias.is_mine && bias_holds(&shard->bias));
+}
+
+/* As if another one had it, and had not yet ended the bias: it is not asked for. */
+static void
+no_lock_for_what_comes_next(void **state)
+{
+	begin();
+	assert_true(shard->at_once > 2);
+	for (unsigned int i = 1; shard->at_once > 1; i++) {
+		shard->lock = 1;
+		take(i);
+		assert_int_equal(shard->lock, 1);
+		assert_int_equal(shard->bias.is_inside, 0);
+		assert_true(bias_holds(&shard->bias));
+	}
+	shard->lock = 0;
+}
+
+static void
+ended_by_others(void **state)
+{
+	begin();
+	other_comes();
+	assert_false(bias_holds(&shard->bias));
+	assert_int_equal(shard->at_once, 0);
+	for (unsigned int i = 1; i < NB_EVENTS; i++)
+		take(i);
+	assert_int_equal(nb_ended(), 1);
+	assert_false(port->bias.is_mine);
+	assert_true(port->bias.pause == BIAS_PAUSE_LEAST && port->bias.left > 0);
+}
+
+/* It goes on until it has the bias anew. @return how often all was taken before */
+static unsigned int
+nb_until_mine(void)
+{
+	unsigned int nb = 0;
+
+	for (;; nb++) {
+		send(OF_ALL);
+		for (unsigned int i = 0; i < NB_EVENTS; i++) {
+			take(i);
+			if (port->bias.is_mine)
+				return nb;
+		}
+		assert_true(nb < 100000);
+	}
+}
+
+static void
+the_more_others_come_the_less(void **state)
+{
+	unsigned int before = 0;
+
+	begin();
+	for (unsigned int i = 0; i < 5; i++) {
+		unsigned int nb;
+
+		other_comes();
+		take_any();
+		assert_false(port->bias.is_mine);
+		assert_int_equal(port->bias.pause, (uint32_t)BIAS_PAUSE_LEAST << i);
+		take_all();
+		nb = nb_until_mine();
+		assert_true(nb > before);
+		before = nb;
+	}
+	assert_int_equal(nb_ended(), 5);
+}
+
+static void
+pause_shortens(void **state)
+{
+	struct port_bias mine = {.pause = 4};
+	unsigned int nb;
+
+	for (nb = 0; mine.pause > 0; nb++)
+		assert_true(bias_may_begin(&mine));
+	assert_int_equal(nb, 5 + 3 + 2);
+	for (unsigned int i = 0; i < 100; i++)
+		bias_give_up(&(struct bias){0}, &mine);
+	assert_int_equal(mine.pause, BIAS_PAUSE_MOST);
+}
+
+/* Whatever it does itself ends nothing that would have to be waited for. */
+static void
+its_own_ways_cost_nothing(void **state)
+{
+	struct rte_event events[NB_EVENTS], event;
+	unsigned int nb_mine = 0;
+
+	begin();
+	take_all();
+	for (unsigned int round = 0; round < 64; round++) {
+		send(OF_ALL);
+		take(0);
+		nb_mine += port->bias.is_mine;
+		event = take_any();
+		switch (round % 8) {
+		case 0:
+			event.op = RTE_EVENT_OP_RELEASE;
+			break;
+		case 1:
+			event.op = RTE_EVENT_OP_FORWARD;
+			break;
+		case 2:
+			event.op = RTE_EVENT_OP_FORWARD;
+			event.queue_id = OF_ORDERED;
+			break;
+		case 3:
+			assert_int_equal(
+				weir_sched_switch(st_port(WORKER), &event, own_flow(1), ATOMIC), 0);
+			event.op = RTE_EVENT_OP_RELEASE;
+			break;
+		case 4:
+			event.op = RTE_EVENT_OP_FORWARD;
+			event.queue_id = OF_ANY;
+			event.sched_type = PARALLEL;
+			break;
+		default:
+			event.op = RTE_EVENT_OP_RELEASE;
+			assert_int_equal(weir_sched_dequeue(st_port(WORKER), events, 3), 3);
+			event = events[0];
+			event.op = RTE_EVENT_OP_RELEASE;
+		}
+		assert_int_equal(weir_sched_enqueue(st_port(WORKER), &event, 1), 1);
+		while (weir_sched_dequeue(st_port(WORKER), events, round % 3 + 1) > 0)
+			;
+	}
+	assert_true(nb_mine > 16);
+	assert_int_equal(nb_ended(), 0);
+}
+
+/* Who had the shard before takes its lock without forgetting what comes next: not that of who has it now. */
+static void
+not_beside_who_adopted_it(void **state)
+{
+	struct builtin_port *other = &port->builtin->ports[OTHER];
+
+	begin();
+	assert_true(own_trylock_again(other, shard));
+	assert_false(bias_holds(&shard->bias));
+	own_leave(shard, false);
+	assert_int_equal(take_any().u64, 1);
+	take_all();
+}
+
+/* Two threads with one lock. */
+static struct {
+	struct bias bias __attribute__((aligned(64)));
+	uint32_t lock;
+	uint64_t first __attribute__((aligned(64))), second; /* are always alike */
+	uint64_t nb_by_bias, nb_others;
+	uint32_t stop;
+	struct {
+		uint32_t word __attribute__((aligned(64)));
+	} far[32];
+} shared;
+
+/* Stores that take long, as the lines are with another core: what is stored after them is seen late. */
+static void
+store_far(void)
+{
+	for (unsigned int i = 0; i < RTE_DIM(shared.far); i++)
+		__atomic_store_n(&shared.far[i].word, i, __ATOMIC_RELAXED);
+}
+
+static void
+lock(void)
+{
+	while (__atomic_exchange_n(&shared.lock, 1, __ATOMIC_ACQUIRE) != 0)
+		sched_yield();
+}
+
+static void
+unlock(void)
+{
+	__atomic_store_n(&shared.lock, 0, __ATOMIC_RELEASE);
+}
+
+static void
+change(void)
+{
+	CHECK(shared.first == shared.second);
+	shared.first++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	shared.second++;
+}
+
+/* Whose bias it is. */
+static void *
+mostly(void *arg)
+{
+	struct port_bias mine = {0};
+
+	while (!__atomic_load_n(&shared.stop, __ATOMIC_RELAXED)) {
+		store_far();
+		if (mine.is_mine && bias_enter(&shared.bias)) {
+			change();
+			shared.nb_by_bias++;
+			bias_leave(&shared.bias);
+			continue;
+		}
+		if (mine.is_mine)
+			bias_give_up(&shared.bias, &mine);
+		lock();
+		change();
+		mine.is_mine = true;
+		__atomic_store_n(&shared.bias.holds, 1, __ATOMIC_RELAXED);
+		unlock();
+	}
+	return NULL;
+}
+
+static void *
+sometimes(void *arg)
+{
+	while (!__atomic_load_n(&shared.stop, __ATOMIC_RELAXED)) {
+		lock();
+		if (bias_holds(&shared.bias))
+			bias_end(&shared.bias);
+		change();
+		shared.nb_others++;
+		unlock();
+		for (unsigned int i = 0; i < shared.nb_others % 64; i++)
+			store_far();
+	}
+	return NULL;
+}
+
+static void
+never_two_at_once(void **state)
+{
+	pthread_t threads[3];
+
+	if (!fence_prepare())
+		st_skip("the kernel has no fence for all threads");
+	assert_int_equal(pthread_create(&threads[0], NULL, mostly, NULL), 0);
+	for (unsigned int i = 1; i < RTE_DIM(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, sometimes, NULL), 0);
+	usleep((useconds_t)(st_seconds(0.5) * 1e6));
+	__atomic_store_n(&shared.stop, 1, __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < RTE_DIM(threads); i++)
+		pthread_join(threads[i], NULL);
+	print_message("  %lu by bias, %lu of others\n", (unsigned long)shared.nb_by_bias,
+		(unsigned long)shared.nb_others);
+	assert_true(shared.nb_by_bias > 0 && shared.nb_others > 0);
+	assert_int_equal(shared.first, shared.second);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(no_lock_for_what_comes_next),
+		CASE(ended_by_others),
+		CASE(the_more_others_come_the_less),
+		cmocka_unit_test(pause_shortens),
+		CASE(its_own_ways_cost_nothing),
+		CASE(not_beside_who_adopted_it),
+		cmocka_unit_test(never_two_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
