@@ -13,7 +13,10 @@
 /* Who is inside may have lost its CPU. */
 #define SPINS 1000
 
-/* The kernel had no memory for the fence: it is tried again; no CPU keeps a store to itself for as long as all of these attempts take. */
+/*
+ * The kernel had no memory for the fence: it is tried again. Or it does not allow it any more: no CPU keeps a store to itself for as long as all
+ * of these attempts take.
+ */
 #define FENCE_ATTEMPTS 1000
 #define FENCE_PAUSE_US 10
 

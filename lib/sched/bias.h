@@ -36,9 +36,13 @@ struct port_bias {
 	uint64_t nb_ended; /* by others */
 };
 
-/* Others came: it pays again after some thousand events. */
-#define BIAS_PAUSE_LEAST 64
+/*
+ * Others came: that took them 10 us, and interrupts all threads that run. It pays again after some thousand events, of which the port looks around after a
+ * few dozen; and the pause is half as long after so many times as long in which nobody came.
+ */
+#define BIAS_PAUSE_LEAST 128
 #define BIAS_PAUSE_MOST  (1u << 16)
+#define BIAS_QUIET       16
 
 /* bias.c: by another one that has the lock: it is waited for who is inside. */
 void bias_end(struct bias *bias);
@@ -47,6 +51,13 @@ static inline bool
 bias_holds(const struct bias *bias)
 {
 	return __atomic_load_n(&bias->holds, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* Anybody, before taking the lock: the port has it just now, or is about to; it may have lost its CPU. Who comes within some nanoseconds does not see it. */
+static inline bool
+bias_is_inside(const struct bias *bias)
+{
+	return __atomic_load_n(&bias->is_inside, __ATOMIC_RELAXED) != 0;
 }
 
 /* By its port, which has not the lock. @return false: it does not hold any more */
@@ -75,7 +86,7 @@ bias_may_begin(struct port_bias *mine)
 		mine->left--;
 		return false;
 	}
-	if (++mine->nb > mine->pause) {
+	if (++mine->nb > BIAS_QUIET * mine->pause) {
 		mine->nb = 0;
 		mine->pause /= 2;
 	}

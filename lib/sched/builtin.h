@@ -39,6 +39,7 @@
  *                  with move_flows.c,          gather.c          and when ports do not come
  *                  move_waiting.c
  *      tell.h      what others are told of a shard; priority.h: which priorities are used
+ *      bias.h      a shard's lock, by its home port, without atomic instructions; own_lock.h: where
  *      level.c     which rings a queue's events go by; take_levels.c: what is taken of them where there are several priorities
  *      credit.c, switch.c, sleep.c, builtin_stats.c
  */

@@ -16,15 +16,17 @@ port_unbias(struct builtin_port *port)
 		bias_give_up(&port->home->bias, &port->bias);
 }
 
-/* Under the lock of its own shard, which it is about to leave: it knows what comes next, one by one. */
+/* Under the lock of its own shard, which it is about to leave: does it know what comes next, one by one? */
 static inline void
 port_bias(struct builtin_port *port, struct shard *shard)
 {
-	if (port->bias.is_mine && bias_holds(&port->home->bias))
+	const bool wants =
+		port->knows_next == KNOWS_SINGLE && shard->at_once > 0 && shard == port->home;
+
+	if (wants && port->bias.is_mine && bias_holds(&shard->bias))
 		return;
 	port_unbias(port);
-	if (port->knows_next != KNOWS_SINGLE || !port->builtin->may_bias || shard != port->home ||
-		!bias_may_begin(&port->bias))
+	if (!wants || !port->builtin->may_bias || !bias_may_begin(&port->bias))
 		return;
 	port->bias.is_mine = true;
 	__atomic_store_n(&shard->bias.holds, 1, __ATOMIC_RELAXED);

@@ -21,11 +21,12 @@ shard_forget(struct shard *shard)
 		shard_mark(shard);
 }
 
-/* What was known when the lock was left still holds, if nobody else had it since: shard::at_once. */
+/* What was known when the lock was left still holds, if nobody else had it since: shard::at_once. Does not wait for who is inside by bias. */
 static inline bool
 shard_trylock_again(struct shard *shard)
 {
 	return __atomic_load_n(&shard->lock, __ATOMIC_RELAXED) == 0 &&
+	       !bias_is_inside(&shard->bias) &&
 	       __atomic_exchange_n(&shard->lock, 1, __ATOMIC_ACQUIRE) == 0;
 }
 

@@ -73,6 +73,31 @@ no_lock_for_what_comes_next(void **state)
 	shard->lock = 0;
 }
 
+/* Who does not wait for the lock does not wait for who is inside, either, who may have lost its CPU. */
+static void
+not_waited_for(void **state)
+{
+	begin();
+	__atomic_store_n(&shard->bias.is_inside, 1, __ATOMIC_RELAXED);
+	assert_false(shard_trylock(shard));
+	assert_true(bias_holds(&shard->bias) && shard->lock == 0);
+	__atomic_store_n(&shard->bias.is_inside, 0, __ATOMIC_RELAXED);
+	assert_true(shard_trylock(shard));
+	shard_unlock(shard);
+	take_any();
+}
+
+/* It does not know what comes next: there is nothing that others would have to wait for. */
+static void
+not_for_the_last_one(void **state)
+{
+	begin();
+	for (unsigned int i = 1; i < NB_EVENTS; i++)
+		take(i);
+	assert_false(bias_holds(&shard->bias));
+	assert_int_equal(nb_ended(), 0);
+}
+
 static void
 ended_by_others(void **state)
 {
@@ -133,7 +158,7 @@ pause_shortens(void **state)
 
 	for (nb = 0; mine.pause > 0; nb++)
 		assert_true(bias_may_begin(&mine));
-	assert_int_equal(nb, 5 + 3 + 2);
+	assert_int_equal(nb, 4 * BIAS_QUIET + 1 + 2 * BIAS_QUIET + 1 + 1 * BIAS_QUIET + 1);
 	for (unsigned int i = 0; i < 100; i++)
 		bias_give_up(&(struct bias){0}, &mine);
 	assert_int_equal(mine.pause, BIAS_PAUSE_MOST);
@@ -202,12 +227,12 @@ not_beside_who_adopted_it(void **state)
 	take_all();
 }
 
-/* Two threads with one lock. */
+/* Threads with one lock. */
 static struct {
 	struct bias bias __attribute__((aligned(64)));
 	uint32_t lock;
 	uint64_t first __attribute__((aligned(64))), second; /* are always alike */
-	uint64_t nb_by_bias, nb_others;
+	uint64_t nb_by_bias, nb_by_lock, nb_others;
 	uint32_t stop;
 	struct {
 		uint32_t word __attribute__((aligned(64)));
@@ -262,6 +287,7 @@ mostly(void *arg)
 			bias_give_up(&shared.bias, &mine);
 		lock();
 		change();
+		shared.nb_by_lock++;
 		mine.is_mine = true;
 		__atomic_store_n(&shared.bias.holds, 1, __ATOMIC_RELAXED);
 		unlock();
@@ -273,13 +299,15 @@ static void *
 sometimes(void *arg)
 {
 	while (!__atomic_load_n(&shared.stop, __ATOMIC_RELAXED)) {
+		uint64_t nb;
+
 		lock();
 		if (bias_holds(&shared.bias))
 			bias_end(&shared.bias);
 		change();
-		shared.nb_others++;
+		nb = ++shared.nb_others;
 		unlock();
-		for (unsigned int i = 0; i < shared.nb_others % 64; i++)
+		for (unsigned int i = 0; i < nb % 64; i++)
 			store_far();
 	}
 	return NULL;
@@ -302,7 +330,8 @@ never_two_at_once(void **state)
 	print_message("  %lu by bias, %lu of others\n", (unsigned long)shared.nb_by_bias,
 		(unsigned long)shared.nb_others);
 	assert_true(shared.nb_by_bias > 0 && shared.nb_others > 0);
-	assert_int_equal(shared.first, shared.second);
+	assert_int_equal(shared.first, shared.nb_by_bias + shared.nb_by_lock + shared.nb_others);
+	assert_int_equal(shared.second, shared.first);
 }
 
 int
@@ -310,6 +339,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(no_lock_for_what_comes_next),
+		CASE(not_waited_for),
+		CASE(not_for_the_last_one),
 		CASE(ended_by_others),
 		CASE(the_more_others_come_the_less),
 		cmocka_unit_test(pause_shortens),

@@ -23,6 +23,8 @@
 #include "../../lib/sched/bias.c"
 #include "../../lib/sched/shard.c"
 
+#include "../../lib/sched/fence.h"
+
 #include "interleave_stand.h"
 
 #define NB_EVENTS 6
@@ -33,6 +35,8 @@ static struct shard *shard;
 static struct lane *lane;
 static unsigned int nb_seen;
 static bool is_out; /* the owner, of the group */
+static bool may_bias;
+static unsigned int nb_before; /* events that the owner has had when others come */
 
 /* It is the next one of its flow, which this port has, and no other one: the lane tells, unless the owner has it without a mark. */
 static void
@@ -60,7 +64,7 @@ dequeue(struct builtin_port *port)
 	return true;
 }
 
-/* The owner has the first one, and knows what comes next. */
+/* The owner has the first one, or some, and knows what comes next. */
 static void
 init(void)
 {
@@ -75,8 +79,11 @@ init(void)
 	lane = event_lane(builtin, event.event, RTE_SCHED_TYPE_ATOMIC);
 	for (event.u64 = 0; event.u64 < NB_EVENTS; event.u64++)
 		CHECK(weir_sched_enqueue(&ports[OWNER]->base, &event, 1) == 1);
-	CHECK(dequeue(ports[OWNER]));
-	CHECK(shard->at_once == NB_EVENTS - 1);
+	builtin->may_bias = may_bias;
+	for (unsigned int i = 0; i < nb_before; i++)
+		CHECK(dequeue(ports[OWNER]));
+	CHECK(shard->at_once == NB_EVENTS - nb_before);
+	CHECK(bias_holds(&shard->bias) == may_bias);
 }
 
 static void
@@ -140,28 +147,54 @@ check(void)
 }
 
 static void
-run(void (*other)(void))
+run(void (*other)(void), unsigned int before)
 {
 	const struct interleave interleave = {.init = init,
 		.nb_actors = 2,
 		.actors = {owner, other},
 		.check = check,
-		.most_interruptions = 4,
+		.most_interruptions = before == 1 ? 4 : 3,
 		.least = 50};
 
+	nb_before = before;
 	interleave_all(&interleave);
+}
+
+/* What it knows is in the middle of what comes next, and at its end. */
+static void
+run_each(void (*other)(void), bool by_bias)
+{
+	if (by_bias && !fence_prepare()) {
+		print_message("the kernel has no fence for all threads\n");
+		skip();
+	}
+	may_bias = by_bias;
+	run(other, 1);
+	run(other, NB_EVENTS - 2);
 }
 
 static void
 somebody_steals(void **state)
 {
-	run(thief);
+	run_each(thief, true);
+}
+
+static void
+somebody_steals_by_lock(void **state)
+{
+	run_each(thief, false);
 }
 
 static void
 group_changes(void **state)
 {
-	run(take_owner_out);
+	run_each(take_owner_out, true);
+}
+
+static void
+group_changes_by_lock(void **state)
+{
+	run_each(take_owner_out, false);
 }
 
 static int
@@ -175,7 +208,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(somebody_steals), cmocka_unit_test(group_changes)};
+		cmocka_unit_test(somebody_steals),
+		cmocka_unit_test(somebody_steals_by_lock),
+		cmocka_unit_test(group_changes),
+		cmocka_unit_test(group_changes_by_lock),
+	};
 
 	return cmocka_run_group_tests_name(
 		"sched-interleave-one-by-one", tests, setup, stand_teardown);
