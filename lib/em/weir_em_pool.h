@@ -32,9 +32,11 @@ struct weir_em_pool_info {
 	struct rte_mempool *mempool;     /**< it */
 	bool adopted;                    /**< it is somebody else's */
 	uint32_t nb;                     /**< buffers */
-	uint32_t nb_free;      /**< of these free: its stock and its caches are counted one
-	                                  *   after the other, so what moves between them meanwhile may
-	                                  *   count twice (never more than nb) or not at all */
+	/**
+	 * Of these free: its stock and its caches are counted one after the other, so what moves between them meanwhile may count twice
+	 * (never more than nb), or not at all.
+	 */
+	uint32_t nb_free;
 	uint64_t nb_allocated; /**< by weir_em_alloc(), ever */
 	uint64_t nb_failed;    /**< calls of it that found none */
 };

@@ -2,16 +2,11 @@
 
 /* A lock that is biased, by others: see bias.h. */
 
-#include <sched.h>
 #include <unistd.h>
-
-#include <rte_pause.h>
 
 #include "bias.h"
 #include "fence.h"
-
-/* Who is inside may have lost its CPU. */
-#define SPINS 1000
+#include "spin.h"
 
 /*
  * The kernel had no memory for the fence: it is tried again. Or it does not allow it any more: no CPU keeps a store to itself for as long as all
@@ -35,8 +30,5 @@ bias_end(struct bias *bias)
 	__atomic_store_n(&bias->holds, 0, __ATOMIC_RELAXED);
 	fence_surely();
 	while (__atomic_load_n(&bias->is_inside, __ATOMIC_ACQUIRE) != 0)
-		if (++spins % SPINS == 0)
-			sched_yield();
-		else
-			rte_pause();
+		spin(&spins);
 }

@@ -455,8 +455,7 @@ builtin_start(struct weir_sched *sched)
 		builtin->shards[i].all_groups = all_groups;
 	builtin->may_stay = levels_may_stay(builtin);
 	builtin->may_move = move_may(builtin);
-	builtin->may_bias = fence_prepare();
-	builtin->may_fence = builtin->may_move && builtin->may_bias;
+	builtin->may_fence = fence_prepare();
 	return 0;
 }
 

@@ -365,7 +365,7 @@ struct builtin {
 	uint32_t priorities_used; /* ever, since it was started; and more: priority.h */
 	uint32_t move;            /* which flows are to go to another shard: move.c */
 	bool may_move;
-	bool may_fence, may_bias;
+	bool may_fence;
 	uint64_t askable;         /* ports that have to answer */
 	uint64_t move_asked_at;   /* cycles */
 	uint64_t move_patience;   /* cycles */

@@ -3,7 +3,8 @@
 #define SCHED_OWN_LOCK_H
 
 /*
- * The lock of a port's own shard, by its thread. Only the port at home there has it by bias: where another one takes the shard over it has to have the lock, which ends that.
+ * The lock of a port's own shard, by its thread. Only the port at home there has it by bias: who takes the shard over has to have the lock, which ends
+ * that.
  */
 
 #include "shard.h"
@@ -26,7 +27,7 @@ port_bias(struct builtin_port *port, struct shard *shard)
 	if (wants && port->bias.is_mine && bias_holds(&shard->bias))
 		return;
 	port_unbias(port);
-	if (!wants || !port->builtin->may_bias || !bias_may_begin(&port->bias))
+	if (!wants || !port->builtin->may_fence || !bias_may_begin(&port->bias))
 		return;
 	port->bias.is_mine = true;
 	__atomic_store_n(&shard->bias.holds, 1, __ATOMIC_RELAXED);

@@ -2,15 +2,10 @@
 
 /* A shard: what comes in, what is ready, who holds what. All under its lock. */
 
-#include <sched.h>
 #include <string.h>
 
-#include <rte_pause.h>
-
 #include "owner.h"
-
-/* Who has the lock may have lost its CPU, where there are fewer of these than threads. */
-#define SPINS 1000
+#include "spin.h"
 
 /* Events of one flow that a shard's owner goes on with, before others have their turn. */
 #define NEXT_MAX 64
@@ -23,10 +18,7 @@ shard_wait(struct shard *shard)
 	unsigned int spins = 0;
 
 	do {
-		if (++spins % SPINS == 0)
-			sched_yield();
-		else
-			rte_pause();
+		spin(&spins);
 	} while (!shard_trylock(shard));
 }
 

@@ -10,7 +10,7 @@
 /* shard.c: which flows its owner has is written into their lanes, as for all others; see unmarked.h */
 void shard_mark(struct shard *shard);
 
-/* What its owner knew, and others could not. */
+/* What its owner knew, and others could not; and that it has the lock by bias, before anything else. */
 static inline void
 shard_forget(struct shard *shard)
 {

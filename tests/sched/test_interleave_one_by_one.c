@@ -23,8 +23,6 @@
 #include "../../lib/sched/bias.c"
 #include "../../lib/sched/shard.c"
 
-#include "../../lib/sched/fence.h"
-
 #include "interleave_stand.h"
 
 #define NB_EVENTS 6
@@ -79,7 +77,7 @@ init(void)
 	lane = event_lane(builtin, event.event, RTE_SCHED_TYPE_ATOMIC);
 	for (event.u64 = 0; event.u64 < NB_EVENTS; event.u64++)
 		CHECK(weir_sched_enqueue(&ports[OWNER]->base, &event, 1) == 1);
-	builtin->may_bias = may_bias;
+	builtin->may_fence = may_bias;
 	for (unsigned int i = 0; i < nb_before; i++)
 		CHECK(dequeue(ports[OWNER]));
 	CHECK(shard->at_once == NB_EVENTS - nb_before);
