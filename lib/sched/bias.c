@@ -23,12 +23,12 @@ fence_surely(void)
 }
 
 void
-bias_end(struct bias *bias)
+bias_end(struct bias *bias, const struct port_bias *holder)
 {
 	unsigned int spins = 0;
 
-	__atomic_store_n(&bias->holds, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&bias->holder, 0, __ATOMIC_RELAXED);
 	fence_surely();
-	while (__atomic_load_n(&bias->is_inside, __ATOMIC_ACQUIRE) != 0)
+	while (__atomic_load_n(&holder->is_inside, __ATOMIC_ACQUIRE) != 0)
 		spin(&spins);
 }

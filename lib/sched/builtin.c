@@ -392,7 +392,8 @@ reset_ports(struct builtin *builtin)
 		}
 		port->implicit = !config->no_implicit_release;
 		port->knows_next = KNOWS_NOT;
-		port->bias = (struct port_bias){0};
+		port->bias = (struct port_bias){.number = i + 1};
+		port->before.type = NO_TYPE;
 		port->unmarked_after = 0;
 		port->nb_max = config->nb_held;
 		port->nb_held = port->ending.nb = port->ending.nb_runs = 0;

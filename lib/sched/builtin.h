@@ -32,14 +32,14 @@
  * Locks never nest, but for those of a port that moves flows: move_flows.c.
  *
  *      builtin.c   made, started, stopped      shard.c, shard.h  lanes, ready lists; places.c: order
- *      single.c, burst.c, enqueue.c, with      one_by_one.h, short_way.c, dequeue.c, take.c,
+ *      single.c, burst.c, enqueue.c, with      one_by_one.h, as_before.h, short_way.c, dequeue.c, take.c,
  *                  alike.h, plain.h, foreign.c look.c: when to look where, higher.c, help.c, steal.c (other shards)
  *      owner.c     who serves which shard      held.h, unmarked.h, ending.c: what ports hold
  *      move.c      flows that change shards,   balance.c         when one port has more to do than others
  *                  with move_flows.c,          gather.c          and when ports do not come
  *                  move_waiting.c
  *      tell.h      what others are told of a shard; priority.h: which priorities are used
- *      bias.h      a shard's lock, by its home port, without atomic instructions; own_lock.h: where
+ *      bias.h      a shard's lock, by its owner, without atomic instructions; own_lock.h: where
  *      level.c     which rings a queue's events go by; take_levels.c: what is taken of them where there are several priorities
  *      credit.c, switch.c, sleep.c, builtin_stats.c
  */
@@ -201,7 +201,7 @@ enum held_flag {
 struct held {
 	union {
 		struct lane *lane;
-		uint64_t word;
+		uint64_t word; /* parallel; or HELD_BY_WORD */
 	};
 	uint32_t place;
 	union {
@@ -231,11 +231,24 @@ held_end(struct held *held)
 /* Events that a port puts in under a lock, at a time. */
 #define FOREIGN_MAX 32
 
-/* Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. */
-#define CALLS_PER_LOOK 64
+/*
+ * Also when there is work, so rarely a port looks elsewhere, where nobody else may come; every other call if they take long. While all of them take less than
+ * a gap (builtin->gap), not even then; so they are more than those of a long turn, after which the clock is read.
+ */
+#define CALLS_PER_LOOK 128
 
 /* What comes next is known to who takes single events, or to who takes bursts. */
 enum knows { KNOWS_NOT, KNOWS_SINGLE, KNOWS_BURST };
+
+/* No event's type. */
+#define NO_TYPE (UINT8_MAX - 1)
+
+/* How the next events may be held that are as the last one, while the port has its shard by bias: as_before.h */
+struct port_before {
+	uint32_t how;
+	uint8_t type;   /* NO_TYPE: they may not, or it has it not by bias */
+	uint64_t stamp; /* word_stamp() */
+};
 
 struct builtin_port {
 	struct weir_sched_port base;
@@ -261,6 +274,7 @@ struct builtin_port {
 	bool leaves_unmarked;   /* single ones, too, with what it knows of them */
 	uint8_t knows_next;     /* enum knows: it noted shard::at_once, which may be 0 by now */
 	struct port_bias bias;
+	struct port_before before;
 	uint32_t nb_calls;     /* of dequeue, until it looks elsewhere, */
 	uint32_t nb_calls_max; /* of so many, */
 	uint64_t calls_since;  /* cycles: which began then */

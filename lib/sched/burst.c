@@ -72,17 +72,6 @@ lock_to_give_back(struct builtin_port *port, struct shard *shard, enum held_kind
 	return false;
 }
 
-/* What waited in a flow is told of: shard_unlock_rings() does not ask for that. */
-static inline void
-unlock_given_back(struct shard *shard)
-{
-	shard_given_back(shard);
-	if (likely(has_short_ways(shard->builtin) && shard->next_of_owner == NONE))
-		shard_unlock_rings(shard);
-	else
-		shard_unlock(shard);
-}
-
 /* What was published is told of, and numbers are free again. */
 static __rte_always_inline uint16_t
 forwarded(struct builtin_port *port, const struct queue_info *queue, const struct rte_event *events,

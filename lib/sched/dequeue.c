@@ -107,6 +107,7 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 		return 0;
 	}
 	look_at_rings(shard, nb);
+	calls_are_quick(port);
 	if (port->nb_elsewhere > 0)
 		shard_passed(shard, port->nb_elsewhere);
 	port->nb_elsewhere = 0;

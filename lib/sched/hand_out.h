@@ -40,7 +40,10 @@ hand_out(struct shard *shard, struct builtin_port *port, struct lane *lane, uint
 	uint8_t number = port_hold(port);
 	struct held *held = &port->held[number];
 
-	held->lane = lane;
+	if (type == RTE_SCHED_TYPE_PARALLEL)
+		held->word = event.event;
+	else
+		held->lane = lane;
 	held->how = how_of(shard, port, type) | how_reserved(event.event);
 	if (type == RTE_SCHED_TYPE_ATOMIC)
 		hold_lane(shard, lane, lane_held_by(port->base.id));

@@ -20,6 +20,13 @@ port_hold(struct builtin_port *port)
 	return number;
 }
 
+/* The number of the event that it was handed last. */
+static inline uint8_t
+handed_last(const struct builtin_port *port)
+{
+	return port->handed_out[(uint8_t)(port->next_free - 1)];
+}
+
 /* Whose flow it has, an atomic one. */
 static inline struct lane *
 held_lane(const struct builtin *builtin, const struct held *held)
@@ -27,6 +34,14 @@ held_lane(const struct builtin *builtin, const struct held *held)
 	if (likely((held->flags & HELD_BY_WORD) == 0))
 		return held->lane;
 	return event_lane(builtin, held->word, RTE_SCHED_TYPE_ATOMIC);
+}
+
+/* By its port, of what is marked: it is not held by word any more. */
+static inline void
+held_by_lane(const struct builtin *builtin, struct held *held)
+{
+	held->lane = held_lane(builtin, held);
+	held->flags &= (uint8_t)~HELD_BY_WORD;
 }
 
 static inline void

@@ -51,6 +51,17 @@ highest(const struct shard *shard, uint64_t groups)
 	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
 }
 
+/*
+ * It has looked at its own rings, for which the clock is read: while all calls since it looked elsewhere have taken less than a gap, it does not
+ * do that again.
+ */
+static inline void
+calls_are_quick(struct builtin_port *port)
+{
+	if (port->own->now - port->calls_since < port->builtin->gap)
+		port->nb_calls = 0;
+}
+
 /* Before a port looks for what is of higher priority, in one shard after the other. */
 static inline void
 begin_to_look(struct builtin_port *port)

@@ -12,13 +12,6 @@
 #include "owner.h"
 #include "unmarked.h"
 
-/* The number of the event that it was handed last. */
-static inline uint8_t
-handed_last(const struct builtin_port *port)
-{
-	return port->handed_out[(uint8_t)(port->next_free - 1)];
-}
-
 /* Of what others sent so many are left until those few that are left then go to the lists at once. */
 static inline uint32_t
 nb_until_few(const struct shard *shard)
@@ -66,6 +59,14 @@ calls_left(const struct builtin_port *port)
 	return port->nb_calls_max - RTE_MIN(port->nb_calls + 1, port->nb_calls_max);
 }
 
+/* Where something is in the rings: those that have nothing, as far as they were looked at, give their turns to the next ones. */
+static inline void
+pass_empty_rings(struct shard *shard)
+{
+	while (ring_count(shard->turn) == 0 && shard->in_rings[0] > 0)
+		shard_next_turn(shard);
+}
+
 /* By the owner, under the lock, which it is about to leave: as many as it took in this call it will take in the next one, about so. */
 static inline void
 shard_note_next(struct builtin_port *port, struct shard *shard, uint16_t got)
@@ -73,6 +74,7 @@ shard_note_next(struct builtin_port *port, struct shard *shard, uint16_t got)
 	uint32_t nb = 0;
 
 	port->knows_next = KNOWS_NOT;
+	pass_empty_rings(shard);
 	if (got > 1) {
 		nb = come_next(port, shard);
 		if (nb >= got)
@@ -183,7 +185,6 @@ hand_out_at_once(struct builtin_port *port, struct shard *shard, struct rte_even
 	const struct rte_event *slot = ring_peek(shard->turn, 0);
 	const uint64_t word = event_word(slot);
 	const uint8_t id = word_queue(word), i = port->next_free, number = port->free[i];
-	const struct queue_info *queue = &builtin->queues[id];
 	struct held *held = &port->held[number];
 	const uint8_t type = event_type(builtin, word);
 
@@ -202,7 +203,7 @@ hand_out_at_once(struct builtin_port *port, struct shard *shard, struct rte_even
 		held->lane = lane;
 		held->how = held_how(HELD_ATOMIC, port->own_id, 0);
 	} else if (type == RTE_SCHED_TYPE_PARALLEL) {
-		held->lane = queue->lanes; /* tells its queue: switch.c */
+		held->word = word;
 		held->how = held_how(HELD_PARALLEL, port->own_id, 0);
 	} else if (type == RTE_SCHED_TYPE_ORDERED) {
 		held->lane = event_lane(builtin, word, RTE_SCHED_TYPE_ORDERED);

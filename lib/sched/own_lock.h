@@ -2,43 +2,75 @@
 #ifndef SCHED_OWN_LOCK_H
 #define SCHED_OWN_LOCK_H
 
-/*
- * The lock of a port's own shard, by its thread. Only the port at home there has it by bias: who takes the shard over has to have the lock, which ends
- * that.
- */
+/* The lock of a port's own shard, by its thread, which may have it by bias: who takes the shard over has to have the lock, which ends that. */
 
+#include "held.h"
 #include "shard.h"
 
-/* Before it takes the lock of its home shard as others do, who would wait for the fence. No lock is held, and it is not inside. */
+/* Before it takes the lock of its own shard as others do, who would wait for the fence, or goes on with another one. No lock is held, and it is not inside. */
 static inline void
 port_unbias(struct builtin_port *port)
 {
-	if (port->bias.is_mine)
-		bias_give_up(&port->home->bias, &port->bias);
+	if (port->bias.mine == NULL)
+		return;
+	bias_give_up(&port->bias);
+	port->before.type = NO_TYPE;
+}
+
+/* The lock that it does not hold otherwise. @return false: it has not the shard by bias */
+static __rte_always_inline bool
+own_enter(struct builtin_port *port, const struct shard *shard)
+{
+	return bias_enter(&shard->bias, &port->bias);
+}
+
+/* It has its own shard by bias now and then, and will have it when it knows again what comes next. */
+static inline bool
+bias_is_near(const struct builtin_port *port)
+{
+	return port->builtin->may_fence && port->bias.left == 0;
+}
+
+/* By the owner, under the lock, when it knows what comes next, one by one: of the first one's type will be most of it. */
+static inline void
+note_as_before(struct builtin_port *port, const struct shard *shard)
+{
+	const uint64_t next = event_word(ring_peek(shard->turn, 0));
+	struct port_before *before = &port->before;
+
+	before->type = port->builtin->queues[word_queue(next)].type;
+	if (before->type == RTE_SCHED_TYPE_ATOMIC && port->leaves_unmarked)
+		before->how = held_how(HELD_ATOMIC, shard->id, HELD_BY_WORD);
+	else if (before->type == RTE_SCHED_TYPE_PARALLEL)
+		before->how = held_how(HELD_PARALLEL, shard->id, 0);
+	else
+		before->type = NO_TYPE;
+	before->stamp = word_stamp(before->type, port->holder);
 }
 
 /* Under the lock of its own shard, which it is about to leave: does it know what comes next, one by one? */
 static inline void
 port_bias(struct builtin_port *port, struct shard *shard)
 {
-	const bool wants =
-		port->knows_next == KNOWS_SINGLE && shard->at_once > 0 && shard == port->home;
+	const bool wants = port->knows_next == KNOWS_SINGLE && shard->at_once > 0;
 
-	if (wants && port->bias.is_mine && bias_holds(&shard->bias))
-		return;
-	port_unbias(port);
-	if (!wants || !port->builtin->may_fence || !bias_may_begin(&port->bias))
-		return;
-	port->bias.is_mine = true;
-	__atomic_store_n(&shard->bias.holds, 1, __ATOMIC_RELAXED);
+	if (!wants || bias_holder(&shard->bias) != port->bias.number) {
+		port_unbias(port);
+		if (!wants || !port->builtin->may_fence || !bias_may_begin(&port->bias))
+			return;
+		bias_begin(&shard->bias, &port->bias);
+	}
+	note_as_before(port, shard);
 }
 
-/* A lock that was taken without shard_forget(): of a shard that may be another one's by now, whose bias it may have. */
+/* A lock that was taken without shard_forget(): of a shard that may be another one's by now, which may have it by bias. */
 static inline void
 own_locked(const struct builtin_port *port, struct shard *shard)
 {
-	if (unlikely(shard != port->home && bias_holds(&shard->bias)))
-		bias_end(&shard->bias);
+	const uint32_t holder = bias_holder(&shard->bias);
+
+	if (unlikely(holder != 0 && holder != port->bias.number))
+		shard_unbias(shard, holder);
 }
 
 static inline bool
@@ -70,12 +102,23 @@ shard_given_back(struct shard *shard)
 		shard->at_once = 0;
 }
 
+/* What waited in a flow is told of: shard_unlock_rings() does not ask for that. */
+static inline void
+unlock_given_back(struct shard *shard)
+{
+	shard_given_back(shard);
+	if (likely(has_short_ways(shard->builtin) && shard->next_of_owner == NONE))
+		shard_unlock_rings(shard);
+	else
+		shard_unlock(shard);
+}
+
 /* By bias or by the lock. */
 static __rte_always_inline void
-own_leave(struct shard *shard, bool by_bias)
+own_leave(struct builtin_port *port, struct shard *shard, bool by_bias)
 {
 	if (by_bias)
-		bias_leave(&shard->bias);
+		bias_leave(&port->bias);
 	else
 		__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 }

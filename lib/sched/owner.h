@@ -42,7 +42,7 @@ owner_has_changed(const struct builtin_port *port)
  * A port with several shards goes on to the next one after so many events, where a call counts as some; at the latest when there is nothing; with each
  * call where a starvation bound counts what passes.
  */
-#define EVENTS_PER_SHARD 64
+#define EVENTS_PER_SHARD 128
 #define EVENTS_PER_CALL  7
 
 /* It was called, and got so many. */

@@ -10,12 +10,37 @@
 /* shard.c: which flows its owner has is written into their lanes, as for all others; see unmarked.h */
 void shard_mark(struct shard *shard);
 
+/* Who has it by bias, when somebody does. */
+static inline struct port_bias *
+shard_bias_holder(const struct shard *shard, uint32_t number)
+{
+	return &shard->builtin->ports[number - 1].bias;
+}
+
+/* Under the lock: this one has it not by bias any more. */
+static inline void
+shard_unbias(struct shard *shard, uint32_t holder)
+{
+	bias_end(&shard->bias, shard_bias_holder(shard, holder));
+}
+
+/* Anybody: is a port inside that has it by bias, or about to be? */
+static inline bool
+shard_is_inside(const struct shard *shard)
+{
+	const uint32_t holder = bias_holder(&shard->bias);
+
+	return holder != 0 && bias_is_inside(shard_bias_holder(shard, holder));
+}
+
 /* What its owner knew, and others could not; and that it has the lock by bias, before anything else. */
 static inline void
 shard_forget(struct shard *shard)
 {
-	if (unlikely(bias_holds(&shard->bias)))
-		bias_end(&shard->bias);
+	const uint32_t holder = bias_holder(&shard->bias);
+
+	if (unlikely(holder != 0))
+		shard_unbias(shard, holder);
 	shard->at_once = 0;
 	if (unlikely(shard->nb_unmarked > 0))
 		shard_mark(shard);
@@ -25,8 +50,7 @@ shard_forget(struct shard *shard)
 static inline bool
 shard_trylock_again(struct shard *shard)
 {
-	return __atomic_load_n(&shard->lock, __ATOMIC_RELAXED) == 0 &&
-	       !bias_is_inside(&shard->bias) &&
+	return __atomic_load_n(&shard->lock, __ATOMIC_RELAXED) == 0 && !shard_is_inside(shard) &&
 	       __atomic_exchange_n(&shard->lock, 1, __ATOMIC_ACQUIRE) == 0;
 }
 
@@ -324,7 +348,10 @@ shard_turn(const struct shard *shard)
 	return RTE_MIN(ring_count(shard->turn), shard->turn_left);
 }
 
-/* Rings are looked at after so many events at the latest; or after a long turn, while that goes on: others have theirs after it. */
+/*
+ * Rings are looked at after so many events at the latest; or after a long turn, while that goes on: others have theirs after it. Where one begins they are
+ * looked at, too, so that both end at once from then on.
+ */
 #define EVENTS_PER_LOOK 16
 
 static inline uint32_t
@@ -346,7 +373,8 @@ shard_look_is_due(const struct shard *shard, uint32_t wanted)
 {
 	if (shard->nb_since_look < EVENTS_PER_LOOK)
 		return false;
-	return shard->nb_since_look >= shard_events_per_look(shard) || shard_turn(shard) < wanted ||
+	return shard->nb_since_look >= shard_events_per_look(shard) ||
+	       shard->turn_left == EVENTS_PER_LONG_TURN || shard_turn(shard) < wanted ||
 	       (shard->nb_ready | shard->next_of_owner) != 0;
 }
 

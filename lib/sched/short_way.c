@@ -2,6 +2,7 @@
 
 /* What a port's thread gets: dequeue, as most calls have it. All others take the long way: dequeue.c. */
 
+#include "as_before.h"
 #include "balance.h"
 #include "gather.h"
 #include "hand_out.h"
@@ -122,6 +123,7 @@ static inline bool
 look_for_one_priority(struct builtin_port *port, uint16_t wanted)
 {
 	look_at_rings(port->own, wanted);
+	calls_are_quick(port);
 	port->nb_elsewhere = 0; /* that has passed nothing in the lists, as there is nothing */
 	return !has_several_priorities(port->builtin);
 }
@@ -268,7 +270,7 @@ dequeued_last(struct builtin_port *port, struct shard *shard, const struct rte_e
 
 	took_of_turn(shard, 0);
 	if (by_bias) {
-		own_leave(shard, true);
+		own_leave(port, shard, true);
 		shard_lock_again(shard);
 	}
 	if (shard_look_is_due(shard, nb))
@@ -297,7 +299,7 @@ dequeue_one_otherwise(
 {
 	if (!by_bias)
 		return dequeue_otherwise(port, shard, event, 1);
-	own_leave(shard, true);
+	own_leave(port, shard, true);
 	return dequeue_anew(port, event, 1);
 }
 
@@ -323,7 +325,7 @@ dequeue_at_once(
 	struct builtin_port *port, struct shard *shard, struct rte_event *event, const bool by_bias)
 {
 	if (unlikely(shard->at_once == 0 || shard_owner(shard) != port->base.id)) {
-		own_leave(shard, by_bias);
+		own_leave(port, shard, by_bias);
 		return dequeue_anew(port, event, 1);
 	}
 	if (port->nb_held > 0 && !give_up_at_once(port, shard))
@@ -338,7 +340,7 @@ dequeue_at_once(
 	took_at_once(port, shard, 1);
 	if (unlikely(shard->at_once == 0))
 		return dequeued_last(port, shard, event, 1, by_bias);
-	own_leave(shard, by_bias);
+	own_leave(port, shard, by_bias);
 	return 1;
 }
 
@@ -361,7 +363,7 @@ dequeue_burst_at_once(
 
 	nb = RTE_MIN(nb, port->nb_max);
 	if (unlikely(shard->at_once < nb || shard_owner(shard) != port->base.id)) {
-		own_leave(shard, false);
+		own_leave(port, shard, false);
 		return dequeue_anew(port, events, nb);
 	}
 	port->first_handed_out = port->next_free;
@@ -385,17 +387,15 @@ dequeue_burst_at_once(
 	took_at_once(port, shard, got);
 	if (unlikely(shard->at_once == 0))
 		return dequeued_last(port, shard, events, got, false);
-	own_leave(shard, false);
+	own_leave(port, shard, false);
 	return got;
 }
 
-static uint16_t
-builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t nb)
+static __rte_noinline uint16_t
+dequeue_known(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
-	struct builtin_port *port = (struct builtin_port *)base;
-
 	if (nb == 1 && may_have_at_once(port)) {
-		if (port->bias.is_mine && bias_enter(&port->own->bias))
+		if (port->bias.mine != NULL && own_enter(port, port->own))
 			return dequeue_at_once(port, port->own, events, true);
 		if (own_trylock_again(port, port->own))
 			return dequeue_at_once(port, port->own, events, false);
@@ -403,6 +403,50 @@ builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t
 	if (nb > 1 && may_have_burst_at_once(port) && own_trylock_again(port, port->own))
 		return dequeue_burst_at_once(port, port->own, events, nb);
 	return dequeue_some(port, events, nb);
+}
+
+/* It has its own shard by bias. */
+static __rte_noinline uint16_t
+dequeue_by_bias(struct builtin_port *port, struct rte_event *event)
+{
+	return dequeue_at_once(port, port->own, event, true);
+}
+
+/* A single event, by a port that holds nothing, or one event, which it gives up if it may. */
+static __rte_always_inline uint16_t
+dequeue_as_before(struct builtin_port *port, struct rte_event *event, const bool gives_up)
+{
+	struct shard *shard = port->own;
+	const struct rte_event *slot;
+
+	if (unlikely((gives_up && !holds_as_before(port)) || !has_short_ways(port->builtin) ||
+		     !own_enter(port, shard)))
+		return dequeue_known(port, event, 1);
+	slot = ring_peek(shard->turn, 0);
+	if (unlikely(!comes_as_before(port, shard, event_word(slot))))
+		return dequeue_by_bias(port, event);
+	take_as_before(port, shard, slot, event, gives_up);
+	bias_leave(&port->bias);
+	return 1;
+}
+
+/* By itself, so that neither way needs the registers of both. */
+static __rte_noinline uint16_t
+dequeue_next(struct builtin_port *port, struct rte_event *event)
+{
+	return dequeue_as_before(port, event, false);
+}
+
+static uint16_t
+builtin_dequeue(struct weir_sched_port *base, struct rte_event *events, uint16_t nb)
+{
+	struct builtin_port *port = (struct builtin_port *)base;
+
+	if (unlikely(nb != 1 || port->before.type == NO_TYPE || port->nb_held > 1))
+		return dequeue_known(port, events, nb);
+	if (port->nb_held == 0)
+		return dequeue_next(port, events);
+	return dequeue_as_before(port, events, true);
 }
 
 const struct weir_sched_port_ops builtin_ops = {

@@ -6,10 +6,12 @@
  */
 
 #include "move.h"
+#include "one_by_one.h"
 #include "owner.h"
 #include "places.h"
 #include "plain.h"
 #include "single.h"
+#include "unmarked.h"
 
 static inline struct ring *
 ring_to(const struct builtin_port *port, const struct queue_info *queue, unsigned int shard)
@@ -75,6 +77,19 @@ enqueue_new(struct builtin_port *port, const struct rte_event *events)
 	return 1;
 }
 
+/* To the shard that it has by bias, where nothing waits for it. @return false: it did not go back */
+static __rte_always_inline bool
+give_back_by_bias(struct builtin_port *port, struct shard *shard, const struct held *held)
+{
+	bool is_back;
+
+	if (!own_enter(port, shard))
+		return false;
+	is_back = release_at_once(shard, held->lane);
+	bias_leave(&port->bias);
+	return is_back;
+}
+
 /* To its home shard without the lock, where nobody sleeps or is in a hurry: who has that next takes the flow back. */
 static inline void
 give_back(struct builtin_port *port, const struct held *held)
@@ -86,24 +101,51 @@ give_back(struct builtin_port *port, const struct held *held)
 		tell_waiting(port->builtin, held->shard);
 		return;
 	}
+	if (give_back_by_bias(port, shard, held))
+		return;
 	shard_lock_own(port, shard);
 	owner_release(port, shard, held);
-	shard_given_back(shard);
-	shard_unlock(shard);
+	unlock_given_back(shard);
+}
+
+/* It was sent, and is told of. */
+static __rte_noinline uint16_t
+forwarded_flow(struct builtin_port *port, const struct held *held)
+{
+	give_back(port, held);
+	port_forget(port, (uint8_t)(held - port->held));
+	move_leave(port);
+	return 1;
 }
 
 static __rte_noinline uint16_t
 forwarded_elsewhere(struct builtin_port *port, const struct held *held,
 	const struct queue_info *queue, unsigned int shard)
 {
-	const struct held was = *held;
-
 	publish_single(port, queue, shard);
-	if (was.kind == HELD_ATOMIC)
-		give_back(port, &was);
+	if (held->kind == HELD_ATOMIC)
+		return forwarded_flow(port, held);
 	port_forget(port, (uint8_t)(held - port->held));
 	move_leave(port);
 	return 1;
+}
+
+/* An ordered event that is alone in its flow goes on, by bias, where nobody has to be woken for it. @return false: it did not */
+static __rte_always_inline bool
+goes_on_by_bias(struct builtin_port *port, struct shard *shard, const struct held *held,
+	const struct queue_info *queue, struct rte_event event)
+{
+	bool goes_on;
+
+	if (!has_short_ways(port->builtin) || !own_enter(port, shard))
+		return false;
+	goes_on = complete_at_once(shard, held);
+	if (likely(goes_on)) {
+		place_send_plain(shard, queue, event);
+		shard_tell(shard);
+	}
+	bias_leave(&port->bias);
+	return goes_on;
 }
 
 static __rte_noinline uint16_t
@@ -112,10 +154,51 @@ forwarded_ordered(struct builtin_port *port, struct held *held, const struct que
 {
 	struct shard *shard = &port->builtin->shards[held->shard];
 
-	shard_lock_own(port, shard);
-	place_become(shard, held, queue, event, true);
-	shard_unlock(shard);
+	if (!goes_on_by_bias(port, shard, held, queue, event)) {
+		shard_lock_own(port, shard);
+		place_become(shard, held, queue, event, true);
+		shard_unlock(shard);
+	}
 	port_forget(port, (uint8_t)(held - port->held));
+	move_leave(port);
+	return 1;
+}
+
+/* Others have marked it meanwhile. It was sent. */
+static __rte_noinline uint16_t
+forwarded_marked(struct builtin_port *port, struct held *held)
+{
+	port_mark(port);
+	unmarked_later(port);
+	held_by_lane(port->builtin, held);
+	return forwarded_flow(port, held);
+}
+
+/* One that has its flow without a mark. */
+static __rte_noinline uint16_t
+enqueue_unmarked(struct builtin_port *port, const struct rte_event *events)
+{
+	const uint32_t kind = event_read_kind(events);
+	const uint8_t id = event_read_queue(events), number = event_read_opaque(events);
+	const struct queue_info *queue = &port->builtin->queues[id];
+	struct rte_event event;
+	struct ring *ring;
+	unsigned int shard;
+
+	if (unlikely(!kind_is_claimed(kind, port->claims) || !is_plain(queue)))
+		return enqueue_burst(port, events, 1);
+	count(&port->nb_enqueued[id], 1);
+	count(&port->counts.nb_forwarded, 1);
+	event = event_read_as(events, kind, id);
+	shard = destination(port, queue, queue->type, event.event);
+	ring = ring_to(port, queue, shard);
+	ring_put(ring, event);
+	if (likely(is_own(port, queue, shard) && is_told_of(port->builtin, shard)))
+		ring_publish(ring);
+	else
+		publish_single(port, queue, shard);
+	if (unlikely(!unmarked_give_back(port, number)))
+		return forwarded_marked(port, &port->held[number]);
 	move_leave(port);
 	return 1;
 }
@@ -148,8 +231,10 @@ enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
 		return forwarded_elsewhere(port, held, queue, shard);
 	if (held->kind == HELD_ATOMIC) {
 		if (unlikely(held->shard != shard || port->own != port->home))
-			return forwarded_elsewhere(port, held, queue, shard);
+			return forwarded_flow(port, held);
 		returned_put(&port->home->returned, held->lane);
+		if (port->bias.mine != NULL)
+			unmarked_soon(port);
 	}
 	port_forget(port, number);
 	move_leave(port);
@@ -163,8 +248,11 @@ enqueue_as_it_is(struct builtin_port *port, const struct rte_event *events, uint
 		return enqueue_burst(port, events, nb);
 	if (nb > 1)
 		return enqueue_alike(port, events, nb);
-	return events->op == RTE_EVENT_OP_NEW ? enqueue_new(port, events)
-					      : enqueue_forwarded(port, events);
+	if (events->op == RTE_EVENT_OP_NEW)
+		return enqueue_new(port, events);
+	if ((port->held[event_read_opaque(events)].flags & HELD_BY_WORD) != 0)
+		return enqueue_unmarked(port, events);
+	return enqueue_forwarded(port, events);
 }
 
 static __rte_noinline uint16_t

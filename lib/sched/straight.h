@@ -46,7 +46,7 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 		} else if (type == RTE_SCHED_TYPE_ORDERED) {
 			held->place = place_get(shard, lane);
 		}
-		if (unmarked)
+		if (type == RTE_SCHED_TYPE_PARALLEL || unmarked)
 			held->word = event.event;
 		else
 			held->lane = lane;

@@ -47,6 +47,7 @@ switch_in_place(
 		return false; /* its place in the order is kept by forwarding */
 	if (type == RTE_SCHED_TYPE_PARALLEL) {
 		held->kind = HELD_PARALLEL;
+		held->word = changed->event;
 		held->flags &= (uint8_t)~HELD_FOREIGN;
 	} else if (type == RTE_SCHED_TYPE_ATOMIC) {
 		struct lane *lane = event_lane(builtin, changed->event, type);
@@ -75,10 +76,8 @@ static void
 have_lane(struct builtin_port *port, struct held *held)
 {
 	port_mark(port);
-	if ((held->flags & HELD_BY_WORD) == 0)
-		return;
-	held->lane = held_lane(port->builtin, held);
-	held->flags &= (uint8_t)~HELD_BY_WORD;
+	if ((held->flags & HELD_BY_WORD) != 0)
+		held_by_lane(port->builtin, held);
 }
 
 /* Which queue it came from, whatever its user wrote into it. */
@@ -87,6 +86,8 @@ queue_of(const struct builtin *builtin, const struct held *held)
 {
 	const size_t lanes_per_queue = 2 * ((size_t)builtin->flow_mask + 1);
 
+	if (held->kind == HELD_PARALLEL)
+		return word_queue(held->word);
 	return (uint8_t)((size_t)(held->lane - builtin->lanes) / lanes_per_queue);
 }
 

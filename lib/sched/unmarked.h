@@ -4,7 +4,7 @@
 
 /*
  * A lane tells others who has its flow. While there are none, that need not be written, nor read: when no lane of a shard is marked, and nothing waits
- * there, its owner has flows without a mark. It gives them back in bursts, or one with the next dequeue, under the lock, and then nothing has to
+ * there, its owner has flows without a mark. It gives them back in bursts, or one with the next dequeue or when it goes on, under the lock, and then nothing has to
  * be done. Who comes for anything else, the owner as well, marks what it still has first (shard_forget()): shard::nb_unmarked of what it was handed
  * out last, when it held nothing.
  *
@@ -70,6 +70,32 @@ static inline void
 unmarked_later(struct builtin_port *port)
 {
 	port->unmarked_after = MARKED_FOR;
+}
+
+/*
+ * By the port's thread, which does not hold the lock: one that was forwarded, and sent, is not held any more.
+ *
+ * @return false: others have marked it
+ */
+static __rte_always_inline bool
+unmarked_give_back(struct builtin_port *port, uint8_t number)
+{
+	struct shard *shard = port->home;
+	const bool by_bias = likely(own_enter(port, shard));
+	bool is_unmarked;
+
+	if (unlikely(!by_bias)) {
+		shard_lock_own(port, shard);
+		if (!bias_is_near(port))
+			unmarked_later(port);
+	}
+	is_unmarked = shard->nb_unmarked > 0;
+	if (likely(is_unmarked)) {
+		unmarked_set(shard, shard->nb_unmarked - 1);
+		port_forget(port, number);
+	}
+	own_leave(port, shard, by_bias);
+	return is_unmarked;
 }
 
 #endif

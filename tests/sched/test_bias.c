@@ -46,6 +46,12 @@ other_comes(void)
 	shard_unlock(shard);
 }
 
+static bool
+is_mine(void)
+{
+	return port->bias.mine == &shard->bias && bias_holder(&shard->bias) == port->bias.number;
+}
+
 /* It has taken the first one, and the bias. */
 static void
 begin(void)
@@ -54,7 +60,7 @@ begin(void)
 	take(0);
 	if (!port->builtin->may_fence)
 		st_skip("the kernel has no fence for all threads");
-	assert_true(port->bias.is_mine && bias_holds(&shard->bias));
+	assert_true(is_mine());
 }
 
 /* As if another one had it, and had not yet ended the bias: it is not asked for. */
@@ -67,8 +73,8 @@ no_lock_for_what_comes_next(void **state)
 		shard->lock = 1;
 		take(i);
 		assert_int_equal(shard->lock, 1);
-		assert_int_equal(shard->bias.is_inside, 0);
-		assert_true(bias_holds(&shard->bias));
+		assert_int_equal(port->bias.is_inside, 0);
+		assert_true(is_mine());
 	}
 	shard->lock = 0;
 }
@@ -78,10 +84,10 @@ static void
 not_waited_for(void **state)
 {
 	begin();
-	__atomic_store_n(&shard->bias.is_inside, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&port->bias.is_inside, 1, __ATOMIC_RELAXED);
 	assert_false(shard_trylock(shard));
-	assert_true(bias_holds(&shard->bias) && shard->lock == 0);
-	__atomic_store_n(&shard->bias.is_inside, 0, __ATOMIC_RELAXED);
+	assert_true(is_mine() && shard->lock == 0);
+	__atomic_store_n(&port->bias.is_inside, 0, __ATOMIC_RELAXED);
 	assert_true(shard_trylock(shard));
 	shard_unlock(shard);
 	take_any();
@@ -94,7 +100,7 @@ not_for_the_last_one(void **state)
 	begin();
 	for (unsigned int i = 1; i < NB_EVENTS; i++)
 		take(i);
-	assert_false(bias_holds(&shard->bias));
+	assert_int_equal(bias_holder(&shard->bias), 0);
 	assert_int_equal(nb_ended(), 0);
 }
 
@@ -103,12 +109,12 @@ ended_by_others(void **state)
 {
 	begin();
 	other_comes();
-	assert_false(bias_holds(&shard->bias));
+	assert_int_equal(bias_holder(&shard->bias), 0);
 	assert_int_equal(shard->at_once, 0);
 	for (unsigned int i = 1; i < NB_EVENTS; i++)
 		take(i);
 	assert_int_equal(nb_ended(), 1);
-	assert_false(port->bias.is_mine);
+	assert_null(port->bias.mine);
 	assert_true(port->bias.pause == BIAS_PAUSE_LEAST && port->bias.left > 0);
 }
 
@@ -122,7 +128,7 @@ nb_until_mine(void)
 		send(OF_ALL);
 		for (unsigned int i = 0; i < NB_EVENTS; i++) {
 			take(i);
-			if (port->bias.is_mine)
+			if (is_mine())
 				return nb;
 		}
 		assert_true(nb < 100000);
@@ -140,7 +146,7 @@ the_more_others_come_the_less(void **state)
 
 		other_comes();
 		take_any();
-		assert_false(port->bias.is_mine);
+		assert_null(port->bias.mine);
 		assert_int_equal(port->bias.pause, (uint32_t)BIAS_PAUSE_LEAST << i);
 		take_all();
 		nb = nb_until_mine();
@@ -153,14 +159,16 @@ the_more_others_come_the_less(void **state)
 static void
 pause_shortens(void **state)
 {
-	struct port_bias mine = {.pause = 4};
+	struct port_bias mine = {.number = 1, .pause = 4};
 	unsigned int nb;
 
 	for (nb = 0; mine.pause > 0; nb++)
 		assert_true(bias_may_begin(&mine));
 	assert_int_equal(nb, 4 * BIAS_QUIET + 1 + 2 * BIAS_QUIET + 1 + 1 * BIAS_QUIET + 1);
-	for (unsigned int i = 0; i < 100; i++)
-		bias_give_up(&(struct bias){0}, &mine);
+	for (unsigned int i = 0; i < 100; i++) {
+		mine.mine = &(struct bias){0};
+		bias_give_up(&mine);
+	}
 	assert_int_equal(mine.pause, BIAS_PAUSE_MOST);
 }
 
@@ -176,7 +184,7 @@ its_own_ways_cost_nothing(void **state)
 	for (unsigned int round = 0; round < 64; round++) {
 		send(OF_ALL);
 		take(0);
-		nb_mine += port->bias.is_mine;
+		nb_mine += is_mine();
 		event = take_any();
 		switch (round % 8) {
 		case 0:
@@ -221,19 +229,77 @@ not_beside_who_adopted_it(void **state)
 
 	begin();
 	assert_true(own_trylock_again(other, shard));
-	assert_false(bias_holds(&shard->bias));
-	own_leave(shard, false);
+	assert_int_equal(bias_holder(&shard->bias), 0);
+	own_leave(other, shard, false);
 	assert_int_equal(take_any().u64, 1);
 	take_all();
 }
 
+/* Another one's is not given up by who held it before. */
+static void
+anothers_stays(void **state)
+{
+	struct bias bias = {.holder = 2};
+	struct port_bias mine = {.number = 1, .mine = &bias};
+
+	assert_false(bias_enter(&bias, &mine));
+	assert_int_equal(mine.is_inside, 0);
+	bias_give_up(&mine);
+	assert_int_equal(bias.holder, 2);
+	assert_null(mine.mine);
+	assert_int_equal(mine.nb_ended, 1);
+}
+
+/* Who adopted a shard has it by bias, too, until its home port comes back. */
+static void
+of_who_adopted_it(void **state)
+{
+	struct builtin_port *other = &port->builtin->ports[OTHER];
+	const uint64_t end = weir_base_time_ns() + 10000000000;
+	unsigned int nb = 0, nb_adopted = 0;
+	struct rte_event event;
+
+	begin();
+	take_all();
+	for (unsigned int i = 0; shard_owner(other->home) != port->base.id; i++) {
+		assert_true(weir_base_time_ns() < end);
+		st_idle(WORKER);
+	}
+	for (uint32_t flow = 0; flow < 64; flow++)
+		st_new(WORKER, OF_ALL, flow, flow);
+	for (nb = 0; nb < 64 || nb_adopted == 0; nb++) {
+		event = take_any();
+		if (port->bias.mine == &other->home->bias) {
+			nb_adopted++;
+			assert_true(port->own == other->home);
+		}
+		st_forward(WORKER, event, OF_ALL);
+		assert_true(nb < 100000);
+	}
+	while (port->bias.mine != &other->home->bias)
+		st_forward(WORKER, take_any(), OF_ALL);
+	assert_int_equal(nb_ended(), 0);
+	if (weir_sched_dequeue(st_port(OTHER), &event, 1) == 1)
+		st_forward(OTHER, event, OF_ALL);
+	assert_int_equal(shard_owner(other->home), OTHER);
+	assert_int_not_equal(bias_holder(&other->home->bias), port->bias.number);
+	for (nb = 0; nb < 2 * 64; nb++)
+		st_forward(WORKER, take_any(), OF_ALL);
+	assert_int_equal(nb_ended(), 1);
+}
+
 /* Threads with one lock. */
+#define NB_HOLDERS 2
+
 static struct {
 	struct bias bias __attribute__((aligned(64)));
 	uint32_t lock;
 	uint64_t first __attribute__((aligned(64))), second; /* are always alike */
 	uint64_t nb_by_bias, nb_by_lock, nb_others;
 	uint32_t stop;
+	struct {
+		struct port_bias bias __attribute__((aligned(64)));
+	} holders[NB_HOLDERS];
 	struct {
 		uint32_t word __attribute__((aligned(64)));
 	} far[32];
@@ -247,11 +313,17 @@ store_far(void)
 		__atomic_store_n(&shared.far[i].word, i, __ATOMIC_RELAXED);
 }
 
+/* Nobody has it by bias any more, but for this one. */
 static void
-lock(void)
+lock(uint32_t number)
 {
+	uint32_t holder;
+
 	while (__atomic_exchange_n(&shared.lock, 1, __ATOMIC_ACQUIRE) != 0)
 		sched_yield();
+	holder = bias_holder(&shared.bias);
+	if (holder != 0 && holder != number)
+		bias_end(&shared.bias, &shared.holders[holder - 1].bias);
 }
 
 static void
@@ -261,35 +333,36 @@ unlock(void)
 }
 
 static void
-change(void)
+change(uint64_t *nb)
 {
 	CHECK(shared.first == shared.second);
 	shared.first++;
+	++*nb;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	shared.second++;
 }
 
-/* Whose bias it is. */
+/* They hold it in turns: now and then one takes it from the other one, or gives it up of its own accord. */
 static void *
 mostly(void *arg)
 {
-	struct port_bias mine = {0};
+	struct port_bias *mine = arg;
 
-	while (!__atomic_load_n(&shared.stop, __ATOMIC_RELAXED)) {
+	for (unsigned int i = 0; !__atomic_load_n(&shared.stop, __ATOMIC_RELAXED); i++) {
 		store_far();
-		if (mine.is_mine && bias_enter(&shared.bias)) {
-			change();
-			shared.nb_by_bias++;
-			bias_leave(&shared.bias);
-			continue;
+		if (bias_enter(&shared.bias, mine)) {
+			change(&shared.nb_by_bias);
+			bias_leave(mine);
+			if (i % 512 > 0)
+				continue;
 		}
-		if (mine.is_mine)
-			bias_give_up(&shared.bias, &mine);
-		lock();
-		change();
-		shared.nb_by_lock++;
-		mine.is_mine = true;
-		__atomic_store_n(&shared.bias.holds, 1, __ATOMIC_RELAXED);
+		if (mine->mine != NULL)
+			bias_give_up(mine);
+		for (unsigned int p = 0; p < 8; p++)
+			store_far();
+		lock(mine->number);
+		change(&shared.nb_by_lock);
+		bias_begin(&shared.bias, mine);
 		unlock();
 	}
 	return NULL;
@@ -301,11 +374,9 @@ sometimes(void *arg)
 	while (!__atomic_load_n(&shared.stop, __ATOMIC_RELAXED)) {
 		uint64_t nb;
 
-		lock();
-		if (bias_holds(&shared.bias))
-			bias_end(&shared.bias);
-		change();
-		nb = ++shared.nb_others;
+		lock(0);
+		change(&shared.nb_others);
+		nb = shared.nb_others;
 		unlock();
 		for (unsigned int i = 0; i < nb % 64; i++)
 			store_far();
@@ -314,15 +385,21 @@ sometimes(void *arg)
 }
 
 static void
-never_two_at_once(void **state)
+never_two_at_once(unsigned int nb_holders)
 {
 	pthread_t threads[3];
 
 	if (!fence_prepare())
 		st_skip("the kernel has no fence for all threads");
-	assert_int_equal(pthread_create(&threads[0], NULL, mostly, NULL), 0);
-	for (unsigned int i = 1; i < RTE_DIM(threads); i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, sometimes, NULL), 0);
+	memset(&shared, 0, sizeof(shared));
+	for (unsigned int i = 0; i < RTE_DIM(threads); i++) {
+		struct port_bias *holder = &shared.holders[i % NB_HOLDERS].bias;
+
+		holder->number = i % NB_HOLDERS + 1;
+		assert_int_equal(pthread_create(&threads[i], NULL,
+					 i < nb_holders ? mostly : sometimes, holder),
+			0);
+	}
 	usleep((useconds_t)(st_seconds(0.5) * 1e6));
 	__atomic_store_n(&shared.stop, 1, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < RTE_DIM(threads); i++)
@@ -332,6 +409,18 @@ never_two_at_once(void **state)
 	assert_true(shared.nb_by_bias > 0 && shared.nb_others > 0);
 	assert_int_equal(shared.first, shared.nb_by_bias + shared.nb_by_lock + shared.nb_others);
 	assert_int_equal(shared.second, shared.first);
+}
+
+static void
+never_two_at_once_of_one(void **state)
+{
+	never_two_at_once(1);
+}
+
+static void
+never_two_at_once_of_two(void **state)
+{
+	never_two_at_once(NB_HOLDERS);
 }
 
 int
@@ -346,7 +435,10 @@ main(void)
 		cmocka_unit_test(pause_shortens),
 		CASE(its_own_ways_cost_nothing),
 		CASE(not_beside_who_adopted_it),
-		cmocka_unit_test(never_two_at_once),
+		cmocka_unit_test(anothers_stays),
+		CASE(of_who_adopted_it),
+		cmocka_unit_test(never_two_at_once_of_one),
+		cmocka_unit_test(never_two_at_once_of_two),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
