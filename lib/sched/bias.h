@@ -33,9 +33,9 @@ struct port_bias {
 	uint32_t number;    /* what it is known by, not 0 */
 	struct bias *mine;  /* it held it when it looked last; NULL: none */
 	uint32_t
-		pause; /* so often it was not taken after others came, which is more each time they do */
-	uint32_t left;     /* and so often still; */
-	uint32_t nb;       /* so often it was, since the pause changed */
+		pause; /* so often it might have taken one and did not after others came, which is more each time they do */
+	uint32_t left; /* and so often still; */
+	uint32_t nb;   /* so often it was, since the pause changed */
 	uint64_t nb_ended; /* by others */
 };
 

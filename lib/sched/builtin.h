@@ -26,7 +26,7 @@
  * of that flow that the rings of ports hold there which may be senders: what the sender had sent before is there by then, and what it will send
  * comes later. How another port becomes the sender: owner.c.
  *
- * While nobody but a shard's owner has any of its flows, which these are need not be in their lanes: unmarked.h. A flow that the port at home there gives back by a forward alone is not given back under the lock: it is written into another ring of the shard
+ * While nobody but a shard's owner has any of its flows, which these are need not be in their lanes: unmarked.h. A flow that has a mark, and that the port at home there gives back by a forward alone, is not given back under the lock: it is written into another ring of the shard
  * (returned.h), and who has the lock next takes it back, before anything else.
  *
  * Locks never nest, but for those of a port that moves flows: move_flows.c.
@@ -270,7 +270,7 @@ struct builtin_port {
 	uint8_t next_free;        /* in free[] */
 	uint8_t first_handed_out; /* since the last dequeue */
 	bool implicit;
-	uint8_t unmarked_after; /* so many bursts that are given back as such: unmarked.h */
+	uint8_t unmarked_after; /* so often flows are given back yet: unmarked.h */
 	bool leaves_unmarked;   /* single ones, too, with what it knows of them */
 	uint8_t knows_next;     /* enum knows: it noted shard::at_once, which may be 0 by now */
 	struct port_bias bias;
@@ -541,7 +541,7 @@ void foreign_insert(struct builtin_port *port);
 /* look.c */
 bool look_is_vain(struct builtin_port *port);
 void look_soon(const struct shard *shard);
-void look_at_rings(struct shard *shard, uint16_t wanted);
+bool look_at_rings(struct shard *shard, uint16_t wanted); /* @return the clock was read */
 
 /* higher.c */
 uint16_t may_take_elsewhere(const struct builtin_port *port, uint16_t nb);

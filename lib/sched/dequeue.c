@@ -106,8 +106,8 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 		shard_unlock(shard);
 		return 0;
 	}
-	look_at_rings(shard, nb);
-	calls_are_quick(port);
+	if (look_at_rings(shard, nb))
+		note_quick_calls(port);
 	if (port->nb_elsewhere > 0)
 		shard_passed(shard, port->nb_elsewhere);
 	port->nb_elsewhere = 0;

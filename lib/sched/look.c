@@ -161,41 +161,45 @@ look_if_due(struct shard *shard)
 		look_now(shard, now);
 }
 
-/* Where there are several priorities. */
-static void
+/* Where there are several priorities. @return the clock was read */
+static bool
 look_at_levels(struct shard *shard, uint16_t wanted)
 {
+	bool is_now = false;
+
 	for (unsigned int level = 0; level < shard->builtin->nb_levels; level++)
 		shard_look_at_own(shard, level);
 	shard_list_levels(shard);
-	if (must_look(shard))
+	if (must_look(shard)) {
 		shard_look(shard);
-	else if (shard_waiting(shard) < wanted || shard->builtin->slack != 0 ||
-		 shard->nb_since_look >= EVENTS_PER_LOOK)
+	} else if (shard_waiting(shard) < wanted || shard->builtin->slack != 0 ||
+		   shard->nb_since_look >= EVENTS_PER_LOOK) {
 		look_if_due(shard);
+		is_now = true;
+	}
 	shard_list_levels(shard);
 	if (shard->nb_since_look >= EVENTS_PER_LOOK) {
 		shard_list_some(shard, EVENTS_PER_LOOK / 2);
 		shard->nb_since_look = 0;
 	}
+	return is_now;
 }
 
 /* By the owner, under the lock, who wants some events: are the rings to be looked at? */
-void
+bool
 look_at_rings(struct shard *shard, uint16_t wanted)
 {
-	if (has_several_priorities(shard->builtin)) {
-		look_at_levels(shard, wanted);
-		return;
-	}
+	if (has_several_priorities(shard->builtin))
+		return look_at_levels(shard, wanted);
 	shard_look_at_own(shard, 0);
-	if (shard_waiting(shard) < wanted || shard_look_is_due(shard, wanted)) {
-		look_if_due(shard);
-		/* What is ready may have come from itself, or be one flow that others feed past the rings: those who are in them have their
-		 * turn, too, but less than what is taken, so that the straight way is gone again. */
-		if (shard->nb_since_look >= EVENTS_PER_LOOK &&
-			(shard->nb_ready > 0 || shard->next_of_owner != NONE))
-			shard_drain_some(shard, EVENTS_PER_LOOK / 2);
-		shard->nb_since_look = 0;
-	}
+	if (shard_waiting(shard) >= wanted && !shard_look_is_due(shard, wanted))
+		return false;
+	look_if_due(shard);
+	/* What is ready may have come from itself, or be one flow that others feed past the rings: those who are in them have their
+	 * turn, too, but less than what is taken, so that the straight way is gone again. */
+	if (shard->nb_since_look >= EVENTS_PER_LOOK &&
+		(shard->nb_ready > 0 || shard->next_of_owner != NONE))
+		shard_drain_some(shard, EVENTS_PER_LOOK / 2);
+	shard->nb_since_look = 0;
+	return true;
 }

@@ -51,12 +51,9 @@ highest(const struct shard *shard, uint64_t groups)
 	return there != 0 ? there & -there : 1u << WEIR_SCHED_PRIORITIES;
 }
 
-/*
- * It has looked at its own rings, for which the clock is read: while all calls since it looked elsewhere have taken less than a gap, it does not
- * do that again.
- */
+/* The clock was just read: while all calls since it looked elsewhere have taken less than a gap, it does not do that again. */
 static inline void
-calls_are_quick(struct builtin_port *port)
+note_quick_calls(struct builtin_port *port)
 {
 	if (port->own->now - port->calls_since < port->builtin->gap)
 		port->nb_calls = 0;

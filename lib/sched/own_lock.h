@@ -7,7 +7,7 @@
 #include "held.h"
 #include "shard.h"
 
-/* Before it takes the lock of its own shard as others do, who would wait for the fence, or goes on with another one. No lock is held, and it is not inside. */
+/* Before it takes the lock of its own shard as others do, who would wait for the fence (as do events that its thread enqueues without a port), or goes on with another one. No lock is held, and it is not inside. */
 static inline void
 port_unbias(struct builtin_port *port)
 {
@@ -28,7 +28,7 @@ own_enter(struct builtin_port *port, const struct shard *shard)
 static inline bool
 bias_is_near(const struct builtin_port *port)
 {
-	return port->builtin->may_fence && port->bias.left == 0;
+	return port->builtin->may_fence && port->bias.left == 0 && port->knows_next != KNOWS_BURST;
 }
 
 /* By the owner, under the lock, when it knows what comes next, one by one: of the first one's type will be most of it. */
@@ -52,7 +52,8 @@ note_as_before(struct builtin_port *port, const struct shard *shard)
 static inline void
 port_bias(struct builtin_port *port, struct shard *shard)
 {
-	const bool wants = port->knows_next == KNOWS_SINGLE && shard->at_once > 0;
+	const bool wants =
+		port->knows_next == KNOWS_SINGLE && shard->at_once > 0 && port->nb_held <= 1;
 
 	if (!wants || bias_holder(&shard->bias) != port->bias.number) {
 		port_unbias(port);

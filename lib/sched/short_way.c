@@ -122,8 +122,8 @@ short_begin(struct builtin_port *port, struct shard **locked, bool burst)
 static inline bool
 look_for_one_priority(struct builtin_port *port, uint16_t wanted)
 {
-	look_at_rings(port->own, wanted);
-	calls_are_quick(port);
+	if (look_at_rings(port->own, wanted))
+		note_quick_calls(port);
 	port->nb_elsewhere = 0; /* that has passed nothing in the lists, as there is nothing */
 	return !has_several_priorities(port->builtin);
 }
@@ -259,8 +259,8 @@ dequeue_otherwise(
 }
 
 /*
- * That was the last one of those that came next: what comes then? Where flows are to be moved the next dequeue goes the long way. Not by bias, which is
- * for what can leave nothing to others.
+ * That was the last one of those that came next: what comes then? Where flows are to be moved the next dequeue goes the long way. Not by bias, by which
+ * others are not told of what is left.
  */
 static __rte_noinline uint16_t
 dequeued_last(struct builtin_port *port, struct shard *shard, const struct rte_event *events,
@@ -271,7 +271,7 @@ dequeued_last(struct builtin_port *port, struct shard *shard, const struct rte_e
 	took_of_turn(shard, 0);
 	if (by_bias) {
 		own_leave(port, shard, true);
-		shard_lock_again(shard);
+		shard_lock_own(port, shard); /* it may have become another one's meanwhile */
 	}
 	if (shard_look_is_due(shard, nb))
 		note_lately(shard, events, looks);

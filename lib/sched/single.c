@@ -113,6 +113,8 @@ static __rte_noinline uint16_t
 forwarded_flow(struct builtin_port *port, const struct held *held)
 {
 	give_back(port, held);
+	if (port->bias.mine != NULL)
+		unmarked_soon(port);
 	port_forget(port, (uint8_t)(held - port->held));
 	move_leave(port);
 	return 1;
@@ -168,7 +170,7 @@ forwarded_ordered(struct builtin_port *port, struct held *held, const struct que
 static __rte_noinline uint16_t
 forwarded_marked(struct builtin_port *port, struct held *held)
 {
-	port_mark(port);
+	port_unbias(port);
 	unmarked_later(port);
 	held_by_lane(port->builtin, held);
 	return forwarded_flow(port, held);

@@ -16,8 +16,8 @@
 #include "own_lock.h"
 
 /*
- * After others came, or it gave back by single calls, so many are marked, bursts or events that are given up with the next dequeue: to mark, and give back
- * later, takes longer.
+ * After others came, or it gave back by single calls without the bias, so many are marked, bursts or single events: to mark, and give back later, takes
+ * longer.
  */
 #define MARKED_FOR 32
 

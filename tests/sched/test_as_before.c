@@ -363,6 +363,27 @@ quick_calls(void **state)
 	assert_in_range(most[1], EVENTS_PER_LONG_TURN - 1, EVENTS_PER_LONG_TURN + 1);
 }
 
+/* Where looks are not a matter of time, how long calls take is not known by them: it looks elsewhere after so many, all the same. */
+static void
+calls_with_a_bound(void **state)
+{
+	unsigned int most = 0;
+
+	st_sched->config.starvation_bound = 4;
+	priority_use(port->builtin, 3);
+	port->builtin->gap = UINT32_MAX;
+	for (unsigned int i = 0; i < 4 * NB_EVENTS; i++)
+		st_new(WORKER, OF_ALL, own_flow(i % NB_EVENTS), i);
+	for (unsigned int i = 0; i < 4 * CALLS_PER_LOOK; i++) {
+		struct rte_event event;
+
+		assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
+		st_forward(WORKER, event, OF_ALL);
+		most = RTE_MAX(most, port->nb_calls);
+	}
+	assert_int_equal(most, CALLS_PER_LOOK - 1);
+}
+
 /* Looks come where turns begin. */
 static void
 looks_with_turns(void **state)
@@ -402,6 +423,7 @@ main(void)
 		KEEPS(ordered_goes_on),
 		CASE(past_empty_rings),
 		CASE(quick_calls),
+		CASE(calls_with_a_bound),
 		CASE(looks_with_turns),
 	};
 

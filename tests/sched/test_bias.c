@@ -235,6 +235,27 @@ not_beside_who_adopted_it(void **state)
 	take_all();
 }
 
+/* It left the bias at the end of what it knew, and another one has taken the shard over, and has it by bias, before it has the lock. */
+static void
+taken_over_at_the_end(void **state)
+{
+	struct builtin_port *other = &port->builtin->ports[OTHER];
+	struct rte_event event;
+
+	begin();
+	assert_true(own_enter(port, shard));
+	bias_give_up(&port->bias);
+	shard->owner = shard->sender = OTHER;
+	bias_begin(&shard->bias, &other->bias);
+	event = st_event(RTE_EVENT_OP_NEW, OF_ALL, 0, 0);
+	dequeued_last(port, shard, &event, 1, true);
+	assert_int_equal(bias_holder(&shard->bias), 0);
+	assert_int_equal(port->bias.is_inside, 0);
+	assert_int_equal(shard->lock, 0);
+	shard->owner = shard->sender = WORKER;
+	take_all();
+}
+
 /* Another one's is not given up by who held it before. */
 static void
 anothers_stays(void **state)
@@ -435,6 +456,7 @@ main(void)
 		cmocka_unit_test(pause_shortens),
 		CASE(its_own_ways_cost_nothing),
 		CASE(not_beside_who_adopted_it),
+		CASE(taken_over_at_the_end),
 		cmocka_unit_test(anothers_stays),
 		CASE(of_who_adopted_it),
 		cmocka_unit_test(never_two_at_once_of_one),

@@ -29,10 +29,13 @@
 #define OWNER     0
 #define OTHER     1
 
+/* Where its events go on to, if they do, in order. */
+#define LAST 1
+
 static struct shard *shard;
-static struct lane *lane;
-static unsigned int nb_seen;
-static bool is_out; /* the owner, of the group */
+static unsigned int nb_seen[LAST + 1]; /* by queue */
+static unsigned int last;              /* queue */
+static bool is_out;                    /* the owner, of the group */
 static bool may_bias;
 static unsigned int nb_before; /* events that the owner has had when others come */
 
@@ -40,15 +43,30 @@ static unsigned int nb_before; /* events that the owner has had when others come
 static void
 see(const struct builtin_port *port, const struct rte_event *event)
 {
-	CHECK(event->u64 == nb_seen);
-	nb_seen++;
+	const struct lane *lane = event_lane(builtin, event->event, RTE_SCHED_TYPE_ATOMIC);
+
+	CHECK(event->u64 == nb_seen[event->queue_id]);
+	nb_seen[event->queue_id]++;
 	if (shard->nb_unmarked > 0)
 		CHECK(port == ports[OWNER] && lane->state == LANE_IDLE);
 	else
 		CHECK(lane->state == lane_held_by(port->base.id) && lane->nb_held == 1);
 }
 
-/* What it had before is released. @return did it get one? */
+/* It was taken out of a queue: it goes on to the next one, or is at its end. */
+static void
+go_on(const struct builtin_port *port, struct rte_event event)
+{
+	if (event.queue_id == last) {
+		event.op = RTE_EVENT_OP_RELEASE;
+	} else {
+		event.op = RTE_EVENT_OP_FORWARD;
+		event.queue_id++;
+	}
+	CHECK(weir_sched_enqueue((struct weir_sched_port *)&port->base, &event, 1) == 1);
+}
+
+/* What it had before is released; what is to go on does so. @return did it get one? */
 static bool
 dequeue(struct builtin_port *port)
 {
@@ -59,7 +77,20 @@ dequeue(struct builtin_port *port)
 		return false;
 	CHECK(port != ports[OWNER] || !was_out);
 	see(port, &event);
+	if (event.queue_id != last)
+		go_on(port, event);
 	return true;
+}
+
+/* By an event of this flow: from then on the last queue is in use. */
+static void
+use_last(struct rte_event event)
+{
+	event.queue_id = last;
+	CHECK(weir_sched_enqueue(&ports[OWNER]->base, &event, 1) == 1);
+	CHECK(weir_sched_dequeue(&ports[OWNER]->base, &event, 1) == 1);
+	event.op = RTE_EVENT_OP_RELEASE;
+	CHECK(weir_sched_enqueue(&ports[OWNER]->base, &event, 1) == 1);
 }
 
 /* The owner has the first one, or some, and knows what comes next. */
@@ -68,13 +99,13 @@ init(void)
 {
 	struct rte_event event = {.op = RTE_EVENT_OP_NEW};
 
-	nb_seen = 0;
+	memset(nb_seen, 0, sizeof(nb_seen));
 	is_out = false;
 	stand_start(3);
 	stand_has_time();
 	shard = ports[OWNER]->own;
 	event.flow_id = stand_flow_in(0, shard->id) & 0xfffff;
-	lane = event_lane(builtin, event.event, RTE_SCHED_TYPE_ATOMIC);
+	use_last(event);
 	for (event.u64 = 0; event.u64 < NB_EVENTS; event.u64++)
 		CHECK(weir_sched_enqueue(&ports[OWNER]->base, &event, 1) == 1);
 	builtin->may_fence = may_bias;
@@ -108,8 +139,7 @@ take(struct builtin_port *port)
 	shard_unlock(shard);
 	if (got == 0)
 		return false;
-	event.op = RTE_EVENT_OP_RELEASE;
-	CHECK(weir_sched_enqueue(&port->base, &event, 1) == 1);
+	go_on(port, event);
 	return true;
 }
 
@@ -131,7 +161,7 @@ take_owner_out(void)
 static void
 check(void)
 {
-	for (unsigned int i = 0; i < 8 * NB_EVENTS && nb_seen < NB_EVENTS; i++) {
+	for (unsigned int i = 0; i < 8 * NB_EVENTS && nb_seen[last] < NB_EVENTS; i++) {
 		if (!is_out)
 			dequeue(ports[OWNER]);
 		else
@@ -141,7 +171,7 @@ check(void)
 		if (ports[OTHER]->nb_held > 0)
 			dequeue(ports[OTHER]);
 	}
-	CHECK(nb_seen == NB_EVENTS);
+	CHECK(nb_seen[0] == NB_EVENTS && nb_seen[last] == NB_EVENTS);
 }
 
 static void
@@ -151,7 +181,7 @@ run(void (*other)(void), unsigned int before)
 		.nb_actors = 2,
 		.actors = {owner, other},
 		.check = check,
-		.most_interruptions = before == 1 ? 4 : 3,
+		.most_interruptions = (before == 1 ? 4 : 3) - (last == LAST),
 		.least = 50};
 
 	nb_before = before;
@@ -184,6 +214,22 @@ somebody_steals_by_lock(void **state)
 }
 
 static void
+somebody_steals_what_goes_on(void **state)
+{
+	last = LAST;
+	run_each(thief, true);
+	last = 0;
+}
+
+static void
+somebody_steals_what_goes_on_by_lock(void **state)
+{
+	last = LAST;
+	run_each(thief, false);
+	last = 0;
+}
+
+static void
 group_changes(void **state)
 {
 	run_each(take_owner_out, true);
@@ -198,7 +244,11 @@ group_changes_by_lock(void **state)
 static int
 setup(void **state)
 {
-	stand_make(2, 1, 0);
+	stand_make(2, 2, 0);
+	assert_int_equal(weir_sched_queue_setup(sched, LAST,
+				 &(struct weir_sched_queue_config){
+					 .type = RTE_SCHED_TYPE_ATOMIC, .group = 1}),
+		0);
 	return 0;
 }
 
@@ -208,6 +258,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(somebody_steals),
 		cmocka_unit_test(somebody_steals_by_lock),
+		cmocka_unit_test(somebody_steals_what_goes_on),
+		cmocka_unit_test(somebody_steals_what_goes_on_by_lock),
 		cmocka_unit_test(group_changes),
 		cmocka_unit_test(group_changes_by_lock),
 	};
