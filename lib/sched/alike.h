@@ -64,7 +64,7 @@ run_forwarded(struct builtin_port *port, struct shard *locked, const struct rte_
 		const uint32_t kind = event_read_kind(&events[i]);
 		const uint8_t number = event_read_opaque(&events[i]);
 		const struct rte_event event = event_read_as(&events[i], kind, id);
-		struct held *held = &port->held[number];
+		struct held *held = port_held(port, number);
 
 		if (!kind_is_claimed(kind, claims) || event_read_queue(&events[i]) != id ||
 			held->how != how)
@@ -101,7 +101,7 @@ run_released(struct builtin_port *port, struct shard *locked, const struct rte_e
 	nb = RTE_MIN(nb, RTE_DIM(port->free) - first_at);
 	for (i = 0; i < nb; i++) {
 		const uint8_t number = event_read_opaque(&events[i]);
-		struct held *held = &port->held[number];
+		struct held *held = port_held(port, number);
 
 		if (!kind_is_claimed(event_read_kind(&events[i]), claims) || held->how != how)
 			break;

@@ -40,7 +40,7 @@ static __rte_always_inline void
 hand_out_as_before(struct builtin_port *port, uint64_t word, uint64_t value, struct rte_event *to)
 {
 	const uint8_t i = port->next_free, number = port->free[i];
-	struct held *held = &port->held[number];
+	struct held *held = port_held(port, number);
 
 	held->word = word;
 	held->how = port->before.how;
@@ -66,16 +66,7 @@ take_as_before(struct builtin_port *port, struct shard *shard, const struct rte_
 	hand_out_as_before(port, word, event_value(slot), to);
 	if (!gives_up && port->before.type == RTE_SCHED_TYPE_ATOMIC)
 		unmarked_set(shard, 1);
-	port->nb_calls++;
-	owner_count_turn(port, 1);
-	count(&port->counts.nb_dequeued, 1);
-	ring_take(shard->turn, 1);
-	shard->turn_left--;
-	shard->in_rings[0]--;
-	shard->nb_since_look++;
-	shard_polled(shard);
-	shard_taken(shard, 1);
-	shard->at_once--;
+	took_at_once(port, shard, 1);
 }
 
 #endif

@@ -117,16 +117,24 @@ burst_forwarded_atomic(
 	return forward_burst(port, events, nb, held, HELD_ATOMIC);
 }
 
-/* Likewise, of what is held by word. @return false: others have marked it, and it is not locked */
+/* Likewise, of what is held by word, by bias if that is had. @return false: others have marked it, and it is not locked */
 static inline bool
-lock_unmarked(struct builtin_port *port, struct shard *shard, struct held held)
+lock_unmarked(struct builtin_port *port, struct shard *shard, struct held held, bool *by_bias)
 {
-	shard_lock_own(port, shard);
+	*by_bias = own_enter_or_lock(port, shard);
 	if (likely(is_unmarked(shard, held)))
 		return true;
-	shard_unlock(shard);
+	own_leave(port, shard, *by_bias);
 	unmarked_later(port);
 	return false;
+}
+
+/* So many of these were given back. */
+static inline void
+unlock_unmarked(struct builtin_port *port, struct shard *shard, uint16_t nb, bool by_bias)
+{
+	unmarked_set(shard, shard->nb_unmarked - nb);
+	own_leave(port, shard, by_bias);
 }
 
 /* Nothing of what they are held by is written anywhere, as long as others have not marked it. */
@@ -137,13 +145,13 @@ burst_forwarded_unmarked(
 	const struct queue_info *queue = &port->builtin->queues[event_read_queue(events)];
 	struct shard *shard = &port->builtin->shards[held.shard];
 	struct run run;
+	bool by_bias;
 
-	if (unlikely(!lock_unmarked(port, shard, held)))
+	if (unlikely(!lock_unmarked(port, shard, held, &by_bias)))
 		return enqueue_burst(port, events, nb);
 	run = run_forwarded(port, shard, events, nb, held.how, HELD_PARALLEL);
 	publish_alike(port, queue, run.touched);
-	unmarked_set(shard, shard->nb_unmarked - run.nb);
-	unlock_given_back(shard);
+	unlock_unmarked(port, shard, run.nb, by_bias);
 	return forwarded(port, queue, events, nb, run);
 }
 
@@ -218,12 +226,12 @@ burst_released_unmarked(
 {
 	struct shard *shard = &port->builtin->shards[held.shard];
 	uint16_t done;
+	bool by_bias;
 
-	if (unlikely(!lock_unmarked(port, shard, held)))
+	if (unlikely(!lock_unmarked(port, shard, held, &by_bias)))
 		return enqueue_burst(port, events, nb);
 	done = run_released(port, shard, events, nb, held.how, HELD_PARALLEL);
-	unmarked_set(shard, shard->nb_unmarked - done);
-	unlock_given_back(shard);
+	unlock_unmarked(port, shard, done, by_bias);
 	return released(port, events, nb, done);
 }
 

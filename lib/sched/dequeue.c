@@ -122,7 +122,7 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 		note_lately(shard, events, 1);
 	if (got > 0 && has_short_ways(port->builtin)) {
 		shard_note_next(port, shard, got);
-		port_bias(port, shard);
+		port_note_bias(port, shard);
 	}
 	shard_unlock(shard);
 	return got;

@@ -6,6 +6,16 @@
 
 #include "builtin.h"
 
+/* Where it is written down what it holds by a number. The compiler would work that out anew for each member: it does not know that this is where they are. */
+static __rte_always_inline struct held *
+port_held(struct builtin_port *port, uint8_t number)
+{
+	struct held *held = &port->held[number];
+
+	__asm__("" : "+r"(held));
+	return held;
+}
+
 /*
  * A number to hold an event by. All that are free take turns, so that one which was given up is not soon that of another event: who
  * gives up twice is told so. They are in free[], in a circle; there is always one, as no more than 255 events are held.

@@ -221,4 +221,20 @@ hand_out_at_once(struct builtin_port *port, struct shard *shard, struct rte_even
 	return true;
 }
 
+/* Of its own shard, of whose ring whose turn it is so many were handed out that come next. */
+static __rte_always_inline void
+took_at_once(struct builtin_port *port, struct shard *shard, uint16_t nb)
+{
+	shard->turn_left -= nb;
+	ring_take(shard->turn, nb);
+	shard->in_rings[0] -= nb;
+	shard->nb_since_look += nb;
+	shard_polled(shard);
+	shard_taken(shard, nb);
+	port->nb_calls++;
+	owner_count_turn(port, nb);
+	count(&port->counts.nb_dequeued, nb);
+	shard->at_once -= nb;
+}
+
 #endif

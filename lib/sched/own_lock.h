@@ -26,9 +26,9 @@ own_enter(struct builtin_port *port, const struct shard *shard)
 
 /* It has its own shard by bias now and then, and will have it when it knows again what comes next. */
 static inline bool
-bias_is_near(const struct builtin_port *port)
+bias_comes_again(const struct builtin_port *port)
 {
-	return port->builtin->may_fence && port->bias.left == 0 && port->knows_next != KNOWS_BURST;
+	return port->builtin->may_fence && port->bias.left == 0;
 }
 
 /* By the owner, under the lock, when it knows what comes next, one by one: of the first one's type will be most of it. */
@@ -48,12 +48,12 @@ note_as_before(struct builtin_port *port, const struct shard *shard)
 	before->stamp = word_stamp(before->type, port->holder);
 }
 
-/* Under the lock of its own shard, which it is about to leave: does it know what comes next, one by one? */
+/* Under the lock of its own shard, which it is about to leave: does it know what comes next? */
 static inline void
-port_bias(struct builtin_port *port, struct shard *shard)
+port_note_bias(struct builtin_port *port, struct shard *shard)
 {
-	const bool wants =
-		port->knows_next == KNOWS_SINGLE && shard->at_once > 0 && port->nb_held <= 1;
+	const bool singles = port->knows_next == KNOWS_SINGLE && port->nb_held <= 1,
+		   wants = shard->at_once > 0 && (singles || port->knows_next == KNOWS_BURST);
 
 	if (!wants || bias_holder(&shard->bias) != port->bias.number) {
 		port_unbias(port);
@@ -61,7 +61,10 @@ port_bias(struct builtin_port *port, struct shard *shard)
 			return;
 		bias_begin(&shard->bias, &port->bias);
 	}
-	note_as_before(port, shard);
+	if (singles)
+		note_as_before(port, shard);
+	else
+		port->before.type = NO_TYPE;
 }
 
 /* A lock that was taken without shard_forget(): of a shard that may be another one's by now, which may have it by bias. */
@@ -122,6 +125,17 @@ own_leave(struct builtin_port *port, struct shard *shard, bool by_bias)
 		bias_leave(&port->bias);
 	else
 		__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
+}
+
+/* No lock is held. @return by bias; otherwise by the lock, as shard_lock_own() takes it */
+static inline bool
+own_enter_or_lock(struct builtin_port *port, struct shard *shard)
+{
+	const bool by_bias = likely(own_enter(port, shard));
+
+	if (unlikely(!by_bias))
+		shard_lock_own(port, shard);
+	return by_bias;
 }
 
 #endif

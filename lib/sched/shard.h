@@ -26,7 +26,7 @@ shard_unbias(struct shard *shard, uint32_t holder)
 
 /* Anybody: is a port inside that has it by bias, or about to be? */
 static inline bool
-shard_is_inside(const struct shard *shard)
+shard_holder_is_inside(const struct shard *shard)
 {
 	const uint32_t holder = bias_holder(&shard->bias);
 
@@ -50,7 +50,8 @@ shard_forget(struct shard *shard)
 static inline bool
 shard_trylock_again(struct shard *shard)
 {
-	return __atomic_load_n(&shard->lock, __ATOMIC_RELAXED) == 0 && !shard_is_inside(shard) &&
+	return __atomic_load_n(&shard->lock, __ATOMIC_RELAXED) == 0 &&
+	       !shard_holder_is_inside(shard) &&
 	       __atomic_exchange_n(&shard->lock, 1, __ATOMIC_ACQUIRE) == 0;
 }
 

@@ -167,7 +167,7 @@ short_end(struct builtin_port *port, struct shard *shard, const struct rte_event
 	shard_polled(shard);
 	shard_taken(shard, got);
 	note_next(port, shard, got);
-	port_bias(port, shard);
+	port_note_bias(port, shard);
 	shard_unlock_rings(shard);
 	return got;
 }
@@ -248,16 +248,6 @@ dequeue_some(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 	return got;
 }
 
-/* Something else than what is mostly is to be done first. */
-static __rte_noinline uint16_t
-dequeue_otherwise(
-	struct builtin_port *port, struct shard *locked, struct rte_event *events, uint16_t nb)
-{
-	shard_forget(locked);
-	port->knows_next = KNOWS_NOT;
-	return dequeue_anywhere(port, locked, events, nb);
-}
-
 /*
  * That was the last one of those that came next: what comes then? Where flows are to be moved the next dequeue goes the long way. Not by bias, by which
  * others are not told of what is left.
@@ -276,7 +266,7 @@ dequeued_last(struct builtin_port *port, struct shard *shard, const struct rte_e
 	if (shard_look_is_due(shard, nb))
 		note_lately(shard, events, looks);
 	note_next(port, shard, nb);
-	port_bias(port, shard);
+	port_note_bias(port, shard);
 	shard_unlock_rings(shard);
 	return nb;
 }
@@ -292,31 +282,18 @@ dequeue_anew(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 	return dequeue_some(port, events, nb);
 }
 
-/* Likewise; by bias it leaves that first, as the long way takes the lock. */
+/* It has its own shard; something else than what is mostly is to be done first, for which it leaves the bias, as the long way takes the lock. */
 static __rte_noinline uint16_t
-dequeue_one_otherwise(
-	struct builtin_port *port, struct shard *shard, struct rte_event *event, bool by_bias)
+dequeue_otherwise(struct builtin_port *port, struct shard *shard, struct rte_event *events,
+	uint16_t nb, bool by_bias)
 {
-	if (!by_bias)
-		return dequeue_otherwise(port, shard, event, 1);
-	own_leave(port, shard, true);
-	return dequeue_anew(port, event, 1);
-}
-
-/* Of its own shard, of whose ring whose turn it is so many were handed out that come next. */
-static __rte_always_inline void
-took_at_once(struct builtin_port *port, struct shard *shard, uint16_t nb)
-{
-	shard->turn_left -= nb;
-	ring_take(shard->turn, nb);
-	shard->in_rings[0] -= nb;
-	shard->nb_since_look += nb;
-	shard_polled(shard);
-	shard_taken(shard, nb);
-	port->nb_calls++;
-	owner_count_turn(port, nb);
-	count(&port->counts.nb_dequeued, nb);
-	shard->at_once -= nb;
+	if (by_bias) {
+		own_leave(port, shard, true);
+		return dequeue_anew(port, events, nb);
+	}
+	shard_forget(shard);
+	port->knows_next = KNOWS_NOT;
+	return dequeue_anywhere(port, shard, events, nb);
 }
 
 /* It has its own shard, by bias or by the lock. */
@@ -329,11 +306,11 @@ dequeue_at_once(
 		return dequeue_anew(port, event, 1);
 	}
 	if (port->nb_held > 0 && !give_up_at_once(port, shard))
-		return dequeue_one_otherwise(port, shard, event, by_bias);
+		return dequeue_otherwise(port, shard, event, 1, by_bias);
 	port->first_handed_out = port->next_free;
 	if (!take_back_at_once(shard) || !hand_out_at_once(port, shard, event)) {
 		port_set_held(port, 0);
-		return dequeue_one_otherwise(port, shard, event, by_bias);
+		return dequeue_otherwise(port, shard, event, 1, by_bias);
 	}
 	if (port->nb_held == 0)
 		port_set_held(port, 1);
@@ -353,23 +330,33 @@ leaves_few(const struct shard *shard, uint16_t nb)
 	return !shard->turn_is_own && left > 0 && left < FEW;
 }
 
+/* What its home port has returned is taken back by the lock: that may have to be left meanwhile. @return nothing is left of it */
+static inline bool
+take_back_all(struct shard *shard, bool by_bias)
+{
+	if (by_bias)
+		return returned_count(&shard->returned) == 0;
+	shard_take_back(shard, true);
+	return true;
+}
+
 /* Likewise a burst, of a port that holds nothing. What cannot be handed out next is for the long way. */
 static __rte_noinline uint16_t
-dequeue_burst_at_once(
-	struct builtin_port *port, struct shard *shard, struct rte_event *events, uint16_t nb)
+dequeue_burst_at_once(struct builtin_port *port, struct shard *shard, struct rte_event *events,
+	uint16_t nb, bool by_bias)
 {
 	uint16_t got = 0, run;
 	bool unmarked;
 
 	nb = RTE_MIN(nb, port->nb_max);
 	if (unlikely(shard->at_once < nb || shard_owner(shard) != port->base.id)) {
-		own_leave(port, shard, false);
+		own_leave(port, shard, by_bias);
 		return dequeue_anew(port, events, nb);
 	}
 	port->first_handed_out = port->next_free;
-	shard_take_back(shard, true);
-	if (unlikely((shard->nb_ready | shard->next_of_owner) != 0 || shard->at_once < nb))
-		return dequeue_otherwise(port, shard, events, nb);
+	if (unlikely(!take_back_all(shard, by_bias) ||
+		     (shard->nb_ready | shard->next_of_owner) != 0 || shard->at_once < nb))
+		return dequeue_otherwise(port, shard, events, nb, by_bias);
 	if (!shard->turn_is_own)
 		ring_prefetch_events(shard->turn, nb, 2u * nb);
 	unmarked = shard->nb_marked == 0 && may_leave_unmarked(port, shard) &&
@@ -383,11 +370,11 @@ dequeue_burst_at_once(
 		got += run;
 	} while (run > 0 && got < nb);
 	if (got == 0)
-		return dequeue_otherwise(port, shard, events, nb);
+		return dequeue_otherwise(port, shard, events, nb, by_bias);
 	took_at_once(port, shard, got);
 	if (unlikely(shard->at_once == 0))
-		return dequeued_last(port, shard, events, got, false);
-	own_leave(port, shard, false);
+		return dequeued_last(port, shard, events, got, by_bias);
+	own_leave(port, shard, by_bias);
 	return got;
 }
 
@@ -400,8 +387,12 @@ dequeue_known(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 		if (own_trylock_again(port, port->own))
 			return dequeue_at_once(port, port->own, events, false);
 	}
-	if (nb > 1 && may_have_burst_at_once(port) && own_trylock_again(port, port->own))
-		return dequeue_burst_at_once(port, port->own, events, nb);
+	if (nb > 1 && may_have_burst_at_once(port)) {
+		if (port->bias.mine != NULL && own_enter(port, port->own))
+			return dequeue_burst_at_once(port, port->own, events, nb, true);
+		if (own_trylock_again(port, port->own))
+			return dequeue_burst_at_once(port, port->own, events, nb, false);
+	}
 	return dequeue_some(port, events, nb);
 }
 

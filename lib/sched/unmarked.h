@@ -81,14 +81,11 @@ static __rte_always_inline bool
 unmarked_give_back(struct builtin_port *port, uint8_t number)
 {
 	struct shard *shard = port->home;
-	const bool by_bias = likely(own_enter(port, shard));
+	const bool by_bias = own_enter_or_lock(port, shard);
 	bool is_unmarked;
 
-	if (unlikely(!by_bias)) {
-		shard_lock_own(port, shard);
-		if (!bias_is_near(port))
-			unmarked_later(port);
-	}
+	if (unlikely(!by_bias && !bias_comes_again(port)))
+		unmarked_later(port);
 	is_unmarked = shard->nb_unmarked > 0;
 	if (likely(is_unmarked)) {
 		unmarked_set(shard, shard->nb_unmarked - 1);

@@ -322,6 +322,39 @@ ordered_goes_on(void **state)
 			NONE);
 }
 
+/* Another port has a place before it: it waits for that, and is not sent. */
+static void
+ordered_waits(void **state)
+{
+	const struct rte_event of_flow = st_event(RTE_EVENT_OP_NEW, OF_ORDERED, own_flow(2), 0);
+	struct lane *lane = event_lane(port->builtin, of_flow.event, ORDERED);
+	struct held before = {.lane = lane};
+
+	send(OF_PARALLEL); /* by now that queue is in use */
+	for (unsigned int i = 0; i < NB_EVENTS; i++)
+		st_release(WORKER, take(i));
+	send(OF_ORDERED);
+	st_forward(WORKER, take(0), OF_PARALLEL);
+	st_forward(WORKER, take(1), OF_PARALLEL);
+	shard_lock_again(shard);
+	before.place = place_get(shard, lane);
+	own_leave(port, shard, false);
+	st_forward(WORKER, take(2), OF_PARALLEL);
+	if (port->builtin->may_fence)
+		assert_ptr_equal(port->bias.mine, &shard->bias);
+	assert_int_equal(lane->first, before.place);
+	for (unsigned int i = 3; i < NB_EVENTS; i++)
+		take(i);
+	take(0);
+	take(1);
+	st_get_none(WORKER);
+	shard_lock(shard);
+	place_complete(shard, &before, false);
+	shard_unlock(shard);
+	take(2);
+	assert_int_equal(lane->first, NONE);
+}
+
 /* A ring that nobody sends by any more does not send it the long way. */
 static void
 past_empty_rings(void **state)
@@ -423,6 +456,7 @@ main(void)
 		CASE(goes_on_marked),
 		CASE(goes_on_by_lock),
 		KEEPS(ordered_goes_on),
+		CASE(ordered_waits),
 		CASE(past_empty_rings),
 		CASE(quick_calls),
 		CASE(calls_with_a_bound),

@@ -35,6 +35,7 @@ static struct shard *shard;
 static struct lane *lane;
 static unsigned int nb_seen, nb_had; /* events; that the owner has, of these */
 static unsigned int has;             /* who does, as far as it is known here */
+static bool may_bias;
 static struct rte_event burst[BURST];
 
 /* It is the next one of its flow, which this port has. */
@@ -88,8 +89,10 @@ init(void)
 	lane = event_lane(builtin, event.event, RTE_SCHED_TYPE_ATOMIC);
 	for (event.u64 = 0; event.u64 < NB_EVENTS; event.u64++)
 		CHECK(weir_sched_enqueue(&ports[OWNER]->base, &event, 1) == 1);
+	builtin->may_fence = may_bias;
 	owner_dequeues();
 	owner_releases(BURST);
+	CHECK((bias_holder(&shard->bias) != 0) == may_bias);
 	CHECK(shard->at_once == NB_EVENTS - BURST && ports[OWNER]->knows_next == KNOWS_BURST);
 }
 
@@ -186,6 +189,13 @@ run(void (*owner)(void))
 		.most_interruptions = 3,
 		.least = 50};
 
+	may_bias = false;
+	interleave_all(&interleave);
+	if (!fence_prepare()) {
+		print_message("the kernel has no fence for all threads\n");
+		return;
+	}
+	may_bias = true;
 	interleave_all(&interleave);
 }
 
