@@ -16,10 +16,16 @@
 static __rte_always_inline uint16_t
 and_the_rest(struct builtin_port *port, const struct rte_event *events, uint16_t nb, uint16_t done)
 {
-	if (unlikely(done < nb))
-		return (uint16_t)(done + enqueue_burst(port, events + done, (uint16_t)(nb - done)));
-	move_leave(port);
-	return nb;
+	const uint16_t left = (uint16_t)(nb - done);
+
+	if (likely(left == 0)) {
+		move_leave(port);
+		return nb;
+	}
+	/* The circle of numbers begins anew: the rest may be as alike as these were. */
+	if (done > 0 && ending_at(port, 0) == 0)
+		return (uint16_t)(done + enqueue_alike(port, events + done, left));
+	return (uint16_t)(done + enqueue_burst(port, events + done, left));
 }
 
 /* What was put into rings of these shards, which goes by one level. */

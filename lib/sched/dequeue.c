@@ -122,7 +122,9 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 		note_lately(shard, events, 1);
 	if (got > 0 && has_short_ways(port->builtin)) {
 		shard_note_next(port, shard, got);
-		port_note_bias(port, shard);
+		if (port->knows_next == KNOWS_SINGLE)
+			port_note_bias(port,
+				shard); /* bursts: with the next one, if that holds nothing before */
 	}
 	shard_unlock(shard);
 	return got;

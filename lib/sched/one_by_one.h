@@ -160,21 +160,23 @@ give_up_at_once(struct builtin_port *port, struct shard *shard)
 }
 
 /*
- * What the shard's home port has returned of its own accord: a flow at most, unless it held more than one event. What another port's did is preceded by what
- * that sent.
+ * What the shard's home port has returned of its own accord, as far as nothing waits for it. What another port's did is preceded by what that sent.
+ *
+ * @return nothing is left of it
  */
 static __rte_always_inline bool
 take_back_at_once(struct shard *shard)
 {
 	struct returned *returned = &shard->returned;
-	const uint32_t nb = returned_count(returned);
+	uint32_t nb = returned_count(returned);
 
-	if (nb == 0)
-		return true;
-	if (nb > 1 || shard->sender != shard->home ||
-		!release_at_once(shard, returned_peek(returned, 0)))
+	if (nb > 0 && shard->sender != shard->home)
 		return false;
-	returned_take(returned, 1);
+	for (; nb > 0; nb--) {
+		if (!release_at_once(shard, returned_peek(returned, 0)))
+			return false;
+		returned_take(returned, 1);
+	}
 	return true;
 }
 

@@ -330,16 +330,6 @@ leaves_few(const struct shard *shard, uint16_t nb)
 	return !shard->turn_is_own && left > 0 && left < FEW;
 }
 
-/* What its home port has returned is taken back by the lock: that may have to be left meanwhile. @return nothing is left of it */
-static inline bool
-take_back_all(struct shard *shard, bool by_bias)
-{
-	if (by_bias)
-		return returned_count(&shard->returned) == 0;
-	shard_take_back(shard, true);
-	return true;
-}
-
 /* Likewise a burst, of a port that holds nothing. What cannot be handed out next is for the long way. */
 static __rte_noinline uint16_t
 dequeue_burst_at_once(struct builtin_port *port, struct shard *shard, struct rte_event *events,
@@ -354,8 +344,7 @@ dequeue_burst_at_once(struct builtin_port *port, struct shard *shard, struct rte
 		return dequeue_anew(port, events, nb);
 	}
 	port->first_handed_out = port->next_free;
-	if (unlikely(!take_back_all(shard, by_bias) ||
-		     (shard->nb_ready | shard->next_of_owner) != 0 || shard->at_once < nb))
+	if (unlikely(!take_back_at_once(shard)))
 		return dequeue_otherwise(port, shard, events, nb, by_bias);
 	if (!shard->turn_is_own)
 		ring_prefetch_events(shard->turn, nb, 2u * nb);

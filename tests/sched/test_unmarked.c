@@ -115,6 +115,48 @@ lanes_stay_idle(void **state)
 	check_idle();
 }
 
+/* Also where numbers begin anew in the middle of what is given back. */
+static void
+numbers_begin_anew(void **state)
+{
+	for (unsigned int forwards = 0; forwards < 2; forwards++) {
+		begin();
+		release_burst_of(BURST);
+		port->next_free = (uint8_t)(256 - BURST / 2);
+		burst(BURST);
+		assert_int_equal(shard->nb_unmarked, BURST);
+		for (unsigned int i = 0; i < BURST; i++)
+			events[i].op = forwards ? RTE_EVENT_OP_FORWARD : RTE_EVENT_OP_RELEASE;
+		assert_int_equal(weir_sched_enqueue(st_port(WORKER), events, BURST), BURST);
+		assert_int_equal(port->unmarked_after, 0);
+		check_idle();
+		while (weir_sched_dequeue(st_port(WORKER), events, BURST) > 0)
+			release_burst_of(port->nb_held);
+	}
+}
+
+/* What goes on one by one is marked, and is back with the next burst, which need not be. */
+static void
+bursts_go_on_one_by_one(void **state)
+{
+	next_number = 0;
+	send_many(OF_ALL, MANY, NB_EVENTS);
+	burst(BURST);
+	for (unsigned int i = 0; i < BURST; i++)
+		st_forward(WORKER, events[i], OF_ALL);
+	burst(BURST);
+	release_burst_of(BURST);
+	burst(BURST);
+	for (unsigned int round = 0; round < 4; round++) {
+		for (unsigned int i = 0; i < BURST; i++)
+			st_forward(WORKER, events[i], OF_ALL);
+		burst(BURST);
+		assert_int_equal(shard->nb_unmarked, BURST);
+	}
+	release_burst_of(BURST);
+	check_idle();
+}
+
 /* Who comes sees who has them, */
 static void
 others_see(void **state)
@@ -426,6 +468,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		KEEP(lanes_stay_idle),
+		KEEP(numbers_begin_anew),
+		KEEP(bursts_go_on_one_by_one),
 		KEEP(others_see),
 		KEEP(marked_for_a_while),
 		KEEP(several_of_a_flow),
