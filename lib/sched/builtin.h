@@ -26,8 +26,8 @@
  * of that flow that the rings of ports hold there which may be senders: what the sender had sent before is there by then, and what it will send
  * comes later. How another port becomes the sender: owner.c.
  *
- * While nobody but a shard's owner has any of its flows, which these are need not be in their lanes: unmarked.h. A flow that has a mark, and that the port at home there gives back by a forward alone, is not given back under the lock: it is written into another ring of the shard
- * (returned.h), and who has the lock next takes it back, before anything else.
+ * While nobody but a shard's owner has any of its flows, which these are need not be in their lanes: unmarked.h. One that has a mark, and that the port at
+ * home there gives back by a forward alone, is written into another ring of the shard (returned.h); who has the lock next takes it back, before all else.
  *
  * Locks never nest, but for those of a port that moves flows: move_flows.c.
  *

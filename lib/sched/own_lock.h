@@ -7,7 +7,10 @@
 #include "held.h"
 #include "shard.h"
 
-/* Before it takes the lock of its own shard as others do, who would wait for the fence (as do events that its thread enqueues without a port), or goes on with another one. No lock is held, and it is not inside. */
+/*
+ * Before it takes the lock of its own shard as others do, who would wait for the fence (as its thread does for events that it enqueues without a port),
+ * or goes on with another shard. No lock is held, and it is not inside.
+ */
 static inline void
 port_unbias(struct builtin_port *port)
 {

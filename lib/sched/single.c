@@ -166,14 +166,33 @@ forwarded_ordered(struct builtin_port *port, struct held *held, const struct que
 	return 1;
 }
 
-/* Others have marked it meanwhile. It was sent. */
+/* Its flow had no mark, and may have one by now. It was sent, and is told of. */
 static __rte_noinline uint16_t
-forwarded_marked(struct builtin_port *port, struct held *held)
+forwarded_unmarked(struct builtin_port *port, uint8_t number)
 {
+	struct shard *shard = port->home;
+	const bool by_bias = own_enter_or_lock(port, shard),
+		   is_back = unmarked_give_back(port, shard, number);
+
+	own_leave(port, shard, by_bias);
+	if (!by_bias && !bias_comes_again(port))
+		unmarked_later(port);
+	if (is_back) {
+		move_leave(port);
+		return 1;
+	}
 	port_unbias(port);
 	unmarked_later(port);
-	held_by_lane(port->builtin, held);
-	return forwarded_flow(port, held);
+	held_by_lane(port->builtin, &port->held[number]);
+	return forwarded_flow(port, &port->held[number]);
+}
+
+static __rte_noinline uint16_t
+forwarded_unmarked_elsewhere(struct builtin_port *port, uint8_t number,
+	const struct queue_info *queue, unsigned int shard)
+{
+	publish_single(port, queue, shard);
+	return forwarded_unmarked(port, number);
 }
 
 /* One that has its flow without a mark. */
@@ -195,12 +214,16 @@ enqueue_unmarked(struct builtin_port *port, const struct rte_event *events)
 	shard = destination(port, queue, queue->type, event.event);
 	ring = ring_to(port, queue, shard);
 	ring_put(ring, event);
-	if (likely(is_own(port, queue, shard) && is_told_of(port->builtin, shard)))
-		ring_publish(ring);
-	else
-		publish_single(port, queue, shard);
-	if (unlikely(!unmarked_give_back(port, number)))
-		return forwarded_marked(port, &port->held[number]);
+	if (unlikely(!is_own(port, queue, shard) || !is_told_of(port->builtin, shard)))
+		return forwarded_unmarked_elsewhere(port, number, queue, shard);
+	ring_publish(ring);
+	if (unlikely(!own_enter(port, port->home)))
+		return forwarded_unmarked(port, number);
+	if (unlikely(!unmarked_give_back(port, port->home, number))) {
+		bias_leave(&port->bias);
+		return forwarded_unmarked(port, number);
+	}
+	bias_leave(&port->bias);
 	move_leave(port);
 	return 1;
 }
@@ -246,10 +269,10 @@ enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
 static __rte_always_inline uint16_t
 enqueue_as_it_is(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
-	if (nb == 0 || unlikely(port->move.by_lock != 0))
+	if (unlikely(port->move.by_lock != 0))
 		return enqueue_burst(port, events, nb);
-	if (nb > 1)
-		return enqueue_alike(port, events, nb);
+	if (nb != 1)
+		return nb > 1 ? enqueue_alike(port, events, nb) : enqueue_burst(port, events, 0);
 	if (events->op == RTE_EVENT_OP_NEW)
 		return enqueue_new(port, events);
 	if ((port->held[event_read_opaque(events)].flags & HELD_BY_WORD) != 0)

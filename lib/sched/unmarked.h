@@ -73,25 +73,19 @@ unmarked_later(struct builtin_port *port)
 }
 
 /*
- * By the port's thread, which does not hold the lock: one that was forwarded, and sent, is not held any more.
+ * By the port's thread, under the lock: one that was forwarded, and sent, is not held any more.
  *
  * @return false: others have marked it
  */
 static __rte_always_inline bool
-unmarked_give_back(struct builtin_port *port, uint8_t number)
+unmarked_give_back(struct builtin_port *port, struct shard *shard, uint8_t number)
 {
-	struct shard *shard = port->home;
-	const bool by_bias = own_enter_or_lock(port, shard);
-	bool is_unmarked;
+	const bool is_unmarked = shard->nb_unmarked > 0;
 
-	if (unlikely(!by_bias && !bias_comes_again(port)))
-		unmarked_later(port);
-	is_unmarked = shard->nb_unmarked > 0;
 	if (likely(is_unmarked)) {
 		unmarked_set(shard, shard->nb_unmarked - 1);
 		port_forget(port, number);
 	}
-	own_leave(port, shard, by_bias);
 	return is_unmarked;
 }
 
