@@ -224,6 +224,19 @@ is_for_long_way(const struct builtin_port *port)
 }
 
 /*
+ * Does it go on with the shard whose turn it is; or, when that has had its turn, and it holds nothing, with the next one of its own, of which the home one
+ * is still one?
+ */
+static inline bool
+has_own_shard(struct builtin_port *port)
+{
+	if (likely(owner_stays(port)))
+		return true;
+	return port->nb_held == 0 && port->nb_calls_max == CALLS_PER_LOOK &&
+	       shard_owner(port->home) == port->base.id && owner_turn(port);
+}
+
+/*
  * What a worker does most: it holds nothing, or one event, which it gives up; nothing is in its lists, and what is next is in its rings. The long way does
  * the same.
  *
@@ -238,7 +251,7 @@ dequeue_some(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 	nb = RTE_MIN(nb, port->nb_max);
 	if (unlikely(port_mark(port)) && port->nb_held > 1)
 		unmarked_later(port);
-	if (port->own != NULL && likely(owner_stays(port)) && !is_for_long_way(port))
+	if (port->own != NULL && !is_for_long_way(port) && has_own_shard(port))
 		got = nb > LITTLE ? take_burst(port, &locked, events, nb)
 				  : take_few(port, &locked, events, nb);
 	if (got == 0)
@@ -259,6 +272,12 @@ dequeued_last(struct builtin_port *port, struct shard *shard, const struct rte_e
 	const uint32_t looks = shard_looks_per_turn(shard);
 
 	took_of_turn(shard, 0);
+	if (by_bias && !owner_stays(port) && shard->nb_ready == 0) {
+		own_leave(port, shard,
+			true); /* others of its own have their turn: it will not be asked here */
+		port->knows_next = KNOWS_NOT;
+		return nb;
+	}
 	if (by_bias) {
 		own_leave(port, shard, true);
 		shard_lock_own(port, shard); /* it may have become another one's meanwhile */
