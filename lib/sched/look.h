@@ -55,7 +55,9 @@ highest(const struct shard *shard, uint64_t groups)
 static inline void
 note_quick_calls(struct builtin_port *port)
 {
-	if (port->own->now - port->calls_since < port->builtin->gap)
+	const uint64_t now = __atomic_load_n(&port->own->now, __ATOMIC_RELAXED);
+
+	if (now - port->calls_since < port->builtin->gap)
 		port->nb_calls = 0;
 }
 

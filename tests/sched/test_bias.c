@@ -415,10 +415,11 @@ never_two_at_once(unsigned int nb_holders)
 	if (!fence_prepare())
 		st_skip("the kernel has no fence for all threads");
 	memset(&shared, 0, sizeof(shared));
+	for (unsigned int i = 0; i < NB_HOLDERS; i++)
+		shared.holders[i].bias.number = i + 1;
 	for (unsigned int i = 0; i < RTE_DIM(threads); i++) {
 		struct port_bias *holder = &shared.holders[i % NB_HOLDERS].bias;
 
-		holder->number = i % NB_HOLDERS + 1;
 		assert_int_equal(pthread_create(&threads[i], NULL,
 					 i < nb_holders ? mostly : sometimes, holder),
 			0);
