@@ -5,7 +5,7 @@
 /*
  * Dequeue where one event follows another one of its kind, the shard is had by bias, and nobody asks for more: as in one_by_one.h, but what would change
  * for one event and back for the next one is left as it is, and all that may speak against it is asked first. So this needs hardly any room on the
- * stack, and half of the instructions.
+ * stack, and a third fewer instructions.
  */
 
 #include "one_by_one.h"
@@ -40,7 +40,7 @@ static __rte_always_inline void
 hand_out_as_before(struct builtin_port *port, uint64_t word, uint64_t value, struct rte_event *to)
 {
 	const uint8_t i = port->next_free, number = port->free[i];
-	struct held *held = port_held(port, number);
+	struct held *held = &port->held[number];
 
 	held->word = word;
 	held->how = port->before.how;

@@ -122,9 +122,9 @@ take_own(struct builtin_port *port, struct shard *locked, struct rte_event *even
 		note_lately(shard, events, 1);
 	if (got > 0 && has_short_ways(port->builtin)) {
 		shard_note_next(port, shard, got);
+		/* Of bursts it begins with the next one, if that holds nothing before. */
 		if (port->knows_next == KNOWS_SINGLE)
-			port_note_bias(port,
-				shard); /* bursts: with the next one, if that holds nothing before */
+			port_note_bias(port, shard);
 	}
 	shard_unlock(shard);
 	return got;

@@ -386,12 +386,19 @@ dequeue_burst_at_once(struct builtin_port *port, struct shard *shard, struct rte
 	return got;
 }
 
+/* It has its own shard by bias. */
+static __rte_noinline uint16_t
+dequeue_by_bias(struct builtin_port *port, struct rte_event *event)
+{
+	return dequeue_at_once(port, port->own, event, true);
+}
+
 static __rte_noinline uint16_t
 dequeue_known(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 {
 	if (nb == 1 && may_have_at_once(port)) {
 		if (port->bias.mine != NULL && own_enter(port, port->own))
-			return dequeue_at_once(port, port->own, events, true);
+			return dequeue_by_bias(port, events);
 		if (own_trylock_again(port, port->own))
 			return dequeue_at_once(port, port->own, events, false);
 	}
@@ -402,13 +409,6 @@ dequeue_known(struct builtin_port *port, struct rte_event *events, uint16_t nb)
 			return dequeue_burst_at_once(port, port->own, events, nb, false);
 	}
 	return dequeue_some(port, events, nb);
-}
-
-/* It has its own shard by bias. */
-static __rte_noinline uint16_t
-dequeue_by_bias(struct builtin_port *port, struct rte_event *event)
-{
-	return dequeue_at_once(port, port->own, event, true);
 }
 
 /* A single event, by a port that holds nothing, or one event, which it gives up if it may. */

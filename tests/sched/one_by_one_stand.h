@@ -68,6 +68,22 @@ own_flow(unsigned int nth)
 			return flow;
 }
 
+/* The lane of the nth one of its flows. */
+static inline struct lane *
+lane_at(unsigned int nth)
+{
+	return event_lane(port->builtin, own_flow(nth), ATOMIC);
+}
+
+/* For anything else than what comes next: what it has without a mark is marked then. */
+static inline void
+others_come(void)
+{
+	shard_lock(shard);
+	shard_unlock(shard);
+	assert_int_equal(shard->nb_unmarked, 0);
+}
+
 /* To itself, of flow after flow, numbered. */
 static inline void
 send(uint8_t queue)

@@ -8,12 +8,6 @@
 
 #include "one_by_one_stand.h"
 
-static struct lane *
-lane_at(unsigned int nth)
-{
-	return event_lane(port->builtin, own_flow(nth), ATOMIC);
-}
-
 static struct held *
 last_held(void)
 {
@@ -24,14 +18,6 @@ static bool
 is_by_word(void)
 {
 	return last_held()->how == held_how(HELD_ATOMIC, shard->id, HELD_BY_WORD);
-}
-
-static void
-others_come(void)
-{
-	shard_lock(shard);
-	shard_unlock(shard);
-	assert_int_equal(shard->nb_unmarked, 0);
 }
 
 /* It has the third one, by bias, and the next ones may be had as that. */

@@ -39,13 +39,6 @@ nb_ended(void)
 	return st_xstat(WEIR_SCHED_PART_PORT, WORKER, "bias_ended");
 }
 
-static void
-other_comes(void)
-{
-	shard_lock(shard);
-	shard_unlock(shard);
-}
-
 static bool
 is_mine(void)
 {
@@ -108,7 +101,7 @@ static void
 ended_by_others(void **state)
 {
 	begin();
-	other_comes();
+	others_come();
 	assert_int_equal(bias_holder(&shard->bias), 0);
 	assert_int_equal(shard->at_once, 0);
 	for (unsigned int i = 1; i < NB_EVENTS; i++)
@@ -144,7 +137,7 @@ the_more_others_come_the_less(void **state)
 	for (unsigned int i = 0; i < 5; i++) {
 		unsigned int nb;
 
-		other_comes();
+		others_come();
 		take_any();
 		assert_null(port->bias.mine);
 		assert_int_equal(port->bias.pause, (uint32_t)BIAS_PAUSE_LEAST << i);

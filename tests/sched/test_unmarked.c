@@ -14,12 +14,6 @@
 static struct rte_event events[MANY];
 static uint64_t next_number;
 
-static struct lane *
-lane_at(unsigned int nth)
-{
-	return event_lane(port->builtin, own_flow(nth), ATOMIC);
-}
-
 /* To itself, of flows in turns. */
 static void
 send_many(uint8_t queue, unsigned int nb, unsigned int nb_flows)
@@ -69,14 +63,6 @@ begin(void)
 {
 	begin_with(OF_ALL, NB_EVENTS);
 	assert_int_equal(shard->nb_unmarked, BURST);
-}
-
-static void
-others_come(void)
-{
-	shard_lock(shard);
-	shard_unlock(shard);
-	assert_int_equal(shard->nb_unmarked, 0);
 }
 
 static void
