@@ -37,6 +37,8 @@ start(void)
 	st_start();
 	port = &((struct builtin *)st_sched->own)->ports[WORKER];
 	shard = port->home;
+	/* However long calls take, as with sanitizers, or on a busy machine: none of them is long. */
+	port->builtin->away = UINT32_MAX;
 }
 
 static inline int
