@@ -87,6 +87,45 @@ run_forwarded(struct builtin_port *port, struct shard *locked, const struct rte_
 	return run;
 }
 
+/*
+ * Likewise ordered ones that are held without places, in the order in which they were handed out: by the shard's own rings, as others of their flows went
+ * on. All under the lock.
+ */
+static __rte_always_inline struct run
+run_in_order(struct builtin_port *port, struct shard *shard, const struct rte_event *events,
+	unsigned int nb, uint32_t how)
+{
+	const uint8_t id = event_read_queue(events);
+	const uint64_t claims = port->claims;
+	const struct way way = way_from(shard, &port->builtin->queues[id]);
+	const uint8_t first_at = ending_at(port, port->ending.nb), next = port->first_handed_out;
+	const uint8_t *handed_out = &port->handed_out[next];
+	uint8_t *numbers = &port->free[first_at];
+	struct run run = {0};
+	unsigned int i;
+
+	nb = RTE_MIN(nb, RTE_DIM(port->free) - RTE_MAX(first_at, next));
+	for (i = 0; i < nb; i++) {
+		const uint32_t kind = event_read_kind(&events[i]);
+		const uint8_t number = event_read_opaque(&events[i]);
+		const struct rte_event event = event_read_as(&events[i], kind, id);
+		const unsigned int to = way_to(&way, event.event);
+		struct held *held = port_held(port, number);
+
+		if (!kind_is_claimed(kind, claims) || event_read_queue(&events[i]) != id ||
+			held->how != how || number != handed_out[i])
+			break;
+		held_end(held);
+		numbers[i] = number;
+		ring_put(way.rings[to], event);
+		run.touched |= (uint64_t)1 << to;
+	}
+	port->first_handed_out = (uint8_t)(next + i);
+	count(&port->nb_enqueued[id], i);
+	run.nb = (uint16_t)i;
+	return run;
+}
+
 /* And those that are released, of any queue: nothing else of them matters. */
 static __rte_always_inline uint16_t
 run_released(struct builtin_port *port, struct shard *locked, const struct rte_event *events,
@@ -113,14 +152,6 @@ run_released(struct builtin_port *port, struct shard *locked, const struct rte_e
 			shard_release(locked, held->lane, by_owner);
 	}
 	return (uint16_t)i;
-}
-
-/* How an event is held. No wider than it was written: a load of more would wait until that is in the cache. */
-static inline struct held
-held_of(const struct builtin_port *port, const struct rte_event *event)
-{
-	return (struct held){.how = __atomic_load_n(
-				     &port->held[event_read_opaque(event)].how, __ATOMIC_RELAXED)};
 }
 
 #endif

@@ -143,7 +143,8 @@ struct shard {
 	uint32_t sender __attribute__((
 		aligned(64))); /* port by whose rings goes what follows from its atomic events */
 	uint32_t nb_marked;    /* atomic events that are held, as their lanes have it, */
-	uint32_t nb_unmarked;  /* and so many more, by its owner alone: unmarked.h */
+	uint32_t
+		nb_unmarked; /* and so many more, by its owner alone, and ordered ones: unmarked.h */
 	uint32_t nb_ready;
 	struct rte_event *events; /* nodes of lists */
 	uint32_t *next;
@@ -169,8 +170,8 @@ struct shard {
 	uint32_t in_rings
 		[LEVELS_MAX]; /* and of each, when they were looked at last: mostly the first one only */
 	struct place *places;
-	uint32_t free_place, nb_places;
-	uint64_t known[LEVELS_MAX]; /* shards that know of its ring there */
+	uint32_t free_place, nb_places, nb_placed; /* given back; ever taken; taken now */
+	uint64_t known[LEVELS_MAX];                /* shards that know of its ring there */
 	uint32_t nb_passed
 		[WEIR_SCHED_PRIORITIES]; /* events of higher priority since one of this was taken */
 	uint8_t last_group[WEIR_SCHED_PRIORITIES];                /* groups take turns */
@@ -193,8 +194,7 @@ enum held_flag {
 	HELD_RESERVED = 1,  /* its credit is */
 	HELD_FOREIGN = 2,   /* atomic, of a shard whose sender is another one */
 	HELD_FORWARDED = 4, /* of those that end (ending.h): it goes on, and was not released */
-	HELD_BY_WORD =
-		8, /* atomic: its flow is that of this word, instead of a lane (unmarked.h) */
+	HELD_BY_WORD = 8,   /* its flow is that of this word, instead of a lane (unmarked.h) */
 };
 
 /* What a port holds. */

@@ -104,7 +104,7 @@ forward_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 		publish_alike(port, queue, run.touched);
 	if (kind != HELD_PARALLEL)
 		unlock_given_back(shard);
-	if (kind == HELD_ATOMIC && run.nb == nb)
+	if (kind != HELD_PARALLEL && run.nb == nb)
 		unmarked_soon(port);
 	return forwarded(port, queue, events, nb, run);
 }
@@ -161,6 +161,34 @@ burst_forwarded_unmarked(
 	return forwarded(port, queue, events, nb, run);
 }
 
+/* What ordered ones became, of which so many were given back, by the shard's rings: they, and how much they have, can be seen. */
+static inline void
+unlock_in_order(struct builtin_port *port, struct shard *shard, const struct queue_info *queue,
+	struct run run, bool by_bias)
+{
+	for (uint64_t left = run.touched; left != 0; left &= left - 1)
+		shard_publish(shard, (unsigned int)__builtin_ctzll(left), queue_level(queue));
+	if (differs_much(shard->nb_hint, shard->in_rings[0]))
+		shard_tell(shard);
+	unlock_unmarked(port, shard, run.nb, by_bias);
+}
+
+static __rte_noinline uint16_t
+burst_forwarded_in_order(
+	struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct held held)
+{
+	const struct queue_info *queue = &port->builtin->queues[event_read_queue(events)];
+	struct shard *shard = &port->builtin->shards[held.shard];
+	struct run run;
+	bool by_bias;
+
+	if (unlikely(!lock_unmarked(port, shard, held, &by_bias)))
+		return enqueue_burst(port, events, nb);
+	run = run_in_order(port, shard, events, nb, held.how);
+	unlock_in_order(port, shard, queue, run, by_bias);
+	return forwarded(port, queue, events, nb, run);
+}
+
 static __rte_noinline uint16_t
 burst_forwarded_ordered(
 	struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct held held)
@@ -177,6 +205,8 @@ burst_forwarded(struct builtin_port *port, const struct rte_event *events, uint1
 		return enqueue_burst(port, events, nb);
 	if (held.how == held_how(HELD_ATOMIC, held.shard, HELD_BY_WORD))
 		return burst_forwarded_unmarked(port, events, nb, held);
+	if (held.how == held_how(HELD_ORDERED, held.shard, HELD_BY_WORD))
+		return burst_forwarded_in_order(port, events, nb, held);
 	if (unlikely(!is_held_plainly(held.how)))
 		return enqueue_burst(port, events, nb);
 	if (held.kind == HELD_ATOMIC)
@@ -207,7 +237,7 @@ release_burst(struct builtin_port *port, const struct rte_event *events, uint16_
 	done = run_released(port, shard, events, nb, held.how, kind);
 	if (kind != HELD_PARALLEL)
 		unlock_given_back(shard);
-	if (kind == HELD_ATOMIC && done == nb)
+	if (kind != HELD_PARALLEL && done == nb)
 		unmarked_soon(port);
 	return released(port, events, nb, done);
 }
@@ -253,7 +283,7 @@ burst_released(struct builtin_port *port, const struct rte_event *events, uint16
 {
 	const struct held held = held_of(port, events);
 
-	if (held.how == held_how(HELD_ATOMIC, held.shard, HELD_BY_WORD))
+	if (held.flags == HELD_BY_WORD)
 		return burst_released_unmarked(port, events, nb, held);
 	if (unlikely(!is_held_plainly(held.how)))
 		return enqueue_burst(port, events, nb);

@@ -16,6 +16,14 @@ port_held(struct builtin_port *port, uint8_t number)
 	return held;
 }
 
+/* How an event is held. No wider than it was written: a load of more would wait until that is in the cache. */
+static inline struct held
+held_of(const struct builtin_port *port, const struct rte_event *event)
+{
+	return (struct held){.how = __atomic_load_n(
+				     &port->held[event_read_opaque(event)].how, __ATOMIC_RELAXED)};
+}
+
 /*
  * A number to hold an event by. All that are free take turns, so that one which was given up is not soon that of another event: who
  * gives up twice is told so. They are in free[], in a circle; there is always one, as no more than 255 events are held.
@@ -37,11 +45,11 @@ handed_last(const struct builtin_port *port)
 	return port->handed_out[(uint8_t)(port->next_free - 1)];
 }
 
-/* Whose flow it has, an atomic one. */
+/* Whose flow it has, an atomic one; or an ordered one that is marked. */
 static inline struct lane *
 held_lane(const struct builtin *builtin, const struct held *held)
 {
-	if (likely((held->flags & HELD_BY_WORD) == 0))
+	if (likely((held->flags & HELD_BY_WORD) == 0) || held->kind == HELD_ORDERED)
 		return held->lane;
 	return event_lane(builtin, held->word, RTE_SCHED_TYPE_ATOMIC);
 }

@@ -25,6 +25,7 @@ place_get(struct shard *shard, struct lane *lane)
 		shard->free_place = shard->places[number].next;
 	else
 		number = ++shard->nb_places;
+	shard->nb_placed++;
 	place = &shard->places[number];
 	place->next = NONE;
 	place->state = PLACE_OUT;
@@ -43,6 +44,7 @@ place_put(struct shard *shard, struct place *place, uint32_t number)
 {
 	place->next = shard->free_place;
 	shard->free_place = number;
+	shard->nb_placed--;
 }
 
 /* What an event became: by the shard's own ring, which has one order. */

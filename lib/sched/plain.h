@@ -106,6 +106,21 @@ way_of(struct builtin_port *port, const struct queue_info *queue)
 	};
 }
 
+/* And that of what follows from a shard's ordered events. */
+static __rte_always_inline struct way
+way_from(struct shard *shard, const struct queue_info *queue)
+{
+	const struct builtin *builtin = shard->builtin;
+
+	return (struct way){
+		.shard_of = queue->shard_of,
+		.rings = shard->rings_out[queue_level(queue)],
+		.flow_mask = builtin->flow_mask,
+		.class_bits = builtin->class_bits,
+		.class_mask = builtin->class_mask,
+	};
+}
+
 static __rte_always_inline unsigned int
 way_to(const struct way *way, uint64_t word)
 {

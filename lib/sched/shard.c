@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "owner.h"
+#include "places.h"
 #include "spin.h"
 
 /* Events of one flow that a shard's owner goes on with, before others have their turn. */
@@ -22,26 +23,42 @@ shard_wait(struct shard *shard)
 	} while (!shard_trylock(shard));
 }
 
+static inline void
+mark_atomic(struct shard *shard, const struct held *held, uint32_t owner)
+{
+	struct lane *lane = event_lane(shard->builtin, held->word, RTE_SCHED_TYPE_ATOMIC);
+
+	lane->state = lane_held_by(owner);
+	lane->nb_held++;
+	shard->nb_marked++;
+}
+
+/* It has its place from now on, behind those that were handed out before: its port finds it there. */
+static inline void
+mark_ordered(struct shard *shard, struct held *held)
+{
+	held->lane = event_lane(shard->builtin, held->word, RTE_SCHED_TYPE_ORDERED);
+	held->place = place_get(shard, held->lane);
+}
+
 /* What is read of the owner's was written under the lock, and is so again while there are some; after that it may be written without: port_mark(). */
 void
 shard_mark(struct shard *shard)
 {
-	const struct builtin *builtin = shard->builtin;
 	const uint32_t owner = shard_owner(shard);
-	const struct builtin_port *port = &builtin->ports[owner];
+	struct builtin_port *port = &shard->builtin->ports[owner];
 	uint8_t at = port->first_handed_out;
 
 	while (shard->nb_unmarked > 0) {
-		const struct held *held = &port->held[port->handed_out[at++]];
-		struct lane *lane;
+		struct held *held = &port->held[port->handed_out[at++]];
+		const uint32_t how = __atomic_load_n(&held->how, __ATOMIC_RELAXED);
 
-		if (__atomic_load_n(&held->how, __ATOMIC_RELAXED) !=
-			held_how(HELD_ATOMIC, shard->id, HELD_BY_WORD))
+		if (how == held_how(HELD_ATOMIC, shard->id, HELD_BY_WORD))
+			mark_atomic(shard, held, owner);
+		else if (how == held_how(HELD_ORDERED, shard->id, HELD_BY_WORD))
+			mark_ordered(shard, held);
+		else
 			continue;
-		lane = event_lane(builtin, held->word, RTE_SCHED_TYPE_ATOMIC);
-		lane->state = lane_held_by(owner);
-		lane->nb_held++;
-		shard->nb_marked++;
 		__atomic_store_n(&shard->nb_unmarked, shard->nb_unmarked - 1, __ATOMIC_RELEASE);
 	}
 }
@@ -413,7 +430,7 @@ shard_reset(struct shard *shard)
 	memset(shard->ready_groups, 0, sizeof(shard->ready_groups));
 	memset(shard->nb_passed, 0, sizeof(shard->nb_passed));
 	shard->free = shard->free_place = NONE;
-	shard->nb_used = shard->nb_places = 0;
+	shard->nb_used = shard->nb_places = shard->nb_placed = 0;
 	memset(shard->in_rings, 0, sizeof(shard->in_rings));
 	shard->in_more_levels = shard->more_levels = 0;
 	shard->nb_ready = shard->ready_priorities = 0;

@@ -370,11 +370,15 @@ dequeue_burst_at_once(struct builtin_port *port, struct shard *shard, struct rte
 	unmarked = shard->nb_marked == 0 && may_leave_unmarked(port, shard) &&
 		   (shard->at_once > nb || !leaves_few(shard, nb));
 	do {
+		const struct rte_event *slot = ring_peek(shard->turn, got);
+
+		unmarked = unmarked && may_come_unmarked(shard, slot);
 		run = hand_out_run(
 			shard, port, shard->turn, got, nb, UINT64_MAX, unmarked, &events[got]);
-		if (unlikely(run == 0))
-			run = hand_out_if(
-				shard, port, ring_peek(shard->turn, got), UINT64_MAX, &events[got]);
+		if (unlikely(run == 0)) {
+			unmarked = mark_before(shard);
+			run = hand_out_if(shard, port, slot, UINT64_MAX, &events[got]);
+		}
 		got += run;
 	} while (run > 0 && got < nb);
 	if (got == 0)

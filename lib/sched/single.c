@@ -269,15 +269,19 @@ enqueue_forwarded(struct builtin_port *port, const struct rte_event *events)
 static __rte_always_inline uint16_t
 enqueue_as_it_is(struct builtin_port *port, const struct rte_event *events, uint16_t nb)
 {
+	struct held held;
+
 	if (unlikely(port->move.by_lock != 0))
 		return enqueue_burst(port, events, nb);
 	if (nb != 1)
 		return nb > 1 ? enqueue_alike(port, events, nb) : enqueue_burst(port, events, 0);
 	if (events->op == RTE_EVENT_OP_NEW)
 		return enqueue_new(port, events);
-	if ((port->held[event_read_opaque(events)].flags & HELD_BY_WORD) != 0)
-		return enqueue_unmarked(port, events);
-	return enqueue_forwarded(port, events);
+	held = held_of(port, events);
+	if (likely((held.flags & HELD_BY_WORD) == 0))
+		return enqueue_forwarded(port, events);
+	return held.kind == HELD_ATOMIC ? enqueue_unmarked(port, events)
+					: enqueue_alike(port, events, 1);
 }
 
 static __rte_noinline uint16_t

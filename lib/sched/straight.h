@@ -8,6 +8,14 @@
 
 #include "unmarked.h"
 
+/* Without a mark. */
+static inline uint32_t
+how_by_word(const struct shard *shard, uint8_t type)
+{
+	return held_how(type == RTE_SCHED_TYPE_ORDERED ? HELD_ORDERED : HELD_ATOMIC, shard->id,
+		HELD_BY_WORD);
+}
+
 /*
  * As hand_out(), while they are of this queue, and type, and their credits are not reserved: all that is the same for them is read first. Bytes that
  * are written might be any of it, as far as the compiler knows.
@@ -22,8 +30,7 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 		queue_lanes(shard->builtin, &shard->builtin->queues[queue], type);
 	const uint64_t stamp = word_stamp(type, port->holder), like = word_like(queue);
 	const uint32_t held_by = lane_held_by(port->base.id),
-		       how = unmarked ? held_how(HELD_ATOMIC, shard->id, HELD_BY_WORD)
-				      : how_of(shard, port, type);
+		       how = unmarked ? how_by_word(shard, type) : how_of(shard, port, type);
 	const uint8_t first = port->next_free, *numbers = &port->free[first];
 	unsigned int got;
 
@@ -43,7 +50,7 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 			if (!can_have_flow(lane, held_by))
 				break;
 			hold_lane(shard, lane, held_by);
-		} else if (type == RTE_SCHED_TYPE_ORDERED) {
+		} else if (type == RTE_SCHED_TYPE_ORDERED && !unmarked) {
 			held->place = place_get(shard, lane);
 		}
 		if (type == RTE_SCHED_TYPE_PARALLEL || unmarked)
@@ -66,7 +73,7 @@ hand_out_alike(struct shard *shard, struct builtin_port *port, uint8_t queue, ui
 /*
  * What most rings are full of: events, one after the other, of one queue whose events are all of one type.
  *
- * @unmarked: atomic ones are had without marks
+ * @unmarked: atomic and ordered ones are had without marks
  * @return how many of those from @from on, before @to
  */
 static inline uint16_t
@@ -87,8 +94,10 @@ hand_out_run(struct shard *shard, struct builtin_port *port, const struct ring *
 				: hand_out_alike(shard, port, id, RTE_SCHED_TYPE_ATOMIC, false,
 					  slots, nb, events);
 	case RTE_SCHED_TYPE_ORDERED:
-		return hand_out_alike(
-			shard, port, id, RTE_SCHED_TYPE_ORDERED, false, slots, nb, events);
+		return unmarked ? hand_out_alike(shard, port, id, RTE_SCHED_TYPE_ORDERED, true,
+					  slots, nb, events)
+				: hand_out_alike(shard, port, id, RTE_SCHED_TYPE_ORDERED, false,
+					  slots, nb, events);
 	default:
 		return hand_out_alike(
 			shard, port, id, RTE_SCHED_TYPE_PARALLEL, false, slots, nb, events);

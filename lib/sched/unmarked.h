@@ -8,7 +8,10 @@
  * be done. Who comes for anything else, the owner as well, marks what it still has first (shard_forget()): shard::nb_unmarked of what it was handed
  * out last, when it held nothing.
  *
- *   - What is held so has its word instead of a lane (HELD_BY_WORD), also when it was marked since: only its port changes how it is held.
+ * An ordered event's place is its mark. Without them events go on in the order in which they were handed out, or are marked first.
+ *
+ *   - What is held so has its word instead of a lane (HELD_BY_WORD), also when it was marked since: only its port changes how it is held. (An ordered
+ *     one has its lane and its place then.)
  *   - Its port does that under the lock, or when all is marked (port_mark()), and uses no number anew before that.
  */
 
@@ -35,6 +38,24 @@ may_leave_unmarked(const struct builtin_port *port, const struct shard *shard)
 {
 	return port->unmarked_after == 0 && shard->sender == port->base.id &&
 	       port->served == port->home_bit && shard == port->home;
+}
+
+/* Likewise, of what is next: an ordered one may not where one of its flow may have a place, before which it would be. */
+static inline bool
+may_come_unmarked(const struct shard *shard, const struct rte_event *slot)
+{
+	return shard->builtin->queues[word_queue(event_word(slot))].type !=
+		       RTE_SCHED_TYPE_ORDERED ||
+	       shard->nb_placed == 0;
+}
+
+/* Before what has a mark, or a place, behind what it has just been handed without. @return false: from now on nothing is without */
+static inline bool
+mark_before(struct shard *shard)
+{
+	if (shard->nb_unmarked > 0)
+		shard_mark(shard);
+	return false;
 }
 
 /* By the owner, under the lock: it has so many. */
