@@ -64,7 +64,7 @@ take_as_before(struct builtin_port *port, struct shard *shard, const struct rte_
 	else
 		port_set_held(port, 1);
 	hand_out_as_before(port, word, event_value(slot), to);
-	if (!gives_up && port->before.type == RTE_SCHED_TYPE_ATOMIC)
+	if (!gives_up && port->before.type != RTE_SCHED_TYPE_PARALLEL)
 		unmarked_set(shard, 1);
 	took_at_once(port, shard, 1);
 }

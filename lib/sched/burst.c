@@ -168,8 +168,7 @@ unlock_in_order(struct builtin_port *port, struct shard *shard, const struct que
 {
 	for (uint64_t left = run.touched; left != 0; left &= left - 1)
 		shard_publish(shard, (unsigned int)__builtin_ctzll(left), queue_level(queue));
-	if (differs_much(shard->nb_hint, shard->in_rings[0]))
-		shard_tell(shard);
+	shard_tell_more(shard);
 	unlock_unmarked(port, shard, run.nb, by_bias);
 }
 

@@ -26,6 +26,14 @@ how_of(const struct shard *shard, const struct builtin_port *port, uint8_t type)
 	return held_how(HELD_ATOMIC, shard->id, shard->sender != port->base.id ? HELD_FOREIGN : 0);
 }
 
+/* Without a mark. */
+static inline uint32_t
+how_by_word(const struct shard *shard, uint8_t type)
+{
+	return held_how(type == RTE_SCHED_TYPE_ORDERED ? HELD_ORDERED : HELD_ATOMIC, shard->id,
+		HELD_BY_WORD);
+}
+
 static inline uint32_t
 how_reserved(uint64_t word)
 {

@@ -138,7 +138,7 @@ give_up_at_once(struct builtin_port *port, struct shard *shard)
 
 	if (unlikely(port->credits + 1 >= port->most_credits))
 		return false;
-	if (held->how == held_how(HELD_ATOMIC, port->own_id, HELD_BY_WORD)) {
+	if (held->how == held_how(held->kind, port->own_id, HELD_BY_WORD)) {
 		if (unlikely(shard->nb_unmarked == 0))
 			return false;
 		unmarked_set(shard, 0);
@@ -149,6 +149,7 @@ give_up_at_once(struct builtin_port *port, struct shard *shard)
 	} else if (held->how == held_how(HELD_ORDERED, port->own_id, 0)) {
 		if (!complete_at_once(shard, held))
 			return false;
+		unmarked_soon(port);
 	} else if (held->how != held_how(HELD_PARALLEL, port->own_id, 0)) {
 		return false;
 	}
@@ -192,9 +193,9 @@ hand_out_at_once(struct builtin_port *port, struct shard *shard, struct rte_even
 
 	if (word_is_reserved(word))
 		return false;
-	if (type == RTE_SCHED_TYPE_ATOMIC && port->leaves_unmarked && shard->nb_marked == 0) {
+	if (type != RTE_SCHED_TYPE_PARALLEL && port->leaves_unmarked && has_no_marks(shard, type)) {
 		held->word = word;
-		held->how = held_how(HELD_ATOMIC, port->own_id, HELD_BY_WORD);
+		held->how = how_by_word(shard, type);
 		unmarked_set(shard, 1);
 	} else if (type == RTE_SCHED_TYPE_ATOMIC) {
 		struct lane *lane = event_lane(builtin, word, RTE_SCHED_TYPE_ATOMIC);

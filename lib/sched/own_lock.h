@@ -34,6 +34,19 @@ bias_comes_again(const struct builtin_port *port)
 	return port->builtin->may_fence && port->bias.left == 0;
 }
 
+/*
+ * No place is taken, but for that of what it holds, which is given up before the next one comes as it did before. And so it stays while it has the bias:
+ * who else would take some ends that.
+ */
+static inline bool
+has_all_places(const struct builtin_port *port, const struct shard *shard)
+{
+	const bool has_one = port->nb_held == 1 && port->held[handed_last(port)].how ==
+							   held_how(HELD_ORDERED, shard->id, 0);
+
+	return shard->nb_placed == has_one;
+}
+
 /* By the owner, under the lock, when it knows what comes next, one by one: of the first one's type will be most of it. */
 static inline void
 note_as_before(struct builtin_port *port, const struct shard *shard)
@@ -46,6 +59,9 @@ note_as_before(struct builtin_port *port, const struct shard *shard)
 		before->how = held_how(HELD_ATOMIC, shard->id, HELD_BY_WORD);
 	else if (before->type == RTE_SCHED_TYPE_PARALLEL)
 		before->how = held_how(HELD_PARALLEL, shard->id, 0);
+	else if (before->type == RTE_SCHED_TYPE_ORDERED && port->leaves_unmarked &&
+		 has_all_places(port, shard))
+		before->how = held_how(HELD_ORDERED, shard->id, HELD_BY_WORD);
 	else
 		before->type = NO_TYPE;
 	before->stamp = word_stamp(before->type, port->holder);

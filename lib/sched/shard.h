@@ -141,6 +141,14 @@ shard_unlock_rings(struct shard *shard)
 		__atomic_store_n(&shard->lock, 0, __ATOMIC_RELEASE);
 }
 
+/* By who has it by bias, or only sent something: others know about how much is in the rings. */
+static inline void
+shard_tell_more(struct shard *shard)
+{
+	if (unlikely(differs_much(shard->nb_hint, shard->in_rings[0])))
+		shard_tell(shard);
+}
+
 /* Anybody. */
 static inline uint32_t
 shard_owner(const struct shard *shard)

@@ -161,7 +161,36 @@ forwarded_ordered(struct builtin_port *port, struct held *held, const struct que
 		place_become(shard, held, queue, event, true);
 		shard_unlock(shard);
 	}
+	if (port->bias.mine != NULL)
+		unmarked_soon(port);
 	port_forget(port, (uint8_t)(held - port->held));
+	move_leave(port);
+	return 1;
+}
+
+/* An ordered one that has no place. What is not as it is mostly is left to bursts, of one. */
+static __rte_noinline uint16_t
+enqueue_in_order(struct builtin_port *port, const struct rte_event *events)
+{
+	const uint32_t kind = event_read_kind(events);
+	const uint8_t id = event_read_queue(events), number = event_read_opaque(events);
+	const struct queue_info *queue = &port->builtin->queues[id];
+	struct shard *shard = port->home;
+
+	if (unlikely(!kind_is_claimed(kind, port->claims) || !is_plain(queue) ||
+		     number != port->handed_out[port->first_handed_out] ||
+		     !has_short_ways(port->builtin) || !own_enter(port, shard)))
+		return enqueue_alike(port, events, 1);
+	if (unlikely(!unmarked_give_back(port, shard, number))) {
+		bias_leave(&port->bias);
+		return enqueue_alike(port, events, 1);
+	}
+	port->first_handed_out++;
+	place_send_plain(shard, queue, event_read_as(events, kind, id));
+	shard_tell_more(shard);
+	bias_leave(&port->bias);
+	count(&port->nb_enqueued[id], 1);
+	count(&port->counts.nb_forwarded, 1);
 	move_leave(port);
 	return 1;
 }
@@ -281,7 +310,7 @@ enqueue_as_it_is(struct builtin_port *port, const struct rte_event *events, uint
 	if (likely((held.flags & HELD_BY_WORD) == 0))
 		return enqueue_forwarded(port, events);
 	return held.kind == HELD_ATOMIC ? enqueue_unmarked(port, events)
-					: enqueue_alike(port, events, 1);
+					: enqueue_in_order(port, events);
 }
 
 static __rte_noinline uint16_t

@@ -8,14 +8,6 @@
 
 #include "unmarked.h"
 
-/* Without a mark. */
-static inline uint32_t
-how_by_word(const struct shard *shard, uint8_t type)
-{
-	return held_how(type == RTE_SCHED_TYPE_ORDERED ? HELD_ORDERED : HELD_ATOMIC, shard->id,
-		HELD_BY_WORD);
-}
-
 /*
  * As hand_out(), while they are of this queue, and type, and their credits are not reserved: all that is the same for them is read first. Bytes that
  * are written might be any of it, as far as the compiler knows.

@@ -40,7 +40,14 @@ may_leave_unmarked(const struct builtin_port *port, const struct shard *shard)
 	       port->served == port->home_bit && shard == port->home;
 }
 
-/* Likewise, of what is next: an ordered one may not where one of its flow may have a place, before which it would be. */
+/* Under the lock: is no lane marked that an event of this type would have; or is there no place of another one, before which it would be? */
+static inline bool
+has_no_marks(const struct shard *shard, uint8_t type)
+{
+	return (type == RTE_SCHED_TYPE_ORDERED ? shard->nb_placed : shard->nb_marked) == 0;
+}
+
+/* Likewise, of what is next, while no lane is marked. */
 static inline bool
 may_come_unmarked(const struct shard *shard, const struct rte_event *slot)
 {

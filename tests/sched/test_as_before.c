@@ -17,7 +17,13 @@ last_held(void)
 static bool
 is_by_word(void)
 {
-	return last_held()->how == held_how(HELD_ATOMIC, shard->id, HELD_BY_WORD);
+	return (last_held()->flags & HELD_BY_WORD) != 0;
+}
+
+static uint8_t
+type_of(uint8_t queue)
+{
+	return queue == OF_PARALLEL ? PARALLEL : queue == OF_ORDERED ? ORDERED : ATOMIC;
 }
 
 /* It has the third one, by bias, and the next ones may be had as that. */
@@ -30,16 +36,17 @@ begin(uint8_t queue)
 	if (!port->builtin->may_fence)
 		st_skip("the kernel has no fence for all threads");
 	assert_ptr_equal(port->bias.mine, &shard->bias);
-	assert_int_equal(port->before.type, queue == OF_PARALLEL ? PARALLEL : ATOMIC);
+	assert_int_equal(port->before.type, type_of(queue));
 	assert_int_equal(last_held()->how, port->before.how);
-	assert_int_equal(shard->nb_unmarked, queue == OF_ALL);
+	assert_int_equal(shard->nb_unmarked, queue != OF_PARALLEL);
+	assert_int_equal(shard->nb_placed, 0);
 }
 
 /* All is counted as it is otherwise. */
 static void
 is_counted(void **state)
 {
-	const uint8_t queues[] = {OF_ALL, OF_PARALLEL};
+	const uint8_t queues[] = {OF_ALL, OF_PARALLEL, OF_ORDERED};
 
 	for (unsigned int i = 0; i < RTE_DIM(queues); i++) {
 		const struct weir_sched_stats before = st_stats();
@@ -57,7 +64,7 @@ is_counted(void **state)
 		}
 		st_idle(WORKER);
 		assert_int_equal(port->credits, port->builtin->inside);
-		assert_int_equal(shard->nb_marked + shard->nb_unmarked, 0);
+		assert_int_equal(shard->nb_marked + shard->nb_unmarked + shard->nb_placed, 0);
 	}
 }
 
@@ -126,10 +133,12 @@ kinds_in_turns(void **state)
 		assert_int_equal(last_held()->kind, queue == OF_ALL       ? HELD_ATOMIC
 						    : queue == OF_ORDERED ? HELD_ORDERED
 									  : HELD_PARALLEL);
-		assert_int_equal(shard->nb_marked + shard->nb_unmarked, queue == OF_ALL);
+		assert_int_equal(shard->nb_marked + shard->nb_unmarked + shard->nb_placed,
+			queue != OF_PARALLEL);
 		if (i % 7 != 0)
 			continue;
 		others_come();
+		assert_int_equal(shard->nb_placed, queue == OF_ORDERED);
 		assert_int_equal(lane_at(i % NB_EVENTS)->state,
 			queue == OF_ALL ? lane_held_by(WORKER) : (uint32_t)LANE_IDLE);
 	}
@@ -308,6 +317,132 @@ ordered_goes_on(void **state)
 			NONE);
 }
 
+/* Ordered ones that have no places, nor need any: one after the other. */
+static void
+ordered_in_order(void **state)
+{
+	const uint64_t nb_forwarded = st_stats().nb_forwarded;
+
+	begin(OF_ORDERED);
+	for (unsigned int i = 3; i + 2 < NB_EVENTS; i++) {
+		st_forward(WORKER, take(i), OF_ORDERED);
+		assert_int_equal(port->nb_held, 0);
+		assert_int_equal(shard->nb_placed + shard->nb_unmarked, 0);
+		assert_ptr_equal(port->bias.mine, &shard->bias);
+	}
+	assert_int_equal(shard->nb_places, 1); /* the first one's */
+	assert_int_equal(st_stats().nb_forwarded - nb_forwarded, NB_EVENTS - 5);
+	take(NB_EVENTS - 2);
+	take(NB_EVENTS - 1);
+	for (unsigned int i = 3; i + 2 < NB_EVENTS; i++)
+		take(i);
+	st_idle(WORKER);
+}
+
+/* Others have come to the one that it has, which has its place then: it goes on from there, and for a while others have theirs, too. */
+static void
+ordered_goes_on_marked(void **state)
+{
+	struct rte_event event;
+
+	begin(OF_ORDERED);
+	event = take(3);
+	others_come();
+	assert_int_equal(shard->nb_placed, 1);
+	st_forward(WORKER, event, OF_ORDERED);
+	assert_int_equal(port->nb_held, 0);
+	assert_int_equal(shard->nb_placed, 0);
+	assert_int_equal(port->unmarked_after, MARKED_FOR);
+	take(4);
+	assert_false(is_by_word());
+	assert_int_equal(shard->nb_placed, 1);
+}
+
+/* That while ends, whether they are given up or go on. */
+static void
+ordered_marked_for_a_while(void **state)
+{
+	for (unsigned int forwards = 0; forwards < 2; forwards++) {
+		port->unmarked_after = 3;
+		for (unsigned int i = 0; i < 2 * NB_EVENTS; i++)
+			st_new(WORKER, OF_ORDERED, own_flow(0), i);
+		for (unsigned int i = 0; i < NB_EVENTS; i++) {
+			const struct rte_event event = take(i);
+
+			if (i < 3)
+				assert_false(is_by_word());
+			if (forwards)
+				st_forward(WORKER, event, OF_ORDERED);
+		}
+		if (port->builtin->may_fence)
+			assert_int_equal(port->unmarked_after, 0);
+		for (unsigned int i = NB_EVENTS; i < 2 * NB_EVENTS; i++)
+			take(i);
+		for (unsigned int i = 0; forwards && i < NB_EVENTS; i++)
+			take(i);
+		st_idle(WORKER);
+	}
+}
+
+/* By the lock: it is still the first one. */
+static void
+ordered_goes_on_by_lock(void **state)
+{
+	struct rte_event event;
+
+	begin(OF_ORDERED);
+	event = take(3);
+	port_unbias(port);
+	st_forward(WORKER, event, OF_ORDERED);
+	assert_int_equal(port->nb_held, 0);
+	assert_int_equal(shard->nb_placed + shard->nb_unmarked, 0);
+	for (unsigned int i = 4; i < NB_EVENTS; i++)
+		take(i);
+	take(3);
+}
+
+/* It keeps the first one: the second one has its place behind that, and waits for it. */
+static void
+ordered_is_kept(void **state)
+{
+	struct rte_event first, second;
+
+	for (unsigned int i = 0; i < NB_EVENTS; i++)
+		st_new(WORKER, OF_ORDERED, own_flow(0), i);
+	for (unsigned int i = 0; i < 3; i++)
+		st_forward(WORKER, take(i), OF_ORDERED);
+	first = take(3);
+	assert_true(is_by_word());
+	second = take(4);
+	assert_int_equal(shard->nb_placed, 2);
+	st_forward(WORKER, second, OF_ORDERED);
+	assert_int_equal(shard->nb_placed, 2);
+	st_forward(WORKER, first, OF_ORDERED);
+	assert_int_equal(shard->nb_placed, 0);
+	for (unsigned int i = 5; i < NB_EVENTS; i++)
+		st_release(WORKER, take(i));
+	for (unsigned int i = 0; i < 5; i++)
+		st_release(WORKER, take(i));
+}
+
+/* It changes, which it does by going on, or is released. */
+static void
+ordered_ends_otherwise(void **state)
+{
+	struct rte_event event;
+
+	begin(OF_ORDERED);
+	event = take(3);
+	assert_int_equal(
+		weir_sched_switch(st_port(WORKER), &event, own_flow(0), ORDERED), -EINPROGRESS);
+	assert_int_equal(shard->nb_placed + shard->nb_unmarked, 0);
+	st_release(WORKER, take(4));
+	assert_int_equal(shard->nb_placed + shard->nb_unmarked, 0);
+	for (unsigned int i = 5; i < NB_EVENTS; i++)
+		take(i);
+	take(3);
+}
+
 /* Another port has a place before it: it waits for that, and is not sent. */
 static void
 ordered_waits(void **state)
@@ -319,12 +454,12 @@ ordered_waits(void **state)
 	send(OF_PARALLEL); /* by now that queue is in use */
 	for (unsigned int i = 0; i < NB_EVENTS; i++)
 		st_release(WORKER, take(i));
+	shard_lock(shard);
+	before.place = place_get(shard, lane);
+	shard_unlock(shard);
 	send(OF_ORDERED);
 	st_forward(WORKER, take(0), OF_PARALLEL);
 	st_forward(WORKER, take(1), OF_PARALLEL);
-	shard_lock_again(shard);
-	before.place = place_get(shard, lane);
-	own_leave(port, shard, false);
 	st_forward(WORKER, take(2), OF_PARALLEL);
 	if (port->builtin->may_fence)
 		assert_ptr_equal(port->bias.mine, &shard->bias);
@@ -442,6 +577,12 @@ main(void)
 		CASE(goes_on_marked),
 		CASE(goes_on_by_lock),
 		KEEPS(ordered_goes_on),
+		CASE(ordered_in_order),
+		CASE(ordered_goes_on_marked),
+		CASE(ordered_marked_for_a_while),
+		CASE(ordered_goes_on_by_lock),
+		KEEPS(ordered_is_kept),
+		CASE(ordered_ends_otherwise),
 		CASE(ordered_waits),
 		CASE(past_empty_rings),
 		CASE(quick_calls),

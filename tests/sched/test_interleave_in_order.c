@@ -38,6 +38,7 @@ static unsigned int nb_seen; /* of the next queue, */
 static unsigned int nb_sent; /* to which so many went on */
 static unsigned int nb_had;  /* the owner has so many */
 static bool may_bias;
+static bool by_singles; /* or by bursts */
 static struct rte_event burst[BURST];
 
 /* It has gone on: it is the next one of its flow. */
@@ -60,7 +61,7 @@ sent(struct rte_event event)
 static void
 owner_dequeues(void)
 {
-	const uint16_t got = weir_sched_dequeue(&ports[OWNER]->base, burst, BURST);
+	const uint16_t got = weir_sched_dequeue(&ports[OWNER]->base, burst, by_singles ? 1 : BURST);
 
 	nb_had = 0;
 	for (uint16_t i = 0; i < got; i++)
@@ -104,7 +105,7 @@ as_at_first(void)
 		}
 }
 
-/* The owner had one burst, and knows what comes next. */
+/* The owner had one burst, or as many singles, and knows what comes next. */
 static void
 init(void)
 {
@@ -124,10 +125,14 @@ init(void)
 	for (event.u64 = 0; event.u64 < NB_EVENTS; event.u64++)
 		CHECK(weir_sched_enqueue(&ports[OWNER]->base, &event, 1) == 1);
 	builtin->may_fence = may_bias;
-	owner_dequeues();
-	owner_forwards(BURST);
+	while (nb_sent < BURST) {
+		owner_dequeues();
+		owner_forwards(BURST);
+	}
 	CHECK((bias_holder(&shard->bias) != 0) == may_bias);
-	CHECK(shard->at_once == NB_EVENTS - BURST && ports[OWNER]->knows_next == KNOWS_BURST);
+	CHECK(shard->at_once == NB_EVENTS - BURST);
+	CHECK(ports[OWNER]->before.type ==
+		(may_bias && by_singles ? RTE_SCHED_TYPE_ORDERED : NO_TYPE));
 }
 
 static void
@@ -257,6 +262,14 @@ of_single_ones(void **state)
 }
 
 static void
+of_those_as_before(void **state)
+{
+	by_singles = true;
+	run(one_by_one, 3);
+	by_singles = false;
+}
+
+static void
 of_bursts_otherwise(void **state)
 {
 	run(the_last_one_first, 2);
@@ -283,8 +296,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(of_bursts),
-		cmocka_unit_test(of_single_ones), cmocka_unit_test(of_bursts_otherwise),
-		cmocka_unit_test(of_single_ones_otherwise)};
+		cmocka_unit_test(of_single_ones), cmocka_unit_test(of_those_as_before),
+		cmocka_unit_test(of_bursts_otherwise), cmocka_unit_test(of_single_ones_otherwise)};
 
 	return cmocka_run_group_tests_name(
 		"sched-interleave-in-order", tests, setup, stand_teardown);
