@@ -48,7 +48,8 @@ struct ends {
 	uint64_t claims; /* as which they end */
 	uint32_t how;    /* they are held, all of them */
 	uint32_t queue;  /* that they are for, or ANY_QUEUE */
-	bool in_order;   /* as they were handed out */
+	bool in_order;   /* as they were handed out, none of which is passed */
+	uint16_t before; /* so many have just ended so */
 };
 
 /*
@@ -61,7 +62,8 @@ run_ended(struct builtin_port *port, struct shard *locked, const struct rte_even
 	unsigned int nb, const struct ends ends, enum held_kind held_kind)
 {
 	const bool by_owner = locked == port->own;
-	const uint8_t first_at = ending_at(port, port->ending.nb), next = port->first_handed_out;
+	const uint8_t first_at = ending_at(port, port->ending.nb + ends.before),
+		      next = port->first_handed_out;
 	const uint8_t *handed_out = &port->handed_out[next];
 	uint8_t *numbers = &port->free[first_at];
 	unsigned int i;
@@ -164,15 +166,19 @@ run_in_order(struct builtin_port *port, struct shard *shard, const struct rte_ev
 	unsigned int nb, uint32_t how)
 {
 	const uint8_t id = event_read_queue(events);
-	const struct ends ends = {
-		.claims = port->claims, .how = how, .queue = id, .in_order = true};
-	struct run run;
+	const struct way way = way_from(shard, &port->builtin->queues[id]);
+	struct ends ends = {.claims = port->claims, .how = how, .queue = id, .in_order = true};
+	uint16_t now;
 
-	run.nb = run_ended(port, shard, events, nb, ends, HELD_PARALLEL);
-	port->first_handed_out = (uint8_t)(port->first_handed_out + run.nb);
-	run.touched =
-		run_sent(port, way_from(shard, &port->builtin->queues[id]), events, run.nb, id);
-	return run;
+	do {
+		pass_ended(port);
+		now = run_ended(
+			port, shard, events + ends.before, nb - ends.before, ends, HELD_PARALLEL);
+		port->first_handed_out = (uint8_t)(port->first_handed_out + now);
+		ends.before += now;
+	} while (now > 0 && ends.before < nb);
+	return (struct run){
+		.touched = run_sent(port, way, events, ends.before, id), .nb = ends.before};
 }
 
 /* And those that are released, of any queue: nothing else of them matters. */

@@ -201,7 +201,7 @@ enum held_flag {
 struct held {
 	union {
 		struct lane *lane;
-		uint64_t word; /* parallel; or HELD_BY_WORD */
+		uint64_t word; /* parallel; or HELD_BY_WORD, until an ordered one is marked */
 	};
 	uint32_t place;
 	union {

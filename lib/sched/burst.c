@@ -168,8 +168,9 @@ unlock_in_order(struct builtin_port *port, struct shard *shard, const struct que
 {
 	for (uint64_t left = run.touched; left != 0; left &= left - 1)
 		shard_publish(shard, (unsigned int)__builtin_ctzll(left), queue_level(queue));
-	shard_tell_more(shard);
-	unlock_unmarked(port, shard, run.nb, by_bias);
+	unmarked_set(shard, shard->nb_unmarked - run.nb);
+	shard_tell_more(shard); /* which may mark what is left */
+	own_leave(port, shard, by_bias);
 }
 
 static __rte_noinline uint16_t

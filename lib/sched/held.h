@@ -45,6 +45,15 @@ handed_last(const struct builtin_port *port)
 	return port->handed_out[(uint8_t)(port->next_free - 1)];
 }
 
+/* Under the lock: what was handed out first of what it was handed last, and did not end otherwise, is the first one now. */
+static inline void
+pass_ended(struct builtin_port *port)
+{
+	while (port->first_handed_out != port->next_free &&
+		port->held[port->handed_out[port->first_handed_out]].kind == HELD_NOT)
+		port->first_handed_out++;
+}
+
 /* Whose flow it has, an atomic one; or an ordered one that is marked. */
 static inline struct lane *
 held_lane(const struct builtin *builtin, const struct held *held)

@@ -41,7 +41,11 @@ mark_ordered(struct shard *shard, struct held *held)
 	held->place = place_get(shard, held->lane);
 }
 
-/* What is read of the owner's was written under the lock, and is so again while there are some; after that it may be written without: port_mark(). */
+/*
+ * So many are held without marks from the first one on that was handed out last: who gives some back has both right before anything that may mark.
+ *
+ * What is read of the owner's was written under the lock, and is so again while there are some; after that it may be written without: port_mark().
+ */
 void
 shard_mark(struct shard *shard)
 {

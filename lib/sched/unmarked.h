@@ -8,7 +8,8 @@
  * be done. Who comes for anything else, the owner as well, marks what it still has first (shard_forget()): shard::nb_unmarked of what it was handed
  * out last, when it held nothing.
  *
- * An ordered event's place is its mark. Without them events go on in the order in which they were handed out, or are marked first.
+ * An ordered event's place is its mark: what counts for it is that no place is taken, whichever lanes are marked. Without places events go on in the order
+ * in which they were handed out, or are marked first.
  *
  *   - What is held so has its word instead of a lane (HELD_BY_WORD), also when it was marked since: only its port changes how it is held. (An ordered
  *     one has its lane and its place then.)
@@ -19,8 +20,8 @@
 #include "own_lock.h"
 
 /*
- * After others came, or it gave back by single calls without the bias, so many are marked, bursts or single events: to mark, and give back later, takes
- * longer.
+ * After others came, or it gave atomic ones back by single calls without the bias, so many are marked, bursts or single events: to mark, and give back
+ * later, takes longer.
  */
 #define MARKED_FOR 32
 

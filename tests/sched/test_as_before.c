@@ -362,6 +362,8 @@ ordered_goes_on_marked(void **state)
 static void
 ordered_marked_for_a_while(void **state)
 {
+	struct rte_event last;
+
 	for (unsigned int forwards = 0; forwards < 2; forwards++) {
 		port->unmarked_after = 3;
 		for (unsigned int i = 0; i < 2 * NB_EVENTS; i++)
@@ -381,6 +383,10 @@ ordered_marked_for_a_while(void **state)
 		for (unsigned int i = 0; forwards && i < NB_EVENTS; i++)
 			take(i);
 		st_idle(WORKER);
+		if (port->builtin->may_fence)
+			begin(OF_ORDERED);
+		while (weir_sched_dequeue(st_port(WORKER), &last, 1) == 1)
+			;
 	}
 }
 

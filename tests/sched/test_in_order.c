@@ -57,6 +57,19 @@ forward_all(void)
 	forward((unsigned int[]){0, 1, 2, 3}, BURST, BURST);
 }
 
+/* Nothing is held: each number is free once. */
+static void
+check_numbers(void)
+{
+	bool seen[RTE_DIM(port->free)] = {false};
+
+	assert_int_equal(port->nb_held, 0);
+	for (unsigned int i = 0; i < RTE_DIM(seen); i++) {
+		assert_false(seen[port->free[i]]);
+		seen[port->free[i]] = true;
+	}
+}
+
 /* All that is left of OF_ORDERED goes on, and all of OF_ALL comes, of each flow in order. */
 static void
 check_order(unsigned int nb_forwarded)
@@ -75,15 +88,15 @@ check_order(unsigned int nb_forwarded)
 				st_forward(WORKER, events[i], OF_ALL);
 				continue;
 			}
-			assert_true(events[i].u64 > *of_flow || events[i].u64 == 0);
-			*of_flow = events[i].u64;
+			assert_true(events[i].u64 + 1 > *of_flow);
+			*of_flow = events[i].u64 + 1;
 			nb++;
 			st_release(WORKER, events[i]);
 		}
 	}
 	assert_int_equal(nb, nb_forwarded);
 	st_get_none(WORKER);
-	assert_int_equal(port->nb_held, 0);
+	check_numbers();
 	assert_int_equal(shard->nb_unmarked, 0);
 	assert_int_equal(shard->nb_marked, 0);
 	assert_int_equal(shard->nb_placed, 0);
@@ -203,6 +216,7 @@ some_are_released(void **state)
 			if (n != i)
 				rest[nb++] = n;
 		forward(rest, nb, nb);
+		assert_int_equal(port->unmarked_after, 0);
 		check_order(ALL - 1);
 	}
 }
@@ -396,6 +410,34 @@ stopped(void **state)
 	}
 }
 
+/* Something of another priority comes into use, for which the lists are to be in order: what was held so goes on, and what comes then does otherwise. */
+static void
+several_priorities(void **state)
+{
+	uint32_t elsewhere = 0;
+	struct rte_event event;
+
+	make();
+	st_queue(OF_ORDERED, ORDERED, WEIR_SCHED_PRIORITY_BY_EVENT, 0);
+	st_queue(OF_ALL, ATOMIC, WEIR_SCHED_PRIORITY_BY_EVENT, 0);
+	start();
+	while (event_shard(port->builtin, elsewhere) == shard->id)
+		elsewhere++;
+	for (unsigned int i = 0; i < MANY; i++)
+		st_new(WORKER, i < MANY - NB_EVENTS ? OF_ORDERED : OF_ALL, own_flow(0), i);
+	for (unsigned int i = 0; i < MANY - NB_EVENTS - 2; i++)
+		event = take(i);
+	assert_int_equal(shard->nb_unmarked, 1);
+	st_new(OTHER, OF_GROUP, elsewhere, 0);
+	assert_false(has_short_ways(port->builtin));
+	assert_int_equal(shard->nb_unmarked, 1);
+	st_forward(WORKER, event, OF_GROUP);
+	assert_int_equal(shard->nb_unmarked + shard->nb_placed, 0);
+	for (unsigned int nb = 0; nb < NB_EVENTS + 4; nb++) /* and the one that was sent before */
+		assert_int_equal(weir_sched_dequeue(st_port(WORKER), &event, 1), 1);
+	st_teardown(NULL);
+}
+
 /* Over and over: orders, calls and others as they come. */
 static void
 over_and_over(void **state)
@@ -439,6 +481,7 @@ main(void)
 		KEEP(switched),
 		KEEP(numbers_begin_anew),
 		KEEP(stopped),
+		cmocka_unit_test(several_priorities),
 		KEEP(over_and_over),
 	};
 
