@@ -11,20 +11,12 @@
 
 #include "unmarked_stand.h"
 
-/* One that goes on to OF_ALL goes the short way only when that is in use. */
-static void
-use_next_queue(void)
-{
-	st_new(WORKER, OF_ALL, own_flow(0), 0);
-	st_release(WORKER, st_get_one(WORKER));
-}
-
 static void
 begin(unsigned int nb_flows)
 {
 	weir_sched_stop(st_sched, NULL, NULL); /* it may have been used before */
 	start();
-	use_next_queue();
+	use_next_queues();
 	begin_with(OF_ORDERED, nb_flows);
 	assert_int_equal(shard->nb_unmarked, BURST);
 	assert_int_equal(shard->nb_placed, 0);
@@ -57,24 +49,11 @@ forward_all(void)
 	forward((unsigned int[]){0, 1, 2, 3}, BURST, BURST);
 }
 
-/* Nothing is held: each number is free once. */
-static void
-check_numbers(void)
-{
-	bool seen[RTE_DIM(port->free)] = {false};
-
-	assert_int_equal(port->nb_held, 0);
-	for (unsigned int i = 0; i < RTE_DIM(seen); i++) {
-		assert_false(seen[port->free[i]]);
-		seen[port->free[i]] = true;
-	}
-}
-
-/* All that is left of OF_ORDERED goes on, and all of OF_ALL comes, of each flow in order. */
+/* All that is left of OF_ORDERED goes on, and all that went on comes, of each flow in order. */
 static void
 check_order(unsigned int nb_forwarded)
 {
-	uint64_t last[256] = {0};
+	uint64_t last[OF_ANY][256] = {0};
 	unsigned int nb = 0;
 
 	while (nb < nb_forwarded) {
@@ -82,7 +61,8 @@ check_order(unsigned int nb_forwarded)
 
 		assert_true(got > 0);
 		for (uint16_t i = 0; i < got; i++) {
-			uint64_t *of_flow = &last[events[i].flow_id % RTE_DIM(last)];
+			uint64_t *of_flow =
+				&last[events[i].queue_id % OF_ANY][events[i].flow_id % 256];
 
 			if (events[i].queue_id == OF_ORDERED) {
 				st_forward(WORKER, events[i], OF_ALL);
@@ -221,6 +201,21 @@ some_are_released(void **state)
 	}
 }
 
+/* Some go on, to one queue or the other, and some are released, with one call. */
+static void
+mixed(void **state)
+{
+	for (unsigned int ways = 0; ways < 256; ways++) {
+		unsigned int nb_forwarded;
+
+		begin(1);
+		nb_forwarded = end_mixed(ways);
+		assert_int_equal(port->nb_held, 0);
+		assert_int_equal(shard->nb_placed + shard->nb_unmarked, 0);
+		check_order(ALL - BURST + nb_forwarded);
+	}
+}
+
 /* Those that are given back twice, or were not had, are refused; the others go on. */
 static void
 twice(void **state)
@@ -246,7 +241,7 @@ behind_a_place(void **state)
 	struct builtin_port *other = &port->builtin->ports[OTHER];
 	struct rte_event stolen;
 
-	use_next_queue();
+	use_next_queues();
 	st_new(WORKER, OF_ORDERED, own_flow(0), 0);
 	shard_lock(shard);
 	shard_drain_all(shard);
@@ -273,7 +268,7 @@ beside(uint8_t queue, unsigned int nth)
 {
 	unsigned int nb_ordered = 0;
 
-	use_next_queue();
+	use_next_queues();
 	next_number = 0;
 	for (unsigned int i = 0; i < MANY; i++)
 		st_new(WORKER, i >= 2 * BURST && i % 3 == nth ? queue : OF_ORDERED, own_flow(0), i);
@@ -312,7 +307,7 @@ reserved(void **state)
 {
 	struct rte_event event = st_event(RTE_EVENT_OP_NEW, OF_PARALLEL, own_flow(0), 0);
 
-	use_next_queue();
+	use_next_queues();
 	assert_int_equal(weir_sched_reserve(st_sched, 1), 1);
 	assert_int_equal(weir_sched_enqueue_reserved(st_sched, &event), 0);
 	event = st_get_one(WORKER);
@@ -473,6 +468,7 @@ main(void)
 		KEEP(others_see),
 		KEEP(placed_for_a_while),
 		KEEP(some_are_released),
+		KEEP(mixed),
 		KEEP(twice),
 		KEEP(behind_a_place),
 		KEEP(beside_others),

@@ -188,6 +188,30 @@ all_go_on(void **state)
 	assert_int_equal(st_stats().nb_forwarded, 2 * BURST);
 }
 
+/* Some go on, to one queue or the other, and some are released, with one call. */
+static void
+mixed(void **state)
+{
+	for (unsigned int ways = 0; ways < 256; ways++) {
+		struct weir_sched_stats before;
+		unsigned int nb_forwarded;
+
+		weir_sched_stop(st_sched, NULL, NULL);
+		start();
+		use_next_queues();
+		begin();
+		before = st_stats();
+		nb_forwarded = end_mixed(ways);
+		check_idle();
+		assert_int_equal(st_stats().nb_forwarded - before.nb_forwarded, nb_forwarded);
+		assert_int_equal(st_stats().nb_released - before.nb_released, BURST - nb_forwarded);
+		for (unsigned int nb = 0; nb < MANY - 2 * BURST + nb_forwarded; nb++)
+			st_release(WORKER, st_get_one(WORKER));
+		check_idle();
+		check_numbers();
+	}
+}
+
 /* What cannot be given back with the others ends the burst there, and the rest is given back as it was marked. */
 static void
 twice(void **state)
@@ -410,6 +434,7 @@ main(void)
 		KEEP(part_is_given_back),
 		KEEP(one_goes_on),
 		KEEP(all_go_on),
+		KEEP(mixed),
 		KEEP(twice),
 		KEEP(thief),
 		KEEP(what_arrives_waits),
