@@ -110,33 +110,17 @@ run_sent(struct builtin_port *port, const struct way way, const struct rte_event
 	return touched;
 }
 
-/* Likewise ordered ones with places, by the shard's own rings: what is sent of them, and of others of their flows. */
-static __rte_always_inline uint16_t
+/* Likewise ordered ones with places, by the shard's own rings: what is sent of them, and of others of their flows. Where their places are is still written. */
+static __rte_always_inline void
 run_become(struct builtin_port *port, struct shard *locked, const struct rte_event *events,
-	unsigned int nb, uint32_t how)
+	unsigned int nb, uint8_t id)
 {
-	const uint8_t id = event_read_queue(events);
 	const struct queue_info *queue = &port->builtin->queues[id];
-	const uint64_t claims = port->claims;
-	const uint8_t first_at = ending_at(port, port->ending.nb);
-	uint8_t *numbers = &port->free[first_at];
-	unsigned int i;
 
-	nb = RTE_MIN(nb, RTE_DIM(port->free) - first_at);
-	for (i = 0; i < nb; i++) {
-		const uint32_t kind = event_read_kind(&events[i]);
-		const uint8_t number = event_read_opaque(&events[i]);
-		struct held *held = port_held(port, number);
-
-		if (!kind_is_claimed(kind, claims) || event_read_queue(&events[i]) != id ||
-			held->how != how)
-			break;
-		held_end(held);
-		numbers[i] = number;
-		place_become(locked, held, queue, event_read_as(&events[i], kind, id), false);
-	}
-	count(&port->nb_enqueued[id], i);
-	return (uint16_t)i;
+	for (unsigned int i = 0; i < nb; i++)
+		place_become(locked, port_held(port, event_read_opaque(&events[i])), queue,
+			event_read_as(&events[i], event_read_kind(&events[i]), id), false);
+	count(&port->nb_enqueued[id], nb);
 }
 
 /* Those that go on, while they are held as the first one is. */
@@ -149,7 +133,8 @@ run_forwarded(struct builtin_port *port, struct shard *locked, const struct rte_
 	struct run run = {0};
 
 	if (held_kind == HELD_ORDERED) {
-		run.nb = run_become(port, locked, events, nb, how);
+		run.nb = run_ended(port, locked, events, nb, ends, HELD_PARALLEL);
+		run_become(port, locked, events, run.nb, id);
 		return run;
 	}
 	run.nb = run_ended(port, locked, events, nb, ends, held_kind);

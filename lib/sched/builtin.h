@@ -268,7 +268,7 @@ struct builtin_port {
 	uint16_t nb_foreign;
 	uint8_t holder;           /* in the events that it holds */
 	uint8_t next_free;        /* in free[] */
-	uint8_t first_handed_out; /* since the last dequeue */
+	uint8_t first_handed_out; /* with the last dequeue, and may be held yet */
 	bool implicit;
 	uint8_t unmarked_after; /* so often flows are given back yet: unmarked.h */
 	bool leaves_unmarked;   /* single ones, too, with what it knows of them */

@@ -135,18 +135,18 @@ lock_unmarked(struct builtin_port *port, struct shard *shard, struct held held, 
 	return false;
 }
 
-/* So many of these were given back. */
+/* By the shard's own rings, likewise. */
 static inline void
-unlock_unmarked(struct builtin_port *port, struct shard *shard, uint16_t nb, bool by_bias)
+shard_publish_alike(struct shard *shard, const struct queue_info *queue, uint64_t shards)
 {
-	unmarked_set(shard, shard->nb_unmarked - nb);
-	own_leave(port, shard, by_bias);
+	for (; shards != 0; shards &= shards - 1)
+		shard_publish(shard, (unsigned int)__builtin_ctzll(shards), queue_level(queue));
 }
 
 /* Nothing of what they are held by is written anywhere, as long as others have not marked it. */
-static __rte_noinline uint16_t
-burst_forwarded_unmarked(
-	struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct held held)
+static __rte_always_inline uint16_t
+forward_unmarked(struct builtin_port *port, const struct rte_event *events, uint16_t nb,
+	struct held held, enum held_kind kind)
 {
 	const struct queue_info *queue = &port->builtin->queues[event_read_queue(events)];
 	struct shard *shard = &port->builtin->shards[held.shard];
@@ -155,38 +155,32 @@ burst_forwarded_unmarked(
 
 	if (unlikely(!lock_unmarked(port, shard, held, &by_bias)))
 		return enqueue_burst(port, events, nb);
-	run = run_forwarded(port, shard, events, nb, held.how, HELD_PARALLEL);
-	publish_alike(port, queue, run.touched);
-	unlock_unmarked(port, shard, run.nb, by_bias);
+	if (kind == HELD_ORDERED) {
+		run = run_in_order(port, shard, events, nb, held.how);
+		shard_publish_alike(shard, queue, run.touched);
+	} else {
+		run = run_forwarded(port, shard, events, nb, held.how, HELD_PARALLEL);
+		publish_alike(port, queue, run.touched);
+	}
+	unmarked_set(shard, shard->nb_unmarked - run.nb);
+	if (kind == HELD_ORDERED)
+		shard_tell_more(shard); /* which may mark what is left */
+	own_leave(port, shard, by_bias);
 	return forwarded(port, queue, events, nb, run);
 }
 
-/* What ordered ones became, of which so many were given back, by the shard's rings: they, and how much they have, can be seen. */
-static inline void
-unlock_in_order(struct builtin_port *port, struct shard *shard, const struct queue_info *queue,
-	struct run run, bool by_bias)
+static __rte_noinline uint16_t
+burst_forwarded_unmarked(
+	struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct held held)
 {
-	for (uint64_t left = run.touched; left != 0; left &= left - 1)
-		shard_publish(shard, (unsigned int)__builtin_ctzll(left), queue_level(queue));
-	unmarked_set(shard, shard->nb_unmarked - run.nb);
-	shard_tell_more(shard); /* which may mark what is left */
-	own_leave(port, shard, by_bias);
+	return forward_unmarked(port, events, nb, held, HELD_ATOMIC);
 }
 
 static __rte_noinline uint16_t
 burst_forwarded_in_order(
 	struct builtin_port *port, const struct rte_event *events, uint16_t nb, struct held held)
 {
-	const struct queue_info *queue = &port->builtin->queues[event_read_queue(events)];
-	struct shard *shard = &port->builtin->shards[held.shard];
-	struct run run;
-	bool by_bias;
-
-	if (unlikely(!lock_unmarked(port, shard, held, &by_bias)))
-		return enqueue_burst(port, events, nb);
-	run = run_in_order(port, shard, events, nb, held.how);
-	unlock_in_order(port, shard, queue, run, by_bias);
-	return forwarded(port, queue, events, nb, run);
+	return forward_unmarked(port, events, nb, held, HELD_ORDERED);
 }
 
 static __rte_noinline uint16_t
@@ -267,7 +261,8 @@ burst_released_unmarked(
 	if (unlikely(!lock_unmarked(port, shard, held, &by_bias)))
 		return enqueue_burst(port, events, nb);
 	done = run_released(port, shard, events, nb, held.how, HELD_PARALLEL);
-	unlock_unmarked(port, shard, done, by_bias);
+	unmarked_set(shard, shard->nb_unmarked - done);
+	own_leave(port, shard, by_bias);
 	return released(port, events, nb, done);
 }
 

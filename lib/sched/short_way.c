@@ -349,6 +349,13 @@ leaves_few(const struct shard *shard, uint16_t nb)
 	return !shard->turn_is_own && left > 0 && left < FEW;
 }
 
+/* Of a queue whose events have types of their own: none of these. */
+static inline uint8_t
+slot_type(const struct shard *shard, const struct rte_event *slot)
+{
+	return shard->builtin->queues[word_queue(event_word(slot))].type;
+}
+
 /* Likewise a burst, of a port that holds nothing. What cannot be handed out next is for the long way. */
 static __rte_noinline uint16_t
 dequeue_burst_at_once(struct builtin_port *port, struct shard *shard, struct rte_event *events,
@@ -372,11 +379,12 @@ dequeue_burst_at_once(struct builtin_port *port, struct shard *shard, struct rte
 	do {
 		const struct rte_event *slot = ring_peek(shard->turn, got);
 
-		unmarked = unmarked && may_come_unmarked(shard, slot);
+		unmarked = unmarked && has_no_marks(shard, slot_type(shard, slot));
 		run = hand_out_run(
 			shard, port, shard->turn, got, nb, UINT64_MAX, unmarked, &events[got]);
 		if (unlikely(run == 0)) {
-			unmarked = mark_before(shard);
+			shard_mark(shard); /* it comes with a mark, or a place, behind those */
+			unmarked = false;
 			run = hand_out_if(shard, port, slot, UINT64_MAX, &events[got]);
 		}
 		got += run;

@@ -48,24 +48,6 @@ has_no_marks(const struct shard *shard, uint8_t type)
 	return (type == RTE_SCHED_TYPE_ORDERED ? shard->nb_placed : shard->nb_marked) == 0;
 }
 
-/* Likewise, of what is next, while no lane is marked. */
-static inline bool
-may_come_unmarked(const struct shard *shard, const struct rte_event *slot)
-{
-	return shard->builtin->queues[word_queue(event_word(slot))].type !=
-		       RTE_SCHED_TYPE_ORDERED ||
-	       shard->nb_placed == 0;
-}
-
-/* Before what has a mark, or a place, behind what it has just been handed without. @return false: from now on nothing is without */
-static inline bool
-mark_before(struct shard *shard)
-{
-	if (shard->nb_unmarked > 0)
-		shard_mark(shard);
-	return false;
-}
-
 /* By the owner, under the lock: it has so many. */
 static inline void
 unmarked_set(struct shard *shard, uint32_t nb)

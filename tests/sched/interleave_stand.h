@@ -35,6 +35,20 @@ stand_has_time(void)
 	builtin->patience = builtin->balance_period = UINT64_MAX / 4;
 }
 
+/* All orders, of a shard that is not had by bias, and of one that is, if it can be. @may_bias: which of them, for its start */
+static inline void
+stand_run(const struct interleave *interleave, bool *may_bias)
+{
+	*may_bias = false;
+	interleave_all(interleave);
+	if (!fence_prepare()) {
+		print_message("the kernel has no fence for all threads\n");
+		return;
+	}
+	*may_bias = true;
+	interleave_all(interleave);
+}
+
 /* A flow of a queue's that is a shard's. */
 static uint32_t
 stand_flow_in(uint8_t queue, unsigned int wanted)

@@ -239,14 +239,7 @@ run(void (*owner)(void), unsigned int most)
 		.most_interruptions = most,
 		.least = 50};
 
-	may_bias = false;
-	interleave_all(&interleave);
-	if (!fence_prepare()) {
-		print_message("the kernel has no fence for all threads\n");
-		return;
-	}
-	may_bias = true;
-	interleave_all(&interleave);
+	stand_run(&interleave, &may_bias);
 }
 
 static void
